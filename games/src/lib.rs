@@ -1,0 +1,28 @@
+//! Games in the Game Description Language: reading rulesheets, validating
+//! them, and computing states, legal moves, percepts and goals.
+//!
+//! ```text
+//! text -> Rulesheet -> Game -> StateMachine -> State
+//! ```
+//!
+//! A [`Rulesheet`] is anything that parsed, with spans; a [`Game`] is valid by
+//! construction, and only [`validate`](validate::validate) makes one. This
+//! crate holds no clock, no file handle, no thread, no unseeded randomness and
+//! no player.
+
+pub mod expression;
+pub mod finding;
+pub mod game;
+pub mod rulesheet;
+pub mod state_machine;
+pub mod symbol;
+pub mod validate;
+
+pub use expression::Expression;
+pub use finding::{Finding, Severity};
+pub use game::Game;
+pub use rulesheet::{Rulesheet, Span};
+pub use state_machine::{
+    Cancel, Goal, GoalReading, Guards, MoveId, ReasoningError, RoleId, State, StateMachine,
+};
+pub use symbol::{Case, SymbolId, Symbols};

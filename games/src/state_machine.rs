@@ -1,0 +1,209 @@
+//! What every reasoner offers: states, legal moves, successors, percepts and
+//! goals of one game. The tiers (prover, network, batches) stand behind it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use smallvec::SmallVec;
+
+use crate::{Expression, Game};
+
+/// A seat of a game: index into [`Game::roles`], in statement order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RoleId(pub u8);
+
+/// A move of a game. Ids are shared by a machine and all its
+/// [forks](StateMachine::fork); their numerical order means nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MoveId(pub u32);
+
+/// A reward, 0 to 100 by construction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Goal(u8);
+
+impl Goal {
+    /// The worst goal.
+    pub const MIN: Goal = Goal(0);
+    /// The best goal.
+    pub const MAX: Goal = Goal(100);
+
+    /// `value` as a goal, if it lies in 0..=100.
+    #[must_use]
+    pub fn new(value: i64) -> Option<Goal> {
+        u8::try_from(value).ok().filter(|&value| value <= 100).map(Goal)
+    }
+
+    /// The goal as a number, 0..=100.
+    #[must_use]
+    pub fn value(self) -> u8 {
+        self.0
+    }
+}
+
+/// What the rules say of one role's goal in one state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GoalReading {
+    /// The distinct readable values in derivation order, clamped into 0..=100.
+    pub values: SmallVec<[Goal; 2]>,
+    /// Some value lay outside 0..=100 and was clamped.
+    pub clamped: bool,
+    /// Some value was no integer and was left out.
+    pub unreadable: bool,
+}
+
+impl GoalReading {
+    /// The goal if the rules give exactly one sound value.
+    #[must_use]
+    pub fn unique(&self) -> Option<Goal> {
+        match self.values.as_slice() {
+            [goal] if !self.clamped && !self.unreadable => Some(*goal),
+            _ => None,
+        }
+    }
+}
+
+/// One state of a game, opaque to all but the machine (and its forks) that
+/// made it. Two states of one machine are the same state exactly when they
+/// compare equal; order and hash are arbitrary but fixed for one machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct State {
+    /// The machine's own encoding, canonical for the set of facts.
+    pub(crate) words: Vec<u64>,
+}
+
+/// A flag by which another thread stops a running computation.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// A flag that is not yet raised.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Raises the flag for good.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the flag was raised.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Limits on a single computation, so that a hostile rulesheet exhausts neither
+/// memory nor time (`gdl.md`: recursion over functions may build terms for ever).
+#[derive(Clone, Debug)]
+pub struct Guards {
+    /// Deepest nesting of a derived term.
+    pub max_term_depth: u32,
+    /// Most facts derived for a single state.
+    pub max_facts: usize,
+}
+
+impl Default for Guards {
+    fn default() -> Self {
+        Self { max_term_depth: 64, max_facts: 2_000_000 }
+    }
+}
+
+/// Why a state could not be computed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReasoningError {
+    /// A rule builds deeper terms than [`Guards::max_term_depth`].
+    #[error("derive a term nested deeper than {limit}; a recursive rule keeps building larger terms")]
+    TermTooDeep {
+        /// The limit that was reached.
+        limit: u32,
+    },
+    /// More facts follow than [`Guards::max_facts`].
+    #[error("derive more than {limit} facts for a single state")]
+    TooManyFacts {
+        /// The limit that was reached.
+        limit: usize,
+    },
+    /// The [`Cancel`] flag was raised.
+    #[error("finish: the computation was cancelled")]
+    Cancelled,
+}
+
+/// A reasoner for one game: a compiled form of the rules, shared by all forks,
+/// and a workspace of its own (hence `&mut self`).
+///
+/// Questions about one state that follow each other share work: the machine
+/// remembers what it derived for the state it was asked about last.
+///
+/// Lists of moves are in *canonical order*, the same for every tier: terms are
+/// compared by the [`SymbolId`](crate::SymbolId) of their name (order of first
+/// appearance in the text), then by arity, then argument by argument.
+pub trait StateMachine: Send {
+    /// The game whose rules this machine computes.
+    fn game(&self) -> &Arc<Game>;
+
+    /// A machine over the same compiled rules, with a workspace of its own for
+    /// use on another thread. States and move ids are interchangeable.
+    fn fork(&self) -> Box<dyn StateMachine>;
+
+    /// Makes later computations return [`ReasoningError::Cancelled`] soon after
+    /// the flag is raised.
+    fn set_cancel(&mut self, cancel: Cancel);
+
+    /// The initial state: all facts for which `init` holds.
+    fn initial_state(&mut self) -> Result<State, ReasoningError>;
+
+    /// Whether `terminal` holds.
+    fn is_terminal(&mut self, state: &State) -> Result<bool, ReasoningError>;
+
+    /// Puts the distinct legal moves of `role` into `moves` (cleared first), in
+    /// canonical order. May be empty, also in a non-terminal state of a
+    /// defective game.
+    fn legal_moves(
+        &mut self,
+        state: &State,
+        role: RoleId,
+        moves: &mut Vec<MoveId>,
+    ) -> Result<(), ReasoningError>;
+
+    /// Puts the successor of `state` under `joint_move` (one move per role, in
+    /// role order) into `next`. The moves need not be legal; `next` is then
+    /// what the rules say all the same.
+    ///
+    /// # Panics
+    /// If `joint_move` has not exactly one move per role.
+    fn next_state(
+        &mut self,
+        state: &State,
+        joint_move: &[MoveId],
+        next: &mut State,
+    ) -> Result<(), ReasoningError>;
+
+    /// What `role` perceives of the step from `state` under `joint_move`: the
+    /// second arguments of `sees`, as a set in canonical order (GDL-II).
+    fn percepts(
+        &mut self,
+        state: &State,
+        joint_move: &[MoveId],
+        role: RoleId,
+    ) -> Result<Vec<Expression>, ReasoningError>;
+
+    /// What the rules say of the goal of `role`.
+    fn goal(&mut self, state: &State, role: RoleId) -> Result<GoalReading, ReasoningError>;
+
+    /// The facts of `state` without the `true` wrapper, in canonical order.
+    fn facts(&self, state: &State) -> Vec<Expression>;
+
+    /// The state made of exactly `facts` (duplicates allowed), whether or not
+    /// play can reach it. `None` if some fact is a variable.
+    fn state_of(&mut self, facts: &[Expression]) -> Option<State>;
+
+    /// The move as a term, with the rulesheet's spelling.
+    fn move_expression(&self, id: MoveId) -> Expression;
+
+    /// The id of a move written as a term, interned now if need be; whether it
+    /// is legal is another question. Case is folded as the game's symbols are;
+    /// `None` if the term names a symbol unknown to the game or a variable.
+    fn find_move(&mut self, expression: &Expression) -> Option<MoveId>;
+}

@@ -1,0 +1,2 @@
+//! gamemaster
+fn main() {}
