@@ -1,1 +1,16 @@
-//! players
+//! Built-in players: the [`Player`] trait and one file for each player.
+//!
+//! A player knows the rules, its role and the clocks, then at each step the
+//! last joint move (GDL-I) or its own executed move and its percepts (GDL-II).
+//! It does not know who calls it, nothing of HTTP, and has no way to reach the
+//! true state of a game with hidden information.
+
+pub mod options;
+pub mod player;
+pub mod registry;
+pub mod stop;
+
+pub use options::{OptionError, Options};
+pub use player::{Deliberation, Failure, Observation, Player, Seat, Turn};
+pub use registry::{Kind, OptionSpec, find, kinds};
+pub use stop::Stop;

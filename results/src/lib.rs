@@ -1,1 +1,11 @@
-//! results
+//! Records of matches, and what follows from them: the journal and its CSV
+//! tables, standings with their uncertainty, and reports.
+//!
+//! ```text
+//! Journal -> MatchRecord... -> tables, Standings, Report
+//! ```
+//!
+//! This crate reads records and nothing else: it knows no game, no player and
+//! no socket.
+
+pub mod record;

@@ -1,0 +1,1 @@
+//! Options of a player: names with typed values, as written in a spec.

@@ -1,0 +1,103 @@
+//! The interface between the match manager and a player in the same process.
+
+use std::time::Duration;
+
+use games::{Expression, MoveId, ReasoningError, RoleId, StateMachine};
+
+use crate::Stop;
+
+/// What a player is told once, before the match.
+pub struct Seat {
+    /// The rules, as a reasoner of the player's own.
+    pub machine: Box<dyn StateMachine>,
+    /// The role it plays.
+    pub role: RoleId,
+    /// Thinking time between receiving the rules and the first move; `None` if unlimited.
+    pub start_clock: Option<Duration>,
+    /// Thinking time for each move; `None` if unlimited.
+    pub play_clock: Option<Duration>,
+    /// Seed of everything random the player does in this match.
+    pub seed: u64,
+}
+
+/// What a player perceives of the step just played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// GDL-I: the moves of all roles, in role order.
+    JointMove(Vec<MoveId>),
+    /// GDL-II: what the role itself was made to play, and what it saw.
+    Percepts {
+        /// The move executed for this role (not always the one it chose).
+        own_move: MoveId,
+        /// Its percepts, as a set in canonical order.
+        percepts: Vec<Expression>,
+    },
+}
+
+/// What a player is told at each step.
+#[derive(Clone, Debug)]
+pub struct Turn<'a> {
+    /// Number of steps played so far; 0 for the first move.
+    pub step: u32,
+    /// What happened in the step before; `None` at the first.
+    pub observation: Option<&'a Observation>,
+    /// The legal moves of the player's role, in canonical order, never empty.
+    /// In a sane game of hidden information a role can work them out itself
+    /// (Thielscher 2010), so they give nothing away.
+    pub legal: &'a [MoveId],
+}
+
+/// What a player did to reach its last answer; counters are since the question.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deliberation {
+    /// States entered, the root included.
+    pub nodes: u64,
+    /// Terminal states and cut-offs evaluated.
+    pub leaves: u64,
+    /// Successors computed.
+    pub next_calls: u64,
+    /// Subtrees cut off without a look.
+    pub prunings: u64,
+    /// Deepest level reached, in joint moves.
+    pub depth: u32,
+    /// The value backed up to the root, if the search ended by itself.
+    pub value: Option<u8>,
+    /// The search ended by itself, not by its [`Stop`].
+    pub completed: bool,
+}
+
+/// A player's own breakdown. The match manager records it as a fault; a player
+/// that merely runs out of time returns a legal move instead.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The rules defeated the reasoner.
+    #[error("failed to {0}")]
+    Reasoning(#[from] ReasoningError),
+    /// The player cannot play this game (several roles for a single-player
+    /// method, hidden information for a search of the true state).
+    #[error("cannot play this game: {0}")]
+    Unsuitable(String),
+}
+
+/// A program that plays one role of one match at a time.
+///
+/// The methods are called in the order `start`, `play`..., `stop` or `abort`,
+/// after which the player may be started again. All run on the player's own
+/// thread, except for players whose [`Kind::instant`](crate::Kind::instant) is
+/// set: those answer at once and may be called on the manager's.
+pub trait Player: Send {
+    /// Receives the seat and may think until `stop` is due.
+    fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure>;
+
+    /// Chooses one of `turn.legal` before `stop` is due.
+    fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure>;
+
+    /// The match is over; `observation` is of its last step.
+    fn stop(&mut self, observation: Option<&Observation>);
+
+    /// The match was broken off.
+    fn abort(&mut self);
+
+    /// Counters of the last `start` or `play`; `None` for players that do not search.
+    fn deliberation(&self) -> Option<Deliberation>;
+}

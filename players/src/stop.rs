@@ -1,0 +1,72 @@
+//! When to stop thinking: a deadline, a node budget, or another thread's word.
+
+use std::time::Instant;
+
+use games::Cancel;
+
+/// Tells a search when to unwind with its best completed answer. Polled once
+/// for each state entered.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    deadline: Option<Instant>,
+    node_budget: Option<u64>,
+    cancel: Cancel,
+}
+
+impl Stop {
+    /// Never stops by itself.
+    #[must_use]
+    pub fn never() -> Self {
+        Self::default()
+    }
+
+    /// Stops at `deadline`. The giver has already subtracted the margin that an
+    /// answer needs on its way.
+    #[must_use]
+    pub fn at(mut self, deadline: Instant) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Stops after `nodes` states were entered. With a node budget and no
+    /// deadline the answer depends on the seed alone.
+    #[must_use]
+    pub fn after_nodes(mut self, nodes: u64) -> Self {
+        self.node_budget = Some(nodes);
+        self
+    }
+
+    /// Stops soon after `cancel` is raised.
+    #[must_use]
+    pub fn on(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// The flag by which others stop this search; hand it to the state machine
+    /// so that a single long computation ends too.
+    #[must_use]
+    pub fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// The deadline, if there is one.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// The node budget, if there is one.
+    #[must_use]
+    pub fn node_budget(&self) -> Option<u64> {
+        self.node_budget
+    }
+
+    /// Whether to stop now, `nodes` states having been entered.
+    #[must_use]
+    pub fn is_due(&self, nodes: u64) -> bool {
+        self.node_budget.is_some_and(|budget| nodes >= budget)
+            || self.cancel.is_cancelled()
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}

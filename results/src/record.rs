@@ -1,0 +1,200 @@
+//! The record of one match: a line of the journal. Wire types, stable by
+//! [`FORMAT_VERSION`].
+
+use serde::{Deserialize, Serialize};
+
+/// Version of the journal's lines, stated in its first line.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// One line of the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "line", rename_all = "snake_case")]
+pub enum JournalLine {
+    /// First line of the file.
+    Header(Header),
+    /// One attempt at one match.
+    Match(Box<MatchRecord>),
+}
+
+/// What the journal is of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`FORMAT_VERSION`] of the writer.
+    pub format_version: u32,
+    /// Version of the program that began the run.
+    pub gamemaster_version: String,
+    /// Name of the run (its folder's name when it began).
+    pub run: String,
+    /// Hash of the canonical spec.
+    pub spec_hash: String,
+    /// Whether think times are part of the tables. They are not when budgets are
+    /// counted in nodes, so that equal runs give equal bytes.
+    pub timings: bool,
+}
+
+/// What bounds a player's thinking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Budget {
+    /// The clocks.
+    Clock,
+    /// So many states for each move; the clocks only guard against hanging.
+    Nodes(u64),
+}
+
+/// How a match ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Ending {
+    /// A terminal state was reached.
+    Terminal,
+    /// The step limit was reached first; nobody is scored.
+    StepLimit,
+    /// The match was broken off from outside; nobody is scored.
+    Aborted {
+        /// Why, in words.
+        reason: String,
+    },
+    /// The rules failed in play (no legal move, a term without end); nobody is scored.
+    GameError {
+        /// What failed, in words.
+        reason: String,
+    },
+}
+
+/// What is odd about the goals of a terminal state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GoalFlag {
+    /// Several values; the policy chose one.
+    GoalConflict,
+    /// No value; counted as 0.
+    GoalMissing,
+    /// A value outside 0..=100 was clamped.
+    GoalClamped,
+}
+
+/// A fault of a player. Never an error: the match goes on under the fault policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// No answer to START in time.
+    LateStart,
+    /// No move in time.
+    LateMove,
+    /// A move that is not legal.
+    IllegalMove,
+    /// An answer that is no term, or breaks a cap.
+    Unreadable,
+    /// The player's process or thread ended, or it broke down.
+    Crashed,
+    /// No connection, or it broke.
+    Unreachable,
+}
+
+/// One player in one role.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeatRecord {
+    /// The role's name.
+    pub role: String,
+    /// The player's id in the spec; `random` for the role moved by the manager itself.
+    pub player: String,
+    /// Hash of the player's configuration.
+    pub player_hash: String,
+    /// 0..=100; `None` if the match scored nobody.
+    pub reward: Option<u8>,
+    /// How START was answered.
+    pub start: StartRecord,
+}
+
+/// How a player answered START.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartRecord {
+    /// The fault, if any.
+    pub fault: Option<FaultKind>,
+    /// From the last byte of the request to the last byte of the reply, microseconds.
+    pub wall_us: u64,
+    /// CPU time of the player's thread, microseconds; built-in players only.
+    pub cpu_us: Option<u64>,
+}
+
+/// One decision of one role.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecisionRecord {
+    /// The move that was executed.
+    #[serde(rename = "move")]
+    pub executed: String,
+    /// Number of legal moves there were.
+    pub n_legal: u32,
+    /// The fault, if any; then `executed` is a substitute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<FaultKind>,
+    /// What the player answered, when it was not executed (cut to 200 characters).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submitted: Option<String>,
+    /// From the last byte of the request to the last byte of the reply, or to
+    /// the moment the wait ended, microseconds.
+    pub wall_us: u64,
+    /// CPU time of the player's thread, microseconds; built-in players only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_us: Option<u64>,
+    /// Time to connect, microseconds; remote players only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect_us: Option<u64>,
+    /// Time beyond the play clock, microseconds; 0 when in time.
+    #[serde(default)]
+    pub overrun_us: u64,
+    /// States entered, if the player counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u64>,
+}
+
+/// One attempt at one match.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MatchRecord {
+    /// Position in the schedule, from 0. Sequential decisions read in this order.
+    pub job: u64,
+    /// Hash of everything that determines the match.
+    pub job_id: String,
+    /// The unit of evidence: one game and opening in a complete rotation of seats.
+    pub block: u64,
+    /// How many blocks of the same game and players came before.
+    pub lap: u32,
+    /// Index of the rotation within the block.
+    pub rotation: u32,
+    /// 1 for the first attempt.
+    pub attempt: u32,
+    /// Name of the game.
+    pub game: String,
+    /// Hash of the rulesheet's text.
+    pub game_hash: String,
+    /// Id by which players know the match.
+    pub match_id: String,
+    /// Seed of the match, as 16 hexadecimal digits.
+    pub seed: String,
+    /// Start clock, milliseconds.
+    pub start_clock_ms: u64,
+    /// Play clock, milliseconds.
+    pub play_clock_ms: u64,
+    /// What bounds thinking.
+    pub budget: Budget,
+    /// Matches allowed to run at once while this one was played.
+    pub concurrency: u32,
+    /// When it began, RFC 3339 in UTC.
+    pub started_at: String,
+    /// From START to the last STOP, microseconds.
+    pub duration_us: u64,
+    /// Time of the manager itself, microseconds: all that is neither a player's nor waiting.
+    pub harness_us: u64,
+    /// How it ended.
+    pub ending: Ending,
+    /// Odd goals, per role index.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goal_flags: Vec<(u32, GoalFlag)>,
+    /// Number of steps played.
+    pub n_steps: u32,
+    /// One for each role, in role order.
+    pub seats: Vec<SeatRecord>,
+    /// One for each step and role, `steps[step][role]`.
+    pub steps: Vec<Vec<DecisionRecord>>,
+}

@@ -1,0 +1,126 @@
+//! What happens in a tournament, as data. The runner emits events; progress,
+//! journal and live displays consume them. The vocabulary belongs to neither
+//! side, holds facts only, and owns its values.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use results::record::{Ending, FaultKind, GoalFlag};
+
+use crate::schedule::Job;
+
+/// One event. `seq` counts from 0 without gaps and is given by the dispatcher alone.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Position in the stream.
+    pub seq: u64,
+    /// Since the tournament started.
+    pub elapsed: Duration,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// How one role decided in one step.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// The move that was executed, as KIF text.
+    pub executed: Arc<str>,
+    /// Number of legal moves there were.
+    pub n_legal: u32,
+    /// The fault, if any; then `executed` is a substitute.
+    pub fault: Option<FaultKind>,
+    /// What the player answered when it was not executed.
+    pub submitted: Option<String>,
+    /// From the last byte of the request to the last byte of the reply, or to
+    /// the moment the wait ended.
+    pub wall: Duration,
+    /// CPU time of the player's thread; built-in players only.
+    pub cpu: Option<Duration>,
+    /// Time to connect; remote players only.
+    pub connect: Option<Duration>,
+    /// Time beyond the play clock; zero when in time.
+    pub overrun: Duration,
+    /// States entered, if the player counts them.
+    pub nodes: Option<u64>,
+}
+
+/// How one role answered START.
+#[derive(Clone, Debug)]
+pub struct Readiness {
+    /// The fault, if any.
+    pub fault: Option<FaultKind>,
+    /// From the last byte of the request to the last byte of the reply.
+    pub wall: Duration,
+    /// CPU time of the player's thread; built-in players only.
+    pub cpu: Option<Duration>,
+}
+
+/// Why a tournament stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// Every job was played.
+    Completed,
+    /// A consumer or the user asked for it.
+    Interrupted,
+}
+
+/// The kinds of events. `job` is the number of the job in its schedule.
+#[derive(Clone, Debug)]
+pub enum EventKind {
+    /// The first event.
+    TournamentStarted {
+        /// Jobs in the schedule.
+        n_jobs: u64,
+        /// Jobs that an earlier run has finished.
+        n_done: u64,
+    },
+    /// A match begins.
+    MatchStarted {
+        /// What is played.
+        job: Arc<Job>,
+        /// When, RFC 3339 in UTC.
+        at: String,
+    },
+    /// All roles have answered START or run out of time; in role order.
+    PlayersReady {
+        /// The job's number.
+        job: u64,
+        /// How each role answered.
+        roles: Vec<Readiness>,
+    },
+    /// A step was played; decisions in role order.
+    MovesPlayed {
+        /// The job's number.
+        job: u64,
+        /// Steps played before this one.
+        step: u32,
+        /// How each role decided.
+        decisions: Vec<Decision>,
+    },
+    /// A match ended, in whatever way.
+    MatchFinished {
+        /// The job's number.
+        job: u64,
+        /// How it ended.
+        ending: Ending,
+        /// Rewards in role order; empty if the match scored nobody.
+        rewards: Vec<u8>,
+        /// Odd goals by role index.
+        goal_flags: Vec<(u32, GoalFlag)>,
+        /// From START to the last STOP.
+        duration: Duration,
+        /// Time of the manager itself.
+        harness: Duration,
+    },
+    /// Something a user should know that is no player's fault, such as a player
+    /// whose thread had to be abandoned.
+    Notice {
+        /// In words.
+        message: String,
+    },
+    /// The last event.
+    TournamentFinished {
+        /// Why it ended.
+        stop: StopReason,
+    },
+}
