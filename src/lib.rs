@@ -1,1 +1,17 @@
-//! gamemaster
+//! The Gamemaster: match manager, schedule, runner, event stream and command
+//! line.
+//!
+//! ```text
+//! Spec -> Schedule -> Match -> Event... -> Journal -> Standings, Report
+//! ```
+//!
+//! The runner plays jobs and emits events; progress, journal and live displays
+//! consume them and none reaches back. How a reasoner works inside is the
+//! business of `games`, how a statistic is computed that of `results`.
+
+pub mod cli;
+pub mod commands;
+pub mod event;
+pub mod exit_code;
+pub mod manager;
+pub mod schedule;

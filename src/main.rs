@@ -1,2 +1,7 @@
-//! gamemaster
-fn main() {}
+//! The `gamemaster` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    gamemaster::cli::main()
+}

@@ -1,0 +1,89 @@
+//! The command line: what can be typed, and which command carries it out.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::commands;
+use crate::exit_code;
+
+/// What went wrong, with the exit code that says whose fault it is.
+#[derive(Debug)]
+pub struct Failure {
+    /// One of [`exit_code`].
+    pub code: u8,
+    /// What to tell the user.
+    pub error: anyhow::Error,
+}
+
+impl Failure {
+    /// Wrong usage or a bad spec.
+    pub fn usage(error: impl Into<anyhow::Error>) -> Self {
+        Self { code: exit_code::USAGE, error: error.into() }
+    }
+
+    /// A broken rulesheet or a player that failed its preflight.
+    pub fn preflight(error: impl Into<anyhow::Error>) -> Self {
+        Self { code: exit_code::PREFLIGHT, error: error.into() }
+    }
+}
+
+/// Anything not classified is our own fault.
+impl<E: Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self { code: exit_code::INTERNAL, error: error.into() }
+    }
+}
+
+/// What a command returns: the exit code of its success.
+pub type Outcome = Result<u8, Failure>;
+
+/// Tournaments of general game players: runs matches under clocks and tells who is stronger.
+#[derive(Debug, Parser)]
+#[command(name = "gamemaster", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Play a round robin and write its results.
+    Run(commands::run::Arguments),
+    /// Play one match and print it as it goes.
+    Play(commands::play::Arguments),
+    /// Report who is stronger, from a run's results.
+    Report(commands::report::Arguments),
+    /// List the built-in players and their options.
+    Players(commands::players::Arguments),
+    /// Serve a built-in player to any Gamemaster over HTTP.
+    Serve(commands::serve::Arguments),
+    /// Look at games: list, info, validate, state, trace, bench.
+    #[command(subcommand)]
+    Game(commands::game::Command),
+}
+
+/// Parses the command line and carries it out.
+#[must_use]
+pub fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Run(arguments) => commands::run::execute(&arguments),
+        Command::Play(arguments) => commands::play::execute(&arguments),
+        Command::Report(arguments) => commands::report::execute(&arguments),
+        Command::Players(arguments) => commands::players::execute(&arguments),
+        Command::Serve(arguments) => commands::serve::execute(&arguments),
+        Command::Game(command) => commands::game::execute(&command),
+    };
+    match outcome {
+        Ok(code) => code.into(),
+        Err(failure) => {
+            tell_error(&failure.error);
+            failure.code.into()
+        }
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "the one place where errors are told")]
+fn tell_error(error: &anyhow::Error) {
+    eprintln!("error: {error:#}");
+}

@@ -1,0 +1,8 @@
+//! One file for each command: its arguments, and what it does with them.
+
+pub mod game;
+pub mod play;
+pub mod players;
+pub mod report;
+pub mod run;
+pub mod serve;
