@@ -1,6 +1,11 @@
 //! What reading and validation have to say about a rulesheet.
 
+use std::fmt;
+
+use rustc_hash::FxHashSet;
+
 use crate::rulesheet::Span;
+use crate::symbol::SymbolId;
 
 /// How grave a finding is. Only errors keep a rulesheet from becoming a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,6 +18,17 @@ pub enum Severity {
     Error,
 }
 
+/// `info`, `warning` or `error`.
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
 /// One finding, with the place in the text it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -20,10 +36,91 @@ pub struct Finding {
     pub code: &'static str,
     /// How grave it is.
     pub severity: Severity,
-    /// The bytes of the source it is about.
+    /// The bytes of the source it is about; none (0..0) if it is about the
+    /// whole.
     pub span: Span,
     /// What is wrong, a lower-case fragment naming the offender.
     pub message: String,
     /// What to do about it.
     pub help: String,
+}
+
+impl Finding {
+    /// One line of text: `severity code line:column message; help`.
+    #[must_use]
+    pub fn line(&self, text: &str) -> String {
+        let Self { code, severity, message, help, .. } = self;
+        format!("{severity} {code} {} {message}; {help}", self.span.position(text))
+    }
+}
+
+/// The findings made so far.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    made: Vec<Finding>,
+    said: FxHashSet<(&'static str, SymbolId, usize)>,
+}
+
+impl Findings {
+    pub(crate) fn with(made: Vec<Finding>) -> Self {
+        Self { made, said: FxHashSet::default() }
+    }
+
+    pub(crate) fn push(
+        &mut self,
+        severity: Severity,
+        code: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let (message, help) = (message.into(), help.into());
+        self.made.push(Finding { code, severity, span, message, help });
+    }
+
+    pub(crate) fn error(
+        &mut self,
+        code: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.push(Severity::Error, code, span, message, help);
+    }
+
+    pub(crate) fn warning(
+        &mut self,
+        code: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.push(Severity::Warning, code, span, message, help);
+    }
+
+    pub(crate) fn info(
+        &mut self,
+        code: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.push(Severity::Info, code, span, message, help);
+    }
+
+    /// Whether `code` was not yet said of this symbol (with this arity or
+    /// other number that tells cases apart). Notes that it is said now.
+    pub(crate) fn first(&mut self, code: &'static str, symbol: SymbolId, case: usize) -> bool {
+        self.said.insert((code, symbol, case))
+    }
+
+    pub(crate) fn has_errors(&self) -> bool {
+        self.made.iter().any(|finding| finding.severity == Severity::Error)
+    }
+
+    /// All findings by position; graver ones first at the same position.
+    pub(crate) fn into_sorted(mut self) -> Vec<Finding> {
+        self.made.sort_by_key(|finding| (finding.span.start, std::cmp::Reverse(finding.severity)));
+        self.made
+    }
 }

@@ -10,9 +10,12 @@
 //! crate holds no clock, no file handle, no thread, no unseeded randomness and
 //! no player.
 
+mod clause;
 pub mod expression;
 pub mod finding;
 pub mod game;
+mod keyword;
+pub mod reader;
 pub mod rulesheet;
 pub mod state_machine;
 pub mod symbol;
@@ -21,8 +24,10 @@ pub mod validate;
 pub use expression::Expression;
 pub use finding::{Finding, Severity};
 pub use game::Game;
-pub use rulesheet::{Rulesheet, Span};
+pub use reader::SyntaxError;
+pub use rulesheet::{Position, Rulesheet, Span};
 pub use state_machine::{
     Cancel, Goal, GoalReading, Guards, MoveId, ReasoningError, RoleId, State, StateMachine,
 };
 pub use symbol::{Case, SymbolId, Symbols};
+pub use validate::{Leniency, Validation, validate};

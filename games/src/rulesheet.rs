@@ -1,5 +1,13 @@
 //! A rulesheet as read: forms with spans. May be wrong in every way but syntax.
 
+use std::fmt;
+use std::ops::Range;
+
+use crate::Expression;
+use crate::finding::{Finding, Severity};
+use crate::reader::{Build, Reader};
+use crate::symbol::{Case, SymbolId, Symbols};
+
 /// A range of bytes of the source text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
@@ -9,6 +17,205 @@ pub struct Span {
     pub end: u32,
 }
 
+/// A place in a text as people count it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// From 1; LF, CR and CRLF each end one line.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+}
+
+impl Span {
+    /// The bytes `start..end`.
+    ///
+    /// # Panics
+    /// If they lie beyond 4 GiB.
+    pub(crate) fn new(start: usize, end: usize) -> Self {
+        let fit = |at| u32::try_from(at).expect("the reader refuses longer texts");
+        Self { start: fit(start), end: fit(end) }
+    }
+
+    /// The span as a range of indices.
+    #[must_use]
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// Line and column of the first byte. Takes time linear in the text.
+    #[must_use]
+    pub fn position(self, text: &str) -> Position {
+        let before = text.get(..self.start as usize).unwrap_or(text);
+        let before = before.strip_prefix('\u{feff}').unwrap_or(before);
+        let mut position = Position { line: 1, column: 1 };
+        let mut previous = '\0';
+        for character in before.chars() {
+            match character {
+                '\n' if previous == '\r' => {}
+                '\n' | '\r' => position = Position { line: position.line + 1, column: 1 },
+                _ => position.column += 1,
+            }
+            previous = character;
+        }
+        position
+    }
+}
+
+/// `line:column`.
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// A list or name of a rulesheet, with its place in the text.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// The bytes it was read from, with its parentheses.
+    pub span: Span,
+    /// What it is.
+    pub kind: FormKind,
+}
+
+/// What a [`Form`] is.
+#[derive(Clone, Debug)]
+pub enum FormKind {
+    /// A name or number.
+    Constant(SymbolId),
+    /// A variable; its symbol's name starts with `?`.
+    Variable(SymbolId),
+    /// A parenthesised list, possibly empty.
+    List(Vec<Form>),
+}
+
 /// A parsed rulesheet.
 #[derive(Clone, Debug)]
-pub struct Rulesheet {}
+pub struct Rulesheet {
+    name: String,
+    text: String,
+    symbols: Symbols,
+    forms: Vec<Form>,
+    findings: Vec<Finding>,
+}
+
+impl Rulesheet {
+    /// Reads the forms of `text`. Bytes that are no UTF-8 are replaced (with a
+    /// warning), and spans then are those of the text after replacement.
+    ///
+    /// # Errors
+    /// All errors of syntax, in textual order, and whatever else was noticed.
+    /// After an unclosed form, reading goes on at the next `(` that starts a
+    /// line.
+    pub fn parse(
+        name: impl Into<String>,
+        text: impl AsRef<[u8]>,
+        case: Case,
+    ) -> Result<Self, Vec<Finding>> {
+        let mut findings = Vec::new();
+        let text = String::from_utf8_lossy(text.as_ref());
+        if let (std::borrow::Cow::Owned(_), Some(at)) = (&text, text.find('\u{fffd}')) {
+            findings.push(not_utf8(at));
+        }
+        let text = text.into_owned();
+        let mut reader = Reader::new(&text).map_err(|error| vec![error.finding()])?;
+        let mut errors = Vec::new();
+        let mut build = BuildForm { symbols: Symbols::new(case) };
+        let mut forms = Vec::new();
+        while let Some(form) = reader.read(&mut build, &mut errors) {
+            forms.push(form);
+        }
+        findings.extend(reader.unterminated_comment().map(unterminated_comment));
+        if errors.is_empty() {
+            let symbols = build.symbols;
+            return Ok(Self { name: name.into(), text, symbols, forms, findings });
+        }
+        findings.extend(errors.iter().map(|error| error.finding()));
+        findings.sort_by_key(|finding| finding.span);
+        Err(findings)
+    }
+
+    /// The name given when it was read: a file stem or a shipped name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text it was read from, which the spans refer to.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The names used in it.
+    #[must_use]
+    pub fn symbols(&self) -> &Symbols {
+        &self.symbols
+    }
+
+    /// The top-level forms in file order.
+    #[must_use]
+    pub fn forms(&self) -> &[Form] {
+        &self.forms
+    }
+
+    /// What reading noticed, short of errors.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// The name of `id` as spelled at its first appearance.
+    pub(crate) fn spelling(&self, id: SymbolId) -> &str {
+        self.symbols.name(id)
+    }
+
+    /// A form as text, with the first spelling of each name.
+    #[must_use]
+    pub fn expression(&self, form: &Form) -> Expression {
+        match &form.kind {
+            FormKind::Constant(id) | FormKind::Variable(id) => Expression::atom(self.spelling(*id)),
+            FormKind::List(items) => {
+                Expression::List(items.iter().map(|item| self.expression(item)).collect())
+            }
+        }
+    }
+}
+
+struct BuildForm {
+    symbols: Symbols,
+}
+
+impl Build for BuildForm {
+    type Node = Form;
+
+    fn atom(&mut self, text: &str, span: Span) -> Form {
+        let id = self.symbols.intern(text);
+        let is_variable = text.starts_with('?');
+        let kind = if is_variable { FormKind::Variable(id) } else { FormKind::Constant(id) };
+        Form { span, kind }
+    }
+
+    fn list(&mut self, items: Vec<Form>, span: Span) -> Form {
+        Form { span, kind: FormKind::List(items) }
+    }
+}
+
+fn not_utf8(at: usize) -> Finding {
+    Finding {
+        code: "not-utf8",
+        severity: Severity::Warning,
+        span: Span::new(at, at + '\u{fffd}'.len_utf8()),
+        message: "the text is not UTF-8 from here on".to_owned(),
+        help: "save it as UTF-8; unreadable bytes were replaced".to_owned(),
+    }
+}
+
+fn unterminated_comment(span: Span) -> Finding {
+    Finding {
+        code: "unterminated-comment",
+        severity: Severity::Warning,
+        span,
+        message: "this comment reaches to the end of the text".to_owned(),
+        help: "close it by `|#`".to_owned(),
+    }
+}

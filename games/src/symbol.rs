@@ -9,9 +9,16 @@ pub enum Case {
     /// `Cell` and `cell` are one symbol, printed as first spelled.
     #[default]
     Folded,
-    /// `Cell` and `cell` differ, except for the keywords of GDL.
+    /// `Cell` and `cell` differ, except for the words of GDL that ggp-base
+    /// folds: most keywords, `random` and the connectives, but not `sees`.
     Sensitive,
 }
+
+/// What [`Case::Sensitive`] folds nevertheless.
+const ALWAYS_FOLDED: [&str; 14] = [
+    "init", "true", "next", "role", "does", "goal", "legal", "terminal", "base", "input", "random",
+    "not", "or", "distinct",
+];
 
 /// One interned name. Ids grow in the order of first appearance in the text,
 /// which is also the order by which moves and facts are sorted.
@@ -77,7 +84,14 @@ impl Symbols {
     }
 
     fn key<'a>(&self, name: &'a str) -> std::borrow::Cow<'a, str> {
-        let folds = self.case == Case::Folded && name.bytes().any(|byte| byte.is_ascii_uppercase());
-        if folds { name.to_ascii_lowercase().into() } else { name.into() }
+        if !name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            return name.into();
+        }
+        let folded = name.to_ascii_lowercase();
+        let folds = match self.case {
+            Case::Folded => true,
+            Case::Sensitive => ALWAYS_FOLDED.contains(&folded.as_str()),
+        };
+        if folds { folded.into() } else { name.into() }
     }
 }

@@ -1,0 +1,277 @@
+//! The reader: bytes to lists and atoms. It knows white space, comments and
+//! parentheses, and nothing of what the lists mean.
+//!
+//! It never recurses: nesting deeper than [`MAX_DEPTH`] is an error, so that
+//! all who walk, print or drop what was read may recurse.
+
+use crate::finding::{Finding, Severity};
+use crate::rulesheet::Span;
+
+/// Deepest nesting of lists that is read, for rulesheets and messages alike.
+pub const MAX_DEPTH: usize = 1000;
+
+/// Why a text is no sequence of lists and atoms.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SyntaxError {
+    /// An opening parenthesis without its partner.
+    #[error("find the `)` that closes this `(`")]
+    Unclosed {
+        /// The opening parenthesis.
+        span: Span,
+    },
+    /// A closing parenthesis without its partner.
+    #[error("find the `(` that this `)` closes")]
+    Unopened {
+        /// The closing parenthesis.
+        span: Span,
+    },
+    /// A `?` that no name follows.
+    #[error("read the variable name after `?`: there is none")]
+    NamelessVariable {
+        /// The question mark.
+        span: Span,
+    },
+    /// Lists nested more than [`MAX_DEPTH`] levels deep.
+    #[error("read lists nested more than {MAX_DEPTH} levels deep")]
+    TooDeep {
+        /// The first parenthesis beyond the limit.
+        span: Span,
+    },
+    /// Nothing but white space and comments where an expression was expected.
+    #[error("find an expression: there is only white space")]
+    Missing {
+        /// The end of the text.
+        span: Span,
+    },
+    /// Further text after the one expression that was expected.
+    #[error("read exactly one expression: there is further text")]
+    Trailing {
+        /// The first token of the further text.
+        span: Span,
+    },
+    /// More text than spans can address.
+    #[error("read a text of more than 4 GiB")]
+    TooLong,
+}
+
+impl SyntaxError {
+    /// The bytes of the text it is about.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        match *self {
+            Self::Unclosed { span }
+            | Self::Unopened { span }
+            | Self::NamelessVariable { span }
+            | Self::TooDeep { span }
+            | Self::Missing { span }
+            | Self::Trailing { span } => span,
+            Self::TooLong => Span::default(),
+        }
+    }
+
+    /// The error as a finding about a rulesheet.
+    #[must_use]
+    pub fn finding(&self) -> Finding {
+        let (code, message, help) = match self {
+            Self::Unclosed { .. } => (
+                "unclosed-parenthesis",
+                "this `(` is never closed",
+                "add the missing `)`; it belongs before the next form that starts a line",
+            ),
+            Self::Unopened { .. } => (
+                "unopened-parenthesis",
+                "this `)` closes nothing",
+                "remove it, or add the missing `(`",
+            ),
+            Self::NamelessVariable { .. } => (
+                "nameless-variable",
+                "a `?` without a name",
+                "give the variable a name, such as `?x`",
+            ),
+            Self::TooDeep { .. } => (
+                "nested-too-deep",
+                "lists are nested more than 1000 levels deep",
+                "split the form, or name a part of it by a rule of its own",
+            ),
+            Self::Missing { .. } => ("empty-text", "there is no form", "write at least one form"),
+            Self::Trailing { .. } => {
+                ("trailing-text", "further text after the expression", "remove it")
+            }
+            Self::TooLong => ("text-too-long", "the text is longer than 4 GiB", "shorten it"),
+        };
+        Finding {
+            code,
+            severity: Severity::Error,
+            span: self.span(),
+            message: message.to_owned(),
+            help: help.to_owned(),
+        }
+    }
+}
+
+/// Turns what is read into the nodes of some tree.
+pub(crate) trait Build {
+    /// A node of the tree.
+    type Node;
+    /// An atom or variable (a variable starts with `?` and has a name).
+    fn atom(&mut self, text: &str, span: Span) -> Self::Node;
+    /// A list; `span` includes the parentheses.
+    fn list(&mut self, items: Vec<Self::Node>, span: Span) -> Self::Node;
+}
+
+/// A position in a text that is being read.
+#[derive(Clone)]
+pub(crate) struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    unterminated_comment: Option<Span>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Token {
+    Open,
+    Close,
+    Atom,
+}
+
+impl<'a> Reader<'a> {
+    /// At the beginning of `text`, behind a byte order mark if there is one.
+    pub(crate) fn new(text: &'a str) -> Result<Self, SyntaxError> {
+        if u32::try_from(text.len()).is_err() {
+            return Err(SyntaxError::TooLong);
+        }
+        let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Ok(Self { text, at, unterminated_comment: None })
+    }
+
+    /// The block comment that reaches to the end of the text, if one was met.
+    pub(crate) fn unterminated_comment(&self) -> Option<Span> {
+        self.unterminated_comment
+    }
+
+    /// Bytes read so far.
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Reads the next expression; `None` at the end of the text. After an error
+    /// the reader stands where the next expression may start.
+    pub(crate) fn read<B: Build>(
+        &mut self,
+        build: &mut B,
+        errors: &mut Vec<SyntaxError>,
+    ) -> Option<B::Node> {
+        let mut open: Vec<(Span, Vec<B::Node>)> = Vec::new();
+        loop {
+            let Some((token, span)) = self.next_token() else {
+                if let Some(&(outermost, _)) = open.first() {
+                    errors.push(SyntaxError::Unclosed { span: outermost });
+                    self.at = self.next_form_after(outermost);
+                    open.clear();
+                    continue;
+                }
+                return None;
+            };
+            let node = match token {
+                Token::Open if open.len() == MAX_DEPTH => {
+                    errors.push(SyntaxError::TooDeep { span });
+                    self.skip_closing(open.len() + 1);
+                    open.clear();
+                    continue;
+                }
+                Token::Open => {
+                    open.push((span, Vec::new()));
+                    continue;
+                }
+                Token::Close => {
+                    let Some((start, items)) = open.pop() else {
+                        errors.push(SyntaxError::Unopened { span });
+                        continue;
+                    };
+                    build.list(items, Span { start: start.start, end: span.end })
+                }
+                Token::Atom => {
+                    let text = &self.text[span.range()];
+                    if text == "?" {
+                        errors.push(SyntaxError::NamelessVariable { span });
+                    }
+                    build.atom(text, span)
+                }
+            };
+            match open.last_mut() {
+                Some((_, items)) => items.push(node),
+                None => return Some(node),
+            }
+        }
+    }
+
+    /// The span of the next token, without reading it.
+    pub(crate) fn peek(&self) -> Option<Span> {
+        self.clone().next_token().map(|(_, span)| span)
+    }
+
+    /// Where reading goes on after a form that is never closed: at the next
+    /// parenthesis that starts a line, which is where authors start forms.
+    fn next_form_after(&self, outermost: Span) -> usize {
+        let from = outermost.end as usize;
+        let rest = self.text.as_bytes()[from..].windows(2);
+        let found = rest.enumerate().find(|(_, pair)| matches!(pair, [b'\n' | b'\r', b'(']));
+        found.map_or(self.text.len(), |(index, _)| from + index + 1)
+    }
+
+    fn skip_closing(&mut self, mut depth: usize) {
+        while depth > 0 {
+            match self.next_token() {
+                Some((Token::Open, _)) => depth += 1,
+                Some((Token::Close, _)) => depth -= 1,
+                Some((Token::Atom, _)) => {}
+                None => return,
+            }
+        }
+    }
+
+    fn next_token(&mut self) -> Option<(Token, Span)> {
+        self.skip_blanks();
+        let start = self.at;
+        let token = match self.text.as_bytes().get(start)? {
+            b'(' => Token::Open,
+            b')' => Token::Close,
+            _ => Token::Atom,
+        };
+        self.at = match token {
+            Token::Open | Token::Close => start + 1,
+            Token::Atom => {
+                let rest = &self.text[start..];
+                start + rest.find(ends_atom).unwrap_or(rest.len())
+            }
+        };
+        Some((token, Span::new(start, self.at)))
+    }
+
+    /// Skips white space and comments. Block comments `#| ... |#` do not nest.
+    fn skip_blanks(&mut self) {
+        loop {
+            let rest = &self.text[self.at..];
+            let blank = rest.len() - rest.trim_start().len();
+            self.at += blank;
+            let rest = &rest[blank..];
+            if rest.starts_with(';') {
+                self.at += rest.find(['\n', '\r']).unwrap_or(rest.len());
+            } else if let Some(comment) = rest.strip_prefix("#|") {
+                match comment.find("|#") {
+                    Some(length) => self.at += length + 4,
+                    None => {
+                        self.unterminated_comment = Some(Span::new(self.at, self.at + 2));
+                        self.at = self.text.len();
+                    }
+                }
+            } else {
+                return;
+            }
+        }
+    }
+}
+
+fn ends_atom(character: char) -> bool {
+    matches!(character, '(' | ')' | ';') || character.is_whitespace()
+}
