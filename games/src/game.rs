@@ -1,7 +1,7 @@
 //! A valid game: the normalised rules every reasoner starts from.
 
-use crate::Expression;
 use crate::symbol::{SymbolId, Symbols};
+use crate::{Expression, RoleId};
 
 /// A variable of one rule, numbered from 0 within that rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,14 +56,28 @@ pub struct Rule {
     pub n_variables: u32,
 }
 
-/// Validated rules. Stratified, safe, with at least one role; only
-/// [`validate`](crate::validate::validate) makes one.
+/// What kind of game it is, as far as the rules tell at a glance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Kind {
+    /// Number of roles, `random` included.
+    pub n_roles: usize,
+    /// There is a role `random`, which moves by chance.
+    pub chance: bool,
+    /// There are rules for `sees`: players get percepts instead of the others'
+    /// moves (GDL-II, Thielscher 2010). A role `random` without such rules makes
+    /// a game of chance, but of perfect information.
+    pub hidden_information: bool,
+}
+
+/// Validated rules: stratified, safe (but see [`Literal::Negative`]), with at
+/// least one role; only [`validate`](crate::validate::validate) makes one.
 #[derive(Clone, Debug)]
 pub struct Game {
     pub(crate) name: String,
     pub(crate) symbols: Symbols,
     pub(crate) roles: Vec<SymbolId>,
     pub(crate) rules: Vec<Rule>,
+    pub(crate) strata: Vec<Vec<usize>>,
     pub(crate) forms: Vec<Expression>,
 }
 
@@ -92,8 +106,49 @@ impl Game {
         &self.rules
     }
 
-    /// All top-level forms as read, in file order, without comments: what a
-    /// START message carries.
+    /// The indices of the rules of each stratum, facts included, in order of
+    /// evaluation. Rules of one stratum may depend on each other, but their
+    /// negated conditions only on rules of earlier strata, and on facts. Two
+    /// rules for one predicate may lie in different strata: `(<= (goal ?r 0)
+    /// (role ?r) (not (goal ?r 100)))` is allowed, so a predicate is known as a
+    /// whole only after its last stratum, but all of it that a negation asks
+    /// for is known in time.
+    #[must_use]
+    pub fn strata(&self) -> &[Vec<usize>] {
+        &self.strata
+    }
+
+    /// What kind of game it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        let sees = self.symbols.find("sees");
+        let is_percept =
+            |rule: &Rule| Some(rule.head.name) == sees && rule.head.arguments.len() == 2;
+        Kind {
+            n_roles: self.roles.len(),
+            chance: self.random().is_some(),
+            hidden_information: self.rules.iter().any(is_percept),
+        }
+    }
+
+    /// The role `random`, if there is one. It is not a player's seat: it moves
+    /// by chance, each of its legal moves with the same probability.
+    #[must_use]
+    pub fn random(&self) -> Option<RoleId> {
+        self.find_role("random")
+    }
+
+    /// The role of this name.
+    #[must_use]
+    pub fn find_role(&self, name: &str) -> Option<RoleId> {
+        let symbol = self.symbols.find(name)?;
+        let index = self.roles.iter().position(|&role| role == symbol)?;
+        Some(RoleId(u8::try_from(index).expect("validation admits at most 255 roles")))
+    }
+
+    /// All top-level forms in file order, without comments: what a START
+    /// message carries. They are as read, but for `(p)`, which is `p` here, the
+    /// arrow `=>`, and the spelling of names, which is the first one.
     #[must_use]
     pub fn forms(&self) -> &[Expression] {
         &self.forms

@@ -10,11 +10,9 @@
 //! crate holds no clock, no file handle, no thread, no unseeded randomness and
 //! no player.
 
-mod clause;
 pub mod expression;
 pub mod finding;
 pub mod game;
-mod keyword;
 pub mod reader;
 pub mod rulesheet;
 pub mod state_machine;

@@ -15,7 +15,7 @@ pub enum Case {
 }
 
 /// What [`Case::Sensitive`] folds nevertheless.
-const ALWAYS_FOLDED: [&str; 14] = [
+pub(crate) const ALWAYS_FOLDED: [&str; 14] = [
     "init", "true", "next", "role", "does", "goal", "legal", "terminal", "base", "input", "random",
     "not", "or", "distinct",
 ];

@@ -1,21 +1,33 @@
 //! From a rulesheet to a game, or to all the reasons why not.
 
-use crate::clause::{self, ArgumentKind, Clause};
+mod clause;
+mod dependencies;
+mod keyword;
+mod names;
+mod safety;
+mod stratify;
+mod usage;
+
+use crate::Expression;
 use crate::finding::{Finding, Findings};
 use crate::game::Game;
-use crate::keyword::{Keyword, Words};
-use crate::rulesheet::{FormKind, Rulesheet};
-use crate::symbol::{Case, SymbolId};
-use crate::{Expression, rulesheet::Form};
+use crate::rulesheet::{Form, FormKind, Rulesheet};
+use crate::symbol::Case;
+use clause::Clause;
+use dependencies::Dependencies;
+use keyword::Words;
+use usage::Usage;
 
-/// Whether rules that have no meaning by the book, but one in practice, are
-/// errors.
+/// Whether unsafe rules, which have no meaning by the book, are errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Leniency {
     /// They are errors.
     #[default]
     Strict,
-    /// They are read as most systems read them, with a warning each.
+    /// They are read as other systems read them, with a warning each: a
+    /// negation with a variable of its own says that no instance holds; the role
+    /// of a `legal` or `goal` is any role; all other variables stand for any
+    /// constant or ground term of the text.
     Lenient,
 }
 
@@ -28,22 +40,50 @@ pub struct Validation {
     pub game: Option<Game>,
 }
 
-/// Checks a rulesheet against the GDL specification and normalises its rules.
+/// Checks a rulesheet against the GDL specification (Love et al. 2008; GDL-II:
+/// Thielscher 2010) and normalises its rules. All findings are made at once.
 #[must_use]
 pub fn validate(rulesheet: &Rulesheet, leniency: Leniency) -> Validation {
-    let _ = leniency;
     let mut findings = Findings::with(rulesheet.findings().to_vec());
     let words = Words::of(rulesheet.symbols());
-    let clauses = clause::clauses(rulesheet, &words, &mut findings);
-    let roles = roles(&clauses, &words);
-    let game = (!findings.has_errors()).then(|| Game {
+    let mut clauses = clause::clauses(rulesheet, &words, &mut findings);
+    names::check_spelling(rulesheet, &words, &mut findings);
+    names::check_arities(&clauses, &words, rulesheet, &mut findings);
+    // A head that could not be read may be the one that seems to be missing.
+    let complete = clauses.len() == rulesheet.forms().len();
+    let mut usage = Usage { rulesheet, words: &words, clauses: &clauses, findings: &mut findings };
+    if complete {
+        usage.missing();
+    }
+    let roles = usage.check();
+    if complete {
+        dependencies::check_used_and_defined(&clauses, &words, rulesheet, &mut findings);
+    }
+    let graph = Dependencies::of(&clauses);
+    let mut strata = stratify::stratify(&clauses, &graph, rulesheet, &mut findings);
+    dependencies::check_keyword_dependencies(&graph, &words, rulesheet, &mut findings);
+    dependencies::check_recursion(&clauses, &graph, rulesheet, &mut findings);
+    safety::check(&clauses, rulesheet, leniency, &mut findings);
+    if findings.has_errors() {
+        return Validation { findings: findings.into_sorted(), game: None };
+    }
+    let mut symbols = rulesheet.symbols().clone();
+    let domain = match leniency {
+        Leniency::Strict => Vec::new(),
+        Leniency::Lenient => safety::close(&mut clauses, &words, &mut symbols),
+    };
+    let mut rules: Vec<_> = clauses.iter().map(Clause::rule).collect();
+    strata[0].extend(rules.len()..rules.len() + domain.len());
+    rules.extend(domain);
+    let game = Game {
         name: rulesheet.name().to_owned(),
-        symbols: rulesheet.symbols().clone(),
+        symbols,
         roles,
-        rules: clauses.iter().map(Clause::rule).collect(),
+        rules,
+        strata,
         forms: rulesheet.forms().iter().map(|form| wire_form(rulesheet, form)).collect(),
-    });
-    Validation { findings: findings.into_sorted(), game }
+    };
+    Validation { findings: findings.into_sorted(), game: Some(game) }
 }
 
 /// Reads and validates a text.
@@ -58,19 +98,6 @@ pub fn read(
         Ok(rulesheet) => validate(&rulesheet, leniency),
         Err(findings) => Validation { findings, game: None },
     }
-}
-
-fn roles(clauses: &[Clause], words: &Words) -> Vec<SymbolId> {
-    let mut roles = Vec::new();
-    for clause in clauses {
-        let (name, arity) = clause.head.predicate();
-        if words.keyword(name, arity) == Some(Keyword::Role)
-            && let ArgumentKind::Constant(role) = clause.head.arguments[0].kind
-        {
-            roles.push(role);
-        }
-    }
-    roles
 }
 
 /// A top-level form as other systems are to read it: `(<= head body)` for

@@ -5,9 +5,9 @@ use rustc_hash::FxHashMap;
 
 use crate::finding::Findings;
 use crate::game::{self, VariableId};
-use crate::keyword::{Connective, Words};
 use crate::rulesheet::{Form, FormKind, Rulesheet, Span};
 use crate::symbol::SymbolId;
+use crate::validate::keyword::{Connective, Words};
 
 /// A fact or rule in negation normal form.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub(crate) struct Clause {
     pub(crate) body: Vec<Condition>,
     /// The names of the variables, by [`VariableId`].
     pub(crate) variables: Vec<SymbolId>,
+    /// Conditions are missing, for errors that were found in them.
+    pub(crate) broken: bool,
 }
 
 /// A predicate applied to terms.
@@ -70,7 +72,54 @@ impl Atomic {
     }
 }
 
+/// Calls `visit` for each sentence of a body, in textual order, and tells
+/// whether it stands under a negation.
+pub(crate) fn for_each_sentence(body: &[Condition], visit: &mut impl FnMut(&Atomic, bool)) {
+    for condition in body {
+        match &condition.kind {
+            ConditionKind::Positive(atomic) => visit(atomic, false),
+            ConditionKind::Negative(atomic) => visit(atomic, true),
+            ConditionKind::Distinct(..) | ConditionKind::Equal(..) => {}
+            ConditionKind::Or(branches) => {
+                for branch in branches {
+                    for_each_sentence(branch, visit);
+                }
+            }
+        }
+    }
+}
+
+/// Calls `visit` for each argument of a sentence or comparison of a body, in
+/// textual order.
+pub(crate) fn for_each_argument(body: &[Condition], visit: &mut impl FnMut(&Argument)) {
+    for condition in body {
+        match &condition.kind {
+            ConditionKind::Positive(atomic) | ConditionKind::Negative(atomic) => {
+                atomic.arguments.iter().for_each(&mut *visit);
+            }
+            ConditionKind::Distinct(left, right) | ConditionKind::Equal(left, right) => {
+                visit(left);
+                visit(right);
+            }
+            ConditionKind::Or(branches) => {
+                for branch in branches {
+                    for_each_argument(branch, visit);
+                }
+            }
+        }
+    }
+}
+
 impl Argument {
+    /// Whether no variable occurs in it.
+    pub(crate) fn is_ground(&self) -> bool {
+        match &self.kind {
+            ArgumentKind::Constant(_) => true,
+            ArgumentKind::Variable(_) => false,
+            ArgumentKind::Function(_, arguments) => arguments.iter().all(Self::is_ground),
+        }
+    }
+
     /// Calls `visit` for each variable, in textual order, repeatedly if it
     /// occurs repeatedly.
     pub(crate) fn for_each_variable(&self, visit: &mut impl FnMut(VariableId, Span)) {
@@ -85,7 +134,8 @@ impl Argument {
         }
     }
 
-    fn term(&self) -> game::Term {
+    /// The term without spans.
+    pub(crate) fn term(&self) -> game::Term {
         match &self.kind {
             ArgumentKind::Constant(id) => game::Term::Constant(*id),
             ArgumentKind::Variable(id) => game::Term::Variable(*id),
@@ -134,8 +184,8 @@ impl Condition {
     }
 }
 
-/// The clauses of a rulesheet, in textual order; forms that are none are left
-/// out, with an error each.
+/// The clauses of a rulesheet, in textual order; forms whose head is none are
+/// left out, with an error each.
 pub(crate) fn clauses(
     rulesheet: &Rulesheet,
     words: &Words,
@@ -204,13 +254,9 @@ impl Grammar<'_> {
             None => (form, None),
         };
         let head = self.head(head);
-        let body = body.map(|body| self.body(form, body));
-        Some(Clause {
-            span: form.span,
-            head: head?,
-            body: body.unwrap_or(Some(Vec::new()))?,
-            variables: std::mem::take(&mut self.variables),
-        })
+        let (body, sound) = body.map_or((Vec::new(), true), |body| self.body(form, body));
+        let variables = std::mem::take(&mut self.variables);
+        Some(Clause { span: form.span, head: head?, body, variables, broken: !sound })
     }
 
     fn rule_without_head(&mut self, form: &Form) -> Option<Clause> {
@@ -252,8 +298,8 @@ impl Grammar<'_> {
         }
     }
 
-    /// The body of a rule; all its errors are found.
-    fn body(&mut self, rule: &Form, forms: &[Form]) -> Option<Vec<Condition>> {
+    /// The sound conditions of a rule, and whether that is all of them.
+    fn body(&mut self, rule: &Form, forms: &[Form]) -> (Vec<Condition>, bool) {
         if forms.is_empty() {
             self.findings.warning(
                 "empty-body",
@@ -267,7 +313,7 @@ impl Grammar<'_> {
         for form in forms {
             sound &= self.condition(form, Polarity::Positive, false, &mut conditions).is_some();
         }
-        sound.then_some(conditions)
+        (conditions, sound)
     }
 
     /// Adds the literals that `form`, or its negation, amounts to.

@@ -1,0 +1,322 @@
+//! Which predicates depend on which, and which must not.
+//!
+//! Predicates are nodes; an edge leads from the head of a rule to each
+//! predicate of its body, and is negative under `not` (GDL specification,
+//! Love et al. 2008, section 4: dependency graph, stratification, recursion
+//! restriction).
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::finding::Findings;
+use crate::rulesheet::{Rulesheet, Span};
+use crate::validate::clause::{
+    Argument, ArgumentKind, Atomic, Clause, Condition, ConditionKind, Predicate, for_each_sentence,
+};
+use crate::validate::keyword::{Keyword, Words};
+use crate::validate::stratify::shortest_path;
+
+/// The dependency graph of all predicates.
+pub(crate) struct Dependencies {
+    predicates: Vec<Predicate>,
+    ids: FxHashMap<Predicate, usize>,
+    edges: Vec<Vec<Edge>>,
+    /// For each node, the number of its strongly connected component.
+    components: Vec<usize>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Edge {
+    pub(crate) to: usize,
+    pub(crate) negative: bool,
+    pub(crate) span: Span,
+}
+
+impl Dependencies {
+    pub(crate) fn of(clauses: &[Clause]) -> Self {
+        let mut graph = Self {
+            predicates: Vec::new(),
+            ids: FxHashMap::default(),
+            edges: Vec::new(),
+            components: Vec::new(),
+        };
+        for clause in clauses {
+            let from = graph.node(clause.head.predicate());
+            for_each_sentence(&clause.body, &mut |sentence, negative| {
+                let to = graph.node(sentence.predicate());
+                graph.edges[from].push(Edge { to, negative, span: sentence.span });
+            });
+        }
+        graph.components = components(&graph.edges);
+        graph
+    }
+
+    fn node(&mut self, predicate: Predicate) -> usize {
+        let Self { predicates, ids, edges, .. } = self;
+        *ids.entry(predicate).or_insert_with(|| {
+            predicates.push(predicate);
+            edges.push(Vec::new());
+            predicates.len() - 1
+        })
+    }
+
+    fn is_mutually_recursive(&self, left: Predicate, right: Predicate) -> bool {
+        match (self.ids.get(&left), self.ids.get(&right)) {
+            (Some(&left), Some(&right)) => self.components[left] == self.components[right],
+            _ => false,
+        }
+    }
+
+    fn path(&self, from: usize, to: usize) -> Option<Vec<usize>> {
+        shortest_path(&self.edges, from, to, |_| true)
+    }
+
+    /// Reports predicates that depend on their own negation; for rules that are
+    /// stratified nevertheless.
+    pub(crate) fn note_unstratified(&self, rulesheet: &Rulesheet, findings: &mut Findings) {
+        let mut said = FxHashSet::default();
+        for (from, edges) in self.edges.iter().enumerate() {
+            for edge in edges.iter().filter(|edge| edge.negative) {
+                let component = self.components[from];
+                if self.components[edge.to] == component && said.insert(component) {
+                    let name = rulesheet.spelling(self.predicates[from].0);
+                    findings.warning(
+                        "stratified-by-arguments",
+                        edge.span,
+                        format!("`{name}` depends on its own negation, if for other arguments"),
+                        "name the common conditions by a rule of their own; \
+                         not all systems accept this",
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Strongly connected components by Tarjan's algorithm, without recursion.
+/// Components are numbered so that edges lead to equal or smaller numbers.
+pub(crate) fn components(edges: &[Vec<Edge>]) -> Vec<usize> {
+    const NEW: usize = usize::MAX;
+    let n_nodes = edges.len();
+    let mut index = vec![NEW; n_nodes];
+    let mut low = vec![NEW; n_nodes];
+    let mut component = vec![NEW; n_nodes];
+    let mut n_components = 0;
+    let mut n_visited = 0;
+    let mut stack = Vec::new();
+    for root in 0..n_nodes {
+        if index[root] != NEW {
+            continue;
+        }
+        // Each frame is a node and the number of its edges already followed.
+        let mut frames = vec![(root, 0)];
+        while let Some(frame) = frames.last_mut() {
+            let (node, followed) = *frame;
+            if followed == 0 {
+                index[node] = n_visited;
+                low[node] = n_visited;
+                n_visited += 1;
+                stack.push(node);
+            }
+            if let Some(edge) = edges[node].get(followed) {
+                frame.1 += 1;
+                if index[edge.to] == NEW {
+                    frames.push((edge.to, 0));
+                } else if component[edge.to] == NEW {
+                    low[node] = low[node].min(index[edge.to]);
+                }
+                continue;
+            }
+            frames.pop();
+            if let Some(&(parent, _)) = frames.last() {
+                low[parent] = low[parent].min(low[node]);
+            }
+            if low[node] == index[node] {
+                while let Some(member) = stack.pop() {
+                    component[member] = n_components;
+                    if member == node {
+                        break;
+                    }
+                }
+                n_components += 1;
+            }
+        }
+    }
+    component
+}
+
+/// What keywords must not depend on (GDL specification, section 4): `init`,
+/// `base` and `input` on the state or the moves, `legal`, `goal` and `terminal`
+/// on the moves.
+pub(crate) fn check_keyword_dependencies(
+    graph: &Dependencies,
+    words: &Words,
+    rulesheet: &Rulesheet,
+    findings: &mut Findings,
+) {
+    let node = |keyword: Keyword| {
+        let is_it = |&(name, arity): &Predicate| words.keyword(name, arity) == Some(keyword);
+        graph.predicates.iter().position(is_it)
+    };
+    let rows: [(Keyword, &[Keyword]); 6] = [
+        (Keyword::Init, &[Keyword::True, Keyword::Does]),
+        (Keyword::Base, &[Keyword::True, Keyword::Does]),
+        (Keyword::Input, &[Keyword::True, Keyword::Does]),
+        (Keyword::Legal, &[Keyword::Does]),
+        (Keyword::Goal, &[Keyword::Does]),
+        (Keyword::Terminal, &[Keyword::Does]),
+    ];
+    for (source, targets) in rows {
+        let Some(from) = node(source) else { continue };
+        for &target in targets {
+            let Some(to) = node(target) else { continue };
+            let mut said = FxHashSet::default();
+            for edge in graph.edges[from].iter().filter(|edge| said.insert(edge.to)) {
+                let Some(path) = graph.path(edge.to, to) else { continue };
+                let way: Vec<_> =
+                    path.iter().map(|&node| rulesheet.spelling(graph.predicates[node].0)).collect();
+                let (source, target) = (source.name(), target.name());
+                let kind = if target == "does" { "the moves" } else { "the state" };
+                findings.error(
+                    "keyword-dependency",
+                    edge.span,
+                    format!("`{source}` depends on `{target}`: {source} -> {}", way.join(" -> ")),
+                    format!("`{source}` must not depend on {kind}"),
+                );
+            }
+        }
+    }
+}
+
+/// The recursion restriction, which keeps terms from growing for ever: an
+/// argument of a recursive condition must be ground, an argument of the head,
+/// or an argument of a condition that is not recursive.
+pub(crate) fn check_recursion(
+    clauses: &[Clause],
+    graph: &Dependencies,
+    rulesheet: &Rulesheet,
+    findings: &mut Findings,
+) {
+    for clause in clauses {
+        let mut context = Vec::new();
+        check_recursive_conditions(clause, &clause.body, &mut context, graph, &mut |sentence| {
+            let name = rulesheet.spelling(sentence.name);
+            findings.warning(
+                "unrestricted-recursion",
+                sentence.span,
+                format!("the recursion through `{name}` may build larger and larger terms"),
+                "let each argument be ground, an argument of the head, or an argument of \
+                 another condition that is not recursive",
+            );
+        });
+    }
+}
+
+fn check_recursive_conditions<'c>(
+    clause: &Clause,
+    conditions: &'c [Condition],
+    context: &mut Vec<&'c Atomic>,
+    graph: &Dependencies,
+    report: &mut impl FnMut(&Atomic),
+) {
+    let outer = context.len();
+    let head = clause.head.predicate();
+    for condition in conditions {
+        if let ConditionKind::Positive(atomic) = &condition.kind
+            && !graph.is_mutually_recursive(head, atomic.predicate())
+        {
+            context.push(atomic);
+        }
+    }
+    for condition in conditions {
+        match &condition.kind {
+            ConditionKind::Positive(atomic) => {
+                let guarded = |argument: &Argument| {
+                    let supplied =
+                        |by: &Atomic| by.arguments.iter().any(|other| same(argument, other));
+                    argument.is_ground()
+                        || supplied(&clause.head)
+                        || context.iter().any(|atomic| supplied(atomic))
+                };
+                if graph.is_mutually_recursive(head, atomic.predicate())
+                    && !atomic.arguments.iter().all(guarded)
+                {
+                    report(atomic);
+                }
+            }
+            ConditionKind::Or(branches) => {
+                for branch in branches {
+                    check_recursive_conditions(clause, branch, context, graph, report);
+                }
+            }
+            _ => {}
+        }
+    }
+    context.truncate(outer);
+}
+
+/// Syntactic identity of two terms of one clause.
+fn same(left: &Argument, right: &Argument) -> bool {
+    match (&left.kind, &right.kind) {
+        (ArgumentKind::Constant(left), ArgumentKind::Constant(right)) => left == right,
+        (ArgumentKind::Variable(left), ArgumentKind::Variable(right)) => left == right,
+        (ArgumentKind::Function(name, left), ArgumentKind::Function(other, right)) => {
+            name == other
+                && left.len() == right.len()
+                && left.iter().zip(right).all(|(left, right)| same(left, right))
+        }
+        _ => false,
+    }
+}
+
+/// Predicates that are asked for but follow from nothing, and such as follow
+/// but are never asked for.
+pub(crate) fn check_used_and_defined(
+    clauses: &[Clause],
+    words: &Words,
+    rulesheet: &Rulesheet,
+    findings: &mut Findings,
+) {
+    let defined: FxHashSet<_> = clauses.iter().map(|clause| clause.head.predicate()).collect();
+    let mut used = FxHashSet::default();
+    for clause in clauses {
+        for_each_sentence(&clause.body, &mut |sentence, _| {
+            let predicate = sentence.predicate();
+            if !used.insert(predicate) || defined.contains(&predicate) {
+                return;
+            }
+            // What is missing altogether is reported as that.
+            if words.named(predicate.0).is_some_and(|keyword| keyword != Keyword::Next) {
+                return;
+            }
+            let other = clauses.iter().find(|clause| clause.head.name == predicate.0);
+            let help = match other {
+                Some(other) => format!(
+                    "it is defined with {} arguments, but used here with {}",
+                    other.head.arguments.len(),
+                    predicate.1
+                ),
+                None => "check its spelling, or define it; as it stands it never holds".to_owned(),
+            };
+            findings.warning(
+                "undefined-predicate",
+                sentence.span,
+                format!("`{}` follows from no rule", rulesheet.spelling(predicate.0)),
+                help,
+            );
+        });
+    }
+    for clause in clauses {
+        let (name, arity) = clause.head.predicate();
+        let is_keyword = words.keyword(name, arity).is_some();
+        // Notes to other systems, which no rule asks for.
+        let is_note = matches!((rulesheet.spelling(name), arity), ("sees_xml", 2) | ("gdl", 1));
+        if !is_keyword && !is_note && used.insert((name, arity)) {
+            findings.warning(
+                "unused-predicate",
+                clause.head.span,
+                format!("no rule asks for `{}`", rulesheet.spelling(name)),
+                "check its spelling, or remove its rules",
+            );
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! How names are spelled and used: nothing here changes what a rulesheet
+//! means, but it may mean something else to other systems, or to its author.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::finding::{Findings, Severity};
+use crate::rulesheet::{Form, FormKind, Rulesheet, Span};
+use crate::symbol::{self, Case, SymbolId};
+use crate::validate::clause::{
+    Argument, ArgumentKind, Atomic, Clause, for_each_argument, for_each_sentence,
+};
+use crate::validate::keyword::Words;
+
+/// Checks the spelling of every name.
+pub(crate) fn check_spelling(rulesheet: &Rulesheet, words: &Words, findings: &mut Findings) {
+    let mut spelling = Spelling {
+        rulesheet,
+        words,
+        findings,
+        constants: FxHashMap::default(),
+        variables: FxHashMap::default(),
+        said: FxHashSet::default(),
+    };
+    for form in rulesheet.forms() {
+        spelling.variables.clear();
+        spelling.form(form);
+    }
+}
+
+struct Spelling<'a> {
+    rulesheet: &'a Rulesheet,
+    words: &'a Words,
+    findings: &'a mut Findings,
+    /// The first spelling of each constant, by its folded name.
+    constants: FxHashMap<String, &'a str>,
+    /// The first spelling of each variable of the current form.
+    variables: FxHashMap<String, &'a str>,
+    said: FxHashSet<String>,
+}
+
+impl Spelling<'_> {
+    fn form(&mut self, form: &Form) {
+        match &form.kind {
+            FormKind::List(items) => items.iter().for_each(|item| self.form(item)),
+            FormKind::Constant(id) => {
+                if self.words.connective(*id).is_none() {
+                    self.case(form.span, false);
+                    self.characters(*id, form.span, 0);
+                }
+            }
+            FormKind::Variable(id) => {
+                self.case(form.span, true);
+                self.characters(*id, form.span, 1);
+            }
+        }
+    }
+
+    fn case(&mut self, span: Span, is_variable: bool) {
+        let spelled = &self.rulesheet.text()[span.range()];
+        let folded = spelled.to_ascii_lowercase();
+        if symbol::ALWAYS_FOLDED.contains(&folded.as_str()) {
+            return;
+        }
+        let spellings = if is_variable { &mut self.variables } else { &mut self.constants };
+        let first = *spellings.entry(folded.clone()).or_insert(spelled);
+        if first == spelled || !self.said.insert(folded) {
+            return;
+        }
+        self.findings.warning(
+            "case-collision",
+            span,
+            format!("`{spelled}` was written `{first}` before"),
+            match self.rulesheet.symbols().case() {
+                Case::Folded => "use one spelling; the two are one name here, but two elsewhere",
+                Case::Sensitive => {
+                    "use one spelling; the two are two names here, but one elsewhere"
+                }
+            },
+        );
+    }
+
+    fn characters(&mut self, id: SymbolId, span: Span, skipped: usize) {
+        let spelled = &self.rulesheet.text()[span.range()][skipped..];
+        let is_usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        let unusual: Vec<char> = spelled.chars().filter(|&c| !is_usual(c)).collect();
+        if unusual.is_empty() || !self.findings.first("unusual-character", id, 0) {
+            return;
+        }
+        let is_risky = |c: &char| !c.is_ascii() || c.is_ascii_control() || *c == '"';
+        let (severity, why) = if unusual.iter().any(is_risky) {
+            (Severity::Warning, "many systems will not read it")
+        } else {
+            (Severity::Info, "some systems may not read it")
+        };
+        self.findings.push(
+            severity,
+            "unusual-character",
+            span,
+            format!("the name `{}` has the character `{}`", spelled, unusual[0].escape_debug()),
+            format!("use letters, digits, `_` and `-` only; {why}"),
+        );
+    }
+}
+
+/// Checks that each name has one number of arguments and one role.
+pub(crate) fn check_arities(
+    clauses: &[Clause],
+    words: &Words,
+    rulesheet: &Rulesheet,
+    findings: &mut Findings,
+) {
+    let mut arities = Arities {
+        words,
+        rulesheet,
+        findings,
+        predicates: FxHashMap::default(),
+        functions: FxHashMap::default(),
+    };
+    for clause in clauses {
+        arities.predicate(&clause.head);
+        for_each_sentence(&clause.body, &mut |sentence, _| arities.predicate(sentence));
+    }
+    for clause in clauses {
+        clause.head.arguments.iter().for_each(|argument| arities.functions(argument));
+        for_each_argument(&clause.body, &mut |argument| arities.functions(argument));
+    }
+}
+
+struct Arities<'a> {
+    words: &'a Words,
+    rulesheet: &'a Rulesheet,
+    findings: &'a mut Findings,
+    /// The first arity of each name.
+    predicates: FxHashMap<SymbolId, usize>,
+    functions: FxHashMap<SymbolId, usize>,
+}
+
+impl Arities<'_> {
+    fn predicate(&mut self, sentence: &Atomic) {
+        let (name, arity) = sentence.predicate();
+        if self.words.named(name).is_some() {
+            return;
+        }
+        let first = *self.predicates.entry(name).or_insert(arity);
+        if first != arity && self.findings.first("several-arities", name, 0) {
+            self.several("predicate", name, first, arity, sentence.span);
+        }
+    }
+
+    fn functions(&mut self, argument: &Argument) {
+        let ArgumentKind::Function(name, arguments) = &argument.kind else { return };
+        let first = *self.functions.entry(*name).or_insert(arguments.len());
+        if first != arguments.len() && self.findings.first("several-arities", *name, 1) {
+            self.several("function", *name, first, arguments.len(), argument.span);
+        }
+        let is_predicate = self.predicates.contains_key(name);
+        if is_predicate && self.findings.first("predicate-as-function", *name, 0) {
+            self.findings.warning(
+                "predicate-as-function",
+                argument.span,
+                format!("`{}` is both a predicate and a function", self.rulesheet.spelling(*name)),
+                "the two have nothing to do with each other; was `true` or `does` forgotten?",
+            );
+        }
+        for argument in arguments {
+            self.functions(argument);
+        }
+    }
+
+    fn several(&mut self, what: &str, name: SymbolId, first: usize, arity: usize, span: Span) {
+        self.findings.warning(
+            "several-arities",
+            span,
+            format!(
+                "the {what} `{}` has {arity} arguments here, and {first} before",
+                self.rulesheet.spelling(name)
+            ),
+            format!("the two are different {what}s; check the number of arguments"),
+        );
+    }
+}
