@@ -13,5 +13,6 @@ pub mod cli;
 pub mod commands;
 pub mod event;
 pub mod exit_code;
+mod fingerprint;
 pub mod manager;
 pub mod schedule;

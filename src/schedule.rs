@@ -1,9 +1,24 @@
-//! From a spec to the jobs to be played, in order.
+//! From a plan to the jobs to be played, in order.
+//!
+//! A round robin by blocks. A *pairing* is a set of players that fills the
+//! seats of a game; a *block* is one pairing at one game under one time budget,
+//! played once in every seating with the same seed; a *lap* is one block of
+//! each pairing, game and time budget. Laps follow each other, and within a lap
+//! the blocks come in an order drawn from the seed, so that any prefix of the
+//! schedule has played everything nearly equally often.
+//!
+//! The schedule is a pure function of its plan. Jobs are computed from their
+//! number when they are wanted: only the order of one lap is ever in memory.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64Mcg;
 use results::record::Budget;
+
+use crate::fingerprint::Fingerprint;
 
 /// One match to be played.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,13 +26,14 @@ pub struct Job {
     /// Position in the schedule, from 0.
     pub number: u64,
     /// Hash of everything that determines the match: game text, players'
-    /// configurations by role, clocks, budget and seed.
+    /// configurations by role, clocks, budget, seed and settings.
     pub id: String,
-    /// The unit of evidence this match belongs to, numbered from 0.
+    /// The unit of evidence this match belongs to, numbered from 0 in the order
+    /// of the schedule.
     pub block: u64,
     /// How many blocks of the same game, clock and players come before.
     pub lap: u32,
-    /// Index of the rotation of seats within the block.
+    /// Index of the seating within the block.
     pub rotation: u32,
     /// Index into the spec's games.
     pub game: usize,
@@ -29,7 +45,7 @@ pub struct Job {
     /// What bounds thinking.
     pub budget: Budget,
     /// Seed of the match: derived from the spec's seed, the game and the lap,
-    /// the same for all matches of a block.
+    /// the same for all matches of a block and for all pairings of a lap.
     pub seed: u64,
 }
 
@@ -46,3 +62,593 @@ pub struct Clocks {
 
 /// A shared job.
 pub type SharedJob = Arc<Job>;
+
+/// How the players of a pairing are seated in the matches of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Seating {
+    /// One match for each rotation: every player sits once on every seat.
+    #[default]
+    Rotations,
+    /// One match for each permutation of the players.
+    Permutations,
+}
+
+/// What bounds thinking in the matches of one of a spec's tournaments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeBudget {
+    /// The clocks.
+    pub clocks: Clocks,
+    /// The budget.
+    pub budget: Budget,
+}
+
+/// What a schedule needs to know of a game.
+#[derive(Clone, Debug)]
+pub struct PlannedGame {
+    /// Hash of the text and of how it is read.
+    pub hash: String,
+    /// For each role, in role order, whether a player sits there.
+    pub seats: Vec<bool>,
+    /// Blocks of each pairing in a lap.
+    pub weight: u32,
+    /// Whether roles see less than the state.
+    pub hidden_information: bool,
+}
+
+/// What a schedule needs to know of a player.
+#[derive(Clone, Debug)]
+pub struct PlannedPlayer {
+    /// Hash of the id and the configuration.
+    pub hash: String,
+    /// Whether it can play games of hidden information.
+    pub plays_hidden_information: bool,
+}
+
+/// All that determines a schedule.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The seed of everything.
+    pub seed: u64,
+    /// Number of laps.
+    pub laps: u32,
+    /// How pairings are seated.
+    pub seating: Seating,
+    /// The games.
+    pub games: Vec<PlannedGame>,
+    /// The players.
+    pub players: Vec<PlannedPlayer>,
+    /// The time budgets, each a tournament of its own.
+    pub time_budgets: Vec<TimeBudget>,
+    /// Hash of the settings that all matches share.
+    pub settings_hash: String,
+}
+
+/// Why the plan cannot be carried out in part or at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skip {
+    /// The game has no role for a player.
+    NoSeats {
+        /// Index of the game.
+        game: usize,
+    },
+    /// Fewer players can play the game than it has seats.
+    TooFewPlayers {
+        /// Index of the game.
+        game: usize,
+        /// Seats to be filled.
+        n_seats: usize,
+        /// Players that can play it.
+        n_players: usize,
+    },
+    /// The player cannot play the game, others can.
+    SitsOut {
+        /// Index of the game.
+        game: usize,
+        /// Index of the player.
+        player: usize,
+    },
+}
+
+/// Why there is no schedule.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScheduleError {
+    /// No game can be filled.
+    #[error("no game can be filled with the players given")]
+    NothingToPlay {
+        /// Why each game is left out.
+        skips: Vec<Skip>,
+    },
+    /// A lap would not fit into memory.
+    #[error("a lap of {n_blocks} blocks is more than the {limit} that can be ordered")]
+    TooManyPairings {
+        /// Blocks of a lap.
+        n_blocks: u64,
+        /// The most there may be.
+        limit: u64,
+    },
+}
+
+/// Most blocks of a lap; their order is kept in memory, 12 bytes each.
+const MAX_BLOCKS_PER_LAP: u64 = 20_000_000;
+
+/// Blocks that differ in nothing but the pairing and the repetition.
+#[derive(Clone, Debug)]
+struct Group {
+    game: usize,
+    time_budget: usize,
+    /// Players that can play the game.
+    players: Vec<usize>,
+    n_seats: usize,
+    n_pairings: u64,
+    weight: u32,
+    matches_per_block: u64,
+    /// Blocks of a lap in the groups before.
+    first_block: u64,
+}
+
+/// The jobs of a plan.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    plan: Plan,
+    groups: Vec<Group>,
+    skips: Vec<Skip>,
+    blocks_per_lap: u64,
+    jobs_per_lap: u64,
+}
+
+/// The order of the blocks of one lap.
+#[derive(Clone, Debug)]
+pub struct Lap {
+    number: u32,
+    /// Blocks, numbered by group, pairing and repetition, in the order of play.
+    order: Vec<u32>,
+    /// For each block in that order, the jobs of the lap that come before it.
+    first_jobs: Vec<u64>,
+}
+
+impl Schedule {
+    /// Lays out the jobs of `plan`.
+    ///
+    /// # Errors
+    /// If there is nothing to play, or too much to be ordered.
+    pub fn new(plan: Plan) -> Result<Self, ScheduleError> {
+        let mut schedule =
+            Self { plan, groups: vec![], skips: vec![], blocks_per_lap: 0, jobs_per_lap: 0 };
+        for game in 0..schedule.plan.games.len() {
+            schedule.lay_out(game);
+        }
+        if schedule.groups.is_empty() {
+            return Err(ScheduleError::NothingToPlay { skips: schedule.skips });
+        }
+        if schedule.blocks_per_lap > MAX_BLOCKS_PER_LAP {
+            let n_blocks = schedule.blocks_per_lap;
+            return Err(ScheduleError::TooManyPairings { n_blocks, limit: MAX_BLOCKS_PER_LAP });
+        }
+        Ok(schedule)
+    }
+
+    fn lay_out(&mut self, game: usize) {
+        let planned = &self.plan.games[game];
+        let n_seats = planned.seats.iter().filter(|&&seat| seat).count();
+        if n_seats == 0 {
+            self.skips.push(Skip::NoSeats { game });
+            return;
+        }
+        let (players, idle): (Vec<usize>, Vec<usize>) =
+            (0..self.plan.players.len()).partition(|&player| {
+                !planned.hidden_information || self.plan.players[player].plays_hidden_information
+            });
+        if players.len() < n_seats {
+            let n_players = players.len();
+            self.skips.push(Skip::TooFewPlayers { game, n_seats, n_players });
+            return;
+        }
+        self.skips.extend(idle.into_iter().map(|player| Skip::SitsOut { game, player }));
+        let n_pairings = binomial(players.len() as u64, n_seats as u64);
+        let matches_per_block = match self.plan.seating {
+            Seating::Rotations => n_seats as u64,
+            Seating::Permutations => {
+                (1..=n_seats as u64).fold(1u64, |product, factor| product.saturating_mul(factor))
+            }
+        };
+        for time_budget in 0..self.plan.time_budgets.len() {
+            let n_blocks = n_pairings.saturating_mul(u64::from(planned.weight));
+            self.groups.push(Group {
+                game,
+                time_budget,
+                players: players.clone(),
+                n_seats,
+                n_pairings,
+                weight: planned.weight,
+                matches_per_block,
+                first_block: self.blocks_per_lap,
+            });
+            self.blocks_per_lap = self.blocks_per_lap.saturating_add(n_blocks);
+            self.jobs_per_lap =
+                self.jobs_per_lap.saturating_add(n_blocks.saturating_mul(matches_per_block));
+        }
+    }
+
+    /// Number of jobs.
+    #[must_use]
+    pub fn n_jobs(&self) -> u64 {
+        self.jobs_per_lap.saturating_mul(u64::from(self.plan.laps))
+    }
+
+    /// Number of blocks.
+    #[must_use]
+    pub fn n_blocks(&self) -> u64 {
+        self.blocks_per_lap.saturating_mul(u64::from(self.plan.laps))
+    }
+
+    /// Jobs of each lap.
+    #[must_use]
+    pub fn jobs_per_lap(&self) -> u64 {
+        self.jobs_per_lap
+    }
+
+    /// Games and players that are left out.
+    #[must_use]
+    pub fn skips(&self) -> &[Skip] {
+        &self.skips
+    }
+
+    /// The order of a lap, drawn from the seed.
+    #[must_use]
+    pub fn lap(&self, number: u32) -> Lap {
+        let n_blocks = u32::try_from(self.blocks_per_lap).expect("bounded by MAX_BLOCKS_PER_LAP");
+        let mut order: Vec<u32> = (0..n_blocks).collect();
+        let seed = Fingerprint::of("lap").number(self.plan.seed).number(number.into()).seed();
+        order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed));
+        let mut n_jobs = 0;
+        let first_jobs = order
+            .iter()
+            .map(|&block| {
+                let first = n_jobs;
+                n_jobs += self.group_of(block).matches_per_block;
+                first
+            })
+            .collect();
+        Lap { number, order, first_jobs }
+    }
+
+    /// The lap that `job` belongs to.
+    #[must_use]
+    pub fn lap_of(&self, job: u64) -> u32 {
+        u32::try_from(job / self.jobs_per_lap).unwrap_or(u32::MAX)
+    }
+
+    /// The job with this number. Orders the whole lap: for many jobs of one lap
+    /// use [`job_in`](Self::job_in).
+    #[must_use]
+    pub fn job(&self, number: u64) -> Option<Job> {
+        (number < self.n_jobs()).then(|| self.job_in(&self.lap(self.lap_of(number)), number))
+    }
+
+    /// The job with this number, which must belong to `lap`.
+    ///
+    /// # Panics
+    /// If it does not.
+    #[must_use]
+    pub fn job_in(&self, lap: &Lap, number: u64) -> Job {
+        assert_eq!(self.lap_of(number), lap.number, "job {number} is of another lap");
+        let offset = number % self.jobs_per_lap;
+        let position = lap.first_jobs.partition_point(|&first| first <= offset) - 1;
+        let group = self.group_of(lap.order[position]);
+        let within = u64::from(lap.order[position]) - group.first_block;
+        let rotation = offset - lap.first_jobs[position];
+        let repetition = u32::try_from(within / group.n_pairings).expect("below the weight");
+        let block_lap = lap.number * group.weight + repetition;
+        let block = u64::from(lap.number) * self.blocks_per_lap + position as u64;
+        let players = self.seated(group, within % group.n_pairings, block_lap, rotation);
+        let rotation = u32::try_from(rotation).expect("no game has that many roles");
+        self.make(
+            group,
+            players,
+            Job {
+                number,
+                id: String::new(),
+                block,
+                lap: block_lap,
+                rotation,
+                game: group.game,
+                seats: vec![],
+                clocks: self.plan.time_budgets[group.time_budget].clocks,
+                budget: self.plan.time_budgets[group.time_budget].budget,
+                seed: self.match_seed(group.game, block_lap),
+            },
+        )
+    }
+
+    /// All jobs in order.
+    pub fn jobs(&self) -> impl Iterator<Item = Job> + '_ {
+        (0..self.plan.laps).flat_map(move |number| {
+            let lap = self.lap(number);
+            let first = u64::from(number) * self.jobs_per_lap;
+            (first..first + self.jobs_per_lap).map(move |job| self.job_in(&lap, job))
+        })
+    }
+
+    fn group_of(&self, block: u32) -> &Group {
+        let after = self.groups.partition_point(|group| group.first_block <= u64::from(block));
+        &self.groups[after - 1]
+    }
+
+    /// The players of a match in the order of the seats.
+    ///
+    /// The order that is rotated is drawn for each block, so that over the laps
+    /// nobody always sits behind the same opponent. It is drawn from hashes, and
+    /// not by shuffling, so that it stays the same when other players join.
+    fn seated(&self, group: &Group, pairing: u64, lap: u32, rotation: u64) -> Vec<usize> {
+        let mut players: Vec<usize> = combination(group.players.len(), group.n_seats, pairing)
+            .into_iter()
+            .map(|index| group.players[index])
+            .collect();
+        players.sort_by_cached_key(|&player| {
+            Fingerprint::of("seating")
+                .number(self.plan.seed)
+                .text(&self.plan.games[group.game].hash)
+                .number(lap.into())
+                .text(&self.plan.players[player].hash)
+                .seed()
+        });
+        match self.plan.seating {
+            Seating::Rotations => {
+                players.rotate_left(usize::try_from(rotation).expect("below the number of seats"));
+                players
+            }
+            Seating::Permutations => permutation(players, rotation),
+        }
+    }
+
+    fn match_seed(&self, game: usize, lap: u32) -> u64 {
+        Fingerprint::of("match seed")
+            .number(self.plan.seed)
+            .text(&self.plan.games[game].hash)
+            .number(lap.into())
+            .seed()
+    }
+
+    fn make(&self, group: &Group, players: Vec<usize>, mut job: Job) -> Job {
+        let mut players = players.into_iter();
+        let seats = &self.plan.games[group.game].seats;
+        job.seats = seats.iter().map(|&seat| if seat { players.next() } else { None }).collect();
+        let mut hash = Fingerprint::of("job")
+            .text(&self.plan.settings_hash)
+            .text(&self.plan.games[group.game].hash)
+            .number(millis(job.clocks.start))
+            .number(millis(job.clocks.play))
+            .number(millis(job.clocks.margin))
+            .number(match job.budget {
+                Budget::Clock => 0,
+                Budget::Nodes(nodes) => nodes,
+            })
+            .number(job.seed);
+        for seat in &job.seats {
+            hash = hash.text(seat.map_or("", |player| &self.plan.players[player].hash));
+        }
+        job.id = hash.hex(20);
+        job
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Sets of `k` out of `n`, saturating.
+fn binomial(n: u64, k: u64) -> u64 {
+    let mut result: u128 = 1;
+    for i in 0..k.min(n.saturating_sub(k)) {
+        result = result * u128::from(n - i) / u128::from(i + 1);
+        if result > u128::from(u64::MAX) {
+            return u64::MAX;
+        }
+    }
+    u64::try_from(result).unwrap_or(u64::MAX)
+}
+
+/// The set of `k` out of `0..n` with this number, in lexicographic order.
+fn combination(n: usize, k: usize, mut number: u64) -> Vec<usize> {
+    let mut chosen = Vec::with_capacity(k);
+    let mut candidate = 0;
+    while chosen.len() < k {
+        let left = k - chosen.len() - 1;
+        let with_candidate = binomial((n - candidate - 1) as u64, left as u64);
+        if number < with_candidate {
+            chosen.push(candidate);
+        } else {
+            number -= with_candidate;
+        }
+        candidate += 1;
+    }
+    chosen
+}
+
+/// The permutation of `items` with this number, in lexicographic order.
+fn permutation(mut items: Vec<usize>, mut number: u64) -> Vec<usize> {
+    let mut permuted = Vec::with_capacity(items.len());
+    while !items.is_empty() {
+        let choices_behind = (1..items.len() as u64).product::<u64>();
+        let index = usize::try_from(number / choices_behind).expect("below the number of items");
+        permuted.push(items.remove(index));
+        number %= choices_behind;
+    }
+    permuted
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn time_budget(play_ms: u64) -> TimeBudget {
+        let clocks = Clocks {
+            start: Duration::from_secs(1),
+            play: Duration::from_millis(play_ms),
+            margin: Duration::ZERO,
+        };
+        TimeBudget { clocks, budget: Budget::Clock }
+    }
+
+    fn game(index: usize, n_seats: usize, weight: u32) -> PlannedGame {
+        // A role `random` in the middle where there is room for it.
+        let mut seats = vec![true; n_seats];
+        if n_seats > 1 {
+            seats.insert(1, false);
+        }
+        PlannedGame { hash: format!("game {index}"), seats, weight, hidden_information: false }
+    }
+
+    fn player(index: usize) -> PlannedPlayer {
+        PlannedPlayer { hash: format!("player {index}"), plays_hidden_information: true }
+    }
+
+    fn plan(games: &[(usize, u32)], n_players: usize, n_budgets: u64, laps: u32) -> Plan {
+        Plan {
+            seed: 7,
+            laps,
+            seating: Seating::Rotations,
+            games: games.iter().enumerate().map(|(i, &(k, weight))| game(i, k, weight)).collect(),
+            players: (0..n_players).map(player).collect(),
+            time_budgets: (1..=n_budgets).map(time_budget).collect(),
+            settings_hash: "settings".into(),
+        }
+    }
+
+    prop_compose! {
+        fn plans()(
+            games in prop::collection::vec((1usize..4, 1u32..3), 1..4),
+            n_players in 3usize..6,
+            n_budgets in 1u64..3,
+            laps in 1u32..4,
+            permutations: bool,
+            seed: u64,
+        ) -> Plan {
+            let seating = if permutations { Seating::Permutations } else { Seating::Rotations };
+            Plan { seed, seating, ..plan(&games, n_players, n_budgets, laps) }
+        }
+    }
+
+    /// What is played, without who sits where.
+    fn pairing(job: &Job) -> (usize, Duration, BTreeSet<usize>) {
+        (job.game, job.clocks.play, job.seats.iter().flatten().copied().collect())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn ids_are_unique_and_jobs_are_what_their_numbers_say(plan in plans()) {
+            let schedule = Schedule::new(plan).unwrap();
+            let jobs: Vec<Job> = schedule.jobs().collect();
+            prop_assert_eq!(jobs.len() as u64, schedule.n_jobs());
+            let ids: BTreeSet<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
+            prop_assert_eq!(ids.len(), jobs.len());
+            for (index, job) in jobs.iter().enumerate() {
+                prop_assert_eq!(job.number, index as u64);
+                let computed = schedule.job(job.number);
+                prop_assert_eq!(Some(job), computed.as_ref());
+            }
+            prop_assert_eq!(schedule.job(schedule.n_jobs()), None);
+        }
+
+        #[test]
+        fn blocks_are_complete_and_share_their_seed(plan in plans()) {
+            let schedule = Schedule::new(plan.clone()).unwrap();
+            let mut blocks: BTreeMap<u64, Vec<Job>> = BTreeMap::new();
+            for job in schedule.jobs() {
+                blocks.entry(job.block).or_default().push(job);
+            }
+            prop_assert_eq!(blocks.len() as u64, schedule.n_blocks());
+            for jobs in blocks.values() {
+                let n_seats = jobs[0].seats.iter().flatten().count();
+                prop_assert!(jobs.iter().all(|job| pairing(job) == pairing(&jobs[0])));
+                prop_assert!(jobs.iter().all(|job| job.seed == jobs[0].seed));
+                prop_assert!(jobs.iter().all(|job| job.lap == jobs[0].lap));
+                prop_assert_eq!(pairing(&jobs[0]).2.len(), n_seats);
+                let seatings: BTreeSet<_> = jobs.iter().map(|job| &job.seats).collect();
+                prop_assert_eq!(seatings.len(), jobs.len());
+                // Everybody sits equally often on every seat.
+                let mut sits: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+                for job in jobs {
+                    for (role, player) in job.seats.iter().enumerate() {
+                        if let Some(player) = player {
+                            *sits.entry((role, *player)).or_default() += 1;
+                        }
+                    }
+                }
+                prop_assert_eq!(sits.len(), n_seats * n_seats);
+                prop_assert!(sits.values().all(|&count| count == jobs.len() / n_seats));
+            }
+        }
+
+        #[test]
+        fn every_prefix_is_balanced(plan in plans()) {
+            let schedule = Schedule::new(plan.clone()).unwrap();
+            let mut begun: BTreeMap<_, u32> = BTreeMap::new();
+            for job in schedule.jobs() {
+                begun.entry(pairing(&job)).or_default();
+            }
+            for job in schedule.jobs() {
+                if job.rotation == 0 {
+                    *begun.get_mut(&pairing(&job)).unwrap() += 1;
+                }
+                // Blocks begun, in laps: nowhere more than one apart.
+                let weight = |game: usize| plan.games[game].weight;
+                let most = begun.iter().map(|((game, ..), n)| n.div_ceil(weight(*game))).max();
+                let least = begun.iter().map(|((game, ..), n)| n / weight(*game)).min();
+                prop_assert!(most.unwrap() <= least.unwrap() + 1);
+            }
+        }
+
+        #[test]
+        fn a_player_more_keeps_the_old_jobs(plan in plans()) {
+            let before = Schedule::new(plan.clone()).unwrap();
+            let mut more = plan;
+            more.players.insert(0, player(100));
+            more.laps += 1;
+            more.games.insert(0, game(100, 2, 1));
+            let after: BTreeSet<String> =
+                Schedule::new(more).unwrap().jobs().map(|job| job.id).collect();
+            prop_assert!(before.jobs().all(|job| after.contains(&job.id)));
+        }
+    }
+
+    #[test]
+    fn who_cannot_play_sits_out() {
+        let mut plan = plan(&[(2, 1), (2, 1), (4, 1)], 3, 1, 1);
+        plan.games[1].hidden_information = true;
+        plan.players[2].plays_hidden_information = false;
+        let schedule = Schedule::new(plan.clone()).unwrap();
+        assert_eq!(
+            schedule.skips(),
+            [
+                Skip::SitsOut { game: 1, player: 2 },
+                Skip::TooFewPlayers { game: 2, n_seats: 4, n_players: 3 },
+            ]
+        );
+        assert_eq!(schedule.n_jobs(), 3 * 2 + 2);
+        plan.games.drain(..2);
+        assert!(matches!(Schedule::new(plan), Err(ScheduleError::NothingToPlay { .. })));
+    }
+
+    #[test]
+    fn a_huge_schedule_is_not_laid_out_in_memory() {
+        let schedule = Schedule::new(plan(&[(2, 1)], 2, 1, u32::MAX)).unwrap();
+        let last = schedule.job(schedule.n_jobs() - 1).unwrap();
+        assert_eq!((last.number, last.rotation), (2 * u64::from(u32::MAX) - 1, 1));
+    }
+
+    #[test]
+    fn sets_and_orders_are_numbered() {
+        let sets: Vec<_> = (0..binomial(4, 2)).map(|number| combination(4, 2, number)).collect();
+        assert_eq!(sets, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]);
+        let orders: Vec<_> = (0..6).map(|number| permutation(vec![1, 2, 3], number)).collect();
+        assert_eq!(orders, [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]]);
+        assert_eq!(binomial(200, 100), u64::MAX);
+    }
+}
