@@ -5,12 +5,15 @@
 //! It does not know who calls it, nothing of HTTP, and has no way to reach the
 //! true state of a game with hidden information.
 
+mod legal;
 pub mod options;
 pub mod player;
+mod random;
 pub mod registry;
+mod seed;
 pub mod stop;
 
-pub use options::{OptionError, Options};
+pub use options::{OptionError, Options, Value};
 pub use player::{Deliberation, Failure, Observation, Player, Seat, Turn};
 pub use registry::{Kind, OptionSpec, find, kinds};
 pub use stop::Stop;

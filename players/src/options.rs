@@ -1,1 +1,430 @@
 //! Options of a player: names with typed values, as written in a spec.
+//!
+//! This module knows nothing of files: who reads a spec turns its values into
+//! [`Value`]s, and each kind of player reads its [`Options`] against its own
+//! list of [`OptionSpec`]s.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use games::Expression;
+
+use crate::registry::{OptionSpec, SEED};
+
+/// A value of an option.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A whole number.
+    Integer(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// True or false.
+    Boolean(bool),
+    /// A text.
+    Text(String),
+    /// A list of texts.
+    Texts(Vec<String>),
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Integer(value)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        Self::Float(value)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Boolean(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+impl From<&[&str]> for Value {
+    fn from(values: &[&str]) -> Self {
+        Self::Texts(values.iter().map(|&value| value.to_owned()).collect())
+    }
+}
+
+/// As in TOML; numbers with a fraction always show it, so that `1` and `1.0`
+/// stay apart.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Float(value) => write!(f, "{value:?}"),
+            Self::Boolean(value) => write!(f, "{value}"),
+            Self::Text(value) => write!(f, "{value:?}"),
+            Self::Texts(values) => write!(f, "{values:?}"),
+        }
+    }
+}
+
+/// The options of one player, ordered by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    values: BTreeMap<String, Value>,
+}
+
+impl Options {
+    /// No options: every default holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// These options, and `name` set to `value` in place of what it was.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    /// Sets `name` to `value` in place of what it was.
+    pub fn set(&mut self, name: impl Into<String>, value: impl Into<Value>) {
+        self.values.insert(name.into(), value.into());
+    }
+
+    /// The value of `name`, if it is set.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.values.get(name)
+    }
+
+    /// All that is set, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.values.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// Whether nothing is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// A reader of these options for the player `kind`, which takes `specs` and
+    /// [`SEED`].
+    ///
+    /// # Errors
+    /// If an option is set that the kind does not have.
+    pub fn read<'a>(
+        &'a self,
+        kind: &'static str,
+        specs: &'static [OptionSpec],
+    ) -> Result<Reader<'a>, OptionError> {
+        let reader = Reader { options: self, kind, specs };
+        match self.values.keys().find(|name| !reader.is_known(name)) {
+            Some(name) => {
+                Err(OptionError::Unknown { kind, option: name.clone(), valid: reader.valid() })
+            }
+            None => Ok(reader),
+        }
+    }
+}
+
+impl<N: Into<String>, V: Into<Value>> FromIterator<(N, V)> for Options {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(pairs: I) -> Self {
+        Self {
+            values: pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        }
+    }
+}
+
+/// The canonical form: `depth = 4, evaluation = "goal"`, by name. Two sets of
+/// options print the same exactly when they are the same, so it may be hashed.
+impl fmt::Display for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (name, value)) in self.values.iter().enumerate() {
+            let separator = if index > 0 { ", " } else { "" };
+            let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+            if !name.is_empty() && name.chars().all(is_bare) {
+                write!(f, "{separator}{name} = {value}")?;
+            } else {
+                write!(f, "{separator}{name:?} = {value}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a player could not be made from its options.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OptionError {
+    /// The kind has no such option.
+    #[error("give `{kind}` the option `{option}`, which it does not have; {valid}")]
+    Unknown {
+        /// The kind of player.
+        kind: &'static str,
+        /// The option as written.
+        option: String,
+        /// What there is instead, in words.
+        valid: String,
+    },
+    /// The value has the wrong type or lies out of range.
+    #[error("give `{kind}` the option `{option}` as {found}, where it takes {accepts}; {valid}")]
+    Refused {
+        /// The kind of player.
+        kind: &'static str,
+        /// The option.
+        option: String,
+        /// The value as written.
+        found: String,
+        /// What would be accepted, in words.
+        accepts: String,
+        /// All options of the kind, in words.
+        valid: String,
+    },
+}
+
+/// Reads typed values; what is not set has the default that its caller gives,
+/// which must be the one that its [`OptionSpec`] states.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'a> {
+    options: &'a Options,
+    kind: &'static str,
+    specs: &'static [OptionSpec],
+}
+
+impl Reader<'_> {
+    /// A whole number in `range`.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn integer(
+        &self,
+        name: &str,
+        range: RangeInclusive<i64>,
+        default: i64,
+    ) -> Result<i64, OptionError> {
+        match self.value(name) {
+            None => Ok(default),
+            Some(Value::Integer(value)) if range.contains(value) => Ok(*value),
+            Some(other) => Err(self.refuse(name, other)),
+        }
+    }
+
+    /// A number in `range`; a whole number will do.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn float(
+        &self,
+        name: &str,
+        range: RangeInclusive<f64>,
+        default: f64,
+    ) -> Result<f64, OptionError> {
+        let value = match self.value(name) {
+            None => return Ok(default),
+            Some(Value::Integer(value)) => *value as f64,
+            Some(Value::Float(value)) => *value,
+            Some(other) => return Err(self.refuse(name, other)),
+        };
+        if range.contains(&value) { Ok(value) } else { Err(self.refuse(name, &value.into())) }
+    }
+
+    /// True or false.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn boolean(&self, name: &str, default: bool) -> Result<bool, OptionError> {
+        match self.value(name) {
+            None => Ok(default),
+            Some(Value::Boolean(value)) => Ok(*value),
+            Some(other) => Err(self.refuse(name, other)),
+        }
+    }
+
+    /// One of the texts in `choices`, as its partner.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn choice<T: Copy>(
+        &self,
+        name: &str,
+        choices: &[(&str, T)],
+        default: T,
+    ) -> Result<T, OptionError> {
+        let Some(value) = self.value(name) else { return Ok(default) };
+        let chosen = match value {
+            Value::Text(text) => choices.iter().find(|(choice, _)| choice == text),
+            _ => None,
+        };
+        chosen.map(|&(_, partner)| partner).ok_or_else(|| self.refuse(name, value))
+    }
+
+    /// A list of moves, each a text that reads as one term; empty by default.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn moves(&self, name: &str) -> Result<Vec<Expression>, OptionError> {
+        match self.value(name) {
+            None => Ok(Vec::new()),
+            Some(value @ Value::Texts(texts)) => texts
+                .iter()
+                .map(|text| Expression::parse(text).map_err(|_| self.refuse(name, value)))
+                .collect(),
+            Some(other) => Err(self.refuse(name, other)),
+        }
+    }
+
+    /// The option `seed`, if it is set.
+    ///
+    /// # Errors
+    /// If it is no whole number.
+    pub fn seed(&self) -> Result<Option<i64>, OptionError> {
+        match self.options.get(SEED.name) {
+            None => Ok(None),
+            Some(Value::Integer(value)) => Ok(Some(*value)),
+            Some(other) => Err(self.refuse(SEED.name, other)),
+        }
+    }
+
+    fn value(&self, name: &str) -> Option<&Value> {
+        debug_assert!(self.is_known(name), "`{name}` is read but not listed for `{}`", self.kind);
+        self.options.get(name)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &OptionSpec> {
+        self.specs.iter().chain([&SEED])
+    }
+
+    fn is_known(&self, name: &str) -> bool {
+        self.all().any(|spec| spec.name == name)
+    }
+
+    fn valid(&self) -> String {
+        let describe = |spec: &OptionSpec| {
+            format!("`{}` ({}, default {})", spec.name, spec.accepts, spec.default)
+        };
+        format!("its options are {}", self.all().map(describe).collect::<Vec<_>>().join(", "))
+    }
+
+    fn refuse(&self, name: &str, found: &Value) -> OptionError {
+        let accepts = self.all().find(|spec| spec.name == name).map_or("nothing", |s| s.accepts);
+        OptionError::Refused {
+            kind: self.kind,
+            option: name.to_owned(),
+            found: found.to_string(),
+            accepts: accepts.to_owned(),
+            valid: self.valid(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    const SPECS: &[OptionSpec] = &[
+        OptionSpec { name: "depth", accepts: "whole number from 0", default: "0", help: "" },
+        OptionSpec { name: "share", accepts: "number from 0 to 1", default: "0.5", help: "" },
+        OptionSpec { name: "table", accepts: "true or false", default: "true", help: "" },
+        OptionSpec { name: "rule", accepts: "\"a\" or \"b\"", default: "\"a\"", help: "" },
+        OptionSpec { name: "order", accepts: "list of moves", default: "[]", help: "" },
+    ];
+
+    type All = (i64, f64, bool, u8, Vec<Expression>, Option<i64>);
+
+    fn read(options: &Options) -> Result<All, OptionError> {
+        let reader = options.read("tester", SPECS)?;
+        Ok((
+            reader.integer("depth", 0..=1000, 0)?,
+            reader.float("share", 0.0..=1.0, 0.5)?,
+            reader.boolean("table", true)?,
+            reader.choice("rule", &[("a", 1), ("b", 2)], 1)?,
+            reader.moves("order")?,
+            reader.seed()?,
+        ))
+    }
+
+    fn check_error(options: Options, expected: Expect) {
+        expected.assert_eq(&format!("failed to {}", read(&options).unwrap_err()));
+    }
+
+    #[test]
+    fn defaults_hold_where_nothing_is_set() {
+        assert_eq!(read(&Options::new()), Ok((0, 0.5, true, 1, vec![], None)));
+    }
+
+    #[test]
+    fn values_are_read_with_their_types() {
+        let order: &[&str] = &["left", "(mark 1 2)"];
+        let options = Options::new()
+            .with("depth", 4)
+            .with("share", 1)
+            .with("table", false)
+            .with("rule", "b")
+            .with("order", order)
+            .with("seed", -3);
+        let terms = order.iter().map(|text| Expression::parse(text).unwrap()).collect();
+        assert_eq!(read(&options), Ok((4, 1.0, false, 2, terms, Some(-3))));
+    }
+
+    #[test]
+    fn what_is_refused_is_told_with_all_there_is() {
+        check_error(
+            Options::new().with("dept", 4),
+            expect![[
+                r#"failed to give `tester` the option `dept`, which it does not have; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
+            ]],
+        );
+        check_error(
+            Options::new().with("depth", -1),
+            expect![[
+                r#"failed to give `tester` the option `depth` as -1, where it takes whole number from 0; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
+            ]],
+        );
+    }
+
+    #[test]
+    fn ill_typed_values_are_refused() {
+        for (name, value) in [
+            ("depth", Value::from(1.0)),
+            ("depth", Value::from("4")),
+            ("share", Value::from(f64::NAN)),
+            ("share", Value::from(2)),
+            ("table", Value::from("yes")),
+            ("rule", Value::from("c")),
+            ("rule", Value::from(true)),
+            ("order", Value::from("left")),
+            ("order", Value::from(["("].as_slice())),
+            ("seed", Value::from(0.5)),
+        ] {
+            let error = read(&Options::new().with(name, value.clone())).unwrap_err();
+            let is_refused =
+                matches!(&error, OptionError::Refused { option, .. } if option == name);
+            assert!(is_refused, "{name} = {value}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn the_canonical_form_tells_options_apart() {
+        let options: Options = [
+            ("b", Value::from(1)),
+            ("a", Value::from(1.0)),
+            ("d", Value::from(["x, y", "z"].as_slice())),
+            ("c c", Value::from("\"")),
+            ("e", Value::from(false)),
+        ]
+        .into_iter()
+        .collect();
+        assert_eq!(
+            options.to_string(),
+            r#"a = 1.0, b = 1, "c c" = "\"", d = ["x, y", "z"], e = false"#
+        );
+        assert_eq!(Options::new().to_string(), "");
+    }
+}

@@ -1,6 +1,6 @@
-//! The table of built-in players.
+//! The table of built-in players. A new player is one file and one line here.
 
-use crate::{OptionError, Options, Player};
+use crate::{OptionError, Options, Player, legal, random};
 
 /// The type and the meaning of one option.
 #[derive(Clone, Copy, Debug)]
@@ -15,13 +15,21 @@ pub struct OptionSpec {
     pub help: &'static str,
 }
 
+/// The option that every kind takes besides its own.
+pub const SEED: OptionSpec = OptionSpec {
+    name: "seed",
+    accepts: "whole number",
+    default: "the match's seed alone",
+    help: "Mixed with the match's seed, so that two copies of a player differ in what they draw.",
+};
+
 /// One kind of built-in player.
 pub struct Kind {
     /// Name as written in a spec, such as `alpha_beta`.
     pub name: &'static str,
     /// One sentence on how it plays.
     pub summary: &'static str,
-    /// Its options; every kind also takes `seed`.
+    /// Its options; every kind also takes [`SEED`].
     pub options: &'static [OptionSpec],
     /// Answers without thinking, so that it may run on the manager's thread.
     pub instant: bool,
@@ -31,14 +39,49 @@ pub struct Kind {
     pub make: fn(&Options) -> Result<Box<dyn Player>, OptionError>,
 }
 
+const KINDS: &[Kind] = &[legal::KIND, random::KIND];
+
+/// Other names that [`find`] understands, with the name in the table.
+const ALIASES: &[(&str, &str)] = &[
+    ("alphabeta", "alpha_beta"),
+    ("compulsive", "compulsive_deliberation"),
+    ("planner", "sequential_planner"),
+];
+
 /// All kinds, in the order of presentation.
 #[must_use]
 pub fn kinds() -> &'static [Kind] {
-    &[]
+    KINDS
 }
 
-/// The kind called `name`.
+/// The kind called `name`. Hyphens stand for underscores, and some kinds have a
+/// shorter name: `alphabeta`, `compulsive`, `planner`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Kind> {
-    kinds().iter().find(|kind| kind.name == name)
+    let name = name.replace('-', "_").to_ascii_lowercase();
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+    let name = alias.map_or(name.as_str(), |(_, target)| target);
+    KINDS.iter().find(|kind| kind.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_found_by_its_name_and_made_from_defaults() {
+        for kind in kinds() {
+            assert_eq!(find(kind.name).map(|found| found.name), Some(kind.name));
+            assert!((kind.make)(&Options::new()).is_ok(), "{}", kind.name);
+            assert!((kind.make)(&Options::new().with("seed", 7)).is_ok(), "{}", kind.name);
+            assert!((kind.make)(&Options::new().with("seed", "x")).is_err(), "{}", kind.name);
+            assert!((kind.make)(&Options::new().with("no_such", 1)).is_err(), "{}", kind.name);
+        }
+    }
+
+    #[test]
+    fn nobody_answers_to_an_unknown_name() {
+        assert!(find("").is_none());
+        assert!(find("grandmaster").is_none());
+    }
 }

@@ -1,0 +1,42 @@
+//! The legal player: always the first legal move (Genesereth and Thielscher,
+//! "General Game Playing", 2014).
+
+use games::MoveId;
+
+use crate::registry::Kind;
+use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn};
+
+/// The legal player.
+pub(crate) const KIND: Kind = Kind {
+    name: "legal",
+    summary: "Plays the first legal move, in the order of the rules.",
+    options: &[],
+    instant: true,
+    plays_hidden_information: true,
+    make,
+};
+
+fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
+    options.read(KIND.name, KIND.options)?.seed()?;
+    Ok(Box::new(Legal))
+}
+
+struct Legal;
+
+impl Player for Legal {
+    fn start(&mut self, _: Seat, _: &Stop) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn play(&mut self, turn: &Turn<'_>, _: &Stop) -> Result<MoveId, Failure> {
+        Ok(turn.legal[0])
+    }
+
+    fn stop(&mut self, _: Option<&Observation>) {}
+
+    fn abort(&mut self) {}
+
+    fn deliberation(&self) -> Option<Deliberation> {
+        None
+    }
+}

@@ -1,0 +1,41 @@
+//! Where a player's randomness comes from: the match's seed, mixed with the
+//! player's own option `seed` if it is set.
+
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+
+/// A generator for one match. Players that differ in `option` alone draw
+/// independent sequences in the same match.
+pub(crate) fn generator(match_seed: u64, option: Option<i64>) -> Pcg64 {
+    let mixed = match option {
+        None => match_seed,
+        Some(seed) => scramble(match_seed ^ scramble(seed.cast_unsigned().wrapping_add(1))),
+    };
+    Pcg64::seed_from_u64(mixed)
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection whose
+/// every output bit depends on every input bit.
+fn scramble(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+
+    use super::*;
+
+    #[test]
+    fn every_seed_draws_its_own_sequence() {
+        let first = |match_seed, option| generator(match_seed, option).random_range(0..u64::MAX);
+        let drawn = [first(1, None), first(2, None), first(1, Some(0)), first(1, Some(1))];
+        for (index, value) in drawn.iter().enumerate() {
+            assert!(!drawn[..index].contains(value), "{drawn:?}");
+        }
+        assert_eq!(first(1, Some(1)), drawn[3]);
+    }
+}
