@@ -15,4 +15,5 @@ pub mod event;
 pub mod exit_code;
 mod fingerprint;
 pub mod manager;
+pub mod protocol;
 pub mod schedule;

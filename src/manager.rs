@@ -21,6 +21,8 @@ use games::{Game, StateMachine};
 use players::Kind;
 use results::record::Budget;
 
+pub use crate::protocol::Reading;
+
 use crate::event::EventKind;
 use crate::schedule::Job;
 
@@ -205,16 +207,6 @@ pub enum PlayerSource {
         /// Command line with `{port}` for the port to listen on.
         template: String,
     },
-}
-
-/// How a reply to PLAY is matched with the legal moves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reading {
-    /// As ggp-base does.
-    Strict,
-    /// Exact, then case-folded, then without needless parentheses.
-    #[default]
-    Lenient,
 }
 
 /// Which form PLAY and STOP take in games of hidden information.
