@@ -13,6 +13,7 @@
 pub mod expression;
 pub mod finding;
 pub mod game;
+pub mod library;
 pub mod reader;
 pub mod rulesheet;
 pub mod state_machine;
@@ -21,7 +22,7 @@ pub mod validate;
 
 pub use expression::Expression;
 pub use finding::{Finding, Severity};
-pub use game::Game;
+pub use game::{Game, Kind};
 pub use reader::SyntaxError;
 pub use rulesheet::{Position, Rulesheet, Span};
 pub use state_machine::{

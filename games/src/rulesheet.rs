@@ -181,6 +181,28 @@ impl Rulesheet {
     }
 }
 
+/// The forms one below the other, each condition of a rule on a line of its
+/// own. Reading it again gives the same forms; comments are gone.
+impl fmt::Display for Rulesheet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for form in &self.forms {
+            let form = self.expression(form);
+            match &form {
+                Expression::List(items) if items.first() == Some(&Expression::atom("<=")) => {
+                    f.write_str("(<=")?;
+                    for (index, item) in items.iter().enumerate().skip(1) {
+                        let gap = if index == 1 { " " } else { "\n    " };
+                        write!(f, "{gap}{item}")?;
+                    }
+                    f.write_str(")\n")?;
+                }
+                _ => writeln!(f, "{form}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
 struct BuildForm {
     symbols: Symbols,
 }

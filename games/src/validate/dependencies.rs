@@ -307,7 +307,9 @@ pub(crate) fn check_used_and_defined(
     }
     for clause in clauses {
         let (name, arity) = clause.head.predicate();
-        let is_keyword = words.keyword(name, arity).is_some();
+        // With a wrong number of arguments it was reported for that.
+        let is_keyword =
+            words.named(name).is_some_and(|keyword| keyword.arity() == arity || !keyword.is_late());
         // Notes to other systems, which no rule asks for.
         let is_note = matches!((rulesheet.spelling(name), arity), ("sees_xml", 2) | ("gdl", 1));
         if !is_keyword && !is_note && used.insert((name, arity)) {

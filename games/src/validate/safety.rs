@@ -92,7 +92,7 @@ fn report(
     };
     let readable = leniency == Leniency::Lenient && !torn;
     let severity = if readable { Severity::Warning } else { Severity::Error };
-    let mut help = format!("add a condition such as `(role {name})` that says what it stands for");
+    let mut help = format!("add a positive condition with `{name}`, which says what it stands for");
     if readable {
         help = format!("{help}; read leniently, {reading}");
     }
@@ -208,7 +208,8 @@ impl Closing<'_> {
         }
         let in_head = variables_of(&clause.head.arguments);
         self.conjunction(&mut clause.body, &Variables::new(), &in_head, clause.span);
-        rename_local(&mut clause.body, &Variables::new(), &mut clause.variables);
+        let mut taken = positive(&clause.body);
+        rename_local(&mut clause.body, &Variables::new(), &mut taken, &mut clause.variables);
     }
 
     /// Supplies the variables `needed` and those of comparisons.
@@ -276,8 +277,13 @@ fn supply(conditions: &mut Vec<Condition>, id: VariableId, span: Span, predicate
 }
 
 /// Gives the variables that only negations have a number of their own in each
-/// negation.
-fn rename_local(conditions: &mut [Condition], outer: &Variables, names: &mut Vec<SymbolId>) {
+/// negation. `taken` are those in use elsewhere in the clause.
+fn rename_local(
+    conditions: &mut [Condition],
+    outer: &Variables,
+    taken: &mut Variables,
+    names: &mut Vec<SymbolId>,
+) {
     let mut bound = supplied(conditions);
     bound.extend(outer);
     for condition in conditions {
@@ -285,6 +291,9 @@ fn rename_local(conditions: &mut [Condition], outer: &Variables, names: &mut Vec
             ConditionKind::Negative(atomic) => {
                 let variables = variables_of(&atomic.arguments);
                 for &id in variables.difference(&bound) {
+                    if taken.insert(id) {
+                        continue;
+                    }
                     let new = u32::try_from(names.len()).expect("fewer than 2^32 variables");
                     names.push(names[id.0 as usize]);
                     for argument in &mut atomic.arguments {
@@ -294,12 +303,32 @@ fn rename_local(conditions: &mut [Condition], outer: &Variables, names: &mut Vec
             }
             ConditionKind::Or(branches) => {
                 for branch in branches {
-                    rename_local(branch, &bound, names);
+                    rename_local(branch, &bound, taken, names);
                 }
             }
             _ => {}
         }
     }
+}
+
+/// The variables of positive conditions, wherever they stand. After closing,
+/// these are all but those that only negations have.
+fn positive(conditions: &[Condition]) -> Variables {
+    let mut variables = Variables::new();
+    for condition in conditions {
+        match &condition.kind {
+            ConditionKind::Positive(atomic) => {
+                variables.append(&mut variables_of(&atomic.arguments))
+            }
+            ConditionKind::Or(branches) => {
+                for branch in branches {
+                    variables.append(&mut positive(branch));
+                }
+            }
+            _ => {}
+        }
+    }
+    variables
 }
 
 fn rename(argument: &mut Argument, from: VariableId, to: VariableId) {

@@ -1,0 +1,99 @@
+//! The rulesheets that come with the program, embedded in it by name.
+//!
+//! A new rulesheet is a file in `games/rulesheets` and its name in the list
+//! below; a test holds the two together.
+
+/// A rulesheet that comes with the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shipped {
+    /// Its name, the stem of its file.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+impl Shipped {
+    /// What the rulesheet says of itself in its first comment line that has
+    /// any words; empty if there is none.
+    #[must_use]
+    pub fn title(&self) -> &'static str {
+        let comments = self.text.lines().filter_map(|line| line.trim().strip_prefix(';'));
+        let titles = comments.map(|line| line.trim_matches([';', ' ', '\t']));
+        titles.into_iter().find(|title| !title.is_empty()).unwrap_or("")
+    }
+}
+
+macro_rules! shipped {
+    ($($name:literal)*) => {
+        &[$(Shipped { name: $name, text: include_str!(concat!("../rulesheets/", $name, ".kif")) }),*]
+    };
+}
+
+/// In alphabetical order.
+const SHIPPED: &[Shipped] = shipped![
+    "aima_two_ply"
+    "buttons_and_lights"
+    "coin_flip"
+    "connect_four"
+    "eight_puzzle_course"
+    "eight_puzzle_seed"
+    "hanoi"
+    "hanoi_small"
+    "kuhn_poker"
+    "maze"
+    "monty_hall"
+    "nim"
+    "nim_misere"
+    "rock_paper_scissors"
+    "tic_tac_toe"
+    "two_roads"
+];
+
+/// All of them, by name.
+#[must_use]
+pub fn all() -> &'static [Shipped] {
+    SHIPPED
+}
+
+/// Their names, in alphabetical order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SHIPPED.iter().map(|shipped| shipped.name)
+}
+
+/// The one of this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Shipped> {
+    SHIPPED.iter().find(|shipped| shipped.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Case, Leniency};
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the folder is what the list is held against")]
+    fn the_list_is_the_folder() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesheets");
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let rulesheets = entries.filter(|path| path.extension().is_some_and(|it| it == "kif"));
+        let mut stems: Vec<String> =
+            rulesheets.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+        stems.sort();
+        assert_eq!(names().collect::<Vec<_>>(), stems);
+    }
+
+    #[test]
+    fn shipped_rulesheets_are_without_fault() {
+        for shipped in all() {
+            let read = crate::validate::read;
+            let validation = read(shipped.name, shipped.text, Case::Folded, Leniency::Strict);
+            // Games of chance in the open are shipped on purpose.
+            let findings = validation.findings.iter().filter(|it| it.code != "chance-in-the-open");
+            let lines = findings.map(|finding| finding.line(shipped.text));
+            assert_eq!(lines.collect::<Vec<_>>(), [""; 0], "{}", shipped.name);
+            assert!(!shipped.title().is_empty(), "{} has a title", shipped.name);
+            assert_eq!(find(shipped.name), Some(shipped));
+        }
+    }
+}

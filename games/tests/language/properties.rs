@@ -1,0 +1,222 @@
+//! What holds for every text.
+
+use std::collections::BTreeSet;
+
+use games::game::{Literal, Rule, Term, VariableId};
+use games::{Case, Expression, Game, Leniency, Rulesheet, Severity, Validation};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// Printing and reading again gives the same forms and numbers of names.
+pub(super) fn check_printing(rulesheet: &Rulesheet) {
+    let printed = rulesheet.to_string();
+    let again = Rulesheet::parse(rulesheet.name(), &printed, rulesheet.symbols().case()).unwrap();
+    let forms = |rulesheet: &Rulesheet| -> Vec<Expression> {
+        rulesheet.forms().iter().map(|form| rulesheet.expression(form)).collect()
+    };
+    assert_eq!(forms(rulesheet), forms(&again));
+    assert_eq!(again.to_string(), printed);
+    let names = |rulesheet: &Rulesheet| -> Vec<String> {
+        let symbols = rulesheet.symbols();
+        (0..symbols.len())
+            .map(|id| symbols.name(games::SymbolId(u32::try_from(id).unwrap())).to_owned())
+            .collect()
+    };
+    assert_eq!(names(rulesheet), names(&again));
+}
+
+/// A text is read and validated in all ways; what comes out is consistent.
+fn check_consistent(text: &[u8]) {
+    for case in [Case::Folded, Case::Sensitive] {
+        if let Ok(rulesheet) = Rulesheet::parse("text", text, case) {
+            check_printing(&rulesheet);
+        }
+        for leniency in [Leniency::Strict, Leniency::Lenient] {
+            let Validation { findings, game } = games::validate::read("text", text, case, leniency);
+            let text = String::from_utf8_lossy(text);
+            for finding in &findings {
+                assert!(text.get(finding.span.range()).is_some(), "{finding:?}");
+                assert!(!finding.line(&text).is_empty());
+            }
+            let is_error = |finding: &games::Finding| finding.severity == Severity::Error;
+            assert_eq!(game.is_none(), findings.iter().any(is_error));
+            if let Some(game) = game {
+                check_game(&game, leniency);
+            }
+        }
+    }
+}
+
+/// A game is safe and stratified, and what it sends can be read again.
+fn check_game(game: &Game, leniency: Leniency) {
+    for rule in game.rules() {
+        let bound = supplied(&rule.body);
+        for argument in &rule.head.arguments {
+            assert!(variables(argument).is_subset(&bound), "{rule:?}");
+        }
+        check_safe(&rule.body, &BTreeSet::new(), leniency, rule);
+    }
+    let mut placed: Vec<usize> = game.strata().concat();
+    placed.sort_unstable();
+    assert_eq!(placed, (0..game.rules().len()).collect::<Vec<_>>());
+    for form in game.forms() {
+        assert_eq!(Expression::parse(&form.to_string()).as_ref(), Ok(form));
+    }
+}
+
+fn supplied(body: &[Literal]) -> BTreeSet<VariableId> {
+    let mut bound = BTreeSet::new();
+    for literal in body {
+        match literal {
+            Literal::Positive(sentence) => {
+                bound.extend(sentence.arguments.iter().flat_map(variables));
+            }
+            Literal::Or(branches) => {
+                let branches = branches.iter().map(|branch| supplied(branch));
+                bound.extend(branches.reduce(|left, right| &left & &right).unwrap_or_default());
+            }
+            _ => {}
+        }
+    }
+    bound
+}
+
+fn check_safe(body: &[Literal], outer: &BTreeSet<VariableId>, leniency: Leniency, rule: &Rule) {
+    let bound = &supplied(body) | outer;
+    for literal in body {
+        match literal {
+            Literal::Positive(_) => {}
+            Literal::Negative(sentence) => {
+                let mut needed = sentence.arguments.iter().flat_map(variables);
+                let safe = needed.all(|id| bound.contains(&id));
+                assert!(safe || leniency == Leniency::Lenient, "{rule:?}");
+            }
+            Literal::Distinct(left, right) | Literal::Equal(left, right) => {
+                let needed = &variables(left) | &variables(right);
+                assert!(needed.is_subset(&bound), "{rule:?}");
+            }
+            Literal::Or(branches) => {
+                for branch in branches {
+                    check_safe(branch, &bound, leniency, rule);
+                }
+            }
+        }
+    }
+}
+
+fn variables(term: &Term) -> BTreeSet<VariableId> {
+    match term {
+        Term::Constant(_) => BTreeSet::new(),
+        Term::Variable(id) => BTreeSet::from([*id]),
+        Term::Function(_, arguments) => arguments.iter().flat_map(variables).collect(),
+    }
+}
+
+/// What rulesheets are made of, and what breaks them.
+const TOKENS: [&str; 40] = [
+    "(",
+    ")",
+    "(",
+    ")",
+    "(<= ",
+    "=>",
+    " p ",
+    " q ",
+    " r",
+    "?x",
+    "?y",
+    "?X",
+    " not ",
+    "(not ",
+    "(or ",
+    "(and ",
+    "(distinct ",
+    "(true ",
+    "(does ",
+    "(role ",
+    "(legal ",
+    "(goal ",
+    "terminal",
+    "(init ",
+    "(next ",
+    "(sees ",
+    "base",
+    "100",
+    " 1",
+    "robot",
+    "Robot",
+    "\n",
+    "\r\n",
+    ";",
+    "#|",
+    "|#",
+    "?",
+    "(p ?x)",
+    "(q ?x ?y)",
+    "\u{e9}",
+];
+
+/// Conditions nested in each other, with few names, so that they meet.
+fn condition() -> impl Strategy<Value = String> {
+    let simple = vec!["(p ?x)", "(q ?x ?y)", "(q ?y (f ?z))", "r", "(distinct ?x ?y)", "(s ?z)"];
+    select(simple).prop_map(str::to_owned).prop_recursive(3, 12, 3, |inner| {
+        let list = |name: &'static str, inner: &BoxedStrategy<String>| {
+            vec(inner.clone(), 0..4).prop_map(move |inner| format!("({name} {})", inner.join(" ")))
+        };
+        let inner = inner.boxed();
+        let negated = inner.clone().prop_map(|inner| format!("(not {inner})"));
+        prop_oneof![list("or", &inner), list("and", &inner), negated]
+    })
+}
+
+fn rule() -> impl Strategy<Value = String> {
+    let heads = vec!["(p ?x)", "(q ?x ?y)", "r", "(legal ?x ?y)", "(goal ?x 10)", "(s (f ?z))"];
+    (select(heads), vec(condition(), 0..4))
+        .prop_map(|(head, body)| format!("(<= {head} {})\n", body.join(" ")))
+}
+
+fn expression() -> impl Strategy<Value = Expression> {
+    let atom = "[a-zA-Z0-9+?<=\u{e9}_-]{1,5}"
+        .prop_filter("a variable has a name", |name| name != "?")
+        .prop_map(Expression::Atom);
+    atom.prop_recursive(5, 40, 5, |inner| vec(inner, 0..5).prop_map(Expression::List))
+}
+
+proptest! {
+    #[test]
+    fn bytes_do_no_harm(bytes in vec(any::<u8>(), 0..200)) {
+        check_consistent(&bytes);
+    }
+
+    #[test]
+    fn tokens_do_no_harm(tokens in vec(select(TOKENS.to_vec()), 0..60)) {
+        check_consistent(tokens.concat().as_bytes());
+    }
+
+    #[test]
+    fn rules_do_no_harm(rules in vec(rule(), 0..6)) {
+        let frame = "(role a) (role b) (legal a b) (goal b 0) terminal\n(p a) (q a b) (s (f c))\n";
+        check_consistent((frame.to_owned() + &rules.concat()).as_bytes());
+    }
+
+    #[test]
+    fn expressions_are_printed_as_read(expression in expression()) {
+        let printed = expression.to_string();
+        prop_assert_eq!(Expression::parse(&printed), Ok(expression.clone()));
+        let followed = format!("{printed} ) (");
+        prop_assert_eq!(Expression::parse_prefix(&followed), Ok((expression, printed.len())));
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused_and_no_overflow() {
+    for token in ["(", "(p ", "(not ", "(or ", "(<= p (not "] {
+        for depth in [990, 1_000, 1_001, 200_000] {
+            check_consistent(token.repeat(depth).as_bytes());
+            let closed = token.repeat(depth) + "x" + &")".repeat(depth);
+            check_consistent(closed.as_bytes());
+            check_consistent(format!("(<= q {closed})").as_bytes());
+        }
+    }
+}
