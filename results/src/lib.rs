@@ -8,4 +8,7 @@
 //! This crate reads records and nothing else: it knows no game, no player and
 //! no socket.
 
+pub mod journal;
 pub mod record;
+#[cfg(test)]
+mod sample;

@@ -1,20 +1,14 @@
 //! The record of one match: a line of the journal. Wire types, stable by
 //! [`FORMAT_VERSION`].
+//!
+//! The journal's first line is a [`Header`], every other line a [`MatchRecord`].
+//! Lines carry no tag: an internally tagged enum would make serde copy each
+//! line into a tree before reading it, at twice the time.
 
 use serde::{Deserialize, Serialize};
 
 /// Version of the journal's lines, stated in its first line.
 pub const FORMAT_VERSION: u32 = 1;
-
-/// One line of the journal.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "line", rename_all = "snake_case")]
-pub enum JournalLine {
-    /// First line of the file.
-    Header(Header),
-    /// One attempt at one match.
-    Match(Box<MatchRecord>),
-}
 
 /// What the journal is of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,10 +105,12 @@ pub struct SeatRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartRecord {
     /// The fault, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<FaultKind>,
     /// From the last byte of the request to the last byte of the reply, microseconds.
     pub wall_us: u64,
     /// CPU time of the player's thread, microseconds; built-in players only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_us: Option<u64>,
 }
 
@@ -142,7 +138,7 @@ pub struct DecisionRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect_us: Option<u64>,
     /// Time beyond the play clock, microseconds; 0 when in time.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub overrun_us: u64,
     /// States entered, if the player counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -197,4 +193,94 @@ pub struct MatchRecord {
     pub seats: Vec<SeatRecord>,
     /// One for each step and role, `steps[step][role]`.
     pub steps: Vec<Vec<DecisionRecord>>,
+}
+
+/// The player's id where the manager itself moves, and the name of that role.
+pub const MANAGER: &str = "random";
+
+impl SeatRecord {
+    /// Whether the manager moves here, so that this is nobody's seat: the role
+    /// `random` of a game with chance. A player may be called `random` elsewhere.
+    #[must_use]
+    pub fn is_manager(&self) -> bool {
+        self.role == MANAGER && self.player == MANAGER
+    }
+}
+
+impl MatchRecord {
+    /// Whether the job is done with this record. It is not when the match was
+    /// broken off from outside: then it is played again.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.ending.is_done()
+    }
+}
+
+impl Ending {
+    /// Whether a match that ended so need not be played again.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        !matches!(self, Self::Aborted { .. })
+    }
+
+    /// The kind, as written in the journal and the tables.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Terminal => "terminal",
+            Self::StepLimit => "step_limit",
+            Self::Aborted { .. } => "aborted",
+            Self::GameError { .. } => "game_error",
+        }
+    }
+
+    /// Why, in words; empty where the kind says it all.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Terminal | Self::StepLimit => "",
+            Self::Aborted { reason } | Self::GameError { reason } => reason,
+        }
+    }
+}
+
+impl GoalFlag {
+    /// As written in the journal and the tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GoalConflict => "goal_conflict",
+            Self::GoalMissing => "goal_missing",
+            Self::GoalClamped => "goal_clamped",
+        }
+    }
+}
+
+impl FaultKind {
+    /// All kinds, in the order of the tables' columns.
+    pub const ALL: [Self; 6] = [
+        Self::LateStart,
+        Self::LateMove,
+        Self::IllegalMove,
+        Self::Unreadable,
+        Self::Crashed,
+        Self::Unreachable,
+    ];
+
+    /// As written in the journal and the tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LateStart => "late_start",
+            Self::LateMove => "late_move",
+            Self::IllegalMove => "illegal_move",
+            Self::Unreadable => "unreadable",
+            Self::Crashed => "crashed",
+            Self::Unreachable => "unreachable",
+        }
+    }
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

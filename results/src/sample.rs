@@ -1,0 +1,147 @@
+//! A small tournament made up for the tests of this crate: two games of two
+//! seats and one with chance, three players, some faults and odd endings.
+
+use crate::record::{
+    Budget, DecisionRecord, Ending, FORMAT_VERSION, FaultKind, GoalFlag, Header, MatchRecord,
+    SeatRecord, StartRecord,
+};
+
+pub(crate) fn header(timings: bool) -> Header {
+    Header {
+        format_version: FORMAT_VERSION,
+        gamemaster_version: "0.1.0".into(),
+        run: "sample".into(),
+        spec_hash: "5eed".into(),
+        timings,
+    }
+}
+
+fn seat(role: &str, player: &str, reward: Option<u8>) -> SeatRecord {
+    let start = StartRecord { fault: None, wall_us: 1500, cpu_us: Some(1200) };
+    SeatRecord {
+        role: role.into(),
+        player: player.into(),
+        player_hash: format!("hash-of-{player}"),
+        reward,
+        start,
+    }
+}
+
+pub(crate) fn decision(executed: &str, n_legal: u32, wall_us: u64) -> DecisionRecord {
+    DecisionRecord {
+        executed: executed.into(),
+        n_legal,
+        fault: None,
+        submitted: None,
+        wall_us,
+        cpu_us: Some(wall_us / 2),
+        connect_us: None,
+        overrun_us: 0,
+        nodes: Some(100),
+    }
+}
+
+/// A match of eight steps in which the roles alternate, won by the first of `players`
+/// on even jobs.
+pub(crate) fn record(job: u64, game: &str, players: [&str; 2], rewards: [u8; 2]) -> MatchRecord {
+    let steps = (0..8u64)
+        .map(|step| {
+            let acting = (step % 2) as usize;
+            (0..2)
+                .map(|role| {
+                    let wall = 1000 + 100 * step + 7 * job;
+                    if role == acting {
+                        decision(&format!("(mark {} {})", step / 3 + 1, step % 3 + 1), 9, wall)
+                    } else {
+                        decision("noop", 1, 10)
+                    }
+                })
+                .collect()
+        })
+        .collect();
+    MatchRecord {
+        job,
+        job_id: format!("{:020x}", 0xabcdef + job * 7919),
+        block: job / 2,
+        lap: (job / 12) as u32,
+        rotation: (job % 2) as u32,
+        attempt: 1,
+        game: game.into(),
+        game_hash: format!("hash-of-{game}"),
+        match_id: format!("sample.{job}"),
+        seed: format!("{:016x}", job * 0x9e37),
+        start_clock_ms: 10_000,
+        play_clock_ms: 1000,
+        budget: Budget::Clock,
+        concurrency: 2,
+        started_at: "2026-11-21T10:00:00Z".into(),
+        duration_us: 20_000 + job,
+        harness_us: 160,
+        ending: Ending::Terminal,
+        goal_flags: vec![],
+        n_steps: 8,
+        seats: vec![
+            seat("xplayer", players[0], Some(rewards[0])),
+            seat("oplayer", players[1], Some(rewards[1])),
+        ],
+        steps,
+    }
+}
+
+/// Three laps of three pairings at two games, and a few matches that went wrong.
+pub(crate) fn records() -> Vec<MatchRecord> {
+    const PAIRINGS: [[&str; 2]; 3] = [["alpha", "beta"], ["alpha", "gamma"], ["beta", "gamma"]];
+    let mut records = vec![];
+    for lap in 0..3u32 {
+        for game in ["connectFour", "ticTacToe"] {
+            for [first, second] in PAIRINGS {
+                for rotation in 0..2 {
+                    let players = if rotation == 0 { [first, second] } else { [second, first] };
+                    let job = records.len() as u64;
+                    let rewards = match (job * 7 + u64::from(lap)) % 5 {
+                        0 | 1 => [100, 0],
+                        2 => [50, 50],
+                        3 if rotation == 0 => [100, 0],
+                        _ => [0, 100],
+                    };
+                    records.push(MatchRecord { lap, ..record(job, game, players, rewards) });
+                }
+            }
+        }
+    }
+    break_some(&mut records);
+    records
+}
+
+fn break_some(records: &mut [MatchRecord]) {
+    let late = &mut records[4].steps[2][0];
+    late.fault = Some(FaultKind::LateMove);
+    late.overrun_us = 400_000;
+    late.wall_us = 1_400_000;
+    let illegal = &mut records[5].steps[3][1];
+    illegal.fault = Some(FaultKind::IllegalMove);
+    illegal.submitted = Some("(mark 9, \"9\")".into());
+    records[6].seats[1].start.fault = Some(FaultKind::LateStart);
+    records[6].goal_flags = vec![(0, GoalFlag::GoalClamped), (1, GoalFlag::GoalMissing)];
+    unscore(&mut records[13], Ending::StepLimit);
+    unscore(&mut records[20], Ending::GameError { reason: "no legal move for oplayer".into() });
+    unscore(&mut records[35], Ending::Aborted { reason: "the player's host went away".into() });
+}
+
+fn unscore(record: &mut MatchRecord, ending: Ending) {
+    record.ending = ending;
+    for seat in &mut record.seats {
+        seat.reward = None;
+    }
+}
+
+/// A match with chance: the manager moves the first role.
+pub(crate) fn record_with_chance(job: u64, player: &str, reward: u8) -> MatchRecord {
+    let mut record = record(job, "dice", ["random", player], [0, reward]);
+    record.seats[0] = SeatRecord {
+        player_hash: String::new(),
+        start: StartRecord { fault: None, wall_us: 0, cpu_us: None },
+        ..seat("random", "random", None)
+    };
+    record
+}
