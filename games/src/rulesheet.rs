@@ -134,6 +134,20 @@ impl Rulesheet {
         Err(findings)
     }
 
+    /// Reads a rulesheet that arrived as expressions: in a START message, or
+    /// from [`Game::forms`](crate::Game::forms). The text is made here.
+    ///
+    /// # Errors
+    /// As [`Rulesheet::parse`].
+    pub fn from_forms(
+        name: impl Into<String>,
+        forms: &[Expression],
+        case: Case,
+    ) -> Result<Self, Vec<Finding>> {
+        let lines: Vec<String> = forms.iter().map(|form| format!("{form}\n")).collect();
+        Self::parse(name, lines.concat(), case)
+    }
+
     /// The name given when it was read: a file stem or a shipped name.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -251,12 +251,26 @@ impl Grammar<'_> {
                 );
                 return None;
             }
-            None => (form, None),
+            None => {
+                self.note_bare_fact(form, applied.name);
+                (form, None)
+            }
         };
         let head = self.head(head);
         let (body, sound) = body.map_or((Vec::new(), true), |body| self.body(form, body));
         let variables = std::mem::take(&mut self.variables);
         Some(Clause { span: form.span, head: head?, body, variables, broken: !sound })
+    }
+
+    fn note_bare_fact(&mut self, form: &Form, name: SymbolId) {
+        if matches!(form.kind, FormKind::Constant(_)) && self.words.named(name).is_none() {
+            self.findings.info(
+                "bare-proposition",
+                form.span,
+                format!("the bare word `{}` is read as a fact", self.name(name)),
+                "if it is meant as a comment, put `;` before it",
+            );
+        }
     }
 
     fn rule_without_head(&mut self, form: &Form) -> Option<Clause> {
@@ -280,22 +294,7 @@ impl Grammar<'_> {
             );
             return None;
         }
-        if let (FormKind::Constant(_), None) = (&form.kind, self.words.named(applied.name)) {
-            self.note_bare_fact(form, applied.name);
-        }
         self.sentence(form, &applied)
-    }
-
-    fn note_bare_fact(&mut self, form: &Form, name: SymbolId) {
-        let is_top_level = self.rulesheet.forms().iter().any(|top| top.span == form.span);
-        if is_top_level {
-            self.findings.info(
-                "bare-proposition",
-                form.span,
-                format!("the bare word `{}` is read as a fact", self.name(name)),
-                "if it is meant as a comment, put `;` before it",
-            );
-        }
     }
 
     /// The sound conditions of a rule, and whether that is all of them.

@@ -13,6 +13,7 @@ use crate::validate::clause::{
     Argument, ArgumentKind, Atomic, Clause, Condition, ConditionKind, Predicate, for_each_sentence,
 };
 use crate::validate::keyword::{Keyword, Words};
+use crate::validate::names::{arguments, similar};
 use crate::validate::stratify::shortest_path;
 
 /// The dependency graph of all predicates.
@@ -198,14 +199,17 @@ pub(crate) fn check_recursion(
 ) {
     for clause in clauses {
         let mut context = Vec::new();
-        check_recursive_conditions(clause, &clause.body, &mut context, graph, &mut |sentence| {
-            let name = rulesheet.spelling(sentence.name);
+        check_recursive_conditions(clause, &clause.body, &mut context, graph, &mut |argument| {
+            let name = rulesheet.spelling(clause.head.name);
+            let written = &rulesheet.text()[argument.span.range()];
             findings.warning(
                 "unrestricted-recursion",
-                sentence.span,
-                format!("the recursion through `{name}` may build larger and larger terms"),
-                "let each argument be ground, an argument of the head, or an argument of \
-                 another condition that is not recursive",
+                argument.span,
+                format!("the recursion of `{name}` does not restrict `{written}`"),
+                format!(
+                    "add a condition with `{written}` as an argument that does not depend on \
+                     `{name}`, so that the recursion cannot build larger and larger terms"
+                ),
             );
         });
     }
@@ -216,7 +220,7 @@ fn check_recursive_conditions<'c>(
     conditions: &'c [Condition],
     context: &mut Vec<&'c Atomic>,
     graph: &Dependencies,
-    report: &mut impl FnMut(&Atomic),
+    report: &mut impl FnMut(&Argument),
 ) {
     let outer = context.len();
     let head = clause.head.predicate();
@@ -238,9 +242,9 @@ fn check_recursive_conditions<'c>(
                         || context.iter().any(|atomic| supplied(atomic))
                 };
                 if graph.is_mutually_recursive(head, atomic.predicate())
-                    && !atomic.arguments.iter().all(guarded)
+                    && let Some(argument) = atomic.arguments.iter().find(|it| !guarded(it))
                 {
-                    report(atomic);
+                    report(argument);
                 }
             }
             ConditionKind::Or(branches) => {
@@ -291,11 +295,11 @@ pub(crate) fn check_used_and_defined(
             let other = clauses.iter().find(|clause| clause.head.name == predicate.0);
             let help = match other {
                 Some(other) => format!(
-                    "it is defined with {} arguments, but used here with {}",
-                    other.head.arguments.len(),
+                    "it is defined with {}, but used here with {}",
+                    arguments(other.head.arguments.len()),
                     predicate.1
                 ),
-                None => "check its spelling, or define it; as it stands it never holds".to_owned(),
+                None => undefined_help(rulesheet.spelling(predicate.0), clauses, rulesheet),
             };
             findings.warning(
                 "undefined-predicate",
@@ -320,5 +324,13 @@ pub(crate) fn check_used_and_defined(
                 "check its spelling, or remove its rules",
             );
         }
+    }
+}
+
+fn undefined_help(name: &str, clauses: &[Clause], rulesheet: &Rulesheet) -> String {
+    let heads = clauses.iter().map(|clause| rulesheet.spelling(clause.head.name));
+    match similar(name, heads) {
+        Some(other) => format!("was `{other}` meant? As it stands it never holds"),
+        None => "check its spelling, or define it; as it stands it never holds".to_owned(),
     }
 }

@@ -102,6 +102,42 @@ impl Spelling<'_> {
     }
 }
 
+/// `number` arguments, in words.
+pub(crate) fn arguments(number: usize) -> String {
+    match number {
+        0 => "no arguments".to_owned(),
+        1 => "1 argument".to_owned(),
+        _ => format!("{number} arguments"),
+    }
+}
+
+/// The candidate that is written most like `name`, if one is so much like it
+/// that it may have been meant.
+pub(crate) fn similar<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let allowed = name.len() / 4;
+    let distances = candidates.into_iter().map(|other| (distance(name, other), other));
+    let near = distances.filter(|&(distance, _)| 0 < distance && distance <= allowed);
+    near.min().map(|(_, other)| other)
+}
+
+/// Number of bytes to insert, delete or replace between two names, case aside.
+fn distance(left: &str, right: &str) -> usize {
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, from) in left.bytes().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, to) in right.bytes().enumerate() {
+            let replaced = diagonal + usize::from(!from.eq_ignore_ascii_case(&to));
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}
+
 /// Checks that each name has one number of arguments and one role.
 pub(crate) fn check_arities(
     clauses: &[Clause],
@@ -172,10 +208,29 @@ impl Arities<'_> {
             "several-arities",
             span,
             format!(
-                "the {what} `{}` has {arity} arguments here, and {first} before",
-                self.rulesheet.spelling(name)
+                "the {what} `{}` has {} here, and {first} before",
+                self.rulesheet.spelling(name),
+                arguments(arity)
             ),
             format!("the two are different {what}s; check the number of arguments"),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::similar;
+
+    #[test]
+    fn typing_errors_are_similar() {
+        let check = |name, expected| {
+            assert_eq!(similar(name, ["column", "cell", "step", "diagonal"]), expected, "{name}");
+        };
+        check("colum", Some("column"));
+        check("coulmn", None);
+        check("sell", Some("cell"));
+        check("cell", None);
+        check("Digonall", Some("diagonal"));
+        check("p", None);
     }
 }

@@ -9,6 +9,7 @@ use crate::rulesheet::{Rulesheet, Span};
 use crate::symbol::SymbolId;
 use crate::validate::clause::{Argument, ArgumentKind, Atomic, Clause, for_each_sentence};
 use crate::validate::keyword::{Keyword, Words};
+use crate::validate::names::{arguments, similar};
 
 /// Most roles that moves and states have numbers for.
 const MAX_ROLES: usize = 255;
@@ -236,28 +237,19 @@ impl Usage<'_> {
             ArgumentKind::Constant(name) if roles.contains(&name) => return,
             ArgumentKind::Constant(name) | ArgumentKind::Function(name, _) => name,
         };
-        self.findings.warning(
-            "unknown-role",
-            argument.span,
-            format!(
-                "`{}` is no role, but `{}` is said of it",
-                self.rulesheet.spelling(name),
-                keyword.name()
-            ),
-            "check its spelling, or state the role",
-        );
+        let name = self.rulesheet.spelling(name);
+        let mut known: Vec<_> = roles.iter().map(|&role| self.rulesheet.spelling(role)).collect();
+        known.sort_unstable();
+        let help = match similar(name, known) {
+            Some(role) => format!("was `{role}` meant?"),
+            None => "check its spelling, or state the role".to_owned(),
+        };
+        let message = format!("`{name}` is no role, but `{}` is said of it", keyword.name());
+        self.findings.warning("unknown-role", argument.span, message, help);
     }
 
     fn keyword(&self, sentence: &Atomic) -> Option<Keyword> {
         let (name, arity) = sentence.predicate();
         self.words.keyword(name, arity)
-    }
-}
-
-fn arguments(number: usize) -> String {
-    match number {
-        0 => "no arguments".to_owned(),
-        1 => "1 argument".to_owned(),
-        _ => format!("{number} arguments"),
     }
 }
