@@ -476,7 +476,7 @@ impl Journal {
             }
             same
         });
-        Ok(Index { entries, half_written: self.half_written, reader: self.reader, path: self.path })
+        Ok(Index { entries, reader: self.reader, path: self.path })
     }
 }
 
@@ -485,8 +485,6 @@ impl Journal {
 #[derive(Debug)]
 pub(crate) struct Index {
     entries: Vec<IndexEntry>,
-    /// Bytes of a half-written last line.
-    pub(crate) half_written: u64,
     reader: BufReader<File>,
     path: PathBuf,
 }

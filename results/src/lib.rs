@@ -8,7 +8,9 @@
 //! This crate reads records and nothing else: it knows no game, no player and
 //! no socket.
 
+pub mod files;
 pub mod journal;
 pub mod record;
 #[cfg(test)]
 mod sample;
+pub mod tables;

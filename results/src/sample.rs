@@ -1,6 +1,8 @@
 //! A small tournament made up for the tests of this crate: two games of two
 //! seats and one with chance, three players, some faults and odd endings.
 
+use crate::files;
+use crate::journal::JournalWriter;
 use crate::record::{
     Budget, DecisionRecord, Ending, FORMAT_VERSION, FaultKind, GoalFlag, Header, MatchRecord,
     SeatRecord, StartRecord,
@@ -143,5 +145,36 @@ pub(crate) fn record_with_chance(job: u64, player: &str, reward: u8) -> MatchRec
         start: StartRecord { fault: None, wall_us: 0, cpu_us: None },
         ..seat("random", "random", None)
     };
+    record
+}
+
+/// A folder with a journal of `records`.
+pub(crate) fn run(timings: bool, records: &[MatchRecord]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(files::JOURNAL);
+    let mut writer = JournalWriter::create(&path, &header(timings)).unwrap();
+    for record in records {
+        writer.append(record).unwrap();
+    }
+    folder
+}
+
+/// The same match on a slower machine.
+pub(crate) fn at_other_times(record: &MatchRecord) -> MatchRecord {
+    let mut record = record.clone();
+    record.concurrency += 7;
+    record.started_at = "2027-01-01T00:00:00Z".into();
+    record.duration_us *= 3;
+    record.harness_us += 1000;
+    for seat in &mut record.seats {
+        seat.start.wall_us += 17;
+        seat.start.cpu_us = None;
+    }
+    for decision in record.steps.iter_mut().flatten() {
+        decision.wall_us *= 2;
+        decision.cpu_us = decision.cpu_us.map(|cpu| cpu + 1);
+        decision.connect_us = Some(5);
+        decision.overrun_us += 3;
+    }
     record
 }

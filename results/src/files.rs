@@ -1,0 +1,88 @@
+//! The files of a run, and how they are written: complete or not at all.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::journal::{JournalError, sync_folder};
+
+/// The journal; everything below can be rebuilt from it.
+pub const JOURNAL: &str = "journal.jsonl";
+/// A row for each match and role.
+pub const MATCHES: &str = "matches.csv";
+/// A row for each decision.
+pub const MOVES: &str = "moves.csv";
+/// The standings, for programs.
+pub const SUMMARY_JSON: &str = "summary.json";
+/// The standings, for people.
+pub const SUMMARY_MD: &str = "summary.md";
+/// The spec of the run, completed.
+pub const SPEC_LOCK: &str = "spec.lock.toml";
+
+/// Bytes gathered before they are handed to the system.
+const WRITE_BUFFER: usize = 256 * 1024;
+
+/// A file could not be written. Fits after "failed to".
+#[derive(Debug, thiserror::Error)]
+#[error("write {}", .path.display())]
+pub struct WriteError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// Writes a file under another name and renames it when it is on disk, so that
+/// a file of that name is never half-written. What was there before is replaced.
+pub(crate) fn write_whole<E: From<WriteError>>(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> Result<(), FillError<E>>,
+) -> Result<(), E> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let temporary = path.with_file_name(name);
+    let failed = |source| WriteError { path: path.into(), source };
+
+    let file = File::create(&temporary).map_err(failed)?;
+    let mut writer = BufWriter::with_capacity(WRITE_BUFFER, file);
+    let filled = fill(&mut writer).and_then(|()| {
+        let file = writer.into_inner().map_err(|error| FillError::Io(error.into_error()))?;
+        file.sync_data()?;
+        std::fs::rename(&temporary, path)?;
+        Ok(())
+    });
+    if filled.is_err() {
+        // The first error is the one to tell.
+        let _ = std::fs::remove_file(&temporary);
+    }
+    filled.map_err(|error| match error {
+        FillError::Io(source) => failed(source).into(),
+        FillError::Other(error) => error,
+    })?;
+    sync_folder(path);
+    Ok(())
+}
+
+/// Why [`write_whole`]'s closure could not fill the file.
+pub(crate) enum FillError<E> {
+    /// Writing failed.
+    Io(io::Error),
+    /// What is to be written could not be had.
+    Other(E),
+}
+
+impl<E> From<io::Error> for FillError<E> {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl<E> From<csv::Error> for FillError<E> {
+    fn from(error: csv::Error) -> Self {
+        Self::Io(error.into())
+    }
+}
+
+impl<E: From<JournalError>> From<JournalError> for FillError<E> {
+    fn from(error: JournalError) -> Self {
+        Self::Other(error.into())
+    }
+}
