@@ -5,12 +5,18 @@
 //! It does not know who calls it, nothing of HTTP, and has no way to reach the
 //! true state of a game with hidden information.
 
+mod alpha_beta;
+mod compulsive_deliberation;
 mod legal;
+mod minimax;
 pub mod options;
+pub mod plan;
 pub mod player;
 mod random;
 pub mod registry;
+mod search;
 mod seed;
+mod sequential_planner;
 pub mod stop;
 
 pub use options::{OptionError, Options, Value};

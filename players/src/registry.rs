@@ -1,6 +1,7 @@
 //! The table of built-in players. A new player is one file and one line here.
 
-use crate::{OptionError, Options, Player, legal, random};
+use crate::{OptionError, Options, Player};
+use crate::{alpha_beta, compulsive_deliberation, legal, minimax, random, sequential_planner};
 
 /// The type and the meaning of one option.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +40,14 @@ pub struct Kind {
     pub make: fn(&Options) -> Result<Box<dyn Player>, OptionError>,
 }
 
-const KINDS: &[Kind] = &[legal::KIND, random::KIND];
+const KINDS: &[Kind] = &[
+    legal::KIND,
+    random::KIND,
+    compulsive_deliberation::KIND,
+    sequential_planner::KIND,
+    minimax::KIND,
+    alpha_beta::KIND,
+];
 
 /// Other names that [`find`] understands, with the name in the table.
 const ALIASES: &[(&str, &str)] = &[
@@ -76,6 +84,18 @@ mod tests {
             assert!((kind.make)(&Options::new().with("seed", 7)).is_ok(), "{}", kind.name);
             assert!((kind.make)(&Options::new().with("seed", "x")).is_err(), "{}", kind.name);
             assert!((kind.make)(&Options::new().with("no_such", 1)).is_err(), "{}", kind.name);
+        }
+    }
+
+    #[test]
+    fn short_names_and_hyphens_are_understood() {
+        for (name, found) in [
+            ("alpha-beta", "alpha_beta"),
+            ("AlphaBeta", "alpha_beta"),
+            ("compulsive", "compulsive_deliberation"),
+            ("planner", "sequential_planner"),
+        ] {
+            assert_eq!(find(name).map(|kind| kind.name), Some(found));
         }
     }
 

@@ -1,0 +1,70 @@
+//! Alpha-beta: the value and the move of minimax, without looking at what
+//! cannot matter (Knuth and Moore, "An Analysis of Alpha-Beta Pruning", 1975;
+//! Russell and Norvig, "Artificial Intelligence: A Modern Approach").
+//!
+//! With `deepening = false, transposition = 0` it is the textbook's procedure;
+//! the defaults are those that play best under a clock.
+
+use crate::registry::{Kind, OptionSpec};
+use crate::search::searcher::Searcher;
+use crate::search::{BOUNDED, OUTSIDE, Opponents, Settings, settings};
+use crate::{OptionError, Options, Player};
+
+/// The alpha-beta player.
+pub(crate) const KIND: Kind = Kind {
+    name: "alpha_beta",
+    summary: "Plays as minimax does, cutting off what cannot matter; deepens until time is up.",
+    options: OPTIONS,
+    instant: false,
+    plays_hidden_information: false,
+    make,
+};
+
+const OPPONENTS: OptionSpec = OptionSpec {
+    name: "opponents",
+    accepts: "\"paranoid\" or \"cooperative\"",
+    default: "\"paranoid\"",
+    help: "How the others reply: as one coalition that knows the move, or all in my favour.",
+};
+
+const BOUNDED_WINDOW: OptionSpec = OptionSpec {
+    help: "Start with the window 0..100, so that a level ends at the best or worst reward; false \
+           for -1..101.",
+    ..settings::BOUNDED
+};
+
+const CHANCE_CUTS: OptionSpec = OptionSpec {
+    name: "chance_cuts",
+    accepts: "true or false",
+    default: "true",
+    help: "Cut off moves of chance, too, when they cannot matter (Star1).",
+};
+
+const OPTIONS: &[OptionSpec] = &[
+    OPPONENTS,
+    settings::DEPTH,
+    settings::EVALUATION,
+    settings::DEEPENING,
+    settings::TRANSPOSITION,
+    BOUNDED_WINDOW,
+    CHANCE_CUTS,
+    settings::MOVE_ORDER,
+];
+
+fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
+    let reader = options.read(KIND.name, OPTIONS)?;
+    let opponents = [("paranoid", Opponents::Paranoid), ("cooperative", Opponents::Cooperative)];
+    let bounded = reader.boolean(BOUNDED_WINDOW.name, true)?;
+    let settings = Settings {
+        opponents: reader.choice(OPPONENTS.name, &opponents, Opponents::Paranoid)?,
+        window: if bounded { BOUNDED } else { OUTSIDE },
+        narrow: true,
+        chance_cuts: reader.boolean(CHANCE_CUTS.name, true)?,
+        depth: settings::depth(&reader)?,
+        evaluation: settings::evaluation(&reader)?,
+        deepening: reader.boolean(settings::DEEPENING.name, true)?,
+        remembered: settings::remembered(&reader, settings::DEFAULT_REMEMBERED)?,
+        move_order: reader.moves(settings::MOVE_ORDER.name)?,
+    };
+    Ok(Box::new(Searcher::new(KIND.name, settings, reader.seed()?)))
+}

@@ -1,0 +1,40 @@
+//! Compulsive deliberation (Genesereth and Thielscher, "General Game Playing",
+//! 2014, on single-player games): at each step search the whole remaining tree
+//! and remember nothing but the state. Wasteful, and harmless if time allows.
+//!
+//! With several roles the best move is the one with the best worst case, as in
+//! bounded minimax.
+
+use crate::registry::{Kind, OptionSpec};
+use crate::search::searcher::Searcher;
+use crate::search::{BOUNDED, Evaluation, Opponents, Settings, UNBOUNDED, settings};
+use crate::{OptionError, Options, Player};
+
+/// The compulsive deliberation player.
+pub(crate) const KIND: Kind = Kind {
+    name: "compulsive_deliberation",
+    summary: "Searches the whole remaining game anew at each step; for small games.",
+    options: OPTIONS,
+    instant: false,
+    plays_hidden_information: false,
+    make,
+};
+
+const OPTIONS: &[OptionSpec] = &[settings::BOUNDED, settings::MOVE_ORDER];
+
+fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
+    let reader = options.read(KIND.name, OPTIONS)?;
+    let bounded = reader.boolean(settings::BOUNDED.name, true)?;
+    let settings = Settings {
+        opponents: Opponents::Paranoid,
+        window: if bounded { BOUNDED } else { UNBOUNDED },
+        narrow: false,
+        chance_cuts: false,
+        depth: 0,
+        evaluation: Evaluation::Zero,
+        deepening: false,
+        remembered: 0,
+        move_order: reader.moves(settings::MOVE_ORDER.name)?,
+    };
+    Ok(Box::new(Searcher::new(KIND.name, settings, reader.seed()?).searching_forced_moves()))
+}

@@ -1,0 +1,63 @@
+//! Minimax: my best move against the worst reply (von Neumann 1928; Russell and
+//! Norvig, "Artificial Intelligence: A Modern Approach"; for GDL games
+//! Genesereth and Thielscher, "General Game Playing", 2014).
+//!
+//! With `deepening = false, transposition = 0` it is the textbook's procedure
+//! to the letter; the defaults make the same choice useful under a clock.
+//!
+//! | `opponents` | the others | value of a state |
+//! | --- | --- | --- |
+//! | `paranoid` | one coalition that knows my move | max over mine, min over theirs |
+//! | `matrix` | one coalition that does not know it | mixed max-min where both have a choice |
+//! | `max_n` | each for itself | everyone's best, I first, ties against me |
+//! | `cooperative` | all for me | max over joint moves |
+
+use crate::registry::{Kind, OptionSpec};
+use crate::search::searcher::Searcher;
+use crate::search::{BOUNDED, Opponents, Settings, UNBOUNDED, settings};
+use crate::{OptionError, Options, Player};
+
+/// The minimax player.
+pub(crate) const KIND: Kind = Kind {
+    name: "minimax",
+    summary: "Plays the move with the best worst case, by full width.",
+    options: OPTIONS,
+    instant: false,
+    plays_hidden_information: false,
+    make,
+};
+
+const OPPONENTS: OptionSpec = OptionSpec {
+    name: "opponents",
+    accepts: "\"paranoid\", \"matrix\", \"max_n\" or \"cooperative\"",
+    default: "\"paranoid\"",
+    help: "How the others reply: as one coalition that knows the move, as one that does not, each \
+           for itself, or all in my favour.",
+};
+
+const OPTIONS: &[OptionSpec] = &[
+    OPPONENTS,
+    settings::DEPTH,
+    settings::EVALUATION,
+    settings::DEEPENING,
+    settings::TRANSPOSITION,
+    settings::BOUNDED,
+    settings::MOVE_ORDER,
+];
+
+fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
+    let reader = options.read(KIND.name, OPTIONS)?;
+    let bounded = reader.boolean(settings::BOUNDED.name, true)?;
+    let settings = Settings {
+        opponents: reader.choice(OPPONENTS.name, &settings::OPPONENTS, Opponents::Paranoid)?,
+        window: if bounded { BOUNDED } else { UNBOUNDED },
+        narrow: false,
+        chance_cuts: false,
+        depth: settings::depth(&reader)?,
+        evaluation: settings::evaluation(&reader)?,
+        deepening: reader.boolean(settings::DEEPENING.name, true)?,
+        remembered: settings::remembered(&reader, settings::DEFAULT_REMEMBERED)?,
+        move_order: reader.moves(settings::MOVE_ORDER.name)?,
+    };
+    Ok(Box::new(Searcher::new(KIND.name, settings, reader.seed()?)))
+}

@@ -1,0 +1,318 @@
+//! Plans for games of one role: what a sequence of moves achieves (Genesereth
+//! and Thielscher, "General Game Playing", 2014, on sequential planning).
+//!
+//! Let `s0` be the initial state and `s1`, `s2`, ... the states that the moves
+//! of a plan lead to, whether or not they are legal. A plan is
+//!
+//! - *legal* if each move is legal where it is played,
+//! - *complete* if the last state is terminal,
+//! - *minimal* if no state before the last is terminal,
+//! - *sequential* if it is all three,
+//! - *optimal* if it is sequential and no sequential plan has a higher reward.
+
+use std::sync::Arc;
+
+use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
+use rustc_hash::FxHashMap;
+
+use crate::search::{Cast, Frame, Halt, MAX_LEVELS, Stopwatch, reward as reward_of};
+use crate::{Deliberation, Failure, Stop};
+
+const ROLE: RoleId = RoleId(0);
+
+/// Whether each move of `plan` is legal where it is played.
+///
+/// # Errors
+/// If the game has several roles, or its rules defeat the reasoner; so for all
+/// functions here.
+pub fn is_legal(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<bool, Failure> {
+    let states = states(machine, plan)?;
+    let mut legal = Vec::new();
+    for (state, id) in states.iter().zip(plan) {
+        machine.legal_moves(state, ROLE, &mut legal)?;
+        if !legal.contains(id) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether `plan` ends in a terminal state.
+///
+/// # Errors
+/// As [`is_legal`].
+pub fn is_complete(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<bool, Failure> {
+    let states = states(machine, plan)?;
+    Ok(machine.is_terminal(&states[plan.len()])?)
+}
+
+/// Whether no state before the last of `plan` is terminal.
+///
+/// # Errors
+/// As [`is_legal`].
+pub fn is_minimal(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<bool, Failure> {
+    let states = states(machine, plan)?;
+    for state in &states[..plan.len()] {
+        if machine.is_terminal(state)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether `plan` is legal, complete and minimal.
+///
+/// # Errors
+/// As [`is_legal`].
+pub fn is_sequential(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<bool, Failure> {
+    Ok(is_legal(machine, plan)? && is_complete(machine, plan)? && is_minimal(machine, plan)?)
+}
+
+/// The reward in the last state of `plan`, if that is terminal.
+///
+/// # Errors
+/// As [`is_legal`].
+pub fn reward(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<Option<u8>, Failure> {
+    let states = states(machine, plan)?;
+    let last = &states[plan.len()];
+    if machine.is_terminal(last)? { Ok(Some(reward_of(machine, last, ROLE)?)) } else { Ok(None) }
+}
+
+/// Whether `plan` is sequential and none has a higher reward; `None` if `stop`
+/// was due before that was clear.
+///
+/// # Errors
+/// As [`is_legal`].
+pub fn is_optimal(
+    machine: &mut dyn StateMachine,
+    plan: &[MoveId],
+    stop: &Stop,
+) -> Result<Option<bool>, Failure> {
+    if !is_sequential(machine, plan)? {
+        return Ok(Some(false));
+    }
+    let own = reward(machine, plan)?;
+    let best = best(machine, stop)?;
+    Ok(best.map(|(score, _)| own >= Some(score)))
+}
+
+/// The reward and the moves of the first optimal plan in the order of the
+/// rules; `None` if there is no sequential plan, or `stop` was due before the
+/// search ended.
+///
+/// # Errors
+/// As [`is_legal`].
+pub fn best(
+    machine: &mut dyn StateMachine,
+    stop: &Stop,
+) -> Result<Option<(u8, Vec<MoveId>)>, Failure> {
+    refuse_several_roles(machine)?;
+    let initial = machine.initial_state()?;
+    let mut solved = Solved::default();
+    let settings = PlanSettings { bounded: true, remembered: usize::MAX };
+    let ranks = FxHashMap::default();
+    let (outcome, _) = plan(machine, ROLE, &initial, settings, &ranks, &mut solved, stop)?;
+    let Outcome::Found(plan) = outcome else { return Ok(None) };
+    Ok(Some((plan.score, plan.joint_moves().map(|joint_move| joint_move[0]).collect())))
+}
+
+/// All states that `plan` passes, the initial one first.
+fn states(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<Vec<State>, Failure> {
+    refuse_several_roles(machine)?;
+    let mut states = vec![machine.initial_state()?];
+    for (step, &id) in plan.iter().enumerate() {
+        let mut next = State::default();
+        machine.next_state(&states[step], &[id], &mut next)?;
+        states.push(next);
+    }
+    Ok(states)
+}
+
+fn refuse_several_roles(machine: &dyn StateMachine) -> Result<(), Failure> {
+    match machine.game().roles().len() {
+        1 => Ok(()),
+        n => Err(Failure::Unsuitable(format!("plans are for one role, and it has {n}"))),
+    }
+}
+
+/// The rest of a game as planned: joint moves up to a terminal state. Rests are
+/// shared and grow at the front, so a plan found backwards need not be reversed.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    /// The reward at its end.
+    pub(crate) score: u8,
+    /// Its moves; `None` at a terminal state.
+    first: Option<Arc<Link>>,
+}
+
+#[derive(Debug)]
+struct Link {
+    joint_move: Vec<MoveId>,
+    rest: Option<Arc<Link>>,
+}
+
+impl Plan {
+    /// The joint moves in order of play.
+    pub(crate) fn joint_moves(&self) -> impl Iterator<Item = &[MoveId]> {
+        let links = std::iter::successors(self.first.as_deref(), |link| link.rest.as_deref());
+        links.map(|link| link.joint_move.as_slice())
+    }
+}
+
+/// The best plans from states that were searched to the end.
+#[derive(Debug, Default)]
+pub(crate) struct Solved {
+    plans: FxHashMap<State, Plan>,
+}
+
+/// How to plan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlanSettings {
+    /// Look no further once a plan is worth 100.
+    pub(crate) bounded: bool,
+    /// States whose plans are remembered; 0 for none.
+    pub(crate) remembered: usize,
+}
+
+/// What planning came to.
+#[derive(Clone, Debug)]
+pub(crate) enum Outcome {
+    /// The best plan.
+    Found(Plan),
+    /// No line within [`MAX_LEVELS`] ends the game.
+    Hopeless,
+    /// The stop was due.
+    Stopped,
+}
+
+/// The best plan from `state`, the first of equals. All roles, chance included,
+/// are taken to play along: with several roles it is the best line there is.
+pub(crate) fn plan(
+    machine: &mut dyn StateMachine,
+    role: RoleId,
+    state: &State,
+    settings: PlanSettings,
+    ranks: &FxHashMap<MoveId, usize>,
+    solved: &mut Solved,
+    stop: &Stop,
+) -> Result<(Outcome, Deliberation), ReasoningError> {
+    let mut cast = Cast::new(machine.game(), role);
+    cast.others = (0..cast.n_roles).filter(|&other| other != cast.index()).collect();
+    cast.chance = None;
+    let stopwatch = Stopwatch::new(stop);
+    let frames = Vec::new();
+    let mut planner = Planner { machine, cast, settings, ranks, solved, stopwatch, frames };
+    planner.reserve(0);
+    planner.frames[0].state.clone_from(state);
+    let result = planner.best_plan(0);
+    let mut deliberation = planner.stopwatch.deliberation;
+    let outcome = match result {
+        Ok(Search { plan, .. }) => {
+            deliberation.completed = true;
+            deliberation.value = plan.as_ref().map(|plan| plan.score);
+            plan.map_or(Outcome::Hopeless, Outcome::Found)
+        }
+        Err(Halt::Due) => Outcome::Stopped,
+        Err(Halt::Broken(error)) => return Err(error),
+    };
+    Ok((outcome, deliberation))
+}
+
+struct Planner<'a> {
+    machine: &'a mut dyn StateMachine,
+    cast: Cast,
+    settings: PlanSettings,
+    ranks: &'a FxHashMap<MoveId, usize>,
+    solved: &'a mut Solved,
+    stopwatch: Stopwatch<'a>,
+    frames: Vec<Frame>,
+}
+
+/// What was found below one state.
+struct Search {
+    /// The best plan, if any line ended.
+    plan: Option<Plan>,
+    /// No line was broken off at [`MAX_LEVELS`].
+    is_whole: bool,
+}
+
+impl Planner<'_> {
+    fn reserve(&mut self, level: usize) {
+        while self.frames.len() <= level {
+            self.frames.push(Frame::new(self.cast.n_roles));
+        }
+    }
+
+    fn best_plan(&mut self, level: usize) -> Result<Search, Halt> {
+        if let Some(plan) = self.solved.plans.get(&self.frames[level].state) {
+            return Ok(Search { plan: Some(plan.clone()), is_whole: true });
+        }
+        self.stopwatch.enter(level)?;
+        let found = self.deliberate(level)?;
+        if found.is_whole
+            && let Some(plan) = &found.plan
+            && self.solved.plans.len() < self.settings.remembered
+        {
+            self.solved.plans.insert(self.frames[level].state.clone(), plan.clone());
+        }
+        Ok(found)
+    }
+
+    fn deliberate(&mut self, level: usize) -> Result<Search, Halt> {
+        let frame = &mut self.frames[level];
+        if self.machine.is_terminal(&frame.state)? {
+            self.stopwatch.deliberation.leaves += 1;
+            let score = reward_of(self.machine, &frame.state, self.cast.me)?;
+            return Ok(Search { plan: Some(Plan { score, first: None }), is_whole: true });
+        }
+        if level >= MAX_LEVELS {
+            self.stopwatch.deliberation.leaves += 1;
+            return Ok(Search { plan: None, is_whole: false });
+        }
+        if !frame.list_moves(self.machine, self.ranks)? {
+            return Ok(Search { plan: None, is_whole: true });
+        }
+        self.best_line(level)
+    }
+
+    fn best_line(&mut self, level: usize) -> Result<Search, Halt> {
+        let me = self.cast.index();
+        let n_moves = self.frames[level].legal[me].len();
+        let n_replies = self.cast.n_replies(&self.frames[level]);
+        let mut best: Option<Plan> = None;
+        let mut is_whole = true;
+        for index in 0..n_moves {
+            for reply in 0..n_replies {
+                let frame = &mut self.frames[level];
+                frame.joint[me] = frame.legal[me][index];
+                self.cast.set_reply(frame, reply);
+                self.advance(level)?;
+                let found = self.best_plan(level + 1)?;
+                is_whole &= found.is_whole;
+                let Some(rest) = found.plan else { continue };
+                if best.as_ref().is_none_or(|best| rest.score > best.score) {
+                    let joint_move = self.frames[level].joint.clone();
+                    let link = Link { joint_move, rest: rest.first };
+                    best = Some(Plan { score: rest.score, first: Some(Arc::new(link)) });
+                }
+                if self.settings.bounded && best.as_ref().is_some_and(|best| best.score == 100) {
+                    let n_left = (n_moves - index - 1) as u64;
+                    let n_skipped = n_left.saturating_mul(n_replies) + (n_replies - reply - 1);
+                    self.stopwatch.prune(n_skipped);
+                    return Ok(Search { plan: best, is_whole: true });
+                }
+            }
+        }
+        Ok(Search { plan: best, is_whole })
+    }
+
+    /// Puts the successor by the joint move of `level` into the next frame.
+    fn advance(&mut self, level: usize) -> Result<(), Halt> {
+        self.stopwatch.poll()?;
+        self.stopwatch.deliberation.next_calls += 1;
+        self.reserve(level + 1);
+        let (above, below) = self.frames.split_at_mut(level + 1);
+        let (frame, next) = (&above[level], &mut below[0]);
+        Ok(self.machine.next_state(&frame.state, &frame.joint, &mut next.state)?)
+    }
+}

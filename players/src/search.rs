@@ -1,0 +1,555 @@
+//! What searching players share: the search of a game tree from one state for
+//! one role.
+//!
+//! Every level of the tree is one joint move. The player's own moves are a
+//! maximising layer; how the joint replies of the others are weighed is a
+//! setting ([`Opponents`]); a role named `random` is chance, and the mean over
+//! its moves lies innermost, since nobody knows what it does in the same step.
+//! States in which all but one role have a single move need no special case.
+//!
+//! Plain minimax, bounded minimax and alpha-beta (Knuth and Moore, "An Analysis
+//! of Alpha-Beta Pruning", 1975) are one recursion with different windows; see
+//! [`Settings`]. Expectations are those of expectiminimax (Russell and Norvig,
+//! "Artificial Intelligence: A Modern Approach", section on stochastic games),
+//! cut by the bounds of Star1 (Ballard 1983).
+//!
+//! The recursion is as deep as the game is long. All that is large lies in
+//! [`Frame`]s on the heap, and [`MAX_LEVELS`] bounds the stack.
+
+mod frame;
+mod matrix;
+mod max_n;
+pub(crate) mod searcher;
+pub(crate) mod settings;
+mod stopwatch;
+pub(crate) mod table;
+pub(crate) mod track;
+
+use games::{Expression, MoveId, ReasoningError, RoleId, State, StateMachine};
+use rustc_hash::FxHashMap;
+
+use crate::{Deliberation, Stop};
+pub(crate) use frame::{Cast, Frame};
+pub(crate) use stopwatch::{Halt, Stopwatch};
+use table::{Bound, Entry, Table};
+
+/// The deepest level ever entered. A state there is evaluated like one at the
+/// depth limit, so that a game without end exhausts time but not the stack.
+pub(crate) const MAX_LEVELS: usize = 1000;
+
+/// Slack for sums of rounded means, far below any difference of two goals.
+const EPSILON: f64 = 1e-6;
+
+/// How the joint replies of the other roles are weighed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opponents {
+    /// One coalition that knows my move and minimises my reward.
+    Paranoid,
+    /// One coalition that does not know my move: the mixed max-min of the
+    /// matrix of replies where both sides have a choice.
+    Matrix,
+    /// Each maximises its own reward, in role order, knowing the moves before
+    /// its own; ties are broken against me.
+    MaxN,
+    /// All maximise my reward.
+    Cooperative,
+}
+
+/// What a state at the depth limit is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Evaluation {
+    /// Nothing, as in the textbook's first version.
+    Zero,
+    /// The goal if it is defined there, else 50; between 1 and 99.
+    Goal,
+    /// The number of legal moves as a share of the largest number seen;
+    /// between 1 and 99.
+    Mobility,
+}
+
+/// What to search and how.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// How the others' replies are weighed.
+    pub(crate) opponents: Opponents,
+    /// The window at the root. With infinite bounds nothing is ever cut; with
+    /// 0 and 100 a level ends at the best or worst possible reward.
+    pub(crate) window: (f64, f64),
+    /// Narrow the window to what is still of interest: alpha-beta.
+    pub(crate) narrow: bool,
+    /// Pass narrowed windows through chance: Star1.
+    pub(crate) chance_cuts: bool,
+    /// Levels to look ahead; 0 for all.
+    pub(crate) depth: u32,
+    /// What a state at the depth limit is worth.
+    pub(crate) evaluation: Evaluation,
+    /// Search to depth 1, 2, ... until the value is proven.
+    pub(crate) deepening: bool,
+    /// States to remember values of; 0 for none.
+    pub(crate) remembered: usize,
+    /// Moves to try first.
+    pub(crate) move_order: Vec<Expression>,
+}
+
+/// Bounds that cut nothing.
+pub(crate) const UNBOUNDED: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+/// Bounds that end a level at the best or the worst reward.
+pub(crate) const BOUNDED: (f64, f64) = (0.0, 100.0);
+/// Bounds just outside the rewards.
+pub(crate) const OUTSIDE: (f64, f64) = (-1.0, 101.0);
+
+/// The value of a state, or a bound on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Value {
+    /// The expected reward.
+    pub(crate) score: f64,
+    /// It rests on terminal states alone.
+    pub(crate) proven: bool,
+}
+
+/// What a search found out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Answer {
+    /// The best move; when the search was stopped, the best of the last depth
+    /// finished or, in a single search, of the moves finished. `None` if
+    /// nothing was finished, or there is no move.
+    pub(crate) action: Option<MoveId>,
+    /// The mixed strategy, where the answer is one.
+    pub(crate) strategy: Option<Vec<(MoveId, f64)>>,
+    /// The value, if the search ended by itself.
+    pub(crate) value: Option<Value>,
+}
+
+/// What a state turned out to be when it was entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Arrival {
+    /// The match is over.
+    Terminal,
+    /// The depth limit is reached.
+    CutOff,
+    /// Some role has no legal move: the rules are broken, and nobody scores.
+    DeadEnd,
+    /// There are children; the legal moves are in the frame.
+    Inner,
+}
+
+/// What outlives a single search within one match.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory {
+    /// Values of states.
+    pub(crate) table: Table,
+    /// The largest number of legal moves seen, by role.
+    pub(crate) most_moves: Vec<usize>,
+}
+
+/// A search of the tree below one state.
+pub(crate) struct Search<'a> {
+    machine: &'a mut dyn StateMachine,
+    settings: &'a Settings,
+    memory: &'a mut Memory,
+    stopwatch: Stopwatch<'a>,
+    cast: Cast,
+    /// Rank of the moves to try first.
+    ranks: FxHashMap<MoveId, usize>,
+    frames: Vec<Frame>,
+    /// The depth limit of the current iteration.
+    limit: usize,
+    /// The move to try first at the root, by its index.
+    root_hint: Option<usize>,
+    /// The mixed strategy found at the root.
+    root_strategy: Option<Vec<f64>>,
+    /// Estimates used so far.
+    n_estimates: u64,
+    #[cfg(test)]
+    leaf_log: Vec<f64>,
+}
+
+impl<'a> Search<'a> {
+    /// A search for `role` with `machine`.
+    pub(crate) fn new(
+        machine: &'a mut dyn StateMachine,
+        role: RoleId,
+        settings: &'a Settings,
+        memory: &'a mut Memory,
+        stop: &'a Stop,
+    ) -> Self {
+        let cast = Cast::new(machine.game(), role);
+        let ranks = ranks(machine, &settings.move_order);
+        memory.most_moves.resize(cast.n_roles, 1);
+        Self {
+            machine,
+            settings,
+            memory,
+            stopwatch: Stopwatch::new(stop),
+            cast,
+            ranks,
+            frames: Vec::new(),
+            limit: 0,
+            root_hint: None,
+            root_strategy: None,
+            n_estimates: 0,
+            #[cfg(test)]
+            leaf_log: Vec::new(),
+        }
+    }
+
+    /// The counters so far.
+    pub(crate) fn deliberation(&self) -> Deliberation {
+        self.stopwatch.deliberation
+    }
+
+    /// The best move in `state`, which is not terminal.
+    pub(crate) fn best_move(&mut self, state: &State) -> Result<Answer, ReasoningError> {
+        let deepest = if self.settings.opponents == Opponents::MaxN {
+            2 * MAX_LEVELS / (self.cast.n_roles + 1)
+        } else {
+            MAX_LEVELS
+        };
+        let depth = match self.settings.depth as usize {
+            0 => deepest,
+            depth => depth.min(deepest),
+        };
+        let mut answer = Answer::default();
+        let first = if self.settings.deepening { 1 } else { depth };
+        for limit in first..=depth {
+            self.limit = limit;
+            match self.iterate(state) {
+                Ok(value) => {
+                    answer = Answer { value: Some(value), ..self.current_answer() };
+                    self.root_hint = self.frames[0].best;
+                    if value.proven {
+                        break;
+                    }
+                }
+                Err(Halt::Due) => {
+                    if !self.settings.deepening {
+                        answer = self.current_answer();
+                    }
+                    answer.value = None;
+                    return Ok(answer);
+                }
+                Err(Halt::Broken(error)) => return Err(error),
+            }
+        }
+        self.stopwatch.deliberation.completed = true;
+        self.stopwatch.deliberation.value =
+            answer.value.map(|value| value.score.clamp(0.0, 100.0).round() as u8);
+        Ok(answer)
+    }
+
+    fn current_answer(&self) -> Answer {
+        let moves = &self.frames[0].legal[self.cast.index()];
+        let action = self.frames[0].best.map(|index| moves[index]);
+        let strategy = self
+            .root_strategy
+            .as_ref()
+            .map(|strategy| moves.iter().copied().zip(strategy.iter().copied()).collect());
+        Answer { action, strategy, value: None }
+    }
+
+    fn iterate(&mut self, state: &State) -> Result<Value, Halt> {
+        self.frame(0).state.clone_from(state);
+        self.frame(0).best = None;
+        self.root_strategy = None;
+        if self.settings.opponents == Opponents::MaxN {
+            let before = self.n_estimates;
+            let scores = self.vector(0)?;
+            Ok(Value { score: scores[self.cast.index()], proven: self.n_estimates == before })
+        } else {
+            let (alpha, beta) = self.settings.window;
+            self.value(0, alpha, beta)
+        }
+    }
+
+    /// The frame of `level`, made if need be.
+    fn frame(&mut self, level: usize) -> &mut Frame {
+        while self.frames.len() <= level {
+            self.frames.push(Frame::new(self.cast.n_roles));
+        }
+        &mut self.frames[level]
+    }
+
+    /// Enters the state in the frame of `level`: counts it, and lists the legal
+    /// moves if it has children.
+    fn enter(&mut self, level: usize) -> Result<Arrival, Halt> {
+        self.stopwatch.enter(level)?;
+        let frame = &mut self.frames[level];
+        frame.best = None;
+        if self.machine.is_terminal(&frame.state)? {
+            return Ok(Arrival::Terminal);
+        }
+        if level >= self.limit {
+            return Ok(Arrival::CutOff);
+        }
+        let is_dead = !frame.list_moves(self.machine, &self.ranks)?;
+        Ok(if is_dead { Arrival::DeadEnd } else { Arrival::Inner })
+    }
+
+    /// What a state without children is worth to `role`.
+    fn leaf(&mut self, level: usize, arrival: Arrival, role: RoleId) -> Result<f64, Halt> {
+        let state = &self.frames[level].state;
+        let score = match arrival {
+            Arrival::Terminal => f64::from(reward(self.machine, state, role)?),
+            Arrival::DeadEnd => 0.0,
+            Arrival::CutOff | Arrival::Inner => match self.settings.evaluation {
+                Evaluation::Zero => 0.0,
+                Evaluation::Goal => {
+                    let goal = self.machine.goal(state, role)?.unique();
+                    goal.map_or(50.0, |goal| f64::from(goal.value()).clamp(1.0, 99.0))
+                }
+                Evaluation::Mobility => {
+                    let index = usize::from(role.0);
+                    let frame = &mut self.frames[level];
+                    self.machine.legal_moves(&frame.state, role, &mut frame.legal[index])?;
+                    let n_moves = frame.legal[index].len();
+                    let most = self.memory.most_moves[index].max(n_moves);
+                    self.memory.most_moves[index] = most;
+                    (100.0 * n_moves as f64 / most as f64).clamp(1.0, 99.0)
+                }
+            },
+        };
+        Ok(score)
+    }
+
+    /// Fail-soft value of the state in the frame of `level`: exact if it lies
+    /// between `alpha` and `beta`; at most `alpha`, it is an upper bound; at
+    /// least `beta`, a lower one.
+    fn value(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {
+        let depth_left = self.limit - level;
+        let entry = self.recall(level);
+        if level > 0
+            && let Some(value) = entry.and_then(|entry| entry.answer(depth_left, alpha, beta))
+        {
+            return Ok(value);
+        }
+        let value = match self.enter(level)? {
+            Arrival::Inner => self.best_child(level, entry, alpha, beta)?,
+            arrival => {
+                self.stopwatch.deliberation.leaves += 1;
+                self.n_estimates += u64::from(arrival == Arrival::CutOff);
+                let score = self.leaf(level, arrival, self.cast.me)?;
+                #[cfg(test)]
+                self.leaf_log.push(score);
+                Value { score, proven: arrival != Arrival::CutOff }
+            }
+        };
+        self.remember(level, value, alpha, beta);
+        Ok(value)
+    }
+
+    fn recall(&self, level: usize) -> Option<Entry> {
+        if self.settings.remembered == 0 {
+            return None;
+        }
+        self.memory.table.get(&self.frames[level].state)
+    }
+
+    fn remember(&mut self, level: usize, value: Value, alpha: f64, beta: f64) {
+        if self.settings.remembered == 0 {
+            return;
+        }
+        let bound = match value.score {
+            score if score >= beta && score < 100.0 => Bound::Lower,
+            score if score <= alpha && score > 0.0 => Bound::Upper,
+            _ => Bound::Exact,
+        };
+        let frame = &self.frames[level];
+        let entry = Entry {
+            value,
+            bound,
+            depth_left: self.limit - level,
+            best: frame.best,
+            best_reply: frame.best_reply,
+        };
+        self.memory.table.insert(&frame.state, entry, self.settings.remembered);
+    }
+
+    /// The maximising layer: the best of my moves, the first of equals.
+    fn best_child(
+        &mut self,
+        level: usize,
+        entry: Option<Entry>,
+        alpha: f64,
+        beta: f64,
+    ) -> Result<Value, Halt> {
+        let n_moves = self.frames[level].legal[self.cast.index()].len();
+        let n_replies = self.cast.n_replies(&self.frames[level]);
+        if self.settings.opponents == Opponents::Matrix && n_moves > 1 && n_replies > 1 {
+            return self.mixed(level, n_moves, n_replies);
+        }
+        let hint = self.hint(level, entry);
+        let mut best = Value { score: f64::NEG_INFINITY, proven: true };
+        let mut floor = alpha;
+        for rank in 0..n_moves {
+            let index = ranked(rank as u64, hint.map(|(index, _)| index as u64)) as usize;
+            let reply_hint = hint.and_then(|(best, reply)| (best == index).then_some(reply));
+            let own_move = self.frames[level].legal[self.cast.index()][index];
+            self.frames[level].joint[self.cast.index()] = own_move;
+            let reply = self.reply(level, reply_hint, floor, beta)?;
+            if reply.score > best.score {
+                best.score = reply.score;
+                let frame = &mut self.frames[level];
+                frame.best = Some(index);
+                frame.best_reply = frame.reply;
+            }
+            if best.score >= beta {
+                let n_left = (n_moves - rank - 1) as u64;
+                self.stopwatch.prune(n_left.saturating_mul(n_replies));
+                best.proven = reply.proven;
+                return Ok(best);
+            }
+            best.proven &= reply.proven;
+            if self.settings.narrow {
+                floor = floor.max(best.score);
+            }
+        }
+        Ok(best)
+    }
+
+    /// What to try first: at the root, what the last iteration found; below,
+    /// what the table holds. Only while deepening, so that a single search
+    /// keeps to the given order.
+    fn hint(&self, level: usize, entry: Option<Entry>) -> Option<(usize, u64)> {
+        if !self.settings.deepening {
+            return None;
+        }
+        let remembered = entry.and_then(|entry| Some((entry.best?, entry.best_reply)));
+        match self.root_hint {
+            Some(index) if level == 0 => {
+                let reply = remembered.filter(|(best, _)| *best == index).map_or(0, |hint| hint.1);
+                Some((index, reply))
+            }
+            _ => remembered,
+        }
+    }
+
+    /// The layer of the others' joint replies to my move in the frame.
+    fn reply(
+        &mut self,
+        level: usize,
+        hint: Option<u64>,
+        alpha: f64,
+        beta: f64,
+    ) -> Result<Value, Halt> {
+        let n_replies = self.cast.n_replies(&self.frames[level]);
+        let cooperative = self.settings.opponents == Opponents::Cooperative;
+        let (mut floor, mut ceiling) = (alpha, beta);
+        let mut chosen: Option<Value> = None;
+        let mut proven = true;
+        for rank in 0..n_replies {
+            let index = ranked(rank, hint);
+            self.cast.set_reply(&mut self.frames[level], index);
+            let value = self.mean(level, floor, ceiling)?;
+            let is_better = chosen.is_none_or(|chosen| {
+                if cooperative { value.score > chosen.score } else { value.score < chosen.score }
+            });
+            if is_better {
+                chosen = Some(value);
+                self.frames[level].reply = index;
+            }
+            let score = chosen.map_or(0.0, |chosen| chosen.score);
+            if (cooperative && score >= beta) || (!cooperative && score <= alpha) {
+                self.stopwatch.prune(n_replies - rank - 1);
+                return Ok(Value { score, proven: value.proven });
+            }
+            proven &= value.proven;
+            if self.settings.narrow && cooperative {
+                floor = floor.max(score);
+            } else if self.settings.narrow {
+                ceiling = ceiling.min(score);
+            }
+        }
+        let score = chosen.expect("an inner state has a joint reply").score;
+        Ok(Value { score, proven })
+    }
+
+    /// The mean over the moves of chance, with the bounds of Star1: a child
+    /// matters only while the rest can still lift the mean above `alpha` or let
+    /// it fall below `beta`.
+    fn mean(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {
+        let Some(chance) = self.cast.chance else { return self.child(level, alpha, beta) };
+        let n_moves = self.frames[level].legal[chance].len();
+        if n_moves == 1 {
+            let frame = &mut self.frames[level];
+            frame.joint[chance] = frame.legal[chance][0];
+            return self.child(level, alpha, beta);
+        }
+        let (lowest, highest) = self.settings.window;
+        let cuts = self.settings.narrow && self.settings.chance_cuts;
+        let n = n_moves as f64;
+        let mut sum = 0.0;
+        let mut proven = true;
+        for index in 0..n_moves {
+            let n_left = n_moves - index - 1;
+            let most_left = 100.0 * n_left as f64;
+            let (mut floor, mut ceiling) = (lowest, highest);
+            if cuts {
+                floor = floor.max(n * alpha - sum - most_left - EPSILON);
+                ceiling = ceiling.min(n * beta - sum + EPSILON);
+            }
+            let frame = &mut self.frames[level];
+            frame.joint[chance] = frame.legal[chance][index];
+            let value = self.child(level, floor, ceiling)?;
+            sum += value.score;
+            proven &= value.proven;
+            if floor > lowest && value.score <= floor {
+                self.stopwatch.prune(n_left as u64);
+                return Ok(Value { score: (sum + most_left) / n, proven });
+            }
+            if ceiling < highest && value.score >= ceiling {
+                self.stopwatch.prune(n_left as u64);
+                return Ok(Value { score: sum / n, proven });
+            }
+        }
+        Ok(Value { score: sum / n, proven })
+    }
+
+    fn child(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {
+        self.advance(level)?;
+        self.value(level + 1, alpha, beta)
+    }
+
+    /// Puts the successor by the joint move of `level` into the next frame.
+    fn advance(&mut self, level: usize) -> Result<(), Halt> {
+        self.stopwatch.poll()?;
+        self.stopwatch.deliberation.next_calls += 1;
+        self.frame(level + 1);
+        let (above, below) = self.frames.split_at_mut(level + 1);
+        let (frame, next) = (&above[level], &mut below[0]);
+        Ok(self.machine.next_state(&frame.state, &frame.joint, &mut next.state)?)
+    }
+}
+
+/// The index to try at `rank` if `first` comes before all others.
+fn ranked(rank: u64, first: Option<u64>) -> u64 {
+    match first {
+        None => rank,
+        Some(first) if rank == 0 => first,
+        Some(first) if rank <= first => rank - 1,
+        Some(_) => rank,
+    }
+}
+
+/// The rank of each move of `order` that the game knows.
+pub(crate) fn ranks(
+    machine: &mut dyn StateMachine,
+    order: &[Expression],
+) -> FxHashMap<MoveId, usize> {
+    let known = order.iter().filter_map(|expression| machine.find_move(expression));
+    let mut ranks = FxHashMap::default();
+    for (rank, id) in known.enumerate() {
+        ranks.entry(id).or_insert(rank);
+    }
+    ranks
+}
+
+/// The reward of `role` in a terminal state. Where the rules are ambiguous it
+/// is the worst they allow, and 0 where they are silent.
+pub(crate) fn reward(
+    machine: &mut dyn StateMachine,
+    state: &State,
+    role: RoleId,
+) -> Result<u8, ReasoningError> {
+    let reading = machine.goal(state, role)?;
+    Ok(reading.values.iter().min().map_or(0, |goal| goal.value()))
+}

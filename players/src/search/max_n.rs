@@ -1,0 +1,69 @@
+//! Max-n (Luckhardt and Irani 1986): every role maximises its own reward, so
+//! a value is one reward for each role.
+
+use games::RoleId;
+
+use super::{Arrival, Halt, Search};
+
+impl Search<'_> {
+    /// The rewards of all roles in the state in the frame of `level`. Nothing is
+    /// cut off: a role's reward bounds no other role's.
+    pub(super) fn vector(&mut self, level: usize) -> Result<Vec<f64>, Halt> {
+        let arrival = self.enter(level)?;
+        if arrival == Arrival::Inner {
+            return self.choose(level, 0);
+        }
+        self.stopwatch.deliberation.leaves += 1;
+        self.n_estimates += u64::from(arrival == Arrival::CutOff);
+        (0..self.cast.n_roles)
+            .map(|role| {
+                let role = RoleId(u8::try_from(role).expect("roles are counted in a byte"));
+                self.leaf(level, arrival, role)
+            })
+            .collect()
+    }
+
+    /// The roles choose one after the other, I first; `turn` counts them.
+    fn choose(&mut self, level: usize, turn: usize) -> Result<Vec<f64>, Halt> {
+        let me = self.cast.index();
+        let role = match turn {
+            0 => me,
+            turn if turn <= self.cast.others.len() => self.cast.others[turn - 1],
+            _ => return self.mean_vector(level),
+        };
+        let mut best: Option<Vec<f64>> = None;
+        for index in 0..self.frames[level].legal[role].len() {
+            self.frames[level].joint[role] = self.frames[level].legal[role][index];
+            let scores = self.choose(level, turn + 1)?;
+            let is_better = best.as_ref().is_none_or(|best| {
+                scores[role] > best[role]
+                    || (turn > 0 && scores[role] == best[role] && scores[me] < best[me])
+            });
+            if is_better {
+                best = Some(scores);
+                if turn == 0 {
+                    self.frames[level].best = Some(index);
+                }
+            }
+        }
+        Ok(best.expect("an inner state has a move for every role"))
+    }
+
+    fn mean_vector(&mut self, level: usize) -> Result<Vec<f64>, Halt> {
+        let Some(chance) = self.cast.chance else {
+            self.advance(level)?;
+            return self.vector(level + 1);
+        };
+        let n_moves = self.frames[level].legal[chance].len();
+        let mut mean = vec![0.0; self.cast.n_roles];
+        for index in 0..n_moves {
+            self.frames[level].joint[chance] = self.frames[level].legal[chance][index];
+            self.advance(level)?;
+            for (sum, score) in mean.iter_mut().zip(self.vector(level + 1)?) {
+                *sum += score;
+            }
+        }
+        mean.iter_mut().for_each(|sum| *sum /= n_moves as f64);
+        Ok(mean)
+    }
+}

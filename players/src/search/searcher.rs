@@ -1,0 +1,116 @@
+//! The player around a [`Search`]: it follows the match, searches from each of
+//! its states, and always has a legal move to answer.
+
+use games::{MoveId, State};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
+use super::track::Track;
+use super::{Answer, Memory, Search, Settings};
+use crate::seed;
+use crate::{Deliberation, Failure, Observation, Player, Seat, Stop, Turn};
+
+/// A player that searches anew at each step.
+pub(crate) struct Searcher {
+    kind: &'static str,
+    settings: Settings,
+    /// Search also where there is only one legal move, as the textbook has it.
+    searches_forced_moves: bool,
+    seed: Option<i64>,
+    rng: Pcg64,
+    track: Option<Track>,
+    memory: Memory,
+    deliberation: Option<Deliberation>,
+}
+
+impl Searcher {
+    /// A player of `kind` that searches by `settings`.
+    pub(crate) fn new(kind: &'static str, settings: Settings, seed: Option<i64>) -> Self {
+        Self {
+            kind,
+            settings,
+            searches_forced_moves: false,
+            seed,
+            rng: seed::generator(0, seed),
+            track: None,
+            memory: Memory::default(),
+            deliberation: None,
+        }
+    }
+
+    /// The same, but searching also where there is only one legal move.
+    pub(crate) fn searching_forced_moves(self) -> Self {
+        Self { searches_forced_moves: true, ..self }
+    }
+
+    fn search(&mut self, state: &State, stop: &Stop) -> Result<Answer, Failure> {
+        let Some(track) = &mut self.track else { return Ok(Answer::default()) };
+        let Track { machine, role, .. } = track;
+        let mut search =
+            Search::new(machine.as_mut(), *role, &self.settings, &mut self.memory, stop);
+        let answer = search.best_move(state);
+        self.deliberation = Some(search.deliberation());
+        Ok(answer?)
+    }
+
+    fn forget(&mut self) {
+        self.track = None;
+        self.memory = Memory::default();
+    }
+
+    /// A move of the mixed strategy.
+    fn draw(&mut self, strategy: &[(MoveId, f64)]) -> Option<MoveId> {
+        let total: f64 = strategy.iter().map(|(_, share)| share).sum();
+        let mut left = self.rng.random::<f64>() * total;
+        for &(id, share) in strategy {
+            if left < share {
+                return Some(id);
+            }
+            left -= share;
+        }
+        None
+    }
+}
+
+impl Player for Searcher {
+    /// A player that remembers uses the start clock to fill its table.
+    fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
+        self.forget();
+        self.deliberation = None;
+        self.rng = seed::generator(seat.seed, self.seed);
+        let state = self.track.insert(Track::new(seat, self.kind)?).begin(stop)?;
+        let is_limited = stop.deadline().is_some() || stop.node_budget().is_some();
+        if let Some(state) = state
+            && self.settings.remembered > 0
+            && is_limited
+        {
+            self.search(&state, stop)?;
+        }
+        Ok(())
+    }
+
+    fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure> {
+        self.deliberation = Some(Deliberation::default());
+        let fallback = turn.legal[0];
+        let Some(track) = &mut self.track else { return Ok(fallback) };
+        let Some(state) = track.follow(turn, stop)? else { return Ok(fallback) };
+        if turn.legal.len() == 1 && !self.searches_forced_moves {
+            return Ok(fallback);
+        }
+        let answer = self.search(&state, stop)?;
+        let drawn = answer.strategy.and_then(|strategy| self.draw(&strategy));
+        Ok(drawn.or(answer.action).unwrap_or(fallback))
+    }
+
+    fn stop(&mut self, _: Option<&Observation>) {
+        self.forget();
+    }
+
+    fn abort(&mut self) {
+        self.forget();
+    }
+
+    fn deliberation(&self) -> Option<Deliberation> {
+        self.deliberation
+    }
+}

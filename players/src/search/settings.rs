@@ -1,0 +1,79 @@
+//! Options that several searching players take, and what they mean.
+
+use super::{Evaluation, Opponents};
+use crate::OptionError;
+use crate::options::Reader;
+use crate::registry::OptionSpec;
+
+pub(crate) const DEPTH: OptionSpec = OptionSpec {
+    name: "depth",
+    accepts: "whole number from 0 to 1000",
+    default: "0",
+    help: "Joint moves to look ahead; 0 to look as far as time allows.",
+};
+
+pub(crate) const EVALUATION: OptionSpec = OptionSpec {
+    name: "evaluation",
+    accepts: "\"goal\", \"mobility\" or \"zero\"",
+    default: "\"goal\"",
+    help: "Worth of a state at the depth limit: the goal there (50 if it has none), the share of \
+           legal moves, or nothing.",
+};
+
+pub(crate) const DEEPENING: OptionSpec = OptionSpec {
+    name: "deepening",
+    accepts: "true or false",
+    default: "true",
+    help: "Search to depth 1, 2, ... and answer by the last depth finished; false for the \
+           textbook's single search.",
+};
+
+pub(crate) const TRANSPOSITION: OptionSpec = OptionSpec {
+    name: "transposition",
+    accepts: "whole number from 0",
+    default: "200000",
+    help: "States whose values are remembered during a match; 0 to remember nothing.",
+};
+
+pub(crate) const BOUNDED: OptionSpec = OptionSpec {
+    name: "bounded",
+    accepts: "true or false",
+    default: "true",
+    help: "Look no further once a move is worth 100 or a reply leaves 0.",
+};
+
+pub(crate) const MOVE_ORDER: OptionSpec = OptionSpec {
+    name: "move_order",
+    accepts: "list of moves, each a text",
+    default: "[]",
+    help: "Moves to try before all others, in this order.",
+};
+
+pub(crate) const DEFAULT_REMEMBERED: i64 = 200_000;
+
+/// The choices of `opponents`.
+pub(crate) const OPPONENTS: [(&str, Opponents); 4] = [
+    ("paranoid", Opponents::Paranoid),
+    ("matrix", Opponents::Matrix),
+    ("max_n", Opponents::MaxN),
+    ("cooperative", Opponents::Cooperative),
+];
+
+pub(crate) fn depth(reader: &Reader<'_>) -> Result<u32, OptionError> {
+    let depth = reader.integer(DEPTH.name, 0..=1000, 0)?;
+    Ok(u32::try_from(depth).expect("the range was checked"))
+}
+
+pub(crate) fn evaluation(reader: &Reader<'_>) -> Result<Evaluation, OptionError> {
+    let choices = [
+        ("goal", Evaluation::Goal),
+        ("mobility", Evaluation::Mobility),
+        ("zero", Evaluation::Zero),
+    ];
+    reader.choice(EVALUATION.name, &choices, Evaluation::Goal)
+}
+
+pub(crate) fn remembered(reader: &Reader<'_>, default: i64) -> Result<usize, OptionError> {
+    let states = reader.integer(TRANSPOSITION.name, 0..=i64::MAX, default)?;
+    Ok(usize::try_from(states).unwrap_or(usize::MAX))
+}

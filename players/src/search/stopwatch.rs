@@ -1,0 +1,59 @@
+//! Counters of a search, and the word to end it.
+
+use games::ReasoningError;
+
+use crate::{Deliberation, Stop};
+
+/// Why a search unwinds before it has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Halt {
+    /// Its [`Stop`] is due.
+    Due,
+    /// The rules defeated the reasoner.
+    Broken(ReasoningError),
+}
+
+/// A cancelled computation is the stop's doing and no failure.
+impl From<ReasoningError> for Halt {
+    fn from(error: ReasoningError) -> Self {
+        match error {
+            ReasoningError::Cancelled => Self::Due,
+            other => Self::Broken(other),
+        }
+    }
+}
+
+/// Counts what a search does, and asks its stop as it goes.
+#[derive(Clone, Debug)]
+pub(crate) struct Stopwatch<'a> {
+    stop: &'a Stop,
+    /// The counters.
+    pub(crate) deliberation: Deliberation,
+}
+
+impl<'a> Stopwatch<'a> {
+    /// All counters at zero.
+    pub(crate) fn new(stop: &'a Stop) -> Self {
+        Self { stop, deliberation: Deliberation::default() }
+    }
+
+    /// Ends the search if the stop is due.
+    pub(crate) fn poll(&self) -> Result<(), Halt> {
+        if self.stop.is_due(self.deliberation.nodes) { Err(Halt::Due) } else { Ok(()) }
+    }
+
+    /// Counts a state entered at `level`.
+    pub(crate) fn enter(&mut self, level: usize) -> Result<(), Halt> {
+        self.poll()?;
+        self.deliberation.nodes += 1;
+        let level = u32::try_from(level).expect("levels are bounded");
+        self.deliberation.depth = self.deliberation.depth.max(level);
+        Ok(())
+    }
+
+    /// Counts children cut off.
+    pub(crate) fn prune(&mut self, n_children: u64) {
+        let deliberation = &mut self.deliberation;
+        deliberation.prunings = deliberation.prunings.saturating_add(n_children);
+    }
+}

@@ -1,0 +1,195 @@
+//! The sequential planner (Genesereth and Thielscher, "General Game Playing",
+//! 2014, on sequential planning): plans to the end of the game once, in the
+//! start clock, and then plays the plan without deliberation.
+//!
+//! If the start clock is too short, it plays by another method and tries again
+//! at each step from where it then is, keeping what it has solved; with a node
+//! budget this is the mixed player that moves at random until the rest of the
+//! game is small enough to plan. Once it has a plan it plays optimally *from
+//! that state*.
+//!
+//! In a game of several roles the plan is the best line there is: it assumes
+//! that everyone, chance included, plays along. When the match departs from it,
+//! it plans anew. Such a plan is seldom kept to the end.
+
+use games::{Expression, MoveId, State};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
+use crate::plan::{Outcome, PlanSettings, Solved, plan};
+use crate::registry::{Kind, OptionSpec};
+use crate::search::track::Track;
+use crate::search::{ranks, settings};
+use crate::seed;
+use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn};
+
+/// The sequential planner.
+pub(crate) const KIND: Kind = Kind {
+    name: "sequential_planner",
+    summary: "Plans the whole game before the first move and then plays the plan; for small \
+              games of one role.",
+    options: OPTIONS,
+    instant: false,
+    plays_hidden_information: false,
+    make,
+};
+
+const FALLBACK: OptionSpec = OptionSpec {
+    name: "fallback",
+    accepts: "\"random\" or \"legal\"",
+    default: "\"random\"",
+    help: "How to move as long as there is no plan.",
+};
+
+const NODE_BUDGET: OptionSpec = OptionSpec {
+    name: "node_budget",
+    accepts: "whole number from 0",
+    default: "0",
+    help: "States to enter at most in one attempt to plan; 0 for no limit but the clock.",
+};
+
+const OPTIONS: &[OptionSpec] =
+    &[FALLBACK, NODE_BUDGET, settings::TRANSPOSITION, settings::BOUNDED, settings::MOVE_ORDER];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fallback {
+    Random,
+    Legal,
+}
+
+fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
+    let reader = options.read(KIND.name, OPTIONS)?;
+    let fallbacks = [("random", Fallback::Random), ("legal", Fallback::Legal)];
+    let seed = reader.seed()?;
+    Ok(Box::new(SequentialPlanner {
+        fallback: reader.choice(FALLBACK.name, &fallbacks, Fallback::Random)?,
+        node_budget: reader.integer(NODE_BUDGET.name, 0..=i64::MAX, 0)?.cast_unsigned(),
+        settings: PlanSettings {
+            bounded: reader.boolean(settings::BOUNDED.name, true)?,
+            remembered: settings::remembered(&reader, settings::DEFAULT_REMEMBERED)?,
+        },
+        move_order: reader.moves(settings::MOVE_ORDER.name)?,
+        seed,
+        rng: seed::generator(0, seed),
+        track: None,
+        solved: Solved::default(),
+        script: None,
+        deliberation: None,
+    }))
+}
+
+struct SequentialPlanner {
+    fallback: Fallback,
+    node_budget: u64,
+    settings: PlanSettings,
+    move_order: Vec<Expression>,
+    seed: Option<i64>,
+    rng: Pcg64,
+    track: Option<Track>,
+    solved: Solved,
+    script: Option<Script>,
+    deliberation: Option<Deliberation>,
+}
+
+/// A plan being played.
+struct Script {
+    joint_moves: Vec<Vec<MoveId>>,
+    /// Number of its moves played.
+    step: usize,
+    /// The state that the plan expects now.
+    expected: State,
+    score: u8,
+}
+
+impl SequentialPlanner {
+    /// Tries to plan from `state`.
+    fn plan(&mut self, state: &State, stop: &Stop) -> Result<(), Failure> {
+        self.script = None;
+        let Some(track) = &mut self.track else { return Ok(()) };
+        let mut stop = stop.clone();
+        if self.node_budget > 0 {
+            let budget = stop.node_budget().unwrap_or(u64::MAX).min(self.node_budget);
+            stop = stop.after_nodes(budget);
+        }
+        let machine = track.machine.as_mut();
+        let ranks = ranks(machine, &self.move_order);
+        let (outcome, deliberation) =
+            plan(machine, track.role, state, self.settings, &ranks, &mut self.solved, &stop)?;
+        self.deliberation = Some(deliberation);
+        if let Outcome::Found(plan) = outcome {
+            self.script = Some(Script {
+                joint_moves: plan.joint_moves().map(<[MoveId]>::to_vec).collect(),
+                step: 0,
+                expected: state.clone(),
+                score: plan.score,
+            });
+        }
+        Ok(())
+    }
+
+    /// The next move of the plan, if there is one for `state`.
+    fn follow_script(&mut self, state: &State) -> Result<Option<MoveId>, Failure> {
+        let (Some(script), Some(track)) = (&mut self.script, &mut self.track) else {
+            return Ok(None);
+        };
+        let Some(joint_move) = script.joint_moves.get(script.step) else { return Ok(None) };
+        if script.expected != *state {
+            return Ok(None);
+        }
+        let own_move = joint_move[usize::from(track.role.0)];
+        let mut next = State::default();
+        match track.machine.next_state(state, joint_move, &mut next) {
+            Ok(()) => (script.expected, script.step) = (next, script.step + 1),
+            Err(games::ReasoningError::Cancelled) => self.script = None,
+            Err(error) => return Err(error.into()),
+        }
+        Ok(Some(own_move))
+    }
+
+    fn forget(&mut self) {
+        self.track = None;
+        self.solved = Solved::default();
+        self.script = None;
+    }
+}
+
+impl Player for SequentialPlanner {
+    fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
+        self.forget();
+        self.deliberation = Some(Deliberation::default());
+        self.rng = seed::generator(seat.seed, self.seed);
+        match self.track.insert(Track::new(seat, KIND.name)?).begin(stop)? {
+            Some(state) => self.plan(&state, stop),
+            None => Ok(()),
+        }
+    }
+
+    fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure> {
+        self.deliberation = Some(Deliberation::default());
+        let fallback = match self.fallback {
+            Fallback::Random => turn.legal[self.rng.random_range(0..turn.legal.len())],
+            Fallback::Legal => turn.legal[0],
+        };
+        let Some(track) = &mut self.track else { return Ok(fallback) };
+        let Some(state) = track.follow(turn, stop)? else { return Ok(fallback) };
+        if let Some(planned) = self.follow_script(&state)? {
+            let value = self.script.as_ref().map(|script| script.score);
+            self.deliberation = Some(Deliberation { completed: true, value, ..Default::default() });
+            return Ok(planned);
+        }
+        self.plan(&state, stop)?;
+        Ok(self.follow_script(&state)?.unwrap_or(fallback))
+    }
+
+    fn stop(&mut self, _: Option<&Observation>) {
+        self.forget();
+    }
+
+    fn abort(&mut self) {
+        self.forget();
+    }
+
+    fn deliberation(&self) -> Option<Deliberation> {
+        self.deliberation
+    }
+}
