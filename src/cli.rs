@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands;
+use crate::diagnostics::Colours;
 use crate::exit_code;
+use crate::game_source::GameSourceError;
 
 /// What went wrong, with the exit code that says whose fault it is.
 #[derive(Debug)]
@@ -25,6 +27,12 @@ impl Failure {
     /// A broken rulesheet or a player that failed its preflight.
     pub fn preflight(error: impl Into<anyhow::Error>) -> Self {
         Self { code: exit_code::PREFLIGHT, error: error.into() }
+    }
+
+    /// There is no game to play or look at. The errors of a broken rulesheet
+    /// are drawn when the failure is told.
+    pub fn game(error: GameSourceError) -> Self {
+        Self { code: error.exit_code(), error: error.into() }
     }
 }
 
@@ -85,5 +93,10 @@ pub fn main() -> ExitCode {
 
 #[expect(clippy::print_stderr, reason = "the one place where errors are told")]
 fn tell_error(error: &anyhow::Error) {
+    if let Some(error) = error.downcast_ref::<GameSourceError>() {
+        let drawing = error.drawing(Colours::of(&std::io::stderr())).unwrap_or_default();
+        eprintln!("{drawing}error: failed to {}", error.tell());
+        return;
+    }
     eprintln!("error: {error:#}");
 }

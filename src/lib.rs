@@ -11,9 +11,12 @@
 
 pub mod cli;
 pub mod commands;
+pub mod diagnostics;
 pub mod event;
 pub mod exit_code;
 mod fingerprint;
+pub mod game_source;
 pub mod manager;
+pub mod output;
 pub mod protocol;
 pub mod schedule;

@@ -1,4 +1,7 @@
-//! Looking at games.
+//! Looking at games: what is shipped, what a rulesheet says, and what follows
+//! from it.
+
+mod validate;
 
 use clap::Subcommand;
 
@@ -7,13 +10,13 @@ use crate::cli::Outcome;
 /// What to look at.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List the shipped games.
-    List {},
+    /// Check rulesheets and draw all that was found in them.
+    Validate(validate::Arguments),
 }
 
 /// Carries out `gamemaster game ...`.
 pub fn execute(command: &Command) -> Outcome {
     match command {
-        Command::List {} => Err(anyhow::anyhow!("list: it is being built").into()),
+        Command::Validate(arguments) => validate::execute(arguments),
     }
 }

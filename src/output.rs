@@ -1,0 +1,35 @@
+//! Standard output for commands that print data.
+
+use std::io::{ErrorKind, StdoutLock, Write as _};
+
+use crate::cli::{Failure, Outcome};
+use crate::exit_code;
+
+/// Lets `write` print to the locked standard output. When the reader goes away
+/// (`gamemaster ... | head`), the command ends there and then, successfully.
+pub fn to_stdout(write: impl FnOnce(&mut StdoutLock<'static>) -> Outcome) -> Outcome {
+    let mut stdout = std::io::stdout().lock();
+    let outcome = write(&mut stdout).and_then(|code| {
+        stdout.flush()?;
+        Ok(code)
+    });
+    match outcome {
+        Err(failure) if is_broken_pipe(&failure) => Ok(exit_code::OK),
+        outcome => outcome,
+    }
+}
+
+fn is_broken_pipe(failure: &Failure) -> bool {
+    let error = failure.error.downcast_ref::<std::io::Error>();
+    error.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+}
+
+/// Prints `value` as one line of JSON.
+pub fn json_line(
+    stdout: &mut impl std::io::Write,
+    value: &impl serde::Serialize,
+) -> std::io::Result<()> {
+    // The error of the writer itself, so that a closed pipe is recognised.
+    serde_json::to_writer(&mut *stdout, value).map_err(std::io::Error::from)?;
+    writeln!(stdout)
+}
