@@ -158,7 +158,8 @@ impl Clause {
 }
 
 impl Atomic {
-    fn sentence(&self) -> game::Sentence {
+    /// The sentence without spans.
+    pub(crate) fn sentence(&self) -> game::Sentence {
         let arguments = self.arguments.iter().map(Argument::term).collect();
         game::Sentence { name: self.name, arguments }
     }

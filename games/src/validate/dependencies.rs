@@ -5,6 +5,8 @@
 //! Love et al. 2008, section 4: dependency graph, stratification, recursion
 //! restriction).
 
+use std::collections::BTreeSet;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::finding::Findings;
@@ -14,7 +16,7 @@ use crate::validate::clause::{
 };
 use crate::validate::keyword::{Keyword, Words};
 use crate::validate::names::{arguments, similar};
-use crate::validate::stratify::shortest_path;
+use crate::validate::stratify::{shortest_path, way};
 
 /// The dependency graph of all predicates.
 pub(crate) struct Dependencies {
@@ -173,14 +175,14 @@ pub(crate) fn check_keyword_dependencies(
             let mut said = FxHashSet::default();
             for edge in graph.edges[from].iter().filter(|edge| said.insert(edge.to)) {
                 let Some(path) = graph.path(edge.to, to) else { continue };
-                let way: Vec<_> =
-                    path.iter().map(|&node| rulesheet.spelling(graph.predicates[node].0)).collect();
+                let name = |&node: &usize| rulesheet.spelling(graph.predicates[node].0);
+                let way = way(path.iter().map(name).collect());
                 let (source, target) = (source.name(), target.name());
                 let kind = if target == "does" { "the moves" } else { "the state" };
                 findings.error(
                     "keyword-dependency",
                     edge.span,
-                    format!("`{source}` depends on `{target}`: {source} -> {}", way.join(" -> ")),
+                    format!("`{source}` depends on `{target}`: {source} -> {way}"),
                     format!("`{source}` must not depend on {kind}"),
                 );
             }
@@ -272,6 +274,9 @@ fn same(left: &Argument, right: &Argument) -> bool {
     }
 }
 
+/// Most undefined predicates for which a similar name is searched.
+const MAX_SEARCHES: usize = 100;
+
 /// Predicates that are asked for but follow from nothing, and such as follow
 /// but are never asked for.
 pub(crate) fn check_used_and_defined(
@@ -281,6 +286,13 @@ pub(crate) fn check_used_and_defined(
     findings: &mut Findings,
 ) {
     let defined: FxHashSet<_> = clauses.iter().map(|clause| clause.head.predicate()).collect();
+    let arities: FxHashMap<_, _> = clauses.iter().rev().map(|it| it.head.predicate()).collect();
+    let names: BTreeSet<_> = arities.keys().map(|&name| rulesheet.spelling(name)).collect();
+    let mut searches = MAX_SEARCHES;
+    let mut search = |name| {
+        searches -= usize::from(searches > 0);
+        if searches > 0 { similar(name, names.iter().copied()) } else { None }
+    };
     let mut used = FxHashSet::default();
     for clause in clauses {
         for_each_sentence(&clause.body, &mut |sentence, _| {
@@ -292,19 +304,19 @@ pub(crate) fn check_used_and_defined(
             if words.named(predicate.0).is_some_and(|keyword| keyword != Keyword::Next) {
                 return;
             }
-            let other = clauses.iter().find(|clause| clause.head.name == predicate.0);
-            let help = match other {
-                Some(other) => format!(
-                    "it is defined with {}, but used here with {}",
-                    arguments(other.head.arguments.len()),
-                    predicate.1
-                ),
-                None => undefined_help(rulesheet.spelling(predicate.0), clauses, rulesheet),
+            let name = rulesheet.spelling(predicate.0);
+            let help = if let Some(&arity) = arities.get(&predicate.0) {
+                let (defined, used) = (arguments(arity), arguments(predicate.1));
+                format!("it is defined with {defined}, but used here with {used}")
+            } else if let Some(other) = search(name) {
+                format!("was `{other}` meant? As it stands it never holds")
+            } else {
+                "check its spelling, or define it; as it stands it never holds".to_owned()
             };
             findings.warning(
                 "undefined-predicate",
                 sentence.span,
-                format!("`{}` follows from no rule", rulesheet.spelling(predicate.0)),
+                format!("`{name}` follows from no rule"),
                 help,
             );
         });
@@ -324,13 +336,5 @@ pub(crate) fn check_used_and_defined(
                 "check its spelling, or remove its rules",
             );
         }
-    }
-}
-
-fn undefined_help(name: &str, clauses: &[Clause], rulesheet: &Rulesheet) -> String {
-    let heads = clauses.iter().map(|clause| rulesheet.spelling(clause.head.name));
-    match similar(name, heads) {
-        Some(other) => format!("was `{other}` meant? As it stands it never holds"),
-        None => "check its spelling, or define it; as it stands it never holds".to_owned(),
     }
 }

@@ -235,3 +235,16 @@ fn deep_nesting_is_refused_and_no_overflow() {
         }
     }
 }
+
+#[test]
+fn many_alike_rules_are_no_burden() {
+    // Each of these took minutes when every pair of rules was compared.
+    let rules =
+        ["(<= (p 1) (p 1))", "(<= (p ?x) (p ?x) (not (q ?x)))", "(<= p (or q r) (not s))", "p "];
+    for rule in rules {
+        let frame = "(role a) (legal a b) (goal a 0) terminal\n";
+        let text = frame.to_owned() + &rule.repeat(20_000);
+        let validation = games::validate::read("test", text, Case::Folded, Leniency::Strict);
+        assert_eq!(validation.game.unwrap().rules().len(), 20_004);
+    }
+}
