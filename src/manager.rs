@@ -13,18 +13,44 @@
 //! manager.interrupt();                         // from anywhere: matches end as aborted
 //! ```
 
+mod bench;
+mod flow;
+mod programs;
+mod remote;
+mod seat_thread;
+mod seats;
+mod seeds;
+mod worker;
+
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use games::{Game, StateMachine};
 use players::Kind;
+use reqwest::Client;
 use results::record::Budget;
+#[cfg(doc)]
+use results::record::Ending;
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
 
 pub use crate::protocol::Reading;
+pub use programs::LaunchError;
+pub use remote::AddressError;
+pub use worker::Worker;
 
-use crate::event::EventKind;
+use crate::protocol::Message;
 use crate::schedule::Job;
+use programs::{Program, Programs};
+use remote::{ExchangeError, Limits, Target, client, exchange};
+
+/// Where launched programs listen.
+const LOCALHOST: &str = "127.0.0.1";
+
+/// How long INFO is waited for.
+const INFO_LIMIT: Duration = Duration::from_secs(1);
 
 /// A game ready to be played: validated and compiled.
 pub struct PreparedGame {
@@ -87,12 +113,14 @@ impl Default for ManagerSettings {
 /// use, and the word to stop.
 pub struct Manager {
     settings: ManagerSettings,
+    programs: Programs,
+    /// Remote players that are in a match. Each plays one at a time.
+    addresses: Mutex<BTreeSet<Address>>,
+    address_freed: Condvar,
+    interrupt: watch::Sender<bool>,
 }
 
-/// Plays matches, one at a time, on the thread that calls it.
-pub struct Worker {
-    manager: Arc<Manager>,
-}
+type Address = (String, u16);
 
 /// Why a player is not fit to begin a tournament.
 #[derive(Debug, thiserror::Error)]
@@ -109,48 +137,227 @@ pub enum PreflightError {
         #[source]
         source: players::OptionError,
     },
+    /// The host and port make no address.
+    #[error("find player `{id}`")]
+    Address {
+        /// The player.
+        id: String,
+        /// Why.
+        #[source]
+        source: AddressError,
+    },
+    /// The remote player does not answer.
+    #[error("reach player `{id}` at {host}:{port}: {problem}")]
+    Silent {
+        /// The player.
+        id: String,
+        /// Its host.
+        host: String,
+        /// Its port.
+        port: u16,
+        /// What happened instead.
+        problem: &'static str,
+    },
+    /// The program does not start, or not answer.
+    #[error("launch player `{id}`")]
+    Launch {
+        /// The player.
+        id: String,
+        /// Why.
+        #[source]
+        source: LaunchError,
+    },
+    /// This machine refuses what talking over the network takes.
+    #[error("prepare for remote players")]
+    Net(#[from] NetError),
+}
+
+/// Why this machine cannot talk to remote players.
+#[derive(Debug, thiserror::Error)]
+pub enum NetError {
+    /// No runtime.
+    #[error("make a runtime")]
+    Runtime(#[from] std::io::Error),
+    /// No client.
+    #[error("make an HTTP client")]
+    Client(#[from] reqwest::Error),
 }
 
 impl Manager {
     /// A manager without matches.
     #[must_use]
     pub fn new(settings: ManagerSettings) -> Arc<Self> {
-        Arc::new(Self { settings })
+        let programs = Programs::new(settings.log_folder.clone());
+        Arc::new(Self {
+            settings,
+            programs,
+            addresses: Mutex::new(BTreeSet::new()),
+            address_freed: Condvar::new(),
+            interrupt: watch::Sender::new(false),
+        })
     }
 
     /// One more worker.
     #[must_use]
     pub fn worker(self: &Arc<Self>) -> Worker {
-        Worker { manager: Arc::clone(self) }
+        Worker::new(self)
     }
 
-    /// Checks that `player` can be made, or launched, and answers INFO.
+    /// Checks that `player` can be made, or launched, and answers INFO. A
+    /// program launched here goes on to play.
     ///
     /// # Errors
     /// What to tell the user before anything is played.
     pub fn preflight(&self, player: &PlayerConfig) -> Result<(), PreflightError> {
-        if let PlayerSource::BuiltIn { kind, options } = &player.source {
-            let found = (self.settings.registry)(kind)
-                .ok_or_else(|| PreflightError::UnknownKind((*kind).to_owned()))?;
-            (found.make)(options)
-                .map_err(|source| PreflightError::Options { id: player.id.clone(), source })?;
+        let id = || player.id.clone();
+        match &player.source {
+            PlayerSource::BuiltIn { kind, options } => {
+                let found = (self.settings.registry)(kind)
+                    .ok_or_else(|| PreflightError::UnknownKind((*kind).to_owned()))?;
+                (found.make)(options)
+                    .map_err(|source| PreflightError::Options { id: id(), source })?;
+            }
+            PlayerSource::Remote { host, port } => {
+                let net = Net::new()?;
+                let target = Target::new(&player.id, host, *port)
+                    .map_err(|source| PreflightError::Address { id: id(), source })?;
+                let limits = self.info_limits(self.settings.connect_limit);
+                let info = Message::Info.to_string();
+                let answer = net.runtime.block_on(exchange(&net.client, &target, info, limits));
+                let problem = match answer.reply {
+                    Ok(_) => return Ok(()),
+                    Err(ExchangeError::Unreachable) => "nobody listens there, or it hangs up",
+                    Err(ExchangeError::Late) => "it does not answer INFO within a second",
+                    Err(ExchangeError::Unreadable) => {
+                        "it answers INFO with something else than HTTP"
+                    }
+                };
+                return Err(PreflightError::Silent {
+                    id: id(),
+                    host: host.clone(),
+                    port: *port,
+                    problem,
+                });
+            }
+            PlayerSource::Command { template } => {
+                let net = Net::new()?;
+                let program = self
+                    .launch(&net, player, template)
+                    .map_err(|source| PreflightError::Launch { id: id(), source })?;
+                self.programs.put_back(&player.hash, program);
+            }
         }
         Ok(())
     }
 
-    /// Makes matches that run end soon as [`Aborted`](results::record::Ending::Aborted),
-    /// and later ones at once.
-    pub fn interrupt(&self) {}
+    /// Makes matches that run end soon as [`Aborted`](Ending::Aborted), and
+    /// later ones at once.
+    pub fn interrupt(&self) {
+        self.interrupt.send_replace(true);
+        self.address_freed.notify_all();
+    }
 
-    /// Kills all launched programs. Dropping the manager does so too.
-    pub fn shutdown(&self) {}
+    /// Kills all launched programs, and launches no more. Dropping the manager
+    /// and all its workers does so too.
+    pub fn shutdown(&self) {
+        self.programs.stop();
+    }
+
+    fn is_interrupted(&self) -> bool {
+        *self.interrupt.borrow()
+    }
+
+    fn info_limits(&self, connect: Duration) -> Limits {
+        let rules = MatchRules::default();
+        Limits {
+            reply: INFO_LIMIT,
+            connect,
+            max_header_bytes: rules.max_header_bytes,
+            max_body_bytes: rules.max_reply_bytes,
+        }
+    }
+
+    /// A program of `player` that is ready to play: an idle one or a new one.
+    fn launch(
+        &self,
+        net: &Net,
+        player: &PlayerConfig,
+        template: &str,
+    ) -> Result<Program, LaunchError> {
+        while let Some(mut program) = self.programs.take_idle(&player.hash) {
+            if !program.suspect || net.answers_info(&program, self.info_limits(INFO_LIMIT)) {
+                program.suspect = false;
+                return Ok(program);
+            }
+        }
+        let limit = self.settings.launch_limit;
+        let given_up = Instant::now() + limit;
+        let mut program = self.programs.launch(&player.id, template)?;
+        loop {
+            if net.answers_info(&program, self.info_limits(Duration::from_millis(200))) {
+                return Ok(program);
+            }
+            if let Some(status) = program.ended() {
+                return Err(LaunchError::Ended { template: template.to_owned(), status });
+            }
+            if self.is_interrupted() {
+                return Err(LaunchError::Stopped);
+            }
+            if Instant::now() > given_up {
+                return Err(LaunchError::Silent { template: template.to_owned(), limit });
+            }
+            net.runtime.block_on(tokio::time::sleep(Duration::from_millis(10)));
+        }
+    }
+
+    /// Waits until no other match uses any of `addresses`.
+    fn claim(&self, addresses: BTreeSet<Address>) -> Claim<'_> {
+        if !addresses.is_empty() {
+            let mut in_use = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
+            while !self.is_interrupted() && !in_use.is_disjoint(&addresses) {
+                // The limit covers an interruption between the look and the wait.
+                let wait = self.address_freed.wait_timeout(in_use, Duration::from_millis(100));
+                in_use = wait.unwrap_or_else(PoisonError::into_inner).0;
+            }
+            in_use.extend(addresses.iter().cloned());
+        }
+        Claim { manager: self, addresses }
+    }
 }
 
-impl Worker {
-    /// Plays one match to its end, emitting `MatchStarted` first and
-    /// `MatchFinished` last.
-    pub fn play(&mut self, setup: &MatchSetup, emit: &mut dyn FnMut(EventKind)) {
-        let _ = (&self.manager, setup, emit);
+/// Addresses of remote players that one match uses.
+struct Claim<'a> {
+    manager: &'a Manager,
+    addresses: BTreeSet<Address>,
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        if !self.addresses.is_empty() {
+            let mut in_use = self.manager.addresses.lock().unwrap_or_else(PoisonError::into_inner);
+            in_use.retain(|address| !self.addresses.contains(address));
+            self.manager.address_freed.notify_all();
+        }
+    }
+}
+
+/// What talking over the network takes.
+struct Net {
+    runtime: Runtime,
+    client: Client,
+}
+
+impl Net {
+    fn new() -> Result<Self, NetError> {
+        // One thread, so that a match is not delayed by another's reasoning.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok(Self { runtime, client: client()? })
+    }
+
+    fn answers_info(&self, program: &Program, limits: Limits) -> bool {
+        let Ok(target) = Target::new("", LOCALHOST, program.port) else { return false };
+        let info = Message::Info.to_string();
+        self.runtime.block_on(exchange(&self.client, &target, info, limits)).reply.is_ok()
     }
 }
 

@@ -1,0 +1,144 @@
+//! A worker's workplace for one game: a reasoner, the state of the match that
+//! is being played, and buffers that outlive it.
+
+use std::sync::Arc;
+
+use games::{Expression, Goal, MoveId, ReasoningError, RoleId, State, StateMachine};
+use results::record::{Ending, GoalFlag};
+
+use super::{GoalConflict, PreparedGame};
+
+/// Moves with larger ids are turned to text anew each time.
+const MAX_CACHED_MOVES: usize = 1 << 16;
+
+pub(crate) struct Bench {
+    pub(crate) prepared: Arc<PreparedGame>,
+    pub(crate) machine: Box<dyn StateMachine>,
+    pub(crate) n_roles: usize,
+    pub(crate) hidden_information: bool,
+    /// The rules as a START message carries them.
+    pub(crate) rules: Arc<[Expression]>,
+    pub(crate) state: State,
+    /// The state before the last step; scratch otherwise.
+    pub(crate) other: State,
+    /// Legal moves by role.
+    pub(crate) legal: Vec<Vec<MoveId>>,
+    /// The joint move of the step being played.
+    pub(crate) joint: Vec<MoveId>,
+    texts: Vec<Option<MoveText>>,
+}
+
+/// A move in writing.
+#[derive(Clone)]
+pub(crate) struct MoveText {
+    pub(crate) text: Arc<str>,
+    pub(crate) expression: Arc<Expression>,
+}
+
+impl Bench {
+    pub(crate) fn new(prepared: &Arc<PreparedGame>) -> Self {
+        let game = &prepared.game;
+        let n_roles = game.roles().len();
+        Self {
+            prepared: Arc::clone(prepared),
+            machine: prepared.fork(),
+            n_roles,
+            hidden_information: game.kind().hidden_information,
+            rules: game.forms().into(),
+            state: State::default(),
+            other: State::default(),
+            legal: vec![Vec::new(); n_roles],
+            joint: Vec::with_capacity(n_roles),
+            texts: Vec::new(),
+        }
+    }
+
+    /// Works out the legal moves of all roles. `Some(role)` has none.
+    pub(crate) fn find_legal_moves(&mut self) -> Result<Option<usize>, ReasoningError> {
+        for (role, moves) in self.legal.iter_mut().enumerate() {
+            self.machine.legal_moves(&self.state, role_id(role), moves)?;
+            if moves.is_empty() {
+                return Ok(Some(role));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes the joint move; `other` is then the state before.
+    pub(crate) fn advance(&mut self) -> Result<(), ReasoningError> {
+        self.machine.next_state(&self.state, &self.joint, &mut self.other)?;
+        std::mem::swap(&mut self.state, &mut self.other);
+        Ok(())
+    }
+
+    /// A move in writing.
+    pub(crate) fn text(&mut self, id: MoveId) -> MoveText {
+        let index = id.0 as usize;
+        if let Some(Some(text)) = self.texts.get(index) {
+            return text.clone();
+        }
+        let expression = self.machine.move_expression(id);
+        let text =
+            MoveText { text: expression.to_string().into(), expression: Arc::new(expression) };
+        if index < MAX_CACHED_MOVES {
+            if self.texts.len() <= index {
+                self.texts.resize(index + 1, None);
+            }
+            self.texts[index] = Some(text.clone());
+        }
+        text
+    }
+
+    pub(crate) fn role_name(&self, role: usize) -> &str {
+        let game = &self.prepared.game;
+        game.symbols().name(game.roles()[role])
+    }
+
+    /// Rewards and flags of a terminal state, in role order. The goals of roles
+    /// for which `counts` is false do not matter, so nothing odd is told of them.
+    pub(crate) fn score(
+        &mut self,
+        conflict: GoalConflict,
+        counts: impl Fn(usize) -> bool,
+    ) -> Result<(Vec<u8>, Vec<(u32, GoalFlag)>), Ending> {
+        let mut rewards = Vec::with_capacity(self.n_roles);
+        let mut flags = Vec::new();
+        for role in 0..self.n_roles {
+            let reading =
+                self.machine.goal(&self.state, role_id(role)).map_err(|error| broken(&error))?;
+            let mut flag = |flag| {
+                if counts(role) {
+                    flags.push((u32::try_from(role).expect("few roles"), flag));
+                }
+            };
+            let smallest = reading.values.iter().min().copied();
+            let first = reading.values.first().copied();
+            // A value left out because it is no number is a value all the same.
+            let n_values = reading.values.len() + usize::from(reading.unreadable);
+            if first.is_none() {
+                flag(GoalFlag::GoalMissing);
+            } else if n_values > 1 {
+                if conflict == GoalConflict::Error && counts(role) {
+                    let reason = format!("{} has several goals", self.role_name(role));
+                    return Err(Ending::GameError { reason });
+                }
+                flag(GoalFlag::GoalConflict);
+            }
+            if reading.clamped {
+                flag(GoalFlag::GoalClamped);
+            }
+            let goal = if conflict == GoalConflict::First { first } else { smallest };
+            rewards.push(goal.unwrap_or(Goal::MIN).value());
+        }
+        Ok((rewards, flags))
+    }
+}
+
+pub(crate) fn role_id(role: usize) -> RoleId {
+    RoleId(u8::try_from(role).expect("validation admits at most 255 roles"))
+}
+
+/// The end of a match whose rules cannot be computed.
+pub(crate) fn broken(error: &ReasoningError) -> Ending {
+    Ending::GameError { reason: format!("failed to {error}") }
+}

@@ -1,0 +1,570 @@
+//! The course of a match: START, joint moves, STOP or ABORT.
+//!
+//! One function plays all matches. It blocks its thread where a player has to
+//! be waited for, and nowhere else: a match among instant players takes no
+//! channel and no other thread.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use games::{Expression, MoveId, ReasoningError};
+use players::{Observation, Turn};
+use rand::Rng;
+use reqwest::Client;
+use results::record::{Budget, Ending, FaultKind};
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+
+use super::bench::{Bench, broken, role_id};
+use super::seat_thread::Question;
+use super::seats::{Clock, Reply, Seat};
+use super::seeds::{Purpose, below, stream};
+use super::{Dialect, MatchSetup, Substitute, match_id};
+use crate::event::{Decision, EventKind, Readiness};
+use crate::protocol::{Message, MoveReading, News, Scrambler, read_move};
+
+/// Longest submitted text that is kept, in characters.
+const MAX_SUBMITTED: usize = 200;
+
+/// What a match needs of its worker.
+pub(crate) struct Tools<'a> {
+    /// Present if somebody has to be waited for.
+    pub(crate) net: Option<(&'a Runtime, &'a Client)>,
+    pub(crate) interrupted: &'a mut watch::Receiver<bool>,
+}
+
+/// A match being played.
+pub(crate) struct Match<'a> {
+    setup: &'a MatchSetup,
+    bench: &'a mut Bench,
+    seats: &'a mut Vec<Seat>,
+    tools: Tools<'a>,
+    id: String,
+    scrambler: Option<Scrambler>,
+    start_clock: Clock,
+    play_clock: Clock,
+    step: u32,
+    /// The last step as all see it (GDL-I).
+    last_step: Option<Observation>,
+    /// The last step as each role sees it (GDL-II).
+    percepts: Vec<Option<Observation>>,
+    /// Time that was a player's.
+    waited: Duration,
+}
+
+/// How a match ended, and what it brought.
+pub(crate) struct Outcome {
+    pub(crate) ending: Ending,
+    pub(crate) rewards: Vec<u8>,
+    pub(crate) goal_flags: Vec<(u32, results::record::GoalFlag)>,
+    pub(crate) waited: Duration,
+}
+
+type Asked<'f> = Pin<Box<dyn Future<Output = (usize, Reply)> + 'f>>;
+type Emit<'f> = &'f mut dyn FnMut(EventKind);
+
+impl<'a> Match<'a> {
+    pub(crate) fn new(
+        setup: &'a MatchSetup,
+        bench: &'a mut Bench,
+        seats: &'a mut Vec<Seat>,
+        tools: Tools<'a>,
+    ) -> Self {
+        let any_remote = seats.iter().any(|seat| matches!(seat, Seat::Remote(_)));
+        let scrambler = (setup.rules.scramble && any_remote).then(|| {
+            let rng = stream(setup.job.seed, Purpose::Scramble, 0, 0);
+            Scrambler::new(&bench.rules, bench.prepared.game.symbols().case(), rng)
+        });
+        let clocks = setup.job.clocks;
+        let n_roles = bench.n_roles;
+        Self {
+            setup,
+            bench,
+            seats,
+            tools,
+            id: match_id(&setup.job, &setup.game.name),
+            scrambler,
+            start_clock: clock(clocks.start, clocks.margin, setup.budget),
+            play_clock: clock(clocks.play, clocks.margin, setup.budget),
+            step: 0,
+            last_step: None,
+            percepts: vec![None; n_roles],
+            waited: Duration::ZERO,
+        }
+    }
+
+    /// Plays from START to STOP or ABORT.
+    pub(crate) fn play(mut self, emit: Emit<'_>) -> Outcome {
+        let mut ending = match self.start(emit) {
+            Ok(()) => self.play_steps(emit),
+            Err(ending) => ending,
+        };
+        let (mut rewards, mut goal_flags) = (Vec::new(), Vec::new());
+        if ending == Ending::Terminal {
+            let setup = self.setup;
+            let is_player = |role: usize| setup.seats[role].is_some();
+            match self.bench.score(setup.rules.goal_conflict, is_player) {
+                Ok(score) => (rewards, goal_flags) = score,
+                Err(other) => ending = other,
+            }
+        }
+        self.end(ending == Ending::Terminal, emit);
+        Outcome { ending, rewards, goal_flags, waited: self.waited }
+    }
+
+    fn play_steps(&mut self, emit: Emit<'_>) -> Ending {
+        match self.bench.machine.initial_state() {
+            Ok(state) => self.bench.state = state,
+            Err(error) => return broken(&error),
+        }
+        loop {
+            if *self.tools.interrupted.borrow() {
+                return interrupted();
+            }
+            match self.bench.machine.is_terminal(&self.bench.state) {
+                Ok(true) => return Ending::Terminal,
+                Ok(false) => {}
+                Err(error) => return broken(&error),
+            }
+            if self.step >= self.setup.rules.step_limit {
+                return Ending::StepLimit;
+            }
+            match self.bench.find_legal_moves() {
+                Ok(None) => {}
+                Ok(Some(role)) => {
+                    let role = self.bench.role_name(role);
+                    let reason = format!("{role} has no legal move after {} steps", self.step);
+                    return Ending::GameError { reason };
+                }
+                Err(error) => return broken(&error),
+            }
+            match self.ask_all(emit) {
+                Ok(decisions) => {
+                    let (job, step) = (self.setup.job.number, self.step);
+                    emit(EventKind::MovesPlayed { job, step, decisions });
+                }
+                Err(ending) => return ending,
+            }
+            if let Err(error) = self.make_step() {
+                return broken(&error);
+            }
+        }
+    }
+
+    fn start(&mut self, emit: Emit<'_>) -> Result<(), Ending> {
+        let Self { setup, bench, seats, tools, scrambler, .. } = self;
+        let setup = *setup;
+        let clock = self.start_clock;
+        let mut replies: Vec<Reply> = Vec::with_capacity(seats.len());
+        replies.resize_with(seats.len(), Reply::default);
+        let is_timed = setup.budget == Budget::Clock;
+        let seat_of = |role: usize| players::Seat {
+            machine: bench.machine.fork(),
+            role: role_id(role),
+            start_clock: is_timed.then_some(setup.job.clocks.start),
+            play_clock: is_timed.then_some(setup.job.clocks.play),
+            seed: stream(
+                setup.job.seed,
+                Purpose::Player,
+                role as u64,
+                u64::from(setup.job.rotation),
+            )
+            .next_u64(),
+        };
+        let rules: Option<Arc<[Expression]>> = scrambler
+            .as_ref()
+            .map(|scrambler| bench.rules.iter().map(|rule| scrambler.scramble(rule)).collect());
+        let rules = rules.as_ref().unwrap_or(&bench.rules);
+        let roles = bench.prepared.game.roles();
+        let symbols = bench.prepared.game.symbols();
+        let mut asked: Vec<Asked<'_>> = Vec::new();
+        for (role, seat) in seats.iter_mut().enumerate() {
+            match seat {
+                Seat::Nature => {}
+                Seat::Instant(seat) => {
+                    replies[role] = seat.start(seat_of(role), &clock);
+                    self.waited += replies[role].wall;
+                }
+                Seat::Thread(seat) => {
+                    let told = seat_of(role);
+                    asked.push(Box::pin(async move { (role, seat.start(told, clock).await) }));
+                }
+                Seat::Remote(seat) => {
+                    let (_, client) = tools.net.expect("remote seats come with a client");
+                    let name = Expression::atom(symbols.name(roles[role]));
+                    let message = Message::Start {
+                        id: self.id.clone(),
+                        role: scramble(scrambler.as_ref(), &name),
+                        rules: Arc::clone(rules),
+                        start_clock_s: whole_seconds(setup.job.clocks.start),
+                        play_clock_s: whole_seconds(setup.job.clocks.play),
+                    };
+                    let message = message.to_string();
+                    asked.push(Box::pin(async move {
+                        (role, seat.start(client, message, clock).await)
+                    }));
+                }
+            }
+        }
+        wait_all(tools, asked, &mut replies, &mut self.waited)?;
+        let readiness =
+            |reply: &Reply| Readiness { fault: reply.fault, wall: reply.wall, cpu: reply.cpu };
+        let roles = replies.iter().map(readiness).collect();
+        emit(EventKind::PlayersReady { job: setup.job.number, roles });
+        tell_notices(&mut replies, emit);
+        Ok(())
+    }
+
+    /// Asks all roles for a move; the joint move is then in the bench.
+    fn ask_all(&mut self, emit: Emit<'_>) -> Result<Vec<Decision>, Ending> {
+        let mut slow = Vec::new();
+        if self.tools.net.is_some() {
+            slow = self.ask_slow()?;
+            tell_notices(&mut slow, emit);
+        }
+        let Self { setup, bench, seats, step, .. } = self;
+        let (job, rules) = (&setup.job, &setup.rules);
+        bench.joint.clear();
+        let mut decisions = Vec::with_capacity(bench.n_roles);
+        for (role, seat) in seats.iter_mut().enumerate() {
+            let reply = match seat {
+                Seat::Nature => {
+                    let mut rng = stream(job.seed, Purpose::Nature, role as u64, (*step).into());
+                    let legal = &bench.legal[role];
+                    let chosen = Some(legal[below(&mut rng, legal.len())]);
+                    Reply { chosen, ..Reply::default() }
+                }
+                Seat::Instant(seat) => {
+                    let observation = if bench.hidden_information {
+                        self.percepts[role].as_ref()
+                    } else {
+                        self.last_step.as_ref()
+                    };
+                    let turn = Turn { step: *step, observation, legal: &bench.legal[role] };
+                    let reply = seat.play(&turn, &self.play_clock);
+                    self.waited += reply.wall;
+                    reply
+                }
+                Seat::Thread(_) => std::mem::take(&mut slow[role]),
+                Seat::Remote(seat) => {
+                    let mut reply = std::mem::take(&mut slow[role]);
+                    if reply.fault.is_none() {
+                        read_reply(
+                            &mut reply,
+                            bench,
+                            role,
+                            seat.reading(),
+                            self.scrambler.as_ref(),
+                        );
+                    }
+                    reply
+                }
+            };
+            let (executed, decision) =
+                decide(bench, role, reply, |n_legal| match rules.substitute {
+                    Substitute::First => 0,
+                    Substitute::Random => {
+                        let mut rng =
+                            stream(job.seed, Purpose::Substitute, role as u64, (*step).into());
+                        below(&mut rng, n_legal)
+                    }
+                });
+            bench.joint.push(executed);
+            decisions.push(decision);
+        }
+        Ok(decisions)
+    }
+
+    /// Asks those that have to be waited for, in parallel.
+    fn ask_slow(&mut self) -> Result<Vec<Reply>, Ending> {
+        let mut replies: Vec<Reply> = Vec::with_capacity(self.seats.len());
+        replies.resize_with(self.seats.len(), Reply::default);
+        let news = self.all_news();
+        let clock = self.play_clock;
+        let mut asked: Vec<Asked<'_>> = Vec::new();
+        for ((role, seat), news) in self.seats.iter_mut().enumerate().zip(news) {
+            match seat {
+                Seat::Nature | Seat::Instant(_) => {}
+                Seat::Thread(seat) => {
+                    let observation = if self.bench.hidden_information {
+                        self.percepts[role].clone()
+                    } else {
+                        self.last_step.clone()
+                    };
+                    let legal = self.bench.legal[role].clone();
+                    let question = Question { step: self.step, observation, legal };
+                    asked.push(Box::pin(async move { (role, seat.play(question, clock).await) }));
+                }
+                Seat::Remote(seat) => {
+                    let (_, client) = self.tools.net.expect("remote seats come with a client");
+                    let news = news.expect("there is news for each remote seat");
+                    let message = Message::Play { id: self.id.clone(), news }.to_string();
+                    asked.push(Box::pin(
+                        async move { (role, seat.ask(client, message, clock).await) },
+                    ));
+                }
+            }
+        }
+        wait_all(&mut self.tools, asked, &mut replies, &mut self.waited)?;
+        Ok(replies)
+    }
+
+    /// Makes the joint move in the bench, and notes what each role perceives.
+    fn make_step(&mut self) -> Result<(), ReasoningError> {
+        let bench = &mut *self.bench;
+        if bench.hidden_information {
+            for (role, slot) in self.percepts.iter_mut().enumerate() {
+                if !matches!(self.seats[role], Seat::Nature) {
+                    let percepts =
+                        bench.machine.percepts(&bench.state, &bench.joint, role_id(role))?;
+                    *slot = Some(Observation::Percepts { own_move: bench.joint[role], percepts });
+                }
+            }
+        }
+        match &mut self.last_step {
+            Some(Observation::JointMove(moves)) => moves.clone_from(&bench.joint),
+            last_step => *last_step = Some(Observation::JointMove(bench.joint.clone())),
+        }
+        bench.advance()?;
+        self.step += 1;
+        Ok(())
+    }
+
+    /// Tells all players that it is over.
+    fn end(&mut self, completed: bool, emit: Emit<'_>) {
+        let news = if completed { self.all_news() } else { vec![None; self.seats.len()] };
+        let mut replies: Vec<Reply> = Vec::with_capacity(self.seats.len());
+        replies.resize_with(self.seats.len(), Reply::default);
+        let mut asked: Vec<Asked<'_>> = Vec::new();
+        for ((role, seat), news) in self.seats.iter_mut().enumerate().zip(news) {
+            let observation = if self.bench.hidden_information {
+                self.percepts[role].as_ref()
+            } else {
+                self.last_step.as_ref()
+            };
+            match seat {
+                Seat::Nature => {}
+                Seat::Instant(seat) => seat.end(observation, completed),
+                Seat::Thread(seat) => {
+                    let observation = observation.cloned();
+                    asked.push(Box::pin(
+                        async move { (role, seat.end(observation, completed).await) },
+                    ));
+                }
+                Seat::Remote(seat) => {
+                    let (_, client) = self.tools.net.expect("remote seats come with a client");
+                    let id = self.id.clone();
+                    let message = match news {
+                        Some(news) => Message::Stop { id, news },
+                        None => Message::Abort { id },
+                    };
+                    let message = message.to_string();
+                    asked.push(Box::pin(async move { (role, seat.end(client, message).await) }));
+                }
+            }
+        }
+        if !asked.is_empty() {
+            let begun = Instant::now();
+            let (runtime, _) = self.tools.net.expect("slow seats come with a runtime");
+            // Everybody is told, also when we were interrupted; it has its limit.
+            for (role, reply) in runtime.block_on(join_all(asked)) {
+                replies[role] = reply;
+            }
+            self.waited += begun.elapsed();
+        }
+        tell_notices(&mut replies, emit);
+    }
+
+    /// What each remote player learns of the last step.
+    fn all_news(&mut self) -> Vec<Option<News>> {
+        let any_remote = self.seats.iter().any(|seat| matches!(seat, Seat::Remote(_)));
+        let mut all = vec![None; self.seats.len()];
+        if !any_remote {
+            return all;
+        }
+        let joint: Vec<Expression> = match &self.last_step {
+            Some(Observation::JointMove(moves)) => {
+                moves.iter().map(|&id| written(self.bench, self.scrambler.as_ref(), id)).collect()
+            }
+            _ => Vec::new(),
+        };
+        for (role, seat) in self.seats.iter().enumerate() {
+            let Seat::Remote(seat) = seat else { continue };
+            let percepts = match &self.percepts[role] {
+                Some(Observation::Percepts { percepts, .. }) => percepts
+                    .iter()
+                    .map(|percept| scramble(self.scrambler.as_ref(), percept))
+                    .collect(),
+                _ => Vec::new(),
+            };
+            let own_move = joint.get(role).cloned();
+            all[role] = Some(match (self.bench.hidden_information, seat.dialect()) {
+                (true, Dialect::Official) => News::Percepts { turn: self.step, own_move, percepts },
+                _ if self.step == 0 => News::Nothing,
+                (true, Dialect::OldDresden) => News::List(percepts),
+                (false, _) => News::List(joint.clone()),
+            });
+        }
+        all
+    }
+}
+
+/// Seconds as told to remote players, who know whole ones only. Rounded down,
+/// so that nobody is told more than there is, but never 0: to some that means
+/// no limit.
+fn whole_seconds(clock: Duration) -> u64 {
+    clock.as_secs().max(1)
+}
+
+fn clock(time: Duration, margin: Duration, budget: Budget) -> Clock {
+    let (remote_wait, remote_time) = (time + margin, time);
+    match budget {
+        Budget::Clock => {
+            Clock { time: Some(time), nodes: None, wait: time + margin, remote_wait, remote_time }
+        }
+        // Only a guard against hanging: no result may depend on it.
+        Budget::Nodes(nodes) => Clock {
+            time: None,
+            nodes: Some(nodes),
+            wait: time * 10 + margin + Duration::from_secs(60),
+            remote_wait,
+            remote_time,
+        },
+    }
+}
+
+fn interrupted() -> Ending {
+    Ending::Aborted { reason: "interrupted".to_owned() }
+}
+
+fn scramble(scrambler: Option<&Scrambler>, expression: &Expression) -> Expression {
+    scrambler.map_or_else(|| expression.clone(), |scrambler| scrambler.scramble(expression))
+}
+
+fn written(bench: &mut Bench, scrambler: Option<&Scrambler>, id: MoveId) -> Expression {
+    scramble(scrambler, &bench.text(id).expression)
+}
+
+fn tell_notices(replies: &mut [Reply], emit: Emit<'_>) {
+    for reply in replies {
+        if let Some(message) = reply.notice.take() {
+            emit(EventKind::Notice { message });
+        }
+    }
+}
+
+fn read_reply(
+    reply: &mut Reply,
+    bench: &mut Bench,
+    role: usize,
+    reading: super::Reading,
+    scrambler: Option<&Scrambler>,
+) {
+    let text = reply.text.as_deref().unwrap_or("");
+    let n_legal = bench.legal[role].len();
+    let mut legal = Vec::with_capacity(n_legal);
+    for index in 0..n_legal {
+        let id = bench.legal[role][index];
+        legal.push(bench.text(id).expression);
+    }
+    match read_move(text, legal.iter().map(Arc::as_ref), reading, scrambler) {
+        MoveReading::Legal(index) => reply.chosen = Some(bench.legal[role][index]),
+        MoveReading::Illegal => {
+            reply.fault = Some(FaultKind::IllegalMove);
+            // Records hold the game's own words where they can.
+            let plain = scrambler.and_then(|scrambler| {
+                let (term, _) = Expression::parse_prefix(text).ok()?;
+                scrambler.unscramble(&term)
+            });
+            reply.text = plain.map(|term| term.to_string()).or_else(|| reply.text.take());
+        }
+        MoveReading::Unreadable => reply.fault = Some(FaultKind::Unreadable),
+    }
+}
+
+/// The move that is executed, and the record of how it came about. `draw`
+/// picks the substitute among so many.
+fn decide(
+    bench: &mut Bench,
+    role: usize,
+    reply: Reply,
+    draw: impl FnOnce(usize) -> usize,
+) -> (MoveId, Decision) {
+    let Reply { mut fault, chosen, mut text, wall, cpu, connect, overrun, nodes, .. } = reply;
+    let chosen = chosen.filter(|id| {
+        let is_legal = bench.legal[role].contains(id);
+        if !is_legal {
+            fault = Some(FaultKind::IllegalMove);
+            text = Some(format!("move number {}", id.0));
+        }
+        is_legal
+    });
+    let legal = &bench.legal[role];
+    let n_legal = u32::try_from(legal.len()).unwrap_or(u32::MAX);
+    let executed = chosen.unwrap_or_else(|| legal[draw(legal.len())]);
+    let submitted = if chosen.is_some() { None } else { text };
+    let decision = Decision {
+        executed: bench.text(executed).text,
+        n_legal,
+        fault,
+        submitted: submitted.map(|text| text.chars().take(MAX_SUBMITTED).collect()),
+        wall,
+        cpu,
+        connect,
+        overrun,
+        nodes,
+    };
+    (executed, decision)
+}
+
+/// Waits for all, or for the word to stop.
+fn wait_all(
+    tools: &mut Tools<'_>,
+    asked: Vec<Asked<'_>>,
+    replies: &mut [Reply],
+    waited: &mut Duration,
+) -> Result<(), Ending> {
+    if asked.is_empty() {
+        return Ok(());
+    }
+    let begun = Instant::now();
+    let (runtime, _) = tools.net.expect("slow seats come with a runtime");
+    let answers = runtime.block_on(async {
+        let answers = tokio::select! {
+            biased;
+            answers = join_all(asked) => Some(answers),
+            _ = tools.interrupted.wait_for(|&interrupted| interrupted) => None,
+        };
+        // Connections that were cut are closed by tasks of their own.
+        tokio::task::yield_now().await;
+        tokio::task::yield_now().await;
+        answers
+    });
+    *waited += begun.elapsed();
+    for (role, reply) in answers.ok_or_else(interrupted)? {
+        replies[role] = reply;
+    }
+    Ok(())
+}
+
+async fn join_all<T>(mut futures: Vec<Pin<Box<dyn Future<Output = T> + '_>>>) -> Vec<T> {
+    let mut results: Vec<Option<T>> = Vec::with_capacity(futures.len());
+    results.resize_with(futures.len(), || None);
+    poll_fn(|context| {
+        let mut all_ready = true;
+        for (future, result) in futures.iter_mut().zip(&mut results) {
+            if result.is_none() {
+                match future.as_mut().poll(context) {
+                    Poll::Ready(value) => *result = Some(value),
+                    Poll::Pending => all_ready = false,
+                }
+            }
+        }
+        if all_ready { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    results.into_iter().map(|result| result.expect("all are ready")).collect()
+}

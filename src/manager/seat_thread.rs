@@ -1,0 +1,211 @@
+//! A built-in player on a thread of its own.
+//!
+//! A play clock cannot be enforced on a scoped thread: this one is detached,
+//! gets orders, and is left behind when it does not come back. A panic is
+//! caught and ends the player, not the thread.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use games::{Cancel, MoveId};
+use players::{Failure, Observation, Player, Seat, Stop, Turn};
+use rustix::time::{ClockId, clock_gettime};
+use tokio::sync::oneshot;
+
+/// What came of one question to a built-in player.
+#[derive(Debug)]
+pub(crate) struct Answer<T> {
+    /// The answer.
+    pub(crate) result: Result<T, Broken>,
+    /// When the player returned.
+    pub(crate) at: Instant,
+    /// CPU time of the call.
+    pub(crate) cpu: Option<Duration>,
+    /// States entered, if the player counts them.
+    pub(crate) nodes: Option<u64>,
+}
+
+/// How a player broke down.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Broken {
+    /// It panicked, now or before.
+    #[error("panicked")]
+    Panicked,
+    /// It gave up by itself.
+    #[error("{0}")]
+    Failed(#[from] Failure),
+}
+
+/// The end of a question that the asker holds.
+pub(crate) struct Pending<T> {
+    /// When it was asked.
+    pub(crate) asked: Instant,
+    /// Raise it to make the player return.
+    pub(crate) cancel: Cancel,
+    /// The answer.
+    pub(crate) answer: oneshot::Receiver<Answer<T>>,
+}
+
+/// A thread that can seat one player at a time.
+pub(crate) struct SeatThread {
+    orders: mpsc::Sender<Order>,
+}
+
+enum Order {
+    Begin(Box<dyn Player>),
+    Start(Box<Seat>, Stop, oneshot::Sender<Answer<()>>),
+    Play(Question, Stop, oneshot::Sender<Answer<MoveId>>),
+    Stop(Option<Observation>, oneshot::Sender<Answer<()>>),
+    Abort(oneshot::Sender<Answer<()>>),
+}
+
+/// A [`Turn`] that crosses threads.
+pub(crate) struct Question {
+    /// Steps played so far.
+    pub(crate) step: u32,
+    /// What happened in the step before.
+    pub(crate) observation: Option<Observation>,
+    /// The legal moves.
+    pub(crate) legal: Vec<MoveId>,
+}
+
+impl SeatThread {
+    /// A thread without a player. It ends when this handle is dropped and the
+    /// player has returned.
+    pub(crate) fn spawn() -> std::io::Result<Self> {
+        let (orders, receiver) = mpsc::channel();
+        thread::Builder::new()
+            .name("player".to_owned())
+            // Searches recurse by state; rules may nest deeply too.
+            .stack_size(16 << 20)
+            .spawn(move || serve(&receiver))?;
+        Ok(Self { orders })
+    }
+
+    /// Seats `player` in place of whoever sat here.
+    pub(crate) fn begin(&self, player: Box<dyn Player>) {
+        self.order(Order::Begin(player));
+    }
+
+    pub(crate) fn start(&self, seat: Seat, stop: Stop, asked: Instant) -> Pending<()> {
+        self.ask(stop, asked, |stop, answer| Order::Start(Box::new(seat), stop, answer))
+    }
+
+    pub(crate) fn play(&self, question: Question, stop: Stop, asked: Instant) -> Pending<MoveId> {
+        self.ask(stop, asked, |stop, answer| Order::Play(question, stop, answer))
+    }
+
+    pub(crate) fn stop(&self, observation: Option<Observation>) -> Pending<()> {
+        self.ask(Stop::never(), Instant::now(), |_, answer| Order::Stop(observation, answer))
+    }
+
+    pub(crate) fn abort(&self) -> Pending<()> {
+        self.ask(Stop::never(), Instant::now(), |_, answer| Order::Abort(answer))
+    }
+
+    fn ask<T>(
+        &self,
+        stop: Stop,
+        asked: Instant,
+        order: impl FnOnce(Stop, oneshot::Sender<Answer<T>>) -> Order,
+    ) -> Pending<T> {
+        let cancel = Cancel::new();
+        let (sender, answer) = oneshot::channel();
+        self.order(order(stop.on(cancel.clone()), sender));
+        Pending { asked, cancel, answer }
+    }
+
+    fn order(&self, order: Order) {
+        // The thread outlives its handle, and catches what players throw.
+        let _ = self.orders.send(order);
+    }
+}
+
+fn serve(orders: &mpsc::Receiver<Order>) {
+    let mut seated: Option<Box<dyn Player>> = None;
+    while let Ok(order) = orders.recv() {
+        match order {
+            Order::Begin(player) => {
+                discard(&mut seated);
+                seated = Some(player);
+            }
+            Order::Start(seat, stop, answer) => {
+                let result = call(&mut seated, |player| player.start(*seat, &stop));
+                let _ = answer.send(result);
+            }
+            Order::Play(question, stop, answer) => {
+                let turn = Turn {
+                    step: question.step,
+                    observation: question.observation.as_ref(),
+                    legal: &question.legal,
+                };
+                let result = call(&mut seated, |player| player.play(&turn, &stop));
+                let _ = answer.send(result);
+            }
+            Order::Stop(observation, answer) => {
+                let result = call(&mut seated, |player| {
+                    player.stop(observation.as_ref());
+                    Ok(())
+                });
+                discard(&mut seated);
+                let _ = answer.send(result);
+            }
+            Order::Abort(answer) => {
+                let result = call(&mut seated, |player| {
+                    player.abort();
+                    Ok(())
+                });
+                discard(&mut seated);
+                let _ = answer.send(result);
+            }
+        }
+    }
+    discard(&mut seated);
+}
+
+fn call<T>(
+    seated: &mut Option<Box<dyn Player>>,
+    question: impl FnOnce(&mut dyn Player) -> Result<T, Failure>,
+) -> Answer<T> {
+    let cpu_before = thread_cpu();
+    let Some(player) = seated.as_mut() else {
+        return Answer {
+            result: Err(Broken::Panicked),
+            at: Instant::now(),
+            cpu: None,
+            nodes: None,
+        };
+    };
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let result = question(player.as_mut());
+        let at = Instant::now();
+        (result, at, player.deliberation())
+    }));
+    let cpu = Some(thread_cpu().saturating_sub(cpu_before));
+    match outcome {
+        Ok((result, at, deliberation)) => Answer {
+            result: result.map_err(Broken::from),
+            at,
+            cpu,
+            nodes: deliberation.map(|deliberation| deliberation.nodes),
+        },
+        Err(_) => {
+            let at = Instant::now();
+            discard(seated);
+            Answer { result: Err(Broken::Panicked), at, cpu, nodes: None }
+        }
+    }
+}
+
+/// Drops the player; that may panic too.
+pub(crate) fn discard(seated: &mut Option<Box<dyn Player>>) {
+    let player = seated.take();
+    let _ = catch_unwind(AssertUnwindSafe(move || drop(player)));
+}
+
+fn thread_cpu() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(now).unwrap_or_default()
+}

@@ -1,0 +1,244 @@
+//! A worker: the tools for playing one match after the other, kept warm.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use players::Kind;
+use results::record::{Budget, Ending, FaultKind};
+use tokio::sync::watch;
+
+use super::bench::Bench;
+use super::flow::{Match, Outcome, Tools};
+use super::remote::{Limits, Target};
+use super::seat_thread::SeatThread;
+use super::seats::{InstantSeat, RemoteSeat, Seat, ThreadSeat};
+use super::{
+    LOCALHOST, LaunchError, Manager, MatchSetup, Net, PlayerConfig, PlayerSource, PreparedGame,
+};
+use crate::event::EventKind;
+
+/// Most games whose reasoner and buffers are kept.
+const MAX_BENCHES: usize = 32;
+
+/// Plays matches, one at a time, on the thread that calls it.
+pub struct Worker {
+    manager: Arc<Manager>,
+    interrupted: watch::Receiver<bool>,
+    net: Option<Net>,
+    /// Threads whose player has left.
+    threads: Vec<SeatThread>,
+    /// The one used last is the last.
+    benches: Vec<Bench>,
+    seats: Vec<Seat>,
+}
+
+impl Worker {
+    pub(super) fn new(manager: &Arc<Manager>) -> Self {
+        Self {
+            manager: Arc::clone(manager),
+            interrupted: manager.interrupt.subscribe(),
+            net: None,
+            threads: Vec::new(),
+            benches: Vec::new(),
+            seats: Vec::new(),
+        }
+    }
+
+    /// Plays one match to its end, emitting `MatchStarted` first and
+    /// `MatchFinished` last. Waits first until no other match uses the same
+    /// remote players.
+    ///
+    /// # Panics
+    /// If the setup does not name one seat for each role.
+    pub fn play(&mut self, setup: &MatchSetup, emit: &mut dyn FnMut(EventKind)) {
+        let n_roles = setup.game.game.roles().len();
+        assert_eq!(setup.seats.len(), n_roles, "one seat for each role");
+        let manager = Arc::clone(&self.manager);
+        let _claim = manager.claim(addresses(setup));
+        emit(EventKind::MatchStarted {
+            job: Arc::clone(&setup.job),
+            at: jiff::Timestamp::now().to_string(),
+        });
+        let mut begun = Instant::now();
+        let outcome = self.seat_all(setup, emit).map(|()| {
+            // What launching took is neither a player's time nor ours.
+            begun = Instant::now();
+            let mut bench = self.take_bench(&setup.game);
+            let tools = Tools {
+                net: self.net.as_ref().filter(|_| self.seats.iter().any(is_slow)).map(Net::parts),
+                interrupted: &mut self.interrupted,
+            };
+            let outcome = Match::new(setup, &mut bench, &mut self.seats, tools).play(emit);
+            self.benches.push(bench);
+            outcome
+        });
+        let duration = begun.elapsed();
+        self.unseat_all();
+        let outcome = outcome.unwrap_or_else(|reason| Outcome {
+            ending: Ending::Aborted { reason },
+            rewards: Vec::new(),
+            goal_flags: Vec::new(),
+            waited: duration,
+        });
+        emit(EventKind::MatchFinished {
+            job: setup.job.number,
+            ending: outcome.ending,
+            rewards: outcome.rewards,
+            goal_flags: outcome.goal_flags,
+            duration,
+            harness: duration.saturating_sub(outcome.waited),
+        });
+    }
+
+    fn take_bench(&mut self, game: &Arc<PreparedGame>) -> Bench {
+        match self.benches.iter().position(|bench| Arc::ptr_eq(&bench.prepared, game)) {
+            Some(index) => self.benches.remove(index),
+            None => {
+                if self.benches.len() >= MAX_BENCHES {
+                    self.benches.remove(0);
+                }
+                Bench::new(game)
+            }
+        }
+    }
+
+    /// Makes a seat for each role. A player that cannot be had is a fault of
+    /// its own; what is returned is a fault of ours.
+    fn seat_all(
+        &mut self,
+        setup: &MatchSetup,
+        emit: &mut dyn FnMut(EventKind),
+    ) -> Result<(), String> {
+        if self.manager.is_interrupted() {
+            return Err("interrupted".to_owned());
+        }
+        self.seats.clear();
+        for config in &setup.seats {
+            let seat = match config {
+                None => Seat::Nature,
+                Some(config) => self.seat(setup, config, emit)?,
+            };
+            self.seats.push(seat);
+        }
+        Ok(())
+    }
+
+    fn seat(
+        &mut self,
+        setup: &MatchSetup,
+        config: &Arc<PlayerConfig>,
+        emit: &mut dyn FnMut(EventKind),
+    ) -> Result<Seat, String> {
+        let manager = Arc::clone(&self.manager);
+        let limits = Limits {
+            connect: manager.settings.connect_limit,
+            max_header_bytes: setup.rules.max_header_bytes,
+            max_body_bytes: setup.rules.max_reply_bytes,
+            ..manager.info_limits(manager.settings.connect_limit)
+        };
+        match &config.source {
+            PlayerSource::BuiltIn { kind, options } => {
+                let found: &Kind = (manager.settings.registry)(kind)
+                    .ok_or_else(|| format!("there is no built-in player called {kind}"))?;
+                let player = (found.make)(options).map_err(|error| format!("failed to {error}"))?;
+                if found.instant {
+                    let nodes = match setup.budget {
+                        Budget::Nodes(nodes) => Some(nodes),
+                        Budget::Clock => None,
+                    };
+                    return Ok(Seat::Instant(InstantSeat::new(player, nodes)));
+                }
+                self.prepare_net()?;
+                let thread = match self.threads.pop() {
+                    Some(thread) => Some(thread),
+                    None => SeatThread::spawn()
+                        .map_err(|error| {
+                            let message = format!("no thread for player {}: {error}", config.id);
+                            emit(EventKind::Notice { message });
+                        })
+                        .ok(),
+                };
+                Ok(Seat::Thread(ThreadSeat::new(thread, player, &config.id)))
+            }
+            PlayerSource::Remote { host, port } => {
+                self.prepare_net()?;
+                let target = Target::new(&config.id, host, *port)
+                    .map_err(|error| {
+                        emit(EventKind::Notice { message: format!("failed to {error}") })
+                    })
+                    .ok();
+                let gone = FaultKind::Unreachable;
+                Ok(Seat::Remote(RemoteSeat::new(config, target, None, limits, gone)))
+            }
+            PlayerSource::Command { template } => {
+                let net = self.prepare_net()?;
+                let (program, gone) = match manager.launch(net, config, template) {
+                    Ok(program) => (Some(program), FaultKind::Crashed),
+                    Err(LaunchError::Stopped) => return Err("interrupted".to_owned()),
+                    Err(error) => {
+                        emit(EventKind::Notice { message: describe(&config.id, &error) });
+                        let is_silent = matches!(error, LaunchError::Silent { .. });
+                        let gone =
+                            if is_silent { FaultKind::Unreachable } else { FaultKind::Crashed };
+                        (None, gone)
+                    }
+                };
+                let target = program
+                    .as_ref()
+                    .and_then(|program| Target::new(&config.id, LOCALHOST, program.port).ok());
+                Ok(Seat::Remote(RemoteSeat::new(config, target, program, limits, gone)))
+            }
+        }
+    }
+
+    fn prepare_net(&mut self) -> Result<&Net, String> {
+        match &mut self.net {
+            Some(net) => Ok(net),
+            none => Ok(none.insert(Net::new().map_err(|error| format!("failed to {error}"))?)),
+        }
+    }
+
+    /// Keeps what can be used again.
+    fn unseat_all(&mut self) {
+        for seat in self.seats.drain(..) {
+            match seat {
+                Seat::Nature | Seat::Instant(_) => {}
+                Seat::Thread(seat) => self.threads.extend(seat.into_thread()),
+                Seat::Remote(seat) => {
+                    if let Some((config, program)) = seat.into_program() {
+                        self.manager.programs.put_back(&config.hash, program);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Net {
+    fn parts(&self) -> (&tokio::runtime::Runtime, &reqwest::Client) {
+        (&self.runtime, &self.client)
+    }
+}
+
+fn is_slow(seat: &Seat) -> bool {
+    matches!(seat, Seat::Thread(_) | Seat::Remote(_))
+}
+
+fn addresses(setup: &MatchSetup) -> BTreeSet<(String, u16)> {
+    let address = |config: &Arc<PlayerConfig>| match &config.source {
+        PlayerSource::Remote { host, port } => Some((host.to_ascii_lowercase(), *port)),
+        _ => None,
+    };
+    setup.seats.iter().flatten().filter_map(address).collect()
+}
+
+fn describe(id: &str, error: &LaunchError) -> String {
+    let mut message = format!("player {id}: failed to {error}");
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        message.push_str(&format!(": {error}"));
+        source = error.source();
+    }
+    message
+}
