@@ -135,7 +135,7 @@ pub enum PreflightError {
         id: String,
         /// Why.
         #[source]
-        source: players::OptionError,
+        source: Box<players::OptionError>,
     },
     /// The host and port make no address.
     #[error("find player `{id}`")]
@@ -214,8 +214,10 @@ impl Manager {
             PlayerSource::BuiltIn { kind, options } => {
                 let found = (self.settings.registry)(kind)
                     .ok_or_else(|| PreflightError::UnknownKind((*kind).to_owned()))?;
-                (found.make)(options)
-                    .map_err(|source| PreflightError::Options { id: id(), source })?;
+                (found.make)(options).map_err(|source| PreflightError::Options {
+                    id: id(),
+                    source: Box::new(source),
+                })?;
             }
             PlayerSource::Remote { host, port } => {
                 let net = Net::new()?;

@@ -36,7 +36,7 @@ pub(crate) enum Seat {
     /// A player that thinks.
     Thread(ThreadSeat),
     /// A player behind a socket.
-    Remote(RemoteSeat),
+    Remote(Box<RemoteSeat>),
 }
 
 /// The time for one question.
@@ -305,8 +305,9 @@ impl RemoteSeat {
     }
 
     /// The program, for the next match, and whose it is.
-    pub(crate) fn into_program(self) -> Option<(Arc<PlayerConfig>, Program)> {
-        self.program.map(|program| (self.config, program))
+    pub(crate) fn into_program(self: Box<Self>) -> Option<(Arc<PlayerConfig>, Program)> {
+        let Self { program, config, .. } = *self;
+        program.map(|program| (config, program))
     }
 
     pub(crate) async fn start(&mut self, client: &Client, message: String, clock: Clock) -> Reply {

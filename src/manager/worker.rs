@@ -169,7 +169,7 @@ impl Worker {
                     })
                     .ok();
                 let gone = FaultKind::Unreachable;
-                Ok(Seat::Remote(RemoteSeat::new(config, target, None, limits, gone)))
+                Ok(Seat::Remote(Box::new(RemoteSeat::new(config, target, None, limits, gone))))
             }
             PlayerSource::Command { template } => {
                 let net = self.prepare_net()?;
@@ -187,7 +187,7 @@ impl Worker {
                 let target = program
                     .as_ref()
                     .and_then(|program| Target::new(&config.id, LOCALHOST, program.port).ok());
-                Ok(Seat::Remote(RemoteSeat::new(config, target, program, limits, gone)))
+                Ok(Seat::Remote(Box::new(RemoteSeat::new(config, target, program, limits, gone))))
             }
         }
     }
