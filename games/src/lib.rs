@@ -14,6 +14,7 @@ pub mod expression;
 pub mod finding;
 pub mod game;
 pub mod library;
+pub mod prover;
 pub mod reader;
 pub mod rulesheet;
 pub mod state_machine;
@@ -23,6 +24,7 @@ pub mod validate;
 pub use expression::Expression;
 pub use finding::{Finding, Severity};
 pub use game::{Game, Kind};
+pub use prover::{Prover, state_machine_for};
 pub use reader::SyntaxError;
 pub use rulesheet::{Position, Rulesheet, Span};
 pub use state_machine::{

@@ -43,7 +43,7 @@ impl Goal {
 /// What the rules say of one role's goal in one state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GoalReading {
-    /// The distinct readable values in derivation order, clamped into 0..=100.
+    /// The distinct readable values, ascending, clamped into 0..=100.
     pub values: SmallVec<[Goal; 2]>,
     /// Some value lay outside 0..=100 and was clamped.
     pub clamped: bool,
@@ -196,7 +196,8 @@ pub trait StateMachine: Send {
     fn facts(&self, state: &State) -> Vec<Expression>;
 
     /// The state made of exactly `facts` (duplicates allowed), whether or not
-    /// play can reach it. `None` if some fact is a variable.
+    /// play can reach it. `None` if some fact is a variable or names a symbol
+    /// unknown to the game.
     fn state_of(&mut self, facts: &[Expression]) -> Option<State>;
 
     /// The move as a term, with the rulesheet's spelling.

@@ -1,0 +1,388 @@
+//! The prover: evaluates the rules as written, for every rulesheet.
+//!
+//! The rules become [clauses](rules) over relations; those that rest on nothing
+//! but the rules are evaluated when the prover is made, the others when some
+//! question about a state needs them, bottom-up and at most once for a state.
+//! Nothing is grounded, so no rulesheet is too large. This is the reference that
+//! faster reasoners are held against.
+
+mod compile;
+mod components;
+mod encoding;
+mod evaluate;
+mod plan;
+mod program;
+mod rules;
+mod statistics;
+mod table;
+mod terms;
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::state_machine::{
+    Cancel, Goal, GoalReading, Guards, MoveId, ReasoningError, RoleId, State, StateMachine,
+};
+use crate::{Expression, Game};
+use evaluate::Engine;
+use program::Program;
+use rules::Phase;
+use terms::{FactId, NONE, Store, TermId, Terms};
+
+/// The reasoner that works for every game.
+#[derive(Clone, Debug)]
+pub struct Prover {
+    game: Arc<Game>,
+    program: Arc<Program>,
+    engine: Engine,
+    /// By functor, the table of its facts, or `NONE`.
+    fact_tables: Arc<Vec<u32>>,
+    /// The state in the tables; meaningful if `is_loaded`.
+    state: State,
+    is_loaded: bool,
+    /// The moves in the tables; empty if there are none.
+    joint_move: SmallVec<[MoveId; 4]>,
+    /// The legal moves by role, if known.
+    legal: Vec<Vec<MoveId>>,
+    legal_known: bool,
+    facts: Vec<FactId>,
+}
+
+/// The reasoner to use for a game.
+///
+/// # Errors
+/// If the relations that rest on the rules alone exceed the guards.
+pub fn state_machine_for(
+    game: Arc<Game>,
+    guards: Guards,
+) -> Result<Box<dyn StateMachine>, ReasoningError> {
+    Ok(Box::new(Prover::new(game, guards)?))
+}
+
+impl Prover {
+    /// Compiles the rules of a game.
+    ///
+    /// # Errors
+    /// If the relations that rest on the rules alone exceed the guards.
+    pub fn new(game: Arc<Game>, guards: Guards) -> Result<Self, ReasoningError> {
+        let mut terms = Terms::default();
+        let roles: Vec<TermId> = game.roles().iter().map(|&role| terms.constant(role)).collect();
+        let rules = rules::rules(&game, &mut terms);
+        let program = compile::compile(&rules, &mut terms, roles, &guards)?;
+        let engine = Engine::new(&program, terms, guards);
+        let mut fact_tables = Vec::new();
+        for facts in &program.facts {
+            let functor = facts.functor as usize;
+            fact_tables.resize(fact_tables.len().max(functor + 1), NONE);
+            fact_tables[functor] = facts.table;
+        }
+        Ok(Self {
+            legal: vec![Vec::new(); game.roles().len()],
+            game,
+            program,
+            engine,
+            fact_tables: Arc::new(fact_tables),
+            state: State::default(),
+            is_loaded: false,
+            joint_move: SmallVec::new(),
+            legal_known: false,
+            facts: Vec::new(),
+        })
+    }
+
+    /// Loads a state unless it is the one at hand.
+    fn load(&mut self, state: &State) {
+        if self.is_loaded && self.state.words == state.words {
+            return;
+        }
+        self.state.words.clone_from(&state.words);
+        self.is_loaded = true;
+        self.legal_known = false;
+        self.joint_move.clear();
+        let program = &*self.program;
+        let n_statics = program.statics.len();
+        let engine = &mut self.engine;
+        engine.begin(Phase::State);
+        for facts in &program.facts {
+            engine.tables[facts.table as usize - n_statics].clear();
+        }
+        engine.tables[program.table_of[program.roots.does] as usize - n_statics].clear();
+        let all_facts = program.all_facts.map(|table| table as usize - n_statics);
+        if let Some(table) = all_facts {
+            engine.tables[table].clear();
+        }
+        let n_known = engine.terms.n_facts();
+        if encoding::largest(state).is_some_and(|fact| fact as usize >= n_known) {
+            engine.terms.refresh();
+        }
+        encoding::each_fact(state, |fact| {
+            let term = engine.terms.fact(fact);
+            engine.load(program, term, &self.fact_tables);
+            if let Some(table) = all_facts {
+                engine.tables[table].push(&[term]);
+            }
+        });
+    }
+
+    fn load_moves(&mut self, joint_move: &[MoveId]) {
+        let program = &*self.program;
+        assert_eq!(joint_move.len(), program.roles.len(), "one move per role");
+        if self.joint_move.as_slice() == joint_move {
+            return;
+        }
+        self.joint_move = SmallVec::from_slice(joint_move);
+        let engine = &mut self.engine;
+        engine.begin(Phase::Action);
+        let does = program.table_of[program.roots.does] as usize - program.statics.len();
+        engine.tables[does].clear();
+        for (&role, id) in program.roles.iter().zip(joint_move) {
+            if id.0 as usize >= engine.terms.len() {
+                engine.terms.refresh();
+            }
+            engine.tables[does].push(&[role, id.0]);
+        }
+    }
+
+    /// Takes the moves back out: questions other than `next` and `sees` are
+    /// asked of the state alone.
+    fn unload_moves(&mut self) {
+        if self.joint_move.is_empty() {
+            return;
+        }
+        self.joint_move.clear();
+        let program = &*self.program;
+        self.engine.begin(Phase::Action);
+        let does = program.table_of[program.roots.does] as usize - program.statics.len();
+        self.engine.tables[does].clear();
+    }
+
+    /// Evaluates a predicate and returns its table.
+    fn evaluate(&mut self, predicate: usize) -> Result<u32, ReasoningError> {
+        let component = self.program.component_of[predicate];
+        let result = self.engine.ensure(&self.program, component);
+        if result.is_err() {
+            // Tables may be half full.
+            self.is_loaded = false;
+        }
+        result.map(|()| self.program.table_of[predicate])
+    }
+
+    fn evaluate_legal(&mut self) -> Result<(), ReasoningError> {
+        if self.legal_known {
+            return Ok(());
+        }
+        if self.engine_phase(self.program.roots.legal) {
+            self.unload_moves();
+        }
+        let id = self.evaluate(self.program.roots.legal)?;
+        let table = self.engine.table(&self.program, id);
+        self.legal.iter_mut().for_each(Vec::clear);
+        for row in 0..table.n_rows() {
+            let &[role, id] = table.row(row) else { unreachable!("legal has two columns") };
+            if let Some(at) = self.program.roles.iter().position(|&other| other == role) {
+                self.legal[at].push(MoveId(id));
+            }
+        }
+        let terms = &self.engine.terms;
+        for moves in &mut self.legal {
+            moves.sort_unstable_by(|left, right| terms::compare(terms, left.0, right.0));
+        }
+        self.legal_known = true;
+        Ok(())
+    }
+
+    /// Whether a predicate rests on the moves, against the rules of GDL.
+    fn engine_phase(&self, predicate: usize) -> bool {
+        let component = self.program.component_of[predicate] as usize;
+        self.program.evaluations[component]
+            .as_ref()
+            .is_some_and(|evaluation| evaluation.phase == Phase::Action)
+    }
+
+    fn expression(&self, store: &Store, term: TermId) -> Expression {
+        let name = Expression::atom(self.game.symbols().name(store.symbol(term)));
+        let arguments = store.arguments(term);
+        if arguments.is_empty() {
+            return name;
+        }
+        let mut items = vec![name];
+        items.extend(arguments.iter().map(|&argument| self.expression(store, argument)));
+        Expression::List(items)
+    }
+
+    /// The term of an expression of known names.
+    fn term(&mut self, expression: &Expression) -> Option<TermId> {
+        let (name, arguments) = match expression {
+            Expression::Atom(name) => (name, &[][..]),
+            Expression::List(items) => match items.split_first()? {
+                (Expression::Atom(name), arguments) => (name, arguments),
+                _ => return None,
+            },
+        };
+        if name.starts_with('?') {
+            return None;
+        }
+        let symbol = self.game.symbols().find(name)?;
+        let arguments: Option<SmallVec<[TermId; 8]>> =
+            arguments.iter().map(|argument| self.term(argument)).collect();
+        let arguments = arguments?;
+        let functor = self.engine.terms.functor_id(symbol, arguments.len() as u32);
+        Some(self.engine.terms.intern(functor, &arguments))
+    }
+
+    /// The terms in the rows of a predicate with one column, as a state.
+    fn state_from(&mut self, table: u32, state: &mut State) {
+        self.facts.clear();
+        let n_rows = self.engine.table(&self.program, table).n_rows();
+        for row in 0..n_rows {
+            let term = self.engine.table(&self.program, table).value(row, 0);
+            self.facts.push(self.engine.terms.fact_id(term));
+        }
+        encoding::encode(&mut self.facts, state);
+    }
+}
+
+impl StateMachine for Prover {
+    fn game(&self) -> &Arc<Game> {
+        &self.game
+    }
+
+    fn fork(&self) -> Box<dyn StateMachine> {
+        let mut fork = self.clone();
+        fork.set_cancel(Cancel::new());
+        Box::new(fork)
+    }
+
+    fn set_cancel(&mut self, cancel: Cancel) {
+        self.engine.set_cancel(cancel);
+    }
+
+    fn initial_state(&mut self) -> Result<State, ReasoningError> {
+        // Validation lets `init` rest neither on the state nor on moves.
+        let table = self.evaluate(self.program.roots.init)?;
+        let mut state = State::default();
+        self.state_from(table, &mut state);
+        Ok(state)
+    }
+
+    fn is_terminal(&mut self, state: &State) -> Result<bool, ReasoningError> {
+        self.load(state);
+        if self.engine_phase(self.program.roots.terminal) {
+            self.unload_moves();
+        }
+        let table = self.evaluate(self.program.roots.terminal)?;
+        Ok(self.engine.table(&self.program, table).n_rows() > 0)
+    }
+
+    fn legal_moves(
+        &mut self,
+        state: &State,
+        role: RoleId,
+        moves: &mut Vec<MoveId>,
+    ) -> Result<(), ReasoningError> {
+        self.load(state);
+        self.evaluate_legal()?;
+        moves.clone_from(&self.legal[usize::from(role.0)]);
+        Ok(())
+    }
+
+    fn next_state(
+        &mut self,
+        state: &State,
+        joint_move: &[MoveId],
+        next: &mut State,
+    ) -> Result<(), ReasoningError> {
+        self.load(state);
+        self.load_moves(joint_move);
+        let table = self.evaluate(self.program.roots.next)?;
+        self.state_from(table, next);
+        Ok(())
+    }
+
+    fn percepts(
+        &mut self,
+        state: &State,
+        joint_move: &[MoveId],
+        role: RoleId,
+    ) -> Result<Vec<Expression>, ReasoningError> {
+        self.load(state);
+        self.load_moves(joint_move);
+        let id = self.evaluate(self.program.roots.sees)?;
+        let role = self.program.roles[usize::from(role.0)];
+        let table = self.engine.table(&self.program, id);
+        let rows = (0..table.n_rows()).map(|row| table.row(row)).filter(|row| row[0] == role);
+        let mut percepts: Vec<TermId> = rows.map(|row| row[1]).collect();
+        let terms = &self.engine.terms;
+        percepts.sort_unstable_by(|&left, &right| terms::compare(terms, left, right));
+        Ok(percepts.into_iter().map(|term| self.expression(terms, term)).collect())
+    }
+
+    fn goal(&mut self, state: &State, role: RoleId) -> Result<GoalReading, ReasoningError> {
+        self.load(state);
+        if self.engine_phase(self.program.roots.goal) {
+            self.unload_moves();
+        }
+        let id = self.evaluate(self.program.roots.goal)?;
+        let role = self.program.roles[usize::from(role.0)];
+        let table = self.engine.table(&self.program, id);
+        let mut reading = GoalReading::default();
+        for row in (0..table.n_rows()).map(|row| table.row(row)).filter(|row| row[0] == role) {
+            let terms = &self.engine.terms;
+            let name = self.game.symbols().name(terms.symbol(row[1]));
+            let value = match name.parse::<i64>() {
+                Ok(value) if terms.arguments(row[1]).is_empty() => value,
+                _ => {
+                    reading.unreadable = true;
+                    continue;
+                }
+            };
+            let goal = Goal::new(value).unwrap_or_else(|| {
+                reading.clamped = true;
+                if value < 0 { Goal::MIN } else { Goal::MAX }
+            });
+            if !reading.values.contains(&goal) {
+                reading.values.push(goal);
+            }
+        }
+        reading.values.sort_unstable();
+        Ok(reading)
+    }
+
+    fn facts(&self, state: &State) -> Vec<Expression> {
+        let read = |store: &Store| {
+            let mut facts = Vec::new();
+            encoding::each_fact(state, |fact| facts.push(store.fact(fact)));
+            facts.sort_unstable_by(|&left, &right| terms::compare(store, left, right));
+            facts.into_iter().map(|term| self.expression(store, term)).collect()
+        };
+        let terms = &self.engine.terms;
+        match encoding::largest(state) {
+            Some(fact) if fact as usize >= terms.n_facts() => terms.with_shared(read),
+            _ => read(terms),
+        }
+    }
+
+    fn state_of(&mut self, facts: &[Expression]) -> Option<State> {
+        let terms: Option<Vec<TermId>> = facts.iter().map(|fact| self.term(fact)).collect();
+        let mut facts: Vec<FactId> =
+            terms?.into_iter().map(|term| self.engine.terms.fact_id(term)).collect();
+        facts.sort_unstable();
+        facts.dedup();
+        let mut state = State::default();
+        encoding::encode(&mut facts, &mut state);
+        Some(state)
+    }
+
+    fn move_expression(&self, id: MoveId) -> Expression {
+        let terms = &self.engine.terms;
+        if id.0 as usize >= terms.len() {
+            return terms.with_shared(|store| self.expression(store, id.0));
+        }
+        self.expression(terms, id.0)
+    }
+
+    fn find_move(&mut self, expression: &Expression) -> Option<MoveId> {
+        self.term(expression).map(MoveId)
+    }
+}

@@ -1,0 +1,372 @@
+//! The evaluator: runs plans over the tables of one state.
+//!
+//! Components are evaluated when a plan first asks for them, each at most once
+//! for a state or a joint move: recursive ones semi-naively (Bancilhon and
+//! Ramakrishnan 1986), in the order of their strata (Apt, Blair and Walker 1988).
+
+use smallvec::SmallVec;
+
+use super::program::{Program, Step};
+use super::rules::Phase;
+use super::table::Table;
+use super::terms::{FunctorId, NONE, TermId, Terms};
+use crate::state_machine::{Cancel, Guards, ReasoningError};
+
+/// The steps between two looks at the cancel flag, a power of two.
+const POLL: u64 = 1 << 12;
+
+/// A workspace: the tables of the state at hand, and the registers.
+#[derive(Clone, Debug)]
+pub(crate) struct Engine {
+    pub(crate) terms: Terms,
+    pub(crate) tables: Vec<Table>,
+    registers: Vec<u32>,
+    /// For each component, the epoch it was evaluated in.
+    done: Vec<u64>,
+    /// The current epoch of each phase.
+    epochs: [u64; 3],
+    last_epoch: u64,
+    n_facts: usize,
+    guards: Guards,
+    cancel: Cancel,
+    /// Rows looked at so far.
+    pub(crate) work: u64,
+}
+
+#[inline]
+fn table<'a>(program: &'a Program, tables: &'a [Table], id: u32) -> &'a Table {
+    match (id as usize).checked_sub(program.statics.len()) {
+        Some(dynamic) => &tables[dynamic],
+        None => &program.statics[id as usize],
+    }
+}
+
+impl Engine {
+    pub(crate) fn new(program: &Program, terms: Terms, guards: Guards) -> Self {
+        let mut engine = Self {
+            terms,
+            tables: Vec::new(),
+            registers: Vec::new(),
+            done: Vec::new(),
+            epochs: [1, 2, 3],
+            last_epoch: 3,
+            n_facts: 0,
+            guards,
+            cancel: Cancel::new(),
+            work: 0,
+        };
+        engine.adopt(program);
+        engine
+    }
+
+    /// Makes room for the tables and registers of a program. Tables that are
+    /// there keep their rows.
+    pub(crate) fn adopt(&mut self, program: &Program) {
+        for (at, layout) in program.layouts.iter().enumerate() {
+            if self.tables.len() == at {
+                let mut table = Table::new(layout.arity);
+                if layout.distinct {
+                    table.keep_distinct();
+                }
+                self.tables.push(table);
+            }
+            for columns in &layout.indexes {
+                self.tables[at].index_on(columns);
+            }
+        }
+        self.registers.clone_from(&program.registers);
+        self.done.resize(program.component_of.len(), 0);
+    }
+
+    pub(crate) fn set_cancel(&mut self, cancel: Cancel) {
+        self.cancel = cancel;
+    }
+
+    /// Forgets what was derived for a phase and those that rest on it.
+    pub(crate) fn begin(&mut self, phase: Phase) {
+        for epoch in &mut self.epochs[phase as usize..] {
+            self.last_epoch += 1;
+            *epoch = self.last_epoch;
+        }
+        if phase <= Phase::State {
+            self.n_facts = 0;
+        }
+    }
+
+    pub(crate) fn table<'a>(&'a self, program: &'a Program, id: u32) -> &'a Table {
+        table(program, &self.tables, id)
+    }
+
+    fn table_mut(&mut self, program: &Program, id: u32) -> &mut Table {
+        &mut self.tables[id as usize - program.statics.len()]
+    }
+
+    /// Puts a fact into the table of its functor.
+    #[inline]
+    pub(crate) fn load(&mut self, program: &Program, fact: TermId, of_functor: &[u32]) {
+        let functor = self.terms.functor(fact);
+        let Some(&id) = of_functor.get(functor as usize) else { return };
+        if id == NONE {
+            return;
+        }
+        let table = &mut self.tables[id as usize - program.statics.len()];
+        if table.arity() == 0 {
+            table.insert(&[]);
+        } else {
+            table.push_with(self.terms.arguments(fact), fact);
+        }
+    }
+
+    /// Evaluates a component unless that was done.
+    #[inline]
+    pub(crate) fn ensure(
+        &mut self,
+        program: &Program,
+        component: u32,
+    ) -> Result<(), ReasoningError> {
+        let Some(evaluation) = &program.evaluations[component as usize] else { return Ok(()) };
+        if self.done[component as usize] == self.epochs[evaluation.phase as usize] {
+            return Ok(());
+        }
+        self.evaluate(program, component)
+    }
+
+    fn evaluate(&mut self, program: &Program, component: u32) -> Result<(), ReasoningError> {
+        let Some(evaluation) = &program.evaluations[component as usize] else { return Ok(()) };
+        for &id in &evaluation.tables {
+            self.table_mut(program, id).clear();
+        }
+        for round in &evaluation.rounds {
+            let mut before: SmallVec<[u32; 4]> = SmallVec::new();
+            for &id in &evaluation.tables {
+                before.push(self.table(program, id).n_rows());
+            }
+            for &plan in &round.plans {
+                self.run(program, plan)?;
+                if evaluation.proposition && self.table(program, evaluation.tables[0]).n_rows() > 0
+                {
+                    break;
+                }
+            }
+            while !round.recursive.is_empty() {
+                let mut grown = false;
+                for (before, &id) in before.iter_mut().zip(&evaluation.tables) {
+                    let table = self.table_mut(program, id);
+                    table.delta = (*before, table.n_rows());
+                    grown |= table.n_rows() > *before;
+                    *before = table.n_rows();
+                }
+                if !grown {
+                    break;
+                }
+                for recursive in &round.recursive {
+                    let delta = self.table(program, recursive.table).delta;
+                    if delta.1 > delta.0 {
+                        self.run(program, recursive.plan)?;
+                    }
+                }
+            }
+        }
+        let phase = evaluation.phase as usize;
+        self.done[component as usize] = self.epochs[phase];
+        Ok(())
+    }
+
+    #[cold]
+    fn poll(&self) -> Result<(), ReasoningError> {
+        if self.cancel.is_cancelled() { Err(ReasoningError::Cancelled) } else { Ok(()) }
+    }
+
+    /// Runs a plan to its end; whether a step `Found` ended it.
+    fn run(&mut self, program: &Program, plan: u32) -> Result<bool, ReasoningError> {
+        let mut at = program.plans[plan as usize].start as usize;
+        loop {
+            match program.steps[at] {
+                Step::Ensure { component } => {
+                    self.ensure(program, component)?;
+                    at += 1;
+                }
+                Step::OpenScan { table: id, cursor, delta } => {
+                    let table = table(program, &self.tables, id);
+                    let (start, end) = if delta { table.delta } else { (0, table.n_rows()) };
+                    self.registers[cursor as usize] = start;
+                    self.registers[cursor as usize + 1] = end;
+                    at += 1;
+                }
+                Step::NextScan { table: id, cursor, takes, fail } => {
+                    let table = table(program, &self.tables, id);
+                    let takes = &program.takes[takes.range()];
+                    let end = self.registers[cursor as usize + 1];
+                    let mut row = self.registers[cursor as usize];
+                    at = loop {
+                        if row >= end {
+                            break fail as usize;
+                        }
+                        self.work += 1;
+                        if self.work & (POLL - 1) == 0 {
+                            self.poll()?;
+                        }
+                        let values = table.row(row);
+                        row += 1;
+                        let fits = takes.iter().all(|take| {
+                            let value = values[take.column as usize];
+                            if take.check {
+                                self.registers[take.register as usize] == value
+                            } else {
+                                self.registers[take.register as usize] = value;
+                                true
+                            }
+                        });
+                        if fits {
+                            self.registers[cursor as usize] = row;
+                            break at + 1;
+                        }
+                    };
+                }
+                Step::OpenProbe { table: id, index, keys, cursor, fail } => {
+                    let row = self.first(program, id, index, keys);
+                    self.registers[cursor as usize] = row;
+                    at = if row == NONE { fail as usize } else { at + 1 };
+                }
+                Step::NextProbe { table: id, index, cursor, takes, fail } => {
+                    let table = table(program, &self.tables, id);
+                    let takes = &program.takes[takes.range()];
+                    let mut row = self.registers[cursor as usize];
+                    at = loop {
+                        if row == NONE {
+                            break fail as usize;
+                        }
+                        self.work += 1;
+                        if self.work & (POLL - 1) == 0 {
+                            self.poll()?;
+                        }
+                        let values = table.row(row);
+                        let after = table.after(index, row);
+                        let fits = takes.iter().all(|take| {
+                            let value = values[take.column as usize];
+                            if take.check {
+                                self.registers[take.register as usize] == value
+                            } else {
+                                self.registers[take.register as usize] = value;
+                                true
+                            }
+                        });
+                        row = after;
+                        if fits {
+                            self.registers[cursor as usize] = after;
+                            break at + 1;
+                        }
+                    };
+                }
+                Step::Test { table: id, index, keys, negated, fail } => {
+                    let found = self.first(program, id, index, keys) != NONE;
+                    at = if found != negated { at + 1 } else { fail as usize };
+                }
+                Step::Any { table: id, negated, fail } => {
+                    let found = table(program, &self.tables, id).n_rows() > 0;
+                    at = if found != negated { at + 1 } else { fail as usize };
+                }
+                Step::Open { source, functor, takes, fail } => {
+                    let term = self.registers[source as usize];
+                    at = if self.terms.functor(term) != functor {
+                        fail as usize
+                    } else {
+                        let values = self.terms.arguments(term);
+                        let registers = &mut self.registers;
+                        let fits = program.takes[takes.range()].iter().all(|take| {
+                            let value = values[take.column as usize];
+                            if take.check {
+                                registers[take.register as usize] == value
+                            } else {
+                                registers[take.register as usize] = value;
+                                true
+                            }
+                        });
+                        if fits { at + 1 } else { fail as usize }
+                    };
+                }
+                Step::Find { functor, arguments, target, fail } => {
+                    let values: SmallVec<[TermId; 8]> = program.operands[arguments.range()]
+                        .iter()
+                        .map(|&register| self.registers[register as usize])
+                        .collect();
+                    at = match self.terms.find(functor, &values) {
+                        Some(term) => {
+                            self.registers[target as usize] = term;
+                            at + 1
+                        }
+                        None => fail as usize,
+                    };
+                }
+                Step::Build { functor, arguments, target } => {
+                    let values: SmallVec<[TermId; 8]> = program.operands[arguments.range()]
+                        .iter()
+                        .map(|&register| self.registers[register as usize])
+                        .collect();
+                    self.registers[target as usize] = self.build(functor, &values)?;
+                    at += 1;
+                }
+                Step::Same { left, right, fail } => {
+                    let same = self.registers[left as usize] == self.registers[right as usize];
+                    at = if same { at + 1 } else { fail as usize };
+                }
+                Step::Differ { left, right, fail } => {
+                    let same = self.registers[left as usize] == self.registers[right as usize];
+                    at = if same { fail as usize } else { at + 1 };
+                }
+                Step::Call { .. } | Step::Demand { .. } => {
+                    unreachable!("all predicates are evaluated in full")
+                }
+                Step::Insert { table: id, values, fail } => {
+                    let row: SmallVec<[TermId; 8]> = program.operands[values.range()]
+                        .iter()
+                        .map(|&register| self.registers[register as usize])
+                        .collect();
+                    if self.tables[id as usize - program.statics.len()].insert(&row) {
+                        self.n_facts += 1;
+                        if self.n_facts > self.guards.max_facts {
+                            return Err(ReasoningError::TooManyFacts {
+                                limit: self.guards.max_facts,
+                            });
+                        }
+                    }
+                    at = fail as usize;
+                }
+                Step::Found => return Ok(true),
+                Step::End => return Ok(false),
+            }
+        }
+    }
+
+    #[inline]
+    fn first(
+        &mut self,
+        program: &Program,
+        id: u32,
+        index: u16,
+        keys: super::program::Slice,
+    ) -> u32 {
+        let registers = &self.registers;
+        let key = program.operands[keys.range()].iter().map(|&at| registers[at as usize]);
+        match (id as usize).checked_sub(program.statics.len()) {
+            Some(dynamic) => {
+                let table = &mut self.tables[dynamic];
+                table.prepare(index);
+                table.first(index, key)
+            }
+            None => program.statics[id as usize].first(index, key),
+        }
+    }
+
+    fn build(
+        &mut self,
+        functor: FunctorId,
+        arguments: &[TermId],
+    ) -> Result<TermId, ReasoningError> {
+        let term = self.terms.intern(functor, arguments);
+        if self.terms.depth(term) > self.guards.max_term_depth {
+            return Err(ReasoningError::TermTooDeep { limit: self.guards.max_term_depth });
+        }
+        Ok(term)
+    }
+}

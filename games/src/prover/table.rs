@@ -1,0 +1,427 @@
+//! Relations as flat vectors of rows, with indexes on some of their columns.
+//!
+//! A table only grows until it is cleared as a whole, so a row number is a valid
+//! reference in between, and "the rows since" is a range: that is all that
+//! semi-naive evaluation needs. Clearing costs nothing per row: buckets carry
+//! the stamp of the filling they belong to.
+
+use super::terms::{NONE, TermId};
+
+/// Buckets of a directly addressed index; beyond this it is hashed.
+const MAX_DIRECT: usize = 1 << 16;
+
+/// A relation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    arity: usize,
+    n_rows: u32,
+    data: Vec<TermId>,
+    indexes: Vec<Index>,
+    /// The index over all columns that keeps rows distinct, if there is one.
+    unique: Option<u16>,
+    /// The rows found in the last round, for recursive rules.
+    pub(crate) delta: (u32, u32),
+}
+
+impl Table {
+    pub(crate) fn new(arity: usize) -> Self {
+        Self { arity, ..Self::default() }
+    }
+
+    pub(crate) fn arity(&self) -> usize {
+        self.arity
+    }
+
+    #[inline]
+    pub(crate) fn n_rows(&self) -> u32 {
+        self.n_rows
+    }
+
+    #[inline]
+    pub(crate) fn value(&self, row: u32, column: u16) -> TermId {
+        self.data[row as usize * self.arity + column as usize]
+    }
+
+    #[inline]
+    pub(crate) fn row(&self, row: u32) -> &[TermId] {
+        let start = row as usize * self.arity;
+        &self.data[start..start + self.arity]
+    }
+
+    /// Number of different values in a column.
+    pub(crate) fn n_distinct(&self, column: usize) -> usize {
+        let mut values: Vec<_> =
+            (0..self.n_rows).map(|row| self.value(row, column as u16)).collect();
+        values.sort_unstable();
+        values.dedup();
+        values.len()
+    }
+
+    /// Memory held, in bytes, roughly.
+    pub(crate) fn bytes(&self) -> usize {
+        let of_index = |index: &Index| {
+            8 * index.heads.capacity()
+                + 4 * index.next.capacity()
+                + 4 * index.codes.iter().map(Vec::capacity).sum::<usize>()
+        };
+        4 * self.data.capacity() + self.indexes.iter().map(of_index).sum::<usize>()
+    }
+
+    /// Removes all rows.
+    pub(crate) fn clear(&mut self) {
+        if self.n_rows == 0 {
+            return;
+        }
+        self.n_rows = 0;
+        self.data.clear();
+        for index in &mut self.indexes {
+            index.clear();
+        }
+    }
+
+    /// The number of the index on these columns (ascending), made if need be.
+    pub(crate) fn index_on(&mut self, columns: &[u16]) -> u16 {
+        if let Some(at) = self.indexes.iter().position(|index| index.columns == columns) {
+            return at as u16;
+        }
+        self.indexes.push(Index::new(columns));
+        (self.indexes.len() - 1) as u16
+    }
+
+    /// Makes [`Table::insert`] possible.
+    pub(crate) fn keep_distinct(&mut self) {
+        if self.arity > 0 && self.unique.is_none() {
+            let columns: Vec<u16> = (0..self.arity as u16).collect();
+            self.unique = Some(self.index_on(&columns));
+        }
+    }
+
+    /// Adds a row without asking whether it is there.
+    #[inline]
+    pub(crate) fn push(&mut self, row: &[TermId]) {
+        debug_assert_eq!(row.len(), self.arity);
+        self.data.extend_from_slice(row);
+        self.n_rows += 1;
+    }
+
+    /// Adds a row of some values and one more.
+    #[inline]
+    pub(crate) fn push_with(&mut self, values: &[TermId], last: TermId) {
+        debug_assert_eq!(values.len() + 1, self.arity);
+        self.data.extend_from_slice(values);
+        self.data.push(last);
+        self.n_rows += 1;
+    }
+
+    /// Adds a row unless it is there; tells whether it was added.
+    #[inline]
+    pub(crate) fn insert(&mut self, row: &[TermId]) -> bool {
+        let Some(unique) = self.unique else {
+            let is_new = self.n_rows == 0;
+            self.n_rows = 1;
+            return is_new;
+        };
+        let index = &mut self.indexes[unique as usize];
+        if index.built < self.n_rows {
+            index.build(&self.data, self.arity, self.n_rows);
+        }
+        if !index.insert_new(row, &self.data, self.arity, self.n_rows) {
+            return false;
+        }
+        self.data.extend_from_slice(row);
+        self.n_rows += 1;
+        true
+    }
+
+    /// Brings an index up to date.
+    #[inline]
+    pub(crate) fn prepare(&mut self, index: u16) {
+        let index = &mut self.indexes[index as usize];
+        if index.built < self.n_rows {
+            index.build(&self.data, self.arity, self.n_rows);
+        }
+    }
+
+    pub(crate) fn prepare_all(&mut self) {
+        for index in 0..self.indexes.len() {
+            self.prepare(index as u16);
+        }
+    }
+
+    /// The first row of a bucket of an index that is up to date, or `NONE`.
+    #[inline]
+    pub(crate) fn first(&self, index: u16, key: impl Iterator<Item = TermId> + Clone) -> u32 {
+        self.indexes[index as usize].first(key, &self.data, self.arity)
+    }
+
+    /// The row after this one in its bucket, or `NONE`.
+    #[inline]
+    pub(crate) fn after(&self, index: u16, row: u32) -> u32 {
+        self.indexes[index as usize].next[row as usize]
+    }
+}
+
+/// How buckets are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    /// By the one key's number.
+    Single,
+    /// By mixed radix of the codes that the values have in their columns.
+    Direct,
+    /// By hashing, with open addressing.
+    Hashed,
+}
+
+#[derive(Clone, Debug)]
+struct Index {
+    columns: Vec<u16>,
+    layout: Layout,
+    /// `Direct`: for each key column, the code of each term, or `NONE`.
+    codes: Vec<Vec<u32>>,
+    n_codes: Vec<u32>,
+    strides: Vec<u32>,
+    /// `Direct`: the most codes of each column that the strides admit.
+    limits: Vec<u32>,
+    /// Stamp and first row of each bucket.
+    heads: Vec<(u32, u32)>,
+    stamp: u32,
+    next: Vec<u32>,
+    built: u32,
+    /// `Hashed`: used buckets.
+    n_used: usize,
+}
+
+impl Index {
+    fn new(columns: &[u16]) -> Self {
+        let n = columns.len();
+        let layout = if n == 1 { Layout::Single } else { Layout::Direct };
+        let mut index = Self {
+            columns: columns.to_vec(),
+            layout,
+            codes: vec![Vec::new(); n],
+            n_codes: vec![0; n],
+            strides: Vec::new(),
+            limits: vec![4; n],
+            heads: Vec::new(),
+            stamp: 1,
+            next: Vec::new(),
+            built: 0,
+            n_used: 0,
+        };
+        index.lay_out();
+        index
+    }
+
+    fn clear(&mut self) {
+        self.built = 0;
+        self.next.clear();
+        self.n_used = 0;
+        self.stamp = self.stamp.wrapping_add(1);
+        if self.stamp == 0 {
+            self.heads.fill((0, NONE));
+            self.stamp = 1;
+        }
+    }
+
+    /// Computes strides and makes room for all buckets.
+    fn lay_out(&mut self) {
+        if self.layout != Layout::Direct {
+            return;
+        }
+        let product = self
+            .limits
+            .iter()
+            .try_fold(1_usize, |product, &limit| product.checked_mul(limit as usize))
+            .filter(|&product| product <= MAX_DIRECT);
+        match product {
+            Some(size) => {
+                self.strides.clear();
+                let mut stride = 1;
+                for &limit in &self.limits {
+                    self.strides.push(stride);
+                    stride *= limit;
+                }
+                self.heads.clear();
+                self.heads.resize(size, (0, NONE));
+            }
+            None => {
+                self.layout = Layout::Hashed;
+                self.codes = Vec::new();
+                self.heads = vec![(0, NONE); 1024];
+            }
+        }
+    }
+
+    #[inline]
+    fn first(
+        &self,
+        mut key: impl Iterator<Item = TermId> + Clone,
+        data: &[TermId],
+        arity: usize,
+    ) -> u32 {
+        match self.layout {
+            Layout::Single => {
+                let key = key.next().expect("an index has a column");
+                match self.heads.get(key as usize) {
+                    Some(&(stamp, row)) if stamp == self.stamp => row,
+                    _ => NONE,
+                }
+            }
+            Layout::Direct => {
+                let mut bucket = 0;
+                for ((codes, &stride), value) in self.codes.iter().zip(&self.strides).zip(key) {
+                    match codes.get(value as usize) {
+                        Some(&code) if code != NONE => bucket += code * stride,
+                        _ => return NONE,
+                    }
+                }
+                let (stamp, row) = self.heads[bucket as usize];
+                if stamp == self.stamp { row } else { NONE }
+            }
+            Layout::Hashed => {
+                let slot = self.slot(key, data, arity);
+                let (stamp, row) = self.heads[slot];
+                if stamp == self.stamp { row } else { NONE }
+            }
+        }
+    }
+
+    /// The bucket of this key, or the free one where it belongs.
+    #[inline]
+    fn slot(
+        &self,
+        key: impl Iterator<Item = TermId> + Clone,
+        data: &[TermId],
+        arity: usize,
+    ) -> usize {
+        let mask = self.heads.len() - 1;
+        let mut slot = hash(key.clone()) & mask;
+        loop {
+            let (stamp, row) = self.heads[slot];
+            if stamp != self.stamp {
+                return slot;
+            }
+            let start = row as usize * arity;
+            let is_it = self
+                .columns
+                .iter()
+                .zip(key.clone())
+                .all(|(&column, value)| data[start + column as usize] == value);
+            if is_it {
+                return slot;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    /// Adds the rows that are not in yet.
+    fn build(&mut self, data: &[TermId], arity: usize, n_rows: u32) {
+        while self.built < n_rows {
+            let row = self.built;
+            let start = row as usize * arity;
+            self.enter(&data[start..start + arity], row, data, arity);
+        }
+    }
+
+    fn enter(&mut self, values: &[TermId], row: u32, data: &[TermId], arity: usize) {
+        let bucket = self.bucket(values, data, arity);
+        let head = &mut self.heads[bucket];
+        let after = if head.0 == self.stamp { head.1 } else { NONE };
+        self.n_used += usize::from(after == NONE);
+        *head = (self.stamp, row);
+        self.next.push(after);
+        self.built = row + 1;
+    }
+
+    /// Adds the row to come unless its bucket is taken.
+    #[inline]
+    fn insert_new(&mut self, values: &[TermId], data: &[TermId], arity: usize, row: u32) -> bool {
+        let bucket = self.bucket(values, data, arity);
+        let head = &mut self.heads[bucket];
+        if head.0 == self.stamp {
+            return false;
+        }
+        *head = (self.stamp, row);
+        self.n_used += 1;
+        self.next.push(NONE);
+        self.built = row + 1;
+        true
+    }
+
+    /// The bucket of a whole row; grows the index if need be.
+    #[inline]
+    fn bucket(&mut self, values: &[TermId], data: &[TermId], arity: usize) -> usize {
+        match self.layout {
+            Layout::Single => {
+                let bucket = values[self.columns[0] as usize] as usize;
+                if bucket >= self.heads.len() {
+                    self.heads.resize((bucket + 1).next_power_of_two(), (0, NONE));
+                }
+                bucket
+            }
+            Layout::Direct => {
+                let mut bucket = 0;
+                for at in 0..self.columns.len() {
+                    let value = values[self.columns[at] as usize];
+                    let code = match self.codes[at].get(value as usize) {
+                        Some(&code) if code != NONE => code,
+                        _ => match self.new_code(at, value, data, arity) {
+                            Some(code) => code,
+                            // The layout has changed.
+                            None => return self.bucket(values, data, arity),
+                        },
+                    };
+                    bucket += code * self.strides[at];
+                }
+                bucket as usize
+            }
+            Layout::Hashed => {
+                if 2 * (self.n_used + 1) > self.heads.len() {
+                    let size = 2 * self.heads.len();
+                    self.heads.clear();
+                    self.heads.resize(size, (0, NONE));
+                    self.rebuild(data, arity);
+                }
+                let key = self.columns.iter().map(|&column| values[column as usize]);
+                self.slot(key, data, arity)
+            }
+        }
+    }
+
+    #[cold]
+    fn new_code(&mut self, at: usize, value: TermId, data: &[TermId], arity: usize) -> Option<u32> {
+        let codes = &mut self.codes[at];
+        if codes.len() <= value as usize {
+            codes.resize((value as usize + 1).next_power_of_two(), NONE);
+        }
+        let code = self.n_codes[at];
+        codes[value as usize] = code;
+        self.n_codes[at] += 1;
+        if code < self.limits[at] {
+            return Some(code);
+        }
+        self.limits[at] *= 2;
+        self.lay_out();
+        self.rebuild(data, arity);
+        None
+    }
+
+    /// Enters all rows again that were in, into cleared buckets.
+    fn rebuild(&mut self, data: &[TermId], arity: usize) {
+        let n_rows = self.built;
+        self.built = 0;
+        self.n_used = 0;
+        self.next.clear();
+        self.build(data, arity, n_rows);
+    }
+}
+
+#[inline]
+fn hash(key: impl Iterator<Item = TermId>) -> usize {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut hash = 0_u64;
+    for value in key {
+        hash = (hash.rotate_left(23) ^ u64::from(value)).wrapping_mul(FACTOR);
+    }
+    (hash >> 29) as usize
+}
