@@ -417,16 +417,16 @@ impl Journal {
     }
 
     /// Reads the next line as `read` understands it, with its offset. `read` is
-    /// told whether the line is the last.
+    /// told the offset and whether the line is the last.
     pub(crate) fn next_with<T>(
         &mut self,
-        read: impl FnOnce(&[u8], bool) -> serde_json::Result<T>,
+        read: impl FnOnce(&[u8], u64, bool) -> serde_json::Result<T>,
     ) -> Result<Option<(u64, T)>, JournalError> {
         if !self.read_line()? {
             return Ok(None);
         }
         let last = self.at_end()?;
-        match read(&self.line, last) {
+        match read(&self.line, self.offset, last) {
             Ok(value) => {
                 let offset = self.offset;
                 self.offset += self.line.len() as u64;
@@ -447,7 +447,7 @@ impl Journal {
     /// Reads which job the next record is of and passes over the rest, which
     /// is only looked at in the last line.
     pub(crate) fn next_head(&mut self) -> Result<Option<Head>, JournalError> {
-        let found = self.next_with(|line, last| {
+        let found = self.next_with(|line, _, last| {
             if last {
                 serde_json::from_slice::<MatchRecord>(line)?;
             }
@@ -461,21 +461,12 @@ impl Journal {
 
     /// Where the records are that count, in the order of the schedule.
     pub(crate) fn index(mut self) -> Result<Index, JournalError> {
-        let hasher = BuildHasherDefault::<DefaultHasher>::default();
         let mut entries = vec![];
         while let Some(head) = self.next_head()? {
-            let id = hasher.hash_one(&head.job_id);
-            entries.push(IndexEntry { job: head.job, id, offset: head.offset, done: head.done });
+            let Head { job, job_id, done, offset } = head;
+            entries.push(IndexEntry { job, job_id: hash_of_id(&job_id), offset, done });
         }
-        entries.sort_unstable_by_key(|entry| (entry.job, entry.id, entry.done, entry.offset));
-        // Of equal jobs the last stays: `dedup` keeps the first, hence `swap`.
-        entries.dedup_by(|later, kept| {
-            let same = later.job == kept.job && later.id == kept.id;
-            if same {
-                std::mem::swap(later, kept);
-            }
-            same
-        });
+        superseded(&mut entries);
         Ok(Index { entries, reader: self.reader, path: self.path })
     }
 }
@@ -489,13 +480,36 @@ pub(crate) struct Index {
     path: PathBuf,
 }
 
+/// Where a record is, and what decides whether it counts.
 #[derive(Debug)]
-struct IndexEntry {
-    job: u64,
-    /// Hash of the job's id.
-    id: u64,
-    offset: u64,
-    done: bool,
+pub(crate) struct IndexEntry {
+    pub(crate) job: u64,
+    /// [`hash_of_id`] of the job's id.
+    pub(crate) job_id: u64,
+    pub(crate) offset: u64,
+    pub(crate) done: bool,
+}
+
+/// Stands for a job's id where many are held at once.
+pub(crate) fn hash_of_id(job_id: &str) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(job_id)
+}
+
+/// Sorts records by the schedule, takes out those that do not count because
+/// there is a better attempt at the same job, and returns their offsets.
+pub(crate) fn superseded(entries: &mut Vec<IndexEntry>) -> Vec<u64> {
+    let mut offsets = vec![];
+    entries.sort_unstable_by_key(|entry| (entry.job, entry.job_id, entry.done, entry.offset));
+    // Of equal jobs the last stays: `dedup_by` keeps the first, hence the swap.
+    entries.dedup_by(|later, kept| {
+        let same = later.job == kept.job && later.job_id == kept.job_id;
+        if same {
+            std::mem::swap(later, kept);
+            offsets.push(later.offset);
+        }
+        same
+    });
+    offsets
 }
 
 impl Index {
@@ -532,7 +546,7 @@ impl Iterator for Journal {
         if self.failed {
             return None;
         }
-        let next = self.next_with(|line, _| serde_json::from_slice(line));
+        let next = self.next_with(|line, _, _| serde_json::from_slice(line));
         self.failed = next.is_err();
         next.map(|found| found.map(|(_, record)| record)).transpose()
     }

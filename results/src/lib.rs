@@ -8,9 +8,13 @@
 //! This crate reads records and nothing else: it knows no game, no player and
 //! no socket.
 
+pub mod bootstrap;
+mod evidence;
 pub mod files;
+mod histogram;
 pub mod journal;
 pub mod record;
 #[cfg(test)]
 mod sample;
+pub mod standings;
 pub mod tables;
