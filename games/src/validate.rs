@@ -6,6 +6,7 @@ mod keyword;
 mod names;
 mod safety;
 mod stratify;
+mod unfold;
 mod usage;
 
 use crate::Expression;
@@ -26,8 +27,9 @@ pub enum Leniency {
     Strict,
     /// They are read as other systems read them, with a warning each: a
     /// negation with a variable of its own says that no instance holds; the role
-    /// of a `legal` or `goal` is any role; all other variables stand for any
-    /// constant or ground term of the text.
+    /// of a `legal` or `goal` is any role; a predicate that tests what it is
+    /// given does so; all other variables stand for any constant or ground term
+    /// of the text.
     Lenient,
 }
 
@@ -68,10 +70,12 @@ pub fn validate(rulesheet: &Rulesheet, leniency: Leniency) -> Validation {
         return Validation { findings: findings.into_sorted(), game: None };
     }
     let mut symbols = rulesheet.symbols().clone();
-    let domain = match leniency {
-        Leniency::Strict => Vec::new(),
-        Leniency::Lenient => safety::close(&mut clauses, &words, &mut symbols),
-    };
+    let mut domain = Vec::new();
+    if leniency == Leniency::Lenient {
+        unfold::unfold(&mut clauses, &words);
+        domain = safety::close(&mut clauses, &words, &mut symbols);
+        strata = stratify::strata_of(&clauses);
+    }
     let mut rules: Vec<_> = clauses.iter().map(Clause::rule).collect();
     strata[0].extend(rules.len()..rules.len() + domain.len());
     rules.extend(domain);

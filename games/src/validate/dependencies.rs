@@ -62,6 +62,18 @@ impl Dependencies {
         })
     }
 
+    /// Whether a predicate depends on itself.
+    pub(crate) fn is_recursive(&self, predicate: Predicate) -> bool {
+        self.ids.get(&predicate).is_some_and(|&node| {
+            self.edges[node].iter().any(|edge| self.components[edge.to] == self.components[node])
+        })
+    }
+
+    /// The number of its component: no smaller than those it depends on.
+    pub(crate) fn component(&self, predicate: Predicate) -> Option<usize> {
+        self.ids.get(&predicate).map(|&node| self.components[node])
+    }
+
     fn is_mutually_recursive(&self, left: Predicate, right: Predicate) -> bool {
         match (self.ids.get(&left), self.ids.get(&right)) {
             (Some(&left), Some(&right)) => self.components[left] == self.components[right],

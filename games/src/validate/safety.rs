@@ -9,6 +9,7 @@
 //! | a variable without a positive condition | is read as |
 //! | --- | --- |
 //! | first argument of a head `legal` or `goal` | any role: `(role ?p)` is added |
+//! | in the head of a predicate that tests what it is given | what it is given: it is [unfolded](super::unfold) |
 //! | elsewhere in a head, or in a comparison | any constant or ground term of the text |
 //! | only in a negated sentence | there is no such thing: `not` around "for some" |
 //! | as before, under `not` over `and` or over an `or` of more than sentences | still an error |
@@ -29,7 +30,7 @@ use crate::validate::clause::{
 use crate::validate::keyword::{Keyword, Words};
 
 /// A set of variables of one clause.
-type Variables = BTreeSet<VariableId>;
+pub(crate) type Variables = BTreeSet<VariableId>;
 
 /// Why a variable needs a positive condition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -86,7 +87,11 @@ fn report(
         return;
     }
     let (code, place, reading) = match place {
-        Place::Head => ("unsafe-head", "the head", "it stands for any role or constant"),
+        Place::Head => (
+            "unsafe-head",
+            "the head",
+            "it stands for what is asked for, any role, or any constant",
+        ),
         Place::Comparison => ("unsafe-distinct", "a comparison", "it stands for any constant"),
         Place::Negation => ("unsafe-negation", "a negation", "no instance may hold"),
     };
@@ -106,7 +111,7 @@ fn report(
 }
 
 /// The variables that the positive conditions of a conjunction supply.
-fn supplied(conditions: &[Condition]) -> Variables {
+pub(crate) fn supplied(conditions: &[Condition]) -> Variables {
     let mut variables = Variables::new();
     for condition in conditions {
         match &condition.kind {
@@ -126,7 +131,7 @@ fn supplied(conditions: &[Condition]) -> Variables {
     variables
 }
 
-fn variables_of(arguments: &[Argument]) -> Variables {
+pub(crate) fn variables_of(arguments: &[Argument]) -> Variables {
     let mut variables = Variables::new();
     for argument in arguments {
         argument.for_each_variable(&mut |id, _| {

@@ -61,6 +61,12 @@ pub(crate) fn stratify(
     strata(&edges, &components, clauses.len())
 }
 
+/// The strata of clauses of which it is known that they are stratified.
+pub(crate) fn strata_of(clauses: &[Clause]) -> Vec<Vec<usize>> {
+    let edges = Matching::of(clauses).edges;
+    strata(&edges, &components(&edges), clauses.len())
+}
+
 /// The graph of clauses: from a rule to each of its conditions, from a
 /// condition to the heads that it may match, from a head to its rules.
 /// Conditions and heads that differ in the names of variables only are one

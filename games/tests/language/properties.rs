@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use games::game::{Literal, Rule, Term, VariableId};
+use games::game::{Literal, Rule, Sentence, Term, VariableId};
 use games::{Case, Expression, Game, Leniency, Rulesheet, Severity, Validation};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -64,9 +64,56 @@ fn check_game(game: &Game, leniency: Leniency) {
     let mut placed: Vec<usize> = game.strata().concat();
     placed.sort_unstable();
     assert_eq!(placed, (0..game.rules().len()).collect::<Vec<_>>());
+    check_strata(game);
     for form in game.forms() {
         assert_eq!(Expression::parse(&form.to_string()).as_ref(), Ok(form));
     }
+}
+
+/// A condition meets rules of its own or earlier strata only, and of earlier
+/// ones only if it is negated.
+fn check_strata(game: &Game) {
+    let mut earlier: Vec<&Rule> = game.rules().iter().filter(|it| it.body.is_empty()).collect();
+    for stratum in game.strata() {
+        let rules: Vec<&Rule> = stratum.iter().map(|&rule| &game.rules()[rule]).collect();
+        let with_own = [earlier.clone(), rules.clone()].concat();
+        let later = |known: &[&Rule], sentence: &Sentence| {
+            let mut meets = game.rules().iter().filter(|rule| meet(sentence, &rule.head));
+            meets.any(|rule| !known.iter().any(|known| std::ptr::eq(*known, rule)))
+        };
+        for rule in &rules {
+            check_order(&rule.body, &mut |sentence, negated| {
+                assert!(!later(if negated { &earlier } else { &with_own }, sentence), "{rule:?}");
+            });
+        }
+        earlier = with_own;
+    }
+}
+
+fn check_order(body: &[Literal], check: &mut impl FnMut(&Sentence, bool)) {
+    for literal in body {
+        match literal {
+            Literal::Positive(sentence) => check(sentence, false),
+            Literal::Negative(sentence) => check(sentence, true),
+            Literal::Distinct(..) | Literal::Equal(..) => {}
+            Literal::Or(branches) => branches.iter().for_each(|it| check_order(it, check)),
+        }
+    }
+}
+
+fn meet(left: &Sentence, right: &Sentence) -> bool {
+    fn terms_meet(left: &[Term], right: &[Term]) -> bool {
+        left.len() == right.len()
+            && left.iter().zip(right).all(|pair| match pair {
+                (Term::Constant(left), Term::Constant(right)) => left == right,
+                (Term::Function(f, left), Term::Function(g, right)) => {
+                    f == g && terms_meet(left, right)
+                }
+                (Term::Variable(_), _) | (_, Term::Variable(_)) => true,
+                _ => false,
+            })
+    }
+    left.name == right.name && terms_meet(&left.arguments, &right.arguments)
 }
 
 /// Who gets the rules from us has the same game, down to the numbers of names.
@@ -174,7 +221,16 @@ const TOKENS: [&str; 40] = [
 
 /// Conditions nested in each other, with few names, so that they meet.
 fn condition() -> impl Strategy<Value = String> {
-    let simple = vec!["(p ?x)", "(q ?x ?y)", "(q ?y (f ?z))", "r", "(distinct ?x ?y)", "(s ?z)"];
+    let simple = vec![
+        "(p ?x)",
+        "(p b)",
+        "(u ?x b)",
+        "(q ?x ?y)",
+        "(q ?y (f ?z))",
+        "r",
+        "(distinct ?x ?y)",
+        "(s ?z)",
+    ];
     select(simple).prop_map(str::to_owned).prop_recursive(3, 12, 3, |inner| {
         let list = |name: &'static str, inner: &BoxedStrategy<String>| {
             vec(inner.clone(), 0..4).prop_map(move |inner| format!("({name} {})", inner.join(" ")))
@@ -186,7 +242,16 @@ fn condition() -> impl Strategy<Value = String> {
 }
 
 fn rule() -> impl Strategy<Value = String> {
-    let heads = vec!["(p ?x)", "(q ?x ?y)", "r", "(legal ?x ?y)", "(goal ?x 10)", "(s (f ?z))"];
+    let heads = vec![
+        "(p ?x)",
+        "(p a)",
+        "(u ?x ?y)",
+        "(q ?x ?y)",
+        "r",
+        "(legal ?x ?y)",
+        "(goal ?x 10)",
+        "(s (f ?z))",
+    ];
     (select(heads), vec(condition(), 0..4))
         .prop_map(|(head, body)| format!("(<= {head} {})\n", body.join(" ")))
 }

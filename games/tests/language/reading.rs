@@ -202,20 +202,42 @@ fn unsafe_comparisons_leniently_range_over_the_text() {
     let domain = "\nactive-domain(robot)\nactive-domain(0)\nactive-domain(step(0))\nactive-domain(1)\
                   \nactive-domain(wait)\nactive-domain(100)\nactive-domain(step(1))";
     check_lenient(
-        "(<= (p ?x ?y) (distinct ?x 0) (succ ?y ?z))",
-        &format!("p(?0,?1) <= active-domain(?0) & ?0 != 0 & succ(?1,?2){domain}"),
+        "(<= (next (p ?x ?y)) (distinct ?x 0) (succ ?y ?z))",
+        &format!("next(p(?0,?1)) <= active-domain(?0) & ?0 != 0 & succ(?1,?2){domain}"),
     );
     check_lenient(
-        "(<= (p ?x) (or (succ ?x 1) q))",
-        &format!("p(?0) <= [succ(?0,1) | active-domain(?0) & q]{domain}"),
+        "(<= (next ?x) (or (succ ?x 1) q))",
+        &format!("next(?0) <= [succ(?0,1) | active-domain(?0) & q]{domain}"),
     );
     check_lenient(
         "(<= p (or q (and r (distinct ?x 0))))",
         &format!("p <= [q | active-domain(?0) & r & ?0 != 0]{domain}"),
     );
     check_lenient(
-        "(<= (p ?x) (not (q ?x)))",
-        &format!("p(?0) <= active-domain(?0) & ~q(?0){domain}"),
+        "(<= (next ?x) (not (q ?x)))",
+        &format!("next(?0) <= active-domain(?0) & ~q(?0){domain}"),
+    );
+}
+
+#[test]
+fn tests_of_given_arguments_are_leniently_unfolded() {
+    let different = "(<= (different ?x ?y ?u ?v) (distinct ?x ?u)) \
+                     (<= (different ?x ?y ?u ?v) (distinct ?y ?v))";
+    check_lenient(
+        &format!("{different} (<= (p ?a) (succ ?a ?b) (different ?a ?b 1 2))"),
+        "p(?0) <= succ(?0,?1) & [?0 != 1 | ?1 != 2]",
+    );
+    check_lenient(
+        &format!("{different} (<= (p ?a) (succ ?a ?b) (not (different ?a ?b 1 2)))"),
+        "p(?0) <= succ(?0,?1) & ?0 = 1 & ?1 = 2",
+    );
+    check_lenient(
+        "(<= (same ?x ?x ?y) (succ ?z 1)) (<= p (succ ?a ?b) (same ?a ?b 0))",
+        "p <= succ(?0,?1) & ?0 = ?1 & succ(?2,1)",
+    );
+    check_lenient(
+        "(<= (same ?x 1) q r) (<= (t ?x) (not (same ?x 1))) (<= p (succ ?a ?b) (t ?b))",
+        "p <= succ(?0,?1) & [1 != 1 | ~q | ~r]",
     );
 }
 
