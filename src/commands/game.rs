@@ -1,22 +1,75 @@
 //! Looking at games: what is shipped, what a rulesheet says, and what follows
 //! from it.
 
+mod bench;
+mod info;
+mod list;
+mod state;
+mod survey;
+mod trace;
 mod validate;
+mod view;
+mod walk;
 
-use clap::Subcommand;
+use std::sync::Arc;
 
-use crate::cli::Outcome;
+use clap::{Args, Subcommand};
+use games::{Game, Guards, ReasoningError, StateMachine};
+
+use crate::cli::{Failure, Outcome};
+use crate::game_source::{self, LoadedGame, Reading};
 
 /// What to look at.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// List the shipped games.
+    List(list::Arguments),
+    /// Tell what kind of game it is, and how large.
+    Info(info::Arguments),
     /// Check rulesheets and draw all that was found in them.
     Validate(validate::Arguments),
+    /// Print one state: facts, legal moves, goals, percepts.
+    State(state::Arguments),
+    /// Print the states of random or given playouts as JSON lines.
+    Trace(trace::Arguments),
+    /// Measure how fast states are computed.
+    Bench(bench::Arguments),
 }
 
 /// Carries out `gamemaster game ...`.
 pub fn execute(command: &Command) -> Outcome {
     match command {
+        Command::List(arguments) => list::execute(arguments),
+        Command::Info(arguments) => info::execute(arguments),
         Command::Validate(arguments) => validate::execute(arguments),
+        Command::State(arguments) => state::execute(arguments),
+        Command::Trace(arguments) => trace::execute(arguments),
+        Command::Bench(arguments) => bench::execute(arguments),
     }
+}
+
+/// The game a command is about.
+#[derive(Args, Debug)]
+struct GameArgument {
+    /// Path of a rulesheet, or the name of a shipped game
+    file: String,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl GameArgument {
+    fn load(&self) -> Result<LoadedGame, Failure> {
+        game_source::load(&self.file, self.reading).map_err(Failure::game)
+    }
+}
+
+/// The reasoner for a game, and its name.
+fn machine(game: &Arc<Game>) -> Result<(Box<dyn StateMachine>, &'static str), Failure> {
+    let machine = games::state_machine_for(Arc::clone(game), Guards::default());
+    Ok((machine.map_err(reasoning)?, "prover"))
+}
+
+/// Rules that cannot be computed are the rulesheet's fault.
+fn reasoning(error: ReasoningError) -> Failure {
+    Failure::preflight(anyhow::anyhow!("failed to {error}"))
 }

@@ -1,0 +1,205 @@
+//! `gamemaster game info`: what kind of game it is, and how large.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use clap::Args;
+use games::{Game, library};
+use serde::Serialize;
+
+use super::survey::{Kind, Limits, Spread, Survey, survey};
+use super::view::{ByRole, role_names};
+use super::walk::Walker;
+use super::{GameArgument, machine, reasoning};
+use crate::cli::{Failure, Outcome};
+use crate::diagnostics::Counts;
+use crate::exit_code;
+use crate::game_source::LoadedGame;
+use crate::output::{json_line, to_stdout};
+
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster game info connect_four
+  gamemaster game info my_game.kif --playouts 1000 --json
+
+Whether players move at once, the lengths, the branching and the goals are those of
+random playouts, with the same seed always the same; games that take long are
+surveyed for a few seconds only. The size of the tree is Knuth's estimate from these
+playouts: right on average, but a few playouts may be far off.";
+
+/// Arguments of `gamemaster game info`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(flatten)]
+    game: GameArgument,
+    /// Random playouts to survey the game by
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    playouts: u64,
+    /// Cut each playout after this many steps
+    #[arg(long, value_name = "K", default_value_t = 1000)]
+    steps: usize,
+    /// Seed of the random moves
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Survey for this many seconds at most
+    #[arg(long, value_name = "T", default_value_t = 10)]
+    seconds: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    name: String,
+    title: Option<&'static str>,
+    roles: Vec<String>,
+    kind: Kind,
+    engine: &'static str,
+    sizes: Sizes,
+    /// Legal moves in the initial state; none if it is terminal.
+    legal_at_start: Option<ByRole<usize>>,
+    findings: Counts,
+    survey: Survey,
+}
+
+/// Sizes of the rules.
+#[derive(Serialize)]
+struct Sizes {
+    bytes: usize,
+    /// Top-level forms of the rulesheet.
+    forms: usize,
+    /// Rules with a body.
+    rules: usize,
+    /// Predicates that some fact or rule defines, by name and arity.
+    relations: usize,
+    /// Rules without a body.
+    static_facts: usize,
+    /// Facts of the initial state.
+    initial_facts: usize,
+}
+
+/// Carries out `gamemaster game info`.
+pub(super) fn execute(arguments: &Arguments) -> Outcome {
+    let LoadedGame { game, diagnostics } = arguments.game.load()?;
+    let (machine, engine) = machine(&game)?;
+    let mut walker = Walker::new(machine);
+    let initial = walker.machine.initial_state().map_err(reasoning)?;
+    let initial_facts = walker.machine.facts(&initial).len();
+    let legal_at_start = legal_at_start(&mut walker, &initial)?;
+    let limits = Limits {
+        playouts: arguments.playouts,
+        steps: arguments.steps,
+        time: Some(Duration::from_secs(arguments.seconds)),
+        seed: arguments.seed,
+    };
+    let survey = survey(&mut walker, &limits).map_err(reasoning)?;
+    let report = Report {
+        name: game.name().to_owned(),
+        title: library::find(&arguments.game.file).map(library::Shipped::title),
+        roles: role_names(&game),
+        kind: Kind::of(&game, survey.simultaneous),
+        engine,
+        sizes: sizes(&game, diagnostics.text(), initial_facts),
+        legal_at_start,
+        findings: diagnostics.counts(),
+        survey,
+    };
+    to_stdout(|stdout| {
+        if arguments.json {
+            json_line(stdout, &report)?;
+        } else {
+            print(stdout, &report)?;
+        }
+        Ok(exit_code::OK)
+    })
+}
+
+fn legal_at_start(
+    walker: &mut Walker,
+    initial: &games::State,
+) -> Result<Option<ByRole<usize>>, Failure> {
+    if walker.machine.is_terminal(initial).map_err(reasoning)? {
+        return Ok(None);
+    }
+    walker.find_moves(initial).map_err(reasoning)?;
+    let counts = walker.moves.iter().map(Vec::len).collect();
+    Ok(Some(ByRole::new(walker.machine.game(), counts)))
+}
+
+fn sizes(game: &Game, text: &str, initial_facts: usize) -> Sizes {
+    let heads = game.rules().iter().map(|rule| (rule.head.name, rule.head.arguments.len()));
+    let static_facts = game.rules().iter().filter(|rule| rule.body.is_empty()).count();
+    Sizes {
+        bytes: text.len(),
+        forms: game.forms().len(),
+        rules: game.rules().len() - static_facts,
+        relations: heads.collect::<BTreeSet<_>>().len(),
+        static_facts,
+        initial_facts,
+    }
+}
+
+fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
+    let Report { name, title, roles, kind, engine, sizes, legal_at_start, findings, survey } =
+        report;
+    match title {
+        Some(title) => writeln!(stdout, "{name}: {title}")?,
+        None => writeln!(stdout, "{name}")?,
+    }
+    let mut row = |label: &str, value: String| writeln!(stdout, "  {label:14} {value}");
+    row("roles", roles.join(" "))?;
+    row("kind", kind.to_string())?;
+    let Sizes { bytes, forms, rules, relations, static_facts, initial_facts } = sizes;
+    row("rulesheet", format!("{bytes} bytes, {forms} forms, {findings}"))?;
+    row("rules", format!("{rules} rules, {static_facts} facts, {relations} relations"))?;
+    row("reasoner", (*engine).to_owned())?;
+    row("at the start", format!("{initial_facts} facts{}", legal_moves(legal_at_start.as_ref())))?;
+    row("playouts", playouts(survey))?;
+    let or_unknown =
+        |spread: Option<Spread>| spread.map_or("unknown".to_owned(), |s| s.to_string());
+    row("length", or_unknown(survey.length))?;
+    row("branching", or_unknown(survey.branching))?;
+    row("facts", or_unknown(survey.facts))?;
+    let tree = survey.tree_log10.map_or("unknown".to_owned(), nodes);
+    row("tree", tree)?;
+    for (index, (role, spread)) in survey.goals.iter().enumerate() {
+        let label = if index == 0 { "goals" } else { "" };
+        row(label, format!("{role}: {}", or_unknown(*spread)))?;
+    }
+    Ok(())
+}
+
+fn legal_moves(at_start: Option<&ByRole<usize>>) -> String {
+    match at_start {
+        None => ", terminal".to_owned(),
+        Some(counts) => {
+            let counts = counts.iter().map(|(role, count)| format!("{role} {count}"));
+            format!(", legal moves: {}", counts.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+fn playouts(survey: &Survey) -> String {
+    let mut told = survey.playouts.to_string();
+    let notes = [
+        (survey.cut, "cut"),
+        (survey.stuck, "stuck without a legal move"),
+        (survey.without_goal, "ended without a goal for each role"),
+    ];
+    for (count, note) in notes.into_iter().filter(|(count, _)| *count > 0) {
+        told += &format!(", {count} {note}");
+    }
+    told
+}
+
+/// `about 5478 nodes`, or `about 10^40.1 nodes`.
+fn nodes(log10: f64) -> String {
+    if log10 < 6.0 {
+        format!("about {:.0} nodes", 10f64.powf(log10))
+    } else {
+        format!("about 10^{log10:.1} nodes")
+    }
+}

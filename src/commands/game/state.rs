@@ -1,0 +1,254 @@
+//! `gamemaster game state`: one state, reached by moves or given by its facts.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use games::{Expression, Game, MoveId, RoleId, State, StateMachine};
+use serde::Serialize;
+
+use super::view::{ByRole, View, percepts, role_names};
+use super::{GameArgument, machine, reasoning};
+use crate::cli::{Failure, Outcome};
+use crate::exit_code;
+use crate::output::{json_line, to_stdout};
+
+/// Legal moves that are listed where an illegal one was given.
+const MAX_LISTED: usize = 30;
+
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster game state tic_tac_toe
+  gamemaster game state tic_tac_toe --moves '((mark 1 1) noop) (noop (mark 2 2))'
+  gamemaster game state buttons_and_lights --moves 'a b (c)'
+  gamemaster game state my_game.kif --facts '(cell 1 1 x) (control o)' --json
+
+A joint move is a list of one move for each role, in the order of the roles. With
+one role its parentheses may be left out. The facts make up a state whether or not
+play can reach it, with or without `true` around each.";
+
+/// Arguments of `gamemaster game state`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(flatten)]
+    game: GameArgument,
+    /// Joint moves to make first
+    #[arg(long, value_name = "MOVES", allow_hyphen_values = true)]
+    moves: Option<String>,
+    /// Start from the state of these facts instead of the initial one
+    #[arg(long, value_name = "FACTS", allow_hyphen_values = true)]
+    facts: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    game: String,
+    step: usize,
+    state: Vec<String>,
+    legal: Option<ByRole<Vec<String>>>,
+    terminal: bool,
+    goals: ByRole<Option<u8>>,
+    /// What the last move let each role perceive; none without a move, and
+    /// none if the rules do not say.
+    percepts: Option<ByRole<Vec<String>>>,
+}
+
+/// Carries out `gamemaster game state`.
+pub(super) fn execute(arguments: &Arguments) -> Outcome {
+    let game = arguments.game.load()?.game;
+    let (mut machine, _) = machine(&game)?;
+    let machine = machine.as_mut();
+    let start = match &arguments.facts {
+        Some(text) => state_of(machine, text)?,
+        None => machine.initial_state().map_err(reasoning)?,
+    };
+    let moves = expressions(arguments.moves.as_deref().unwrap_or_default(), "--moves")?;
+    let (state, last) = follow(machine, start, &moves)?;
+    let percepts = match &last {
+        Some((before, joint_move)) if game.kind().hidden_information => {
+            Some(percepts(machine, before, joint_move).map_err(reasoning)?)
+        }
+        _ => None,
+    };
+    let View { facts, legal, terminal, goals } = View::of(machine, &state).map_err(reasoning)?;
+    let report = Report {
+        game: game.name().to_owned(),
+        step: moves.len(),
+        state: facts,
+        legal,
+        terminal,
+        goals,
+        percepts,
+    };
+    to_stdout(|stdout| {
+        if arguments.json {
+            json_line(stdout, &report)?;
+        } else {
+            print(stdout, &report)?;
+        }
+        Ok(exit_code::OK)
+    })
+}
+
+fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
+    let Report { game, step, state, legal, terminal, goals, percepts } = report;
+    let ended = if *terminal { ", terminal" } else { "" };
+    writeln!(stdout, "{game}, step {step}{ended}\n\nfacts ({})", state.len())?;
+    for fact in state {
+        writeln!(stdout, "  {fact}")?;
+    }
+    if let Some(legal) = legal {
+        writeln!(stdout, "\nlegal moves")?;
+        lists(stdout, legal)?;
+    }
+    writeln!(stdout, "\ngoals")?;
+    let width = width(goals);
+    for (role, goal) in goals.iter() {
+        match goal {
+            Some(goal) => writeln!(stdout, "  {role:width$}  {goal}")?,
+            None => writeln!(stdout, "  {role:width$}  none, or several")?,
+        }
+    }
+    if let Some(percepts) = percepts {
+        writeln!(stdout, "\npercepts of the last step")?;
+        lists(stdout, percepts)?;
+    }
+    Ok(())
+}
+
+fn lists(stdout: &mut impl Write, lists: &ByRole<Vec<String>>) -> io::Result<()> {
+    let width = width(lists);
+    for (role, texts) in lists.iter() {
+        let listed = if texts.is_empty() { "(none)".to_owned() } else { texts.join(" ") };
+        writeln!(stdout, "  {role:width$}  {listed}")?;
+    }
+    Ok(())
+}
+
+fn width<T>(by_role: &ByRole<T>) -> usize {
+    by_role.iter().map(|(role, _)| role.chars().count()).max().unwrap_or_default()
+}
+
+/// All expressions of `text`, which was given for `option`.
+fn expressions(text: &str, option: &str) -> Result<Vec<Expression>, Failure> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while !rest.trim_start().is_empty() {
+        let (expression, length) = Expression::parse_prefix(rest).map_err(|error| {
+            let position = text.len() - rest.len() + error.span().range().start;
+            let column = text[..position].chars().count() + 1;
+            usage(format!("read {option}: {error} (character {column})"))
+        })?;
+        found.push(expression);
+        rest = &rest[length..];
+    }
+    Ok(found)
+}
+
+fn state_of(machine: &mut dyn StateMachine, text: &str) -> Result<State, Failure> {
+    let facts = expressions(text, "--facts")?;
+    let facts: Vec<Expression> = facts.into_iter().map(without_true).collect();
+    machine
+        .state_of(&facts)
+        .ok_or_else(|| usage("read --facts: a fact holds no variables".to_owned()))
+}
+
+fn without_true(fact: Expression) -> Expression {
+    match fact {
+        Expression::List(mut items) if items.len() == 2 && items[0] == Expression::atom("true") => {
+            items.swap_remove(1)
+        }
+        fact => fact,
+    }
+}
+
+/// The state before a step, and the joint move of that step.
+type LastStep = (State, Vec<MoveId>);
+
+/// Makes the joint moves, each of which must be legal.
+fn follow(
+    machine: &mut dyn StateMachine,
+    start: State,
+    moves: &[Expression],
+) -> Result<(State, Option<LastStep>), Failure> {
+    let game = std::sync::Arc::clone(machine.game());
+    let mut state = start;
+    let mut last = None;
+    for (step, joint_move) in moves.iter().enumerate() {
+        if machine.is_terminal(&state).map_err(reasoning)? {
+            let left = moves.len() - step;
+            return Err(usage(format!(
+                "make joint move {}: the state after {step} is terminal ({left} left)",
+                step + 1
+            )));
+        }
+        let parts = split(&game, joint_move, step + 1)?;
+        let mut ids = Vec::new();
+        for (role, part) in super::view::roles(&game).zip(parts) {
+            ids.push(legal_move(machine, &state, role, part, step + 1)?);
+        }
+        let mut next = State::default();
+        machine.next_state(&state, &ids, &mut next).map_err(reasoning)?;
+        last = Some((std::mem::replace(&mut state, next), ids));
+    }
+    Ok((state, last))
+}
+
+/// The moves of the roles. For one role, a list of one item is a joint move,
+/// and all else the move itself; `(left)` is `left` either way.
+fn split<'a>(
+    game: &Game,
+    joint_move: &'a Expression,
+    number: usize,
+) -> Result<&'a [Expression], Failure> {
+    let n_roles = game.roles().len();
+    match joint_move {
+        Expression::List(items) if items.len() == n_roles => Ok(items),
+        other if n_roles == 1 => Ok(std::slice::from_ref(other)),
+        other => {
+            let n_moves = match other {
+                Expression::List(items) => items.len(),
+                Expression::Atom(_) => 1,
+            };
+            let roles = role_names(game).join(" ");
+            let plural = if n_moves == 1 { "" } else { "s" };
+            Err(usage(format!(
+                "make joint move {number}, `{other}`: it has {n_moves} move{plural} for the {n_roles} roles ({roles})"
+            )))
+        }
+    }
+}
+
+fn legal_move(
+    machine: &mut dyn StateMachine,
+    state: &State,
+    role: RoleId,
+    text: &Expression,
+    number: usize,
+) -> Result<MoveId, Failure> {
+    let mut legal = Vec::new();
+    machine.legal_moves(state, role, &mut legal).map_err(reasoning)?;
+    if let Some(id) = machine.find_move(text).filter(|id| legal.contains(id)) {
+        return Ok(id);
+    }
+    let mut texts: Vec<String> =
+        legal.iter().map(|&id| machine.move_expression(id).to_string()).collect();
+    texts.sort_unstable();
+    let more = texts.len().saturating_sub(MAX_LISTED);
+    texts.truncate(MAX_LISTED);
+    let listed = match (texts.join(" "), more) {
+        (none, _) if none.is_empty() => "it has none".to_owned(),
+        (listed, 0) => format!("legal are {listed}"),
+        (listed, more) => format!("legal are {listed} and {more} more"),
+    };
+    let game = machine.game();
+    let role = game.symbols().name(game.roles()[usize::from(role.0)]);
+    Err(usage(format!("make joint move {number}: `{text}` is not legal for {role}; {listed}")))
+}
+
+fn usage(message: String) -> Failure {
+    Failure::usage(anyhow::anyhow!("failed to {message}"))
+}

@@ -1,0 +1,266 @@
+//! What random playouts tell of a game: how its roles move, how long it lasts,
+//! how large it is.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use games::{Game, MoveId, ReasoningError, RoleId, State};
+use serde::Serialize;
+
+use super::view::{ByRole, roles};
+use super::walk::{Ending, Walker, playout_rng};
+
+/// How much to play.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) playouts: u64,
+    pub(super) steps: usize,
+    pub(super) time: Option<Duration>,
+    pub(super) seed: u64,
+}
+
+/// How the players share the moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Turns {
+    /// There is only one player.
+    Alone,
+    /// In no visited state had two players a choice.
+    TurnTaking,
+    /// In some visited state two players had a choice.
+    Simultaneous,
+}
+
+/// The cell of a game in the usual classification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Kind {
+    /// Roles other than `random`.
+    pub(super) players: usize,
+    pub(super) turns: Turns,
+    pub(super) chance: bool,
+    pub(super) hidden_information: bool,
+}
+
+/// Least, mean and greatest of some numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(super) struct Spread {
+    pub(super) min: f64,
+    pub(super) mean: f64,
+    pub(super) max: f64,
+    #[serde(skip)]
+    count: u64,
+}
+
+impl Spread {
+    fn add(&mut self, value: f64) {
+        let first = self.count == 0;
+        self.count += 1;
+        self.min = if first { value } else { self.min.min(value) };
+        self.max = if first { value } else { self.max.max(value) };
+        self.mean += (value - self.mean) / self.count as f64;
+    }
+
+    /// None if there were no numbers.
+    pub(super) fn known(self) -> Option<Self> {
+        (self.count > 0).then_some(self)
+    }
+}
+
+/// What was seen.
+#[derive(Debug, Serialize)]
+pub(super) struct Survey {
+    pub(super) playouts: u64,
+    /// Of these, in a terminal state.
+    pub(super) ended: u64,
+    /// Of these, cut at the limit of steps or by the clock.
+    pub(super) cut: u64,
+    /// Of these, where some role had no legal move.
+    pub(super) stuck: u64,
+    /// Joint moves of the playouts that ended.
+    pub(super) length: Option<Spread>,
+    /// Joint moves to choose from in a state that is not terminal.
+    pub(super) branching: Option<Spread>,
+    /// Facts of a state.
+    pub(super) facts: Option<Spread>,
+    /// Decimal logarithm of the estimated number of nodes of the game tree.
+    pub(super) tree_log10: Option<f64>,
+    /// Goals at the end, of the playouts that gave a role one goal.
+    pub(super) goals: ByRole<Option<Spread>>,
+    /// Ends that gave some role no goal or several.
+    pub(super) without_goal: u64,
+    #[serde(skip)]
+    pub(super) simultaneous: bool,
+}
+
+/// Plays at random from the initial state.
+pub(super) fn survey(walker: &mut Walker, limits: &Limits) -> Result<Survey, ReasoningError> {
+    let game = std::sync::Arc::clone(walker.machine.game());
+    let initial = walker.machine.initial_state()?;
+    let random = game.random();
+    let deadline = limits.time.map(|time| Instant::now() + time);
+    let in_time = || deadline.is_none_or(|deadline| Instant::now() < deadline);
+
+    let [mut length, mut branching, mut facts] = [Spread::default(); 3];
+    let mut goals = vec![Spread::default(); game.roles().len()];
+    let (mut ended, mut cut, mut stuck, mut without_goal, mut playouts) = (0, 0, 0, 0, 0);
+    let mut simultaneous = false;
+    let mut trees = Vec::new();
+    while playouts < limits.playouts && (playouts == 0 || in_time()) {
+        let mut rng = playout_rng(limits.seed, playouts);
+        let mut tree = TreeEstimate::default();
+        let visit =
+            |machine: &mut dyn games::StateMachine, state: &State, moves: &[Vec<MoveId>]| {
+                let choices: f64 = moves.iter().map(|moves| moves.len() as f64).product();
+                branching.add(choices);
+                tree.descend(choices);
+                facts.add(machine.facts(state).len() as f64);
+                simultaneous |= n_choosers(moves, random) > 1;
+                in_time()
+            };
+        let playout = walker.playout(initial.clone(), &mut rng, limits.steps, visit)?;
+        playouts += 1;
+        match playout.ending {
+            Ending::Terminal => ended += 1,
+            Ending::StepLimit | Ending::Stopped => cut += 1,
+            Ending::NoMove => stuck += 1,
+        }
+        if playout.ending != Ending::Terminal {
+            continue;
+        }
+        length.add(playout.steps as f64);
+        facts.add(walker.machine.facts(&playout.last).len() as f64);
+        trees.push(tree.log10());
+        let mut complete = true;
+        for (role, spread) in roles(&game).zip(&mut goals) {
+            match walker.machine.goal(&playout.last, role)?.unique() {
+                Some(goal) => spread.add(f64::from(goal.value())),
+                None => complete = false,
+            }
+        }
+        without_goal += u64::from(!complete);
+    }
+    let goals = goals.into_iter().map(Spread::known).collect();
+    Ok(Survey {
+        playouts,
+        ended,
+        cut,
+        stuck,
+        length: length.known(),
+        branching: branching.known(),
+        facts: facts.known(),
+        tree_log10: mean_of_powers(&trees),
+        goals: ByRole::new(&game, goals),
+        without_goal,
+        simultaneous,
+    })
+}
+
+/// Players that have more than one legal move.
+fn n_choosers(moves: &[Vec<MoveId>], random: Option<RoleId>) -> usize {
+    let is_player = |index: usize| random.is_none_or(|random| usize::from(random.0) != index);
+    let chooses = |(index, moves): &(usize, &Vec<MoveId>)| is_player(*index) && moves.len() > 1;
+    moves.iter().enumerate().filter(chooses).count()
+}
+
+/// Knuth's estimate of the size of a tree ("Estimating the efficiency of
+/// backtrack programs", 1975): 1 + b1 + b1 b2 + ..., with the numbers of
+/// branches met on one random path, has the number of nodes as its mean. Kept as
+/// logarithms, since the numbers of large games fit no float.
+struct TreeEstimate {
+    /// Nodes at the depth reached.
+    level: f64,
+    /// All nodes so far.
+    nodes: f64,
+}
+
+impl Default for TreeEstimate {
+    fn default() -> Self {
+        Self { level: 0.0, nodes: 0.0 }
+    }
+}
+
+impl TreeEstimate {
+    fn descend(&mut self, branches: f64) {
+        self.level += branches.log10();
+        self.nodes = log10_of_sum(self.nodes, self.level);
+    }
+
+    fn log10(&self) -> f64 {
+        self.nodes
+    }
+}
+
+fn log10_of_sum(a: f64, b: f64) -> f64 {
+    let (small, large) = if a < b { (a, b) } else { (b, a) };
+    large + 10f64.powf(small - large).ln_1p() / std::f64::consts::LN_10
+}
+
+fn mean_of_powers(logarithms: &[f64]) -> Option<f64> {
+    let sum = logarithms.iter().copied().reduce(log10_of_sum)?;
+    Some(sum - (logarithms.len() as f64).log10())
+}
+
+impl Kind {
+    pub(super) fn of(game: &Game, simultaneous: bool) -> Self {
+        let games::game::Kind { n_roles, chance, hidden_information } = game.kind();
+        let players = n_roles - usize::from(chance);
+        let turns = match players {
+            0 | 1 => Turns::Alone,
+            _ if simultaneous => Turns::Simultaneous,
+            _ => Turns::TurnTaking,
+        };
+        Self { players, turns, chance, hidden_information }
+    }
+}
+
+/// `2 players, turn-taking, deterministic, perfect information`.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let turns = match self.turns {
+            Turns::Alone => "",
+            Turns::TurnTaking => ", turn-taking",
+            Turns::Simultaneous => ", simultaneous",
+        };
+        let plural = if self.players == 1 { "" } else { "s" };
+        let chance = if self.chance { "chance" } else { "deterministic" };
+        let information = if self.hidden_information { "hidden" } else { "perfect" };
+        write!(f, "{} player{plural}{turns}, {chance}, {information} information", self.players)
+    }
+}
+
+/// `5` if all are equal, else `2 to 9, mean 5.5`.
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.min == self.max {
+            return write!(f, "{}", self.min);
+        }
+        write!(f, "{} to {}, mean {:.2}", self.min, self.max, self.mean)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimates_of_regular_trees_are_exact() {
+        let mut tree = TreeEstimate::default();
+        for _ in 0..3 {
+            tree.descend(2.0);
+        }
+        assert!((10f64.powf(tree.log10()) - 15.0).abs() < 1e-9);
+        let mean = mean_of_powers(&[1.0, 2.0]).unwrap();
+        assert!((10f64.powf(mean) - 55.0).abs() < 1e-9);
+        assert_eq!(mean_of_powers(&[]), None);
+    }
+
+    #[test]
+    fn spreads_are_told_in_words() {
+        let mut spread = Spread::default();
+        assert_eq!(spread.known(), None);
+        spread.add(4.0);
+        assert_eq!(spread.to_string(), "4");
+        spread.add(5.0);
+        assert_eq!(spread.to_string(), "4 to 5, mean 4.50");
+    }
+}
