@@ -95,7 +95,7 @@ impl Cancel {
 }
 
 /// Limits on a single computation, so that a hostile rulesheet exhausts neither
-/// memory nor time (`gdl.md`: recursion over functions may build terms for ever).
+/// memory nor time (recursion over functions may build terms for ever).
 #[derive(Clone, Debug)]
 pub struct Guards {
     /// Deepest nesting of a derived term.

@@ -2,6 +2,7 @@
 
 mod clause;
 mod dependencies;
+mod grammar;
 mod keyword;
 mod names;
 mod safety;
@@ -48,7 +49,7 @@ pub struct Validation {
 pub fn validate(rulesheet: &Rulesheet, leniency: Leniency) -> Validation {
     let mut findings = Findings::with(rulesheet.findings().to_vec());
     let words = Words::of(rulesheet.symbols());
-    let mut clauses = clause::clauses(rulesheet, &words, &mut findings);
+    let mut clauses = grammar::clauses(rulesheet, &words, &mut findings);
     names::check_spelling(rulesheet, &words, &mut findings);
     names::check_arities(&clauses, &words, rulesheet, &mut findings);
     // A head that could not be read may be the one that seems to be missing.
