@@ -1,11 +1,9 @@
-//! The Gamemaster: match manager, schedule, runner, event stream and command
 //! line.
 //!
 //! ```text
 //! Spec -> Schedule -> Match -> Event... -> Journal -> Standings, Report
 //! ```
 //!
-//! The runner plays jobs and emits events; progress, journal and live displays
 //! consume them and none reaches back. How a reasoner works inside is the
 //! business of `games`, how a statistic is computed that of `results`.
 
@@ -20,3 +18,4 @@ pub mod manager;
 pub mod output;
 pub mod protocol;
 pub mod schedule;
+pub mod spec;

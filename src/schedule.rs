@@ -186,6 +186,27 @@ struct Group {
     first_block: u64,
 }
 
+/// All that is played of one game under one time budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Round {
+    /// Index of the game.
+    pub game: usize,
+    /// Index of the time budget.
+    pub time_budget: usize,
+    /// Indices of the players that take part.
+    pub players: Vec<usize>,
+    /// Players of a match.
+    pub n_seats: usize,
+    /// Sets of players.
+    pub n_pairings: u64,
+    /// Blocks, over all laps.
+    pub n_blocks: u64,
+    /// Matches, over all laps.
+    pub n_matches: u64,
+    /// How often each player sits in each role.
+    pub n_times_seated: u64,
+}
+
 /// The jobs of a plan.
 #[derive(Clone, Debug)]
 pub struct Schedule {
@@ -204,6 +225,14 @@ pub struct Lap {
     order: Vec<u32>,
     /// For each block in that order, the jobs of the lap that come before it.
     first_jobs: Vec<u64>,
+}
+
+impl Lap {
+    /// Which lap it is, from 0.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.number
+    }
 }
 
 impl Schedule {
@@ -285,6 +314,28 @@ impl Schedule {
     #[must_use]
     pub fn jobs_per_lap(&self) -> u64 {
         self.jobs_per_lap
+    }
+
+    /// What is played, by game and time budget.
+    pub fn rounds(&self) -> impl Iterator<Item = Round> + '_ {
+        self.groups.iter().map(|group| {
+            let n_blocks = group
+                .n_pairings
+                .saturating_mul(u64::from(group.weight))
+                .saturating_mul(u64::from(self.plan.laps));
+            let n_matches = n_blocks.saturating_mul(group.matches_per_block);
+            Round {
+                game: group.game,
+                time_budget: group.time_budget,
+                players: group.players.clone(),
+                n_seats: group.n_seats,
+                n_pairings: group.n_pairings,
+                n_blocks,
+                n_matches,
+                // Every block seats each of its players equally often in each role.
+                n_times_seated: n_matches / group.players.len() as u64,
+            }
+        })
     }
 
     /// Games and players that are left out.

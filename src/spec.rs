@@ -1,0 +1,269 @@
+//! What an experiment is: who plays what, under which clocks, how often.
+//!
+//! A spec is written as TOML ([`file`](self)), completed with defaults and with
+//! what the command line overrides, and from then on a value: canonical,
+//! hashable, and all that a schedule needs. The keys are documented in
+//! `docs/spec.md`.
+
+mod error;
+mod file;
+mod lock;
+mod player_text;
+
+use std::sync::Arc;
+
+use games::{Game, Guards};
+use results::record::Budget;
+
+use crate::fingerprint::Fingerprint;
+use crate::game_source::{CaseMode, GameSource, Reading as RulesReading};
+use crate::manager::{Dialect, GoalConflict, MatchRules, PlayerConfig, Reading, Substitute};
+use crate::schedule::{Plan, PlannedGame, PlannedPlayer, Seating, TimeBudget};
+
+pub use error::SpecError;
+pub use file::{Overrides, read};
+pub use lock::{LOCK_HEADER, lock_text};
+pub use player_text::read_player;
+
+/// An experiment, complete and checked as far as that goes without reading the
+/// rulesheets.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// What the user calls it; names the run's folder.
+    pub name: String,
+    /// Everything random derives from it.
+    pub seed: u64,
+    /// Laps: blocks of each pairing at each game (times the game's weight).
+    pub blocks: u32,
+    /// How pairings are seated.
+    pub seating: Seating,
+    /// Who plays.
+    pub players: Vec<Contestant>,
+    /// What is played.
+    pub games: Vec<GameEntry>,
+    /// One tournament for each.
+    pub time_budgets: Vec<TimeBudget>,
+    /// Settings of every match.
+    pub rules: MatchRules,
+    /// Limits on single computations of the reasoner.
+    pub guards: Guards,
+    /// Matches at once; chosen by the runner if `None`.
+    pub jobs: Option<u32>,
+    /// What is written down.
+    pub record: RecordSettings,
+}
+
+/// One player, and what the runner has to know of it.
+#[derive(Clone, Debug)]
+pub struct Contestant {
+    /// How the manager talks to it.
+    pub config: Arc<PlayerConfig>,
+    /// Whether it uses time to think, so that its neighbours' clocks suffer.
+    pub thinks: bool,
+    /// Whether it can play games of hidden information.
+    pub plays_hidden_information: bool,
+    /// The options of a built-in player, as written.
+    pub options: toml::Table,
+}
+
+/// A rulesheet, read from somewhere but not yet understood.
+#[derive(Clone, Debug)]
+pub struct GameEntry {
+    /// The text and its name in the records.
+    pub source: GameSource,
+    /// How it is to be read.
+    pub reading: RulesReading,
+    /// Blocks of each pairing in a lap.
+    pub weight: u32,
+}
+
+/// What is written down of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordSettings {
+    /// Whether there is a row for each decision.
+    pub moves: bool,
+    /// Whether think times are part of the tables.
+    pub timings: Timings,
+}
+
+/// Whether think times are part of the tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Timings {
+    /// Unless every budget is counted in nodes, when equal runs are to give
+    /// equal bytes.
+    #[default]
+    Auto,
+    /// In any case.
+    Always,
+    /// In no case.
+    Never,
+}
+
+impl GameEntry {
+    /// Hash of the text alone.
+    #[must_use]
+    pub fn text_hash(&self) -> String {
+        Fingerprint::of("rulesheet").text(&self.source.text).hex(16)
+    }
+
+    /// Hash of the text and of how it is read.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        Fingerprint::of("game")
+            .text(&self.source.text)
+            .text(case_name(self.reading.case))
+            .number(self.reading.lenient.into())
+            .hex(16)
+    }
+}
+
+impl Spec {
+    /// Whether think times are part of the tables.
+    #[must_use]
+    pub fn timings(&self) -> bool {
+        match self.record.timings {
+            Timings::Auto => self.time_budgets.iter().any(|time| time.budget == Budget::Clock),
+            Timings::Always => true,
+            Timings::Never => false,
+        }
+    }
+
+    /// What the schedule follows from, given the games in the order of
+    /// [`games`](Self::games).
+    #[must_use]
+    pub fn plan(&self, games: &[Arc<Game>]) -> Plan {
+        let game = |(entry, game): (&GameEntry, &Arc<Game>)| PlannedGame {
+            hash: entry.hash(),
+            seats: (0..game.roles().len())
+                .map(|role| game.random().is_none_or(|random| usize::from(random.0) != role))
+                .collect(),
+            weight: entry.weight,
+            hidden_information: game.kind().hidden_information,
+        };
+        let player = |player: &Contestant| PlannedPlayer {
+            hash: player.config.hash.clone(),
+            plays_hidden_information: player.plays_hidden_information,
+        };
+        Plan {
+            seed: self.seed,
+            laps: self.blocks,
+            seating: self.seating,
+            games: self.games.iter().zip(games).map(game).collect(),
+            players: self.players.iter().map(player).collect(),
+            time_budgets: self.time_budgets.clone(),
+            settings_hash: self.settings_hash(),
+        }
+    }
+
+    /// Hash of the settings that all matches share.
+    #[must_use]
+    pub fn settings_hash(&self) -> String {
+        let rules = &self.rules;
+        Fingerprint::of("settings")
+            .number(rules.step_limit.into())
+            .text(substitute_name(rules.substitute))
+            .text(goal_conflict_name(rules.goal_conflict))
+            .number(rules.scramble.into())
+            .number(rules.max_reply_bytes as u64)
+            .number(rules.max_header_bytes as u64)
+            .number(self.guards.max_facts as u64)
+            .number(self.guards.max_term_depth.into())
+            .hex(16)
+    }
+
+    /// Hash of all that determines the results: not of the name, of how many
+    /// matches are played at once, or of which tables are written.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let mut hash = Fingerprint::of("spec")
+            .number(self.seed)
+            .number(self.blocks.into())
+            .text(seating_name(self.seating))
+            .text(&self.settings_hash())
+            .number(self.timings().into())
+            .number(self.players.len() as u64);
+        for player in &self.players {
+            hash = hash.text(&player.config.hash);
+        }
+        hash = hash.number(self.games.len() as u64);
+        for game in &self.games {
+            hash = hash.text(&game.source.name).text(&game.hash()).number(game.weight.into());
+        }
+        for time in &self.time_budgets {
+            let millis = |duration: std::time::Duration| duration.as_millis() as u64;
+            hash = hash
+                .number(millis(time.clocks.start))
+                .number(millis(time.clocks.play))
+                .number(millis(time.clocks.margin))
+                .number(match time.budget {
+                    Budget::Clock => 0,
+                    Budget::Nodes(nodes) => nodes,
+                });
+        }
+        hash.hex(16)
+    }
+}
+
+/// Budgets as they are told: `10s + 1s a move`, `1000 nodes a move`.
+#[must_use]
+pub fn time_budget_words(time: &TimeBudget) -> String {
+    match time.budget {
+        Budget::Clock => format!(
+            "{} + {} a move",
+            humantime::format_duration(time.clocks.start),
+            humantime::format_duration(time.clocks.play)
+        ),
+        Budget::Nodes(nodes) => format!("{nodes} nodes a move"),
+    }
+}
+
+fn case_name(case: CaseMode) -> &'static str {
+    match case {
+        CaseMode::Folded => "folded",
+        CaseMode::Sensitive => "sensitive",
+    }
+}
+
+fn seating_name(seating: Seating) -> &'static str {
+    match seating {
+        Seating::Rotations => "rotations",
+        Seating::Permutations => "permutations",
+    }
+}
+
+fn substitute_name(substitute: Substitute) -> &'static str {
+    match substitute {
+        Substitute::Random => "random",
+        Substitute::First => "first",
+    }
+}
+
+fn goal_conflict_name(policy: GoalConflict) -> &'static str {
+    match policy {
+        GoalConflict::Smallest => "smallest",
+        GoalConflict::First => "first",
+        GoalConflict::Error => "error",
+    }
+}
+
+fn timings_name(timings: Timings) -> &'static str {
+    match timings {
+        Timings::Auto => "auto",
+        Timings::Always => "always",
+        Timings::Never => "never",
+    }
+}
+
+fn reading_name(reading: Reading) -> &'static str {
+    match reading {
+        Reading::Strict => "strict",
+        Reading::Lenient => "lenient",
+    }
+}
+
+fn dialect_name(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Official => "official",
+        Dialect::OldDresden => "old_dresden",
+    }
+}

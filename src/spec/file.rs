@@ -1,0 +1,519 @@
+//! A spec as it is written, and how it is completed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::Path;
+use std::time::Duration;
+
+use games::Guards;
+use results::record::Budget;
+use serde::Deserialize;
+use toml::{Spanned, Value};
+
+use super::player_text::{PlayerFields, contestant};
+use super::{Contestant, GameEntry, RecordSettings, Spec, SpecError, Timings};
+use crate::game_source::{CaseMode, GameSource, Reading};
+use crate::manager::{GoalConflict, MatchRules, Substitute};
+use crate::schedule::{Clocks, Seating, TimeBudget};
+
+/// What the command line says instead of the spec.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// The seed.
+    pub seed: Option<u64>,
+    /// Matches at once.
+    pub jobs: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SpecFile {
+    name: Option<Spanned<String>>,
+    #[serde(default = "one")]
+    seed: i64,
+    blocks: Option<Spanned<u32>>,
+    #[serde(default)]
+    seating: SeatingWord,
+    jobs: Option<Spanned<u32>>,
+    #[serde(default)]
+    scramble: bool,
+    #[serde(default)]
+    players: Vec<Spanned<BTreeMap<Spanned<String>, Spanned<Value>>>>,
+    #[serde(default)]
+    games: Vec<Spanned<Value>>,
+    #[serde(default)]
+    clocks: ClocksTable,
+    #[serde(default)]
+    budget: BudgetTable,
+    #[serde(default)]
+    faults: FaultsTable,
+    #[serde(default)]
+    limits: LimitsTable,
+    #[serde(default)]
+    record: RecordTable,
+    /// What a lock file adds; nothing that determines a run.
+    #[serde(default, rename = "lock")]
+    _lock: Option<toml::Table>,
+}
+
+fn one() -> i64 {
+    1
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+enum SeatingWord {
+    #[default]
+    Rotations,
+    Permutations,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct ClocksTable {
+    start: Option<Spanned<Value>>,
+    play: Option<Spanned<Value>>,
+    margin: Option<Spanned<Value>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct BudgetTable {
+    nodes: Option<Spanned<Value>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct FaultsTable {
+    #[serde(default)]
+    substitute: SubstituteWord,
+    #[serde(default)]
+    goal_conflict: GoalConflictWord,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+enum SubstituteWord {
+    #[default]
+    Random,
+    First,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+enum GoalConflictWord {
+    #[default]
+    Smallest,
+    First,
+    Error,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct LimitsTable {
+    step_limit: Option<Spanned<u32>>,
+    max_facts: Option<usize>,
+    max_term_depth: Option<u32>,
+    reply_bytes: Option<usize>,
+    header_bytes: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RecordTable {
+    moves: bool,
+    timings: TimingsWord,
+}
+
+impl Default for RecordTable {
+    fn default() -> Self {
+        Self { moves: true, timings: TimingsWord::Auto }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum TimingsWord {
+    Auto,
+    Always,
+    Never,
+}
+
+/// A game with more than its name.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GameTable {
+    game: String,
+    name: Option<String>,
+    #[serde(default)]
+    case: CaseWord,
+    #[serde(default)]
+    lenient: bool,
+    weight: Option<u32>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+enum CaseWord {
+    #[default]
+    Folded,
+    Sensitive,
+}
+
+/// Makes a spec of `text`. `origin` names the text in errors; paths in it are
+/// relative to `folder`.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn read(
+    text: &str,
+    origin: &str,
+    folder: &Path,
+    overrides: &Overrides,
+) -> Result<Spec, SpecError> {
+    let source = Source { text, origin };
+    let file: SpecFile = toml::from_str(text).map_err(|error| source.toml_error(&error))?;
+    let name = match &file.name {
+        Some(name) => source.run_name(name)?,
+        None => {
+            Path::new(origin).file_stem().map_or("run".into(), |stem| stem.to_string_lossy().into())
+        }
+    };
+    let jobs = file.jobs.as_ref().map(|jobs| source.positive(jobs, "jobs")).transpose()?;
+    let default_rules = MatchRules::default();
+    let default_guards = Guards::default();
+    let limits = &file.limits;
+    let step_limit = limits.step_limit.as_ref().map(|n| source.positive(n, "step_limit"));
+    Ok(Spec {
+        name,
+        seed: overrides.seed.unwrap_or(file.seed.cast_unsigned()),
+        blocks: file.blocks.as_ref().map_or(Ok(1), |blocks| source.positive(blocks, "blocks"))?,
+        seating: match file.seating {
+            SeatingWord::Rotations => Seating::Rotations,
+            SeatingWord::Permutations => Seating::Permutations,
+        },
+        players: source.players(&file.players)?,
+        games: source.games(&file.games, folder)?,
+        time_budgets: source.time_budgets(&file.clocks, &file.budget)?,
+        rules: MatchRules {
+            step_limit: step_limit.transpose()?.unwrap_or(default_rules.step_limit),
+            substitute: match file.faults.substitute {
+                SubstituteWord::Random => Substitute::Random,
+                SubstituteWord::First => Substitute::First,
+            },
+            goal_conflict: match file.faults.goal_conflict {
+                GoalConflictWord::Smallest => GoalConflict::Smallest,
+                GoalConflictWord::First => GoalConflict::First,
+                GoalConflictWord::Error => GoalConflict::Error,
+            },
+            scramble: file.scramble,
+            max_reply_bytes: limits.reply_bytes.unwrap_or(default_rules.max_reply_bytes),
+            max_header_bytes: limits.header_bytes.unwrap_or(default_rules.max_header_bytes),
+        },
+        guards: Guards {
+            max_term_depth: limits.max_term_depth.unwrap_or(default_guards.max_term_depth),
+            max_facts: limits.max_facts.unwrap_or(default_guards.max_facts),
+        },
+        jobs: overrides.jobs.or(jobs),
+        record: RecordSettings {
+            moves: file.record.moves,
+            timings: match file.record.timings {
+                TimingsWord::Auto => Timings::Auto,
+                TimingsWord::Always => Timings::Always,
+                TimingsWord::Never => Timings::Never,
+            },
+        },
+    })
+}
+
+/// The text of a spec, for errors that say where they are.
+struct Source<'a> {
+    text: &'a str,
+    origin: &'a str,
+}
+
+impl Source<'_> {
+    fn error(&self, span: Range<usize>, message: impl Into<String>) -> SpecError {
+        let line = self.text[..span.start.min(self.text.len())].matches('\n').count() + 1;
+        SpecError::At { origin: self.origin.to_owned(), line, message: message.into() }
+    }
+
+    fn whole(&self, message: impl Into<String>) -> SpecError {
+        SpecError::Whole { origin: self.origin.to_owned(), message: message.into() }
+    }
+
+    fn toml_error(&self, error: &toml::de::Error) -> SpecError {
+        let message = error.message().lines().collect::<Vec<_>>().join("; ");
+        match error.span() {
+            Some(span) => self.error(span, message),
+            None => self.whole(message),
+        }
+    }
+
+    fn run_name(&self, name: &Spanned<String>) -> Result<String, SpecError> {
+        let text = name.get_ref();
+        if is_plain(text) {
+            return Ok(text.clone());
+        }
+        Err(self.error(
+            name.span(),
+            format!("name = {text:?}: {PLAIN} are allowed, since it names a folder"),
+        ))
+    }
+
+    fn positive(&self, number: &Spanned<u32>, key: &str) -> Result<u32, SpecError> {
+        match *number.get_ref() {
+            0 => {
+                Err(self.error(number.span(), format!("{key} = 0: expected a whole number from 1")))
+            }
+            number => Ok(number),
+        }
+    }
+
+    fn players(
+        &self,
+        tables: &[Spanned<BTreeMap<Spanned<String>, Spanned<Value>>>],
+    ) -> Result<Vec<Contestant>, SpecError> {
+        if tables.is_empty() {
+            return Err(
+                self.whole("no players; add [[players]] tables with a `kind`, `url` or `command`")
+            );
+        }
+        let mut players = Vec::new();
+        let mut ids = BTreeSet::new();
+        for table in tables {
+            let mut fields = PlayerFields::new();
+            for (key, value) in table.get_ref() {
+                fields.insert(key.get_ref().clone(), value.get_ref().clone());
+            }
+            let contestant = contestant(&fields).map_err(|wrong| {
+                let key = wrong.key.as_deref();
+                let entry =
+                    table.get_ref().iter().find(|(name, _)| Some(name.as_ref().as_str()) == key);
+                let span = entry.map_or(table.span(), |(name, _)| name.span());
+                self.error(span, wrong.message)
+            })?;
+            let id = &contestant.config.id;
+            if !ids.insert(id.clone()) {
+                let message =
+                    format!("two players are called `{id}`; give one of them another `id`");
+                return Err(self.error(table.span(), message));
+            }
+            players.push(contestant);
+        }
+        Ok(players)
+    }
+
+    fn games(
+        &self,
+        entries: &[Spanned<Value>],
+        folder: &Path,
+    ) -> Result<Vec<GameEntry>, SpecError> {
+        if entries.is_empty() {
+            return Err(self.whole("no games; add games = [\"NAME or PATH\", ...]"));
+        }
+        let mut games = Vec::new();
+        let mut names = BTreeSet::new();
+        for entry in entries {
+            for game in self.game(entry, folder)? {
+                if !names.insert(game.source.name.clone()) {
+                    let message = format!(
+                        "two games are called `{}`; give one of them another `name` in a [[games]] table",
+                        game.source.name
+                    );
+                    return Err(self.error(entry.span(), message));
+                }
+                games.push(game);
+            }
+        }
+        Ok(games)
+    }
+
+    fn game(&self, entry: &Spanned<Value>, folder: &Path) -> Result<Vec<GameEntry>, SpecError> {
+        let wrong = |message: String| self.error(entry.span(), message);
+        let table = match entry.get_ref() {
+            Value::String(game) => return find_games(game, folder).map_err(wrong),
+            Value::Table(table) => GameTable::deserialize(table.clone())
+                .map_err(|error| wrong(error.message().lines().collect::<Vec<_>>().join("; ")))?,
+            other => {
+                return Err(wrong(format!(
+                    "a game is a name, a path or a [[games]] table, not {}",
+                    kind_of(other)
+                )));
+            }
+        };
+        let mut games = find_games(&table.game, folder).map_err(wrong)?;
+        if table.weight == Some(0) {
+            return Err(wrong("weight = 0: expected a whole number from 1".into()));
+        }
+        if let Some(name) = &table.name {
+            match games.as_mut_slice() {
+                [game] => game.source.name.clone_from(name),
+                _ => return Err(wrong("one `name` cannot serve several games".into())),
+            }
+        }
+        for game in &mut games {
+            game.weight = table.weight.unwrap_or(1);
+            let case = match table.case {
+                CaseWord::Folded => CaseMode::Folded,
+                CaseWord::Sensitive => CaseMode::Sensitive,
+            };
+            game.reading = Reading { case, lenient: table.lenient };
+        }
+        Ok(games)
+    }
+
+    fn time_budgets(
+        &self,
+        clocks: &ClocksTable,
+        budget: &BudgetTable,
+    ) -> Result<Vec<TimeBudget>, SpecError> {
+        let starts = self.durations(clocks.start.as_ref(), "start", Duration::from_secs(10))?;
+        let plays = self.durations(clocks.play.as_ref(), "play", Duration::from_secs(1))?;
+        let margins = self.durations(clocks.margin.as_ref(), "margin", Duration::from_secs(1))?;
+        let [margin] = margins[..] else {
+            let span = clocks.margin.as_ref().map_or(0..0, Spanned::span);
+            return Err(self.error(span, "margin: expected one duration for all clocks"));
+        };
+        let start_of = |index: usize| match &starts[..] {
+            [start] => Some(*start),
+            starts if starts.len() == plays.len() => Some(starts[index]),
+            _ => None,
+        };
+        let mut budgets = Vec::new();
+        for (index, &play) in plays.iter().enumerate() {
+            let start = start_of(index).ok_or_else(|| {
+                let span = clocks.start.as_ref().map_or(0..0, Spanned::span);
+                let message = format!(
+                    "start has {} durations and play {}; give start one, or one for each of play",
+                    starts.len(),
+                    plays.len()
+                );
+                self.error(span, message)
+            })?;
+            let clocks = Clocks { start, play, margin };
+            for budget in self.budgets(budget)? {
+                let time_budget = TimeBudget { clocks, budget };
+                if budgets.contains(&time_budget) {
+                    return Err(self.whole("the same clocks and budget are given twice"));
+                }
+                budgets.push(time_budget);
+            }
+        }
+        Ok(budgets)
+    }
+
+    fn budgets(&self, table: &BudgetTable) -> Result<Vec<Budget>, SpecError> {
+        let Some(nodes) = &table.nodes else { return Ok(vec![Budget::Clock]) };
+        let number = |value: &Value| match value.as_integer().map(u64::try_from) {
+            Some(Ok(nodes)) if nodes > 0 => Ok(Budget::Nodes(nodes)),
+            _ => {
+                let message =
+                    format!("nodes = {value}: expected a whole number from 1, or a list of them");
+                Err(self.error(nodes.span(), message))
+            }
+        };
+        match nodes.get_ref() {
+            Value::Array(values) if !values.is_empty() => values.iter().map(number).collect(),
+            value => Ok(vec![number(value)?]),
+        }
+    }
+
+    fn durations(
+        &self,
+        value: Option<&Spanned<Value>>,
+        key: &str,
+        default: Duration,
+    ) -> Result<Vec<Duration>, SpecError> {
+        let Some(spanned) = value else { return Ok(vec![default]) };
+        let duration = |value: &Value| {
+            let parsed = value.as_str().and_then(|text| humantime::parse_duration(text).ok());
+            let whole = parsed.filter(|duration| duration.subsec_nanos() % 1_000_000 == 0);
+            whole.ok_or_else(|| {
+                let message = format!(
+                    "{key} = {value}: expected a duration in whole milliseconds such as \"250ms\", \"1s\" or \"1m 30s\", or a list of them"
+                );
+                self.error(spanned.span(), message)
+            })
+        };
+        match spanned.get_ref() {
+            Value::Array(values) if !values.is_empty() => values.iter().map(duration).collect(),
+            value => Ok(vec![duration(value)?]),
+        }
+    }
+}
+
+/// The games that `wanted` names: a shipped name, a path relative to `folder`,
+/// or a path whose last part holds `*` for any characters.
+fn find_games(wanted: &str, folder: &Path) -> Result<Vec<GameEntry>, String> {
+    let entry = |source| GameEntry { source, reading: Reading::default(), weight: 1 };
+    let find = |file: &str| GameSource::find(file).map(entry).map_err(|error| chain(&error));
+    let is_path = wanted.contains(['/', '\\', '.', '*']);
+    if !is_path {
+        return Ok(vec![find(wanted)?]);
+    }
+    let path = folder.join(wanted);
+    let Some(pattern) =
+        path.file_name().and_then(|name| name.to_str()).filter(|name| name.contains('*'))
+    else {
+        return Ok(vec![find(&path.to_string_lossy())?]);
+    };
+    let parent = path.parent().unwrap_or(Path::new("."));
+    let failed = |error: std::io::Error| format!("cannot list `{}`: {error}", parent.display());
+    let mut files = Vec::new();
+    for file in std::fs::read_dir(parent).map_err(failed)? {
+        let file = file.map_err(failed)?;
+        if file.file_name().to_str().is_some_and(|name| fits(pattern, name)) {
+            files.push(file.path());
+        }
+    }
+    files.sort();
+    if files.is_empty() {
+        return Err(format!("no file fits `{wanted}`"));
+    }
+    files.iter().map(|file| find(&file.to_string_lossy())).collect()
+}
+
+/// Whether `name` fits `pattern`, in which `*` stands for any characters.
+fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
+            rest.char_indices()
+                .map(|(at, _)| at)
+                .chain([rest.len()])
+                .any(|at| fits(after, &rest[at..]))
+        }),
+    }
+}
+
+/// An error with its causes, in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut line = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        line.push_str(&format!(": {cause}"));
+        source = cause.source();
+    }
+    line
+}
+
+pub(super) const PLAIN: &str = "letters, digits, `_`, `-`, `.` and `+` (not first)";
+
+/// Whether `text` may name a file on any system.
+pub(super) fn is_plain(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-.+".contains(c);
+    text.chars().all(plain) && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+}
+
+pub(super) fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "a string",
+        Value::Integer(_) => "an integer",
+        Value::Float(_) => "a float",
+        Value::Boolean(_) => "a boolean",
+        Value::Datetime(_) => "a date",
+        Value::Array(_) => "a list",
+        Value::Table(_) => "a table",
+    }
+}

@@ -1,0 +1,303 @@
+//! Players as they are written: a table of a spec, or a word of the command line.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use players::Kind;
+use toml::Value;
+
+use super::file::{PLAIN, is_plain, kind_of};
+use super::{Contestant, SpecError};
+use crate::fingerprint::Fingerprint;
+use crate::manager::{Dialect, PlayerConfig, PlayerSource, Reading};
+
+/// Keys and values of a player's table.
+pub(super) type PlayerFields = BTreeMap<String, Value>;
+
+/// What is wrong with a player's table.
+pub(super) struct Wrong {
+    /// The key at fault, if it is one.
+    pub(super) key: Option<String>,
+    pub(super) message: String,
+}
+
+impl Wrong {
+    fn at(key: &str, message: impl Into<String>) -> Self {
+        Self { key: Some(key.to_owned()), message: message.into() }
+    }
+
+    fn whole(message: impl Into<String>) -> Self {
+        Self { key: None, message: message.into() }
+    }
+}
+
+/// Reads a player from the command line: `KIND`, `KIND:option=value,...`,
+/// `http://HOST:PORT`, or `cmd:COMMAND LINE with {port}`. A leading `ID=` names
+/// it.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read_player(text: &str) -> Result<Contestant, SpecError> {
+    let alone = |message: String| SpecError::Alone(format!("player `{text}`: {message}"));
+    let mut fields = PlayerFields::new();
+    let mut rest = text;
+    if let Some((id, of)) = text.split_once('=')
+        && is_plain(id)
+    {
+        fields.insert("id".into(), Value::String(id.into()));
+        rest = of;
+    }
+    if rest.starts_with("http://") || rest.starts_with("https://") {
+        fields.insert("url".into(), Value::String(rest.into()));
+    } else if let Some(command) = rest.strip_prefix("cmd:") {
+        fields.insert("command".into(), Value::String(command.into()));
+    } else {
+        let (kind, options) = rest.split_once(':').unwrap_or((rest, ""));
+        fields.insert("kind".into(), Value::String(kind.into()));
+        for option in split_options(options) {
+            let (key, value) = option
+                .split_once('=')
+                .ok_or_else(|| alone(format!("`{option}`: expected option=value")))?;
+            fields.insert(key.trim().into(), option_value(value.trim()));
+        }
+    }
+    contestant(&fields).map_err(|wrong| alone(wrong.message))
+}
+
+/// Splits at commas that stand in no quotes, brackets or parentheses.
+fn split_options(options: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0_i32, false);
+    for (at, character) in options.char_indices() {
+        match character {
+            '"' => quoted = !quoted,
+            '[' | '(' | '{' if !quoted => depth += 1,
+            ']' | ')' | '}' if !quoted => depth -= 1,
+            ',' if !quoted && depth == 0 => {
+                parts.push(&options[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&options[start..]);
+    parts.retain(|part| !part.trim().is_empty());
+    parts
+}
+
+/// A value as TOML reads it; a bare word is a string.
+fn option_value(text: &str) -> Value {
+    let parsed: Option<toml::Table> = toml::from_str(&format!("value = {text}")).ok();
+    let value = parsed.and_then(|mut table| table.remove("value"));
+    value.unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// Checks a player's table.
+pub(super) fn contestant(fields: &PlayerFields) -> Result<Contestant, Wrong> {
+    let named = |key: &str| fields.get(key).map(|value| text_of(key, value)).transpose();
+    match (named("kind")?, named("url")?, named("command")?) {
+        (Some(kind), None, None) => built_in(kind, fields),
+        (None, Some(url), None) => outside(url, remote(url)?, fields),
+        (None, None, Some(template)) => {
+            if !template.contains("{port}") {
+                let message = "the command lacks {port}: the program must be told where to listen";
+                return Err(Wrong::at("command", message));
+            }
+            outside(template, PlayerSource::Command { template: template.to_owned() }, fields)
+        }
+        (None, None, None) => {
+            Err(Wrong::whole("a player needs a `kind` (built in), a `url` or a `command`"))
+        }
+        _ => Err(Wrong::whole("a player has one of `kind`, `url` and `command`, not several")),
+    }
+}
+
+fn text_of<'a>(key: &str, value: &'a Value) -> Result<&'a str, Wrong> {
+    let wrong =
+        || Wrong::at(key, format!("{key} = {value}: expected a string, not {}", kind_of(value)));
+    value.as_str().ok_or_else(wrong)
+}
+
+fn id_of(fields: &PlayerFields, default: &str) -> Result<String, Wrong> {
+    let Some(value) = fields.get("id") else { return Ok(default.to_owned()) };
+    let id = text_of("id", value)?;
+    if is_plain(id) {
+        return Ok(id.to_owned());
+    }
+    Err(Wrong::at("id", format!("id = {id:?}: an id is made of {PLAIN}")))
+}
+
+fn built_in(name: &str, fields: &PlayerFields) -> Result<Contestant, Wrong> {
+    let Some(kind) = players::find(name) else {
+        let names: Vec<_> = players::kinds().iter().map(|kind| kind.name).collect();
+        let message = format!("unknown player kind `{name}`; there are {}", names.join(", "));
+        return Err(Wrong::at("kind", message));
+    };
+    let mut id = id_of(fields, kind.name)?;
+    let given: BTreeMap<&str, &Value> = fields
+        .iter()
+        .map(|(key, value)| (key.as_str(), value))
+        .filter(|(key, _)| !["id", "kind"].contains(key))
+        .collect();
+    let options = options(kind, &given)?;
+    if !fields.contains_key("id") {
+        // Two settings of one kind can be told apart without naming them.
+        for (key, value) in options.iter() {
+            id.push_str(&format!("-{key}{value}"));
+        }
+        id.retain(|character| is_plain(&format!("_{character}")));
+    }
+    let hash =
+        Fingerprint::of("built-in player").text(&id).text(kind.name).text(&options.to_string());
+    Ok(Contestant {
+        config: Arc::new(PlayerConfig {
+            id,
+            source: PlayerSource::BuiltIn { kind: kind.name, options },
+            hash: hash.hex(16),
+            reading: Reading::default(),
+            dialect: Dialect::default(),
+        }),
+        thinks: !kind.instant,
+        plays_hidden_information: kind.plays_hidden_information,
+        options: given.iter().map(|(key, value)| ((*key).to_owned(), (*value).clone())).collect(),
+    })
+}
+
+/// The options that differ from their defaults: what is hashed, and makes the
+/// player what it is.
+fn options(kind: &'static Kind, given: &BTreeMap<&str, &Value>) -> Result<players::Options, Wrong> {
+    let mut options = players::Options::new();
+    for (&key, value) in given {
+        let Some(value) = option(value) else {
+            let message = format!("{key} = {value}: no option takes {}", kind_of(value));
+            return Err(Wrong::at(key, message));
+        };
+        let default = kind.options.iter().find(|spec| spec.name == key).map(|spec| spec.default);
+        options.set(key, value.clone());
+        let checked = (kind.make)(&options);
+        checked.map_err(|error| Wrong::at(key, format!("cannot {error}")))?;
+        if default == Some(value.to_string().as_str()) {
+            options = options
+                .iter()
+                .filter(|(name, _)| *name != key)
+                .map(|(name, value)| (name, value.clone()))
+                .collect();
+        }
+    }
+    Ok(options)
+}
+
+fn option(value: &Value) -> Option<players::options::Value> {
+    use players::options::Value as Out;
+    Some(match value {
+        Value::String(text) => Out::Text(text.clone()),
+        Value::Integer(number) => Out::Integer(*number),
+        Value::Float(number) => Out::Float(*number),
+        Value::Boolean(boolean) => Out::Boolean(*boolean),
+        Value::Array(items) => {
+            let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
+            Out::Texts(texts.collect::<Option<_>>()?)
+        }
+        Value::Datetime(_) | Value::Table(_) => return None,
+    })
+}
+
+fn outside(
+    address: &str,
+    source: PlayerSource,
+    fields: &PlayerFields,
+) -> Result<Contestant, Wrong> {
+    const KEYS: [&str; 5] = ["id", "url", "command", "reading", "dialect"];
+    if let Some(key) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        let message =
+            format!("unknown key `{key}`; a player reached over HTTP has id, reading and dialect");
+        return Err(Wrong::at(key, message));
+    }
+    let default_id = match &source {
+        PlayerSource::Remote { host, port } => format!("{host}-{port}"),
+        _ => {
+            let word = address
+                .split_whitespace()
+                .find(|word| word.contains('.') || !word.contains("python"));
+            let word = word.unwrap_or("program").rsplit('/').next().unwrap_or("program");
+            word.split('.').next().unwrap_or("program").to_owned()
+        }
+    };
+    let mut default_id = default_id;
+    default_id.retain(|c| is_plain(&format!("_{c}")));
+    let id = id_of(fields, &default_id)?;
+    let reading = match word(fields, "reading", &["lenient", "strict"])? {
+        Some("strict") => Reading::Strict,
+        _ => Reading::Lenient,
+    };
+    let dialect = match word(fields, "dialect", &["official", "old_dresden"])? {
+        Some("old_dresden") => Dialect::OldDresden,
+        _ => Dialect::Official,
+    };
+    let hash = Fingerprint::of("outside player")
+        .text(&id)
+        .text(address)
+        .text(super::reading_name(reading))
+        .text(super::dialect_name(dialect))
+        .hex(16);
+    Ok(Contestant {
+        config: Arc::new(PlayerConfig { id, source, hash, reading, dialect }),
+        thinks: true,
+        plays_hidden_information: true,
+        options: toml::Table::new(),
+    })
+}
+
+/// One of a few words.
+fn word<'a>(fields: &'a PlayerFields, key: &str, words: &[&str]) -> Result<Option<&'a str>, Wrong> {
+    let Some(value) = fields.get(key) else { return Ok(None) };
+    let text = text_of(key, value)?;
+    if words.contains(&text) {
+        return Ok(Some(text));
+    }
+    Err(Wrong::at(key, format!("{key} = {text:?}: expected one of {}", words.join(", "))))
+}
+
+fn remote(url: &str) -> Result<PlayerSource, Wrong> {
+    let wrong = || Wrong::at("url", format!("url = {url:?}: expected http://HOST:PORT"));
+    let address = url.strip_prefix("http://").ok_or_else(wrong)?.trim_end_matches('/');
+    let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
+    let port = port.parse().map_err(|_| wrong())?;
+    if host.is_empty() || host.contains(['/', '@', '?', '#']) {
+        return Err(wrong());
+    }
+    Ok(PlayerSource::Remote { host: host.to_owned(), port })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_split_at_outer_commas() {
+        assert_eq!(
+            split_options("depth=4,plan=[a,(f b,c)],x=\"a,b\""),
+            ["depth=4", "plan=[a,(f b,c)]", "x=\"a,b\""]
+        );
+        assert_eq!(split_options(""), [""; 0]);
+    }
+
+    #[test]
+    fn values_are_typed() {
+        assert_eq!(option_value("4"), Value::Integer(4));
+        assert_eq!(option_value("true"), Value::Boolean(true));
+        assert_eq!(option_value("center"), Value::String("center".into()));
+    }
+
+    #[test]
+    fn addresses_are_read() {
+        let read = |url| match remote(url) {
+            Ok(PlayerSource::Remote { host, port }) => Some((host, port)),
+            _ => None,
+        };
+        assert_eq!(read("http://127.0.0.1:9147"), Some(("127.0.0.1".into(), 9147)));
+        assert_eq!(read("http://[::1]:80/"), Some(("[::1]".into(), 80)));
+        for url in ["https://a:1", "http://a", "http://a:b", "http://:1", "http://a/b:1", "a:1"] {
+            assert_eq!(read(url), None, "{url}");
+        }
+    }
+}
