@@ -1,0 +1,11 @@
+//! What looks at a tournament while it is played: the journal, the progress,
+//! and whoever wants both. Consumers see events and nothing else.
+
+mod journal;
+mod progress;
+mod recorder;
+
+pub use journal::{JournalConsumer, JournalFailure};
+pub(crate) use progress::brief;
+pub use progress::{Progress, Style};
+pub use recorder::{Catalogue, Recorder};

@@ -1,0 +1,224 @@
+//! Tells on standard error how far a tournament is: one bar on a terminal, a
+//! line now and then elsewhere.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::recorder::Catalogue;
+use crate::event::{Event, EventKind};
+use crate::runner::Consumer;
+use crate::schedule::Job;
+
+/// How to tell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// A bar that is drawn over and over.
+    Bar,
+    /// A line for each twentieth of the matches or half a minute, a second apart
+    /// at least.
+    Lines,
+    /// Not at all.
+    Quiet,
+}
+
+/// Players whose scores are shown.
+const N_LEADERS: usize = 3;
+/// Time after which a line is due, and before which it is not.
+const LINE_TIME: Duration = Duration::from_secs(30);
+const MIN_LINE_TIME: Duration = Duration::from_secs(1);
+const LINES_PER_RUN: u64 = 20;
+const MESSAGE_TIME: Duration = Duration::from_millis(100);
+
+/// Counts matches and rewards as they come in. The numbers are for watching:
+/// what is true of a run is computed from its journal.
+pub struct Progress {
+    catalogue: Arc<Catalogue>,
+    style: Style,
+    bar: ProgressBar,
+    running: BTreeMap<u64, Arc<Job>>,
+    scores: Vec<Score>,
+    n_jobs: u64,
+    n_done: u64,
+    n_played: u64,
+    n_faults: u64,
+    told: Duration,
+    told_at: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Score {
+    sum: u64,
+    n: u64,
+}
+
+impl Score {
+    fn mean(self) -> f64 {
+        self.sum as f64 / self.n as f64
+    }
+}
+
+impl Progress {
+    /// Progress from nothing.
+    #[must_use]
+    pub fn new(catalogue: Arc<Catalogue>, style: Style) -> Self {
+        let scores = vec![Score::default(); catalogue.players().count()];
+        Self {
+            catalogue,
+            style,
+            bar: ProgressBar::hidden(),
+            running: BTreeMap::new(),
+            scores,
+            n_jobs: 0,
+            n_done: 0,
+            n_played: 0,
+            n_faults: 0,
+            told: Duration::ZERO,
+            told_at: 0,
+        }
+    }
+
+    fn begin(&mut self, n_jobs: u64, n_done: u64) {
+        (self.n_jobs, self.n_done, self.told_at) = (n_jobs, n_done, n_done);
+        if self.style == Style::Bar {
+            let style = ProgressStyle::with_template(
+                "{bar:24} {human_pos}/{human_len} matches  {elapsed_precise}  {msg}",
+            );
+            self.bar = ProgressBar::new(n_jobs).with_style(style.expect("the template is sound"));
+            self.bar.set_position(n_done);
+            self.bar.enable_steady_tick(Duration::from_millis(250));
+        }
+    }
+
+    fn finish_match(&mut self, job: u64, rewards: &[u8], elapsed: Duration) {
+        self.n_played += 1;
+        if let Some(job) = self.running.remove(&job) {
+            for (seat, &reward) in job.seats.iter().zip(rewards) {
+                if let Some(player) = *seat {
+                    self.scores[player].sum += u64::from(reward);
+                    self.scores[player].n += 1;
+                }
+            }
+        }
+        match self.style {
+            Style::Bar => {
+                self.bar.set_position(self.n_done + self.n_played);
+                if elapsed.saturating_sub(self.told) >= MESSAGE_TIME || self.n_played == 1 {
+                    self.told = elapsed;
+                    self.bar.set_message(self.message(elapsed));
+                }
+            }
+            Style::Lines => {
+                let position = self.n_done + self.n_played;
+                let step = self.n_jobs.div_ceil(LINES_PER_RUN);
+                let since = elapsed.saturating_sub(self.told);
+                if (position - self.told_at >= step && since >= MIN_LINE_TIME)
+                    || since >= LINE_TIME
+                    || position == self.n_jobs
+                {
+                    (self.told, self.told_at) = (elapsed, position);
+                    let percent = position * 100 / self.n_jobs.max(1);
+                    let message = self.message(elapsed);
+                    self.line(&format!(
+                        "{position}/{} matches ({percent} %)  {message}",
+                        self.n_jobs
+                    ));
+                }
+            }
+            Style::Quiet => {}
+        }
+    }
+
+    /// Rate, time left, who leads.
+    fn message(&self, elapsed: Duration) -> String {
+        let rate = self.n_played as f64 / elapsed.as_secs_f64().max(1e-3);
+        let left = self.n_jobs.saturating_sub(self.n_done + self.n_played);
+        let mut message =
+            if rate >= 10.0 { format!("{rate:.0}/s") } else { format!("{rate:.1}/s") };
+        if left > 0 {
+            message += &format!("  ETA {}", brief(Duration::from_secs_f64(left as f64 / rate)));
+        }
+        let mut leaders: Vec<(&str, Score)> = self
+            .catalogue
+            .players()
+            .zip(self.scores.iter().copied())
+            .filter(|(_, score)| score.n > 0)
+            .collect();
+        leaders.sort_by(|(_, a), (_, b)| b.mean().total_cmp(&a.mean()));
+        let leaders: Vec<String> = leaders
+            .iter()
+            .take(N_LEADERS)
+            .map(|(player, score)| format!("{player} {:.1}", score.mean()))
+            .collect();
+        if !leaders.is_empty() {
+            message += &format!("  {}", leaders.join(", "));
+        }
+        if self.n_faults > 0 {
+            message += &format!("  faults {}", self.n_faults);
+        }
+        message
+    }
+
+    fn line(&self, line: &str) {
+        match self.style {
+            Style::Bar => self.bar.println(line),
+            // Whoever listens no more does not hinder the run.
+            Style::Lines => drop(writeln!(std::io::stderr().lock(), "{line}")),
+            Style::Quiet => {}
+        }
+    }
+}
+
+/// A duration to the second, the two largest units of it.
+pub(crate) fn brief(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60) {
+        (0, 0, 0, seconds) => format!("{seconds}s"),
+        (0, 0, minutes, seconds) => format!("{minutes}m {seconds:02}s"),
+        (0, hours, minutes, _) => format!("{hours}h {minutes:02}m"),
+        (days, hours, ..) => format!("{days}d {hours:02}h"),
+    }
+}
+
+impl Consumer for Progress {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
+        match &event.kind {
+            EventKind::TournamentStarted { n_jobs, n_done } => self.begin(*n_jobs, *n_done),
+            EventKind::MatchStarted { job, .. } => {
+                self.running.insert(job.number, Arc::clone(job));
+            }
+            EventKind::PlayersReady { roles, .. } => {
+                self.n_faults += roles.iter().filter(|role| role.fault.is_some()).count() as u64;
+            }
+            EventKind::MovesPlayed { decisions, .. } => {
+                self.n_faults +=
+                    decisions.iter().filter(|decision| decision.fault.is_some()).count() as u64;
+            }
+            EventKind::MatchFinished { job, rewards, .. } => {
+                self.finish_match(*job, rewards, event.elapsed);
+            }
+            EventKind::Notice { message } => self.line(&format!("note: {message}")),
+            EventKind::TournamentFinished { .. } => self.bar.finish_and_clear(),
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_brief() {
+        let check = |seconds, expected| assert_eq!(brief(Duration::from_secs(seconds)), expected);
+        check(0, "0s");
+        check(59, "59s");
+        check(61, "1m 01s");
+        check(3 * 3600 + 120, "3h 02m");
+        check(90_000, "1d 01h");
+    }
+}

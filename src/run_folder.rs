@@ -1,0 +1,190 @@
+//! The folder of a run: what is in it, whose it is, and how it is taken up
+//! again.
+//!
+//! ```text
+//! spec.lock.toml   the spec, completed, with hashes
+//! journal.jsonl    the truth: a line for each match that ended
+//! matches.csv, moves.csv, summary.json, summary.md    made from the journal
+//! logs/            what launched players wrote to standard error
+//! ```
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use results::files::{JOURNAL, SPEC_LOCK};
+use results::journal::{JobState, JournalError, JournalWriter};
+use results::record::{FORMAT_VERSION, Header};
+
+use crate::schedule::Schedule;
+use crate::spec::{Spec, lock_text};
+
+/// Why a folder cannot hold this run.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// The folder cannot be made or written.
+    #[error("write to the folder {}", path.display())]
+    Unwritable {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// There are things in it that are not of a run.
+    #[error("use the folder {}: it is not empty and holds no run; name another by --out", path.display())]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// It holds a run of another spec.
+    #[error(
+        "use the folder {}: it holds a run of another spec (hash {found}, this one has {expected}); \
+         name another folder by --out, or keep its matches by --extend if this spec plays them all",
+        path.display()
+    )]
+    OtherSpec {
+        /// The folder.
+        path: PathBuf,
+        /// Hash of the spec it was begun with.
+        found: String,
+        /// Hash of the spec at hand.
+        expected: String,
+    },
+    /// Asked to extend a run, but the spec does not play all its matches.
+    #[error(
+        "extend the run in {}: {n_foreign} of its {n_records} matches are not in this spec; \
+         nothing was changed",
+        path.display()
+    )]
+    NoExtension {
+        /// The folder.
+        path: PathBuf,
+        /// Matches that this spec does not play.
+        n_foreign: u64,
+        /// All matches.
+        n_records: u64,
+    },
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+/// A folder that is ours to write.
+pub struct RunFolder {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Appends to its journal; holds the lock.
+    pub writer: JournalWriter,
+    /// What the journal holds already, by job id.
+    pub attempts: HashMap<String, JobState>,
+    /// Numbers of the jobs that are done, ascending.
+    pub done: Vec<u64>,
+    /// Bytes of a half-written last line that were cut off.
+    pub dropped_bytes: u64,
+}
+
+/// Where a run of `spec` goes if nothing else is said: the same spec has the
+/// same folder, so that the same command takes up the same run.
+#[must_use]
+pub fn default_folder(spec: &Spec) -> PathBuf {
+    Path::new("results/runs").join(format!("{}-{}", spec.name, &spec.hash()[..8]))
+}
+
+/// Makes the folder, or takes up the run in it.
+///
+/// # Errors
+/// If it is not ours, not writable, in use, or damaged.
+pub fn open(
+    path: &Path,
+    spec: &Spec,
+    schedule: &Schedule,
+    extend: bool,
+) -> Result<RunFolder, FolderError> {
+    let unwritable = |source| FolderError::Unwritable { path: path.to_owned(), source };
+    std::fs::create_dir_all(path).map_err(unwritable)?;
+    let journal = path.join(JOURNAL);
+    let header = header(path, spec);
+    let (writer, recovered) = if journal.exists() {
+        match JournalWriter::resume(&journal, &header) {
+            Err(JournalError::OtherSpec { .. }) if extend => {
+                extend_journal(path, &journal, &header, schedule)?;
+                JournalWriter::resume(&journal, &header)?
+            }
+            Err(JournalError::OtherSpec { found, expected, .. }) => {
+                return Err(FolderError::OtherSpec { path: path.to_owned(), found, expected });
+            }
+            other => other?,
+        }
+    } else {
+        if std::fs::read_dir(path).map_err(unwritable)?.next().is_some() {
+            return Err(FolderError::Foreign { path: path.to_owned() });
+        }
+        (JournalWriter::create(&journal, &header)?, results::journal::Recovered::default())
+    };
+    replace(&path.join(SPEC_LOCK), lock_text(spec).as_bytes()).map_err(unwritable)?;
+    let done = done(schedule, &recovered.jobs);
+    let dropped_bytes = recovered.dropped_bytes;
+    Ok(RunFolder { path: path.to_owned(), writer, attempts: recovered.jobs, done, dropped_bytes })
+}
+
+fn header(path: &Path, spec: &Spec) -> Header {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let name = absolute.file_name().map_or(spec.name.clone(), |name| name.to_string_lossy().into());
+    Header {
+        format_version: FORMAT_VERSION,
+        gamemaster_version: env!("CARGO_PKG_VERSION").to_owned(),
+        run: name,
+        spec_hash: spec.hash(),
+        timings: spec.timings(),
+    }
+}
+
+/// Gives the matches of another spec's run the numbers they have in this one.
+fn extend_journal(
+    path: &Path,
+    journal: &Path,
+    header: &Header,
+    schedule: &Schedule,
+) -> Result<(), FolderError> {
+    let jobs: HashMap<String, crate::schedule::Job> =
+        schedule.jobs().map(|job| (job.id.clone(), job)).collect();
+    let (mut n_foreign, mut n_records) = (0, 0);
+    for record in results::journal::Journal::open(journal)? {
+        n_records += 1;
+        n_foreign += u64::from(!jobs.contains_key(&record?.job_id));
+    }
+    if n_foreign > 0 {
+        return Err(FolderError::NoExtension { path: path.to_owned(), n_foreign, n_records });
+    }
+    results::journal::rewrite(journal, header, |record| {
+        let Some(job) = jobs.get(&record.job_id) else { return false };
+        (record.job, record.block, record.lap, record.rotation) =
+            (job.number, job.block, job.lap, job.rotation);
+        true
+    })?;
+    Ok(())
+}
+
+/// The numbers of the jobs that are done, ascending.
+fn done(schedule: &Schedule, attempts: &HashMap<String, JobState>) -> Vec<u64> {
+    let n_done = attempts.values().filter(|state| state.done).count();
+    schedule
+        .jobs()
+        .filter(|job| attempts.get(&job.id).is_some_and(|state| state.done))
+        .map(|job| job.number)
+        // Mostly the first of the schedule: there is no need to look at all.
+        .take(n_done)
+        .collect()
+}
+
+/// Writes a file in one piece: it is there whole, or as it was before.
+///
+/// # Errors
+/// What the system says.
+pub fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    std::fs::write(&part, contents)?;
+    std::fs::rename(&part, path)
+}

@@ -1,0 +1,249 @@
+//! Plays the jobs of a schedule and tells what happens.
+//!
+//! Workers are threads that pull jobs from one cursor, in the order of the
+//! schedule, and send events in batches; the calling thread numbers the events
+//! and hands them to the consumers. Nothing of a match depends on which worker
+//! plays it, nor on when.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::event::{Event, EventKind, StopReason};
+use crate::manager::{Manager, MatchRules, MatchSetup, PlayerConfig, PreparedGame, Worker};
+use crate::schedule::{Job, Lap, Schedule};
+
+/// All that a tournament needs to be played.
+pub struct Tournament {
+    /// What is to be played.
+    pub schedule: Arc<Schedule>,
+    /// The games that jobs refer to.
+    pub games: Vec<Arc<PreparedGame>>,
+    /// The players that jobs refer to.
+    pub players: Vec<Arc<PlayerConfig>>,
+    /// Settings of every match.
+    pub rules: Arc<MatchRules>,
+    /// Matches at once.
+    pub concurrency: u32,
+    /// Jobs that an earlier run has finished, ascending.
+    pub done: Vec<u64>,
+}
+
+/// What looks at a tournament. Called on one thread, in the order of events.
+pub trait Consumer {
+    /// Takes in one event; `Break` stops the tournament.
+    fn event(&mut self, event: &Event) -> ControlFlow<()>;
+
+    /// Called when there is nothing more to be seen for the moment: the time
+    /// to flush.
+    fn pause(&mut self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Closures do without pauses.
+impl<F: FnMut(&Event) -> ControlFlow<()>> Consumer for F {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
+        self(event)
+    }
+}
+
+/// Asks a tournament to stop, from any thread.
+#[derive(Clone, Debug, Default)]
+pub struct StopFlag(Arc<AtomicBool>);
+
+impl StopFlag {
+    /// No more matches are begun from now on.
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was raised.
+    #[must_use]
+    pub fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Events wait at most so long in a worker while others follow them.
+const BATCH_TIME: Duration = Duration::from_millis(5);
+/// Batches that may wait for the consumers before workers have to.
+const MAX_BATCHES: usize = 64;
+
+/// Plays all jobs that are not done. Returns when every match has ended and
+/// the consumers have seen every event.
+pub fn run(
+    tournament: &Tournament,
+    manager: &Arc<Manager>,
+    stop: &StopFlag,
+    consumer: &mut dyn Consumer,
+) -> StopReason {
+    let began = Instant::now();
+    let cursor = Mutex::new(Cursor::new(&tournament.schedule, &tournament.done));
+    let mut dispatcher = Dispatcher { seq: 0, consumer, stop, manager };
+    dispatcher.tell(
+        Duration::ZERO,
+        EventKind::TournamentStarted {
+            n_jobs: tournament.schedule.n_jobs(),
+            n_done: tournament.done.len() as u64,
+        },
+    );
+    std::thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(MAX_BATCHES);
+        for index in 0..tournament.concurrency.max(1) {
+            let batches = Batches { sender: sender.clone(), events: vec![], began, sent: began };
+            let (cursor, worker) = (&cursor, manager.worker());
+            std::thread::Builder::new()
+                .name(format!("worker {index}"))
+                .spawn_scoped(scope, move || work(tournament, cursor, stop, worker, batches))
+                .expect("the system has a thread for each worker");
+        }
+        drop(sender);
+        dispatcher.drain(&receiver);
+    });
+    let mut cursor = cursor.into_inner().expect("workers do not panic");
+    let complete = cursor.is_at_end();
+    let reason =
+        if complete && !stop.is_raised() { StopReason::Completed } else { StopReason::Interrupted };
+    dispatcher.tell(began.elapsed(), EventKind::TournamentFinished { stop: reason });
+    dispatcher.pause();
+    reason
+}
+
+/// Where the workers are in the schedule.
+struct Cursor<'a> {
+    schedule: &'a Schedule,
+    next: u64,
+    /// What is left of the jobs done before.
+    done: &'a [u64],
+    lap: Option<Lap>,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(schedule: &'a Schedule, done: &'a [u64]) -> Self {
+        debug_assert!(done.is_sorted(), "jobs that are done come in ascending order");
+        Self { schedule, next: 0, done, lap: None }
+    }
+
+    fn next(&mut self) -> Option<Job> {
+        self.skip_done();
+        if self.next >= self.schedule.n_jobs() {
+            return None;
+        }
+        let number = self.schedule.lap_of(self.next);
+        if self.lap.as_ref().is_none_or(|lap| lap.number() != number) {
+            self.lap = Some(self.schedule.lap(number));
+        }
+        let lap = self.lap.as_ref().expect("set just above");
+        let job = self.schedule.job_in(lap, self.next);
+        self.next += 1;
+        Some(job)
+    }
+
+    fn is_at_end(&mut self) -> bool {
+        self.skip_done();
+        self.next >= self.schedule.n_jobs()
+    }
+
+    fn skip_done(&mut self) {
+        while let Some((&first, rest)) = self.done.split_first()
+            && first <= self.next
+        {
+            if first == self.next {
+                self.next += 1;
+            }
+            self.done = rest;
+        }
+    }
+}
+
+/// Events on their way to the consumers.
+struct Batches {
+    sender: SyncSender<Vec<(Duration, EventKind)>>,
+    events: Vec<(Duration, EventKind)>,
+    began: Instant,
+    sent: Instant,
+}
+
+impl Batches {
+    fn push(&mut self, event: EventKind) {
+        let now = Instant::now();
+        self.events.push((now - self.began, event));
+        if now - self.sent >= BATCH_TIME {
+            self.send(now);
+        }
+    }
+
+    fn send(&mut self, now: Instant) {
+        self.sent = now;
+        // The receiver is there until every sender is dropped.
+        let _ = self.sender.send(std::mem::take(&mut self.events));
+    }
+}
+
+fn work(
+    tournament: &Tournament,
+    cursor: &Mutex<Cursor<'_>>,
+    stop: &StopFlag,
+    mut worker: Worker,
+    mut batches: Batches,
+) {
+    while !stop.is_raised() {
+        let Some(job) = cursor.lock().expect("workers do not panic").next() else { break };
+        let setup = setup(tournament, job);
+        worker.play(&setup, &mut |event| batches.push(event));
+    }
+    batches.send(Instant::now());
+}
+
+fn setup(tournament: &Tournament, job: Job) -> MatchSetup {
+    let player = |seat: &Option<usize>| seat.map(|player| Arc::clone(&tournament.players[player]));
+    MatchSetup {
+        game: Arc::clone(&tournament.games[job.game]),
+        seats: job.seats.iter().map(player).collect(),
+        rules: Arc::clone(&tournament.rules),
+        budget: job.budget,
+        concurrency: tournament.concurrency,
+        job: Arc::new(job),
+    }
+}
+
+/// Numbers events and hands them on.
+struct Dispatcher<'a> {
+    seq: u64,
+    consumer: &'a mut dyn Consumer,
+    stop: &'a StopFlag,
+    manager: &'a Manager,
+}
+
+impl Dispatcher<'_> {
+    fn drain(&mut self, receiver: &Receiver<Vec<(Duration, EventKind)>>) {
+        while let Ok(batch) = receiver.recv() {
+            for (elapsed, kind) in batch {
+                self.tell(elapsed, kind);
+            }
+            self.pause();
+        }
+    }
+
+    fn tell(&mut self, elapsed: Duration, kind: EventKind) {
+        let event = Event { seq: self.seq, elapsed, kind };
+        self.seq += 1;
+        let flow = self.consumer.event(&event);
+        self.obey(flow);
+    }
+
+    fn pause(&mut self) {
+        let flow = self.consumer.pause();
+        self.obey(flow);
+    }
+
+    fn obey(&self, flow: ControlFlow<()>) {
+        if flow.is_break() && !self.stop.is_raised() {
+            self.stop.raise();
+            self.manager.interrupt();
+        }
+    }
+}
