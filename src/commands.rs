@@ -5,4 +5,5 @@ pub mod play;
 pub mod players;
 pub mod report;
 pub mod run;
+mod run_plan;
 pub mod serve;

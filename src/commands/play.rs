@@ -1,14 +1,372 @@
 //! Playing one match in view.
 
-use clap::Args;
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::cli::Outcome;
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use games::{Expression, Guards, StateMachine, state_machine_for};
+use results::record::{Budget, Ending, MatchRecord};
+
+use crate::cli::{Failure, Outcome};
+use crate::consumers::{Catalogue, Recorder};
+use crate::event::{Decision, EventKind, Readiness};
+use crate::exit_code;
+use crate::fingerprint::Fingerprint;
+use crate::game_source::{self, Reading};
+use crate::interrupt::on_interrupt;
+use crate::manager::{
+    Manager, ManagerSettings, MatchRules, MatchSetup, PlayerConfig, PreparedGame,
+};
+use crate::output::{json_line, to_stdout};
+use crate::schedule::{Clocks, Job};
+use crate::spec::{Contestant, read_player};
+
+/// Facts shown of each step's change.
+const MAX_FACTS: usize = 8;
+
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster play tic_tac_toe alpha_beta random
+  gamemaster play tic_tac_toe strong=alpha_beta weak=alpha_beta:depth=1 --play-clock 200ms
+  gamemaster play my_game.kif 'cmd:python3 my_player.py --port {port}' random:seed=3
+  gamemaster play connect_four http://127.0.0.1:9147 legal --json
+
+A player is KIND (gamemaster players lists them), KIND:option=value,option=value,
+http://HOST:PORT of a player that runs already, or 'cmd:COMMAND' with {port} in it, which is
+launched; each may be preceded by NAME=. Players sit in the order of the roles; the role
+`random` needs none.";
 
 /// Arguments of `gamemaster play`.
 #[derive(Debug, Args)]
-pub struct Arguments {}
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// A rulesheet, or the name of a shipped game
+    game: String,
+    /// A player for each role, in the order of the roles
+    #[arg(required = true)]
+    players: Vec<String>,
+    /// Time between receiving the rules and the first move
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
+    start_clock: Duration,
+    /// Time for each move
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
+    play_clock: Duration,
+    /// Grace after both before an answer is late
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
+    margin: Duration,
+    /// Bound thinking by states looked at instead of by the clocks
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
+    /// Steps after which the match is ended without scores
+    #[arg(long, value_name = "N", default_value_t = MatchRules::default().step_limit)]
+    step_limit: u32,
+    /// Seed of everything random
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Send scrambled rules to players outside this process
+    #[arg(long)]
+    scramble: bool,
+    #[command(flatten)]
+    reading: Reading,
+    /// Print the match's record as one line of JSON, in the form of a journal's lines
+    #[arg(long)]
+    json: bool,
+}
 
 /// Carries out `gamemaster play`.
-pub fn execute(_arguments: &Arguments) -> Outcome {
-    Err(anyhow::anyhow!("run `play`: it is being built").into())
+pub fn execute(arguments: &Arguments) -> Outcome {
+    let players = arguments.players.iter().map(|player| read_player(player));
+    let players = distinct(players.collect::<Result<_, _>>().map_err(Failure::usage)?);
+    let source = game_source::GameSource::find(&arguments.game).map_err(Failure::game)?;
+    let hash = Fingerprint::of("rulesheet").text(&source.text).hex(16);
+    let checked = source.check(arguments.reading);
+    let Some(game) = checked.game else {
+        let broken = game_source::GameSourceError::Broken(Box::new(checked.diagnostics));
+        return Err(Failure::game(broken));
+    };
+    let seats = seats(&game, &players).map_err(Failure::usage)?;
+    let machine = state_machine_for(Arc::clone(&game), Guards::default())
+        .map_err(|error| Failure::preflight(anyhow!("failed to {error}")))?;
+    let mut shown = machine.fork();
+    let game = Arc::new(PreparedGame::new(game.name().to_owned(), hash, machine));
+    let setup = setup(arguments, game, &players, seats);
+
+    let manager = Manager::new(ManagerSettings::default());
+    for player in &players {
+        manager
+            .preflight(&player.config)
+            .map_err(|error| Failure::preflight(anyhow::Error::from(error).context("preflight")))?;
+    }
+    let at_interrupt = Arc::clone(&manager);
+    on_interrupt(move || at_interrupt.interrupt()).context("listen for interrupts")?;
+    let outcome = to_stdout(|stdout| {
+        let configs: Vec<Arc<PlayerConfig>> =
+            players.iter().map(|player| Arc::clone(&player.config)).collect();
+        let catalogue = Arc::new(Catalogue::new(&[Arc::clone(&setup.game)], &configs, 1));
+        let mut view = View::new(stdout, &catalogue, &mut *shown, arguments.json);
+        let mut recorder = Recorder::new(Arc::clone(&catalogue));
+        let (mut record, mut printed) = (None, Ok(()));
+        manager.worker().play(&setup, &mut |event| {
+            if let Some(finished) = recorder.take(&event) {
+                record = Some(finished);
+            }
+            if printed.is_ok() {
+                printed = view.show(&event);
+            }
+        });
+        printed?;
+        let record = record.ok_or_else(|| anyhow!("the match ended without a word"))?;
+        if arguments.json {
+            json_line(stdout, &record)?;
+        }
+        Ok(code(&record))
+    });
+    manager.shutdown();
+    outcome
+}
+
+fn code(record: &MatchRecord) -> u8 {
+    match record.ending {
+        Ending::Aborted { .. } => exit_code::INTERRUPTED,
+        _ => exit_code::OK,
+    }
+}
+
+/// Gives players of the same name a number each.
+fn distinct(players: Vec<Contestant>) -> Vec<Contestant> {
+    let mut taken = BTreeSet::new();
+    players
+        .into_iter()
+        .map(|mut player| {
+            let id = player.config.id.clone();
+            let mut number = 1;
+            while !taken.insert(player.config.id.clone()) {
+                number += 1;
+                let id = format!("{id}-{number}");
+                player.config = Arc::new(PlayerConfig { id, ..(*player.config).clone() });
+            }
+            player
+        })
+        .collect()
+}
+
+/// Who sits where: the players in order on the roles that need one.
+fn seats(game: &games::Game, players: &[Contestant]) -> anyhow::Result<Vec<Option<usize>>> {
+    let random = game.random().map(|role| usize::from(role.0));
+    let roles: Vec<&str> = game.roles().iter().map(|&role| game.symbols().name(role)).collect();
+    let mut next = 0..players.len();
+    let mut seats = Vec::new();
+    let mut needed = Vec::new();
+    for (role, name) in roles.iter().enumerate() {
+        if random == Some(role) {
+            seats.push(None);
+        } else {
+            needed.push(*name);
+            seats.push(next.next());
+        }
+    }
+    if needed.len() != players.len() {
+        let plural = if needed.len() == 1 { "" } else { "s" };
+        return Err(anyhow!(
+            "{} takes {} player{plural} ({}), {} given",
+            game.name(),
+            needed.len(),
+            needed.join(", "),
+            players.len()
+        ));
+    }
+    for (player, seat) in players.iter().zip(&needed) {
+        if game.kind().hidden_information && !player.plays_hidden_information {
+            return Err(anyhow!(
+                "{} cannot play {} as {seat}: it has hidden information",
+                player.config.id,
+                game.name()
+            ));
+        }
+    }
+    Ok(seats)
+}
+
+fn setup(
+    arguments: &Arguments,
+    game: Arc<PreparedGame>,
+    players: &[Contestant],
+    seats: Vec<Option<usize>>,
+) -> MatchSetup {
+    let budget = arguments.nodes.map_or(Budget::Clock, Budget::Nodes);
+    let clocks = Clocks {
+        start: arguments.start_clock,
+        play: arguments.play_clock,
+        margin: arguments.margin,
+    };
+    let mut id = Fingerprint::of("single match").text(&game.hash).number(arguments.seed);
+    for player in players {
+        id = id.text(&player.config.id).text(&player.config.hash);
+    }
+    let configs = seats.iter().map(|seat| seat.map(|seat| Arc::clone(&players[seat].config)));
+    MatchSetup {
+        seats: configs.collect(),
+        game,
+        rules: Arc::new(MatchRules {
+            step_limit: arguments.step_limit,
+            scramble: arguments.scramble,
+            ..MatchRules::default()
+        }),
+        budget,
+        concurrency: 1,
+        job: Arc::new(Job {
+            number: 0,
+            id: id.hex(20),
+            block: 0,
+            lap: 0,
+            rotation: 0,
+            game: 0,
+            seats,
+            clocks,
+            budget,
+            seed: arguments.seed,
+        }),
+    }
+}
+
+/// Prints a match as it goes.
+struct View<'a, W> {
+    out: &'a mut W,
+    catalogue: &'a Catalogue,
+    machine: &'a mut dyn StateMachine,
+    state: Option<games::State>,
+    job: Option<Arc<Job>>,
+    hidden: bool,
+}
+
+impl<'a, W: Write> View<'a, W> {
+    fn new(
+        out: &'a mut W,
+        catalogue: &'a Catalogue,
+        machine: &'a mut dyn StateMachine,
+        hidden: bool,
+    ) -> Self {
+        let state = machine.initial_state().ok();
+        Self { out, catalogue, machine, state, job: None, hidden }
+    }
+
+    fn show(&mut self, event: &EventKind) -> std::io::Result<()> {
+        if let EventKind::MatchStarted { job, .. } = event {
+            self.job = Some(Arc::clone(job));
+        }
+        let Some(job) = self.job.clone().filter(|_| !self.hidden) else { return Ok(()) };
+        match event {
+            EventKind::MatchStarted { .. } => self.started(&job)?,
+            EventKind::PlayersReady { roles, .. } => self.ready(&job, roles)?,
+            EventKind::MovesPlayed { step, decisions, .. } => self.step(&job, *step, decisions)?,
+            EventKind::MatchFinished { ending, rewards, .. } => {
+                self.finished(&job, ending, rewards)?;
+            }
+            EventKind::Notice { message } => writeln!(self.out, "note: {message}")?,
+            EventKind::TournamentStarted { .. } | EventKind::TournamentFinished { .. } => {}
+        }
+        self.out.flush()
+    }
+
+    fn started(&mut self, job: &Job) -> std::io::Result<()> {
+        writeln!(self.out, "{}, seed {}", self.catalogue.game(job), job.seed)?;
+        for (role, name) in self.catalogue.roles(job).iter().enumerate() {
+            writeln!(self.out, "  {name}: {}", self.catalogue.player(job, role))?;
+        }
+        Ok(())
+    }
+
+    fn ready(&mut self, job: &Job, roles: &[Readiness]) -> std::io::Result<()> {
+        for (role, readiness) in
+            roles.iter().enumerate().filter(|(role, _)| job.seats[*role].is_some())
+        {
+            let name = &self.catalogue.roles(job)[role];
+            match readiness.fault {
+                Some(fault) => writeln!(self.out, "  {name} is not ready: {}", fault.name())?,
+                None => writeln!(self.out, "  {name} is ready after {}", think(readiness.wall))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, job: &Job, step: u32, decisions: &[Decision]) -> std::io::Result<()> {
+        writeln!(self.out, "step {}", step + 1)?;
+        let roles = self.catalogue.roles(job);
+        let width = roles.iter().map(String::len).max().unwrap_or(0);
+        for ((role, name), decision) in roles.iter().enumerate().zip(decisions) {
+            let Decision { executed, n_legal, .. } = decision;
+            write!(self.out, "  {name:width$}  {executed}  (of {n_legal}")?;
+            if job.seats[role].is_some() {
+                write!(self.out, ", {}", think(decision.wall))?;
+            }
+            if let Some(nodes) = decision.nodes.filter(|&nodes| nodes > 0) {
+                write!(self.out, ", {nodes} nodes")?;
+            }
+            write!(self.out, ")")?;
+            if let Some(fault) = decision.fault {
+                write!(self.out, "  {}", fault.name())?;
+                if let Some(submitted) = &decision.submitted {
+                    write!(self.out, ": {submitted:?}")?;
+                }
+            }
+            writeln!(self.out)?;
+        }
+        self.changes(decisions)
+    }
+
+    /// Tells which facts came and went. Without a word if the rules fail: the
+    /// match itself will end with the reason.
+    fn changes(&mut self, decisions: &[Decision]) -> std::io::Result<()> {
+        let Some(state) = self.state.take() else { return Ok(()) };
+        let moves = decisions.iter().map(|decision| {
+            let expression: Expression = decision.executed.parse().ok()?;
+            self.machine.find_move(&expression)
+        });
+        let Some(moves) = moves.collect::<Option<Vec<_>>>() else { return Ok(()) };
+        let mut next = games::State::default();
+        if self.machine.next_state(&state, &moves, &mut next).is_err() {
+            return Ok(());
+        }
+        let facts = |state| self.machine.facts(state);
+        let (before, after) = (facts(&state), facts(&next));
+        let gone =
+            before.iter().filter(|fact| !after.contains(fact)).map(|fact| format!("-{fact}"));
+        let new = after.iter().filter(|fact| !before.contains(fact)).map(|fact| format!("+{fact}"));
+        let changes: Vec<String> = new.chain(gone).collect();
+        let shown = changes.iter().take(MAX_FACTS).cloned().collect::<Vec<_>>().join(" ");
+        let more = changes.len().saturating_sub(MAX_FACTS);
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        self.state = Some(next);
+        writeln!(self.out, "    {shown}{rest}")
+    }
+
+    fn finished(&mut self, job: &Job, ending: &Ending, rewards: &[u8]) -> std::io::Result<()> {
+        match ending.reason() {
+            "" => writeln!(self.out, "{}", ending.name())?,
+            reason => writeln!(self.out, "{}: {reason}", ending.name())?,
+        }
+        let roles = self.catalogue.roles(job);
+        let width = roles.iter().map(String::len).max().unwrap_or(0);
+        for ((role, name), reward) in roles.iter().enumerate().zip(rewards) {
+            writeln!(
+                self.out,
+                "  {name:width$}  {reward:>3}  {}",
+                self.catalogue.player(job, role)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// A think time, short.
+fn think(wall: Duration) -> String {
+    let micros = wall.as_micros();
+    match micros {
+        0..1000 => format!("{micros} us"),
+        1000..1_000_000 => format!("{} ms", micros / 1000),
+        _ => format!("{:.1} s", wall.as_secs_f64()),
+    }
 }

@@ -1,14 +1,86 @@
 //! Listing the built-in players.
 
+use std::io::Write as _;
+
 use clap::Args;
+use players::registry::SEED;
+use players::{Kind, OptionSpec, kinds};
+use serde::Serialize;
 
 use crate::cli::Outcome;
+use crate::exit_code;
+use crate::output::{json_line, to_stdout};
+
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster players
+  gamemaster players --json | jq -r '.[].name'
+
+In a spec:                       On the command line:
+  [[players]]                      gamemaster play tic_tac_toe random:seed=3 legal
+  kind = \"random\"
+  seed = 3";
 
 /// Arguments of `gamemaster players`.
 #[derive(Debug, Args)]
-pub struct Arguments {}
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    summary: &'static str,
+    instant: bool,
+    plays_hidden_information: bool,
+    options: Vec<OptionRow>,
+}
+
+#[derive(Serialize)]
+struct OptionRow {
+    name: &'static str,
+    accepts: &'static str,
+    default: &'static str,
+    help: &'static str,
+}
 
 /// Carries out `gamemaster players`.
-pub fn execute(_arguments: &Arguments) -> Outcome {
-    Err(anyhow::anyhow!("run `players`: it is being built").into())
+pub fn execute(arguments: &Arguments) -> Outcome {
+    let rows: Vec<Row> = kinds().iter().map(row).collect();
+    to_stdout(|stdout| {
+        if arguments.json {
+            json_line(stdout, &rows)?;
+            return Ok(exit_code::OK);
+        }
+        for row in &rows {
+            writeln!(stdout, "{}\n    {}", row.name, row.summary)?;
+            if !row.plays_hidden_information {
+                writeln!(stdout, "    Sits out games of hidden information.")?;
+            }
+            for option in &row.options {
+                let OptionRow { name, accepts, default, help } = option;
+                writeln!(stdout, "      {name}: {accepts} (default: {default})\n          {help}")?;
+            }
+        }
+        Ok(exit_code::OK)
+    })
+}
+
+fn row(kind: &Kind) -> Row {
+    let option = |spec: &OptionSpec| OptionRow {
+        name: spec.name,
+        accepts: spec.accepts,
+        default: spec.default,
+        help: spec.help,
+    };
+    Row {
+        name: kind.name,
+        summary: kind.summary,
+        instant: kind.instant,
+        plays_hidden_information: kind.plays_hidden_information,
+        options: kind.options.iter().chain([&SEED]).map(option).collect(),
+    }
 }

@@ -1,14 +1,271 @@
 //! Playing a whole experiment.
 
-use clap::Args;
+use std::io::{IsTerminal as _, Write as _};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::cli::Outcome;
+use anyhow::Context as _;
+use clap::Args;
+use serde_json::json;
+
+use super::run_plan::{self, Planned};
+use crate::cli::{Failure, Outcome};
+use crate::consumers::{Catalogue, JournalConsumer, Progress, Style};
+use crate::event::{Event, StopReason};
+use crate::exit_code;
+use crate::interrupt::on_interrupt;
+use crate::manager::{Manager, ManagerSettings};
+use crate::output::{json_line, to_stdout};
+use crate::run_folder::{self, RunFolder};
+use crate::runner::{self, Consumer, StopFlag, Tournament};
+use crate::spec::{self, Overrides, Spec, SpecError};
+
+/// What `gamemaster run` plays when nothing is said.
+const DEFAULT_SPEC: &str = include_str!("../default_spec.toml");
+
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster run                              six players on six small games, about a minute
+  gamemaster run --dry-run                    what that would play, and how long it would take
+  gamemaster run my_spec.toml --out my_run    your own; the same command again resumes it
+  gamemaster report my_run                    who is stronger
+
+A spec names players, games and clocks:
+  games = [\"tic_tac_toe\", \"my_games/*.kif\"]
+  blocks = 10
+  clocks = { start = \"10s\", play = [\"100ms\", \"1s\"] }
+  [[players]]
+  kind = \"alpha_beta\"
+  [[players]]
+  id = \"mine\"
+  command = \"python3 my_player.py --port {port}\"
+
+A run leaves spec.lock.toml, journal.jsonl, matches.csv, moves.csv, summary.json and summary.md
+in its folder. Exit codes: 0 complete, 2 bad spec or folder, 3 broken rulesheet or player,
+130 interrupted (the same command resumes).";
 
 /// Arguments of `gamemaster run`.
 #[derive(Debug, Args)]
-pub struct Arguments {}
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The experiment, a TOML file [default: six players on six small games]
+    spec: Option<PathBuf>,
+    /// Folder of the run; one that holds this run already is resumed
+    /// [default: results/runs/NAME-HASH]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Matches at once [default: cores / players that think at once]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    jobs: Option<u32>,
+    /// Seed of everything random, instead of the spec's
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// Keep the matches of a run whose spec was smaller (fewer players, games or blocks)
+    #[arg(long)]
+    extend: bool,
+    /// Only tell what would be played
+    #[arg(long)]
+    dry_run: bool,
+    /// No progress and no standings; errors only
+    #[arg(long)]
+    quiet: bool,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+}
 
 /// Carries out `gamemaster run`.
-pub fn execute(_arguments: &Arguments) -> Outcome {
-    Err(anyhow::anyhow!("run `run`: it is being built").into())
+pub fn execute(arguments: &Arguments) -> Outcome {
+    let spec = read_spec(arguments).map_err(Failure::usage)?;
+    let planned = run_plan::plan(spec)?;
+    let folder = arguments.out.clone().unwrap_or_else(|| run_folder::default_folder(&planned.spec));
+    if arguments.dry_run {
+        return run_plan::tell(&planned, &folder, arguments.json);
+    }
+    let manager = manager(&folder);
+    for player in &planned.spec.players {
+        manager
+            .preflight(&player.config)
+            .map_err(|error| Failure::preflight(anyhow::Error::from(error).context("preflight")))?;
+    }
+    let folder = run_folder::open(&folder, &planned.spec, &planned.schedule, arguments.extend)
+        .map_err(|error| Failure { code: folder_code(&error), error: error.into() })?;
+    let stop = StopFlag::default();
+    let (at_stop, at_manager) = (stop.clone(), Arc::clone(&manager));
+    on_interrupt(move || {
+        at_stop.raise();
+        at_manager.interrupt();
+    })
+    .context("listen for interrupts")?;
+    let path = folder.path.clone();
+    if !arguments.quiet {
+        announce(&planned, &folder)?;
+    }
+    let reason = play(&planned, &manager, folder, &stop, arguments.quiet)?;
+    manager.shutdown();
+    finish(arguments, &path, reason)
+}
+
+fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {
+    let overrides = Overrides { seed: arguments.seed, jobs: arguments.jobs };
+    match &arguments.spec {
+        None => spec::read(DEFAULT_SPEC, "default", Path::new(""), &overrides),
+        Some(path) => {
+            let unreadable = |source| SpecError::Unreadable { path: path.clone(), source };
+            let text = std::fs::read_to_string(path).map_err(unreadable)?;
+            let folder = path.parent().unwrap_or(Path::new(""));
+            spec::read(&text, &path.display().to_string(), folder, &overrides)
+        }
+    }
+}
+
+fn manager(folder: &Path) -> Arc<Manager> {
+    Manager::new(ManagerSettings {
+        log_folder: Some(folder.join("logs")),
+        ..ManagerSettings::default()
+    })
+}
+
+fn folder_code(error: &run_folder::FolderError) -> u8 {
+    use results::journal::JournalError;
+    match error {
+        run_folder::FolderError::Journal(
+            JournalError::Write { .. }
+            | JournalError::DiskFull { .. }
+            | JournalError::Damaged { .. },
+        ) => exit_code::INTERNAL,
+        _ => exit_code::USAGE,
+    }
+}
+
+/// Tells on standard error what begins.
+fn announce(planned: &Planned, folder: &RunFolder) -> std::io::Result<()> {
+    let mut stderr = std::io::stderr().lock();
+    for warning in &planned.warnings {
+        writeln!(stderr, "warning: {warning}")?;
+    }
+    let (n_jobs, n_done) = (planned.schedule.n_jobs(), folder.done.len());
+    let path = folder.path.display();
+    if folder.dropped_bytes > 0 {
+        writeln!(
+            stderr,
+            "note: a half-written line of {} bytes was cut off",
+            folder.dropped_bytes
+        )?;
+    }
+    if n_done > 0 {
+        writeln!(stderr, "Resuming {path}: {n_done} of {n_jobs} matches are played")
+    } else {
+        let at_once = planned.concurrency;
+        writeln!(stderr, "Playing {n_jobs} matches, {at_once} at once, into {path}")
+    }
+}
+
+/// Plays what is left, and writes the journal.
+fn play(
+    planned: &Planned,
+    manager: &Arc<Manager>,
+    folder: RunFolder,
+    stop: &StopFlag,
+    quiet: bool,
+) -> Result<StopReason, Failure> {
+    let tournament = Tournament {
+        schedule: Arc::clone(&planned.schedule),
+        games: planned.games.clone(),
+        players: planned.spec.players.iter().map(|player| Arc::clone(&player.config)).collect(),
+        rules: Arc::new(planned.spec.rules.clone()),
+        concurrency: planned.concurrency,
+        done: folder.done,
+    };
+    let catalogue =
+        Arc::new(Catalogue::new(&tournament.games, &tournament.players, planned.concurrency));
+    let mut watch = |_: &results::record::MatchRecord| ();
+    let style = match (quiet, std::io::stderr().is_terminal()) {
+        (true, _) => Style::Quiet,
+        (false, true) => Style::Bar,
+        (false, false) => Style::Lines,
+    };
+    let mut consumers = Consumers {
+        journal: JournalConsumer::new(
+            Arc::clone(&catalogue),
+            folder.writer,
+            folder.attempts,
+            &mut watch,
+        ),
+        progress: Progress::new(catalogue, style),
+    };
+    let reason = runner::run(&tournament, manager, stop, &mut consumers);
+    consumers.journal.finish()?;
+    Ok(reason)
+}
+
+/// The journal and the progress. Only losing the journal stops a run.
+struct Consumers<'a> {
+    journal: JournalConsumer<'a>,
+    progress: Progress,
+}
+
+impl Consumer for Consumers<'_> {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
+        let flow = self.journal.event(event);
+        let _ = self.progress.event(event);
+        flow
+    }
+
+    fn pause(&mut self) -> ControlFlow<()> {
+        self.journal.pause()
+    }
+}
+
+/// Makes the tables and the summary, and tells where everything is.
+fn finish(arguments: &Arguments, path: &Path, reason: StopReason) -> Outcome {
+    results::tables::write_tables(path).context("write the tables")?;
+    if reason == StopReason::Interrupted {
+        resume_hint(arguments)?;
+        return Ok(exit_code::INTERRUPTED);
+    }
+    to_stdout(|stdout| {
+        if arguments.json {
+            json_line(stdout, &json!({ "folder": path.display().to_string() }))?;
+        } else if !arguments.quiet {
+            writeln!(stdout, "Results are in {}", path.display())?;
+        }
+        Ok(exit_code::OK)
+    })
+}
+
+/// The command that goes on where this one stopped.
+fn resume_hint(arguments: &Arguments) -> std::io::Result<()> {
+    let mut command = String::from("gamemaster run");
+    let mut word = |word: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:+,".contains(c);
+        command.push(' ');
+        if !word.is_empty() && word.chars().all(plain) {
+            command.push_str(word);
+        } else {
+            command.push_str(&format!("'{}'", word.replace('\'', "'\\''")));
+        }
+    };
+    if let Some(spec) = &arguments.spec {
+        word(&spec.display().to_string());
+    }
+    if let Some(out) = &arguments.out {
+        word("--out");
+        word(&out.display().to_string());
+    }
+    if let Some(jobs) = arguments.jobs {
+        word("--jobs");
+        word(&jobs.to_string());
+    }
+    if let Some(seed) = arguments.seed {
+        word("--seed");
+        word(&seed.to_string());
+    }
+    for (flag, given) in [("--quiet", arguments.quiet), ("--json", arguments.json)] {
+        if given {
+            word(flag);
+        }
+    }
+    writeln!(std::io::stderr().lock(), "Interrupted. To go on:\n  {command}")
 }

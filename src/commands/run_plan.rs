@@ -1,0 +1,291 @@
+//! What a spec comes to: games made ready, the schedule, how many matches at
+//! once, and what to tell about them before anything is played.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use games::{Game, RoleId, StateMachine, state_machine_for};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_pcg::Pcg64Mcg;
+use results::record::Budget;
+use serde::Serialize;
+
+use crate::cli::{Failure, Outcome};
+use crate::consumers::brief;
+use crate::exit_code;
+use crate::game_source::GameSourceError;
+use crate::manager::PreparedGame;
+use crate::output::{json_line, to_stdout};
+use crate::schedule::{Round, Schedule, ScheduleError, Skip};
+use crate::spec::{GameEntry, Spec, time_budget_words};
+
+/// A spec, ready to be played.
+pub(super) struct Planned {
+    pub(super) spec: Spec,
+    pub(super) games: Vec<Arc<PreparedGame>>,
+    pub(super) schedule: Arc<Schedule>,
+    pub(super) concurrency: u32,
+    /// What a user should know, and a reader of the report too.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Reads the games and lays out the schedule.
+pub(super) fn plan(spec: Spec) -> Result<Planned, Failure> {
+    let games = spec.games.iter().map(validated).collect::<Result<Vec<_>, _>>();
+    let games = games.map_err(Failure::game)?;
+    let schedule = Schedule::new(spec.plan(&games))
+        .map_err(|error| Failure::usage(anyhow::anyhow!(no_schedule(&spec, &error))))?;
+    let mut warnings: Vec<String> = sitting_out(&spec, schedule.skips());
+    let concurrency = concurrency(&spec, &schedule, &mut warnings);
+    let prepared = spec.games.iter().zip(games).map(|(entry, game)| prepare(&spec, entry, game));
+    Ok(Planned {
+        games: prepared.collect::<Result<_, _>>()?,
+        schedule: Arc::new(schedule),
+        concurrency,
+        warnings,
+        spec,
+    })
+}
+
+fn validated(entry: &GameEntry) -> Result<Arc<Game>, GameSourceError> {
+    let checked = entry.source.clone().check(entry.reading);
+    checked.game.ok_or_else(|| GameSourceError::Broken(Box::new(checked.diagnostics)))
+}
+
+fn prepare(spec: &Spec, entry: &GameEntry, game: Arc<Game>) -> Result<Arc<PreparedGame>, Failure> {
+    let name = entry.source.name.clone();
+    let machine = state_machine_for(game, spec.guards.clone())
+        .map_err(|error| Failure::preflight(anyhow::anyhow!("{name}: failed to {error}")))?;
+    Ok(Arc::new(PreparedGame::new(name, entry.text_hash(), machine)))
+}
+
+fn no_schedule(spec: &Spec, error: &ScheduleError) -> String {
+    let ScheduleError::NothingToPlay { skips } = error else { return error.to_string() };
+    format!("player count fits no game: {}", sitting_out(spec, skips).join("; "))
+}
+
+/// What is left out and why, in words. Players that sit out of several games
+/// are told of once.
+fn sitting_out(spec: &Spec, skips: &[Skip]) -> Vec<String> {
+    let name = |game: usize| &spec.games[game].source.name;
+    let mut words = Vec::new();
+    for skip in skips {
+        match *skip {
+            Skip::NoSeats { game } => {
+                words.push(format!("{} has no role for a player and is left out", name(game)));
+            }
+            Skip::TooFewPlayers { game, n_seats, n_players } => {
+                words.push(format!(
+                    "{} needs {n_seats} players, {n_players} can play it, so it is left out",
+                    name(game)
+                ));
+            }
+            Skip::SitsOut { .. } => {}
+        }
+    }
+    for (index, player) in spec.players.iter().enumerate() {
+        let games: Vec<&str> = skips
+            .iter()
+            .filter_map(|skip| match skip {
+                Skip::SitsOut { game, player } if *player == index => Some(name(*game).as_str()),
+                _ => None,
+            })
+            .collect();
+        if !games.is_empty() {
+            words.push(format!(
+                "{} sits out {} (hidden information)",
+                player.config.id,
+                games.join(", ")
+            ));
+        }
+    }
+    words
+}
+
+/// Matches at once: as many as leave a core to every player that thinks.
+fn concurrency(spec: &Spec, schedule: &Schedule, warnings: &mut Vec<String>) -> u32 {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let at_once = |round: Round| {
+        let thinkers = round.players.iter().filter(|&&player| spec.players[player].thinks);
+        thinkers.count().min(round.n_seats)
+    };
+    let thinkers = schedule.rounds().map(at_once).max().unwrap_or(0);
+    let fair = u32::try_from((cores / thinkers.max(1)).max(1)).unwrap_or(u32::MAX);
+    let asked = spec.jobs.unwrap_or(fair);
+    let by_clock = spec.time_budgets.iter().any(|time| time.budget == Budget::Clock);
+    if asked > fair && by_clock && thinkers > 0 {
+        warnings.push(format!(
+            "{asked} matches at once with up to {thinkers} players thinking in each on {cores} cores: \
+             clocks are fair up to {fair}"
+        ));
+    }
+    asked
+}
+
+/// Prints what would be played.
+pub(super) fn tell(planned: &Planned, folder: &Path, json: bool) -> Outcome {
+    let rounds: Vec<Row> = planned.schedule.rounds().map(|round| row(planned, &round)).collect();
+    let seconds = estimate(planned);
+    to_stdout(|stdout| {
+        if json {
+            json_line(
+                stdout,
+                &Telling {
+                    name: &planned.spec.name,
+                    spec_hash: planned.spec.hash(),
+                    folder: folder.display().to_string(),
+                    n_jobs: planned.schedule.n_jobs(),
+                    n_blocks: planned.schedule.n_blocks(),
+                    concurrency: planned.concurrency,
+                    estimated_seconds: seconds,
+                    rounds: &rounds,
+                    warnings: &planned.warnings,
+                },
+            )?;
+            return Ok(exit_code::OK);
+        }
+        let (n_jobs, n_blocks) = (planned.schedule.n_jobs(), planned.schedule.n_blocks());
+        writeln!(stdout, "{n_jobs} matches in {n_blocks} blocks, {} at once", planned.concurrency)?;
+        writeln!(stdout, "into {}\n", folder.display())?;
+        let width = rounds.iter().map(|row| row.game.len()).max().unwrap_or(0).max(4);
+        let time_width = rounds.iter().map(|row| row.budget.len()).max().unwrap_or(0).max(6);
+        writeln!(
+            stdout,
+            "{:width$}  {:time_width$}  players  seats  pairings  blocks  matches  each player in each role",
+            "game", "budget"
+        )?;
+        for row in &rounds {
+            writeln!(
+                stdout,
+                "{:width$}  {:time_width$}  {:>7}  {:>5}  {:>8}  {:>6}  {:>7}  {:>24}",
+                row.game,
+                row.budget,
+                row.n_players,
+                row.n_seats,
+                row.n_pairings,
+                row.n_blocks,
+                row.n_matches,
+                row.n_times_seated
+            )?;
+        }
+        writeln!(stdout)?;
+        for warning in &planned.warnings {
+            writeln!(stdout, "note: {warning}")?;
+        }
+        match seconds {
+            Some(seconds) => {
+                let most = brief(Duration::from_secs_f64(seconds));
+                writeln!(stdout, "at most about {most}, if every clock is used up")?;
+            }
+            None => writeln!(stdout, "no time is estimated: nobody thinks by the clock")?,
+        }
+        Ok(exit_code::OK)
+    })
+}
+
+#[derive(Serialize)]
+struct Telling<'a> {
+    name: &'a str,
+    spec_hash: String,
+    folder: String,
+    n_jobs: u64,
+    n_blocks: u64,
+    concurrency: u32,
+    estimated_seconds: Option<f64>,
+    rounds: &'a [Row],
+    warnings: &'a [String],
+}
+
+/// One game under one budget.
+#[derive(Serialize)]
+struct Row {
+    game: String,
+    budget: String,
+    n_players: usize,
+    n_seats: usize,
+    n_pairings: u64,
+    n_blocks: u64,
+    n_matches: u64,
+    n_times_seated: u64,
+}
+
+fn row(planned: &Planned, round: &Round) -> Row {
+    Row {
+        game: planned.spec.games[round.game].source.name.clone(),
+        budget: time_budget_words(&planned.spec.time_budgets[round.time_budget]),
+        n_players: round.players.len(),
+        n_seats: round.n_seats,
+        n_pairings: round.n_pairings,
+        n_blocks: round.n_blocks,
+        n_matches: round.n_matches,
+        n_times_seated: round.n_times_seated,
+    }
+}
+
+/// Seconds if every clock is used up by those who think: start clock and play
+/// clocks of a match of the length that random play has, over the matches at
+/// once. `None` if no clock counts.
+fn estimate(planned: &Planned) -> Option<f64> {
+    let spec = &planned.spec;
+    let mut total = 0.0;
+    let mut counts = false;
+    for round in planned.schedule.rounds() {
+        let time = &spec.time_budgets[round.time_budget];
+        let n_thinkers =
+            round.players.iter().filter(|&&player| spec.players[player].thinks).count();
+        if time.budget != Budget::Clock || n_thinkers == 0 {
+            continue;
+        }
+        counts = true;
+        let n_choices = mean_choices(&mut *planned.games[round.game].fork(), spec.seed);
+        // The chance that one given seat's player thinks.
+        let thinking = n_thinkers as f64 / round.players.len() as f64;
+        let seats = round.n_seats as f64;
+        let start = time.clocks.start.as_secs_f64() * (1.0 - (1.0 - thinking).powf(seats));
+        let play = time.clocks.play.as_secs_f64() * thinking * n_choices;
+        total += round.n_matches as f64 * (start + play);
+    }
+    counts.then(|| total / f64::from(planned.concurrency))
+}
+
+/// Steps of a random match in which some role has a choice, on average of three.
+fn mean_choices(machine: &mut dyn StateMachine, seed: u64) -> f64 {
+    const PLAYOUTS: u32 = 3;
+    const MAX_STEPS: u32 = 300;
+    let mut rng = Pcg64Mcg::seed_from_u64(seed);
+    let n: u32 = (0..PLAYOUTS).map(|_| choices(machine, &mut rng, MAX_STEPS).unwrap_or(0)).sum();
+    f64::from(n) / f64::from(PLAYOUTS)
+}
+
+fn choices(
+    machine: &mut dyn StateMachine,
+    rng: &mut Pcg64Mcg,
+    max_steps: u32,
+) -> Result<u32, games::ReasoningError> {
+    let n_roles = machine.game().roles().len();
+    let mut state = machine.initial_state()?;
+    let (mut moves, mut n_choices) = (Vec::new(), 0);
+    for _ in 0..max_steps {
+        if machine.is_terminal(&state)? {
+            break;
+        }
+        let mut joint_move = Vec::with_capacity(n_roles);
+        let mut has_choice = false;
+        for role in 0..n_roles {
+            let role = RoleId(u8::try_from(role).expect("roles are counted in a byte"));
+            machine.legal_moves(&state, role, &mut moves)?;
+            if moves.is_empty() {
+                return Ok(n_choices);
+            }
+            has_choice |= moves.len() > 1;
+            joint_move.push(moves[rng.random_range(0..moves.len())]);
+        }
+        n_choices += u32::from(has_choice);
+        let mut next = games::State::default();
+        machine.next_state(&state, &joint_move, &mut next)?;
+        state = next;
+    }
+    Ok(n_choices)
+}
