@@ -34,7 +34,9 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         evaluation: Evaluation::Zero,
         deepening: false,
         remembered: 0,
-        move_order: reader.moves(settings::MOVE_ORDER.name)?,
     };
-    Ok(Box::new(Searcher::new(KIND.name, settings, reader.seed()?).searching_forced_moves()))
+    let move_order = reader.moves(settings::MOVE_ORDER.name)?;
+    Ok(Box::new(
+        Searcher::new(KIND.name, settings, move_order, reader.seed()?).searching_forced_moves(),
+    ))
 }

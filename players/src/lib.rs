@@ -18,6 +18,8 @@ mod search;
 mod seed;
 mod sequential_planner;
 pub mod stop;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use options::{OptionError, Options, Value};
 pub use player::{Deliberation, Failure, Observation, Player, Seat, Turn};

@@ -57,7 +57,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         evaluation: settings::evaluation(&reader)?,
         deepening: reader.boolean(settings::DEEPENING.name, true)?,
         remembered: settings::remembered(&reader, settings::DEFAULT_REMEMBERED)?,
-        move_order: reader.moves(settings::MOVE_ORDER.name)?,
     };
-    Ok(Box::new(Searcher::new(KIND.name, settings, reader.seed()?)))
+    let move_order = reader.moves(settings::MOVE_ORDER.name)?;
+    Ok(Box::new(Searcher::new(KIND.name, settings, move_order, reader.seed()?)))
 }

@@ -19,6 +19,8 @@
 mod frame;
 mod matrix;
 mod max_n;
+#[cfg(test)]
+mod properties;
 pub(crate) mod searcher;
 pub(crate) mod settings;
 mod stopwatch;
@@ -68,7 +70,7 @@ pub(crate) enum Evaluation {
 }
 
 /// What to search and how.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     /// How the others' replies are weighed.
     pub(crate) opponents: Opponents,
@@ -87,8 +89,6 @@ pub(crate) struct Settings {
     pub(crate) deepening: bool,
     /// States to remember values of; 0 for none.
     pub(crate) remembered: usize,
-    /// Moves to try first.
-    pub(crate) move_order: Vec<Expression>,
 }
 
 /// Bounds that cut nothing.
@@ -145,7 +145,7 @@ pub(crate) struct Memory {
 /// A search of the tree below one state.
 pub(crate) struct Search<'a> {
     machine: &'a mut dyn StateMachine,
-    settings: &'a Settings,
+    settings: Settings,
     memory: &'a mut Memory,
     stopwatch: Stopwatch<'a>,
     cast: Cast,
@@ -169,12 +169,11 @@ impl<'a> Search<'a> {
     pub(crate) fn new(
         machine: &'a mut dyn StateMachine,
         role: RoleId,
-        settings: &'a Settings,
+        settings: Settings,
         memory: &'a mut Memory,
         stop: &'a Stop,
     ) -> Self {
         let cast = Cast::new(machine.game(), role);
-        let ranks = ranks(machine, &settings.move_order);
         memory.most_moves.resize(cast.n_roles, 1);
         Self {
             machine,
@@ -182,7 +181,7 @@ impl<'a> Search<'a> {
             memory,
             stopwatch: Stopwatch::new(stop),
             cast,
-            ranks,
+            ranks: FxHashMap::default(),
             frames: Vec::new(),
             limit: 0,
             root_hint: None,
@@ -191,6 +190,12 @@ impl<'a> Search<'a> {
             #[cfg(test)]
             leaf_log: Vec::new(),
         }
+    }
+
+    /// The same search, trying the moves of `order` before all others.
+    pub(crate) fn trying_first(mut self, order: &[Expression]) -> Self {
+        self.ranks = ranks(self.machine, order);
+        self
     }
 
     /// The counters so far.

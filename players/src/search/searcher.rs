@@ -1,7 +1,7 @@
 //! The player around a [`Search`]: it follows the match, searches from each of
 //! its states, and always has a legal move to answer.
 
-use games::{MoveId, State};
+use games::{Expression, MoveId, State};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -14,6 +14,7 @@ use crate::{Deliberation, Failure, Observation, Player, Seat, Stop, Turn};
 pub(crate) struct Searcher {
     kind: &'static str,
     settings: Settings,
+    move_order: Vec<Expression>,
     /// Search also where there is only one legal move, as the textbook has it.
     searches_forced_moves: bool,
     seed: Option<i64>,
@@ -24,11 +25,17 @@ pub(crate) struct Searcher {
 }
 
 impl Searcher {
-    /// A player of `kind` that searches by `settings`.
-    pub(crate) fn new(kind: &'static str, settings: Settings, seed: Option<i64>) -> Self {
+    /// A player of `kind` that searches by `settings`, the moves of `move_order` first.
+    pub(crate) fn new(
+        kind: &'static str,
+        settings: Settings,
+        move_order: Vec<Expression>,
+        seed: Option<i64>,
+    ) -> Self {
         Self {
             kind,
             settings,
+            move_order,
             searches_forced_moves: false,
             seed,
             rng: seed::generator(0, seed),
@@ -47,7 +54,8 @@ impl Searcher {
         let Some(track) = &mut self.track else { return Ok(Answer::default()) };
         let Track { machine, role, .. } = track;
         let mut search =
-            Search::new(machine.as_mut(), *role, &self.settings, &mut self.memory, stop);
+            Search::new(machine.as_mut(), *role, self.settings, &mut self.memory, stop)
+                .trying_first(&self.move_order);
         let answer = search.best_move(state);
         self.deliberation = Some(search.deliberation());
         Ok(answer?)

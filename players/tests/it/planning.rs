@@ -1,0 +1,241 @@
+//! Plans and the sequential planner.
+
+use games::StateMachine;
+use players::{Failure, Stop, plan};
+
+use crate::arena::{machine, machine_of, moves, play, play_until, player, seat, text};
+
+/// What the predicates say of a plan: legal, complete, minimal.
+fn flags(machine: &mut dyn StateMachine, words: &str) -> [bool; 3] {
+    let plan = moves(machine, words);
+    let flags = [
+        plan::is_legal(machine, &plan).unwrap(),
+        plan::is_complete(machine, &plan).unwrap(),
+        plan::is_minimal(machine, &plan).unwrap(),
+    ];
+    let all = flags == [true; 3];
+    assert_eq!(plan::is_sequential(machine, &plan).unwrap(), all, "{words}");
+    assert_eq!(plan::reward(machine, &plan).unwrap().is_some(), flags[1], "{words}");
+    if !all {
+        assert_eq!(plan::is_optimal(machine, &plan, &Stop::never()).unwrap(), Some(false));
+    }
+    flags
+}
+
+/// Walking along a line with a gate: `on` leads from a to b to c, where the
+/// match ends; `back` is legal only in b and c; an illegal `back` changes
+/// nothing, and the end can be left again.
+const LINE: &str = "
+    (role walker)
+    (after a b) (after b c)
+    (init (at a))
+    (<= (legal walker on) (true (at ?x)) (after ?x ?y))
+    (<= (legal walker back) (true (at ?y)) (after ?x ?y))
+    (<= (next (at ?y)) (does walker on) (true (at ?x)) (after ?x ?y))
+    (<= (next (at ?x)) (does walker back) (true (at ?y)) (after ?x ?y))
+    (<= (next (at a)) (does walker back) (true (at a)))
+    (<= terminal (true (at c)))
+    (<= (goal walker 100) (true (at c)))
+    (<= (goal walker 0) (not (true (at c))))";
+
+#[test]
+fn every_combination_of_flags_has_a_plan() {
+    let mut machine = machine_of(LINE);
+    for (words, legal, complete, minimal) in [
+        ("on on", true, true, true),
+        ("on back on on", true, true, true),
+        ("back on on", false, true, true),
+        ("on", true, false, true),
+        ("", true, false, true),
+        ("back", false, false, true),
+        ("on on back on", true, true, false),
+        ("on on back", true, false, false),
+        ("back on on back on", false, true, false),
+        ("back on on back", false, false, false),
+    ] {
+        assert_eq!(flags(machine.as_mut(), words), [legal, complete, minimal], "{words:?}");
+    }
+}
+
+#[test]
+fn only_the_best_sequential_plan_is_optimal() {
+    let mut machine = machine("buttons_and_lights");
+    let machine = machine.as_mut();
+    let check = |machine: &mut dyn StateMachine, words: &str, reward, is_optimal| {
+        let plan = moves(machine, words);
+        assert_eq!(plan::reward(machine, &plan).unwrap(), reward, "{words}");
+        let found = plan::is_optimal(machine, &plan, &Stop::never()).unwrap();
+        assert_eq!(found, Some(is_optimal), "{words}");
+    };
+    check(machine, "a b c a b a", Some(100), true);
+    check(machine, "a b a c b a", Some(100), true);
+    check(machine, "a b a b c a", Some(0), false);
+    check(machine, "a b c", None, false);
+    let (reward, best) = plan::best(machine, &Stop::never()).unwrap().unwrap();
+    assert_eq!((reward, text(machine, &best).as_str()), (100, "a b a c b a"));
+    assert!(plan::best(machine, &Stop::never().after_nodes(3)).unwrap().is_none());
+}
+
+#[test]
+fn plans_are_for_one_role() {
+    let mut machine = machine("tic_tac_toe");
+    let refused = plan::is_legal(machine.as_mut(), &[]);
+    assert!(matches!(refused, Err(Failure::Unsuitable(_))), "{refused:?}");
+}
+
+/// An admissible planner on every shipped puzzle small enough: the reward
+/// played is that of the best plan, found without the player.
+#[test]
+fn the_planner_plays_an_optimal_plan() {
+    for game in ["buttons_and_lights", "hanoi_small", "maze", "eight_puzzle_seed"] {
+        let mut machine = machine(game);
+        let machine = machine.as_mut();
+        let (best, _) = plan::best(machine, &Stop::never()).unwrap().unwrap();
+        let played = play(machine, &mut [player("sequential_planner", [])], 1);
+        assert_eq!(played.goals, [best], "{game}");
+        let plan = played.moves_of(0);
+        assert_eq!(plan::is_optimal(machine, &plan, &Stop::never()).unwrap(), Some(true));
+    }
+}
+
+/// With a start clock too short the planner moves by its fallback and plans
+/// from where it then is: the sooner, the larger its budget.
+#[test]
+fn a_late_plan_is_made_on_the_way() {
+    let mut machine = machine("eight_puzzle_seed");
+    let machine = machine.as_mut();
+    let mut first_planned = Vec::new();
+    for budget in [0, 1000, 100, 10, 1] {
+        let options = [
+            ("fallback", "legal".into()),
+            ("node_budget", budget.into()),
+            ("transposition", 0.into()),
+            ("bounded", false.into()),
+        ];
+        let played = play(machine, &mut [player("planner", options)], 1);
+        let started = played.started[0].unwrap();
+        let attempts =
+            [started].into_iter().chain(played.steps.iter().map(|step| step[0].unwrap()));
+        for deliberation in attempts.clone() {
+            assert!(budget == 0 || deliberation.nodes <= budget.cast_unsigned());
+        }
+        let when = attempts.clone().position(|attempt| attempt.completed);
+        first_planned.push(when.unwrap_or(usize::MAX));
+        // Once there is a plan, nothing more is searched.
+        if let Some(when) = when {
+            assert!(attempts.skip(when + 1).all(|attempt| attempt.nodes == 0));
+        }
+    }
+    assert_eq!(first_planned[0], 0);
+    assert!(first_planned.is_sorted() && first_planned[3] > 1, "{first_planned:?}");
+}
+
+/// What was solved in an attempt broken off is not lost: with a table the
+/// attempts add up to a plan that none of them could make alone.
+#[test]
+fn attempts_to_plan_continue_each_other() {
+    let mut machine = machine("eight_puzzle_seed");
+    let machine = machine.as_mut();
+    let planned_at = |machine: &mut dyn StateMachine, transposition: i64| {
+        let options = [
+            ("fallback", "legal".into()),
+            ("node_budget", 40.into()),
+            ("bounded", false.into()),
+            ("transposition", transposition.into()),
+        ];
+        let played = play(machine, &mut [player("planner", options)], 1);
+        played.steps.iter().position(|step| step[0].unwrap().completed).unwrap()
+    };
+    assert!(planned_at(machine, 1000) < planned_at(machine, 0));
+}
+
+/// Random first, then by plan: the first move decides everything, and half of
+/// the seeds lose.
+#[test]
+fn a_random_start_can_lose_what_planning_cannot_regain() {
+    let rules = "
+        (role walker)
+        (init start)
+        (way 0 1) (way 1 2) (way 2 3) (way 3 4)
+        (side left) (side right)
+        (<= (legal walker ?s) (side ?s))
+        (<= (next (on left 0)) (true start) (does walker left))
+        (<= (next (on right 0)) (true start) (does walker right))
+        (<= (next (on ?s ?n)) (true (on ?s ?m)) (way ?m ?n))
+        (<= (next (last ?s)) (does walker ?s))
+        (<= terminal (true (on ?s 4)))
+        (<= (goal walker 100) (true (on right 4)) (true (last left)))
+        (<= (goal walker 50) (true (on right 4)) (true (last right)))
+        (<= (goal walker 0) (not (true (on right 4))))";
+    let mut machine = machine_of(rules);
+    let mut rewards = std::collections::BTreeMap::<u8, usize>::new();
+    for seed in 0..60 {
+        // There are 63 states to enter at first and 31 after a step.
+        let options =
+            [("node_budget", 40.into()), ("transposition", 0.into()), ("bounded", false.into())];
+        let played = play(machine.as_mut(), &mut [player("planner", options)], seed);
+        *rewards.entry(played.goals[0]).or_default() += 1;
+    }
+    // Two outcomes, each 30 times on average; 15 is almost four deviations off.
+    assert!(rewards.keys().eq([&0, &100]), "{rewards:?}");
+    assert!(rewards.values().all(|&n| n > 15), "{rewards:?}");
+}
+
+/// Of several roles, each plays its part of the best line; if nobody departs
+/// from it, the reward is that of the line.
+#[test]
+fn a_plan_for_several_roles_assumes_that_they_play_along() {
+    let mut machine = machine("tic_tac_toe");
+    // Both plan for the same end: x wins, which o does not want. Against
+    // itself o's plan fails and is made anew.
+    let mut seats = [player("planner", []), player("legal", [])];
+    let played = play(machine.as_mut(), &mut seats, 1);
+    let replanned = played.steps.iter().filter(|step| step[0].unwrap().nodes > 0).count();
+    assert_eq!(played.goals, [100, 0]);
+    assert!(replanned <= played.steps.len());
+    for seed in 0..20 {
+        let mut seats = [player("planner", []), player("random", [])];
+        play(machine.as_mut(), &mut seats, seed);
+    }
+    // It guarantees nothing: who minimises does not play along.
+    let mut seats = [player("alpha_beta", []), player("planner", [])];
+    assert_ne!(play(machine.as_mut(), &mut seats, 1).goals[1], 100);
+    // Where the other does not matter, the plan holds against anyone.
+    let aside = "
+        (role walker) (role watcher)
+        (init (at a)) (after a b) (after b c)
+        (word yes) (word no)
+        (<= (legal walker on) (true (at ?x)))
+        (<= (legal walker wait) (true (at ?x)))
+        (<= (legal watcher ?w) (word ?w))
+        (<= (next (at ?y)) (does walker on) (true (at ?x)) (after ?x ?y))
+        (<= (next (at ?x)) (does walker wait) (true (at ?x)))
+        (<= (next (step 1)) (true (at a)) (not (true (step 1))))
+        (<= (next (step 2)) (true (step 1)))
+        (<= terminal (true (step 2)))
+        (<= (goal walker 100) (true (at c)))
+        (<= (goal walker 0) (not (true (at c))))
+        (<= (goal watcher 50) (role watcher))";
+    let mut machine = machine_of(aside);
+    for seed in 0..10 {
+        let mut seats = [player("planner", []), player("random", [])];
+        let played = play(machine.as_mut(), &mut seats, seed);
+        assert_eq!(played.goals, [100, 50]);
+        assert!(played.steps.iter().all(|step| step[0].unwrap().nodes == 0), "{seed}");
+    }
+}
+
+/// A stopped planner has a legal move all the same, and forgets a match that
+/// was broken off.
+#[test]
+fn no_time_to_plan_is_no_failure() {
+    let mut machine = machine("eight_puzzle_seed");
+    let stop = Stop::never().after_nodes(0);
+    let mut planner = [player("planner", [])];
+    let played = play_until(machine.as_mut(), &mut planner, 3, &stop);
+    assert!(!played.started[0].unwrap().completed);
+    planner[0].start(seat(machine.as_ref(), 0, 1), &Stop::never()).unwrap();
+    planner[0].abort();
+    let again = play(machine.as_mut(), &mut planner, 1);
+    assert_eq!(again.goals, [100]);
+}
