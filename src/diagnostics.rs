@@ -179,7 +179,9 @@ impl Shown {
         let first = self.starts.partition_point(|&start| start <= span.start) - 1;
         let behind = self.starts.partition_point(|&start| start < span.end.max(span.start + 1));
         let end = self.starts.get(behind).map_or(self.text.len(), |&start| start - 1);
-        (first, self.starts[first]..end)
+        let lines = self.text[..end].trim_end_matches('\r');
+        // A span may consist of the line's end only.
+        (first, self.starts[first]..lines.len().max(span.end.min(end)))
     }
 }
 

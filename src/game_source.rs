@@ -252,7 +252,8 @@ fn near(typed: &str, names: impl IntoIterator<Item = &'static str>) -> Vec<&'sta
         let name_plain = plain(name);
         let contained =
             wanted.len() >= 3 && (name_plain.contains(&wanted) || wanted.contains(&name_plain));
-        let distance = if contained { 1 } else { edit_distance(&wanted, &name_plain) };
+        let edits = edit_distance(&wanted, &name_plain);
+        let distance = if contained { edits.min(1) } else { edits };
         (distance <= wanted.len().div_ceil(3)).then_some((distance, name))
     };
     let mut found: Vec<_> = names.into_iter().filter_map(distance).collect();
@@ -286,6 +287,7 @@ mod tests {
         check("tictactoe", &["tic_tac_toe"]);
         check("TicTacToe.kif", &["tic_tac_toe"]);
         check("games/conect4.kif", &[]);
+        check("nim-misere", &["nim_misere", "nim"]);
         check("conect_for", &["connect_four"]);
         check("nimm", &["nim", "nim_misere"]);
         check("chess", &[]);

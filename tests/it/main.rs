@@ -1,1 +1,5 @@
 //! tests
+
+// `cfg(test)` tells clippy that helpers, too, may unwrap.
+#[cfg(test)]
+mod game_commands;

@@ -156,7 +156,9 @@ fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
     row("rulesheet", format!("{bytes} bytes, {forms} forms, {findings}"))?;
     row("rules", format!("{rules} rules, {static_facts} facts, {relations} relations"))?;
     row("reasoner", (*engine).to_owned())?;
-    row("at the start", format!("{initial_facts} facts{}", legal_moves(legal_at_start.as_ref())))?;
+    let plural = if *initial_facts == 1 { "" } else { "s" };
+    let legal_moves = legal_moves(legal_at_start.as_ref());
+    row("at the start", format!("{initial_facts} fact{plural}, {legal_moves}"))?;
     row("playouts", playouts(survey))?;
     let or_unknown =
         |spread: Option<Spread>| spread.map_or("unknown".to_owned(), |s| s.to_string());
@@ -174,10 +176,10 @@ fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
 
 fn legal_moves(at_start: Option<&ByRole<usize>>) -> String {
     match at_start {
-        None => ", terminal".to_owned(),
+        None => "terminal".to_owned(),
         Some(counts) => {
             let counts = counts.iter().map(|(role, count)| format!("{role} {count}"));
-            format!(", legal moves: {}", counts.collect::<Vec<_>>().join(", "))
+            format!("legal moves: {}", counts.collect::<Vec<_>>().join(", "))
         }
     }
 }
@@ -185,7 +187,7 @@ fn legal_moves(at_start: Option<&ByRole<usize>>) -> String {
 fn playouts(survey: &Survey) -> String {
     let mut told = survey.playouts.to_string();
     let notes = [
-        (survey.cut, "cut"),
+        (survey.cut, "cut short"),
         (survey.stuck, "stuck without a legal move"),
         (survey.without_goal, "ended without a goal for each role"),
     ];

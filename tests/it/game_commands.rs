@@ -1,0 +1,669 @@
+//! `gamemaster game ...` as a user types it.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use assert_cmd::Command;
+use expect_test::{Expect, expect};
+use serde_json::Value;
+
+/// A rulesheet with a defect in each of its last four lines.
+const DEFECTIVE: &str = "\
+(role white)
+(role black)
+(init (light off))
+(<= (legal ?r wait) (role ?r))
+(<= terminal (true (light on)))
+(<= (next (light ?colour)) (does white wait))
+(<= (goal ?r 101) (role ?r))
+(<= hot (not cold))
+(<= cold (not hot))
+";
+
+/// A lamp that one role may light at once or never: defects met in play only.
+const LAMP: &str = "\
+(role keeper)
+(init (step 0))
+(<= (legal keeper light) (true (step 0)))
+(<= (legal keeper wait) (true (step ?n)))
+(<= (next lit) (does keeper light))
+(<= (next (step 1)) (does keeper wait))
+(<= terminal (true lit))
+(<= (goal keeper 100) (true lit))
+(<= (goal keeper 0) (not (true lit)))
+";
+
+struct Ran {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+fn game(folder: &Path, arguments: &[&str]) -> Ran {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gamemaster"));
+    let output = command.arg("game").args(arguments).current_dir(folder).output().unwrap();
+    Ran {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A folder with these files.
+fn files(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    folder
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Runs a command on `game.kif`, and holds what it prints (first to the
+/// standard output, then to the standard error) against `expected`.
+fn check(rulesheet: &[u8], arguments: &[&str], code: i32, expected: Expect) {
+    let folder = files(&[("game.kif", rulesheet)]);
+    let ran = game(folder.path(), arguments);
+    expected.assert_eq(&format!("{}{}", ran.stdout, ran.stderr));
+    assert_eq!(ran.code, code, "{arguments:?}");
+}
+
+#[test]
+fn all_defects_are_drawn() {
+    check(
+        DEFECTIVE.as_bytes(),
+        &["validate", "game.kif"],
+        3,
+        expect![[r#"
+        error[unsafe-head]: the variable `?colour` of the head occurs in no positive condition
+         --> game.kif:6:18
+          |
+        6 | (<= (next (light ?colour)) (does white wait))
+          |                  ^^^^^^^
+          |
+          = help: add a positive condition with `?colour`, which says what it stands for
+
+        error[bad-goal-value]: the goal value `101` is no integer from 0 to 100
+         --> game.kif:7:14
+          |
+        7 | (<= (goal ?r 101) (role ?r))
+          |              ^^^
+          |
+          = help: give a value from 0 (worst) to 100 (best)
+
+        error[unstratified]: `hot` rests on its own negation: hot -> not cold -> hot
+         --> game.kif:8:14
+          |
+        8 | (<= hot (not cold))
+          |              ^^^^
+          |
+          = help: break the circle; rules with a negation inside a recursion have no meaning
+
+        error[unstratified]: `cold` rests on its own negation: cold -> not hot -> cold
+         --> game.kif:9:15
+          |
+        9 | (<= cold (not hot))
+          |               ^^^
+          |
+          = help: break the circle; rules with a negation inside a recursion have no meaning
+
+        game.kif: not valid, 4 errors
+    "#]],
+    );
+}
+
+#[test]
+fn a_broken_rulesheet_stops_every_command() {
+    let folder = files(&[("game.kif", DEFECTIVE.as_bytes())]);
+    for command in ["info", "state", "trace", "bench"] {
+        let ran = game(folder.path(), &[command, "game.kif"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "{command}");
+        assert!(ran.stderr.starts_with("error[unsafe-head]"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("failed to use the rulesheet `game.kif`"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn unreadable_text_is_drawn() {
+    let unclosed = b"(role white)\r\n(init (a b)\r\n(init (c))\r\n(terminal\r\n";
+    check(
+        unclosed,
+        &["info", "game.kif"],
+        3,
+        expect![[r#"
+        error[unclosed-parenthesis]: this `(` is never closed
+         --> game.kif:2:1
+          |
+        2 | (init (a b)
+          | ^
+          |
+          = help: add the missing `)`; it belongs before the next form that starts a line
+
+        error[unclosed-parenthesis]: this `(` is never closed
+         --> game.kif:4:1
+          |
+        4 | (terminal
+          | ^
+          |
+          = help: add the missing `)`; it belongs before the next form that starts a line
+
+        error: failed to use the rulesheet `game.kif`: 2 errors
+    "#]],
+    );
+    let misplaced = b"(role white)\r\n(init (a b)\r\n(init (c)))\r\n";
+    check(
+        misplaced,
+        &["info", "game.kif"],
+        3,
+        expect![[r#"
+            error[missing-keyword]: there is no rule for `legal`
+            --> game.kif
+             = help: say which moves are legal by rules for `(legal ?role ?move)`
+
+            error[missing-keyword]: there is no rule for `goal`
+            --> game.kif
+             = help: say what each role gets by rules for `(goal ?role ?value)`
+
+            error[missing-keyword]: there is no rule for `terminal`
+            --> game.kif
+             = help: say when the game ends by rules for `terminal`
+
+            error[wrong-arity]: `init` takes 1 argument, not 2
+             --> game.kif:2:1
+              |
+            2 | / (init (a b)
+            3 | | (init (c)))
+              | |___________^
+              |
+              = help: give it 1 argument
+
+            error: failed to use the rulesheet `game.kif`: 4 errors, 2 warnings
+        "#]],
+    );
+    check(
+        b"",
+        &["info", "game.kif"],
+        3,
+        expect![[r#"
+        error[missing-keyword]: there is no rule for `role`
+        --> game.kif
+         = help: name each role by a fact such as `(role white)`
+
+        error[missing-keyword]: there is no rule for `legal`
+        --> game.kif
+         = help: say which moves are legal by rules for `(legal ?role ?move)`
+
+        error[missing-keyword]: there is no rule for `goal`
+        --> game.kif
+         = help: say what each role gets by rules for `(goal ?role ?value)`
+
+        error[missing-keyword]: there is no rule for `terminal`
+        --> game.kif
+         = help: say when the game ends by rules for `terminal`
+
+        error: failed to use the rulesheet `game.kif`: 4 errors
+    "#]],
+    );
+    check(
+        b"(role white)\n(role bl\xe4ck)\n",
+        &["info", "game.kif"],
+        3,
+        expect![[r#"
+        error: failed to read the rulesheet `game.kif`: byte 0xE4 at offset 21 (line 2) is not UTF-8; save the file as UTF-8
+    "#]],
+    );
+    check(
+        b"(role white)",
+        &["validate", "game.kif", "--case", "loud"],
+        2,
+        expect![[r#"
+        error: invalid value 'loud' for '--case <MODE>'
+          [possible values: folded, sensitive]
+
+        For more information, try '--help'.
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_not_there_is_told() {
+    let check = |arguments: &[&str], expected| check(b"", arguments, 2, expected);
+    check(
+        &["info", "tictactoe"],
+        expect![[r#"
+            error: failed to find a game or file called `tictactoe` (did you mean `tic_tac_toe`, `bidding_tic_tac_toe` or `blind_tic_tac_toe`?); `gamemaster game list` shows the shipped games
+        "#]],
+    );
+    check(
+        &["info", "none_of_them.kif"],
+        expect![[r#"
+        error: failed to find a game or file called `none_of_them.kif`; `gamemaster game list` shows the shipped games
+    "#]],
+    );
+    check(
+        &["info", "."],
+        expect![[r#"
+        error: failed to read the rulesheet `.`: Is a directory (os error 21)
+    "#]],
+    );
+    check(
+        &["trace", "nim", "--follow", "none.jsonl"],
+        expect![[r#"
+        error: failed to read the trace `none.jsonl`: No such file or directory (os error 2)
+    "#]],
+    );
+}
+
+#[test]
+fn findings_are_listed_as_json() {
+    let folder = files(&[("game.kif", DEFECTIVE.as_bytes())]);
+    let arguments = ["validate", "game.kif", "tic_tac_toe", "missing.kif", "--json"];
+    let ran = game(folder.path(), &arguments);
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(ran.code, 2);
+    let valid: Vec<_> = report["files"].as_array().unwrap().iter().map(|f| &f["valid"]).collect();
+    assert_eq!(valid, [false, true, false]);
+    let finding = serde_json::to_string(&report["findings"][0]).unwrap();
+    expect![[r#"{"code":"unsafe-head","column":18,"file":"game.kif","help":"add a positive condition with `?colour`, which says what it stands for","line":6,"message":"the variable `?colour` of the head occurs in no positive condition","severity":"error","span":[125,132]}"#]].assert_eq(&finding);
+}
+
+#[test]
+fn lenient_reading_makes_a_game_of_unsafe_rules() {
+    let unsafe_rules = LAMP.replace("(goal keeper 0)", "(goal ?who 0)");
+    let folder = files(&[("game.kif", unsafe_rules.as_bytes())]);
+    assert_eq!(game(folder.path(), &["validate", "game.kif"]).code, 3);
+    assert_eq!(game(folder.path(), &["validate", "game.kif", "--lenient"]).code, 0);
+    let ran = game(folder.path(), &["state", "game.kif", "--lenient", "--json"]);
+    assert_eq!(lines(&ran.stdout)[0]["goals"]["keeper"], 0);
+}
+
+#[test]
+fn shipped_games_are_listed() {
+    let folder = files(&[]);
+    let ran = game(folder.path(), &["list", "--json"]);
+    let rows: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let names: Vec<&str> =
+        rows.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(names, games::library::names().collect::<Vec<_>>());
+    let kind = |name: &str| {
+        let row = rows.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap();
+        row["kind"].to_string()
+    };
+    expect![[r#"{"chance":false,"hidden_information":false,"players":2,"turns":"turn_taking"}"#]]
+        .assert_eq(&kind("tic_tac_toe"));
+    expect![[r#"{"chance":false,"hidden_information":false,"players":2,"turns":"simultaneous"}"#]]
+        .assert_eq(&kind("rock_paper_scissors"));
+    expect![[r#"{"chance":true,"hidden_information":true,"players":1,"turns":"alone"}"#]]
+        .assert_eq(&kind("monty_hall"));
+    expect![[r#"{"chance":false,"hidden_information":false,"players":1,"turns":"alone"}"#]]
+        .assert_eq(&kind("buttons_and_lights"));
+
+    let table = game(folder.path(), &["list"]).stdout;
+    assert!(names.iter().all(|name| table.contains(name)), "{table}");
+}
+
+#[test]
+fn a_game_is_described() {
+    check(
+        b"",
+        &["info", "tic_tac_toe"],
+        0,
+        expect![[r#"
+        tic_tac_toe: Tic-tac-toe (noughts and crosses) on a board of 3 by 3.
+          roles          xplayer oplayer
+          kind           2 players, turn-taking, deterministic, perfect information
+          rulesheet      1827 bytes, 36 forms, no findings
+          rules          24 rules, 12 facts, 17 relations
+          reasoner       prover
+          at the start   10 facts, legal moves: xplayer 9, oplayer 1
+          playouts       50
+          length         5 to 9, mean 7.80
+          branching      1 to 9, mean 5.52
+          facts          10
+          tree           about 581194 nodes
+          goals          xplayer: 0 to 100, mean 64.00
+                         oplayer: 0 to 100, mean 36.00
+    "#]],
+    );
+    check(
+        LAMP.as_bytes(),
+        &["info", "game.kif"],
+        0,
+        expect![[r#"
+            game
+              roles          keeper
+              kind           1 player, deterministic, perfect information
+              rulesheet      287 bytes, 9 forms, no findings
+              rules          7 rules, 2 facts, 6 relations
+              reasoner       prover
+              at the start   1 fact, legal moves: keeper 2
+              playouts       50, 27 cut short
+              length         1
+              branching      1 to 2, mean 1.00
+              facts          1
+              tree           about 3 nodes
+              goals          keeper: 100
+        "#]],
+    );
+}
+
+#[test]
+fn a_state_is_reached_by_moves() {
+    let moves = "((mark 1 1) noop) (noop (mark 2 2))";
+    check(
+        b"",
+        &["state", "tic_tac_toe", "--moves", moves],
+        0,
+        expect![[r#"
+        tic_tac_toe, step 2
+
+        facts (10)
+          (cell 1 1 x)
+          (cell 1 2 b)
+          (cell 1 3 b)
+          (cell 2 1 b)
+          (cell 2 2 o)
+          (cell 2 3 b)
+          (cell 3 1 b)
+          (cell 3 2 b)
+          (cell 3 3 b)
+          (control xplayer)
+
+        legal moves
+          xplayer  (mark 1 2) (mark 1 3) (mark 2 1) (mark 2 3) (mark 3 1) (mark 3 2) (mark 3 3)
+          oplayer  noop
+
+        goals
+          xplayer  50
+          oplayer  50
+    "#]],
+    );
+    for moves in ["a b (c)", "(a)(b)(c)", "((a)) b c"] {
+        let ran = game(Path::new("."), &["state", "buttons_and_lights", "--moves", moves]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stdout.starts_with("buttons_and_lights, step 3\n"), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_state_is_given_by_its_facts() {
+    let facts = "(cell 1 1 x) (true (cell 1 2 x)) (cell 1 3 b) (cell 2 2 b) (control xplayer)";
+    let arguments = ["state", "tic_tac_toe", "--facts", facts, "--json"];
+    check(
+        b"",
+        &arguments,
+        0,
+        expect![[r#"
+        {"game":"tic_tac_toe","step":0,"state":["(cell 1 1 x)","(cell 1 2 x)","(cell 1 3 b)","(cell 2 2 b)","(control xplayer)"],"legal":{"xplayer":["(mark 1 3)","(mark 2 2)"],"oplayer":["noop"]},"terminal":false,"goals":{"xplayer":50,"oplayer":50},"percepts":null}
+    "#]],
+    );
+    let arguments =
+        ["state", "tic_tac_toe", "--facts", facts, "--moves", "((mark 1 3) noop)", "--json"];
+    check(
+        b"",
+        &arguments,
+        0,
+        expect![[r#"
+        {"game":"tic_tac_toe","step":1,"state":["(cell 1 1 x)","(cell 1 2 x)","(cell 1 3 x)","(cell 2 2 b)","(control oplayer)"],"legal":null,"terminal":true,"goals":{"xplayer":100,"oplayer":0},"percepts":null}
+    "#]],
+    );
+}
+
+#[test]
+fn moves_that_cannot_be_made_are_pointed_out() {
+    let check = |moves, expected| {
+        check(b"", &["state", "tic_tac_toe", "--moves", moves], 2, expected);
+    };
+    check(
+        "((mark 1 1) noop) (noop (mark 1 1))",
+        expect![[r#"
+        error: failed to make joint move 2: `(mark 1 1)` is not legal for oplayer; legal are (mark 1 2) (mark 1 3) (mark 2 1) (mark 2 2) (mark 2 3) (mark 3 1) (mark 3 2) (mark 3 3)
+    "#]],
+    );
+    check(
+        "((mark 1 1) noop) (mark 2 2)",
+        expect![[r#"
+        error: failed to make joint move 2, `(mark 2 2)`: it has 3 moves for the 2 roles (xplayer oplayer)
+    "#]],
+    );
+    check(
+        "((mark 1 1) noop",
+        expect![[r#"
+        error: failed to read --moves: find the `)` that closes this `(` (character 1)
+    "#]],
+    );
+    check(
+        "((mark 9 nowhere) noop)",
+        expect![[r#"
+        error: failed to make joint move 1: `(mark 9 nowhere)` is not legal for xplayer; legal are (mark 1 1) (mark 1 2) (mark 1 3) (mark 2 1) (mark 2 2) (mark 2 3) (mark 3 1) (mark 3 2) (mark 3 3)
+    "#]],
+    );
+}
+
+#[test]
+fn percepts_are_those_of_the_last_step() {
+    check(
+        b"",
+        &["trace", "monty_hall", "--seed", "3"],
+        0,
+        expect![[r#"
+        {"game":"monty_hall","file":"monty_hall","roles":["candidate","random"],"valid":true,"validator_message":"","gdl2":true,"status":"ok"}
+        {"p":0,"s":0,"state":["(phase hide)"],"legal":{"candidate":["noop"],"random":["(hide_car 1)","(hide_car 2)","(hide_car 3)"]},"joint":["noop","(hide_car 3)"],"terminal":false,"goals":{"candidate":0,"random":100},"percepts":null}
+        {"p":0,"s":1,"state":["(car 3)","(phase choose)"],"legal":{"candidate":["(choose_door 1)","(choose_door 2)","(choose_door 3)"],"random":["noop"]},"joint":["(choose_door 2)","noop"],"terminal":false,"goals":{"candidate":0,"random":100},"percepts":{"candidate":[],"random":[]}}
+        {"p":0,"s":2,"state":["(car 3)","(chosen 2)","(phase open)"],"legal":{"candidate":["noop"],"random":["(open_door 1)"]},"joint":["noop","(open_door 1)"],"terminal":false,"goals":{"candidate":0,"random":100},"percepts":{"candidate":[],"random":[]}}
+        {"p":0,"s":3,"state":["(car 3)","(chosen 2)","(opened 1)","(phase decide)"],"legal":{"candidate":["change","stay"],"random":["noop"]},"joint":["change","noop"],"terminal":false,"goals":{"candidate":0,"random":100},"percepts":{"candidate":["(goat_behind 1)"],"random":[]}}
+        {"p":0,"s":4,"state":["(car 3)","(chosen 3)","(opened 1)","(phase done)"],"legal":null,"joint":null,"terminal":true,"goals":{"candidate":100,"random":100},"percepts":{"candidate":["(car_behind 3)"],"random":[]}}
+    "#]],
+    );
+    let moves = "(noop (hide_car 3)) ((choose_door 2) noop) (noop (open_door 1))";
+    check(
+        b"",
+        &["state", "monty_hall", "--moves", moves],
+        0,
+        expect![[r#"
+        monty_hall, step 3
+
+        facts (4)
+          (car 3)
+          (chosen 2)
+          (opened 1)
+          (phase decide)
+
+        legal moves
+          candidate  change stay
+          random     noop
+
+        goals
+          candidate  0
+          random     100
+
+        percepts of the last step
+          candidate  (goat_behind 1)
+          random     (none)
+    "#]],
+    );
+}
+
+#[test]
+fn a_playout_depends_on_its_seed_and_number_alone() {
+    let trace = |arguments: &[&str]| {
+        let all = [["trace", "connect_four"].as_slice(), arguments].concat();
+        let mut lines = lines(&game(Path::new("."), &all).stdout);
+        lines.remove(0);
+        lines
+    };
+    let three = trace(&["--random", "3", "--seed", "5"]);
+    let one = trace(&["--random", "1", "--seed", "5"]);
+    assert_eq!(three[..one.len()], one);
+    assert_ne!(trace(&["--seed", "6"]), one);
+    let cut = trace(&["--seed", "5", "--steps", "3"]);
+    assert_eq!(cut.len(), 4);
+    assert_eq!(cut[..3], one[..3]);
+    assert_eq!((&cut[3]["joint"], &cut[3]["terminal"]), (&Value::Null, &Value::Bool(false)));
+    assert_eq!(cut[3]["legal"], one[3]["legal"]);
+}
+
+#[test]
+fn a_trace_followed_is_the_trace() {
+    let folder = files(&[]);
+    for name in ["connect_four", "kuhn_poker", "hanoi"] {
+        let trace = game(folder.path(), &["trace", name, "--random", "3"]).stdout;
+        std::fs::write(folder.path().join("trace.jsonl"), &trace).unwrap();
+        let gzip = std::fs::File::create(folder.path().join("trace.jsonl.gz")).unwrap();
+        let mut gzip = flate2::write::GzEncoder::new(gzip, flate2::Compression::fast());
+        gzip.write_all(trace.as_bytes()).unwrap();
+        gzip.finish().unwrap();
+        for file in ["trace.jsonl", "trace.jsonl.gz"] {
+            let followed = game(folder.path(), &["trace", name, "--follow", file]);
+            assert_eq!((followed.code, followed.stderr.as_str()), (0, ""));
+            assert_eq!(followed.stdout, trace, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_trace_that_cannot_be_followed_is_pointed_out() {
+    let check = |trace: &str, expected: Expect| {
+        let folder = files(&[("trace.jsonl", trace.as_bytes())]);
+        let ran = game(folder.path(), &["trace", "nim", "--follow", "trace.jsonl"]);
+        assert_eq!(ran.code, 2);
+        expected.assert_eq(&ran.stderr);
+    };
+    check(
+        "{}\nno JSON\n",
+        expect![[r#"
+        error: failed to follow line 2 of `trace.jsonl`: expected ident at line 1 column 2
+    "#]],
+    );
+    check(
+        "{}\n{\"p\":0,\"s\":1,\"joint\":null}\n",
+        expect![[r#"
+        error: failed to follow line 2 of `trace.jsonl`: step 1 of playout 0 follows no joint move
+    "#]],
+    );
+    check(
+        "{}\n{\"p\":0,\"s\":0,\"joint\":[\"noop\"]}\n",
+        expect![[r#"
+        error: failed to follow line 2 of `trace.jsonl`: a joint move of 1 moves for 2 roles
+    "#]],
+    );
+    check(
+        "{}\n{\"p\":0,\"s\":0,\"joint\":[\"noop\",\"(fly away)\"]}\n",
+        expect![[r#"
+        error: failed to follow line 2 of `trace.jsonl`: the move `(fly away)` uses names that the rules do not have
+    "#]],
+    );
+}
+
+/// The traces that another system made of real rulesheets. They are no part of
+/// this project: `GAMEMASTER_CORPUS` names the folder that has `rulesheets` and
+/// `traces`.
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that checks nothing should say so")]
+fn real_traces_agree_line_by_line() {
+    const NAMES: [&str; 5] = [
+        "2pffa__2pffa",
+        "3pttc__3pttc",
+        "buttons__buttons",
+        "connectFour__connectFour",
+        "ticTacToe__ticTacToe",
+    ];
+    let Some(corpus) = std::env::var_os("GAMEMASTER_CORPUS") else {
+        eprintln!("SKIPPED real_traces_agree_line_by_line: GAMEMASTER_CORPUS is not set");
+        return;
+    };
+    let corpus = Path::new(&corpus);
+    let mut compared = 0;
+    for name in NAMES {
+        let rulesheet = corpus.join(format!("rulesheets/{name}.kif"));
+        let trace = corpus.join(format!("traces/{name}.jsonl.gz"));
+        if !rulesheet.exists() || !trace.exists() {
+            eprintln!("SKIPPED {name}: it is not in the corpus");
+            continue;
+        }
+        let (rulesheet, trace) = (rulesheet.to_str().unwrap(), trace.to_str().unwrap());
+        let arguments = ["trace", rulesheet, "--case", "sensitive", "--follow", trace];
+        let ran = game(Path::new("."), &arguments);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{name}");
+        let mut text = String::new();
+        let file = std::fs::File::open(trace).unwrap();
+        std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(file), &mut text)
+            .unwrap();
+        let (ours, theirs) = (lines(&ran.stdout), lines(&text));
+        assert_eq!(ours.len(), theirs.len(), "{name}");
+        assert_eq!(ours[0]["roles"], theirs[0]["roles"], "{name}");
+        for (ours, theirs) in ours[1..].iter().zip(&theirs[1..]) {
+            assert_eq!(ours.to_string(), theirs.to_string(), "{name}");
+        }
+        compared += ours.len() - 1;
+    }
+    assert!(compared > 0, "nothing was compared");
+}
+
+#[test]
+fn a_measurement_has_exactly_these_members() {
+    let ran = game(Path::new("."), &["bench", "tic_tac_toe", "--seconds", "0.05", "--json"]);
+    let measurement = lines(&ran.stdout).remove(0);
+    let members: Vec<&str> = measurement.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut expected = [
+        "game",
+        "engine",
+        "lanes",
+        "threads",
+        "seconds",
+        "cpu_seconds",
+        "states",
+        "playouts",
+        "states_per_cpu_second",
+        "playouts_per_cpu_second",
+        "mean_length",
+        "mean_goals",
+        "init_seconds",
+        "peak_rss_bytes",
+    ];
+    expected.sort_unstable();
+    assert_eq!(members, expected);
+    let number = |member: &str| measurement[member].as_f64().unwrap();
+    assert_eq!(number("mean_length"), number("states") / number("playouts"));
+    let goals = ["xplayer", "oplayer"].map(|role| measurement["mean_goals"][role].as_f64());
+    assert!((goals[0].unwrap() + goals[1].unwrap() - 100.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_game_without_end_is_measured_all_the_same() {
+    let endless = LAMP.replace("(<= terminal (true lit))", "(<= terminal (true never))");
+    let folder = files(&[("game.kif", endless.as_bytes())]);
+    let arguments = ["bench", "game.kif", "--seconds", "0", "--steps", "7", "--json"];
+    let ran = game(folder.path(), &arguments);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let measurement = &lines(&ran.stdout)[0];
+    assert_eq!(measurement["playouts"], 1);
+    assert!(measurement["states"].as_u64().unwrap() <= 7);
+    assert!(!ran.stderr.is_empty());
+}
+
+#[test]
+fn a_closed_pipe_ends_a_command_quietly() {
+    let program = assert_cmd::cargo::cargo_bin!("gamemaster");
+    let mut child = std::process::Command::new(program)
+        .args(["game", "trace", "connect_four", "--random", "1000000"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+}
+
+#[test]
+fn help_shows_examples() {
+    for command in ["list", "info", "validate", "state", "trace", "bench"] {
+        let ran = game(Path::new("."), &[command, "--help"]);
+        assert_eq!(ran.code, 0);
+        assert!(ran.stdout.contains("Examples:\n  gamemaster game"), "{command}: {}", ran.stdout);
+    }
+}
