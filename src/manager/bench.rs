@@ -28,6 +28,13 @@ pub(crate) struct Bench {
     texts: Vec<Option<MoveText>>,
 }
 
+/// What a terminal state is worth, in role order.
+#[derive(Debug, Default)]
+pub(crate) struct Score {
+    pub(crate) rewards: Vec<u8>,
+    pub(crate) goal_flags: Vec<(u32, GoalFlag)>,
+}
+
 /// A move in writing.
 #[derive(Clone)]
 pub(crate) struct MoveText {
@@ -94,21 +101,20 @@ impl Bench {
         game.symbols().name(game.roles()[role])
     }
 
-    /// Rewards and flags of a terminal state, in role order. The goals of roles
+    /// The worth of the state, which is terminal. The goals of roles
     /// for which `counts` is false do not matter, so nothing odd is told of them.
     pub(crate) fn score(
         &mut self,
         conflict: GoalConflict,
         counts: impl Fn(usize) -> bool,
-    ) -> Result<(Vec<u8>, Vec<(u32, GoalFlag)>), Ending> {
-        let mut rewards = Vec::with_capacity(self.n_roles);
-        let mut flags = Vec::new();
+    ) -> Result<Score, Ending> {
+        let mut score = Score::default();
         for role in 0..self.n_roles {
             let reading =
                 self.machine.goal(&self.state, role_id(role)).map_err(|error| broken(&error))?;
             let mut flag = |flag| {
                 if counts(role) {
-                    flags.push((u32::try_from(role).expect("few roles"), flag));
+                    score.goal_flags.push((u32::try_from(role).expect("few roles"), flag));
                 }
             };
             let smallest = reading.values.iter().min().copied();
@@ -128,9 +134,9 @@ impl Bench {
                 flag(GoalFlag::GoalClamped);
             }
             let goal = if conflict == GoalConflict::First { first } else { smallest };
-            rewards.push(goal.unwrap_or(Goal::MIN).value());
+            score.rewards.push(goal.unwrap_or(Goal::MIN).value());
         }
-        Ok((rewards, flags))
+        Ok(score)
     }
 }
 

@@ -18,7 +18,7 @@ use results::record::{Budget, Ending, FaultKind};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-use super::bench::{Bench, broken, role_id};
+use super::bench::{Bench, Score, broken, role_id};
 use super::seat_thread::Question;
 use super::seats::{Clock, Reply, Seat};
 use super::seeds::{Purpose, below, stream};
@@ -58,8 +58,7 @@ pub(crate) struct Match<'a> {
 /// How a match ended, and what it brought.
 pub(crate) struct Outcome {
     pub(crate) ending: Ending,
-    pub(crate) rewards: Vec<u8>,
-    pub(crate) goal_flags: Vec<(u32, results::record::GoalFlag)>,
+    pub(crate) score: Score,
     pub(crate) waited: Duration,
 }
 
@@ -102,17 +101,17 @@ impl<'a> Match<'a> {
             Ok(()) => self.play_steps(emit),
             Err(ending) => ending,
         };
-        let (mut rewards, mut goal_flags) = (Vec::new(), Vec::new());
+        let mut score = Score::default();
         if ending == Ending::Terminal {
             let setup = self.setup;
             let is_player = |role: usize| setup.seats[role].is_some();
             match self.bench.score(setup.rules.goal_conflict, is_player) {
-                Ok(score) => (rewards, goal_flags) = score,
+                Ok(found) => score = found,
                 Err(other) => ending = other,
             }
         }
         self.end(ending == Ending::Terminal, emit);
-        Outcome { ending, rewards, goal_flags, waited: self.waited }
+        Outcome { ending, score, waited: self.waited }
     }
 
     fn play_steps(&mut self, emit: Emit<'_>) -> Ending {

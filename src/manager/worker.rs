@@ -8,7 +8,7 @@ use players::Kind;
 use results::record::{Budget, Ending, FaultKind};
 use tokio::sync::watch;
 
-use super::bench::Bench;
+use super::bench::{Bench, Score};
 use super::flow::{Match, Outcome, Tools};
 use super::remote::{Limits, Target};
 use super::seat_thread::SeatThread;
@@ -77,15 +77,14 @@ impl Worker {
         self.unseat_all();
         let outcome = outcome.unwrap_or_else(|reason| Outcome {
             ending: Ending::Aborted { reason },
-            rewards: Vec::new(),
-            goal_flags: Vec::new(),
+            score: Score::default(),
             waited: duration,
         });
         emit(EventKind::MatchFinished {
             job: setup.job.number,
             ending: outcome.ending,
-            rewards: outcome.rewards,
-            goal_flags: outcome.goal_flags,
+            rewards: outcome.score.rewards,
+            goal_flags: outcome.score.goal_flags,
             duration,
             harness: duration.saturating_sub(outcome.waited),
         });
