@@ -165,18 +165,14 @@ fn n_choosers(moves: &[Vec<MoveId>], random: Option<RoleId>) -> usize {
 /// Knuth's estimate of the size of a tree ("Estimating the efficiency of
 /// backtrack programs", 1975): 1 + b1 + b1 b2 + ..., with the numbers of
 /// branches met on one random path, has the number of nodes as its mean. Kept as
-/// logarithms, since the numbers of large games fit no float.
+/// decimal logarithms, since the numbers of large games fit no float; 0 is the
+/// root alone.
+#[derive(Default)]
 struct TreeEstimate {
     /// Nodes at the depth reached.
     level: f64,
     /// All nodes so far.
     nodes: f64,
-}
-
-impl Default for TreeEstimate {
-    fn default() -> Self {
-        Self { level: 0.0, nodes: 0.0 }
-    }
 }
 
 impl TreeEstimate {
