@@ -6,6 +6,7 @@
 //! Nothing is grounded, so no rulesheet is too large. This is the reference that
 //! faster reasoners are held against.
 
+mod calls;
 mod compile;
 mod components;
 mod encoding;
@@ -16,6 +17,7 @@ mod rules;
 mod statistics;
 mod table;
 mod terms;
+mod tune;
 
 use std::sync::Arc;
 
@@ -25,7 +27,8 @@ use crate::state_machine::{
     Cancel, Goal, GoalReading, Guards, MoveId, ReasoningError, RoleId, State, StateMachine,
 };
 use crate::{Expression, Game};
-use evaluate::Engine;
+use compile::Blueprint;
+use evaluate::{Engine, Halt};
 use program::Program;
 use rules::Phase;
 use terms::{FactId, NONE, Store, TermId, Terms};
@@ -34,6 +37,7 @@ use terms::{FactId, NONE, Store, TermId, Terms};
 #[derive(Clone, Debug)]
 pub struct Prover {
     game: Arc<Game>,
+    blueprint: Arc<Blueprint>,
     program: Arc<Program>,
     engine: Engine,
     /// By functor, the table of its facts, or `NONE`.
@@ -69,7 +73,8 @@ impl Prover {
         let mut terms = Terms::default();
         let roles: Vec<TermId> = game.roles().iter().map(|&role| terms.constant(role)).collect();
         let rules = rules::rules(&game, &mut terms);
-        let program = compile::compile(&rules, &mut terms, roles, &guards)?;
+        let mut blueprint = Blueprint::new(rules, &mut terms, roles, &guards)?;
+        let program = blueprint.program();
         let engine = Engine::new(&program, terms, guards);
         let mut fact_tables = Vec::new();
         for facts in &program.facts {
@@ -77,10 +82,11 @@ impl Prover {
             fact_tables.resize(fact_tables.len().max(functor + 1), NONE);
             fact_tables[functor] = facts.table;
         }
-        Ok(Self {
+        let mut prover = Self {
             legal: vec![Vec::new(); game.roles().len()],
             game,
-            program,
+            blueprint: Arc::new(blueprint),
+            program: Arc::new(program),
             engine,
             fact_tables: Arc::new(fact_tables),
             state: State::default(),
@@ -88,7 +94,44 @@ impl Prover {
             joint_move: SmallVec::new(),
             legal_known: false,
             facts: Vec::new(),
-        })
+        };
+        tune::tune(&mut prover);
+        prover.engine.allow(u64::MAX);
+        Ok(prover)
+    }
+
+    /// Goes over to the program of a changed blueprint.
+    fn adopt(&mut self, blueprint: &mut Blueprint) {
+        let program = blueprint.program();
+        self.engine.renew(&program);
+        self.program = Arc::new(program);
+        self.blueprint = Arc::new(blueprint.clone());
+        self.is_loaded = false;
+    }
+
+    /// Answers a question; if evaluation fails, tries another way to evaluate.
+    fn answer<T>(
+        &mut self,
+        mut question: impl FnMut(&mut Self) -> Result<T, Halt>,
+    ) -> Result<T, ReasoningError> {
+        for _ in 0..8 {
+            let halt = match question(self) {
+                Ok(answer) => return Ok(answer),
+                Err(halt) => halt,
+            };
+            // Tables may be half full.
+            self.is_loaded = false;
+            match (tune::remedy(self, &self.blueprint, &halt), halt) {
+                (Some((component, mode)), _) => {
+                    let mut blueprint = (*self.blueprint).clone();
+                    blueprint.set_mode(component, mode);
+                    self.adopt(&mut blueprint);
+                }
+                (None, Halt::Error(error)) => return Err(error),
+                (None, Halt::Budget | Halt::TooDeep(_)) => break,
+            }
+        }
+        Err(ReasoningError::TooManyFacts { limit: self.engine.max_facts() })
     }
 
     /// Loads a state unless it is the one at hand.
@@ -103,7 +146,7 @@ impl Prover {
         let program = &*self.program;
         let n_statics = program.statics.len();
         let engine = &mut self.engine;
-        engine.begin(Phase::State);
+        engine.begin(program, Phase::State);
         for facts in &program.facts {
             engine.tables[facts.table as usize - n_statics].clear();
         }
@@ -133,7 +176,7 @@ impl Prover {
         }
         self.joint_move = SmallVec::from_slice(joint_move);
         let engine = &mut self.engine;
-        engine.begin(Phase::Action);
+        engine.begin(program, Phase::Action);
         let does = program.table_of[program.roots.does] as usize - program.statics.len();
         engine.tables[does].clear();
         for (&role, id) in program.roles.iter().zip(joint_move) {
@@ -152,30 +195,55 @@ impl Prover {
         }
         self.joint_move.clear();
         let program = &*self.program;
-        self.engine.begin(Phase::Action);
+        self.engine.begin(program, Phase::Action);
         let does = program.table_of[program.roots.does] as usize - program.statics.len();
         self.engine.tables[does].clear();
     }
 
     /// Evaluates a predicate and returns its table.
-    fn evaluate(&mut self, predicate: usize) -> Result<u32, ReasoningError> {
+    fn evaluate(&mut self, predicate: usize) -> Result<u32, Halt> {
         let component = self.program.component_of[predicate];
-        let result = self.engine.ensure(&self.program, component);
-        if result.is_err() {
-            // Tables may be half full.
-            self.is_loaded = false;
-        }
-        result.map(|()| self.program.table_of[predicate])
+        self.engine.ensure(&self.program, component)?;
+        Ok(self.program.table_of[predicate])
     }
 
-    fn evaluate_legal(&mut self) -> Result<(), ReasoningError> {
+    /// Evaluates a predicate that must not see the moves.
+    fn evaluate_without_moves(&mut self, predicate: usize) -> Result<u32, Halt> {
+        if self.rests_on_moves(predicate) {
+            self.unload_moves();
+        }
+        self.evaluate(predicate)
+    }
+
+    fn try_initial_state(&mut self) -> Result<State, Halt> {
+        // Validation lets `init` rest neither on the state nor on moves.
+        let table = self.evaluate(self.program.roots.init)?;
+        let mut state = State::default();
+        self.state_from(table, &mut state);
+        Ok(state)
+    }
+
+    fn try_terminal(&mut self) -> Result<bool, Halt> {
+        let table = self.evaluate_without_moves(self.program.roots.terminal)?;
+        Ok(self.engine.table(&self.program, table).n_rows() > 0)
+    }
+
+    fn try_next(&mut self, next: &mut State) -> Result<(), Halt> {
+        let table = self.evaluate(self.program.roots.next)?;
+        self.state_from(table, next);
+        Ok(())
+    }
+
+    /// The table of goals.
+    fn try_goal(&mut self) -> Result<u32, Halt> {
+        self.evaluate_without_moves(self.program.roots.goal)
+    }
+
+    fn try_legal(&mut self) -> Result<(), Halt> {
         if self.legal_known {
             return Ok(());
         }
-        if self.engine_phase(self.program.roots.legal) {
-            self.unload_moves();
-        }
-        let id = self.evaluate(self.program.roots.legal)?;
+        let id = self.evaluate_without_moves(self.program.roots.legal)?;
         let table = self.engine.table(&self.program, id);
         self.legal.iter_mut().for_each(Vec::clear);
         for row in 0..table.n_rows() {
@@ -193,7 +261,7 @@ impl Prover {
     }
 
     /// Whether a predicate rests on the moves, against the rules of GDL.
-    fn engine_phase(&self, predicate: usize) -> bool {
+    fn rests_on_moves(&self, predicate: usize) -> bool {
         let component = self.program.component_of[predicate] as usize;
         self.program.evaluations[component]
             .as_ref()
@@ -259,20 +327,14 @@ impl StateMachine for Prover {
     }
 
     fn initial_state(&mut self) -> Result<State, ReasoningError> {
-        // Validation lets `init` rest neither on the state nor on moves.
-        let table = self.evaluate(self.program.roots.init)?;
-        let mut state = State::default();
-        self.state_from(table, &mut state);
-        Ok(state)
+        self.answer(Self::try_initial_state)
     }
 
     fn is_terminal(&mut self, state: &State) -> Result<bool, ReasoningError> {
-        self.load(state);
-        if self.engine_phase(self.program.roots.terminal) {
-            self.unload_moves();
-        }
-        let table = self.evaluate(self.program.roots.terminal)?;
-        Ok(self.engine.table(&self.program, table).n_rows() > 0)
+        self.answer(|prover| {
+            prover.load(state);
+            prover.try_terminal()
+        })
     }
 
     fn legal_moves(
@@ -281,8 +343,10 @@ impl StateMachine for Prover {
         role: RoleId,
         moves: &mut Vec<MoveId>,
     ) -> Result<(), ReasoningError> {
-        self.load(state);
-        self.evaluate_legal()?;
+        self.answer(|prover| {
+            prover.load(state);
+            prover.try_legal()
+        })?;
         moves.clone_from(&self.legal[usize::from(role.0)]);
         Ok(())
     }
@@ -293,11 +357,11 @@ impl StateMachine for Prover {
         joint_move: &[MoveId],
         next: &mut State,
     ) -> Result<(), ReasoningError> {
-        self.load(state);
-        self.load_moves(joint_move);
-        let table = self.evaluate(self.program.roots.next)?;
-        self.state_from(table, next);
-        Ok(())
+        self.answer(|prover| {
+            prover.load(state);
+            prover.load_moves(joint_move);
+            prover.try_next(next)
+        })
     }
 
     fn percepts(
@@ -306,9 +370,11 @@ impl StateMachine for Prover {
         joint_move: &[MoveId],
         role: RoleId,
     ) -> Result<Vec<Expression>, ReasoningError> {
-        self.load(state);
-        self.load_moves(joint_move);
-        let id = self.evaluate(self.program.roots.sees)?;
+        let id = self.answer(|prover| {
+            prover.load(state);
+            prover.load_moves(joint_move);
+            prover.evaluate(prover.program.roots.sees)
+        })?;
         let role = self.program.roles[usize::from(role.0)];
         let table = self.engine.table(&self.program, id);
         let rows = (0..table.n_rows()).map(|row| table.row(row)).filter(|row| row[0] == role);
@@ -319,11 +385,10 @@ impl StateMachine for Prover {
     }
 
     fn goal(&mut self, state: &State, role: RoleId) -> Result<GoalReading, ReasoningError> {
-        self.load(state);
-        if self.engine_phase(self.program.roots.goal) {
-            self.unload_moves();
-        }
-        let id = self.evaluate(self.program.roots.goal)?;
+        let id = self.answer(|prover| {
+            prover.load(state);
+            prover.try_goal()
+        })?;
         let role = self.program.roles[usize::from(role.0)];
         let table = self.engine.table(&self.program, id);
         let mut reading = GoalReading::default();

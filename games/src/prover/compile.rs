@@ -3,58 +3,144 @@
 
 use std::sync::Arc;
 
-use super::evaluate::Engine;
+use super::evaluate::{Engine, Halt};
 use super::plan::{Mode, Planner};
-use super::program::{FactTable, Program};
+use super::program::{Evaluation, FactTable, Program};
 use super::rules::{Phase, Rules, Source};
 use super::statistics::{Size, Sizes};
 use super::table::Table;
 use super::terms::{TermId, Terms};
 use crate::state_machine::{Guards, ReasoningError};
 
-/// The rules with their static relations.
-pub(crate) struct Statics {
-    pub(crate) table_of: Vec<u32>,
-    pub(crate) tables: Vec<Table>,
+/// A static component that takes more steps is evaluated on demand.
+const MAX_STATIC_STEPS: u64 = 4_000_000;
+
+/// All that plans are made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Blueprint {
+    pub(crate) rules: Arc<Rules>,
+    /// The table of each predicate; static ones come first.
+    table_of: Vec<u32>,
+    /// The static relations, with the indexes that some plan wants.
+    tables: Vec<Arc<Table>>,
+    pub(crate) modes: Vec<Mode>,
     pub(crate) sizes: Sizes,
+    roles: Vec<TermId>,
 }
 
-/// Numbers the tables, static ones first, and evaluates those.
-pub(crate) fn statics(
-    rules: &Rules,
-    terms: &mut Terms,
-    guards: &Guards,
-) -> Result<Statics, ReasoningError> {
-    let n = rules.predicates.len();
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by_key(|&id| (rules.predicates[id].phase != Phase::Static, id));
-    let mut table_of = vec![0; n];
-    for (table, &id) in order.iter().enumerate() {
-        table_of[id] = table as u32;
-    }
-    let sizes: Vec<Size> =
-        rules.predicates.iter().map(|predicate| Size::unknown(predicate.arity)).collect();
-    let mut planner =
-        Planner::new(rules, vec![Mode::Full; n], Sizes { sizes }, table_of.clone(), 0);
-    let mut program = assemble(rules, &planner, Vec::new(), Vec::new(), Vec::new());
-    let mut engine = Engine::new(&program, terms.clone(), guards.clone());
-    for (at, component) in rules.components.iter().enumerate() {
-        if rules.predicates[component.predicates[0]].phase != Phase::Static {
-            continue;
+impl Blueprint {
+    /// Evaluates the static relations.
+    pub(crate) fn new(
+        rules: Rules,
+        terms: &mut Terms,
+        roles: Vec<TermId>,
+        guards: &Guards,
+    ) -> Result<Self, ReasoningError> {
+        let n = rules.predicates.len();
+        let mut sizes = Sizes {
+            sizes: rules.predicates.iter().map(|info| Size::unknown(info.arity)).collect(),
+        };
+        // For now, each predicate's table has the predicate's number.
+        let mut planner = Planner::new(
+            &rules,
+            vec![Mode::Full; n],
+            sizes.clone(),
+            (0..n as u32).collect(),
+            0,
+        );
+        let mut evaluations = vec![None; rules.components.len()];
+        let mut program = assemble(&rules, &planner, Vec::new(), &evaluations, &roles);
+        let mut engine = Engine::new(&program, terms.clone(), guards.clone());
+        for (at, component) in rules.components.iter().enumerate() {
+            let first = &rules.predicates[component.predicates[0]];
+            if first.phase != Phase::Static || first.clauses.is_empty() {
+                continue;
+            }
+            evaluations[at] = Some(planner.component(at, &mut []));
+            program = assemble(&rules, &planner, Vec::new(), &evaluations, &roles);
+            engine.adopt(&program);
+            if !rules.is_needed_in_full(at) {
+                engine.allow(MAX_STATIC_STEPS);
+            }
+            let result = engine.ensure(&program, at as u32);
+            engine.allow(u64::MAX);
+            for &id in &component.predicates {
+                let size = match &result {
+                    Ok(()) => measured(engine.table(&program, id as u32)),
+                    Err(_) => Size::huge(rules.predicates[id].arity),
+                };
+                planner.sizes.sizes[id] = size;
+            }
+            match result {
+                Ok(()) => {}
+                Err(Halt::Budget | Halt::Error(ReasoningError::TooManyFacts { .. }))
+                    if rules.is_demandable(at) =>
+                {
+                    for &id in &component.predicates {
+                        planner.modes[id] = Mode::Memo;
+                        engine.tables[id].clear();
+                    }
+                    engine.begin(&program, Phase::Static);
+                }
+                Err(Halt::Error(error)) => return Err(error),
+                Err(Halt::Budget | Halt::TooDeep(_)) => {
+                    return Err(ReasoningError::TooManyFacts { limit: guards.max_facts });
+                }
+            }
         }
-        let evaluation = planner.component(at, &mut []);
-        program = assemble(rules, &planner, Vec::new(), Vec::new(), Vec::new());
-        program.evaluations[at] = Some(evaluation);
-        engine.adopt(&program);
-        engine.ensure(&program, at as u32)?;
-        for &id in &component.predicates {
-            planner.sizes.sizes[id] = measured(engine.table(&program, table_of[id]));
+        let modes = planner.modes;
+        sizes.sizes = planner.sizes.sizes;
+        let is_fixed =
+            |id: usize| rules.predicates[id].phase == Phase::Static && modes[id] == Mode::Full;
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by_key(|&id| !is_fixed(id));
+        let mut table_of = vec![0; n];
+        for (table, &id) in order.iter().enumerate() {
+            table_of[id] = table as u32;
+        }
+        let fixed = order.iter().copied().filter(|&id| is_fixed(id));
+        let tables = fixed.map(|id| Arc::new(copied(&engine.tables[id]))).collect();
+        *terms = engine.terms;
+        Ok(Self { rules: Arc::new(rules), table_of, tables, modes, sizes, roles })
+    }
+
+    /// Plans everything that depends on the state.
+    pub(crate) fn program(&mut self) -> Program {
+        let rules = Arc::clone(&self.rules);
+        let mut planner = Planner::new(
+            &rules,
+            self.modes.clone(),
+            self.sizes.clone(),
+            self.table_of.clone(),
+            self.tables.len(),
+        );
+        let evaluations: Vec<_> = (0..rules.components.len())
+            .map(|at| {
+                let first = rules.components[at].predicates[0];
+                let fixed = (self.table_of[first] as usize) < self.tables.len();
+                let derived = !fixed && rules.predicates[first].source == Source::Clauses;
+                derived.then(|| planner.component(at, &mut self.tables))
+            })
+            .collect();
+        assemble(&rules, &planner, self.tables.clone(), &evaluations, &self.roles)
+    }
+
+    /// Whether a component has tables of each state or joint move.
+    pub(crate) fn is_fixed(&self, component: usize) -> bool {
+        let first = self.rules.components[component].predicates[0];
+        (self.table_of[first] as usize) < self.tables.len()
+    }
+
+    pub(crate) fn set_mode(&mut self, component: usize, mode: Mode) {
+        let rules = Arc::clone(&self.rules);
+        for &id in &rules.components[component].predicates {
+            self.modes[id] = mode;
         }
     }
-    *terms = engine.terms;
-    let n_static = rules.predicates.iter().filter(|info| info.phase == Phase::Static).count();
-    let tables = engine.tables[..n_static].iter().map(copied).collect();
-    Ok(Statics { table_of, tables, sizes: planner.sizes })
+
+    pub(crate) fn mode(&self, component: usize) -> Mode {
+        self.modes[self.rules.components[component].predicates[0]]
+    }
 }
 
 /// The rows alone, without the indexes that were wanted on the way.
@@ -70,65 +156,41 @@ fn copied(table: &Table) -> Table {
     copy
 }
 
-fn measured(table: &Table) -> Size {
+pub(crate) fn measured(table: &Table) -> Size {
     Size {
         rows: f64::from(table.n_rows()),
         distinct: (0..table.arity()).map(|column| table.n_distinct(column) as f64).collect(),
     }
 }
 
-/// Plans everything that depends on the state.
-pub(crate) fn program(
-    rules: &Rules,
-    statics: &Statics,
-    modes: Vec<Mode>,
-    sizes: Sizes,
-    roles: Vec<TermId>,
-) -> Program {
-    let mut tables = statics.tables.clone();
-    let mut planner = Planner::new(rules, modes, sizes, statics.table_of.clone(), tables.len());
-    let evaluations = (0..rules.components.len())
-        .map(|at| {
-            let first = rules.components[at].predicates[0];
-            let info = &rules.predicates[first];
-            let derived = info.phase != Phase::Static && info.source == Source::Clauses;
-            derived.then(|| planner.component(at, &mut tables))
-        })
-        .collect();
-    let mut program = assemble(rules, &planner, tables, evaluations, roles);
-    for table in &mut program.statics {
-        table.prepare_all();
-    }
-    program
-}
-
 fn assemble(
     rules: &Rules,
     planner: &Planner<'_>,
-    statics: Vec<Table>,
-    mut evaluations: Vec<Option<super::program::Evaluation>>,
-    roles: Vec<TermId>,
+    statics: Vec<Arc<Table>>,
+    evaluations: &[Option<Evaluation>],
+    roles: &[TermId],
 ) -> Program {
-    evaluations.resize(rules.components.len(), None);
     let mut facts = Vec::new();
     let mut all_facts = None;
     for (id, predicate) in rules.predicates.iter().enumerate() {
         let table = planner.table_of[id];
         match predicate.source {
-            Source::Facts(functor) => {
-                facts.push(FactTable { functor, table, arity: predicate.arity as u16 });
-            }
+            Source::Facts(functor) => facts.push(FactTable { functor, table }),
             Source::AllFacts => all_facts = Some(table),
             Source::Moves | Source::Clauses => {}
         }
     }
+    let static_calls = (0..planner.calls.len() as u32)
+        .filter(|&id| planner.calls[id as usize].phase == Phase::Static)
+        .collect();
     Program {
         steps: planner.steps.clone(),
         operands: planner.operands.clone(),
         takes: planner.takes.clone(),
         plans: planner.plans.clone(),
         calls: planner.calls.clone(),
-        evaluations,
+        static_calls,
+        evaluations: evaluations.to_vec(),
         statics,
         layouts: planner.layouts.clone(),
         registers: planner.registers.clone(),
@@ -137,19 +199,6 @@ fn assemble(
         facts,
         all_facts,
         roots: rules.roots,
-        roles,
+        roles: roles.to_vec(),
     }
-}
-
-/// Rules, static relations and a first program.
-pub(crate) fn compile(
-    rules: &Rules,
-    terms: &mut Terms,
-    roles: Vec<TermId>,
-    guards: &Guards,
-) -> Result<Arc<Program>, ReasoningError> {
-    let statics = statics(rules, terms, guards)?;
-    let modes = vec![Mode::Full; rules.predicates.len()];
-    let sizes = statics.sizes.clone();
-    Ok(Arc::new(program(rules, &statics, modes, sizes, roles)))
 }

@@ -3,34 +3,56 @@
 //! Components are evaluated when a plan first asks for them, each at most once
 //! for a state or a joint move: recursive ones semi-naively (Bancilhon and
 //! Ramakrishnan 1986), in the order of their strata (Apt, Blair and Walker 1988).
+//! What is asked [on demand](super::calls) is evaluated for the arguments at
+//! hand only.
 
 use smallvec::SmallVec;
 
-use super::program::{Program, Step};
+use super::calls::Calls;
+use super::program::{Evaluation, Program, Step};
 use super::rules::Phase;
 use super::table::Table;
 use super::terms::{FunctorId, NONE, TermId, Terms};
 use crate::state_machine::{Cancel, Guards, ReasoningError};
 
-/// The steps between two looks at the cancel flag, a power of two.
+/// About so many steps lie between two looks at the cancel flag.
 const POLL: u64 = 1 << 12;
+
+/// Why the evaluation stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Halt {
+    /// For good.
+    Error(ReasoningError),
+    /// The limit of work is reached.
+    Budget,
+    /// Calls of this component nest too deeply.
+    TooDeep(u32),
+}
 
 /// A workspace: the tables of the state at hand, and the registers.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
     pub(crate) terms: Terms,
     pub(crate) tables: Vec<Table>,
-    registers: Vec<u32>,
+    pub(super) registers: Vec<u32>,
     /// For each component, the epoch it was evaluated in.
     done: Vec<u64>,
     /// The current epoch of each phase.
-    epochs: [u64; 3],
+    pub(super) epochs: [u64; 3],
     last_epoch: u64,
     n_facts: usize,
     guards: Guards,
     cancel: Cancel,
-    /// Rows looked at so far.
+    /// For each component, the steps made for it alone.
+    pub(crate) spent: Vec<u64>,
+    /// The steps made for components within the one at hand.
+    nested: u64,
+    /// Steps made so far.
     pub(crate) work: u64,
+    next_poll: u64,
+    /// No more steps than this are made.
+    pub(crate) budget: u64,
+    pub(super) calls: Calls,
 }
 
 #[inline]
@@ -53,7 +75,12 @@ impl Engine {
             n_facts: 0,
             guards,
             cancel: Cancel::new(),
+            spent: Vec::new(),
+            nested: 0,
             work: 0,
+            next_poll: POLL,
+            budget: u64::MAX,
+            calls: Calls::default(),
         };
         engine.adopt(program);
         engine
@@ -76,6 +103,19 @@ impl Engine {
         }
         self.registers.clone_from(&program.registers);
         self.done.resize(program.component_of.len(), 0);
+        self.spent.resize(program.component_of.len(), 0);
+        self.calls.make_room(program.calls.len());
+    }
+
+    /// Goes over to another program: all tables are new.
+    pub(crate) fn renew(&mut self, program: &Program) {
+        self.tables.clear();
+        self.done.clear();
+        self.adopt(program);
+    }
+
+    pub(crate) fn max_facts(&self) -> usize {
+        self.guards.max_facts
     }
 
     pub(crate) fn set_cancel(&mut self, cancel: Cancel) {
@@ -83,7 +123,7 @@ impl Engine {
     }
 
     /// Forgets what was derived for a phase and those that rest on it.
-    pub(crate) fn begin(&mut self, phase: Phase) {
+    pub(crate) fn begin(&mut self, program: &Program, phase: Phase) {
         for epoch in &mut self.epochs[phase as usize..] {
             self.last_epoch += 1;
             *epoch = self.last_epoch;
@@ -91,13 +131,22 @@ impl Engine {
         if phase <= Phase::State {
             self.n_facts = 0;
         }
+        self.abandon_calls(program);
+    }
+
+    /// Whether a component's tables hold what they should.
+    pub(crate) fn is_done(&self, program: &Program, component: u32) -> bool {
+        let evaluation = &program.evaluations[component as usize];
+        evaluation.as_ref().is_some_and(|evaluation| {
+            self.done[component as usize] == self.epochs[evaluation.phase as usize]
+        })
     }
 
     pub(crate) fn table<'a>(&'a self, program: &'a Program, id: u32) -> &'a Table {
         table(program, &self.tables, id)
     }
 
-    fn table_mut(&mut self, program: &Program, id: u32) -> &mut Table {
+    pub(super) fn table_mut(&mut self, program: &Program, id: u32) -> &mut Table {
         &mut self.tables[id as usize - program.statics.len()]
     }
 
@@ -123,7 +172,7 @@ impl Engine {
         &mut self,
         program: &Program,
         component: u32,
-    ) -> Result<(), ReasoningError> {
+    ) -> Result<(), Halt> {
         let Some(evaluation) = &program.evaluations[component as usize] else { return Ok(()) };
         if self.done[component as usize] == self.epochs[evaluation.phase as usize] {
             return Ok(());
@@ -131,8 +180,25 @@ impl Engine {
         self.evaluate(program, component)
     }
 
-    fn evaluate(&mut self, program: &Program, component: u32) -> Result<(), ReasoningError> {
+    fn evaluate(&mut self, program: &Program, component: u32) -> Result<(), Halt> {
         let Some(evaluation) = &program.evaluations[component as usize] else { return Ok(()) };
+        let before = self.work;
+        let outer = std::mem::take(&mut self.nested);
+        let result = self.evaluate_rounds(program, evaluation);
+        let spent = self.work - before;
+        self.spent[component as usize] += spent - self.nested;
+        self.nested = outer + spent;
+        result?;
+        let phase = evaluation.phase as usize;
+        self.done[component as usize] = self.epochs[phase];
+        Ok(())
+    }
+
+    fn evaluate_rounds(
+        &mut self,
+        program: &Program,
+        evaluation: &Evaluation,
+    ) -> Result<(), Halt> {
         for &id in &evaluation.tables {
             self.table_mut(program, id).clear();
         }
@@ -167,20 +233,45 @@ impl Engine {
                 }
             }
         }
-        let phase = evaluation.phase as usize;
-        self.done[component as usize] = self.epochs[phase];
+        Ok(())
+    }
+
+    #[inline]
+    fn count_fact(&mut self) -> Result<(), Halt> {
+        self.n_facts += 1;
+        if self.n_facts > self.guards.max_facts {
+            let limit = self.guards.max_facts;
+            return Err(Halt::Error(ReasoningError::TooManyFacts { limit }));
+        }
         Ok(())
     }
 
     #[cold]
-    fn poll(&self) -> Result<(), ReasoningError> {
-        if self.cancel.is_cancelled() { Err(ReasoningError::Cancelled) } else { Ok(()) }
+    fn poll(&mut self) -> Result<(), Halt> {
+        if self.cancel.is_cancelled() {
+            return Err(Halt::Error(ReasoningError::Cancelled));
+        }
+        if self.work >= self.budget {
+            return Err(Halt::Budget);
+        }
+        self.next_poll = self.budget.min(self.work + POLL);
+        Ok(())
+    }
+
+    /// Sets the number of further steps after which evaluation stops.
+    pub(crate) fn allow(&mut self, steps: u64) {
+        self.budget = self.work.saturating_add(steps);
+        self.next_poll = self.work;
     }
 
     /// Runs a plan to its end; whether a step `Found` ended it.
-    fn run(&mut self, program: &Program, plan: u32) -> Result<bool, ReasoningError> {
+    pub(super) fn run(&mut self, program: &Program, plan: u32) -> Result<bool, Halt> {
         let mut at = program.plans[plan as usize].start as usize;
         loop {
+            self.work += 1;
+            if self.work >= self.next_poll {
+                self.poll()?;
+            }
             match program.steps[at] {
                 Step::Ensure { component } => {
                     self.ensure(program, component)?;
@@ -203,9 +294,6 @@ impl Engine {
                             break fail as usize;
                         }
                         self.work += 1;
-                        if self.work & (POLL - 1) == 0 {
-                            self.poll()?;
-                        }
                         let values = table.row(row);
                         row += 1;
                         let fits = takes.iter().all(|take| {
@@ -237,9 +325,6 @@ impl Engine {
                             break fail as usize;
                         }
                         self.work += 1;
-                        if self.work & (POLL - 1) == 0 {
-                            self.poll()?;
-                        }
                         let values = table.row(row);
                         let after = table.after(index, row);
                         let fits = takes.iter().all(|take| {
@@ -314,8 +399,13 @@ impl Engine {
                     let same = self.registers[left as usize] == self.registers[right as usize];
                     at = if same { fail as usize } else { at + 1 };
                 }
-                Step::Call { .. } | Step::Demand { .. } => {
-                    unreachable!("all predicates are evaluated in full")
+                Step::Call { call, keys, negated, fail } => {
+                    let found = self.call(program, call, keys)?;
+                    at = if found != negated { at + 1 } else { fail as usize };
+                }
+                Step::Demand { call, keys } => {
+                    self.call(program, call, keys)?;
+                    at += 1;
                 }
                 Step::Insert { table: id, values, fail } => {
                     let row: SmallVec<[TermId; 8]> = program.operands[values.range()]
@@ -323,12 +413,7 @@ impl Engine {
                         .map(|&register| self.registers[register as usize])
                         .collect();
                     if self.tables[id as usize - program.statics.len()].insert(&row) {
-                        self.n_facts += 1;
-                        if self.n_facts > self.guards.max_facts {
-                            return Err(ReasoningError::TooManyFacts {
-                                limit: self.guards.max_facts,
-                            });
-                        }
+                        self.count_fact()?;
                     }
                     at = fail as usize;
                 }
@@ -362,10 +447,11 @@ impl Engine {
         &mut self,
         functor: FunctorId,
         arguments: &[TermId],
-    ) -> Result<TermId, ReasoningError> {
+    ) -> Result<TermId, Halt> {
         let term = self.terms.intern(functor, arguments);
         if self.terms.depth(term) > self.guards.max_term_depth {
-            return Err(ReasoningError::TermTooDeep { limit: self.guards.max_term_depth });
+            let limit = self.guards.max_term_depth;
+            return Err(Halt::Error(ReasoningError::TermTooDeep { limit }));
         }
         Ok(term)
     }

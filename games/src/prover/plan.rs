@@ -8,6 +8,8 @@
 //! a success resumes the last one that bound a variable of the head, since all
 //! others would only prove the same again.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::program::{
@@ -94,7 +96,7 @@ impl<'r> Planner<'r> {
     }
 
     /// Plans the bottom-up evaluation of a component.
-    pub(crate) fn component(&mut self, at: usize, statics: &mut [Table]) -> Evaluation {
+    pub(crate) fn component(&mut self, at: usize, statics: &mut [Arc<Table>]) -> Evaluation {
         let rules = self.rules;
         let component = &rules.components[at];
         let mut strata: Vec<usize> = Vec::new();
@@ -145,7 +147,7 @@ impl<'r> Planner<'r> {
     }
 
     /// The call of a predicate with these columns bound, planned if it is new.
-    fn call(&mut self, predicate: PredicateId, columns: &[u16], statics: &mut [Table]) -> u32 {
+    fn call(&mut self, predicate: PredicateId, columns: &[u16], statics: &mut [Arc<Table>]) -> u32 {
         let key = (predicate, columns.to_vec());
         if let Some(&call) = self.call_ids.get(&key) {
             return call;
@@ -186,12 +188,15 @@ impl<'r> Planner<'r> {
         (self.n_static + self.layouts.len() - 1) as u32
     }
 
-    fn index(&mut self, table: u32, columns: &[u16], statics: &mut [Table]) -> u16 {
+    fn index(&mut self, table: u32, columns: &[u16], statics: &mut [Arc<Table>]) -> u16 {
         let Some(dynamic) = (table as usize).checked_sub(self.n_static) else {
             let table = &mut statics[table as usize];
-            let index = table.index_on(columns);
-            table.prepare(index);
-            return index;
+            return table.find_index(columns).unwrap_or_else(|| {
+                let table = Arc::make_mut(table);
+                let index = table.index_on(columns);
+                table.prepare(index);
+                index
+            });
         };
         let layout = &mut self.layouts[dynamic];
         // The index over all columns of a set comes first, see `Table`.
@@ -235,7 +240,7 @@ impl<'r> Planner<'r> {
         delta: Option<usize>,
         goal: &Goal,
         component: usize,
-        statics: &mut [Table],
+        statics: &mut [Arc<Table>],
     ) -> u32 {
         let n = clause.n_variables as usize;
         // Variables are registers for the length of planning; their own block
@@ -270,7 +275,8 @@ impl<'r> Planner<'r> {
             occurrences,
             choices: Vec::new(),
             steps: Vec::new(),
-            ensured: vec![component],
+            component,
+            ensured: if columns.is_empty() { vec![component] } else { Vec::new() },
             in_call: !columns.is_empty(),
             delta: false,
         };
@@ -301,7 +307,7 @@ impl<'r> Planner<'r> {
 /// One plan in the making. Steps are numbered from its start.
 struct Emitter<'p, 'r> {
     planner: &'p mut Planner<'r>,
-    statics: &'p mut [Table],
+    statics: &'p mut [Arc<Table>],
     base: u32,
     bound: Vec<bool>,
     /// For each bound variable, 1 + the number of the choice that bound it; 0
@@ -311,7 +317,9 @@ struct Emitter<'p, 'r> {
     /// The steps that enumerate, in order.
     choices: Vec<u32>,
     steps: Vec<Step>,
-    /// Components known to be evaluated, the clause's own first.
+    /// The clause's component.
+    component: usize,
+    /// Components known to be evaluated.
     ensured: Vec<usize>,
     /// The clause answers a call.
     in_call: bool,
@@ -531,7 +539,8 @@ impl Emitter<'_, '_> {
 
     fn ensure(&mut self, predicate: PredicateId) {
         let info = &self.planner.rules.predicates[predicate];
-        if info.phase == Phase::Static
+        let fixed = (self.planner.table_of[predicate] as usize) < self.planner.n_static;
+        if fixed
             || info.source != Source::Clauses
             || self.ensured.contains(&info.component)
         {
@@ -573,9 +582,8 @@ impl Emitter<'_, '_> {
         }
         let on_demand = self.planner.modes[predicate] != Mode::Full
             && info.source == Source::Clauses
-            && info.phase != Phase::Static
             && !keyed.is_empty()
-            && (self.in_call || component != self.ensured[0]);
+            && (self.in_call || component != self.component);
         let rest: Vec<u16> =
             (0..atom.arguments.len() as u16).filter(|column| !keyed.contains(column)).collect();
         if on_demand {

@@ -6,6 +6,8 @@
 //! entering a plan costs nothing. A step that fails names the step to resume: an
 //! enumeration that may yield another value for what the failed step looked at.
 
+use std::sync::Arc;
+
 use super::rules::{Phase, PredicateId, Roots};
 use super::table::Table;
 use super::terms::{FunctorId, TermId};
@@ -136,7 +138,6 @@ pub(crate) struct TableLayout {
 pub(crate) struct FactTable {
     pub(crate) functor: FunctorId,
     pub(crate) table: u32,
-    pub(crate) arity: u16,
 }
 
 /// Everything that is known before the first state; shared by all forks.
@@ -147,10 +148,12 @@ pub(crate) struct Program {
     pub(crate) takes: Vec<Take>,
     pub(crate) plans: Vec<Plan>,
     pub(crate) calls: Vec<CallPlan>,
+    /// Those whose answers never change.
+    pub(crate) static_calls: Vec<u32>,
     /// By component; `None` for what is given or static.
     pub(crate) evaluations: Vec<Option<Evaluation>>,
     /// The static relations; their table numbers come first.
-    pub(crate) statics: Vec<Table>,
+    pub(crate) statics: Vec<Arc<Table>>,
     /// The layouts of the others.
     pub(crate) layouts: Vec<TableLayout>,
     /// The first content of the registers: constants are there for good.

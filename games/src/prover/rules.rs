@@ -684,6 +684,25 @@ impl Rules {
         }
     }
 
+    /// Whether a component may be evaluated on demand.
+    pub(crate) fn is_demandable(&self, component: usize) -> bool {
+        let info = &self.components[component];
+        let given = |&id: &PredicateId| {
+            self.predicates[id].source != Source::Clauses || self.predicates[id].arity == 0
+        };
+        !info.negation_inside
+            && !self.is_needed_in_full(component)
+            && !info.predicates.iter().all(given)
+    }
+
+    /// Whether some question asks for all of it.
+    pub(crate) fn is_needed_in_full(&self, component: usize) -> bool {
+        let roots = &self.roots;
+        [roots.init, roots.legal, roots.terminal, roots.goal, roots.next, roots.sees]
+            .iter()
+            .any(|&id| self.predicates[id].component == component)
+    }
+
     fn find_components(&mut self) {
         let edges: Vec<Vec<usize>> = self
             .predicates

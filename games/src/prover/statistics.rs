@@ -14,6 +14,11 @@ impl Size {
         Self { rows: 10.0 * arity as f64, distinct: vec![5.0; arity] }
     }
 
+    /// What to think of a relation that is too large to be evaluated.
+    pub(crate) fn huge(arity: usize) -> Self {
+        Self { rows: 1e7, distinct: vec![30.0; arity] }
+    }
+
     /// Rows to expect when these columns are given.
     pub(crate) fn matches(&self, columns: impl Iterator<Item = usize>) -> f64 {
         let share: f64 = columns.map(|column| self.distinct[column].max(1.0)).product();

@@ -79,10 +79,15 @@ impl Table {
         }
     }
 
+    /// The number of the index on these columns (ascending), if there is one.
+    pub(crate) fn find_index(&self, columns: &[u16]) -> Option<u16> {
+        self.indexes.iter().position(|index| index.columns == columns).map(|at| at as u16)
+    }
+
     /// The number of the index on these columns (ascending), made if need be.
     pub(crate) fn index_on(&mut self, columns: &[u16]) -> u16 {
-        if let Some(at) = self.indexes.iter().position(|index| index.columns == columns) {
-            return at as u16;
+        if let Some(at) = self.find_index(columns) {
+            return at;
         }
         self.indexes.push(Index::new(columns));
         (self.indexes.len() - 1) as u16
@@ -139,12 +144,6 @@ impl Table {
         let index = &mut self.indexes[index as usize];
         if index.built < self.n_rows {
             index.build(&self.data, self.arity, self.n_rows);
-        }
-    }
-
-    pub(crate) fn prepare_all(&mut self) {
-        for index in 0..self.indexes.len() {
-            self.prepare(index as u16);
         }
     }
 

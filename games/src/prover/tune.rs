@@ -1,0 +1,235 @@
+//! Choosing how predicates are evaluated, by trying it out.
+//!
+//! A few random playouts (with a fixed seed, so that the same rules always get
+//! the same program) tell how large relations are, which orders the plans. Then
+//! each component, most expensive first, is tried on demand instead of in full,
+//! and stays so if fewer steps answer the same questions. Everything is counted
+//! in steps of the evaluator, never in time.
+
+use std::sync::Arc;
+
+use super::Prover;
+use super::compile::{Blueprint, measured};
+use super::evaluate::Halt;
+use super::plan::Mode;
+use super::rules::{PredicateId, Source};
+use super::statistics::Size;
+use crate::state_machine::{MoveId, ReasoningError, State};
+
+/// Steps for a single state before something is blamed and tried on demand.
+const MAX_STATE_STEPS: u64 = 3_000_000;
+/// Steps for gathering samples.
+const SAMPLE_STEPS: u64 = 1_500_000;
+/// Samples that answer all questions in about so many steps are enough.
+const ENOUGH_STEPS: u64 = 300_000;
+/// Steps for trying out.
+const TRIAL_STEPS: u64 = 20_000_000;
+/// States of one sampled playout.
+const MAX_LENGTH: usize = 60;
+const MAX_PLAYOUTS: usize = 4;
+
+/// A state and what was played in it; nothing in the last one.
+struct Sample {
+    state: State,
+    joint_move: Vec<MoveId>,
+}
+
+/// Tunes a prover that has an untuned program.
+pub(crate) fn tune(prover: &mut Prover) {
+    let mut blueprint = (*prover.blueprint).clone();
+    let mut samples = Vec::new();
+    for _ in 0..blueprint.rules.components.len() {
+        match gather(prover, &mut samples) {
+            Ok(()) => break,
+            Err(halt) => {
+                let Some((component, mode)) = remedy(prover, &blueprint, &halt) else { break };
+                blueprint.set_mode(component, mode);
+                prover.adopt(&mut blueprint);
+            }
+        }
+    }
+    if samples.is_empty() {
+        return;
+    }
+    note_sizes(prover, &mut blueprint, &samples);
+    prover.adopt(&mut blueprint);
+    let Ok(mut best) = measure(prover, &samples, u64::MAX / 2) else { return };
+    if best > ENOUGH_STEPS {
+        let share = (samples.len() as u64 * ENOUGH_STEPS / best).max(2) as usize;
+        let skip = samples.len().div_ceil(share);
+        samples = samples.into_iter().step_by(skip.max(1)).collect();
+        match measure(prover, &samples, u64::MAX / 2) {
+            Ok(steps) => best = steps,
+            Err(_) => return,
+        }
+    }
+    let mut left = TRIAL_STEPS;
+    let mut candidates: Vec<usize> = (0..blueprint.rules.components.len())
+        .filter(|&component| {
+            !blueprint.is_fixed(component) && blueprint.rules.is_demandable(component)
+        })
+        .collect();
+    let spent = prover.engine.spent.clone();
+    candidates.sort_by_key(|&component| std::cmp::Reverse(spent[component]));
+    for component in candidates {
+        for mode in [Mode::Memo, Mode::Call, Mode::Full] {
+            let old = blueprint.mode(component);
+            let recursive = blueprint.rules.components[component].recursive;
+            if mode == old || recursive && mode == Mode::Call || left < best {
+                continue;
+            }
+            blueprint.set_mode(component, mode);
+            prover.adopt(&mut blueprint);
+            // Being a little cheaper is not worth the risk of a bad sample.
+            let limit = best - best / 50;
+            match measure(prover, &samples, limit) {
+                Ok(steps) if steps < limit => {
+                    best = steps;
+                    left -= steps;
+                }
+                _ => {
+                    left = left.saturating_sub(limit);
+                    blueprint.set_mode(component, old);
+                }
+            }
+        }
+    }
+    prover.adopt(&mut blueprint);
+}
+
+/// What to change after a failure, if anything can be.
+pub(crate) fn remedy(
+    prover: &Prover,
+    blueprint: &Blueprint,
+    halt: &Halt,
+) -> Option<(usize, Mode)> {
+    if let Halt::TooDeep(component) = halt {
+        let component = *component as usize;
+        return (blueprint.mode(component) != Mode::Full).then_some((component, Mode::Full));
+    }
+    if *halt != Halt::Budget
+        && !matches!(halt, Halt::Error(ReasoningError::TooManyFacts { .. }))
+    {
+        return None;
+    }
+    let spent = &prover.engine.spent;
+    (0..blueprint.rules.components.len())
+        .filter(|&component| {
+            blueprint.mode(component) == Mode::Full
+                && !blueprint.is_fixed(component)
+                && blueprint.rules.is_demandable(component)
+                && spent[component] > 0
+        })
+        .max_by_key(|&component| spent[component])
+        .map(|component| (component, Mode::Memo))
+}
+
+/// Plays at random and keeps what was seen.
+fn gather(prover: &mut Prover, samples: &mut Vec<Sample>) -> Result<(), Halt> {
+    samples.clear();
+    let mut seed = 0x853c_49e6_748f_ea9b_u64;
+    let mut random = move |n: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (((seed >> 33) * n as u64) >> 31) as usize
+    };
+    let start = prover.engine.work;
+    prover.engine.spent.fill(0);
+    for _ in 0..MAX_PLAYOUTS {
+        let mut state = prover.try_initial_state()?;
+        for _ in 0..MAX_LENGTH {
+            prover.engine.allow(MAX_STATE_STEPS);
+            prover.load(&state);
+            let terminal = prover.try_terminal()?;
+            prover.try_legal()?;
+            let playable = prover.legal.iter().all(|moves| !moves.is_empty());
+            if terminal || !playable {
+                prover.try_goal()?;
+                samples.push(Sample { state, joint_move: Vec::new() });
+                break;
+            }
+            let joint_move: Vec<MoveId> =
+                prover.legal.iter().map(|moves| moves[random(moves.len())]).collect();
+            prover.load_moves(&joint_move);
+            let mut next = State::default();
+            prover.try_next(&mut next)?;
+            samples.push(Sample { state, joint_move });
+            state = next;
+            if prover.engine.work - start > SAMPLE_STEPS {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The steps it takes to answer the questions of a playout on all samples.
+fn measure(prover: &mut Prover, samples: &[Sample], budget: u64) -> Result<u64, Halt> {
+    prover.engine.allow(budget);
+    prover.engine.spent.fill(0);
+    let start = prover.engine.work;
+    let result = samples.iter().try_for_each(|sample| ask(prover, sample));
+    prover.is_loaded = false;
+    let steps = prover.engine.work - start;
+    prover.engine.allow(u64::MAX);
+    result.map(|()| steps)
+}
+
+fn ask(prover: &mut Prover, sample: &Sample) -> Result<(), Halt> {
+    prover.is_loaded = false;
+    prover.load(&sample.state);
+    prover.try_terminal()?;
+    prover.try_legal()?;
+    if sample.joint_move.is_empty() {
+        return prover.try_goal().map(|_| ());
+    }
+    prover.load_moves(&sample.joint_move);
+    prover.try_next(&mut State::default())
+}
+
+/// Measures the relations that are evaluated in full.
+fn note_sizes(prover: &mut Prover, blueprint: &mut Blueprint, samples: &[Sample]) {
+    let rules = Arc::clone(&blueprint.rules);
+    let n = rules.predicates.len();
+    let mut sums: Vec<(usize, Size)> = rules
+        .predicates
+        .iter()
+        .map(|info| (0, Size { rows: 0.0, distinct: vec![0.0; info.arity] }))
+        .collect();
+    // Counting distinct values is not counted in steps, so a few must do.
+    let skip = samples.len().div_ceil(16);
+    for sample in samples.iter().step_by(skip) {
+        prover.engine.allow(MAX_STATE_STEPS);
+        if ask(prover, sample).is_err() {
+            continue;
+        }
+        for (id, (seen, sum)) in sums.iter_mut().enumerate().take(n) {
+            if !is_known(prover, blueprint, id) {
+                continue;
+            }
+            let table = prover.program.table_of[id];
+            let size = measured(prover.engine.table(&prover.program, table));
+            *seen += 1;
+            sum.rows += size.rows;
+            sum.distinct.iter_mut().zip(&size.distinct).for_each(|(sum, one)| *sum += one);
+        }
+    }
+    prover.engine.allow(u64::MAX);
+    prover.is_loaded = false;
+    for (id, (seen, mut size)) in sums.into_iter().enumerate() {
+        if seen > 0 {
+            let share = 1.0 / seen as f64;
+            size.rows *= share;
+            size.distinct.iter_mut().for_each(|distinct| *distinct *= share);
+            blueprint.sizes.sizes[id] = size;
+        }
+    }
+}
+
+/// Whether the table of a predicate of the state is filled.
+fn is_known(prover: &Prover, blueprint: &Blueprint, id: PredicateId) -> bool {
+    let info = &blueprint.rules.predicates[id];
+    match info.source {
+        Source::Facts(_) | Source::AllFacts | Source::Moves => true,
+        Source::Clauses => prover.engine.is_done(&prover.program, info.component as u32),
+    }
+}
