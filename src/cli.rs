@@ -43,6 +43,17 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
     }
 }
 
+/// An error of a library, whose message fits after these words, in one line.
+pub(crate) fn failed_to(error: impl std::error::Error) -> anyhow::Error {
+    let mut told = format!("failed to {error}");
+    let mut source = error.source();
+    while let Some(cause) = source {
+        told += &format!(": {cause}");
+        source = cause.source();
+    }
+    anyhow::Error::msg(told)
+}
+
 /// What a command returns: the exit code of its success.
 pub type Outcome = Result<u8, Failure>;
 

@@ -10,7 +10,7 @@ use clap::Args;
 use games::{Expression, Guards, StateMachine, state_machine_for};
 use results::record::{Budget, Ending, MatchRecord};
 
-use crate::cli::{Failure, Outcome};
+use crate::cli::{Failure, Outcome, failed_to};
 use crate::consumers::{Catalogue, Recorder};
 use crate::event::{Decision, EventKind, Readiness};
 use crate::exit_code;
@@ -96,12 +96,10 @@ pub fn execute(arguments: &Arguments) -> Outcome {
 
     let manager = Manager::new(ManagerSettings::default());
     for player in &players {
-        manager
-            .preflight(&player.config)
-            .map_err(|error| Failure::preflight(anyhow::Error::from(error).context("preflight")))?;
+        manager.preflight(&player.config).map_err(|error| Failure::preflight(failed_to(error)))?;
     }
     let at_interrupt = Arc::clone(&manager);
-    on_interrupt(move || at_interrupt.interrupt()).context("listen for interrupts")?;
+    on_interrupt(move || at_interrupt.interrupt()).context("failed to listen for interrupts")?;
     let outcome = to_stdout(|stdout| {
         let configs: Vec<Arc<PlayerConfig>> =
             players.iter().map(|player| Arc::clone(&player.config)).collect();
@@ -351,6 +349,9 @@ impl<'a, W: Write> View<'a, W> {
         let roles = self.catalogue.roles(job);
         let width = roles.iter().map(String::len).max().unwrap_or(0);
         for ((role, name), reward) in roles.iter().enumerate().zip(rewards) {
+            if job.seats[role].is_none() {
+                continue;
+            }
             writeln!(
                 self.out,
                 "  {name:width$}  {reward:>3}  {}",

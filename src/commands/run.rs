@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::run_plan::{self, Planned};
-use crate::cli::{Failure, Outcome};
+use crate::cli::{Failure, Outcome, failed_to};
 use crate::consumers::{Catalogue, JournalConsumer, Progress, Style};
 use crate::event::{Event, StopReason};
 use crate::exit_code;
@@ -85,19 +85,17 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     }
     let manager = manager(&folder);
     for player in &planned.spec.players {
-        manager
-            .preflight(&player.config)
-            .map_err(|error| Failure::preflight(anyhow::Error::from(error).context("preflight")))?;
+        manager.preflight(&player.config).map_err(|error| Failure::preflight(failed_to(error)))?;
     }
     let folder = run_folder::open(&folder, &planned.spec, &planned.schedule, arguments.extend)
-        .map_err(|error| Failure { code: folder_code(&error), error: error.into() })?;
+        .map_err(|error| Failure { code: folder_code(&error), error: failed_to(error) })?;
     let stop = StopFlag::default();
     let (at_stop, at_manager) = (stop.clone(), Arc::clone(&manager));
     on_interrupt(move || {
         at_stop.raise();
         at_manager.interrupt();
     })
-    .context("listen for interrupts")?;
+    .context("failed to listen for interrupts")?;
     let path = folder.path.clone();
     if !arguments.quiet {
         announce(&planned, &folder)?;
@@ -196,7 +194,7 @@ fn play(
         progress: Progress::new(catalogue, style),
     };
     let reason = runner::run(&tournament, manager, stop, &mut consumers);
-    consumers.journal.finish()?;
+    consumers.journal.finish().map_err(failed_to)?;
     Ok(reason)
 }
 
@@ -220,7 +218,7 @@ impl Consumer for Consumers<'_> {
 
 /// Makes the tables and the summary, and tells where everything is.
 fn finish(arguments: &Arguments, path: &Path, reason: StopReason) -> Outcome {
-    results::tables::write_tables(path).context("write the tables")?;
+    results::tables::write_tables(path).map_err(failed_to)?;
     if reason == StopReason::Interrupted {
         resume_hint(arguments)?;
         return Ok(exit_code::INTERRUPTED);

@@ -77,9 +77,12 @@ fn sitting_out(spec: &Spec, skips: &[Skip]) -> Vec<String> {
                 words.push(format!("{} has no role for a player and is left out", name(game)));
             }
             Skip::TooFewPlayers { game, n_seats, n_players } => {
+                let plural = if n_seats == 1 { "" } else { "s" };
                 words.push(format!(
-                    "{} needs {n_seats} players, {n_players} can play it, so it is left out",
-                    name(game)
+                    "{} takes {n_seats} player{plural}, {n_players} of the {} given can play it, \
+                     so it is left out",
+                    name(game),
+                    spec.players.len()
                 ));
             }
             Skip::SitsOut { .. } => {}

@@ -243,7 +243,7 @@ impl Source<'_> {
     }
 
     fn toml_error(&self, error: &toml::de::Error) -> SpecError {
-        let message = error.message().lines().collect::<Vec<_>>().join("; ");
+        let message = in_our_words(error.message());
         match error.span() {
             Some(span) => self.error(span, message),
             None => self.whole(message),
@@ -334,7 +334,7 @@ impl Source<'_> {
         let table = match entry.get_ref() {
             Value::String(game) => return find_games(game, folder).map_err(wrong),
             Value::Table(table) => GameTable::deserialize(table.clone())
-                .map_err(|error| wrong(error.message().lines().collect::<Vec<_>>().join("; ")))?,
+                .map_err(|error| wrong(in_our_words(error.message())))?,
             other => {
                 return Err(wrong(format!(
                     "a game is a name, a path or a [[games]] table, not {}",
@@ -447,7 +447,9 @@ impl Source<'_> {
 /// or a path whose last part holds `*` for any characters.
 fn find_games(wanted: &str, folder: &Path) -> Result<Vec<GameEntry>, String> {
     let entry = |source| GameEntry { source, reading: Reading::default(), weight: 1 };
-    let find = |file: &str| GameSource::find(file).map(entry).map_err(|error| chain(&error));
+    let find = |file: &str| {
+        GameSource::find(file).map(entry).map_err(|error| format!("cannot {}", error.tell()))
+    };
     let is_path = wanted.contains(['/', '\\', '.', '*']);
     if !is_path {
         return Ok(vec![find(wanted)?]);
@@ -487,15 +489,22 @@ fn fits(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// An error with its causes, in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut line = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        line.push_str(&format!(": {cause}"));
-        source = cause.source();
+/// What the deserializer says, in the words of specs and on one line.
+fn in_our_words(message: &str) -> String {
+    let mut words = message.lines().collect::<Vec<_>>().join("; ");
+    for (theirs, ours) in [
+        ("unknown field ", "unknown key "),
+        ("unknown variant ", "unknown value "),
+        ("missing field ", "missing key "),
+        ("expected u32", "expected a whole number"),
+        ("expected i64", "expected a whole number"),
+        ("expected usize", "expected a whole number"),
+        ("expected a sequence", "expected a list"),
+        ("expected a boolean", "expected true or false"),
+    ] {
+        words = words.replace(theirs, ours);
     }
-    line
+    words
 }
 
 pub(super) const PLAIN: &str = "letters, digits, `_`, `-`, `.` and `+` (not first)";

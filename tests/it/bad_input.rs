@@ -1,0 +1,373 @@
+//! What is wrong is told in one line that names it, with the right exit code,
+//! and nothing is lost.
+
+use expect_test::{Expect, expect};
+
+use crate::workspace::Workspace;
+
+const PLAYERS: &str = "[[players]]\nkind = \"random\"\n[[players]]\nkind = \"legal\"\n";
+
+fn check_spec(spec: &str, code: i32, expected: Expect) {
+    let workspace = Workspace::with_spec(spec);
+    let ran = workspace.run(&["run", "spec.toml", "--out", "out"]).code(code);
+    assert_eq!(ran.stdout(), "");
+    expected.assert_eq(&ran.stderr());
+    assert!(!workspace.path("out").exists(), "nothing is begun");
+}
+
+fn check(workspace: &Workspace, arguments: &[&str], code: i32, expected: Expect) {
+    let ran = workspace.run(arguments).code(code);
+    assert_eq!(ran.stdout(), "");
+    expected.assert_eq(&without_hashes(&ran.stderr()));
+}
+
+/// Hashes change with a shipped rulesheet's text, columns of a journal with its
+/// times.
+fn without_hashes(told: &str) -> String {
+    let word = |word: &str| {
+        let bare = word.trim_end_matches([',', ')', ';', ' ', '\n']);
+        let is_hash = bare.len() == 16 && bare.chars().all(|c| c.is_ascii_hexdigit());
+        if is_hash { word.replace(bare, "HASH") } else { word.to_owned() }
+    };
+    let told: String = told.split_inclusive(' ').map(word).collect();
+    match told.split_once(" at line 1 column ") {
+        Some((before, _)) => format!("{before}\n"),
+        None => told,
+    }
+}
+
+#[test]
+fn a_missing_spec() {
+    check(
+        &Workspace::new(),
+        &["run", "none.toml"],
+        2,
+        expect![[r#"
+        error: cannot read the spec none.toml: No such file or directory (os error 2)
+    "#]],
+    );
+}
+
+#[test]
+fn a_spec_that_is_no_toml() {
+    check_spec(
+        "games = [\n",
+        2,
+        expect![[r#"
+        error: spec.toml:1: unclosed array, expected `]`
+    "#]],
+    );
+}
+
+#[test]
+fn an_unknown_key() {
+    check_spec(
+        "name = \"a\"\nblokcs = 3\n",
+        2,
+        expect![[r#"
+            error: spec.toml:2: unknown key `blokcs`, expected one of `name`, `seed`, `blocks`, `seating`, `jobs`, `scramble`, `players`, `games`, `clocks`, `budget`, `faults`, `limits`, `record`, `lock`
+        "#]],
+    );
+    check_spec(
+        "[clocks]\nplya = \"1s\"\n",
+        2,
+        expect![[r#"
+            error: spec.toml:2: unknown key `plya`, expected one of `start`, `play`, `margin`
+        "#]],
+    );
+}
+
+#[test]
+fn an_ill_typed_value() {
+    check_spec(
+        "blocks = \"three\"\n",
+        2,
+        expect![[r#"
+            error: spec.toml:1: invalid type: string "three", expected a whole number
+        "#]],
+    );
+    check_spec(
+        &format!("blocks = 0\ngames = [\"nim\"]\n{PLAYERS}"),
+        2,
+        expect![[r#"
+        error: spec.toml:1: blocks = 0: expected a whole number from 1
+    "#]],
+    );
+    check_spec(
+        &format!("games = [\"nim\"]\n{PLAYERS}\n[clocks]\nplay = 1\n"),
+        2,
+        expect![[r#"
+        error: spec.toml:8: play = 1: expected a duration in whole milliseconds such as "250ms", "1s" or "1m 30s", or a list of them
+    "#]],
+    );
+    check_spec(
+        "seating = \"circle\"\n",
+        2,
+        expect![[r#"
+            error: spec.toml:1: unknown value `circle`, expected `rotations` or `permutations`
+        "#]],
+    );
+}
+
+#[test]
+fn nobody_or_nothing_to_play() {
+    check_spec(
+        "games = [\"nim\"]\n",
+        2,
+        expect![[r#"
+        error: spec.toml: no players; add [[players]] tables with a `kind`, `url` or `command`
+    "#]],
+    );
+    check_spec(
+        PLAYERS,
+        2,
+        expect![[r#"
+        error: spec.toml: no games; add games = ["NAME or PATH", ...]
+    "#]],
+    );
+}
+
+#[test]
+fn an_unknown_kind_of_player() {
+    check_spec(
+        "games = [\"nim\"]\n[[players]]\nkind = \"grandmaster\"\n",
+        2,
+        expect![[r#"
+        error: spec.toml:3: unknown player kind `grandmaster`; there are legal, random, compulsive_deliberation, sequential_planner, minimax, alpha_beta
+    "#]],
+    );
+}
+
+#[test]
+fn an_unknown_or_ill_typed_option_of_a_player() {
+    check_spec(
+        "games = [\"nim\"]\n[[players]]\nkind = \"random\"\nsede = 1\n",
+        2,
+        expect![[r#"
+        error: spec.toml:4: cannot give `random` the option `sede`, which it does not have; its options are `seed` (whole number, default the match's seed alone)
+    "#]],
+    );
+    check_spec(
+        "games = [\"nim\"]\n[[players]]\nkind = \"random\"\nseed = \"x\"\n",
+        2,
+        expect![[r#"
+        error: spec.toml:4: cannot give `random` the option `seed` as "x", where it takes whole number; its options are `seed` (whole number, default the match's seed alone)
+    "#]],
+    );
+}
+
+#[test]
+fn a_player_that_is_two_things_or_none() {
+    check_spec(
+        "games = [\"nim\"]\n[[players]]\nid = \"x\"\n",
+        2,
+        expect![[r#"
+        error: spec.toml:2: a player needs a `kind` (built in), a `url` or a `command`
+    "#]],
+    );
+    check_spec(
+        "games = [\"nim\"]\n[[players]]\nkind = \"random\"\nurl = \"http://localhost:1\"\n",
+        2,
+        expect![[r#"
+            error: spec.toml:2: a player has one of `kind`, `url` and `command`, not several
+        "#]],
+    );
+    check_spec(
+        "games = [\"nim\"]\n[[players]]\nurl = \"localhost\"\n",
+        2,
+        expect![[r#"
+        error: spec.toml:3: url = "localhost": expected http://HOST:PORT
+    "#]],
+    );
+    check_spec(
+        "games = [\"nim\"]\n[[players]]\ncommand = \"python3 p.py\"\n",
+        2,
+        expect![[r#"
+        error: spec.toml:3: the command lacks {port}: the program must be told where to listen
+    "#]],
+    );
+}
+
+#[test]
+fn two_players_of_one_name() {
+    check_spec(
+        "games = [\"nim\"]\n[[players]]\nkind = \"random\"\n[[players]]\nkind = \"random\"\n",
+        2,
+        expect![[r#"
+            error: spec.toml:4: two players are called `random`; give one of them another `id`
+        "#]],
+    );
+}
+
+#[test]
+fn an_unknown_game() {
+    check_spec(
+        &format!("games = [\"nimm\"]\n{PLAYERS}"),
+        2,
+        expect![[r#"
+            error: spec.toml:1: cannot find a game or file called `nimm` (did you mean `nim` or `nim_misere`?); `gamemaster game list` shows the shipped games
+        "#]],
+    );
+    check_spec(
+        &format!("games = [\"none.kif\"]\n{PLAYERS}"),
+        2,
+        expect![[r#"
+            error: spec.toml:1: cannot find a game or file called `none.kif`; `gamemaster game list` shows the shipped games
+        "#]],
+    );
+    check_spec(
+        &format!("games = [\"none/*.kif\"]\n{PLAYERS}"),
+        2,
+        expect![[r#"
+        error: spec.toml:1: cannot list `none`: No such file or directory (os error 2)
+    "#]],
+    );
+}
+
+#[test]
+fn a_broken_rulesheet() {
+    let workspace = Workspace::with_spec(&format!("games = [\"broken.kif\"]\n{PLAYERS}"));
+    workspace.write("broken.kif", "(role white)\n(<= (next ?x) (true ?y))\n");
+    let ran = workspace.run(&["run", "spec.toml", "--out", "out"]).code(3);
+    assert!(ran.stderr().contains("broken.kif:2"), "{}", ran.stderr());
+    assert!(!workspace.path("out").exists());
+}
+
+#[test]
+fn a_player_count_that_fits_no_game() {
+    check_spec(
+        "games = [\"tic_tac_toe\"]\n[[players]]\nkind = \"random\"\n",
+        2,
+        expect![[r#"
+            error: player count fits no game: tic_tac_toe takes 2 players, 1 of the 1 given can play it, so it is left out
+        "#]],
+    );
+    check(
+        &Workspace::new(),
+        &["play", "tic_tac_toe", "random"],
+        2,
+        expect![[r#"
+        error: tic_tac_toe takes 2 players (xplayer, oplayer), 1 given
+    "#]],
+    );
+}
+
+#[test]
+fn hidden_information_for_those_who_cannot_bear_it() {
+    let spec = "games = [\"monty_hall\"]\n[[players]]\nkind = \"minimax\"\n";
+    check_spec(
+        spec,
+        2,
+        expect![[r#"
+            error: player count fits no game: monty_hall takes 1 player, 0 of the 1 given can play it, so it is left out
+        "#]],
+    );
+    check(
+        &Workspace::new(),
+        &["play", "monty_hall", "minimax"],
+        2,
+        expect![[r#"
+        error: minimax cannot play monty_hall as candidate: it has hidden information
+    "#]],
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_written() {
+    let workspace = Workspace::with_spec(&format!("games = [\"nim\"]\n{PLAYERS}"));
+    workspace.write("file", "");
+    check(
+        &workspace,
+        &["run", "spec.toml", "--out", "file/out"],
+        2,
+        expect![[r#"
+            error: failed to write to the folder file/out: Not a directory (os error 20)
+        "#]],
+    );
+}
+
+#[test]
+fn a_folder_of_something_else() {
+    let workspace = Workspace::with_spec(&format!("games = [\"nim\"]\n{PLAYERS}"));
+    workspace.write("out/thesis.tex", "precious");
+    check(
+        &workspace,
+        &["run", "spec.toml", "--out", "out"],
+        2,
+        expect![[r#"
+            error: failed to use the folder out: it is not empty and holds no run; name another by --out
+        "#]],
+    );
+    assert_eq!(workspace.read("out/thesis.tex"), "precious");
+}
+
+#[test]
+fn a_folder_of_another_spec() {
+    let workspace = Workspace::with_spec(&format!("games = [\"nim\"]\n{PLAYERS}"));
+    workspace.run(&["run", "spec.toml", "--out", "out"]).code(0);
+    let journal = workspace.read("out/journal.jsonl");
+    check(
+        &workspace,
+        &["run", "spec.toml", "--out", "out", "--seed", "9"],
+        2,
+        expect![[r#"
+            error: failed to use the folder out: it holds a run of another spec (hash HASH, this one has HASH); name another folder by --out, or keep its matches by --extend if this spec plays them all
+        "#]],
+    );
+    assert_eq!(workspace.read("out/journal.jsonl"), journal);
+}
+
+#[test]
+fn a_damaged_journal() {
+    let workspace = Workspace::with_spec(&format!("games = [\"nim\"]\n{PLAYERS}"));
+    workspace.run(&["run", "spec.toml", "--out", "out"]).code(0);
+    let journal = workspace.read("out/journal.jsonl");
+    let damaged = journal.replacen("{\"job\":0", "{\"jib\":0", 1);
+    workspace.write("out/journal.jsonl", &damaged);
+    check(
+        &workspace,
+        &["run", "spec.toml", "--out", "out"],
+        1,
+        expect![[r#"
+            error: failed to read line 2 of the journal out/journal.jsonl: it is damaged; remove that line and run again to have its match played again: missing field `job`
+        "#]],
+    );
+    assert_eq!(workspace.read("out/journal.jsonl"), damaged, "it is left as it was");
+}
+
+#[test]
+fn a_word_that_is_no_player() {
+    let workspace = Workspace::new();
+    check(
+        &workspace,
+        &["play", "tic_tac_toe", "random", "grandmaster"],
+        2,
+        expect![[r#"
+        error: player `grandmaster`: unknown player kind `grandmaster`; there are legal, random, compulsive_deliberation, sequential_planner, minimax, alpha_beta
+    "#]],
+    );
+    check(
+        &workspace,
+        &["play", "tic_tac_toe", "random", "random:seed"],
+        2,
+        expect![[r#"
+        error: player `random:seed`: `seed`: expected option=value
+    "#]],
+    );
+    check(
+        &workspace,
+        &["play", "tic_tac_toe", "random", "random:depth=4"],
+        2,
+        expect![[r#"
+        error: player `random:depth=4`: cannot give `random` the option `depth`, which it does not have; its options are `seed` (whole number, default the match's seed alone)
+    "#]],
+    );
+    check(
+        &workspace,
+        &["play", "tic_tac_tow", "random", "random"],
+        2,
+        expect![[r#"
+        error: failed to find a game or file called `tic_tac_tow` (did you mean `tic_tac_toe`?); `gamemaster game list` shows the shipped games
+    "#]],
+    );
+}

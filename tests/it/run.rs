@@ -1,0 +1,181 @@
+//! `gamemaster run`: what it plays, what it leaves, and that neither depends on
+//! how it is carried out.
+
+use std::collections::BTreeMap;
+
+use expect_test::expect;
+
+use crate::workspace::{Workspace, tables};
+
+/// Three players that think, counted in nodes, and one that does not.
+const NODES: &str = r#"
+name = "nodes"
+seed = 5
+blocks = 2
+games = ["tic_tac_toe", "nim", "eight_puzzle_seed"]
+budget = { nodes = 60 }
+
+[[players]]
+kind = "random"
+[[players]]
+kind = "alpha_beta"
+[[players]]
+id = "shallow"
+kind = "minimax"
+depth = 1
+"#;
+
+#[test]
+fn a_run_leaves_its_files() {
+    let workspace = Workspace::with_spec(NODES);
+    let ran = workspace.run(&["run", "spec.toml", "--out", "out"]).code(0);
+    assert!(ran.stdout().contains("Results are in out"), "{}", ran.stdout());
+    let rows = workspace.read("out/matches.csv").lines().count() - 1;
+    // 3 pairings x 2 seats x 2 blocks at two games, 3 players x 2 blocks at one.
+    assert_eq!(rows, 2 * (12 * 2) + 6);
+    assert!(workspace.read("out/moves.csv").lines().count() > rows);
+    assert_eq!(workspace.read("out/journal.jsonl").lines().count(), 1 + 12 + 12 + 6);
+    assert!(workspace.read("out/spec.lock.toml").contains("spec_hash"));
+}
+
+#[test]
+fn the_same_command_again_plays_nothing_and_changes_nothing() {
+    let workspace = Workspace::with_spec(NODES);
+    workspace.run(&["run", "spec.toml", "--out", "out"]).code(0);
+    let journal = workspace.read("out/journal.jsonl");
+    let before = tables(&workspace.path("out"));
+    let ran = workspace.run(&["run", "spec.toml", "--out", "out"]).code(0);
+    assert!(ran.stderr().contains("30 of 30 matches are played"), "{}", ran.stderr());
+    assert_eq!(workspace.read("out/journal.jsonl"), journal);
+    assert_eq!(tables(&workspace.path("out")), before);
+}
+
+#[test]
+fn the_same_folder_is_found_again_without_being_named() {
+    let workspace = Workspace::with_spec(NODES);
+    workspace.run(&["run", "spec.toml", "--quiet"]).code(0);
+    workspace.run(&["run", "spec.toml", "--quiet"]).code(0);
+    workspace.run(&["run", "spec.toml", "--quiet", "--seed", "6"]).code(0);
+    let runs = std::fs::read_dir(workspace.path("results/runs")).unwrap();
+    let mut names: Vec<String> =
+        runs.map(|run| run.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(names.iter().all(|name| name.starts_with("nodes-")), "{names:?}");
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_jobs() {
+    let workspace = Workspace::with_spec(NODES);
+    workspace.run(&["run", "spec.toml", "--out", "one/out", "--jobs", "1"]).code(0);
+    workspace.run(&["run", "spec.toml", "--out", "five/out", "--jobs", "5"]).code(0);
+    assert_eq!(tables(&workspace.path("one/out")), tables(&workspace.path("five/out")));
+}
+
+#[test]
+fn a_lock_file_is_the_spec_of_the_same_run() {
+    let workspace = Workspace::with_spec(NODES);
+    workspace.run(&["run", "spec.toml", "--out", "a/out"]).code(0);
+    workspace.run(&["run", "a/out/spec.lock.toml", "--out", "b/out"]).code(0);
+    assert_eq!(tables(&workspace.path("a/out")), tables(&workspace.path("b/out")));
+    assert_eq!(workspace.read("a/out/spec.lock.toml"), workspace.read("b/out/spec.lock.toml"));
+}
+
+#[test]
+fn a_player_more_extends_a_run() {
+    let workspace = Workspace::with_spec(NODES);
+    workspace.run(&["run", "spec.toml", "--out", "out"]).code(0);
+    let before = job_lines(&workspace.read("out/journal.jsonl"));
+    workspace.write("more.toml", &format!("{NODES}\n[[players]]\nkind = \"legal\"\n"));
+    workspace.run(&["run", "more.toml", "--out", "out"]).code(2);
+    let ran = workspace.run(&["run", "more.toml", "--out", "out", "--extend"]).code(0);
+    assert!(ran.stderr().contains("30 of 56 matches are played"), "{}", ran.stderr());
+    let after = job_lines(&workspace.read("out/journal.jsonl"));
+    assert_eq!(after.len(), 56);
+    for (id, seats) in &before {
+        assert_eq!(after.get(id), Some(seats), "{id}");
+    }
+    // As if it had been the spec from the beginning.
+    workspace.run(&["run", "more.toml", "--out", "fresh/out"]).code(0);
+    assert_eq!(tables(&workspace.path("out")), tables(&workspace.path("fresh/out")));
+    // The way back is barred, and nothing is lost on it.
+    let ran = workspace.run(&["run", "spec.toml", "--out", "out", "--extend"]).code(2);
+    assert!(ran.stderr().contains("26 of its 56 matches are not in this spec"), "{}", ran.stderr());
+    assert_eq!(job_lines(&workspace.read("out/journal.jsonl")), after);
+}
+
+/// Seats and steps by job id.
+fn job_lines(journal: &str) -> BTreeMap<String, String> {
+    journal
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let record: serde_json::Value = serde_json::from_str(line).unwrap();
+            (record["job_id"].as_str().unwrap().to_owned(), record["steps"].to_string())
+        })
+        .collect()
+}
+
+#[test]
+fn clocks_and_budgets_are_tournaments_of_their_own() {
+    let workspace = Workspace::with_spec(
+        r#"
+games = ["nim"]
+clocks = { start = "1s", play = ["100ms", "200ms"] }
+[[players]]
+kind = "random"
+[[players]]
+kind = "legal"
+"#,
+    );
+    let ran = workspace.run(&["run", "spec.toml", "--dry-run", "--json"]).code(0);
+    let told: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
+    assert_eq!(told["n_jobs"], 4);
+    let budgets: Vec<&str> = told["rounds"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|round| round["budget"].as_str().unwrap())
+        .collect();
+    assert_eq!(budgets, ["1s + 100ms a move", "1s + 200ms a move"]);
+}
+
+#[test]
+fn a_dry_run_tells_what_would_be_played() {
+    let workspace = Workspace::with_spec(
+        r#"
+name = "plan"
+jobs = 1
+games = ["tic_tac_toe", "monty_hall", "tic_tac_toe_three_players"]
+[[players]]
+kind = "random"
+[[players]]
+kind = "alpha_beta"
+"#,
+    );
+    let ran = workspace.run(&["run", "spec.toml", "--dry-run", "--out", "out"]).code(0);
+    let told = ran.stdout();
+    let (told, estimate) = told.trim_end().rsplit_once('\n').unwrap();
+    assert!(estimate.starts_with("at most about "), "{estimate}");
+    expect![[r#"
+        3 matches in 2 blocks, 1 at once
+        into out
+
+        game         budget           players  seats  pairings  blocks  matches  each player in each role
+        tic_tac_toe  10s + 1s a move        2      2         1       1        2                         1
+        monty_hall   10s + 1s a move        1      1         1       1        1                         1
+
+        note: tic_tac_toe_three_players takes 3 players, 2 of the 2 given can play it, so it is left out
+        note: alpha_beta sits out monty_hall (hidden information)"#]].assert_eq(told);
+    assert!(!workspace.path("out").exists());
+}
+
+#[test]
+fn the_default_spec_can_be_played() {
+    let workspace = Workspace::new();
+    let ran = workspace.run(&["run", "--dry-run", "--json"]).code(0);
+    let told: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
+    assert_eq!(told["name"], "default");
+    assert_eq!(told["rounds"].as_array().unwrap().len(), 6);
+    assert_eq!(told["warnings"].as_array().unwrap().len(), 0, "{told}");
+}

@@ -1,0 +1,77 @@
+//! A folder of its own for each test, and the program run in it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+/// A folder that goes away with the test.
+pub(crate) struct Workspace(tempfile::TempDir);
+
+impl Workspace {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// With this spec in `spec.toml`.
+    pub(crate) fn with_spec(spec: &str) -> Self {
+        let workspace = Self::new();
+        workspace.write("spec.toml", spec);
+        workspace
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, contents: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, contents).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        let path = self.path(name);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gamemaster"));
+        command.current_dir(self.0.path()).args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs to the end.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        Ran(self.command(arguments).output().unwrap())
+    }
+
+    /// Starts, and leaves it running.
+    pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
+        self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+}
+
+/// What came of it.
+pub(crate) struct Ran(pub(crate) Output);
+
+impl Ran {
+    /// Panics unless it ended with this exit code.
+    pub(crate) fn code(self, expected: i32) -> Self {
+        assert_eq!(self.0.status.code(), Some(expected), "{}\n{}", self.stdout(), self.stderr());
+        self
+    }
+
+    pub(crate) fn stdout(&self) -> String {
+        String::from_utf8(self.0.stdout.clone()).unwrap()
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        String::from_utf8(self.0.stderr.clone()).unwrap()
+    }
+}
+
+/// Everything that a run makes of its journal.
+pub(crate) fn tables(folder: &Path) -> Vec<(&'static str, String)> {
+    ["matches.csv", "moves.csv", "summary.json", "summary.md"]
+        .map(|name| (name, std::fs::read_to_string(folder.join(name)).unwrap_or_default()))
+        .to_vec()
+}
