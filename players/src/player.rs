@@ -50,7 +50,7 @@ pub struct Turn<'a> {
 /// What a player did to reach its last answer; counters are since the question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deliberation {
-    /// States entered, the root included.
+    /// States entered, the root included; those answered from memory are not.
     pub nodes: u64,
     /// Terminal states and cut-offs evaluated.
     pub leaves: u64,
@@ -60,7 +60,8 @@ pub struct Deliberation {
     pub prunings: u64,
     /// Deepest level reached, in joint moves.
     pub depth: u32,
-    /// The value backed up to the root, if the search ended by itself.
+    /// The value backed up to the root, rounded (with chance it is a mean), if
+    /// the search ended by itself.
     pub value: Option<u8>,
     /// The search ended by itself, not by its [`Stop`].
     pub completed: bool,

@@ -323,7 +323,8 @@ impl<'a> Search<'a> {
         let depth_left = self.limit - level;
         let entry = self.recall(level);
         if level > 0
-            && let Some(value) = entry.and_then(|entry| entry.answer(depth_left, alpha, beta))
+            && let Some(value) = entry
+                .and_then(|entry| entry.answer(depth_left, self.settings.deepening, alpha, beta))
         {
             return Ok(value);
         }

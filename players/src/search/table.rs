@@ -33,9 +33,18 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// The value for a search with this window that looks as far ahead, if the
-    /// entry settles it. A proven value holds at any depth.
-    pub(crate) fn answer(&self, depth_left: usize, alpha: f64, beta: f64) -> Option<Value> {
-        let holds = self.value.proven || self.depth_left == depth_left;
+    /// entry settles it. A proven value holds at any depth; but while
+    /// `deepening`, what only a deeper search can see is kept for its depth, so
+    /// that of wins the nearest and of defeats the farthest is found.
+    pub(crate) fn answer(
+        &self,
+        depth_left: usize,
+        deepening: bool,
+        alpha: f64,
+        beta: f64,
+    ) -> Option<Value> {
+        let holds = self.depth_left == depth_left
+            || (self.value.proven && (!deepening || self.depth_left < depth_left));
         let settles = match self.bound {
             Bound::Exact => true,
             Bound::Lower => self.value.score >= beta,
@@ -58,12 +67,14 @@ impl Table {
         self.entries.get(state).copied()
     }
 
-    /// Remembers `entry` in place of what was known of `state`. A table that
-    /// holds `capacity` states starts afresh: simple, and as good as finer
+    /// Remembers `entry` in place of what was known of `state`, unless that was
+    /// proven and this is not. A table that holds `capacity` states starts afresh: simple, and as good as finer
     /// schemes at the sizes that fit a play clock.
     pub(crate) fn insert(&mut self, state: &State, entry: Entry, capacity: usize) {
         if let Some(known) = self.entries.get_mut(state) {
-            *known = entry;
+            if entry.value.proven || !known.value.proven {
+                *known = entry;
+            }
             return;
         }
         if self.entries.len() >= capacity {
