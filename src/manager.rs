@@ -308,7 +308,8 @@ impl Manager {
             if Instant::now() > given_up {
                 return Err(LaunchError::Silent { template: template.to_owned(), limit });
             }
-            net.runtime.block_on(tokio::time::sleep(Duration::from_millis(10)));
+            let pause = async { tokio::time::sleep(Duration::from_millis(10)).await };
+            net.runtime.block_on(pause);
         }
     }
 
