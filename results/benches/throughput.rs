@@ -70,7 +70,7 @@ fn write(journal: &Path, n_matches: u64) {
         for (seat, player) in record.seats.iter_mut().zip([x, y]) {
             seat.player = PLAYERS[player as usize].into();
         }
-        let reward = (job * 0x9e37_79b9 >> 7) % 3 * 50;
+        let reward = ((job * 0x9e37_79b9) >> 7) % 3 * 50;
         record.seats[0].reward = Some(reward as u8);
         record.seats[1].reward = Some(100 - reward as u8);
         writer.append(&record).expect("there is room");

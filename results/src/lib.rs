@@ -14,6 +14,7 @@ pub mod files;
 mod histogram;
 pub mod journal;
 pub mod record;
+pub mod report;
 #[cfg(test)]
 mod sample;
 pub mod standings;
