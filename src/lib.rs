@@ -24,4 +24,5 @@ pub mod protocol;
 pub mod run_folder;
 pub mod runner;
 pub mod schedule;
+pub mod serve;
 pub mod spec;
