@@ -54,32 +54,72 @@ impl Entry {
     }
 }
 
-/// Entries by state. Values hold for the role, the opponents and the
-/// evaluation they were found for, so a table belongs to one player's match.
+/// Entries by state, in two generations: when the young one is full it becomes
+/// the old one, whose entries are dropped unless they are met again. Values hold
+/// for the role, the opponents and the evaluation they were found for, so a
+/// table belongs to one player's match.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
-    entries: FxHashMap<State, Entry>,
+    young: FxHashMap<State, Entry>,
+    old: FxHashMap<State, Entry>,
 }
 
 impl Table {
     /// What is known of `state`.
     pub(crate) fn get(&self, state: &State) -> Option<Entry> {
-        self.entries.get(state).copied()
+        self.young.get(state).or_else(|| self.old.get(state)).copied()
     }
 
     /// Remembers `entry` in place of what was known of `state`, unless that was
-    /// proven and this is not. A table that holds `capacity` states starts afresh: simple, and as good as finer
-    /// schemes at the sizes that fit a play clock.
+    /// proven and this is not. No more than `capacity` states are kept.
     pub(crate) fn insert(&mut self, state: &State, entry: Entry, capacity: usize) {
-        if let Some(known) = self.entries.get_mut(state) {
-            if entry.value.proven || !known.value.proven {
+        let keeps = |known: &Entry| known.value.proven && !entry.value.proven;
+        if let Some(known) = self.young.get_mut(state) {
+            if !keeps(known) {
                 *known = entry;
             }
             return;
         }
-        if self.entries.len() >= capacity {
-            self.entries.clear();
+        let entry = self.old.remove(state).filter(keeps).unwrap_or(entry);
+        if self.young.len() >= (capacity / 2).max(1) {
+            self.old = std::mem::take(&mut self.young);
         }
-        self.entries.insert(state.clone(), entry);
+        self.young.insert(state.clone(), entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::Value;
+    use crate::testing::machine;
+
+    #[test]
+    fn what_is_met_again_outlives_what_is_not() {
+        let numbers: String = (0..40).map(|n| format!("(number {n})")).collect();
+        let rules = "(role a) (init (at 0)) (legal a go) (goal a 50) terminal";
+        let mut machine = machine(&format!("{rules} {numbers}"));
+        let mut state = |n: usize| {
+            let fact = games::Expression::parse(&format!("(at {n})")).unwrap();
+            machine.state_of(&[fact]).unwrap()
+        };
+        let entry = |score: f64, proven| Entry {
+            value: Value { score, proven },
+            bound: Bound::Exact,
+            depth_left: 1,
+            best: None,
+            best_reply: 0,
+        };
+        let score = |table: &Table, state| table.get(&state).map(|entry| entry.value.score);
+        let mut table = Table::default();
+        for n in 0..40 {
+            table.insert(&state(n), entry(n as f64, false), 8);
+            table.insert(&state(0), entry(7.0, n == 0), 8);
+            assert!(table.young.len() + table.old.len() <= 8);
+        }
+        // Proven once, and no estimate took its place.
+        assert_eq!(table.get(&state(0)).map(|entry| entry.value.proven), Some(true));
+        assert_eq!(score(&table, state(39)), Some(39.0));
+        assert_eq!(score(&table, state(20)), None);
     }
 }

@@ -164,7 +164,7 @@ fn perfect_play_never_loses_to_random() {
         for role in 0..2 {
             let mut total = 0u32;
             let mut seats = [player("random", []), player("random", [])];
-            seats[role] = player(kind, []);
+            seats[role] = player(kind, [("deepening", (kind == "alpha_beta").into())]);
             for seed in 0..50 {
                 let goal = play(machine.as_mut(), &mut seats, seed).goals[role];
                 assert!(goal >= 50, "{kind} lost as role {role}, seed {seed}");

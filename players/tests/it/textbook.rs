@@ -94,6 +94,17 @@ fn every_opening_of_tic_tac_toe_is_a_draw() {
     }
 }
 
+/// Against nature as it is, the coin tree pays its value on average: 40 or 60
+/// with even chances, so that 400 matches err by 0.5.
+#[test]
+fn the_coin_tree_pays_its_value() {
+    let mut machine = machine("coin_flip");
+    let mut seats = [player("alpha_beta", []), player("minimax", [])];
+    let goals = (0..400).map(|seed| f64::from(play(machine.as_mut(), &mut seats, seed).goals[0]));
+    let mean = goals.sum::<f64>() / 400.0;
+    assert!((mean - 50.0).abs() < 1.5, "{mean}");
+}
+
 /// Bouton 1901: with heaps of 3, 4 and 5 the first player wins; with 1, 2 and 3
 /// and the last counter losing, the second.
 #[test]
