@@ -11,6 +11,7 @@ mod compile;
 mod components;
 mod encoding;
 mod evaluate;
+mod order;
 mod plan;
 mod program;
 mod rules;
@@ -29,6 +30,7 @@ use crate::state_machine::{
 use crate::{Expression, Game};
 use compile::Blueprint;
 use evaluate::{Engine, Halt};
+use order::Order;
 use program::Program;
 use rules::Phase;
 use terms::{FactId, NONE, Store, TermId, Terms};
@@ -50,6 +52,7 @@ pub struct Prover {
     /// The legal moves by role, if known.
     legal: Vec<Vec<MoveId>>,
     legal_known: bool,
+    order: Order,
     facts: Vec<FactId>,
 }
 
@@ -93,6 +96,7 @@ impl Prover {
             is_loaded: false,
             joint_move: SmallVec::new(),
             legal_known: false,
+            order: Order::default(),
             facts: Vec::new(),
         };
         tune::tune(&mut prover);
@@ -252,9 +256,8 @@ impl Prover {
                 self.legal[at].push(MoveId(id));
             }
         }
-        let terms = &self.engine.terms;
         for moves in &mut self.legal {
-            moves.sort_unstable_by(|left, right| terms::compare(terms, left.0, right.0));
+            self.order.sort(&self.engine.terms, moves, |id| id.0);
         }
         self.legal_known = true;
         Ok(())

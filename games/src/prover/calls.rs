@@ -9,7 +9,7 @@
 
 use smallvec::SmallVec;
 
-use super::evaluate::{Engine, Halt};
+use super::evaluate::{Engine, Halt, ROOM};
 use super::program::{Program, Slice};
 use super::terms::{NONE, TermId};
 
@@ -71,17 +71,10 @@ impl Calls {
 impl Engine {
     /// Whether a predicate holds for the arguments in these registers; for a
     /// call with open arguments, sees to it that the answers are in its table.
-    pub(super) fn call(
-        &mut self,
-        program: &Program,
-        id: u32,
-        keys: Slice,
-    ) -> Result<bool, Halt> {
+    pub(super) fn call(&mut self, program: &Program, id: u32, keys: Slice) -> Result<bool, Halt> {
         let call = &program.calls[id as usize];
-        let keys: SmallVec<[TermId; 8]> = program.operands[keys.range()]
-            .iter()
-            .map(|&register| self.registers[register as usize])
-            .collect();
+        let mut room = [NONE; ROOM];
+        let keys = self.gather(program, keys, &mut room);
         self.work += 2;
         if !call.memo {
             return self.ask(program, id, &keys);
@@ -206,8 +199,7 @@ impl Engine {
             let n_before = call.answers.map(|table| self.table(program, table).n_rows());
             let found = self.run(program, plan)?;
             if let (Some(table), Some(n_before)) = (call.answers, n_before) {
-                self.calls.n_answers +=
-                    u64::from(self.table(program, table).n_rows() - n_before);
+                self.calls.n_answers += u64::from(self.table(program, table).n_rows() - n_before);
             }
             if let Some(saved) = saved {
                 self.registers[own].copy_from_slice(&saved);

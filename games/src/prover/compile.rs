@@ -41,13 +41,8 @@ impl Blueprint {
             sizes: rules.predicates.iter().map(|info| Size::unknown(info.arity)).collect(),
         };
         // For now, each predicate's table has the predicate's number.
-        let mut planner = Planner::new(
-            &rules,
-            vec![Mode::Full; n],
-            sizes.clone(),
-            (0..n as u32).collect(),
-            0,
-        );
+        let mut planner =
+            Planner::new(&rules, vec![Mode::Full; n], sizes.clone(), (0..n as u32).collect(), 0);
         let mut evaluations = vec![None; rules.components.len()];
         let mut program = assemble(&rules, &planner, Vec::new(), &evaluations, &roles);
         let mut engine = Engine::new(&program, terms.clone(), guards.clone());
@@ -135,6 +130,13 @@ impl Blueprint {
         let rules = Arc::clone(&self.rules);
         for &id in &rules.components[component].predicates {
             self.modes[id] = mode;
+        }
+    }
+
+    /// Takes note that a component is too large to be evaluated in full.
+    pub(crate) fn expect_huge(&mut self, component: usize) {
+        for &id in &self.rules.components[component].predicates {
+            self.sizes.sizes[id] = Size::huge(self.rules.predicates[id].arity);
         }
     }
 

@@ -6,10 +6,12 @@
 //! What is asked [on demand](super::calls) is evaluated for the arguments at
 //! hand only.
 
+use std::borrow::Cow;
+
 use smallvec::SmallVec;
 
 use super::calls::Calls;
-use super::program::{Evaluation, Program, Step};
+use super::program::{Evaluation, Program, Slice, Step};
 use super::rules::Phase;
 use super::table::Table;
 use super::terms::{FunctorId, NONE, TermId, Terms};
@@ -17,6 +19,12 @@ use crate::state_machine::{Cancel, Guards, ReasoningError};
 
 /// About so many steps lie between two looks at the cancel flag.
 const POLL: u64 = 1 << 12;
+
+/// Rows and terms of so many parts are put together without allocating.
+pub(super) const ROOM: usize = 8;
+
+/// What a new row costs, in steps.
+const INSERTION: u64 = 5;
 
 /// Why the evaluation stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +53,8 @@ pub(crate) struct Engine {
     cancel: Cancel,
     /// For each component, the steps made for it alone.
     pub(crate) spent: Vec<u64>,
+    /// The components that could not be finished, innermost first.
+    open: Vec<u32>,
     /// The steps made for components within the one at hand.
     nested: u64,
     /// Steps made so far.
@@ -76,6 +86,7 @@ impl Engine {
             guards,
             cancel: Cancel::new(),
             spent: Vec::new(),
+            open: Vec::new(),
             nested: 0,
             work: 0,
             next_poll: POLL,
@@ -114,6 +125,11 @@ impl Engine {
         self.adopt(program);
     }
 
+    /// The components whose evaluation the last failure ended, innermost first.
+    pub(crate) fn open_at_failure(&self) -> impl Iterator<Item = u32> {
+        self.open.iter().copied()
+    }
+
     pub(crate) fn max_facts(&self) -> usize {
         self.guards.max_facts
     }
@@ -132,6 +148,7 @@ impl Engine {
             self.n_facts = 0;
         }
         self.abandon_calls(program);
+        self.open.clear();
     }
 
     /// Whether a component's tables hold what they should.
@@ -168,11 +185,7 @@ impl Engine {
 
     /// Evaluates a component unless that was done.
     #[inline]
-    pub(crate) fn ensure(
-        &mut self,
-        program: &Program,
-        component: u32,
-    ) -> Result<(), Halt> {
+    pub(crate) fn ensure(&mut self, program: &Program, component: u32) -> Result<(), Halt> {
         let Some(evaluation) = &program.evaluations[component as usize] else { return Ok(()) };
         if self.done[component as usize] == self.epochs[evaluation.phase as usize] {
             return Ok(());
@@ -188,17 +201,16 @@ impl Engine {
         let spent = self.work - before;
         self.spent[component as usize] += spent - self.nested;
         self.nested = outer + spent;
+        if result.is_err() {
+            self.open.push(component);
+        }
         result?;
         let phase = evaluation.phase as usize;
         self.done[component as usize] = self.epochs[phase];
         Ok(())
     }
 
-    fn evaluate_rounds(
-        &mut self,
-        program: &Program,
-        evaluation: &Evaluation,
-    ) -> Result<(), Halt> {
+    fn evaluate_rounds(&mut self, program: &Program, evaluation: &Evaluation) -> Result<(), Halt> {
         for &id in &evaluation.tables {
             self.table_mut(program, id).clear();
         }
@@ -371,10 +383,8 @@ impl Engine {
                     };
                 }
                 Step::Find { functor, arguments, target, fail } => {
-                    let values: SmallVec<[TermId; 8]> = program.operands[arguments.range()]
-                        .iter()
-                        .map(|&register| self.registers[register as usize])
-                        .collect();
+                    let mut room = [NONE; ROOM];
+                    let values = self.gather(program, arguments, &mut room);
                     at = match self.terms.find(functor, &values) {
                         Some(term) => {
                             self.registers[target as usize] = term;
@@ -384,10 +394,8 @@ impl Engine {
                     };
                 }
                 Step::Build { functor, arguments, target } => {
-                    let values: SmallVec<[TermId; 8]> = program.operands[arguments.range()]
-                        .iter()
-                        .map(|&register| self.registers[register as usize])
-                        .collect();
+                    let mut room = [NONE; ROOM];
+                    let values = self.gather(program, arguments, &mut room);
                     self.registers[target as usize] = self.build(functor, &values)?;
                     at += 1;
                 }
@@ -408,11 +416,10 @@ impl Engine {
                     at += 1;
                 }
                 Step::Insert { table: id, values, fail } => {
-                    let row: SmallVec<[TermId; 8]> = program.operands[values.range()]
-                        .iter()
-                        .map(|&register| self.registers[register as usize])
-                        .collect();
+                    let mut room = [NONE; ROOM];
+                    let row = self.gather(program, values, &mut room);
                     if self.tables[id as usize - program.statics.len()].insert(&row) {
+                        self.work += INSERTION;
                         self.count_fact()?;
                     }
                     at = fail as usize;
@@ -423,14 +430,27 @@ impl Engine {
         }
     }
 
+    /// The values of some registers, in `room` if they find room there.
     #[inline]
-    fn first(
-        &mut self,
+    pub(super) fn gather<'a>(
+        &self,
         program: &Program,
-        id: u32,
-        index: u16,
-        keys: super::program::Slice,
-    ) -> u32 {
+        registers: Slice,
+        room: &'a mut [TermId; ROOM],
+    ) -> Cow<'a, [TermId]> {
+        let operands = &program.operands[registers.range()];
+        if operands.len() > ROOM {
+            let values = operands.iter().map(|&register| self.registers[register as usize]);
+            return Cow::Owned(values.collect());
+        }
+        for (value, &register) in room.iter_mut().zip(operands) {
+            *value = self.registers[register as usize];
+        }
+        Cow::Borrowed(&room[..operands.len()])
+    }
+
+    #[inline]
+    fn first(&mut self, program: &Program, id: u32, index: u16, keys: Slice) -> u32 {
         let registers = &self.registers;
         let key = program.operands[keys.range()].iter().map(|&at| registers[at as usize]);
         match (id as usize).checked_sub(program.statics.len()) {
@@ -443,11 +463,7 @@ impl Engine {
         }
     }
 
-    fn build(
-        &mut self,
-        functor: FunctorId,
-        arguments: &[TermId],
-    ) -> Result<TermId, Halt> {
+    fn build(&mut self, functor: FunctorId, arguments: &[TermId]) -> Result<TermId, Halt> {
         let term = self.terms.intern(functor, arguments);
         if self.terms.depth(term) > self.guards.max_term_depth {
             let limit = self.guards.max_term_depth;

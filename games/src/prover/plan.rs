@@ -517,6 +517,13 @@ impl Emitter<'_, '_> {
         let bound: Vec<usize> =
             columns.filter(|(_, argument)| given(argument)).map(|(column, _)| column).collect();
         let mut ways = self.planner.size(atom.predicate).matches(bound.iter().copied());
+        if bound.is_empty()
+            && !atom.arguments.is_empty()
+            && self.planner.modes[atom.predicate] != Mode::Full
+        {
+            // It would have to be evaluated in full after all.
+            ways = ways.max(1.0) * 1e6;
+        }
         // Parts of compound terms narrow it down too.
         for argument in &atom.arguments {
             if let Pattern::Compound(_, parts) = argument
@@ -540,10 +547,7 @@ impl Emitter<'_, '_> {
     fn ensure(&mut self, predicate: PredicateId) {
         let info = &self.planner.rules.predicates[predicate];
         let fixed = (self.planner.table_of[predicate] as usize) < self.planner.n_static;
-        if fixed
-            || info.source != Source::Clauses
-            || self.ensured.contains(&info.component)
-        {
+        if fixed || info.source != Source::Clauses || self.ensured.contains(&info.component) {
             return;
         }
         self.ensured.push(info.component);

@@ -16,7 +16,7 @@ impl Size {
 
     /// What to think of a relation that is too large to be evaluated.
     pub(crate) fn huge(arity: usize) -> Self {
-        Self { rows: 1e7, distinct: vec![30.0; arity] }
+        Self { rows: 100_f64.powi(arity as i32), distinct: vec![100.0; arity] }
     }
 
     /// Rows to expect when these columns are given.

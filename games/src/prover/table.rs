@@ -10,6 +10,12 @@ use super::terms::{NONE, TermId};
 /// Buckets of a directly addressed index; beyond this it is hashed.
 const MAX_DIRECT: usize = 1 << 16;
 
+/// Leads beyond all buckets, even if added up.
+const MISS: u32 = 1 << 20;
+
+/// Beyond this number of columns an index is hashed.
+const MAX_DIRECT_COLUMNS: usize = 16;
+
 /// A relation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
@@ -60,9 +66,7 @@ impl Table {
     /// Memory held, in bytes, roughly.
     pub(crate) fn bytes(&self) -> usize {
         let of_index = |index: &Index| {
-            8 * index.heads.capacity()
-                + 4 * index.next.capacity()
-                + 4 * index.codes.iter().map(Vec::capacity).sum::<usize>()
+            8 * index.heads.capacity() + 4 * index.next.capacity() + 4 * index.shares.capacity()
         };
         4 * self.data.capacity() + self.indexes.iter().map(of_index).sum::<usize>()
     }
@@ -175,8 +179,11 @@ enum Layout {
 struct Index {
     columns: Vec<u16>,
     layout: Layout,
-    /// `Direct`: for each key column, the code of each term, or `NONE`.
-    codes: Vec<Vec<u32>>,
+    /// `Direct`: for each key column, `width` numbers: what each term adds to
+    /// the bucket, that is, its code in this column times the column's stride.
+    /// Terms not seen there add `MISS`.
+    shares: Vec<u32>,
+    width: usize,
     n_codes: Vec<u32>,
     strides: Vec<u32>,
     /// `Direct`: the most codes of each column that the strides admit.
@@ -197,7 +204,8 @@ impl Index {
         let mut index = Self {
             columns: columns.to_vec(),
             layout,
-            codes: vec![Vec::new(); n],
+            shares: Vec::new(),
+            width: 0,
             n_codes: vec![0; n],
             strides: Vec::new(),
             limits: vec![4; n],
@@ -231,21 +239,27 @@ impl Index {
             .limits
             .iter()
             .try_fold(1_usize, |product, &limit| product.checked_mul(limit as usize))
-            .filter(|&product| product <= MAX_DIRECT);
+            .filter(|&product| product <= MAX_DIRECT && self.columns.len() <= MAX_DIRECT_COLUMNS);
         match product {
             Some(size) => {
-                self.strides.clear();
+                let old = std::mem::take(&mut self.strides);
                 let mut stride = 1;
                 for &limit in &self.limits {
                     self.strides.push(stride);
                     stride *= limit;
+                }
+                for (at, (&old, &new)) in old.iter().zip(&self.strides).enumerate() {
+                    let shares = &mut self.shares[at * self.width..(at + 1) * self.width];
+                    for share in shares.iter_mut().filter(|share| **share != MISS) {
+                        *share = *share / old * new;
+                    }
                 }
                 self.heads.clear();
                 self.heads.resize(size, (0, NONE));
             }
             None => {
                 self.layout = Layout::Hashed;
-                self.codes = Vec::new();
+                self.shares = Vec::new();
                 self.heads = vec![(0, NONE); 1024];
             }
         }
@@ -267,15 +281,18 @@ impl Index {
                 }
             }
             Layout::Direct => {
-                let mut bucket = 0;
-                for ((codes, &stride), value) in self.codes.iter().zip(&self.strides).zip(key) {
-                    match codes.get(value as usize) {
-                        Some(&code) if code != NONE => bucket += code * stride,
-                        _ => return NONE,
+                let (mut bucket, mut start) = (0, 0);
+                for value in key {
+                    if value as usize >= self.width {
+                        return NONE;
                     }
+                    bucket += self.shares[start + value as usize];
+                    start += self.width;
                 }
-                let (stamp, row) = self.heads[bucket as usize];
-                if stamp == self.stamp { row } else { NONE }
+                match self.heads.get(bucket as usize) {
+                    Some(&(stamp, row)) if stamp == self.stamp => row,
+                    _ => NONE,
+                }
             }
             Layout::Hashed => {
                 let slot = self.slot(key, data, arity);
@@ -359,18 +376,16 @@ impl Index {
                 bucket
             }
             Layout::Direct => {
-                let mut bucket = 0;
+                let (mut bucket, mut start) = (0, 0);
                 for at in 0..self.columns.len() {
-                    let value = values[self.columns[at] as usize];
-                    let code = match self.codes[at].get(value as usize) {
-                        Some(&code) if code != NONE => code,
-                        _ => match self.new_code(at, value, data, arity) {
-                            Some(code) => code,
-                            // The layout has changed.
-                            None => return self.bucket(values, data, arity),
-                        },
-                    };
-                    bucket += code * self.strides[at];
+                    let value = values[self.columns[at] as usize] as usize;
+                    let share = if value < self.width { self.shares[start + value] } else { MISS };
+                    if share == MISS {
+                        self.new_code(at, value, data, arity);
+                        return self.bucket(values, data, arity);
+                    }
+                    bucket += share;
+                    start += self.width;
                 }
                 bucket as usize
             }
@@ -387,22 +402,27 @@ impl Index {
         }
     }
 
+    /// Gives a value a code in a key column; this may change all buckets.
     #[cold]
-    fn new_code(&mut self, at: usize, value: TermId, data: &[TermId], arity: usize) -> Option<u32> {
-        let codes = &mut self.codes[at];
-        if codes.len() <= value as usize {
-            codes.resize((value as usize + 1).next_power_of_two(), NONE);
+    fn new_code(&mut self, at: usize, value: usize, data: &[TermId], arity: usize) {
+        if value >= self.width {
+            let width = (value + 1).next_power_of_two().max(64);
+            let mut shares = vec![MISS; self.columns.len() * width];
+            for column in 0..self.columns.len() {
+                let old = &self.shares[column * self.width..(column + 1) * self.width];
+                shares[column * width..column * width + self.width].copy_from_slice(old);
+            }
+            self.shares = shares;
+            self.width = width;
         }
         let code = self.n_codes[at];
-        codes[value as usize] = code;
         self.n_codes[at] += 1;
-        if code < self.limits[at] {
-            return Some(code);
+        self.shares[at * self.width + value] = code * self.strides[at];
+        if code >= self.limits[at] {
+            self.limits[at] *= 2;
+            self.lay_out();
+            self.rebuild(data, arity);
         }
-        self.limits[at] *= 2;
-        self.lay_out();
-        self.rebuild(data, arity);
-        None
     }
 
     /// Enters all rows again that were in, into cleared buckets.

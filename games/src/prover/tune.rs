@@ -17,13 +17,13 @@ use super::statistics::Size;
 use crate::state_machine::{MoveId, ReasoningError, State};
 
 /// Steps for a single state before something is blamed and tried on demand.
-const MAX_STATE_STEPS: u64 = 3_000_000;
+const MAX_STATE_STEPS: u64 = 2_000_000;
 /// Steps for gathering samples.
 const SAMPLE_STEPS: u64 = 1_500_000;
 /// Samples that answer all questions in about so many steps are enough.
-const ENOUGH_STEPS: u64 = 300_000;
+const ENOUGH_STEPS: u64 = 100_000;
 /// Steps for trying out.
-const TRIAL_STEPS: u64 = 20_000_000;
+const TRIAL_STEPS: u64 = 6_000_000;
 /// States of one sampled playout.
 const MAX_LENGTH: usize = 60;
 const MAX_PLAYOUTS: usize = 4;
@@ -43,6 +43,9 @@ pub(crate) fn tune(prover: &mut Prover) {
             Ok(()) => break,
             Err(halt) => {
                 let Some((component, mode)) = remedy(prover, &blueprint, &halt) else { break };
+                if halt == Halt::Budget {
+                    blueprint.expect_huge(component);
+                }
                 blueprint.set_mode(component, mode);
                 prover.adopt(&mut blueprint);
             }
@@ -98,30 +101,27 @@ pub(crate) fn tune(prover: &mut Prover) {
 }
 
 /// What to change after a failure, if anything can be.
-pub(crate) fn remedy(
-    prover: &Prover,
-    blueprint: &Blueprint,
-    halt: &Halt,
-) -> Option<(usize, Mode)> {
+pub(crate) fn remedy(prover: &Prover, blueprint: &Blueprint, halt: &Halt) -> Option<(usize, Mode)> {
     if let Halt::TooDeep(component) = halt {
         let component = *component as usize;
         return (blueprint.mode(component) != Mode::Full).then_some((component, Mode::Full));
     }
-    if *halt != Halt::Budget
-        && !matches!(halt, Halt::Error(ReasoningError::TooManyFacts { .. }))
-    {
+    if *halt != Halt::Budget && !matches!(halt, Halt::Error(ReasoningError::TooManyFacts { .. })) {
         return None;
     }
+    let is_candidate = |component: usize| {
+        blueprint.mode(component) == Mode::Full
+            && !blueprint.is_fixed(component)
+            && blueprint.rules.is_demandable(component)
+    };
     let spent = &prover.engine.spent;
-    (0..blueprint.rules.components.len())
-        .filter(|&component| {
-            blueprint.mode(component) == Mode::Full
-                && !blueprint.is_fixed(component)
-                && blueprint.rules.is_demandable(component)
-                && spent[component] > 0
-        })
-        .max_by_key(|&component| spent[component])
-        .map(|component| (component, Mode::Memo))
+    let worst = (0..spent.len()).max_by_key(|&component| spent[component])?;
+    if is_candidate(worst) {
+        return Some((worst, Mode::Memo));
+    }
+    // Somebody asked for all of it: let it not be asked so.
+    let mut open = prover.engine.open_at_failure().map(|component| component as usize);
+    open.find(|&component| is_candidate(component)).map(|component| (component, Mode::Memo))
 }
 
 /// Plays at random and keeps what was seen.
