@@ -7,6 +7,9 @@ use super::{Halt, Search, Value};
 /// which is a lower bound.
 const MAX_CELLS: u64 = 1 << 16;
 
+/// The most steps of the simplex method, far above what its matrices take.
+const MAX_PIVOTS: usize = 100_000;
+
 impl Search<'_> {
     /// The value of a state in which both sides have a choice. Every cell is
     /// searched: a mixed strategy may rest on any of them.
@@ -81,7 +84,10 @@ fn solve(rows: &[Vec<f64>]) -> (f64, Vec<f64>) {
     let mut objective = vec![0.0; width];
     objective[..n_columns].fill(-1.0);
     let mut basis: Vec<usize> = (n_columns..n_columns + n_rows).collect();
-    while let Some(entering) = objective[..width - 1].iter().position(|&cost| cost < -TOLERANCE) {
+    // Rounding could undo Bland's promise; what is found by then is good enough.
+    for _ in 0..MAX_PIVOTS {
+        let entering = objective[..width - 1].iter().position(|&cost| cost < -TOLERANCE);
+        let Some(entering) = entering else { break };
         let mut leaving: Option<(usize, f64)> = None;
         for (line, cells) in tableau.iter().enumerate() {
             if cells[entering] > TOLERANCE {
@@ -95,7 +101,7 @@ fn solve(rows: &[Vec<f64>]) -> (f64, Vec<f64>) {
                 }
             }
         }
-        let (line, _) = leaving.expect("positive entries bound the program");
+        let Some((line, _)) = leaving else { break };
         pivot(&mut tableau, &mut objective, line, entering);
         basis[line] = entering;
     }

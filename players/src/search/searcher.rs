@@ -84,7 +84,7 @@ impl Player for Searcher {
     /// A player that remembers uses the start clock to fill its table.
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
         self.forget();
-        self.deliberation = None;
+        self.deliberation = Some(Deliberation::default());
         self.rng = seed::generator(seat.seed, self.seed);
         let state = self.track.insert(Track::new(seat, self.kind)?).begin(stop)?;
         let is_limited = stop.deadline().is_some() || stop.node_budget().is_some();
