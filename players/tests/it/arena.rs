@@ -113,6 +113,17 @@ pub(crate) fn play_until(
     seed: u64,
     stop: &Stop,
 ) -> Match {
+    play_steps(machine, players, seed, stop, usize::MAX)
+}
+
+/// The same for at most so many steps, or until some role has no legal move.
+pub(crate) fn play_steps(
+    machine: &mut dyn StateMachine,
+    players: &mut [Box<dyn Player>],
+    seed: u64,
+    stop: &Stop,
+    n_steps: usize,
+) -> Match {
     let n_roles = machine.game().roles().len();
     let hidden = machine.game().kind().hidden_information;
     let seats: Vec<usize> = (0..n_roles).filter(|&role| is_seat(machine, role)).collect();
@@ -126,7 +137,10 @@ pub(crate) fn play_until(
     let mut moves: Vec<Vec<MoveId>> = Vec::new();
     let mut steps = Vec::new();
     let mut observations: Vec<Option<Observation>> = vec![None; n_roles];
-    while !machine.is_terminal(&state).unwrap() {
+    while moves.len() < n_steps && !machine.is_terminal(&state).unwrap() {
+        if (0..n_roles).any(|role| legal(machine, &state, role).is_empty()) {
+            break;
+        }
         let mut joint_move = Vec::new();
         let mut asked = players.iter_mut();
         for (role, observation) in observations.iter().enumerate() {
@@ -159,7 +173,8 @@ pub(crate) fn play_until(
         player.stop(observations[role].as_ref());
     }
     let goals = (0..n_roles)
-        .map(|role| machine.goal(&state, role_id(role)).unwrap().values[0].value())
+        .map(|role| machine.goal(&state, role_id(role)).unwrap())
+        .map(|reading| reading.unique().map_or(0, |goal| goal.value()))
         .collect();
     Match { moves, goals, started, steps }
 }

@@ -4,7 +4,8 @@ use games::{State, StateMachine, library};
 use players::{Failure, Kind, Observation, Stop, Turn, kinds};
 
 use crate::arena::{
-    first_move, is_seat, legal, machine, machine_of, play, play_until, player, seat, text,
+    first_move, is_seat, legal, machine, machine_of, play, play_steps, play_until, player, seat,
+    text,
 };
 
 fn n_seats(machine: &dyn StateMachine) -> usize {
@@ -27,6 +28,25 @@ fn every_player_plays_every_game_by_the_rules() {
                 let stop = Stop::never().after_nodes(10);
                 play_until(machine.as_mut(), &mut seats, seed, &stop);
             }
+        }
+    }
+}
+
+/// The same on published rulesheets, which are not part of this project: the
+/// environment variable `GAMEMASTER_CORPUS` names a folder that has them in its
+/// folder `rulesheets`; without it nothing is checked here.
+#[test]
+fn every_player_plays_published_games_by_the_rules() {
+    let Some(folder) = std::env::var_os("GAMEMASTER_CORPUS") else { return };
+    let entries = std::fs::read_dir(std::path::Path::new(&folder).join("rulesheets")).unwrap();
+    for path in entries.map(|entry| entry.unwrap().path()) {
+        let mut machine = machine_of(&std::fs::read_to_string(&path).unwrap());
+        let hides = machine.game().kind().hidden_information;
+        for kind in kinds().iter().filter(|kind| kind.plays_hidden_information || !hides) {
+            let mut seats: Vec<_> =
+                (0..n_seats(machine.as_ref())).map(|_| player(kind.name, [])).collect();
+            let stop = Stop::never().after_nodes(5);
+            play_steps(machine.as_mut(), &mut seats, 1, &stop, 10);
         }
     }
 }
