@@ -3,8 +3,9 @@
 //! Moves are not kept, and not even copied out of the line: a run of a million
 //! matches takes some 60 megabytes.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::Hash;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -12,6 +13,9 @@ use serde::Deserialize;
 use crate::histogram::Histogram;
 use crate::journal::{IndexEntry, Journal, JournalError, hash_of_id, superseded};
 use crate::record::{Budget, Ending, FaultKind, GoalFlag, Header, MANAGER};
+
+/// Bytes of a journal for which another thread is worth its while.
+const BYTES_PER_THREAD: u64 = 4 << 20;
 
 /// The columns. Names are numbered in their order, so that nothing depends on
 /// the order of the journal.
@@ -22,6 +26,8 @@ pub(crate) struct Evidence {
     pub(crate) half_written: u64,
     /// Matches that count, scored or not.
     pub(crate) n_matches: u64,
+    /// Those that were scored.
+    pub(crate) n_scored: u64,
     pub(crate) games: Vec<String>,
     pub(crate) clocks: Vec<Clock>,
     pub(crate) players: Vec<String>,
@@ -77,14 +83,83 @@ impl Evidence {
     /// # Errors
     /// If it cannot be read or is damaged.
     pub(crate) fn read(path: &Path) -> Result<Self, JournalError> {
-        let (evidence, mut entries) = Gathering::run(path, &HashSet::new())?;
+        let length = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+        let threads = threads.min(length / BYTES_PER_THREAD).max(1);
+        match Self::read_with(path, threads) {
+            // One reader that begins at the beginning knows the line's number.
+            Err(JournalError::Damaged { .. }) if threads > 1 => Self::read_with(path, 1),
+            read => read,
+        }
+    }
+
+    fn read_with(path: &Path, threads: u64) -> Result<Self, JournalError> {
+        let (evidence, mut entries) = gather(path, threads, &HashSet::new())?;
         let superseded = superseded(&mut entries);
         if superseded.is_empty() {
             return Ok(evidence);
         }
         // Few runs have attempts that do not count; those are read again
         // without them.
-        Ok(Gathering::run(path, &superseded.into_iter().collect())?.0)
+        Ok(gather(path, threads, &superseded.into_iter().collect())?.0)
+    }
+}
+
+/// Reads a journal, without the records that begin at an offset in `skip`.
+fn gather(
+    path: &Path,
+    threads: u64,
+    skip: &HashSet<u64>,
+) -> Result<(Evidence, Vec<IndexEntry>), JournalError> {
+    let journal = Journal::open(path)?;
+    let header = journal.header().clone();
+    let sections = journal.divided(threads)?;
+    let parts: Vec<Result<Part, JournalError>> = std::thread::scope(|scope| {
+        let spawn = |section| scope.spawn(|| Part::read(section, skip));
+        let parts: Vec<_> = sections.into_iter().map(spawn).collect();
+        let parts = parts
+            .into_iter()
+            .map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        parts.collect()
+    });
+    let mut parts = parts.into_iter();
+    let mut whole = parts.next().expect("a journal has at least one part")?;
+    for part in parts {
+        let part = part?;
+        if whole.half_written > 0 {
+            // A broken line at the end of a part is not the last of the file.
+            let source = serde::de::Error::custom("broken line");
+            return Err(JournalError::Damaged { path: path.into(), line: 0, source });
+        }
+        whole.gathering.merge(part.gathering);
+        whole.entries.extend(part.entries);
+        whole.half_written = part.half_written;
+    }
+    Ok((whole.gathering.finish(header, whole.half_written), whole.entries))
+}
+
+/// What one thread has read.
+struct Part {
+    gathering: Gathering,
+    entries: Vec<IndexEntry>,
+    half_written: u64,
+}
+
+impl Part {
+    fn read(mut section: Journal, skip: &HashSet<u64>) -> Result<Self, JournalError> {
+        let mut gathering = Gathering::default();
+        let mut entries = vec![];
+        // The line is read and forgotten at once, hence the work within.
+        while let Some((offset, (job, job_id, done))) = section.next_with(|line, offset, _| {
+            let record: LeanMatch<'_> = serde_json::from_slice(line)?;
+            if !skip.contains(&offset) {
+                gathering.add(&record);
+            }
+            Ok((record.job, hash_of_id(&record.job_id), record.ending.is_done()))
+        })? {
+            entries.push(IndexEntry { job, job_id, offset, done });
+        }
+        Ok(Self { gathering, entries, half_written: section.half_written() })
     }
 }
 
@@ -134,45 +209,47 @@ struct LeanDecision {
     overrun_us: u64,
 }
 
-/// Names in the order in which they were met.
-#[derive(Debug, Default)]
-struct Names {
-    codes: HashMap<String, u32>,
+/// Numbers of things in the order in which they were met.
+type Codes<T> = HashMap<T, u32>;
+
+/// The number of a thing, which is the next one if it is new.
+fn code<T, Q>(codes: &mut Codes<T>, thing: &Q) -> u32
+where
+    T: Borrow<Q> + Hash + Eq,
+    Q: ToOwned<Owned = T> + Hash + Eq + ?Sized,
+{
+    if let Some(&code) = codes.get(thing) {
+        return code;
+    }
+    let code = codes.len() as u32;
+    codes.insert(thing.to_owned(), code);
+    code
 }
 
-impl Names {
-    fn code(&mut self, name: &str) -> u32 {
-        if let Some(&code) = self.codes.get(name) {
-            return code;
-        }
-        let code = self.codes.len() as u32;
-        self.codes.insert(name.to_owned(), code);
-        code
-    }
-
-    /// The names in order, and for each code the name's place.
-    fn sorted(self) -> (Vec<String>, Vec<u32>) {
-        sort_codes(self.codes)
-    }
-}
-
-fn sort_codes<T: Ord>(codes: HashMap<T, u32>) -> (Vec<T>, Vec<u32>) {
+/// The things in order, and for each number the thing's place.
+fn sorted<T: Ord>(codes: Codes<T>) -> (Vec<T>, Vec<u32>) {
     let mut pairs: Vec<(T, u32)> = codes.into_iter().collect();
     pairs.sort_unstable();
     let mut places = vec![0; pairs.len()];
     for (place, (_, code)) in pairs.iter().enumerate() {
         places[*code as usize] = place as u32;
     }
-    (pairs.into_iter().map(|(name, _)| name).collect(), places)
+    (pairs.into_iter().map(|(thing, _)| thing).collect(), places)
+}
+
+/// The numbers that `things` have in `into`, by the numbers they had before.
+fn codes<T: Clone + Hash + Eq>(into: &mut Codes<T>, things: &[T], places: &[u32]) -> Vec<u32> {
+    places.iter().map(|&place| code(into, &things[place as usize])).collect()
 }
 
 /// Evidence on its way in.
 #[derive(Debug, Default)]
 struct Gathering {
     n_matches: u64,
-    games: Names,
-    players: Names,
-    clocks: HashMap<Clock, u32>,
+    n_scored: u64,
+    games: Codes<String>,
+    players: Codes<String>,
+    clocks: Codes<Clock>,
     /// By game's code, then role.
     roles: Vec<Vec<String>>,
     seats: Seats,
@@ -182,28 +259,10 @@ struct Gathering {
 }
 
 impl Gathering {
-    fn run(path: &Path, skip: &HashSet<u64>) -> Result<(Evidence, Vec<IndexEntry>), JournalError> {
-        let mut journal = Journal::open(path)?;
-        let mut gathering = Self::default();
-        let mut entries = vec![];
-        // The line is read and forgotten at once, hence the work within.
-        while let Some((offset, (job, job_id, done))) = journal.next_with(|line, offset, _| {
-            let record: LeanMatch<'_> = serde_json::from_slice(line)?;
-            if !skip.contains(&offset) {
-                gathering.add(&record);
-            }
-            Ok((record.job, hash_of_id(&record.job_id), record.ending.is_done()))
-        })? {
-            entries.push(IndexEntry { job, job_id, offset, done });
-        }
-        let header = journal.header().clone();
-        Ok((gathering.finish(header, journal.half_written()), entries))
-    }
-
     fn add(&mut self, record: &LeanMatch<'_>) {
         let match_number = self.n_matches as u32;
         self.n_matches += 1;
-        let game = self.games.code(&record.game);
+        let game = code(&mut self.games, &*record.game);
         if game as usize == self.roles.len() {
             self.roles.push(record.seats.iter().map(|seat| seat.role.clone().into()).collect());
         }
@@ -211,6 +270,7 @@ impl Gathering {
             *self.goal_flags.entry((record.game.clone().into(), *flag)).or_default() += 1;
         }
         let scored = record.ending == Ending::Terminal;
+        self.n_scored += u64::from(scored);
         if !scored {
             let reason = record.ending.reason().to_owned();
             let key = (record.game.clone().into(), record.ending.name(), reason);
@@ -221,7 +281,7 @@ impl Gathering {
             if seat.role == MANAGER && seat.player == MANAGER {
                 continue;
             }
-            let player = self.players.code(&seat.player);
+            let player = code(&mut self.players, &*seat.player);
             if player as usize == self.conduct.len() {
                 self.conduct.push(Conduct::default());
             }
@@ -245,14 +305,49 @@ impl Gathering {
             Budget::Nodes(nodes) => Some(nodes),
         };
         let LeanMatch { start_clock_ms, play_clock_ms, .. } = *record;
-        let next = self.clocks.len() as u32;
-        *self.clocks.entry(Clock { start_clock_ms, play_clock_ms, nodes }).or_insert(next)
+        code(&mut self.clocks, &Clock { start_clock_ms, play_clock_ms, nodes })
+    }
+
+    /// Adds what another has gathered from a later part of the journal.
+    fn merge(&mut self, other: Self) {
+        let (games, game_places) = sorted(other.games);
+        for (game, roles) in games.iter().zip(permuted(other.roles, &game_places)) {
+            if code(&mut self.games, game) as usize == self.roles.len() {
+                self.roles.push(roles);
+            }
+        }
+        let (players, player_places) = sorted(other.players);
+        for (player, conduct) in players.iter().zip(permuted(other.conduct, &player_places)) {
+            let player = code(&mut self.players, player) as usize;
+            if player == self.conduct.len() {
+                self.conduct.push(conduct);
+            } else {
+                self.conduct[player].merge(&conduct);
+            }
+        }
+        let (clocks, clock_places) = sorted(other.clocks);
+
+        let mut seats = other.seats;
+        renumber(&mut seats.game, &codes(&mut self.games, &games, &game_places));
+        renumber(&mut seats.player, &codes(&mut self.players, &players, &player_places));
+        renumber(&mut seats.clock, &codes(&mut self.clocks, &clocks, &clock_places));
+        let n_matches = self.n_matches as u32;
+        seats.match_number.iter_mut().for_each(|number| *number += n_matches);
+        self.seats.append(&mut seats);
+        self.n_matches += other.n_matches;
+        self.n_scored += other.n_scored;
+        for (key, n) in other.unscored {
+            *self.unscored.entry(key).or_default() += n;
+        }
+        for (key, n) in other.goal_flags {
+            *self.goal_flags.entry(key).or_default() += n;
+        }
     }
 
     fn finish(self, header: Header, half_written: u64) -> Evidence {
-        let (games, game_places) = self.games.sorted();
-        let (players, player_places) = self.players.sorted();
-        let (clocks, clock_places) = sort_codes(self.clocks);
+        let (games, game_places) = sorted(self.games);
+        let (players, player_places) = sorted(self.players);
+        let (clocks, clock_places) = sorted(self.clocks);
         let mut seats = self.seats;
         renumber(&mut seats.game, &game_places);
         renumber(&mut seats.player, &player_places);
@@ -261,6 +356,7 @@ impl Gathering {
             header,
             half_written,
             n_matches: self.n_matches,
+            n_scored: self.n_scored,
             games,
             clocks,
             players,
@@ -285,7 +381,27 @@ fn permuted<T>(values: Vec<T>, places: &[u32]) -> Vec<T> {
     pairs.into_iter().map(|(_, value)| value).collect()
 }
 
+impl Seats {
+    fn append(&mut self, other: &mut Self) {
+        self.game.append(&mut other.game);
+        self.clock.append(&mut other.clock);
+        self.player.append(&mut other.player);
+        self.block.append(&mut other.block);
+        self.role.append(&mut other.role);
+        self.reward.append(&mut other.reward);
+        self.match_number.append(&mut other.match_number);
+    }
+}
+
 impl Conduct {
+    fn merge(&mut self, other: &Self) {
+        self.faults.iter_mut().zip(&other.faults).for_each(|(n, other)| *n += other);
+        self.think_us.merge(&other.think_us);
+        self.n_decisions += other.n_decisions;
+        self.n_overruns += other.n_overruns;
+        self.max_overrun_us = self.max_overrun_us.max(other.max_overrun_us);
+    }
+
     fn add(&mut self, seat: &LeanSeat<'_>, role: usize, steps: &[Vec<LeanDecision>]) {
         if let Some(fault) = seat.start.fault {
             self.faults[fault as usize] += 1;
@@ -307,6 +423,48 @@ impl Conduct {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files;
+    use crate::record::MatchRecord;
+    use crate::sample;
+
+    #[test]
+    fn any_number_of_threads_gathers_the_same() {
+        let mut records: Vec<MatchRecord> = sample::records();
+        records.push(sample::record_with_chance(36, "delta", 70));
+        records.push(MatchRecord { attempt: 2, ..records[20].clone() });
+        for dropped in [0, 9] {
+            let run = sample::run(true, &records);
+            let path = run.path().join(files::JOURNAL);
+            let text = std::fs::read(&path).unwrap();
+            std::fs::write(&path, &text[..text.len() - dropped]).unwrap();
+            let alone = format!("{:?}", Evidence::read_with(&path, 1).unwrap());
+            for threads in 2..9 {
+                let together = Evidence::read_with(&path, threads).unwrap();
+                assert!(format!("{together:?}") == alone, "{threads} threads, -{dropped}");
+            }
+        }
+        for records in [&records[..0], &records[..1]] {
+            let run = sample::run(true, records);
+            let evidence = Evidence::read_with(&run.path().join(files::JOURNAL), 3).unwrap();
+            assert_eq!(evidence.n_matches, records.len() as u64);
+        }
+    }
+
+    #[test]
+    fn damage_is_found_by_any_number_of_threads() {
+        let run = sample::run(true, &sample::records());
+        let path = run.path().join(files::JOURNAL);
+        let text = std::fs::read_to_string(&path).unwrap();
+        for line in [2, 9, 17, 20, 30] {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            lines[line] = lines[line].replace("\"job\"", "job\"");
+            std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+            for threads in 1..40 {
+                let error = Evidence::read_with(&path, threads).unwrap_err();
+                assert!(matches!(error, JournalError::Damaged { .. }), "{threads} {error}");
+            }
+        }
+    }
 
     #[test]
     fn faults_are_counted_in_the_order_of_their_kinds() {

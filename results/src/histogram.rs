@@ -23,6 +23,16 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
+    /// Adds the values of `other`.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        if other.counts.len() > self.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count += other);
+        self.n += other.n;
+        self.max = self.max.max(other.max);
+    }
+
     /// Number of values.
     pub(crate) fn n(&self) -> u64 {
         self.n

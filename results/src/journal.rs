@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Take, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -336,7 +336,7 @@ pub fn rewrite(
 pub struct Journal {
     path: PathBuf,
     header: Header,
-    reader: BufReader<File>,
+    reader: BufReader<Take<File>>,
     /// Where the line after the last one read begins.
     offset: u64,
     /// Lines read.
@@ -364,7 +364,7 @@ impl Journal {
     /// If the file is missing, cannot be read, has no header or a newer format.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let file = File::open(path).map_err(|source| read_error(path, source))?;
-        let mut reader = BufReader::with_capacity(READ_BUFFER, file);
+        let mut reader = BufReader::with_capacity(READ_BUFFER, file.take(u64::MAX));
         let mut line = vec![];
         // A header is short; a file without line feeds must not fill the memory.
         reader
@@ -396,6 +396,43 @@ impl Journal {
     #[must_use]
     pub fn half_written(&self) -> u64 {
         self.half_written
+    }
+
+    /// Divides the records among readers of about equally many bytes, in order,
+    /// of which there are at least one and at most `n`.
+    pub(crate) fn divided(self, n: u64) -> Result<Vec<Self>, JournalError> {
+        let Self { path, header, offset: start, .. } = self;
+        let failed = |source| read_error(&path, source);
+        let open = || File::open(&path).map_err(failed);
+        let end = open()?.metadata().map_err(failed)?.len().max(start);
+        let mut bounds = vec![start];
+        for part in 1..n {
+            let guess = start + (end - start) / n * part;
+            let mut reader = BufReader::new(open()?);
+            reader.seek(SeekFrom::Start(guess)).map_err(failed)?;
+            let rest_of_line = reader.skip_until(b'\n').map_err(failed)? as u64;
+            bounds.push(guess + rest_of_line);
+        }
+        bounds.push(end);
+        bounds.dedup();
+        let section = |bounds: &[u64]| {
+            let mut file = open()?;
+            file.seek(SeekFrom::Start(bounds[0])).map_err(failed)?;
+            Ok(Self {
+                path: path.clone(),
+                header: header.clone(),
+                reader: BufReader::with_capacity(READ_BUFFER, file.take(bounds[1] - bounds[0])),
+                offset: bounds[0],
+                n_lines: 0,
+                line: vec![],
+                half_written: 0,
+                failed: false,
+            })
+        };
+        if bounds.len() == 1 {
+            bounds.push(end);
+        }
+        bounds.windows(2).map(section).collect()
     }
 
     /// Reads the next line into `self.line`; false at the end.
@@ -467,7 +504,9 @@ impl Journal {
             entries.push(IndexEntry { job, job_id: hash_of_id(&job_id), offset, done });
         }
         superseded(&mut entries);
-        Ok(Index { entries, reader: self.reader, path: self.path })
+        let file = File::open(&self.path).map_err(|source| read_error(&self.path, source))?;
+        let reader = BufReader::with_capacity(READ_BUFFER, file);
+        Ok(Index { entries, reader, path: self.path })
     }
 }
 
@@ -520,7 +559,7 @@ impl Index {
     ) -> Result<(), E> {
         let read_error = |source| read_error(&self.path, source);
         let mut line = vec![];
-        let mut position = self.reader.stream_position().map_err(read_error)?;
+        let mut position = 0;
         for entry in &self.entries {
             // Records stand nearly in order, so that most of these stay in the buffer.
             let distance = entry.offset.wrapping_sub(position).cast_signed();

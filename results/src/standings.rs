@@ -259,7 +259,6 @@ pub fn standings(run: &Path, bootstrap: &Bootstrap) -> Result<Standings, Standin
 
 fn compute(mut evidence: Evidence, bootstrap: &Bootstrap) -> Result<Standings, PolarsError> {
     let frame = frame(&mut evidence)?;
-    let n_scored = n_distinct(&frame, &["match"])?;
     let cells = cells(&frame)?;
     let (n_blocks, n_incomplete_blocks) = count_blocks(&frame)?;
     let records = strata(&cells, &evidence);
@@ -270,7 +269,7 @@ fn compute(mut evidence: Evidence, bootstrap: &Bootstrap) -> Result<Standings, P
         gamemaster_version: evidence.header.gamemaster_version.clone(),
         spec_hash: evidence.header.spec_hash.clone(),
         n_matches: evidence.n_matches,
-        n_scored,
+        n_scored: evidence.n_scored,
         n_blocks,
         n_incomplete_blocks,
         half_written_bytes: evidence.half_written,
@@ -306,19 +305,11 @@ fn frame(evidence: &mut Evidence) -> Result<DataFrame, PolarsError> {
     )
 }
 
-fn n_distinct(frame: &DataFrame, columns: &[&str]) -> Result<u64, PolarsError> {
-    let keys: Vec<_> = columns.iter().map(|column| col(*column)).collect();
-    Ok(frame.clone().lazy().group_by(keys).agg([len()]).collect()?.height() as u64)
-}
-
 /// Blocks, and how many of them have fewer matches than others of their game.
+/// Seats are counted instead, of which all matches of a game have as many.
 fn count_blocks(frame: &DataFrame) -> Result<(u64, u64), PolarsError> {
-    let blocks = frame
-        .clone()
-        .lazy()
-        .group_by([col("game"), col("block")])
-        .agg([col("match").n_unique().alias("n")])
-        .collect()?;
+    let keys = [col("game"), col("block")];
+    let blocks = frame.clone().lazy().group_by(keys).agg([len().alias("n")]).collect()?;
     let most = col("n").max().over([col("game")])?;
     let incomplete = blocks.clone().lazy().filter(col("n").lt(most)).collect()?;
     Ok((blocks.height() as u64, incomplete.height() as u64))
