@@ -240,22 +240,32 @@ fn verdict(standings: &Standings) -> Option<String> {
             points(mean)
         ));
     };
-    Some(compare(&leader.player, mean, second, behind, standings.level))
+    Some(compare(leader, mean, second, behind, standings.level))
 }
 
-fn compare(leader: &str, mean: f64, second: &str, behind: &Difference, level: f64) -> String {
+fn compare(
+    leader: &PlayerStanding,
+    mean: f64,
+    second: &str,
+    behind: &Difference,
+    level: f64,
+) -> String {
     let percent = level * 100.0;
+    let PlayerStanding { player, n_games, .. } = leader;
+    // Where the second did not play all of the leader's games, the difference
+    // is not the one of their means, and may even have the other sign.
+    let common = if behind.n_games == *n_games {
+        String::new()
+    } else {
+        format!(" at the {} both played", count(behind.n_games, "game", "games"))
+    };
     let lead = if behind.mean == 0.0 {
-        format!("{leader} and {second} are level")
+        format!("{player} and {second} are level{common}")
     } else {
         let ahead = if behind.mean > 0.0 { "ahead of" } else { "behind" };
         let difference = points(behind.mean.abs());
-        let common = count(behind.n_games, "game", "games");
-        format!(
-            "{leader} leads with {}; at the {common} both played it is {difference} points \
-             {ahead} {second}",
-            points(mean)
-        )
+        let mean = points(mean);
+        format!("{player} leads with {mean}, {difference} points {ahead} {second}{common}")
     };
     let doubt = match behind.interval {
         None => "whether that is chance cannot be said from one block of a game".to_owned(),
@@ -270,7 +280,12 @@ fn compare(leader: &str, mean: f64, second: &str, behind: &Difference, level: f6
             interval(behind.interval)
         ),
     };
-    format!("{lead}; {doubt}.")
+    let few = if behind.interval.is_some() && behind.n_blocks < FEW_BLOCKS * behind.n_games {
+        format!(" That is from only {}.", count(behind.n_blocks, "block", "blocks"))
+    } else {
+        String::new()
+    };
+    format!("{lead}; {doubt}.{few}")
 }
 
 const ESTIMATE_HEADING: [&str; 4] = ["reward", "interval", "matches", "blocks"];
@@ -460,8 +475,13 @@ fn notes(standings: &Standings) -> Vec<String> {
             "Intervals from fewer than {FEW_BLOCKS} blocks of a game are rough and too narrow."
         ),
     );
+    let estimates = (scored().map(|row| &row.reward))
+        .chain(standings.by_game.iter().map(|row| &row.reward))
+        .chain(standings.by_role.iter().map(|row| &row.reward))
+        .chain(standings.by_clock.iter().map(|row| &row.reward));
+    let mut intervals = estimates.filter_map(|estimate| estimate.interval);
     note(
-        scored().any(|row| row.reward.interval.is_some_and(|[low, high]| low == high)),
+        intervals.any(|[low, high]| low == high),
         "An interval without width means that all blocks gave the same reward, not that more \
          blocks would."
             .into(),
@@ -695,17 +715,17 @@ mod tests {
         };
         check_verdict(
             &matches(20, [75, 25]),
-            "a leads with 75.0; at the 1 game both played it is 50.0 points ahead of b; the 95 % \
+            "a leads with 75.0, 50.0 points ahead of b; the 95 % \
              interval of the difference, [50.0, 50.0], excludes 0.",
         );
         check_verdict(
             &matches(2, [75, 25]),
-            "a leads with 75.0; at the 1 game both played it is 50.0 points ahead of b; whether \
+            "a leads with 75.0, 50.0 points ahead of b; whether \
              that is chance cannot be said from one block of a game.",
         );
         check_verdict(
             &matches(8, [50, 50]),
-            "a and b are level; all blocks gave the same difference.",
+            "a and b are level; all blocks gave the same difference. That is from only 4 blocks.",
         );
         let mut mixed = matches(8, [60, 40]);
         mixed.extend(matches(4, [20, 80]).into_iter().map(|record| {
@@ -714,12 +734,28 @@ mod tests {
         }));
         check_verdict(
             &mixed,
-            "b leads with 53.3; at the 1 game both played it is 6.7 points ahead of a; the 95 % \
-             interval of the difference, [-20.0, 33.3], does not exclude 0: it may be chance.",
+            "b leads with 53.3, 6.7 points ahead of a; the 95 % \
+             interval of the difference, [-20.0, 33.3], does not exclude 0: it may be chance. That is \
+             from only 6 blocks.",
         );
         check_verdict(
             &[sample::record_with_chance(0, "alpha", 30)],
             "alpha has a mean reward of 30.0; there is nobody to compare it with.",
+        );
+        let mut other_game = matches(4, [60, 40]);
+        other_game.extend(matches(4, [100, 100]).into_iter().map(|mut record| {
+            let job = record.job + 4;
+            record.seats.iter_mut().filter(|seat| seat.player == "b").for_each(|seat| {
+                seat.player = "c".into();
+                seat.reward = Some(0);
+            });
+            let game = "y".into();
+            MatchRecord { job, block: job / 2, job_id: job.to_string(), game, ..record }
+        }));
+        check_verdict(
+            &other_game,
+            "a leads with 80.0, 20.0 points ahead of b at the 1 game both played; the 95 % \
+             interval of the difference, [20.0, 20.0], excludes 0. That is from only 2 blocks.",
         );
         let unscored = MatchRecord { ending: Ending::StepLimit, ..matches(1, [0, 0]).remove(0) };
         check_verdict(&[unscored], "No match was scored, so nobody leads.");
