@@ -24,6 +24,10 @@ pub struct Header {
     /// Whether think times are part of the tables. They are not when budgets are
     /// counted in nodes, so that equal runs give equal bytes.
     pub timings: bool,
+    /// Sentences that a reader of the results should know about how the run was
+    /// set up, such as clocks that many matches at once made unfair.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// What bounds a player's thinking.

@@ -99,6 +99,18 @@ pub fn render(standings: &Standings, format: Format) -> String {
     }
 }
 
+/// The standings alone, as text: what a run ends with on a terminal.
+#[must_use]
+pub fn render_overall(standings: &Standings) -> String {
+    let document = document(standings);
+    let mut text = wrapped(&document.facts, "", "");
+    for section in document.sections.iter().take(1) {
+        text += "\n";
+        text += &section_text(section);
+    }
+    text
+}
+
 /// What text and Markdown have in common.
 struct Document {
     title: &'static str,
@@ -429,7 +441,7 @@ fn goal_flags(standings: &Standings) -> Option<Section> {
 
 /// What a reader must know in order not to be misled.
 fn notes(standings: &Standings) -> Vec<String> {
-    let mut notes = vec![];
+    let mut notes = standings.notes.clone();
     let mut note = |condition: bool, text: String| {
         if condition {
             notes.push(text);
@@ -501,19 +513,25 @@ fn text(document: &Document) -> String {
     let mut text = format!("{}\n{}\n\n", document.title, "=".repeat(document.title.len()));
     text += &wrapped(&document.facts, "", "");
     for section in &document.sections {
-        let Section { heading, sentence, tables } = section;
+        let heading = &section.heading;
         let _ = write!(text, "\n{heading}\n{}\n", "-".repeat(heading.len()));
-        let tables: Vec<String> = tables.iter().map(grid).collect();
-        text += &tables.join("\n");
-        if let Some(sentence) = sentence {
-            text += &wrapped(sentence, "\n", "");
-        }
+        text += &section_text(section);
     }
     if !document.notes.is_empty() {
         text += "\nNotes\n-----\n";
     }
     for note in &document.notes {
         text += &wrapped(note, "- ", "  ");
+    }
+    text
+}
+
+/// A section without its heading.
+fn section_text(section: &Section) -> String {
+    let tables: Vec<String> = section.tables.iter().map(grid).collect();
+    let mut text = tables.join("\n");
+    if let Some(sentence) = &section.sentence {
+        text += &wrapped(sentence, "\n", "");
     }
     text
 }

@@ -43,6 +43,8 @@ pub struct Standings {
     pub gamemaster_version: String,
     /// Hash of the completed spec.
     pub spec_hash: String,
+    /// What the program that played it says about how the run was set up.
+    pub notes: Vec<String>,
     /// Matches that count.
     pub n_matches: u64,
     /// Those that were scored.
@@ -268,6 +270,7 @@ fn compute(mut evidence: Evidence, bootstrap: &Bootstrap) -> Result<Standings, P
     Ok(Standings {
         gamemaster_version: evidence.header.gamemaster_version.clone(),
         spec_hash: evidence.header.spec_hash.clone(),
+        notes: evidence.header.notes.clone(),
         n_matches: evidence.n_matches,
         n_scored: evidence.n_scored,
         n_blocks,

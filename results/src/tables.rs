@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::files::{self, FillError, WriteError, write_whole};
-use crate::journal::{Journal, JournalError};
+use crate::journal::{Index, Journal, JournalError};
 use crate::record::{Budget, DecisionRecord, FaultKind, MatchRecord, SeatRecord};
 
 /// Columns of `matches.csv`.
@@ -101,9 +101,7 @@ pub enum TableError {
 /// If the journal cannot be read or a table cannot be written. Tables that were
 /// there before are then left as they were.
 pub fn write_tables(run: &Path) -> Result<(), TableError> {
-    let journal = Journal::open(&run.join(files::JOURNAL))?;
-    let timings = journal.header().timings;
-    let index = journal.index()?;
+    let (index, timings) = open(run)?;
     write_whole(&run.join(files::MATCHES), |matches| {
         let mut matches = Table::new(matches, &MATCH_COLUMNS, timings)?;
         write_whole(&run.join(files::MOVES), |moves| {
@@ -117,6 +115,25 @@ pub fn write_tables(run: &Path) -> Result<(), TableError> {
         .map_err(FillError::Other)?;
         Ok(matches.writer.flush()?)
     })
+}
+
+/// Writes `matches.csv` alone: a row for each decision is most of the bytes.
+///
+/// # Errors
+/// As [`write_tables`].
+pub fn write_matches(run: &Path) -> Result<(), TableError> {
+    let (index, timings) = open(run)?;
+    write_whole(&run.join(files::MATCHES), |matches| {
+        let mut matches = Table::new(matches, &MATCH_COLUMNS, timings)?;
+        index.for_each(|record| write_match(&mut matches, record))?;
+        Ok(matches.writer.flush()?)
+    })
+}
+
+fn open(run: &Path) -> Result<(Index, bool), TableError> {
+    let journal = Journal::open(&run.join(files::JOURNAL))?;
+    let timings = journal.header().timings;
+    Ok((journal.index()?, timings))
 }
 
 fn write_match<W: Write>(table: &mut Table<W>, record: &MatchRecord) -> Row {
