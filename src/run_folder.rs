@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use results::files::{JOURNAL, SPEC_LOCK};
-use results::journal::{JobState, JournalError, JournalWriter};
+use results::journal::{JobState, Journal, JournalError, JournalWriter};
 use results::record::{FORMAT_VERSION, Header};
 
 use crate::schedule::Schedule;
@@ -99,13 +99,15 @@ pub fn open(
     path: &Path,
     spec: &Spec,
     schedule: &Schedule,
+    notes: &[String],
     extend: bool,
 ) -> Result<RunFolder, FolderError> {
     let unwritable = |source| FolderError::Unwritable { path: path.to_owned(), source };
     std::fs::create_dir_all(path).map_err(unwritable)?;
     let journal = path.join(JOURNAL);
-    let header = header(path, spec);
+    let header = header(path, spec, notes);
     let (writer, recovered) = if journal.exists() {
+        note_anew(&journal, &header)?;
         match JournalWriter::resume(&journal, &header) {
             Err(JournalError::OtherSpec { .. }) if extend => {
                 extend_journal(path, &journal, &header, schedule)?;
@@ -128,7 +130,7 @@ pub fn open(
     Ok(RunFolder { path: path.to_owned(), writer, attempts: recovered.jobs, done, dropped_bytes })
 }
 
-fn header(path: &Path, spec: &Spec) -> Header {
+fn header(path: &Path, spec: &Spec, notes: &[String]) -> Header {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let name = absolute.file_name().map_or(spec.name.clone(), |name| name.to_string_lossy().into());
     Header {
@@ -137,7 +139,23 @@ fn header(path: &Path, spec: &Spec) -> Header {
         run: name,
         spec_hash: spec.hash(),
         timings: spec.timings(),
+        notes: notes.to_vec(),
     }
+}
+
+/// Adds to the journal's notes what is new in how the run is carried on.
+fn note_anew(journal: &Path, header: &Header) -> Result<(), JournalError> {
+    let Ok(old) = Journal::open(journal) else { return Ok(()) };
+    let old = old.header();
+    let fresh = header.notes.iter().filter(|note| !old.notes.contains(note)).cloned();
+    let fresh: Vec<String> = fresh.collect();
+    if fresh.is_empty() || old.spec_hash != header.spec_hash {
+        return Ok(());
+    }
+    let notes = [&old.notes[..], &fresh].concat();
+    // Fails if another program is writing the journal at this moment.
+    drop(JournalWriter::resume(journal, header)?);
+    results::journal::rewrite(journal, &Header { notes, ..old.clone() }, |_| true)
 }
 
 /// Gives the matches of another spec's run the numbers they have in this one.
@@ -150,7 +168,7 @@ fn extend_journal(
     let jobs: HashMap<String, crate::schedule::Job> =
         schedule.jobs().map(|job| (job.id.clone(), job)).collect();
     let (mut n_foreign, mut n_records) = (0, 0);
-    for record in results::journal::Journal::open(journal)? {
+    for record in Journal::open(journal)? {
         n_records += 1;
         n_foreign += u64::from(!jobs.contains_key(&record?.job_id));
     }

@@ -1,14 +1,98 @@
 //! Reporting on a run.
 
-use clap::Args;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
-use crate::cli::Outcome;
+use clap::{Args, ValueEnum};
+use results::journal::JournalError;
+use results::report::{self, Format, ReportError};
+use results::standings::StandingsError;
+use results::{files, tables};
+
+use crate::cli::{Failure, Outcome, failed_to};
+use crate::exit_code;
+use crate::output::to_stdout;
+
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster report results/runs/default-1a2b3c4d
+  gamemaster report default-1a2b3c4d --format md > report.md
+  gamemaster report my_run --json | jq '.players[] | {player, mean, interval}'
+  gamemaster report my_run --rebuild       matches.csv, moves.csv and the summaries anew
+
+Everything is computed from the run's journal; a run that is still played or was interrupted is
+reported on as far as it got.";
 
 /// Arguments of `gamemaster report`.
 #[derive(Debug, Args)]
-pub struct Arguments {}
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Folder of a run, or its name in results/runs
+    run: PathBuf,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: FormatWord,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Write the tables and summaries anew, too
+    #[arg(long)]
+    rebuild: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum FormatWord {
+    /// Tables for a terminal
+    #[default]
+    Text,
+    /// All numbers
+    Json,
+    /// A row for each mean
+    Csv,
+    /// Markdown
+    Md,
+}
 
 /// Carries out `gamemaster report`.
-pub fn execute(_arguments: &Arguments) -> Outcome {
-    Err(anyhow::anyhow!("run `report`: it is being built").into())
+pub fn execute(arguments: &Arguments) -> Outcome {
+    let format = match arguments.format {
+        _ if arguments.json => Format::Json,
+        FormatWord::Text => Format::Text,
+        FormatWord::Json => Format::Json,
+        FormatWord::Csv => Format::Csv,
+        FormatWord::Md => Format::Md,
+    };
+    let run = folder(&arguments.run);
+    let text = report::report(&run, format).map_err(failure)?;
+    if arguments.rebuild {
+        // A run that was to have no table of moves has none.
+        let moves = run.join(files::MOVES).exists() || !run.join(files::MATCHES).exists();
+        let write = if moves { tables::write_tables } else { tables::write_matches };
+        write(&run).map_err(failed_to)?;
+        report::write_summaries(&run).map_err(failure)?;
+    }
+    to_stdout(|stdout| {
+        stdout.write_all(text.as_bytes())?;
+        Ok(exit_code::OK)
+    })
+}
+
+/// The folder meant: as given, or of that name among the runs.
+fn folder(given: &Path) -> PathBuf {
+    let among_runs = Path::new("results/runs").join(given);
+    if !given.exists() && among_runs.is_dir() { among_runs } else { given.to_owned() }
+}
+
+/// A folder without a run is the user's mistake.
+fn failure(error: ReportError) -> Failure {
+    let code = match &error {
+        ReportError::Empty { .. }
+        | ReportError::Standings(StandingsError::Journal(
+            JournalError::Missing { .. }
+            | JournalError::NoHeader { .. }
+            | JournalError::NewerFormat { .. },
+        )) => exit_code::USAGE,
+        _ => exit_code::INTERNAL,
+    };
+    Failure { code, error: failed_to(error) }
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
-use serde_json::json;
+use results::standings::Standings;
+use results::{report, tables};
+use serde::Serialize;
 
 use super::run_plan::{self, Planned};
 use crate::cli::{Failure, Outcome, failed_to};
@@ -87,8 +89,10 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     for player in &planned.spec.players {
         manager.preflight(&player.config).map_err(|error| Failure::preflight(failed_to(error)))?;
     }
-    let folder = run_folder::open(&folder, &planned.spec, &planned.schedule, arguments.extend)
-        .map_err(|error| Failure { code: folder_code(&error), error: failed_to(error) })?;
+    let (spec, schedule) = (&planned.spec, &planned.schedule);
+    let folder =
+        run_folder::open(&folder, spec, schedule, &sentences(&planned.warnings), arguments.extend)
+            .map_err(|error| Failure { code: folder_code(&error), error: failed_to(error) })?;
     let stop = StopFlag::default();
     let (at_stop, at_manager) = (stop.clone(), Arc::clone(&manager));
     on_interrupt(move || {
@@ -102,7 +106,7 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     }
     let reason = play(&planned, &manager, folder, &stop, arguments.quiet)?;
     manager.shutdown();
-    finish(arguments, &path, reason)
+    finish(arguments, &path, planned.spec.record.moves, reason)
 }
 
 fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {
@@ -216,21 +220,51 @@ impl Consumer for Consumers<'_> {
     }
 }
 
+/// Warnings as the report has them.
+fn sentences(warnings: &[String]) -> Vec<String> {
+    let sentence = |warning: &String| {
+        let mut characters = warning.chars();
+        let first = characters.next().map(|first| first.to_ascii_uppercase());
+        first.into_iter().chain(characters).chain(['.']).collect()
+    };
+    warnings.iter().map(sentence).collect()
+}
+
 /// Makes the tables and the summary, and tells where everything is.
-fn finish(arguments: &Arguments, path: &Path, reason: StopReason) -> Outcome {
-    results::tables::write_tables(path).map_err(failed_to)?;
+fn finish(arguments: &Arguments, path: &Path, moves: bool, reason: StopReason) -> Outcome {
+    let write = if moves { tables::write_tables } else { tables::write_matches };
+    write(path).map_err(failed_to)?;
+    let standings = report::write_summaries(path).map_err(failed_to)?;
+    let outcome = to_stdout(|stdout| {
+        if arguments.json {
+            let folder = path.display().to_string();
+            json_line(stdout, &Summary { folder, stop: stop_name(reason), standings: &standings })?;
+        } else if !arguments.quiet {
+            write!(stdout, "{}", report::render_overall(&standings))?;
+            writeln!(stdout, "\nAll of it: gamemaster report {0}\nFiles: {0}", path.display())?;
+        }
+        Ok(exit_code::OK)
+    });
     if reason == StopReason::Interrupted {
         resume_hint(arguments)?;
         return Ok(exit_code::INTERRUPTED);
     }
-    to_stdout(|stdout| {
-        if arguments.json {
-            json_line(stdout, &json!({ "folder": path.display().to_string() }))?;
-        } else if !arguments.quiet {
-            writeln!(stdout, "Results are in {}", path.display())?;
-        }
-        Ok(exit_code::OK)
-    })
+    outcome
+}
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    folder: String,
+    stop: &'static str,
+    #[serde(flatten)]
+    standings: &'a Standings,
+}
+
+fn stop_name(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Completed => "completed",
+        StopReason::Interrupted => "interrupted",
+    }
 }
 
 /// The command that goes on where this one stopped.

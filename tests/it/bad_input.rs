@@ -371,3 +371,25 @@ fn a_word_that_is_no_player() {
     "#]],
     );
 }
+
+#[test]
+fn a_report_on_nothing() {
+    let workspace = Workspace::new();
+    check(
+        &workspace,
+        &["report", "none"],
+        2,
+        expect![[r#"
+        error: failed to find the journal none/journal.jsonl: the folder holds no run
+    "#]],
+    );
+    workspace.write("out/journal.jsonl", "hello\n");
+    check(
+        &workspace,
+        &["report", "out"],
+        2,
+        expect![[r#"
+        error: failed to read the journal out/journal.jsonl: its first line is no header of a journal
+    "#]],
+    );
+}

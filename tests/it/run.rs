@@ -29,7 +29,7 @@ depth = 1
 fn a_run_leaves_its_files() {
     let workspace = Workspace::with_spec(NODES);
     let ran = workspace.run(&["run", "spec.toml", "--out", "out"]).code(0);
-    assert!(ran.stdout().contains("Results are in out"), "{}", ran.stdout());
+    assert!(ran.stdout().ends_with("Files: out\n"), "{}", ran.stdout());
     let rows = workspace.read("out/matches.csv").lines().count() - 1;
     // 3 pairings x 2 seats x 2 blocks at two games, 3 players x 2 blocks at one.
     assert_eq!(rows, 2 * (12 * 2) + 6);
@@ -178,4 +178,64 @@ fn the_default_spec_can_be_played() {
     assert_eq!(told["name"], "default");
     assert_eq!(told["rounds"].as_array().unwrap().len(), 6);
     assert_eq!(told["warnings"].as_array().unwrap().len(), 0, "{told}");
+}
+
+#[test]
+fn unfair_clocks_are_a_warning_that_stands_in_the_report() {
+    let workspace = Workspace::with_spec(
+        r#"
+name = "unfair"
+games = ["nim"]
+clocks = { start = "100ms", play = "50ms" }
+[[players]]
+kind = "alpha_beta"
+[[players]]
+kind = "minimax"
+"#,
+    );
+    let ran = workspace.run(&["run", "spec.toml", "--out", "out", "--jobs", "500"]).code(0);
+    assert!(ran.stderr().contains("warning: 500 matches at once"), "{}", ran.stderr());
+    let report = workspace.read("out/summary.md");
+    assert!(report.contains("500 matches at once"), "{report}");
+    // More of them on resuming is told of, too.
+    let ran = workspace.run(&["run", "spec.toml", "--out", "out", "--jobs", "600"]).code(0);
+    assert!(ran.stderr().contains("2 of 2 matches are played"), "{}", ran.stderr());
+    let report = workspace.run(&["report", "out"]).code(0).stdout();
+    assert!(report.contains("500 matches at once") && report.contains("600 matches at once"));
+}
+
+#[test]
+fn a_report_rebuilds_what_a_run_left() {
+    let workspace = Workspace::with_spec(NODES);
+    workspace.run(&["run", "spec.toml", "--out", "out", "--quiet"]).code(0);
+    let before = tables(&workspace.path("out"));
+    for (name, _) in &before {
+        std::fs::remove_file(workspace.path("out").join(name)).unwrap();
+    }
+    let json = workspace.run(&["report", "out", "--json", "--rebuild"]).code(0).stdout();
+    assert_eq!(tables(&workspace.path("out")), before);
+    assert_eq!(json, workspace.read("out/summary.json"));
+    let md = workspace.run(&["report", "out", "--format", "md"]).code(0).stdout();
+    assert_eq!(md, workspace.read("out/summary.md"));
+    let csv = workspace.run(&["report", "out", "--format", "csv"]).code(0).stdout();
+    assert!(csv.starts_with("scope,game,role,clock,player,"), "{csv}");
+}
+
+#[test]
+fn a_run_can_do_without_a_table_of_moves() {
+    let workspace = Workspace::with_spec(&format!("{NODES}\n[record]\nmoves = false\n"));
+    workspace.run(&["run", "spec.toml", "--out", "out", "--quiet"]).code(0);
+    workspace.run(&["report", "out", "--rebuild"]).code(0);
+    assert!(workspace.path("out/matches.csv").exists());
+    assert!(!workspace.path("out/moves.csv").exists());
+}
+
+#[test]
+fn a_summary_for_programs_is_one_line() {
+    let workspace = Workspace::with_spec(NODES);
+    let ran = workspace.run(&["run", "spec.toml", "--out", "out", "--json"]).code(0);
+    let told: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
+    assert_eq!((&told["folder"], &told["stop"]), (&"out".into(), &"completed".into()));
+    assert_eq!(told["n_matches"], 30);
+    assert_eq!(ran.stdout().lines().count(), 1);
 }
