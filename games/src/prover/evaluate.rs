@@ -26,6 +26,9 @@ pub(super) const ROOM: usize = 8;
 /// What a new row costs, in steps.
 const INSERTION: u64 = 5;
 
+/// What a term costs, in steps.
+const BUILDING: u64 = 3;
+
 /// Why the evaluation stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Halt {
@@ -48,6 +51,7 @@ pub(crate) struct Engine {
     /// The current epoch of each phase.
     pub(super) epochs: [u64; 3],
     last_epoch: u64,
+    /// Rows derived for the state at hand.
     n_facts: usize,
     guards: Guards,
     cancel: Cancel,
@@ -464,6 +468,7 @@ impl Engine {
     }
 
     fn build(&mut self, functor: FunctorId, arguments: &[TermId]) -> Result<TermId, Halt> {
+        self.work += BUILDING;
         let term = self.terms.intern(functor, arguments);
         if self.terms.depth(term) > self.guards.max_term_depth {
             let limit = self.guards.max_term_depth;

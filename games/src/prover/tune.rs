@@ -24,6 +24,10 @@ const SAMPLE_STEPS: u64 = 1_500_000;
 const ENOUGH_STEPS: u64 = 100_000;
 /// Steps for trying out.
 const TRIAL_STEPS: u64 = 6_000_000;
+/// So many trials are made even if each takes many steps,
+const MIN_TRIALS: u64 = 24;
+/// unless they take more than this.
+const MAX_TRIAL_STEPS: u64 = 40_000_000;
 /// States of one sampled playout.
 const MAX_LENGTH: usize = 60;
 const MAX_PLAYOUTS: usize = 4;
@@ -66,38 +70,52 @@ pub(crate) fn tune(prover: &mut Prover) {
             Err(_) => return,
         }
     }
-    let mut left = TRIAL_STEPS;
+    climb(prover, &mut blueprint, &samples, best);
+}
+
+/// Tries out ways to evaluate one component after the other, and keeps what is
+/// cheaper than `best` steps.
+fn climb(prover: &mut Prover, blueprint: &mut Blueprint, samples: &[Sample], best: u64) {
+    let mut left = TRIAL_STEPS.max(best.saturating_mul(MIN_TRIALS)).min(MAX_TRIAL_STEPS);
+    let spent = prover.engine.spent.clone();
     let mut candidates: Vec<usize> = (0..blueprint.rules.components.len())
         .filter(|&component| {
             !blueprint.is_fixed(component) && blueprint.rules.is_demandable(component)
         })
         .collect();
-    let spent = prover.engine.spent.clone();
     candidates.sort_by_key(|&component| std::cmp::Reverse(spent[component]));
+    let mut best = best;
+    let mut attempt = |blueprint: &mut Blueprint, changes: &[(usize, Mode)]| {
+        // Being a little cheaper is not worth the risk of a bad sample.
+        let limit = best - best / 50;
+        if left < limit {
+            return;
+        }
+        let old: Vec<_> = changes.iter().map(|&(at, _)| (at, blueprint.mode(at))).collect();
+        changes.iter().for_each(|&(at, mode)| blueprint.set_mode(at, mode));
+        prover.adopt(blueprint);
+        match measure(prover, samples, limit) {
+            Ok(steps) if steps < limit => {
+                best = steps;
+                left -= steps;
+            }
+            _ => {
+                left -= limit;
+                old.into_iter().for_each(|(at, mode)| blueprint.set_mode(at, mode));
+            }
+        }
+    };
+    let all: Vec<_> = candidates.iter().map(|&component| (component, Mode::Memo)).collect();
+    attempt(blueprint, &all);
     for component in candidates {
         for mode in [Mode::Memo, Mode::Call, Mode::Full] {
-            let old = blueprint.mode(component);
             let recursive = blueprint.rules.components[component].recursive;
-            if mode == old || recursive && mode == Mode::Call || left < best {
-                continue;
-            }
-            blueprint.set_mode(component, mode);
-            prover.adopt(&mut blueprint);
-            // Being a little cheaper is not worth the risk of a bad sample.
-            let limit = best - best / 50;
-            match measure(prover, &samples, limit) {
-                Ok(steps) if steps < limit => {
-                    best = steps;
-                    left -= steps;
-                }
-                _ => {
-                    left = left.saturating_sub(limit);
-                    blueprint.set_mode(component, old);
-                }
+            if mode != blueprint.mode(component) && !(recursive && mode == Mode::Call) {
+                attempt(blueprint, &[(component, mode)]);
             }
         }
     }
-    prover.adopt(&mut blueprint);
+    prover.adopt(blueprint);
 }
 
 /// What to change after a failure, if anything can be.
@@ -231,5 +249,98 @@ fn is_known(prover: &Prover, blueprint: &Blueprint, id: PredicateId) -> bool {
     match info.source {
         Source::Facts(_) | Source::AllFacts | Source::Moves => true,
         Source::Clauses => prover.engine.is_done(&prover.program, info.component as u32),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state_machine::{Guards, StateMachine};
+    use crate::{Case, Leniency, RoleId, library, validate};
+
+    /// The same prover, but with everything that may be called in this mode.
+    fn forced(prover: &Prover, mode: Mode) -> Prover {
+        let mut forced = prover.clone();
+        let mut blueprint = (*prover.blueprint).clone();
+        for component in 0..blueprint.rules.components.len() {
+            let recursive = blueprint.rules.components[component].recursive;
+            if !blueprint.is_fixed(component)
+                && blueprint.rules.is_demandable(component)
+                && !(recursive && mode == Mode::Call)
+            {
+                blueprint.set_mode(component, mode);
+            }
+        }
+        forced.adopt(&mut blueprint);
+        forced
+    }
+
+    /// Plays at random and asks all provers the same questions.
+    fn check(name: &str, text: &[u8], steps: usize) {
+        let game = validate::read(name, text, Case::Sensitive, Leniency::Lenient).game;
+        let tuned = Prover::new(Arc::new(game.unwrap()), Guards::default()).unwrap();
+        let mut provers = vec![tuned.clone()];
+        provers.extend([Mode::Full, Mode::Memo, Mode::Call].map(|mode| forced(&tuned, mode)));
+        let n_roles = tuned.game().roles().len();
+        let mut seed = 7_u64;
+        let mut state = provers[0].initial_state().unwrap();
+        for step in 0..steps {
+            let mut legal = vec![Vec::new(); n_roles];
+            let mut answers = Vec::new();
+            for prover in &mut provers {
+                prover.engine.allow(20_000_000);
+                let Ok(terminal) = prover.is_terminal(&state) else { continue };
+                let mut goals = Vec::new();
+                for (role, moves) in legal.iter_mut().enumerate() {
+                    let role = RoleId(role as u8);
+                    prover.legal_moves(&state, role, moves).unwrap();
+                    goals.push(prover.goal(&state, role).unwrap());
+                }
+                answers.push((terminal, goals, legal.clone()));
+            }
+            assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{name}, step {step}");
+            let (terminal, _, legal) = &answers[0];
+            if *terminal || legal.iter().any(Vec::is_empty) {
+                state = provers[0].initial_state().unwrap();
+                continue;
+            }
+            let mut choose = |moves: &Vec<MoveId>| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                moves[(seed >> 33) as usize % moves.len()]
+            };
+            let joint_move: Vec<MoveId> = legal.iter().map(&mut choose).collect();
+            let mut successors = Vec::new();
+            for prover in &mut provers {
+                prover.engine.allow(20_000_000);
+                let mut next = State::default();
+                if prover.next_state(&state, &joint_move, &mut next).is_ok() {
+                    let percepts = prover.percepts(&state, &joint_move, RoleId(0)).unwrap();
+                    successors.push((next, percepts));
+                }
+            }
+            assert!(successors.windows(2).all(|pair| pair[0] == pair[1]), "{name}, step {step}");
+            state = successors.swap_remove(0).0;
+        }
+    }
+
+    #[test]
+    fn how_a_predicate_is_evaluated_does_not_matter() {
+        for shipped in library::all() {
+            check(shipped.name, shipped.text.as_bytes(), 40);
+        }
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "published rulesheets lie in files")]
+    fn nor_does_it_for_published_rulesheets() {
+        let Some(folder) = std::env::var_os("GAMEMASTER_CORPUS") else { return };
+        let folder = std::path::Path::new(&folder).join("rulesheets");
+        let entries = std::fs::read_dir(folder).unwrap();
+        let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        for path in paths {
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            check(name, &std::fs::read(&path).unwrap(), 40);
+        }
     }
 }
