@@ -365,18 +365,13 @@ impl Net {
 }
 
 /// The id by which players know the match: one atom without capitals, the same
-/// each time the job is played.
+/// each time the job is played. It does not name the game, which a scrambled
+/// match is to hide.
 #[must_use]
-pub fn match_id(job: &Job, game: &str) -> String {
-    let mut id: String = game
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || *c == '_')
-        .map(|c| c.to_ascii_lowercase())
-        .take(20)
-        .collect();
-    id.push('.');
-    id.extend(job.id.chars().filter(char::is_ascii_alphanumeric).take(16));
-    id.make_ascii_lowercase();
+pub fn match_id(job: &Job) -> String {
+    let digits = job.id.chars().filter(char::is_ascii_alphanumeric).take(16);
+    let mut id = "match.".to_owned();
+    id.extend(digits.map(|digit| digit.to_ascii_lowercase()));
     id
 }
 

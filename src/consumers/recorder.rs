@@ -162,7 +162,7 @@ impl Recorder {
             lap: job.lap,
             rotation: job.rotation,
             attempt: 1,
-            match_id: manager::match_id(&job, &game.name),
+            match_id: manager::match_id(&job),
             game: game.name.clone(),
             game_hash: game.hash.clone(),
             seed: format!("{:016x}", job.seed),

@@ -84,7 +84,7 @@ impl<'a> Match<'a> {
             bench,
             seats,
             tools,
-            id: match_id(&setup.job, &setup.game.name),
+            id: match_id(&setup.job),
             scrambler,
             start_clock: clock(clocks.start, clocks.margin, setup.budget),
             play_clock: clock(clocks.play, clocks.margin, setup.budget),

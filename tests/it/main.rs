@@ -4,12 +4,22 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod bad_players;
+#[cfg(test)]
+mod fake_player;
+#[cfg(test)]
 mod game_commands;
 #[cfg(test)]
+mod matches;
+#[cfg(test)]
 mod play;
+#[cfg(test)]
+mod protocol;
 #[cfg(test)]
 mod resume;
 #[cfg(test)]
 mod run;
+#[cfg(test)]
+mod serve;
 #[cfg(test)]
 mod workspace;

@@ -1,0 +1,427 @@
+//! Players at fault: each leaves exactly its fault, costs no more than its
+//! clock and a little memory, and every match is played to its end.
+
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+use gamemaster::manager::{LaunchError, Manager, ManagerSettings, PreflightError};
+use games::MoveId;
+use players::{Deliberation, Failure, Kind, Observation, Options, Player, Seat, Stop, Turn};
+use results::record::{Ending, FaultKind};
+
+use crate::fake_player::{Behaviour, FakePlayer, until_cut, well, words};
+use crate::matches::{THREE_STEPS, built_in, command, play, play_with, prepared, remote, setup};
+
+/// More than any clock of these matches; what a loaded machine may add.
+const GENEROUS: Duration = Duration::from_secs(3);
+
+fn check_port(port: u16, start: Option<FaultKind>, play_fault: Option<FaultKind>) {
+    let game = prepared("three_steps", THREE_STEPS);
+    let played = play(&setup(&game, vec![remote(port), built_in("legal")]));
+    assert_eq!(played.ending, Ending::Terminal);
+    assert_eq!(played.rewards, [100, 0]);
+    assert_eq!(played.ready[0].fault, start);
+    assert_eq!(played.faults(0), [play_fault; 3]);
+    assert_eq!((played.ready[1].fault, played.faults(1)), (None, vec![None; 3]));
+    for decisions in &played.steps {
+        assert!(decisions[0].wall < GENEROUS, "{decisions:?}");
+        assert_eq!(decisions[0].n_legal, 3);
+    }
+}
+
+fn check(behaviour: Behaviour, start: Option<FaultKind>, play_fault: Option<FaultKind>) {
+    let player = FakePlayer::start(behaviour);
+    check_port(player.port, start, play_fault);
+}
+
+#[test]
+fn a_silent_player_is_late() {
+    check(|_, stream| until_cut(stream), Some(FaultKind::LateStart), Some(FaultKind::LateMove));
+}
+
+#[test]
+fn a_dribbling_player_is_late() {
+    check(
+        |_, stream| {
+            stream.write_all(b"HTTP/1.0 200 OK\r\nContent-Length: 10000\r\n\r\n")?;
+            loop {
+                stream.write_all(b" ")?;
+                thread::sleep(Duration::from_millis(20));
+            }
+        },
+        Some(FaultKind::LateStart),
+        Some(FaultKind::LateMove),
+    );
+}
+
+#[test]
+fn a_slow_player_is_late_and_its_answer_is_not_used() {
+    check(
+        |message, stream| {
+            if message.starts_with("( PLAY") {
+                thread::sleep(Duration::from_millis(450));
+            }
+            well(stream, words(message))
+        },
+        None,
+        Some(FaultKind::LateMove),
+    );
+}
+
+#[test]
+fn two_gigabytes_cost_nothing() {
+    let before = peak_kilobytes();
+    check(
+        |_, stream| {
+            stream.write_all(b"HTTP/1.0 200 OK\r\nContent-Length: 2000000000\r\n\r\n")?;
+            loop {
+                stream.write_all(&[b'x'; 65_536])?;
+            }
+        },
+        Some(FaultKind::Unreadable),
+        Some(FaultKind::Unreadable),
+    );
+    check(
+        |_, stream| {
+            stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n")?;
+            loop {
+                stream.write_all(&[b'x'; 65_536])?;
+            }
+        },
+        Some(FaultKind::Unreadable),
+        Some(FaultKind::Unreadable),
+    );
+    check(
+        |_, stream| {
+            stream.write_all(b"HTTP/1.0 200 OK\r\n")?;
+            loop {
+                stream.write_all(&b"X-More: and more\r\n".repeat(4096))?;
+            }
+        },
+        Some(FaultKind::Unreadable),
+        Some(FaultKind::Unreadable),
+    );
+    check(
+        |_, stream| {
+            stream.write_all(b"HTTP/1.0 200 OK\r\nX-Long: ")?;
+            loop {
+                stream.write_all(&[b'x'; 65_536])?;
+            }
+        },
+        Some(FaultKind::Unreadable),
+        Some(FaultKind::Unreadable),
+    );
+    let growth = peak_kilobytes() - before;
+    assert!(growth < 64 << 10, "{growth} KiB more");
+}
+
+/// The most memory this process ever had.
+fn peak_kilobytes() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_player_that_hangs_up_is_unreachable() {
+    let fault = Some(FaultKind::Unreachable);
+    check(|_, _| Ok(()), fault, fault);
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    check_port(port, fault, fault);
+}
+
+#[test]
+fn a_player_that_answers_garbage_is_unreadable() {
+    let fault = Some(FaultKind::Unreadable);
+    check(|_, stream| stream.write_all(&[0x16, 0x03, 0xff, 0x00, b'\n']), fault, fault);
+    // No server looks at the answer to START.
+    check(|_, stream| well(stream, "(((("), None, fault);
+    check(|_, stream| well(stream, ""), None, fault);
+}
+
+#[test]
+fn an_illegal_move_is_replaced_and_kept() {
+    let player = FakePlayer::start(|message, stream| match words(message) {
+        "(add 1)" => well(stream, "(add 7)"),
+        other => well(stream, other),
+    });
+    let game = prepared("three_steps", THREE_STEPS);
+    let played = play(&setup(&game, vec![remote(player.port), built_in("legal")]));
+    assert_eq!(played.faults(0), [Some(FaultKind::IllegalMove); 3]);
+    for decisions in &played.steps {
+        assert_eq!(decisions[0].submitted.as_deref(), Some("(add 7)"));
+        assert!(["(add 1)", "(add 2)", "noop"].contains(&&*decisions[0].executed));
+    }
+    // The same seed gives the same substitutes.
+    let again = play(&setup(&game, vec![remote(player.port), built_in("legal")]));
+    assert_eq!(again.moves(), played.moves());
+}
+
+#[test]
+fn odd_but_understandable_players_play_without_fault() {
+    let say: [Behaviour; 6] = [
+        |message, stream| {
+            let body = words(message);
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            )?;
+            until_cut(stream)
+        },
+        |message, stream| {
+            let body = words(message);
+            write!(stream, "HTTP/1.0 200 OK\nContent-Length: {}\n\n{body}", body.len())
+        },
+        |message, stream| {
+            let body = words(message);
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n",
+                body.len()
+            )
+        },
+        |message, stream| well(stream, &words(message).to_uppercase()),
+        |message, stream| well(stream, &format!("{}\n", words(message))),
+        |message, stream| write!(stream, "HTTP/1.0 200 OK\r\n\r\n{}", words(message)),
+    ];
+    for behaviour in say {
+        check(behaviour, None, None);
+    }
+}
+
+#[test]
+fn every_bad_player_at_once_delays_nobody() {
+    // A match of a silent and an instant player takes as long as the silent one's clocks.
+    let silent = FakePlayer::start(|_, stream| until_cut(stream));
+    let other = FakePlayer::start(|_, stream| until_cut(stream));
+    let game = prepared("three_steps", THREE_STEPS);
+    let played = play(&setup(&game, vec![remote(silent.port), remote(other.port)]));
+    // START 0.5 s, three times 0.3 s, STOP 1 s; one after the other it would be twice that.
+    assert!(played.duration < Duration::from_millis(2400) + GENEROUS, "{played:?}");
+    assert_eq!(played.faults(0), [Some(FaultKind::LateMove); 3]);
+    assert_eq!(played.faults(1), [Some(FaultKind::LateMove); 3]);
+}
+
+// --- Programs ------------------------------------------------------------------
+
+fn script(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/players").join(name);
+    format!("python3 '{}' {{port}}", path.display())
+}
+
+#[test]
+fn a_program_that_crashes_is_started_again_for_the_next_match() {
+    let game = prepared("three_steps", THREE_STEPS);
+    let manager = Manager::new(ManagerSettings::default());
+    let mut worker = manager.worker();
+    let mut setup = setup(&game, vec![command(script("crashes.py")), built_in("legal")]);
+    std::sync::Arc::get_mut(&mut setup.job).unwrap().clocks.play = GENEROUS;
+    for _ in 0..2 {
+        let played = play_with(&mut worker, &setup);
+        assert_eq!(played.ready[0].fault, None, "{:?}", played.notices);
+        let crashed = Some(FaultKind::Crashed);
+        assert_eq!(played.faults(0), [None, crashed, crashed]);
+        assert_eq!(played.ending, Ending::Terminal);
+    }
+}
+
+#[test]
+fn a_program_leaves_nothing_behind() {
+    let logs = tempfile::tempdir().unwrap();
+    let settings =
+        ManagerSettings { log_folder: Some(logs.path().to_owned()), ..Default::default() };
+    let manager = Manager::new(settings);
+    let game = prepared("three_steps", THREE_STEPS);
+    let mut worker = manager.worker();
+    let mut setup = setup(&game, vec![command(script("forks.py")), built_in("legal")]);
+    std::sync::Arc::get_mut(&mut setup.job).unwrap().clocks.play = GENEROUS;
+    let played = play_with(&mut worker, &setup);
+    assert_eq!(played.faults(0), [None; 3], "{:?}", played.notices);
+    let log = fs::read_dir(logs.path()).unwrap().next().unwrap().unwrap().path();
+    let told = fs::read_to_string(log).unwrap();
+    let children: Vec<&str> = told.split_whitespace().collect();
+    assert_eq!(children.len(), 2, "{told}");
+    let runs = |id: &&str| {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z ")
+    };
+    assert!(children.iter().all(runs));
+    manager.shutdown();
+    let given_up = Instant::now() + GENEROUS;
+    while children.iter().any(runs) {
+        assert!(Instant::now() < given_up, "children are left");
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn the_preflight_says_what_is_wrong() {
+    let manager = Manager::new(ManagerSettings {
+        launch_limit: Duration::from_millis(300),
+        ..Default::default()
+    });
+    let told = |config: Option<std::sync::Arc<gamemaster::manager::PlayerConfig>>| {
+        manager.preflight(&config.unwrap()).unwrap_err()
+    };
+    assert!(matches!(told(built_in("nobody")), PreflightError::UnknownKind(_)));
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    assert!(matches!(told(remote(port)), PreflightError::Silent { .. }));
+    let PreflightError::Launch { source, .. } = told(command("false {port}".into())) else {
+        panic!("the program ends");
+    };
+    assert!(matches!(source, LaunchError::Ended { .. }), "{source}");
+    let PreflightError::Launch { source, .. } =
+        told(command("sh -c 'exec sleep 1000 # {port}'".into()))
+    else {
+        panic!("the program says nothing");
+    };
+    assert!(matches!(source, LaunchError::Silent { .. }), "{source}");
+    let player = FakePlayer::start(|_, stream| well(stream, "available"));
+    assert!(manager.preflight(&remote(player.port).unwrap()).is_ok());
+}
+
+// --- In this process --------------------------------------------------------------
+
+/// Lets hanging players go, once a test has seen enough.
+static RELEASED: AtomicBool = AtomicBool::new(false);
+
+#[derive(Clone, Copy)]
+enum Vice {
+    Panics,
+    PanicsAtStart,
+    Fails,
+    Hangs,
+    IgnoresClock,
+    PlaysIllegally,
+}
+
+struct Vicious(Vice);
+
+impl Player for Vicious {
+    fn start(&mut self, _: Seat, _: &Stop) -> Result<(), Failure> {
+        match self.0 {
+            Vice::PanicsAtStart => panic!("as it was made to"),
+            _ => Ok(()),
+        }
+    }
+
+    fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure> {
+        match self.0 {
+            Vice::Panics => panic!("as it was made to"),
+            Vice::Fails => return Err(Failure::Unsuitable("nothing suits it".into())),
+            Vice::Hangs => {
+                while !RELEASED.load(Ordering::SeqCst) {
+                    thread::sleep(Duration::from_millis(5));
+                }
+            }
+            Vice::IgnoresClock => {
+                while !stop.cancel().is_cancelled() {
+                    thread::yield_now();
+                }
+            }
+            Vice::PlaysIllegally => return Ok(MoveId(u32::MAX)),
+            Vice::PanicsAtStart => {}
+        }
+        Ok(turn.legal[0])
+    }
+
+    fn stop(&mut self, _: Option<&Observation>) {}
+
+    fn abort(&mut self) {}
+
+    fn deliberation(&self) -> Option<Deliberation> {
+        None
+    }
+}
+
+const fn kind(
+    name: &'static str,
+    instant: bool,
+    make: fn(&Options) -> Result<Box<dyn Player>, players::OptionError>,
+) -> Kind {
+    Kind { name, summary: "", options: &[], instant, plays_hidden_information: true, make }
+}
+
+static VICIOUS: [Kind; 9] = [
+    kind("panics", false, |_| Ok(Box::new(Vicious(Vice::Panics)))),
+    kind("panics_at_start", false, |_| Ok(Box::new(Vicious(Vice::PanicsAtStart)))),
+    kind("fails", false, |_| Ok(Box::new(Vicious(Vice::Fails)))),
+    kind("hangs", false, |_| Ok(Box::new(Vicious(Vice::Hangs)))),
+    kind("ignores_clock", false, |_| Ok(Box::new(Vicious(Vice::IgnoresClock)))),
+    kind("plays_illegally", false, |_| Ok(Box::new(Vicious(Vice::PlaysIllegally)))),
+    kind("panics_instantly", true, |_| Ok(Box::new(Vicious(Vice::Panics)))),
+    kind("fails_instantly", true, |_| Ok(Box::new(Vicious(Vice::Fails)))),
+    kind("plays_illegally_instantly", true, |_| Ok(Box::new(Vicious(Vice::PlaysIllegally)))),
+];
+
+fn registry(name: &str) -> Option<&'static Kind> {
+    VICIOUS.iter().find(|kind| kind.name == name).or_else(|| players::find(name))
+}
+
+fn check_built_in(
+    kind: &'static str,
+    start: Option<FaultKind>,
+    faults: [Option<FaultKind>; 3],
+    n_notices: usize,
+) {
+    let manager = Manager::new(ManagerSettings { registry, ..Default::default() });
+    let mut worker = manager.worker();
+    let game = prepared("three_steps", THREE_STEPS);
+    for _ in 0..2 {
+        let played =
+            play_with(&mut worker, &setup(&game, vec![built_in("random"), built_in(kind)]));
+        assert_eq!(played.ending, Ending::Terminal, "{kind}");
+        assert_eq!(played.ready[1].fault, start, "{kind}");
+        assert_eq!(played.faults(1), faults, "{kind}");
+        assert_eq!(played.faults(0), [None; 3], "{kind}");
+        assert_eq!(played.notices.len(), n_notices, "{kind}: {:?}", played.notices);
+    }
+}
+
+#[test]
+fn built_in_players_break_down_alone() {
+    let crashed = Some(FaultKind::Crashed);
+    let illegal = Some(FaultKind::IllegalMove);
+    check_built_in("panics", None, [crashed; 3], 0);
+    check_built_in("panics_at_start", crashed, [crashed; 3], 0);
+    check_built_in("fails", None, [crashed; 3], 0);
+    check_built_in("plays_illegally", None, [illegal; 3], 0);
+    check_built_in("panics_instantly", None, [crashed; 3], 0);
+    check_built_in("fails_instantly", None, [crashed; 3], 0);
+    check_built_in("plays_illegally_instantly", None, [illegal; 3], 0);
+}
+
+#[test]
+fn a_built_in_player_that_overruns_is_stopped_and_goes_on() {
+    check_built_in("ignores_clock", None, [Some(FaultKind::LateMove); 3], 0);
+}
+
+#[test]
+fn a_built_in_player_that_hangs_is_left_behind() {
+    check_built_in("hangs", None, [Some(FaultKind::LateMove); 3], 1);
+    RELEASED.store(true, Ordering::SeqCst);
+}
+
+#[test]
+fn an_interruption_ends_a_match() {
+    let manager = Manager::new(ManagerSettings::default());
+    let silent = FakePlayer::start(|_, stream| until_cut(stream));
+    let game = prepared("three_steps", THREE_STEPS);
+    let mut setup = setup(&game, vec![remote(silent.port), built_in("legal")]);
+    std::sync::Arc::get_mut(&mut setup.job).unwrap().clocks.start = Duration::from_secs(1000);
+    let mut worker = manager.worker();
+    let playing = thread::spawn(move || play_with(&mut worker, &setup));
+    while silent.heard().is_empty() {
+        thread::yield_now();
+    }
+    manager.interrupt();
+    let played = playing.join().unwrap();
+    assert_eq!(played.ending, Ending::Aborted { reason: "interrupted".into() });
+    assert_eq!(silent.heard().last().map(|message| message.starts_with("( ABORT")), Some(true));
+    let _ = TcpStream::connect(("127.0.0.1", silent.port));
+}
