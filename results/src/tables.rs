@@ -287,7 +287,7 @@ struct Table<W: Write> {
 
 impl<W: Write> Table<W> {
     fn new(writer: W, columns: &[&str], timings: bool) -> Result<Self, FillError<TableError>> {
-        let mut writer = csv::Writer::from_writer(writer);
+        let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(writer);
         writer.write_record(columns)?;
         Ok(Self { writer, timings, text: String::new(), choices: vec![] })
     }
@@ -420,8 +420,8 @@ mod tests {
     #[test]
     fn tables_of_an_empty_run_have_their_headings() {
         let [matches, moves] = tables(true, &[]);
-        assert_eq!(matches, MATCH_COLUMNS.join(",") + "\n");
-        assert_eq!(moves, MOVE_COLUMNS.join(",") + "\n");
+        assert_eq!(matches, MATCH_COLUMNS.join(",") + "\r\n");
+        assert_eq!(moves, MOVE_COLUMNS.join(",") + "\r\n");
     }
 
     #[test]
