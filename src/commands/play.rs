@@ -113,6 +113,10 @@ pub fn execute(arguments: &Arguments) -> Outcome {
             }
             if printed.is_ok() {
                 printed = view.show(&event);
+                if printed.is_err() {
+                    // Nobody looks any more.
+                    manager.interrupt();
+                }
             }
         });
         printed?;

@@ -85,14 +85,15 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     if arguments.dry_run {
         return run_plan::tell(&planned, &folder, arguments.json);
     }
-    let manager = manager(&folder);
-    for player in &planned.spec.players {
-        manager.preflight(&player.config).map_err(|error| Failure::preflight(failed_to(error)))?;
-    }
     let (spec, schedule) = (&planned.spec, &planned.schedule);
     let folder =
         run_folder::open(&folder, spec, schedule, &sentences(&planned.warnings), arguments.extend)
             .map_err(|error| Failure { code: folder_code(&error), error: failed_to(error) })?;
+    let manager = manager(&folder.path);
+    // Not before the folder is known to be ours: launched players write logs there.
+    for player in &planned.spec.players {
+        manager.preflight(&player.config).map_err(|error| Failure::preflight(failed_to(error)))?;
+    }
     let stop = StopFlag::default();
     let (at_stop, at_manager) = (stop.clone(), Arc::clone(&manager));
     on_interrupt(move || {

@@ -239,3 +239,24 @@ fn a_summary_for_programs_is_one_line() {
     assert_eq!(told["n_matches"], 30);
     assert_eq!(ran.stdout().lines().count(), 1);
 }
+
+#[test]
+fn a_launched_player_takes_part() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/sample_player.py");
+    let workspace = Workspace::with_spec(&format!(
+        r#"
+games = ["tic_tac_toe", "monty_hall"]
+[[players]]
+kind = "random"
+[[players]]
+id = "sample"
+command = "python3 {script} --port {{port}}"
+"#
+    ));
+    workspace.run(&["run", "spec.toml", "--out", "out", "--quiet"]).code(0);
+    let summary: serde_json::Value =
+        serde_json::from_str(&workspace.read("out/summary.json")).unwrap();
+    assert_eq!((&summary["n_matches"], &summary["n_scored"]), (&4.into(), &4.into()));
+    assert_eq!(summary["faults"].as_array().unwrap().len(), 0, "{summary}");
+    assert!(workspace.path("out/logs").is_dir());
+}
