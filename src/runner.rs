@@ -247,3 +247,123 @@ impl Dispatcher<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::consumers::{Catalogue, Recorder};
+    use crate::manager::ManagerSettings;
+    use crate::spec::{self, Overrides};
+
+    fn tournament(blocks: u32, concurrency: u32, done: Vec<u64>) -> Tournament {
+        let text = format!(
+            "blocks = {blocks}\ngames = [\"nim\"]\nbudget = {{ nodes = 5 }}\n\
+             [[players]]\nkind = \"random\"\n[[players]]\nkind = \"legal\"\n\
+             [[players]]\nkind = \"alpha_beta\"\n"
+        );
+        let folder = std::path::Path::new("");
+        let spec = spec::read(&text, "test", folder, &Overrides::default()).unwrap();
+        let validated: Vec<_> = spec
+            .games
+            .iter()
+            .map(|entry| entry.source.clone().check(entry.reading).game.unwrap())
+            .collect();
+        let prepare = |game: &Arc<games::Game>| {
+            let machine = games::state_machine_for(Arc::clone(game), spec.guards.clone()).unwrap();
+            Arc::new(PreparedGame::new(game.name(), "hash", machine))
+        };
+        Tournament {
+            schedule: Arc::new(Schedule::new(spec.plan(&validated)).unwrap()),
+            games: validated.iter().map(prepare).collect(),
+            players: spec.players.iter().map(|player| Arc::clone(&player.config)).collect(),
+            rules: Arc::new(spec.rules.clone()),
+            concurrency,
+            done,
+        }
+    }
+
+    fn play(tournament: &Tournament, consumer: &mut dyn Consumer) -> StopReason {
+        let manager = Manager::new(ManagerSettings::default());
+        run(tournament, &manager, &StopFlag::default(), consumer)
+    }
+
+    #[test]
+    fn events_are_numbered_without_gaps_and_begin_and_end_with_the_tournament() {
+        let tournament = tournament(5, 3, vec![2, 7]);
+        let mut events = Vec::new();
+        let reason = play(&tournament, &mut |event: &Event| {
+            events.push(event.clone());
+            ControlFlow::Continue(())
+        });
+        assert_eq!(reason, StopReason::Completed);
+        assert!(events.iter().zip(0..).all(|(event, seq)| event.seq == seq));
+        let is_first = |kind: &EventKind| {
+            matches!(kind, EventKind::TournamentStarted { n_jobs: 30, n_done: 2 })
+        };
+        assert!(is_first(&events[0].kind));
+        let last = &events.last().unwrap().kind;
+        assert!(matches!(last, EventKind::TournamentFinished { stop: StopReason::Completed }));
+        let mut started: Vec<u64> = events
+            .iter()
+            .filter_map(|event| match &event.kind {
+                EventKind::MatchStarted { job, .. } => Some(job.number),
+                _ => None,
+            })
+            .collect();
+        started.sort_unstable();
+        let missing: Vec<u64> = (0..30).filter(|number| ![2, 7].contains(number)).collect();
+        assert_eq!(started, missing);
+    }
+
+    #[test]
+    fn matches_do_not_depend_on_the_number_of_workers() {
+        let records = |concurrency| {
+            let tournament = tournament(4, concurrency, vec![]);
+            let catalogue = Catalogue::new(&tournament.games, &tournament.players, concurrency);
+            let mut recorder = Recorder::new(Arc::new(catalogue));
+            let mut records = Vec::new();
+            play(&tournament, &mut |event: &Event| {
+                records.extend(recorder.take(&event.kind));
+                ControlFlow::Continue(())
+            });
+            records.sort_by_key(|record| record.job);
+            let moves = |record: &results::record::MatchRecord| {
+                let steps = record.steps.iter().flatten();
+                let moves: Vec<_> = steps.map(|step| (step.executed.clone(), step.nodes)).collect();
+                (record.job_id.clone(), record.match_id.clone(), moves)
+            };
+            records.iter().map(moves).collect::<Vec<_>>()
+        };
+        let alone = records(1);
+        assert_eq!(alone.len(), 24);
+        assert_eq!(alone, records(4));
+    }
+
+    #[test]
+    fn a_consumer_stops_the_tournament() {
+        let tournament = tournament(10_000, 2, vec![]);
+        let mut n_finished = 0;
+        let reason = play(&tournament, &mut |event: &Event| {
+            n_finished += u32::from(matches!(event.kind, EventKind::MatchFinished { .. }));
+            if n_finished < 10 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        assert_eq!(reason, StopReason::Interrupted);
+        assert!(n_finished < 60_000);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn the_cursor_gives_what_is_not_done(done in prop::collection::btree_set(0u64..12, 0..12)) {
+            let tournament = tournament(2, 1, done.iter().copied().collect());
+            let mut cursor = Cursor::new(&tournament.schedule, &tournament.done);
+            let given: Vec<u64> = std::iter::from_fn(|| cursor.next()).map(|job| job.number).collect();
+            let missing: Vec<u64> = (0..12).filter(|number| !done.contains(number)).collect();
+            prop_assert_eq!(given, missing);
+            prop_assert!(cursor.is_at_end());
+        }
+    }
+}

@@ -399,7 +399,12 @@ fn a_program_that_does_not_answer() {
     let spec = "games = [\"nim\"]\n[[players]]\nid = \"x\"\ncommand = \"false {port}\"\n\
                 [[players]]\nkind = \"legal\"\n";
     let workspace = Workspace::with_spec(spec);
-    check(&workspace, &["run", "spec.toml", "--out", "out"], 3, expect![[r#"
+    check(
+        &workspace,
+        &["run", "spec.toml", "--out", "out"],
+        3,
+        expect![[r#"
         error: failed to launch player `x`: get an answer from `false {port}`: it ended with exit code 1
-    "#]]);
+    "#]],
+    );
 }
