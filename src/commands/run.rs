@@ -234,8 +234,15 @@ fn sentences(warnings: &[String]) -> Vec<String> {
 /// Makes the tables and the summary, and tells where everything is.
 fn finish(arguments: &Arguments, path: &Path, moves: bool, reason: StopReason) -> Outcome {
     let write = if moves { tables::write_tables } else { tables::write_matches };
-    write(path).map_err(failed_to)?;
-    let standings = report::write_summaries(path).map_err(failed_to)?;
+    // Both read the journal from the beginning; with millions of matches it is
+    // worth doing at once.
+    let (written, standings) = std::thread::scope(|scope| {
+        let tables = scope.spawn(|| write(path));
+        let standings = report::write_summaries(path);
+        (tables.join().expect("writing tables does not panic"), standings)
+    });
+    written.map_err(failed_to)?;
+    let standings = standings.map_err(failed_to)?;
     let outcome = to_stdout(|stdout| {
         if arguments.json {
             let folder = path.display().to_string();
