@@ -24,7 +24,7 @@ pub mod validate;
 pub use expression::Expression;
 pub use finding::{Finding, Severity};
 pub use game::{Game, Kind};
-pub use prover::{Prover, state_machine_for};
+pub use prover::{Prover, Statistics, state_machine_for};
 pub use reader::SyntaxError;
 pub use rulesheet::{Position, Rulesheet, Span};
 pub use state_machine::{

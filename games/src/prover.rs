@@ -1,10 +1,15 @@
 //! The prover: evaluates the rules as written, for every rulesheet.
 //!
-//! The rules become [clauses](rules) over relations; those that rest on nothing
-//! but the rules are evaluated when the prover is made, the others when some
-//! question about a state needs them, bottom-up and at most once for a state.
-//! Nothing is grounded, so no rulesheet is too large. This is the reference that
-//! faster reasoners are held against.
+//! The rules become [clauses](rules) over relations. Those that rest on nothing
+//! but the rules are [evaluated](compile) when the prover is made, the others
+//! when some question about a state needs them and at most once for a state:
+//! [bottom-up](evaluate) as a whole, or [on demand](calls) for the arguments
+//! asked for, whichever [takes fewer steps](tune). Nothing is grounded, so no
+//! rulesheet is too large. This is the reference that faster reasoners are held
+//! against.
+//!
+//! The meaning of rules is that of the GDL specification (Love, Hinrichs, Haley,
+//! Schkufza and Genesereth 2008) with percepts as in GDL-II (Thielscher 2010).
 
 mod calls;
 mod compile;
@@ -15,7 +20,7 @@ mod order;
 mod plan;
 mod program;
 mod rules;
-mod statistics;
+mod sizes;
 mod table;
 mod terms;
 mod tune;
@@ -31,6 +36,7 @@ use crate::{Expression, Game};
 use compile::Blueprint;
 use evaluate::{Engine, Halt};
 use order::Order;
+use plan::Mode;
 use program::Program;
 use rules::Phase;
 use terms::{FactId, NONE, Store, TermId, Terms};
@@ -65,6 +71,25 @@ pub fn state_machine_for(
     guards: Guards,
 ) -> Result<Box<dyn StateMachine>, ReasoningError> {
     Ok(Box::new(Prover::new(game, guards)?))
+}
+
+/// How large a prover is: for people who want to know what a rulesheet costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statistics {
+    /// Rules after normalisation, facts included.
+    pub n_rules: usize,
+    /// Relations that rules define or the state consists of.
+    pub n_relations: usize,
+    /// Rows of the relations that rest on the rules alone.
+    pub n_static_facts: usize,
+    /// Different ground terms met so far.
+    pub n_terms: usize,
+    /// Different facts that states consisted of so far.
+    pub n_state_facts: usize,
+    /// Names of the predicates that are evaluated on demand only.
+    pub on_demand: Vec<String>,
+    /// Memory of tables and terms in bytes, roughly.
+    pub n_bytes: usize,
 }
 
 impl Prover {
@@ -102,6 +127,30 @@ impl Prover {
         tune::tune(&mut prover);
         prover.engine.allow(u64::MAX);
         Ok(prover)
+    }
+
+    /// The sizes of things at this moment.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        let Blueprint { rules, modes, .. } = &*self.blueprint;
+        let (statics, terms) = (&self.program.statics, &self.engine.terms);
+        let symbols = self.game.symbols();
+        let is_called = |&id: &usize| modes[id] != Mode::Full;
+        let names =
+            (0..rules.predicates.len()).filter(is_called).map(|id| rules.predicates[id].name);
+        let tables = statics.iter().map(|table| &**table).chain(&self.engine.tables);
+        Statistics {
+            n_rules: rules.clauses.len(),
+            n_relations: rules.predicates.len(),
+            n_static_facts: statics.iter().map(|table| table.n_rows() as usize).sum(),
+            n_terms: terms.len(),
+            n_state_facts: terms.n_facts(),
+            on_demand: names
+                .filter(|name| (name.0 as usize) < symbols.len())
+                .map(|name| symbols.name(name).to_owned())
+                .collect(),
+            n_bytes: terms.bytes() + tables.map(table::Table::bytes).sum::<usize>(),
+        }
     }
 
     /// Goes over to the program of a changed blueprint.

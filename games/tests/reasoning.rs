@@ -1,8 +1,15 @@
 //! The reasoner against traces, snapshots, move counts and hand-written rules.
 
-#![expect(clippy::disallowed_methods, reason = "cases and the corpus lie in files")]
+#![expect(clippy::disallowed_methods, reason = "cases lie in files; forks run on threads")]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod reasoning {
     mod corpus;
+    mod guards;
+    mod perft;
+    mod playthroughs;
+    mod random;
+    mod semantics;
+    mod sharing;
+    mod shuffled;
 }

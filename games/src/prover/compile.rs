@@ -7,7 +7,7 @@ use super::evaluate::{Engine, Halt};
 use super::plan::{Mode, Planner};
 use super::program::{Evaluation, FactTable, Program};
 use super::rules::{Phase, Rules, Source};
-use super::statistics::{Size, Sizes};
+use super::sizes::{Size, Sizes};
 use super::table::Table;
 use super::terms::{TermId, Terms};
 use crate::state_machine::{Guards, ReasoningError};

@@ -7,8 +7,8 @@
 use super::terms::FactId;
 use crate::state_machine::State;
 
-/// Writes a set of distinct facts, in any order.
-pub(crate) fn encode(facts: &mut Vec<FactId>, state: &mut State) {
+/// Writes a set of distinct facts, given in any order.
+pub(crate) fn encode(facts: &mut [FactId], state: &mut State) {
     let words = &mut state.words;
     words.clear();
     let Some(&largest) = facts.iter().max() else { return };
@@ -57,4 +57,37 @@ pub(crate) fn largest(state: &State) -> Option<FactId> {
         return Some(64 * (words.len() as u32 - 1) + last.ilog2());
     }
     Some((if head >> 1 & 1 == 1 { last } else { last >> 32 }) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(facts: &[FactId], n_words: usize) {
+        let mut state = State::default();
+        encode(&mut facts.to_vec(), &mut state);
+        assert_eq!(state.words.len(), n_words, "{facts:?}");
+        let mut read = Vec::new();
+        each_fact(&state, |fact| read.push(fact));
+        let mut sorted = facts.to_vec();
+        sorted.sort_unstable();
+        assert_eq!(read, sorted);
+        assert_eq!(largest(&state), sorted.last().copied());
+        let mut again = State::default();
+        encode(&mut sorted, &mut again);
+        assert_eq!(again, state, "{facts:?}");
+    }
+
+    #[test]
+    fn sets_are_read_as_written() {
+        check(&[], 0);
+        check(&[0], 2);
+        check(&[63, 0, 5], 2);
+        check(&[64, 3], 3);
+        check(&[127, 64, 3, 9], 3);
+        // Lists.
+        check(&[128, 3], 2);
+        check(&[1000, 3, 70], 3);
+        check(&[u32::MAX - 1, 0, 1, 2], 3);
+    }
 }

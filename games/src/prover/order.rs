@@ -57,3 +57,32 @@ impl Order {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SymbolId;
+    use crate::prover::terms::Terms;
+
+    #[test]
+    fn terms_are_sorted_however_they_come() {
+        let mut terms = Terms::default();
+        let pair = terms.functor_id(SymbolId(1), 2);
+        let constants: Vec<TermId> = (0..40).map(|at| terms.constant(SymbolId(at))).collect();
+        let mut all = constants.clone();
+        for &left in &constants {
+            for &right in constants.iter().rev() {
+                all.push(terms.intern(pair, &[left, right]));
+            }
+        }
+        let mut order = Order::default();
+        // In an order that splits the same gap again and again.
+        for batch in all.rchunks(7) {
+            let mut batch = batch.to_vec();
+            order.sort(&terms, &mut batch, |term| term);
+            assert!(batch.is_sorted_by(|&left, &right| compare(&terms, left, right).is_le()));
+        }
+        order.sort(&terms, &mut all, |term| term);
+        assert!(all.is_sorted_by(|&left, &right| compare(&terms, left, right).is_le()));
+    }
+}

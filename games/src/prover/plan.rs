@@ -18,7 +18,7 @@ use super::program::{
 use super::rules::{
     Atom, Clause, Condition, Pattern, Phase, PredicateId, Rules, Source, each_variable,
 };
-use super::statistics::{Size, Sizes};
+use super::sizes::{Size, Sizes};
 use super::table::Table;
 use super::terms::{NONE, TermId};
 
@@ -161,7 +161,6 @@ impl<'r> Planner<'r> {
         let recursive = rules.components[info.component].recursive;
         self.calls.push(CallPlan {
             predicate,
-            columns: columns.to_vec(),
             phase: info.phase,
             plans: Vec::new(),
             asked,

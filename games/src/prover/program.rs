@@ -114,14 +114,15 @@ pub(crate) struct Evaluation {
 #[derive(Clone, Debug)]
 pub(crate) struct CallPlan {
     pub(crate) predicate: PredicateId,
-    pub(crate) columns: Vec<u16>,
     pub(crate) phase: Phase,
     pub(crate) plans: Vec<u32>,
     /// The keys asked before.
     pub(crate) asked: u32,
     /// The answers, unless the key is all there is.
     pub(crate) answers: Option<u32>,
+    /// Whether answers are remembered.
     pub(crate) memo: bool,
+    /// Whether it may lead back to itself.
     pub(crate) recursive: bool,
 }
 

@@ -498,8 +498,7 @@ impl<'a> Reading<'a> {
                 into.push(id);
             };
             atom.arguments.iter().for_each(|argument| each_variable(argument, &mut note));
-            let is_column =
-                |id: &u32| atom.arguments.iter().any(|part| *part == Pattern::Variable(*id));
+            let is_column = |id: &u32| atom.arguments.contains(&Pattern::Variable(*id));
             let occurs_once = |id: &u32| own.iter().filter(|other| *other == id).count() == 1;
             if own.iter().all(|id| is_column(id) && occurs_once(id)) {
                 continue;

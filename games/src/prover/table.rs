@@ -444,3 +444,56 @@ fn hash(key: impl Iterator<Item = TermId>) -> usize {
     }
     (hash >> 29) as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fills a table with all rows of three columns below `n`, and looks all of
+    /// them up by some columns.
+    fn check(n: TermId, columns: &[u16]) {
+        let mut table = Table::new(3);
+        table.keep_distinct();
+        let index = table.index_on(columns);
+        for filling in 0..2 {
+            let rows = || (0..n * n * n).map(|at| [at % n, at / n % n * 3, at / n / n + 7]);
+            for row in rows() {
+                assert!(table.insert(&row));
+                assert!(!table.insert(&row), "{row:?} is in");
+                table.prepare(index);
+            }
+            assert_eq!(u64::from(table.n_rows()), u64::from(n).pow(3));
+            for row in rows() {
+                let mut found = table.first(index, columns.iter().map(|&at| row[at as usize]));
+                let mut n_found = 0;
+                while found != NONE {
+                    for &column in columns {
+                        assert_eq!(table.value(found, column), row[column as usize]);
+                    }
+                    n_found += 1;
+                    found = table.after(index, found);
+                }
+                assert_eq!(n_found, n.pow(3 - columns.len() as u32), "filling {filling}");
+            }
+            let absent = columns.iter().map(|_| 5000);
+            assert_eq!(table.first(index, absent), NONE);
+            table.clear();
+            assert_eq!(table.first(index, columns.iter().map(|_| 7)), NONE);
+        }
+    }
+
+    #[test]
+    fn rows_are_found_by_any_columns() {
+        for n in [1, 3, 9] {
+            for columns in [&[0][..], &[1], &[2], &[0, 1], &[0, 2], &[1, 2], &[0, 1, 2]] {
+                check(n, columns);
+            }
+        }
+    }
+
+    #[test]
+    fn large_tables_are_hashed() {
+        check(45, &[0, 1, 2]);
+        check(45, &[1, 2]);
+    }
+}

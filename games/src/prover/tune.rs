@@ -13,7 +13,7 @@ use super::compile::{Blueprint, measured};
 use super::evaluate::Halt;
 use super::plan::Mode;
 use super::rules::{PredicateId, Source};
-use super::statistics::Size;
+use super::sizes::Size;
 use crate::state_machine::{MoveId, ReasoningError, State};
 
 /// Steps for a single state before something is blamed and tried on demand.

@@ -1,0 +1,112 @@
+//! Rules that would never come to an end, and being told to stop.
+
+use std::sync::Arc;
+
+use games::{
+    Cancel, Case, Guards, Leniency, ReasoningError, RoleId, State, StateMachine, state_machine_for,
+    validate,
+};
+
+fn machine(rules: &str, guards: Guards) -> Result<Box<dyn StateMachine>, ReasoningError> {
+    let text = format!("(role robot) (<= terminal (true done)) (goal robot 0) {rules}");
+    let validation = validate::read("test", &text, Case::Folded, Leniency::Lenient);
+    let Some(game) = validation.game else { panic!("{:?}", validation.findings) };
+    state_machine_for(Arc::new(game), guards)
+}
+
+fn legal(machine: &mut dyn StateMachine) -> Result<usize, ReasoningError> {
+    let state = machine.initial_state()?;
+    let mut moves = Vec::new();
+    machine.legal_moves(&state, RoleId(0), &mut moves)?;
+    Ok(moves.len())
+}
+
+#[test]
+fn terms_do_not_grow_for_ever() {
+    let growing = "(<= (num (s ?x)) (num ?x)) (<= (legal robot ?x) (num ?x))";
+    let too_deep = ReasoningError::TermTooDeep { limit: 64 };
+    let fixed = machine(&format!("(num 0) {growing}"), Guards::default());
+    assert_eq!(fixed.err(), Some(too_deep.clone()));
+    let rules = format!("(init 0) (<= (num ?x) (true ?x)) {growing}");
+    let mut of_state = machine(&rules, Guards::default()).unwrap();
+    assert_eq!(legal(&mut *of_state), Err(too_deep.clone()));
+    // And again: what failed is not taken for known.
+    assert_eq!(legal(&mut *of_state), Err(too_deep));
+}
+
+#[test]
+fn a_state_may_grow_until_the_limit() {
+    let rules = "(init (f 0)) (legal robot m) (<= (next (f ?x)) (true ?x))";
+    let guards = Guards { max_term_depth: 10, ..Guards::default() };
+    let mut machine = machine(rules, guards).unwrap();
+    let mut state = machine.initial_state().unwrap();
+    let played = machine.find_move(&"m".parse().unwrap()).unwrap();
+    let mut next = State::default();
+    for _ in 0..9 {
+        machine.next_state(&state, &[played], &mut next).unwrap();
+        std::mem::swap(&mut state, &mut next);
+    }
+    let result = machine.next_state(&state, &[played], &mut next);
+    assert_eq!(result, Err(ReasoningError::TermTooDeep { limit: 10 }));
+}
+
+#[test]
+fn facts_are_limited() {
+    let digits: String = (0..10).map(|digit| format!("(d {digit}) ")).collect();
+    let rules = format!(
+        "{digits} (init x) (<= (legal robot (n ?a ?b ?c ?d)) (true x) (d ?a) (d ?b) (d ?c) (d ?d))"
+    );
+    let guards = |max_facts| Guards { max_facts, ..Guards::default() };
+    assert_eq!(legal(&mut *machine(&rules, guards(10_000)).unwrap()), Ok(10_000));
+    assert_eq!(
+        legal(&mut *machine(&rules, guards(9_999)).unwrap()),
+        Err(ReasoningError::TooManyFacts { limit: 9_999 })
+    );
+}
+
+#[test]
+fn what_is_too_large_is_asked_on_demand() {
+    let digits: String = (0..40).map(|digit| format!("(d {digit}) ")).collect();
+    let all = "(d ?a) (d ?b) (d ?c) (d ?e) (d ?f)";
+    // Forty to the fifth of each, of which one is asked.
+    let rules = format!(
+        "{digits} (init x) (<= (fixed ?a ?b ?c ?e ?f) {all}) \
+         (<= (varying ?a ?b ?c ?e ?f) (true x) {all}) \
+         (<= (legal robot both) (fixed 1 2 3 4 5) (varying 5 4 3 2 1))"
+    );
+    assert_eq!(legal(&mut *machine(&rules, Guards::default()).unwrap()), Ok(1));
+}
+
+#[test]
+fn deep_recursion_does_not_exhaust_the_stack() {
+    // Called, it would nest as deep as there are numbers.
+    let successors: String =
+        (0..3000).map(|number| format!("(s {number} {}) ", number + 1)).collect();
+    let rules = format!(
+        "{successors} (init (at 3000)) (<= (down ?x) (true (at ?x))) \
+         (<= (down ?x) (s ?x ?y) (down ?y)) (<= (legal robot m) (down 0))"
+    );
+    assert_eq!(legal(&mut *machine(&rules, Guards::default()).unwrap()), Ok(1));
+}
+
+#[test]
+fn a_raised_flag_stops_the_computation() {
+    let digits: String = (0..10).map(|digit| format!("(d {digit}) ")).collect();
+    let rules = format!(
+        "{digits} (init x) (legal robot m) \
+         (<= (next (f ?a ?b ?c ?e ?g)) (true x) (d ?a) (d ?b) (d ?c) (d ?e) (d ?g))"
+    );
+    let mut machine = machine(&rules, Guards::default()).unwrap();
+    let state = machine.initial_state().unwrap();
+    let played = machine.find_move(&"m".parse().unwrap()).unwrap();
+    let cancel = Cancel::new();
+    machine.set_cancel(cancel.clone());
+    cancel.cancel();
+    let mut next = State::default();
+    let result = machine.next_state(&state, &[played], &mut next);
+    assert_eq!(result, Err(ReasoningError::Cancelled));
+    // A fork has a flag of its own.
+    let mut fork = machine.fork();
+    fork.next_state(&state, &[played], &mut next).unwrap();
+    assert_eq!(fork.facts(&next).len(), 100_000);
+}
