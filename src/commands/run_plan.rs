@@ -115,9 +115,11 @@ fn concurrency(spec: &Spec, schedule: &Schedule, warnings: &mut Vec<String>) -> 
         thinkers.count().min(round.n_seats)
     };
     let thinkers = schedule.rounds().map(at_once).max().unwrap_or(0);
-    let fair = u32::try_from((cores / thinkers.max(1)).max(1)).unwrap_or(u32::MAX);
-    let asked = spec.jobs.unwrap_or(fair);
+    // Counted in nodes, thoughts are the same however slow.
     let by_clock = spec.time_budgets.iter().any(|time| time.budget == Budget::Clock);
+    let share = if by_clock { thinkers.max(1) } else { 1 };
+    let fair = u32::try_from((cores / share).max(1)).unwrap_or(u32::MAX);
+    let asked = spec.jobs.unwrap_or(fair);
     if asked > fair && by_clock && thinkers > 0 {
         warnings.push(format!(
             "{asked} matches at once with up to {thinkers} players thinking in each on {cores} cores: \
