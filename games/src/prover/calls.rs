@@ -16,6 +16,9 @@ use super::terms::{NONE, TermId};
 /// Deepest nesting of calls, which is bounded by the thread's stack.
 const MAX_DEPTH: usize = 600;
 
+/// What a call costs, in steps.
+const CALLING: u64 = 4;
+
 /// Static answers beyond this number are forgotten and found again.
 const MAX_STATIC_ANSWERS: u32 = 1 << 20;
 
@@ -75,7 +78,7 @@ impl Engine {
         let call = &program.calls[id as usize];
         let mut room = [NONE; ROOM];
         let keys = self.gather(program, keys, &mut room);
-        self.work += 2;
+        self.work += CALLING;
         if !call.memo {
             return self.ask(program, id, &keys);
         }
@@ -103,7 +106,13 @@ impl Engine {
             return Err(Halt::TooDeep(program.component_of[call.predicate]));
         }
         self.calls.depth += 1;
-        let result = self.solve(program, id, row, &keys);
+        let result = if call.recursive {
+            self.solve(program, id, row, &keys)
+        } else {
+            self.ask(program, id, &keys).inspect(|&holds| {
+                self.calls.status[id as usize][row as usize] = Status::Known(holds);
+            })
+        };
         self.calls.depth = self.calls.depth.saturating_sub(1);
         result
     }

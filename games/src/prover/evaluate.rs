@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use super::calls::Calls;
-use super::program::{Evaluation, Program, Slice, Step};
+use super::program::{Evaluation, Program, Slice, Step, Take};
 use super::rules::Phase;
 use super::table::Table;
 use super::terms::{FunctorId, NONE, TermId, Terms};
@@ -75,6 +75,21 @@ fn table<'a>(program: &'a Program, tables: &'a [Table], id: u32) -> &'a Table {
         Some(dynamic) => &tables[dynamic],
         None => &program.statics[id as usize],
     }
+}
+
+/// Fills registers with some of the values, or compares them; whether they fit.
+#[inline]
+fn take(takes: &[Take], values: &[TermId], registers: &mut [u32]) -> bool {
+    for take in takes {
+        let value = values[take.column as usize];
+        let register = &mut registers[take.register as usize];
+        if !take.check {
+            *register = value;
+        } else if *register != value {
+            return false;
+        }
+    }
+    true
 }
 
 impl Engine {
@@ -298,67 +313,18 @@ impl Engine {
                     let (start, end) = if delta { table.delta } else { (0, table.n_rows()) };
                     self.registers[cursor as usize] = start;
                     self.registers[cursor as usize + 1] = end;
-                    at += 1;
+                    at = self.next_scanned(program, at + 1);
                 }
-                Step::NextScan { table: id, cursor, takes, fail } => {
-                    let table = table(program, &self.tables, id);
-                    let takes = &program.takes[takes.range()];
-                    let end = self.registers[cursor as usize + 1];
-                    let mut row = self.registers[cursor as usize];
-                    at = loop {
-                        if row >= end {
-                            break fail as usize;
-                        }
-                        self.work += 1;
-                        let values = table.row(row);
-                        row += 1;
-                        let fits = takes.iter().all(|take| {
-                            let value = values[take.column as usize];
-                            if take.check {
-                                self.registers[take.register as usize] == value
-                            } else {
-                                self.registers[take.register as usize] = value;
-                                true
-                            }
-                        });
-                        if fits {
-                            self.registers[cursor as usize] = row;
-                            break at + 1;
-                        }
-                    };
-                }
+                Step::NextScan { .. } => at = self.next_scanned(program, at),
                 Step::OpenProbe { table: id, index, keys, cursor, fail } => {
                     let row = self.first(program, id, index, keys);
                     self.registers[cursor as usize] = row;
-                    at = if row == NONE { fail as usize } else { at + 1 };
-                }
-                Step::NextProbe { table: id, index, cursor, takes, fail } => {
-                    let table = table(program, &self.tables, id);
-                    let takes = &program.takes[takes.range()];
-                    let mut row = self.registers[cursor as usize];
-                    at = loop {
-                        if row == NONE {
-                            break fail as usize;
-                        }
-                        self.work += 1;
-                        let values = table.row(row);
-                        let after = table.after(index, row);
-                        let fits = takes.iter().all(|take| {
-                            let value = values[take.column as usize];
-                            if take.check {
-                                self.registers[take.register as usize] == value
-                            } else {
-                                self.registers[take.register as usize] = value;
-                                true
-                            }
-                        });
-                        row = after;
-                        if fits {
-                            self.registers[cursor as usize] = after;
-                            break at + 1;
-                        }
+                    at = match row {
+                        NONE => fail as usize,
+                        _ => self.next_probed(program, at + 1),
                     };
                 }
+                Step::NextProbe { .. } => at = self.next_probed(program, at),
                 Step::Test { table: id, index, keys, negated, fail } => {
                     let found = self.first(program, id, index, keys) != NONE;
                     at = if found != negated { at + 1 } else { fail as usize };
@@ -369,22 +335,13 @@ impl Engine {
                 }
                 Step::Open { source, functor, takes, fail } => {
                     let term = self.registers[source as usize];
-                    at = if self.terms.functor(term) != functor {
-                        fail as usize
-                    } else {
-                        let values = self.terms.arguments(term);
-                        let registers = &mut self.registers;
-                        let fits = program.takes[takes.range()].iter().all(|take| {
-                            let value = values[take.column as usize];
-                            if take.check {
-                                registers[take.register as usize] == value
-                            } else {
-                                registers[take.register as usize] = value;
-                                true
-                            }
-                        });
-                        if fits { at + 1 } else { fail as usize }
-                    };
+                    let fits = self.terms.functor(term) == functor
+                        && take(
+                            &program.takes[takes.range()],
+                            self.terms.arguments(term),
+                            &mut self.registers,
+                        );
+                    at = if fits { at + 1 } else { fail as usize };
                 }
                 Step::Find { functor, arguments, target, fail } => {
                     let mut room = [NONE; ROOM];
@@ -432,6 +389,49 @@ impl Engine {
                 Step::End => return Ok(false),
             }
         }
+    }
+
+    /// Goes on with the step `NextScan` at this place; the step to do then.
+    #[inline]
+    fn next_scanned(&mut self, program: &Program, at: usize) -> usize {
+        let Step::NextScan { table: id, cursor, takes, fail } = program.steps[at] else {
+            unreachable!("`OpenScan` stands before `NextScan`")
+        };
+        let table = table(program, &self.tables, id);
+        let takes = &program.takes[takes.range()];
+        let end = self.registers[cursor as usize + 1];
+        let mut row = self.registers[cursor as usize];
+        while row < end {
+            self.work += 1;
+            let values = table.row(row);
+            row += 1;
+            if take(takes, values, &mut self.registers) {
+                self.registers[cursor as usize] = row;
+                return at + 1;
+            }
+        }
+        fail as usize
+    }
+
+    /// Goes on with the step `NextProbe` at this place; the step to do then.
+    #[inline]
+    fn next_probed(&mut self, program: &Program, at: usize) -> usize {
+        let Step::NextProbe { table: id, index, cursor, takes, fail } = program.steps[at] else {
+            unreachable!("`OpenProbe` stands before `NextProbe`")
+        };
+        let table = table(program, &self.tables, id);
+        let takes = &program.takes[takes.range()];
+        let mut row = self.registers[cursor as usize];
+        while row != NONE {
+            self.work += 1;
+            let values = table.row(row);
+            row = table.after(index, row);
+            if take(takes, values, &mut self.registers) {
+                self.registers[cursor as usize] = row;
+                return at + 1;
+            }
+        }
+        fail as usize
     }
 
     /// The values of some registers, in `room` if they find room there.

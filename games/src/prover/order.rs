@@ -6,6 +6,9 @@
 
 use super::terms::{Store, TermId, compare};
 
+/// More new terms than this are entered all at once.
+const FEW: usize = 8;
+
 /// Labels of terms.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
@@ -23,11 +26,11 @@ impl Order {
         items: &mut [T],
         term: impl Fn(T) -> TermId,
     ) {
-        for &item in items.iter() {
-            let id = term(item);
-            if self.labels.get(id as usize).is_none_or(|&label| label == 0) {
-                self.enter(store, id);
-            }
+        let is_new = |id: &TermId| self.labels.get(*id as usize).is_none_or(|&label| label == 0);
+        let n_new = items.iter().map(|&item| term(item)).filter(is_new).count();
+        if n_new > 0 {
+            let new: Vec<TermId> = items.iter().map(|&item| term(item)).filter(is_new).collect();
+            self.enter(store, new);
         }
         let labels = &self.labels;
         let label = |item: &T| labels[term(*item) as usize];
@@ -36,21 +39,53 @@ impl Order {
         }
     }
 
+    /// Gives labels to new terms.
     #[cold]
-    fn enter(&mut self, store: &Store, term: TermId) {
-        if self.labels.len() <= term as usize {
-            self.labels.resize((term as usize + 1).next_power_of_two(), 0);
+    fn enter(&mut self, store: &Store, mut new: Vec<TermId>) {
+        if self.labels.len() < store.len() {
+            self.labels.resize(store.len().next_power_of_two(), 0);
         }
-        let at = self.sorted.partition_point(|&other| compare(store, other, term).is_lt());
-        let label = |at: usize| self.labels[self.sorted[at] as usize];
-        let below = if at == 0 { 0 } else { label(at - 1) };
-        let above = if at == self.sorted.len() { u64::MAX } else { label(at) };
-        self.sorted.insert(at, term);
-        let middle = below + (above - below) / 2;
-        if middle > below {
-            self.labels[term as usize] = middle;
-            return;
+        new.sort_unstable_by(|&left, &right| compare(store, left, right));
+        new.dedup();
+        if new.len() > FEW {
+            return self.merge(store, &new);
         }
+        for term in new {
+            let at = self.position(store, term);
+            let label = |at: usize| self.labels[self.sorted[at] as usize];
+            let below = if at == 0 { 0 } else { label(at - 1) };
+            let above = if at == self.sorted.len() { u64::MAX } else { label(at) };
+            self.sorted.insert(at, term);
+            let middle = below + (above - below) / 2;
+            if middle > below {
+                self.labels[term as usize] = middle;
+            } else {
+                self.label_evenly();
+            }
+        }
+    }
+
+    /// Where a term belongs among the sorted ones.
+    fn position(&self, store: &Store, term: TermId) -> usize {
+        self.sorted.partition_point(|&other| compare(store, other, term).is_lt())
+    }
+
+    /// Enters many terms, which are sorted, at once.
+    fn merge(&mut self, store: &Store, new: &[TermId]) {
+        let mut merged = Vec::with_capacity(self.sorted.len() + new.len());
+        let mut from = 0;
+        for &term in new {
+            let at = self.position(store, term);
+            merged.extend_from_slice(&self.sorted[from..at]);
+            merged.push(term);
+            from = at;
+        }
+        merged.extend_from_slice(&self.sorted[from..]);
+        self.sorted = merged;
+        self.label_evenly();
+    }
+
+    fn label_evenly(&mut self) {
         let gap = u64::MAX / (self.sorted.len() as u64 + 1);
         for (rank, &term) in self.sorted.iter().enumerate() {
             self.labels[term as usize] = gap * (rank as u64 + 1);
@@ -77,7 +112,8 @@ mod tests {
         }
         let mut order = Order::default();
         // In an order that splits the same gap again and again.
-        for batch in all.rchunks(7) {
+        let (one_by_one, at_once) = all.split_at(1200);
+        for batch in one_by_one.rchunks(7).chain([at_once]) {
             let mut batch = batch.to_vec();
             order.sort(&terms, &mut batch, |term| term);
             assert!(batch.is_sorted_by(|&left, &right| compare(&terms, left, right).is_le()));
