@@ -14,6 +14,8 @@ use std::fs::{File, OpenOptions};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Take, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 
 use serde::Deserialize;
 
@@ -504,9 +506,7 @@ impl Journal {
             entries.push(IndexEntry { job, job_id: hash_of_id(&job_id), offset, done });
         }
         superseded(&mut entries);
-        let file = File::open(&self.path).map_err(|source| read_error(&self.path, source))?;
-        let reader = BufReader::with_capacity(READ_BUFFER, file);
-        Ok(Index { entries, reader, path: self.path })
+        Ok(Index { entries, path: self.path })
     }
 }
 
@@ -515,7 +515,6 @@ impl Journal {
 #[derive(Debug)]
 pub(crate) struct Index {
     entries: Vec<IndexEntry>,
-    reader: BufReader<File>,
     path: PathBuf,
 }
 
@@ -551,30 +550,87 @@ pub(crate) fn superseded(entries: &mut Vec<IndexEntry>) -> Vec<u64> {
     offsets
 }
 
+/// Matches rendered at once.
+const PART: usize = 2048;
+
 impl Index {
-    /// Calls `visit` with each record that counts, in the order of the schedule.
-    pub(crate) fn for_each<E: From<JournalError>>(
-        mut self,
-        mut visit: impl FnMut(&MatchRecord) -> Result<(), E>,
+    /// Renders all records that count, a part of them at a time and on all cores,
+    /// and hands what comes of each part to `take` in the order of the schedule.
+    pub(crate) fn render<T: Send, E: From<JournalError> + Send>(
+        &self,
+        render: impl Fn(&mut Records<'_>) -> Result<T, E> + Sync,
+        mut take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
-        let read_error = |source| read_error(&self.path, source);
-        let mut line = vec![];
-        let mut position = 0;
-        for entry in &self.entries {
-            // Records stand nearly in order, so that most of these stay in the buffer.
-            let distance = entry.offset.wrapping_sub(position).cast_signed();
-            self.reader.seek_relative(distance).map_err(read_error)?;
-            line.clear();
-            let n_bytes = self.reader.read_until(b'\n', &mut line).map_err(read_error)?;
-            position = entry.offset + n_bytes as u64;
-            let record = serde_json::from_slice(&line).map_err(|source| {
-                let path = self.path.clone();
-                line_number(&path, entry.offset)
-                    .map_or_else(|error| error, |line| JournalError::Damaged { path, line, source })
-            })?;
-            visit(&record)?;
-        }
-        Ok(())
+        let n_parts = self.entries.len().div_ceil(PART);
+        let n_threads = thread::available_parallelism().map_or(1, usize::from).min(n_parts);
+        thread::scope(|scope| {
+            let mut rendered = Vec::with_capacity(n_threads);
+            for first in 0..n_threads {
+                // A thread is one part ahead of what was taken, so that memory is bounded.
+                let (sender, receiver) = mpsc::sync_channel(1);
+                let render = &render;
+                scope.spawn(move || {
+                    for entries in self.entries.chunks(PART).skip(first).step_by(n_threads) {
+                        let part = Records::new(&self.path, entries)
+                            .map_err(E::from)
+                            .and_then(|mut records| render(&mut records));
+                        let failed = part.is_err();
+                        if sender.send(part).is_err() || failed {
+                            break;
+                        }
+                    }
+                });
+                rendered.push(receiver);
+            }
+            for part in 0..n_parts {
+                let part = rendered[part % n_threads].recv();
+                take(part.expect("a thread sends all its parts, or the error that ends it")?)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The records of some entries of an [`Index`], read one after the other.
+pub(crate) struct Records<'a> {
+    path: &'a Path,
+    reader: BufReader<File>,
+    entries: std::slice::Iter<'a, IndexEntry>,
+    position: u64,
+    line: Vec<u8>,
+}
+
+impl<'a> Records<'a> {
+    fn new(path: &'a Path, entries: &'a [IndexEntry]) -> Result<Self, JournalError> {
+        let file = File::open(path).map_err(|source| read_error(path, source))?;
+        let reader = BufReader::with_capacity(READ_BUFFER, file);
+        Ok(Self { path, reader, entries: entries.iter(), position: 0, line: vec![] })
+    }
+
+    fn read(&mut self, entry: &IndexEntry) -> Result<MatchRecord, JournalError> {
+        // Records stand nearly in order, so that most of these stay in the buffer.
+        let distance = entry.offset.wrapping_sub(self.position).cast_signed();
+        self.line.clear();
+        let n_bytes = self
+            .reader
+            .seek_relative(distance)
+            .and_then(|()| self.reader.read_until(b'\n', &mut self.line))
+            .map_err(|source| read_error(self.path, source))?;
+        self.position = entry.offset + n_bytes as u64;
+        serde_json::from_slice(&self.line).map_err(|source| {
+            let path = self.path.to_owned();
+            line_number(&path, entry.offset)
+                .map_or_else(|error| error, |line| JournalError::Damaged { path, line, source })
+        })
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<MatchRecord, JournalError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let entry = self.entries.next()?;
+        Some(self.read(entry))
     }
 }
 
@@ -767,7 +823,10 @@ mod tests {
         let third = text.lines().nth(2).unwrap().replace("\"steps\"", "steps\"");
         lines[2] = &third;
         std::fs::write(&path, lines.join("\n") + "\n").unwrap();
-        let error = index().unwrap().for_each(|_| Ok::<_, JournalError>(())).unwrap_err();
+        let error = index()
+            .unwrap()
+            .render(|records| records.collect::<Result<Vec<_>, JournalError>>(), |_| Ok(()))
+            .unwrap_err();
         assert!(matches!(error, JournalError::Damaged { line: 3, .. }), "{error}");
     }
 
@@ -839,10 +898,13 @@ mod tests {
         let mut counted = vec![];
         let index = Journal::open(&path).unwrap().index().unwrap();
         index
-            .for_each(|record| {
-                counted.push((record.job, record.attempt));
-                Ok::<_, JournalError>(())
-            })
+            .render(
+                |records| records.collect::<Result<Vec<_>, JournalError>>(),
+                |records| {
+                    counted.extend(records.iter().map(|record| (record.job, record.attempt)));
+                    Ok(())
+                },
+            )
             .unwrap();
         assert_eq!(counted, [(0, 2), (1, 2), (2, 2)]);
 

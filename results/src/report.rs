@@ -621,7 +621,8 @@ fn escaped(cell: &str) -> String {
 
 /// A row for each mean: overall, then by game, role and clock.
 fn csv(standings: &Standings) -> String {
-    let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(vec![]);
+    let mut writer =
+        csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(vec![]);
     let mut row =
         |scope: &str, game: &str, role: &str, clock: &str, player, estimate: &Estimate| {
             let number =

@@ -6,7 +6,6 @@
 //! carried out is left empty, so that equal runs give equal bytes.
 
 use std::fmt::{Display, Write as _};
-use std::io::Write;
 use std::path::Path;
 
 use crate::files::{self, FillError, WriteError, write_whole};
@@ -103,17 +102,27 @@ pub enum TableError {
 pub fn write_tables(run: &Path) -> Result<(), TableError> {
     let (index, timings) = open(run)?;
     write_whole(&run.join(files::MATCHES), |matches| {
-        let mut matches = Table::new(matches, &MATCH_COLUMNS, timings)?;
+        matches.write_all(&heading(&MATCH_COLUMNS)?)?;
         write_whole(&run.join(files::MOVES), |moves| {
-            let mut moves = Table::new(moves, &MOVE_COLUMNS, timings)?;
-            index.for_each(|record| {
-                write_match(&mut matches, record)?;
-                write_moves(&mut moves, record)
-            })?;
-            Ok(moves.writer.flush()?)
+            moves.write_all(&heading(&MOVE_COLUMNS)?)?;
+            index.render(
+                |records| {
+                    let mut matches = Table::new(timings);
+                    let mut moves = Table::new(timings);
+                    for record in records {
+                        let record = record?;
+                        write_match(&mut matches, &record)?;
+                        write_moves(&mut moves, &record)?;
+                    }
+                    Ok((matches.into_bytes()?, moves.into_bytes()?))
+                },
+                |(match_rows, move_rows)| {
+                    matches.write_all(&match_rows)?;
+                    Ok(moves.write_all(&move_rows)?)
+                },
+            )
         })
-        .map_err(FillError::Other)?;
-        Ok(matches.writer.flush()?)
+        .map_err(FillError::Other)
     })
 }
 
@@ -124,9 +133,17 @@ pub fn write_tables(run: &Path) -> Result<(), TableError> {
 pub fn write_matches(run: &Path) -> Result<(), TableError> {
     let (index, timings) = open(run)?;
     write_whole(&run.join(files::MATCHES), |matches| {
-        let mut matches = Table::new(matches, &MATCH_COLUMNS, timings)?;
-        index.for_each(|record| write_match(&mut matches, record))?;
-        Ok(matches.writer.flush()?)
+        matches.write_all(&heading(&MATCH_COLUMNS)?)?;
+        index.render(
+            |records| {
+                let mut table = Table::new(timings);
+                for record in records {
+                    write_match(&mut table, &record?)?;
+                }
+                table.into_bytes()
+            },
+            |rows| Ok(matches.write_all(&rows)?),
+        )
     })
 }
 
@@ -136,7 +153,7 @@ fn open(run: &Path) -> Result<(Index, bool), TableError> {
     Ok((journal.index()?, timings))
 }
 
-fn write_match<W: Write>(table: &mut Table<W>, record: &MatchRecord) -> Row {
+fn write_match(table: &mut Table, record: &MatchRecord) -> Row {
     for (role, seat) in record.seats.iter().enumerate() {
         table.number(record.job)?;
         table.text(&record.job_id)?;
@@ -173,12 +190,7 @@ fn write_match<W: Write>(table: &mut Table<W>, record: &MatchRecord) -> Row {
 }
 
 /// The columns that summarise the decisions of a role.
-fn write_play<W: Write>(
-    table: &mut Table<W>,
-    record: &MatchRecord,
-    role: usize,
-    seat: &SeatRecord,
-) -> Row {
+fn write_play(table: &mut Table, record: &MatchRecord, role: usize, seat: &SeatRecord) -> Row {
     let decisions = || record.steps.iter().filter_map(|step| step.get(role));
     table.number(decisions().count())?;
     table.number(decisions().filter(|decision| decision.is_choice()).count())?;
@@ -218,7 +230,7 @@ fn write_play<W: Write>(
     table.tenths(harness.filter(|_| table.timings))
 }
 
-fn write_moves<W: Write>(table: &mut Table<W>, record: &MatchRecord) -> Row {
+fn write_moves(table: &mut Table, record: &MatchRecord) -> Row {
     for (step, decisions) in record.steps.iter().enumerate() {
         for (role, (decision, seat)) in decisions.iter().zip(&record.seats).enumerate() {
             table.number(record.job)?;
@@ -275,9 +287,19 @@ impl DecisionRecord {
 /// The result of writing a field or a row.
 type Row = Result<(), FillError<TableError>>;
 
-/// A CSV file being written, field by field. It refuses rows of unequal length.
-struct Table<W: Write> {
-    writer: csv::Writer<W>,
+/// The line of headings.
+fn heading(columns: &[&str]) -> Result<Vec<u8>, FillError<TableError>> {
+    let mut table = Table::new(false);
+    for column in columns {
+        table.text(column)?;
+    }
+    table.end()?;
+    table.into_bytes()
+}
+
+/// Rows of a CSV file, written field by field. It refuses rows of unequal length.
+struct Table {
+    writer: csv::Writer<Vec<u8>>,
     timings: bool,
     /// The field at hand.
     text: String,
@@ -285,11 +307,15 @@ struct Table<W: Write> {
     choices: Vec<u64>,
 }
 
-impl<W: Write> Table<W> {
-    fn new(writer: W, columns: &[&str], timings: bool) -> Result<Self, FillError<TableError>> {
-        let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(writer);
-        writer.write_record(columns)?;
-        Ok(Self { writer, timings, text: String::new(), choices: vec![] })
+impl Table {
+    fn new(timings: bool) -> Self {
+        let terminator = csv::Terminator::CRLF;
+        let writer = csv::WriterBuilder::new().terminator(terminator).from_writer(vec![]);
+        Self { writer, timings, text: String::new(), choices: vec![] }
+    }
+
+    fn into_bytes(self) -> Result<Vec<u8>, FillError<TableError>> {
+        Ok(self.writer.into_inner().map_err(csv::IntoInnerError::into_error)?)
     }
 
     fn text(&mut self, text: &str) -> Row {
