@@ -120,8 +120,7 @@ impl<'r> Planner<'r> {
                 if stratum != usize::MAX && clause.stratum != stratum {
                     continue;
                 }
-                let goal = || Goal::Insert(self.table_of[clause.head.predicate]);
-                let goal = goal();
+                let goal = Goal::Insert(self.table_of[clause.head.predicate]);
                 round.plans.push(self.clause(clause, &[], None, &goal, at, statics));
                 if !component.recursive {
                     continue;

@@ -28,6 +28,8 @@ const TRIAL_STEPS: u64 = 6_000_000;
 const MIN_TRIALS: u64 = 24;
 /// unless they take more than this.
 const MAX_TRIAL_STEPS: u64 = 40_000_000;
+/// So often samples are taken anew after tuning.
+const MAX_ROUNDS: usize = 2;
 /// States of one sampled playout.
 const MAX_LENGTH: usize = 60;
 const MAX_PLAYOUTS: usize = 4;
@@ -41,36 +43,61 @@ struct Sample {
 /// Tunes a prover that has an untuned program.
 pub(crate) fn tune(prover: &mut Prover) {
     let mut blueprint = (*prover.blueprint).clone();
+    // A program that takes long yields few samples, a better one more.
+    for _ in 0..MAX_ROUNDS {
+        let (samples, complete) = find_samples(prover, &mut blueprint);
+        if samples.is_empty() {
+            return;
+        }
+        note_sizes(prover, &mut blueprint, &samples);
+        prover.adopt(&mut blueprint);
+        let Some((samples, steps)) = thin(prover, samples) else { return };
+        climb(prover, &mut blueprint, &samples, steps);
+        if complete {
+            return;
+        }
+    }
+}
+
+/// Gathers samples; what makes that fail is evaluated in another way. Also
+/// whether all of the samples that one would want were found.
+fn find_samples(prover: &mut Prover, blueprint: &mut Blueprint) -> (Vec<Sample>, bool) {
     let mut samples = Vec::new();
-    for _ in 0..blueprint.rules.components.len() {
+    for failures in 0..blueprint.rules.components.len() {
         match gather(prover, &mut samples) {
-            Ok(()) => break,
+            Ok(complete) => return (samples, complete && failures == 0),
             Err(halt) => {
-                let Some((component, mode)) = remedy(prover, &blueprint, &halt) else { break };
+                let Some((component, mode)) = remedy(prover, blueprint, &halt) else { break };
                 if halt == Halt::Budget {
                     blueprint.expect_huge(component);
                 }
                 blueprint.set_mode(component, mode);
-                prover.adopt(&mut blueprint);
+                prover.adopt(blueprint);
             }
         }
     }
-    if samples.is_empty() {
-        return;
+    (samples, false)
+}
+
+/// Leaves out samples if fewer will do; also the steps that these take.
+fn thin(prover: &mut Prover, samples: Vec<Sample>) -> Option<(Vec<Sample>, u64)> {
+    let mut by_steps = Vec::new();
+    for sample in samples {
+        let steps = measure(prover, std::slice::from_ref(&sample), u64::MAX / 2).ok()?;
+        by_steps.push((steps, sample));
     }
-    note_sizes(prover, &mut blueprint, &samples);
-    prover.adopt(&mut blueprint);
-    let Ok(mut best) = measure(prover, &samples, u64::MAX / 2) else { return };
-    if best > ENOUGH_STEPS {
-        let share = (samples.len() as u64 * ENOUGH_STEPS / best).max(2) as usize;
-        let skip = samples.len().div_ceil(share);
-        samples = samples.into_iter().step_by(skip.max(1)).collect();
-        match measure(prover, &samples, u64::MAX / 2) {
-            Ok(steps) => best = steps,
-            Err(_) => return,
-        }
+    let steps: u64 = by_steps.iter().map(|(steps, _)| steps).sum();
+    if steps > ENOUGH_STEPS {
+        // The states of some games take turns in being simple, so that every
+        // second one would not do: costly and cheap ones are wanted.
+        by_steps.sort_by_key(|&(steps, _)| std::cmp::Reverse(steps));
+        let share = (by_steps.len() as u64 * ENOUGH_STEPS / steps).max(2) as usize;
+        let skip = by_steps.len().div_ceil(share);
+        by_steps = by_steps.into_iter().step_by(skip).collect();
     }
-    climb(prover, &mut blueprint, &samples, best);
+    let samples: Vec<_> = by_steps.into_iter().map(|(_, sample)| sample).collect();
+    let steps = measure(prover, &samples, u64::MAX / 2).ok()?;
+    Some((samples, steps))
 }
 
 /// Tries out ways to evaluate one component after the other, and keeps what is
@@ -142,8 +169,8 @@ pub(crate) fn remedy(prover: &Prover, blueprint: &Blueprint, halt: &Halt) -> Opt
     open.find(|&component| is_candidate(component)).map(|component| (component, Mode::Memo))
 }
 
-/// Plays at random and keeps what was seen.
-fn gather(prover: &mut Prover, samples: &mut Vec<Sample>) -> Result<(), Halt> {
+/// Plays at random and keeps what was seen; whether there was time for all.
+fn gather(prover: &mut Prover, samples: &mut Vec<Sample>) -> Result<bool, Halt> {
     samples.clear();
     let mut seed = 0x853c_49e6_748f_ea9b_u64;
     let mut random = move |n: usize| {
@@ -173,11 +200,11 @@ fn gather(prover: &mut Prover, samples: &mut Vec<Sample>) -> Result<(), Halt> {
             samples.push(Sample { state, joint_move });
             state = next;
             if prover.engine.work - start > SAMPLE_STEPS {
-                return Ok(());
+                return Ok(false);
             }
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// The steps it takes to answer the questions of a playout on all samples.
