@@ -440,8 +440,6 @@ pub enum GoalConflict {
     /// The smallest.
     #[default]
     Smallest,
-    /// The first derived.
-    First,
     /// None: the match ends as a game error.
     Error,
 }

@@ -241,7 +241,6 @@ fn substitute_name(substitute: Substitute) -> &'static str {
 fn goal_conflict_name(policy: GoalConflict) -> &'static str {
     match policy {
         GoalConflict::Smallest => "smallest",
-        GoalConflict::First => "first",
         GoalConflict::Error => "error",
     }
 }

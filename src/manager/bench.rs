@@ -118,10 +118,9 @@ impl Bench {
                 }
             };
             let smallest = reading.values.iter().min().copied();
-            let first = reading.values.first().copied();
             // A value left out because it is no number is a value all the same.
             let n_values = reading.values.len() + usize::from(reading.unreadable);
-            if first.is_none() {
+            if smallest.is_none() {
                 flag(GoalFlag::GoalMissing);
             } else if n_values > 1 {
                 if conflict == GoalConflict::Error && counts(role) {
@@ -133,8 +132,7 @@ impl Bench {
             if reading.clamped {
                 flag(GoalFlag::GoalClamped);
             }
-            let goal = if conflict == GoalConflict::First { first } else { smallest };
-            score.rewards.push(goal.unwrap_or(Goal::MIN).value());
+            score.rewards.push(smallest.unwrap_or(Goal::MIN).value());
         }
         Ok(score)
     }

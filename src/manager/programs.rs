@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -25,6 +25,9 @@ use rustix::process::{
 
 /// Variable of the environment by which a program's descendants are known.
 const MARK: &str = "GAMEMASTER_PLAYER";
+
+/// Most bytes that are kept of what one launched program writes.
+const MAX_LOG_BYTES: u64 = 16 << 20;
 
 /// Why a program could not be launched.
 #[derive(Debug, thiserror::Error)]
@@ -224,10 +227,8 @@ impl Programs {
         let words = words(template, port)?;
         let (program, arguments) = words.split_first().expect("`words` returns at least one");
         let mark = format!("{}.{}.{number}", std::process::id(), nanoseconds());
-        let stderr = match self.log_folder.as_deref() {
-            None => Stdio::null(),
-            Some(folder) => log(folder, id, number)?.into(),
-        };
+        let log = self.log_folder.as_deref().map(|folder| log(folder, id, number)).transpose()?;
+        let stderr = if log.is_some() { Stdio::piped() } else { Stdio::null() };
         let mut command = Command::new(program);
         command
             .args(arguments)
@@ -241,9 +242,16 @@ impl Programs {
         unsafe {
             command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
         }
-        let child = self
+        let mut child = self
             .spawn(command)
             .map_err(|source| LaunchError::Spawn { program: program.clone(), source })?;
+        if let (Some(log), Some(stderr)) = (log, child.stderr.take()) {
+            // Ends when the last descendant that holds the pipe does. Without a
+            // thread to spare the log stays empty.
+            let _ = thread::Builder::new()
+                .name("player log".to_owned())
+                .spawn(move || keep_log(stderr, log, MAX_LOG_BYTES));
+        }
         lock(&self.live).insert(mark.clone(), child.id());
         let live = Arc::clone(&self.live);
         Ok(Program { child, mark, live, port, suspect: false })
@@ -307,6 +315,17 @@ fn log(folder: &Path, id: &str, number: u64) -> Result<File, LaunchError> {
         .map_err(|source| LaunchError::Log { path, source })
 }
 
+/// Copies what a program writes into its log, and drops what is beyond
+/// `max_bytes`: no player may fill the disk, or hang because nobody reads.
+fn keep_log(mut stderr: impl Read, mut log: impl Write, max_bytes: u64) {
+    // A log that cannot be written is no reason to let the program hang.
+    let kept = io::copy(&mut stderr.by_ref().take(max_bytes), &mut log);
+    let dropped = io::copy(&mut stderr, &mut io::sink());
+    if kept.is_ok() && dropped.is_ok_and(|n_bytes| n_bytes > 0) {
+        let _ = writeln!(log, "\n[what followed was dropped: the log holds {max_bytes} bytes]");
+    }
+}
+
 /// The words of a command line, `{port}` replaced. Quotes of either kind keep
 /// blanks; there is no shell.
 fn words(template: &str, port: u16) -> Result<Vec<String>, LaunchError> {
@@ -342,6 +361,18 @@ fn words(template: &str, port: u16) -> Result<Vec<String>, LaunchError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_log_is_cut_where_it_grows_too_large() {
+        let kept = |text: &str| {
+            let mut log = Vec::new();
+            keep_log(text.as_bytes(), &mut log, 10);
+            String::from_utf8(log).unwrap()
+        };
+        assert_eq!(kept("ten bytes."), "ten bytes.");
+        let cut = kept("ten bytes. And more.");
+        assert!(cut.starts_with("ten bytes.\n[what followed was dropped"), "{cut}");
+    }
 
     #[test]
     fn a_command_line_is_split_into_words() {

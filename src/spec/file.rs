@@ -104,7 +104,6 @@ enum SubstituteWord {
 enum GoalConflictWord {
     #[default]
     Smallest,
-    First,
     Error,
 }
 
@@ -203,7 +202,6 @@ pub fn read(
             },
             goal_conflict: match file.faults.goal_conflict {
                 GoalConflictWord::Smallest => GoalConflict::Smallest,
-                GoalConflictWord::First => GoalConflict::First,
                 GoalConflictWord::Error => GoalConflict::Error,
             },
             scramble: file.scramble,
