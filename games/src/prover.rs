@@ -174,7 +174,9 @@ impl Prover {
             };
             // Tables may be half full.
             self.is_loaded = false;
-            match (tune::remedy(self, &self.blueprint, &halt), halt) {
+            let remedy = tune::remedy(self, &self.blueprint, &halt);
+            self.engine.begin(&self.program, Phase::State);
+            match (remedy, halt) {
                 (Some((component, mode)), _) => {
                     let mut blueprint = (*self.blueprint).clone();
                     blueprint.set_mode(component, mode);
@@ -256,6 +258,9 @@ impl Prover {
     /// Evaluates a predicate and returns its table.
     fn evaluate(&mut self, predicate: usize) -> Result<u32, Halt> {
         let component = self.program.component_of[predicate];
+        for &first in &self.program.prerequisites[component as usize] {
+            self.engine.ensure(&self.program, first)?;
+        }
         self.engine.ensure(&self.program, component)?;
         Ok(self.program.table_of[predicate])
     }

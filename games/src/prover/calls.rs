@@ -61,6 +61,21 @@ impl Calls {
         self.status.resize(n_calls, Vec::new());
     }
 
+    /// Notes that calls or evaluations nest by one more.
+    #[inline]
+    pub(super) fn go_deeper(&mut self, component: u32) -> Result<(), Halt> {
+        if self.depth >= MAX_DEPTH {
+            return Err(Halt::TooDeep(component));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn come_back(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
     /// Forgets what was going on when an error ended it.
     pub(crate) fn abandon(&mut self) {
         for (call, row) in self.stack.drain(..) {
@@ -80,7 +95,10 @@ impl Engine {
         let keys = self.gather(program, keys, &mut room);
         self.work += CALLING;
         if !call.memo {
-            return self.ask(program, id, &keys);
+            self.calls.go_deeper(program.component_of[call.predicate])?;
+            let result = self.ask(program, id, &keys);
+            self.calls.come_back();
+            return result;
         }
         let epoch = self.epochs[call.phase as usize];
         if self.calls.epochs[id as usize] != epoch {
@@ -102,10 +120,7 @@ impl Engine {
             }
             Status::Stale => {}
         }
-        if self.calls.depth >= MAX_DEPTH {
-            return Err(Halt::TooDeep(program.component_of[call.predicate]));
-        }
-        self.calls.depth += 1;
+        self.calls.go_deeper(program.component_of[call.predicate])?;
         let result = if call.recursive {
             self.solve(program, id, row, &keys)
         } else {
@@ -113,7 +128,7 @@ impl Engine {
                 self.calls.status[id as usize][row as usize] = Status::Known(holds);
             })
         };
-        self.calls.depth = self.calls.depth.saturating_sub(1);
+        self.calls.come_back();
         result
     }
 

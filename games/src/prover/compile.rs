@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::evaluate::{Engine, Halt};
 use super::plan::{Mode, Planner};
 use super::program::{Evaluation, FactTable, Program};
-use super::rules::{Phase, Rules, Source};
+use super::rules::{Condition, Phase, Rules, Source};
 use super::sizes::{Size, Sizes};
 use super::table::Table;
 use super::terms::{TermId, Terms};
@@ -14,6 +14,9 @@ use crate::state_machine::{Guards, ReasoningError};
 
 /// A static component that takes more steps is evaluated on demand.
 const MAX_STATIC_STEPS: u64 = 4_000_000;
+
+/// Predicates may nest so deeply and still be evaluated on first use.
+const MAX_NESTING: usize = 50;
 
 /// All that plans are made of.
 #[derive(Clone, Debug)]
@@ -165,6 +168,43 @@ pub(crate) fn measured(table: &Table) -> Size {
     }
 }
 
+/// Evaluation on first use nests as deeply as predicates rest on each other.
+/// Where that may exhaust the stack, all is evaluated from the bottom instead.
+fn prerequisites(
+    rules: &Rules,
+    planner: &Planner<'_>,
+    evaluations: &[Option<Evaluation>],
+) -> Vec<Vec<u32>> {
+    let n = rules.components.len();
+    let mut below: Vec<Vec<usize>> = vec![Vec::new(); n];
+    let mut depths = vec![0; n];
+    for at in 0..n {
+        for &id in &rules.components[at].predicates {
+            for &clause in &rules.predicates[id].clauses {
+                let atoms = rules.clauses[clause].body.iter().filter_map(Condition::atom);
+                below[at].extend(atoms.map(|(atom, _)| rules.predicates[atom.predicate].component));
+            }
+        }
+        below[at].retain(|&other| other != at && evaluations[other].is_some());
+        depths[at] = below[at].iter().map(|&other| depths[other] + 1).max().unwrap_or(0);
+    }
+    let mut prerequisites = vec![Vec::new(); n];
+    for at in (0..n).filter(|&at| depths[at] > MAX_NESTING && rules.is_needed_in_full(at)) {
+        let mut needed = vec![false; n];
+        let mut todo = below[at].clone();
+        while let Some(other) = todo.pop() {
+            if !std::mem::replace(&mut needed[other], true) {
+                todo.extend(&below[other]);
+            }
+        }
+        let in_full = |&other: &usize| {
+            needed[other] && planner.modes[rules.components[other].predicates[0]] == Mode::Full
+        };
+        prerequisites[at] = (0..n).filter(in_full).map(|other| other as u32).collect();
+    }
+    prerequisites
+}
+
 fn assemble(
     rules: &Rules,
     planner: &Planner<'_>,
@@ -193,6 +233,7 @@ fn assemble(
         calls: planner.calls.clone(),
         static_calls,
         evaluations: evaluations.to_vec(),
+        prerequisites: prerequisites(rules, planner, evaluations),
         statics,
         layouts: planner.layouts.clone(),
         registers: planner.registers.clone(),

@@ -216,7 +216,9 @@ impl Engine {
         let Some(evaluation) = &program.evaluations[component as usize] else { return Ok(()) };
         let before = self.work;
         let outer = std::mem::take(&mut self.nested);
+        self.calls.go_deeper(component)?;
         let result = self.evaluate_rounds(program, evaluation);
+        self.calls.come_back();
         let spent = self.work - before;
         self.spent[component as usize] += spent - self.nested;
         self.nested = outer + spent;

@@ -153,6 +153,9 @@ pub(crate) struct Program {
     pub(crate) static_calls: Vec<u32>,
     /// By component; `None` for what is given or static.
     pub(crate) evaluations: Vec<Option<Evaluation>>,
+    /// By component, what to evaluate first lest evaluation nest too deeply, in
+    /// order; empty if there is no such danger.
+    pub(crate) prerequisites: Vec<Vec<u32>>,
     /// The static relations; their table numbers come first.
     pub(crate) statics: Vec<Arc<Table>>,
     /// The layouts of the others.

@@ -90,6 +90,20 @@ fn deep_recursion_does_not_exhaust_the_stack() {
 }
 
 #[test]
+fn long_chains_of_predicates_do_not_exhaust_the_stack() {
+    let chain = |from: usize, to: usize| {
+        let rule = |at: usize| format!("(<= (p{at} ?x) (p{} ?x)) (<= q{at} q{}) ", at + 1, at + 1);
+        (from..to).map(rule).collect::<String>()
+    };
+    let rules = format!(
+        "(init (at 1)) (<= (legal robot ?x) (p0 ?x) q0 (not q2500)) {} \
+         (<= (p2000 ?x) (true (at ?x))) (<= q2000 (true (at 1))) (<= q2500 (true (at 2)))",
+        chain(0, 2000)
+    );
+    assert_eq!(legal(&mut *machine(&rules, Guards::default()).unwrap()), Ok(1));
+}
+
+#[test]
 fn a_raised_flag_stops_the_computation() {
     let digits: String = (0..10).map(|digit| format!("(d {digit}) ")).collect();
     let rules = format!(
