@@ -114,7 +114,9 @@ impl Default for Guards {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReasoningError {
     /// A rule builds deeper terms than [`Guards::max_term_depth`].
-    #[error("derive a term nested deeper than {limit}; a recursive rule keeps building larger terms")]
+    #[error(
+        "derive a term nested deeper than {limit}; a recursive rule keeps building larger terms"
+    )]
     TermTooDeep {
         /// The limit that was reached.
         limit: u32,
