@@ -1,10 +1,10 @@
 //! The prover: evaluates the rules as written, for every rulesheet.
 //!
-//! The rules become [clauses](rules) over relations. Those that rest on nothing
-//! but the rules are [evaluated](compile) when the prover is made, the others
+//! The rules become clauses (`rules`) over relations. Those that rest on nothing
+//! but the rules are evaluated (`compile`) when the prover is made, the others
 //! when some question about a state needs them and at most once for a state:
-//! [bottom-up](evaluate) as a whole, or [on demand](calls) for the arguments
-//! asked for, whichever [takes fewer steps](tune). Nothing is grounded, so no
+//! bottom-up (`evaluate`) as a whole, or on demand (`calls`) for the arguments
+//! asked for, whichever takes fewer steps (`tune`). Nothing is grounded, so no
 //! rulesheet is too large. This is the reference that faster reasoners are held
 //! against.
 //!
