@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use games::{Game, StateMachine};
+use games::{Cancel, Game, StateMachine};
 use players::Kind;
 use reqwest::Client;
 use results::record::Budget;
@@ -118,6 +118,8 @@ pub struct Manager {
     addresses: Mutex<BTreeSet<Address>>,
     address_freed: Condvar,
     interrupt: watch::Sender<bool>,
+    /// Ends what the manager itself computes.
+    cancel: Cancel,
 }
 
 type Address = (String, u16);
@@ -194,6 +196,7 @@ impl Manager {
             addresses: Mutex::new(BTreeSet::new()),
             address_freed: Condvar::new(),
             interrupt: watch::Sender::new(false),
+            cancel: Cancel::new(),
         })
     }
 
@@ -256,6 +259,7 @@ impl Manager {
     /// later ones at once.
     pub fn interrupt(&self) {
         self.interrupt.send_replace(true);
+        self.cancel.cancel();
         self.address_freed.notify_all();
     }
 
@@ -488,4 +492,17 @@ pub struct MatchSetup {
     pub budget: Budget,
     /// Matches allowed to run at once.
     pub concurrency: u32,
+}
+
+impl MatchSetup {
+    /// Whether some player does not answer at once, and has to be waited for.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        self.seats.iter().flatten().any(|config| match &config.source {
+            PlayerSource::BuiltIn { kind, .. } => {
+                players::find(kind).is_none_or(|kind| !kind.instant)
+            }
+            PlayerSource::Remote { .. } | PlayerSource::Command { .. } => true,
+        })
+    }
 }

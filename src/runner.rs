@@ -92,7 +92,9 @@ pub fn run(
     );
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(MAX_BATCHES);
-        for index in 0..tournament.concurrency.max(1) {
+        let n_left = tournament.schedule.n_jobs() - tournament.done.len() as u64;
+        let n_workers = u64::from(tournament.concurrency).min(n_left).max(1);
+        for index in 0..n_workers {
             let batches = Batches { sender: sender.clone(), events: vec![], began, sent: began };
             let (cursor, worker) = (&cursor, manager.worker());
             std::thread::Builder::new()
@@ -193,7 +195,15 @@ fn work(
     while !stop.is_raised() {
         let Some(job) = cursor.lock().expect("workers do not panic").next() else { break };
         let setup = setup(tournament, job);
+        let waits = setup.waits();
+        if waits {
+            // What is finished must not wait for players that are to think.
+            batches.send(Instant::now());
+        }
         worker.play(&setup, &mut |event| batches.push(event));
+        if waits {
+            batches.send(Instant::now());
+        }
     }
     batches.send(Instant::now());
 }

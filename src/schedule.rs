@@ -44,8 +44,9 @@ pub struct Job {
     pub clocks: Clocks,
     /// What bounds thinking.
     pub budget: Budget,
-    /// Seed of the match: derived from the spec's seed, the game and the lap,
-    /// the same for all matches of a block and for all pairings of a lap.
+    /// Seed of the match: derived from the spec's seed, the game, the lap, the
+    /// players and the time budget; the same for all matches of a block, and for
+    /// no others, so that blocks are independent.
     pub seed: u64,
 }
 
@@ -393,6 +394,7 @@ impl Schedule {
         let block = u64::from(lap.number) * self.blocks_per_lap + position as u64;
         let players = self.seated(group, within % group.n_pairings, block_lap, rotation);
         let rotation = u32::try_from(rotation).expect("no game has that many roles");
+        let seed = self.match_seed(group, block_lap, &players);
         self.make(
             group,
             players,
@@ -406,7 +408,7 @@ impl Schedule {
                 seats: vec![],
                 clocks: self.plan.time_budgets[group.time_budget].clocks,
                 budget: self.plan.time_budgets[group.time_budget].budget,
-                seed: self.match_seed(group.game, block_lap),
+                seed,
             },
         )
     }
@@ -452,12 +454,24 @@ impl Schedule {
         }
     }
 
-    fn match_seed(&self, game: usize, lap: u32) -> u64 {
-        Fingerprint::of("match seed")
+    /// Blocks share no randomness: intervals take them for independent.
+    fn match_seed(&self, group: &Group, lap: u32, players: &[usize]) -> u64 {
+        let time = &self.plan.time_budgets[group.time_budget];
+        let nodes = match time.budget {
+            Budget::Clock => 0,
+            Budget::Nodes(nodes) => nodes,
+        };
+        let mut hashes: Vec<&str> =
+            players.iter().map(|&player| self.plan.players[player].hash.as_str()).collect();
+        hashes.sort_unstable();
+        let seed = Fingerprint::of("match seed")
             .number(self.plan.seed)
-            .text(&self.plan.games[game].hash)
+            .text(&self.plan.games[group.game].hash)
             .number(lap.into())
-            .seed()
+            .number(millis(time.clocks.start))
+            .number(millis(time.clocks.play))
+            .number(nodes);
+        hashes.into_iter().fold(seed, Fingerprint::text).seed()
     }
 
     fn make(&self, group: &Group, players: Vec<usize>, mut job: Job) -> Job {

@@ -6,7 +6,7 @@
 //! `docs/spec.md`.
 
 mod error;
-mod file;
+pub(crate) mod file;
 mod lock;
 mod player_text;
 

@@ -11,7 +11,8 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::histogram::Histogram;
-use crate::journal::{IndexEntry, Journal, JournalError, hash_of_id, superseded};
+use crate::index::{IndexEntry, hash_of_id, superseded};
+use crate::journal::{Journal, JournalError};
 use crate::record::{Budget, Ending, FaultKind, GoalFlag, Header, MANAGER};
 
 /// Bytes of a journal for which another thread is worth its while.

@@ -11,20 +11,18 @@
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Take, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
-use std::thread;
 
 use serde::Deserialize;
 
+use crate::index::{Index, IndexEntry, hash_of_id, superseded};
 use crate::record::{Ending, FORMAT_VERSION, Header, MatchRecord};
 
 /// Bytes gathered before they are handed to the system.
 const WRITE_BUFFER: usize = 64 * 1024;
 /// Bytes read at once.
-const READ_BUFFER: usize = 1 << 20;
+pub(crate) const READ_BUFFER: usize = 1 << 20;
 
 /// Why a journal cannot be written or read. Messages fit after "failed to".
 #[derive(Debug, thiserror::Error)]
@@ -506,131 +504,7 @@ impl Journal {
             entries.push(IndexEntry { job, job_id: hash_of_id(&job_id), offset, done });
         }
         superseded(&mut entries);
-        Ok(Index { entries, path: self.path })
-    }
-}
-
-/// Where the records are that count, in the order of the schedule: 32 bytes a
-/// match, so that the journal of a long run need not fit into memory.
-#[derive(Debug)]
-pub(crate) struct Index {
-    entries: Vec<IndexEntry>,
-    path: PathBuf,
-}
-
-/// Where a record is, and what decides whether it counts.
-#[derive(Debug)]
-pub(crate) struct IndexEntry {
-    pub(crate) job: u64,
-    /// [`hash_of_id`] of the job's id.
-    pub(crate) job_id: u64,
-    pub(crate) offset: u64,
-    pub(crate) done: bool,
-}
-
-/// Stands for a job's id where many are held at once.
-pub(crate) fn hash_of_id(job_id: &str) -> u64 {
-    BuildHasherDefault::<DefaultHasher>::default().hash_one(job_id)
-}
-
-/// Sorts records by the schedule, takes out those that do not count because
-/// there is a better attempt at the same job, and returns their offsets.
-pub(crate) fn superseded(entries: &mut Vec<IndexEntry>) -> Vec<u64> {
-    let mut offsets = vec![];
-    entries.sort_unstable_by_key(|entry| (entry.job, entry.job_id, entry.done, entry.offset));
-    // Of equal jobs the last stays: `dedup_by` keeps the first, hence the swap.
-    entries.dedup_by(|later, kept| {
-        let same = later.job == kept.job && later.job_id == kept.job_id;
-        if same {
-            std::mem::swap(later, kept);
-            offsets.push(later.offset);
-        }
-        same
-    });
-    offsets
-}
-
-/// Matches rendered at once.
-const PART: usize = 2048;
-
-impl Index {
-    /// Renders all records that count, a part of them at a time and on all cores,
-    /// and hands what comes of each part to `take` in the order of the schedule.
-    pub(crate) fn render<T: Send, E: From<JournalError> + Send>(
-        &self,
-        render: impl Fn(&mut Records<'_>) -> Result<T, E> + Sync,
-        mut take: impl FnMut(T) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let n_parts = self.entries.len().div_ceil(PART);
-        let n_threads = thread::available_parallelism().map_or(1, usize::from).min(n_parts);
-        thread::scope(|scope| {
-            let mut rendered = Vec::with_capacity(n_threads);
-            for first in 0..n_threads {
-                // A thread is one part ahead of what was taken, so that memory is bounded.
-                let (sender, receiver) = mpsc::sync_channel(1);
-                let render = &render;
-                scope.spawn(move || {
-                    for entries in self.entries.chunks(PART).skip(first).step_by(n_threads) {
-                        let part = Records::new(&self.path, entries)
-                            .map_err(E::from)
-                            .and_then(|mut records| render(&mut records));
-                        let failed = part.is_err();
-                        if sender.send(part).is_err() || failed {
-                            break;
-                        }
-                    }
-                });
-                rendered.push(receiver);
-            }
-            for part in 0..n_parts {
-                let part = rendered[part % n_threads].recv();
-                take(part.expect("a thread sends all its parts, or the error that ends it")?)?;
-            }
-            Ok(())
-        })
-    }
-}
-
-/// The records of some entries of an [`Index`], read one after the other.
-pub(crate) struct Records<'a> {
-    path: &'a Path,
-    reader: BufReader<File>,
-    entries: std::slice::Iter<'a, IndexEntry>,
-    position: u64,
-    line: Vec<u8>,
-}
-
-impl<'a> Records<'a> {
-    fn new(path: &'a Path, entries: &'a [IndexEntry]) -> Result<Self, JournalError> {
-        let file = File::open(path).map_err(|source| read_error(path, source))?;
-        let reader = BufReader::with_capacity(READ_BUFFER, file);
-        Ok(Self { path, reader, entries: entries.iter(), position: 0, line: vec![] })
-    }
-
-    fn read(&mut self, entry: &IndexEntry) -> Result<MatchRecord, JournalError> {
-        // Records stand nearly in order, so that most of these stay in the buffer.
-        let distance = entry.offset.wrapping_sub(self.position).cast_signed();
-        self.line.clear();
-        let n_bytes = self
-            .reader
-            .seek_relative(distance)
-            .and_then(|()| self.reader.read_until(b'\n', &mut self.line))
-            .map_err(|source| read_error(self.path, source))?;
-        self.position = entry.offset + n_bytes as u64;
-        serde_json::from_slice(&self.line).map_err(|source| {
-            let path = self.path.to_owned();
-            line_number(&path, entry.offset)
-                .map_or_else(|error| error, |line| JournalError::Damaged { path, line, source })
-        })
-    }
-}
-
-impl Iterator for Records<'_> {
-    type Item = Result<MatchRecord, JournalError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let entry = self.entries.next()?;
-        Some(self.read(entry))
+        Ok(Index::new(entries, self.path))
     }
 }
 
@@ -684,7 +558,7 @@ fn read_header(path: &Path, line: &[u8]) -> Result<Header, JournalError> {
     serde_json::from_slice(line).map_err(|_| no_header())
 }
 
-fn read_error(path: &Path, source: io::Error) -> JournalError {
+pub(crate) fn read_error(path: &Path, source: io::Error) -> JournalError {
     if source.kind() == io::ErrorKind::NotFound {
         JournalError::Missing { path: path.into() }
     } else {
@@ -702,7 +576,7 @@ fn has_a_whole_line(path: &Path) -> Result<bool, JournalError> {
 }
 
 /// Number of the line, from 1, that begins at `offset`.
-fn line_number(path: &Path, offset: u64) -> Result<u64, JournalError> {
+pub(crate) fn line_number(path: &Path, offset: u64) -> Result<u64, JournalError> {
     let open = File::open(path).map_err(|source| read_error(path, source))?;
     let mut number = 1;
     for byte in BufReader::with_capacity(READ_BUFFER, open.take(offset)).bytes() {

@@ -12,6 +12,7 @@ pub mod bootstrap;
 mod evidence;
 pub mod files;
 mod histogram;
+mod index;
 pub mod journal;
 pub mod record;
 pub mod report;

@@ -9,7 +9,8 @@ use std::fmt::{Display, Write as _};
 use std::path::Path;
 
 use crate::files::{self, FillError, WriteError, write_whole};
-use crate::journal::{Index, Journal, JournalError};
+use crate::index::Index;
+use crate::journal::{Journal, JournalError};
 use crate::record::{Budget, DecisionRecord, FaultKind, MatchRecord, SeatRecord};
 
 /// Columns of `matches.csv`.

@@ -22,6 +22,7 @@ use crate::manager::{
 };
 use crate::output::{json_line, to_stdout};
 use crate::schedule::{Clocks, Job};
+use crate::spec::file::MAX_CLOCK;
 use crate::spec::{Contestant, read_player};
 
 /// Facts shown of each step's change.
@@ -49,13 +50,13 @@ pub struct Arguments {
     #[arg(required = true)]
     players: Vec<String>,
     /// Time between receiving the rules and the first move
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = clock)]
     start_clock: Duration,
     /// Time for each move
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = clock)]
     play_clock: Duration,
     /// Grace after both before an answer is late
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = clock)]
     margin: Duration,
     /// Bound thinking by states looked at instead of by the clocks
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -74,6 +75,11 @@ pub struct Arguments {
     /// Print the match's record as one line of JSON, in the form of a journal's lines
     #[arg(long)]
     json: bool,
+}
+
+fn clock(text: &str) -> Result<Duration, String> {
+    let time = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    if time > MAX_CLOCK { Err("expected at most 30 days".to_owned()) } else { Ok(time) }
 }
 
 /// Carries out `gamemaster play`.

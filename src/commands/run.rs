@@ -58,7 +58,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Matches at once [default: cores / players that think at once]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: Option<u32>,
     /// Seed of everything random, instead of the spec's
     #[arg(long, value_name = "S")]
@@ -90,10 +90,8 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         run_folder::open(&folder, spec, schedule, &sentences(&planned.warnings), arguments.extend)
             .map_err(|error| Failure { code: folder_code(&error), error: failed_to(error) })?;
     let manager = manager(&folder.path);
-    // Not before the folder is known to be ours: launched players write logs there.
-    for player in &planned.spec.players {
-        manager.preflight(&player.config).map_err(|error| Failure::preflight(failed_to(error)))?;
-    }
+    // Launched players end with us, whichever way we leave.
+    let _players_end = Shutdown(&manager);
     let stop = StopFlag::default();
     let (at_stop, at_manager) = (stop.clone(), Arc::clone(&manager));
     on_interrupt(move || {
@@ -101,13 +99,28 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         at_manager.interrupt();
     })
     .context("failed to listen for interrupts")?;
+    // Not before the folder is known to be ours: launched players write logs there.
+    for player in &planned.spec.players {
+        match manager.preflight(&player.config) {
+            Err(_) if stop.is_raised() => return Ok(exit_code::INTERRUPTED),
+            checked => checked.map_err(|error| Failure::preflight(failed_to(error)))?,
+        }
+    }
     let path = folder.path.clone();
     if !arguments.quiet {
         announce(&planned, &folder)?;
     }
     let reason = play(&planned, &manager, folder, &stop, arguments.quiet)?;
-    manager.shutdown();
     finish(arguments, &path, planned.spec.record.moves, reason)
+}
+
+/// Ends launched players when it is dropped.
+struct Shutdown<'a>(&'a Manager);
+
+impl Drop for Shutdown<'_> {
+    fn drop(&mut self) {
+        self.0.shutdown();
+    }
 }
 
 fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {

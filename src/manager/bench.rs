@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use games::{Expression, Goal, MoveId, ReasoningError, RoleId, State, StateMachine};
+use games::{Cancel, Expression, Goal, MoveId, ReasoningError, RoleId, State, StateMachine};
 use results::record::{Ending, GoalFlag};
 
 use super::{GoalConflict, PreparedGame};
@@ -43,12 +43,15 @@ pub(crate) struct MoveText {
 }
 
 impl Bench {
-    pub(crate) fn new(prepared: &Arc<PreparedGame>) -> Self {
+    /// A workplace whose computations end when `cancel` is raised.
+    pub(crate) fn new(prepared: &Arc<PreparedGame>, cancel: &Cancel) -> Self {
         let game = &prepared.game;
+        let mut machine = prepared.fork();
+        machine.set_cancel(cancel.clone());
         let n_roles = game.roles().len();
         Self {
             prepared: Arc::clone(prepared),
-            machine: prepared.fork(),
+            machine,
             n_roles,
             hidden_information: game.kind().hidden_information,
             rules: game.forms().into(),
@@ -144,5 +147,8 @@ pub(crate) fn role_id(role: usize) -> RoleId {
 
 /// The end of a match whose rules cannot be computed.
 pub(crate) fn broken(error: &ReasoningError) -> Ending {
+    if *error == ReasoningError::Cancelled {
+        return Ending::Aborted { reason: "interrupted".to_owned() };
+    }
     Ending::GameError { reason: format!("failed to {error}") }
 }

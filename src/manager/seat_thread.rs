@@ -48,6 +48,13 @@ pub(crate) struct Pending<T> {
     pub(crate) answer: oneshot::Receiver<Answer<T>>,
 }
 
+/// Nobody waits any longer, so nobody need think any longer.
+impl<T> Drop for Pending<T> {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
+
 /// A thread that can seat one player at a time.
 pub(crate) struct SeatThread {
     orders: mpsc::Sender<Order>,

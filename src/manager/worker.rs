@@ -97,7 +97,7 @@ impl Worker {
                 if self.benches.len() >= MAX_BENCHES {
                     self.benches.remove(0);
                 }
-                Bench::new(game)
+                Bench::new(game, &self.manager.cancel)
             }
         }
     }

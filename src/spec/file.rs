@@ -99,6 +99,13 @@ enum SubstituteWord {
     First,
 }
 
+/// Longest clock: nobody waits longer, and no sum of clocks overflows.
+pub(crate) const MAX_CLOCK: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+fn is_same_game(a: &GameEntry, b: &GameEntry) -> bool {
+    a.source.text == b.source.text && a.reading == b.reading
+}
+
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "snake_case")]
 enum GoalConflictWord {
@@ -310,7 +317,7 @@ impl Source<'_> {
         if entries.is_empty() {
             return Err(self.whole("no games; add games = [\"NAME or PATH\", ...]"));
         }
-        let mut games = Vec::new();
+        let mut games: Vec<GameEntry> = Vec::new();
         let mut names = BTreeSet::new();
         for entry in entries {
             for game in self.game(entry, folder)? {
@@ -318,6 +325,13 @@ impl Source<'_> {
                     let message = format!(
                         "two games are called `{}`; give one of them another `name` in a [[games]] table",
                         game.source.name
+                    );
+                    return Err(self.error(entry.span(), message));
+                }
+                if let Some(twin) = games.iter().find(|other| is_same_game(other, &game)) {
+                    let message = format!(
+                        "`{}` and `{}` are the same rulesheet, read the same way; leave one out",
+                        twin.source.name, game.source.name
                     );
                     return Err(self.error(entry.span(), message));
                 }
@@ -426,10 +440,12 @@ impl Source<'_> {
         let Some(spanned) = value else { return Ok(vec![default]) };
         let duration = |value: &Value| {
             let parsed = value.as_str().and_then(|text| humantime::parse_duration(text).ok());
-            let whole = parsed.filter(|duration| duration.subsec_nanos() % 1_000_000 == 0);
+            let whole = parsed.filter(|duration| {
+                duration.subsec_nanos() % 1_000_000 == 0 && *duration <= MAX_CLOCK
+            });
             whole.ok_or_else(|| {
                 let message = format!(
-                    "{key} = {value}: expected a duration in whole milliseconds such as \"250ms\", \"1s\" or \"1m 30s\", or a list of them"
+                    "{key} = {value}: expected a duration in whole milliseconds such as \"250ms\", \"1s\" or \"1m 30s\", up to 30 days, or a list of them"
                 );
                 self.error(spanned.span(), message)
             })

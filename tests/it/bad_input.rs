@@ -97,7 +97,7 @@ fn an_ill_typed_value() {
         &format!("games = [\"nim\"]\n{PLAYERS}\n[clocks]\nplay = 1\n"),
         2,
         expect![[r#"
-        error: spec.toml:8: play = 1: expected a duration in whole milliseconds such as "250ms", "1s" or "1m 30s", or a list of them
+        error: spec.toml:8: play = 1: expected a duration in whole milliseconds such as "250ms", "1s" or "1m 30s", up to 30 days, or a list of them
     "#]],
     );
     check_spec(
