@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use gamemaster::event::EventKind;
 use gamemaster::manager::{
     Dialect, Manager, ManagerSettings, MatchRules, MatchSetup, PlayerConfig, PlayerSource,
-    PreparedGame, Reading,
+    PreparedGame, Reading, TimeOdds,
 };
 use gamemaster::schedule::{Clocks, Job};
 use games::{
@@ -49,6 +49,7 @@ fn setup(game: &Arc<PreparedGame>, source: &PlayerSource, seed: u64) -> MatchSet
         id: "player".into(),
         source: source.clone(),
         hash: "hash".into(),
+        odds: TimeOdds::default(),
         reading: Reading::Lenient,
         dialect: Dialect::Official,
     });

@@ -20,6 +20,7 @@ mod remote;
 mod seat_thread;
 mod seats;
 mod seeds;
+mod time_odds;
 mod worker;
 
 use std::collections::BTreeSet;
@@ -39,10 +40,11 @@ use tokio::sync::watch;
 pub use crate::protocol::Reading;
 pub use programs::LaunchError;
 pub use remote::AddressError;
+pub use time_odds::TimeOdds;
 pub use worker::Worker;
 
 use crate::protocol::Message;
-use crate::schedule::Job;
+use crate::schedule::{Job, TimeBudget};
 use programs::{Program, Programs};
 use remote::{ExchangeError, Limits, Target, client, exchange};
 
@@ -388,6 +390,8 @@ pub struct PlayerConfig {
     pub source: PlayerSource,
     /// Hash of the configuration.
     pub hash: String,
+    /// Clocks and budget of its own.
+    pub odds: TimeOdds,
     /// How tolerantly its replies are read (remote and child players).
     pub reading: Reading,
     /// How percepts are told to it (remote and child players).
@@ -495,6 +499,13 @@ pub struct MatchSetup {
 }
 
 impl MatchSetup {
+    /// The time that a player has in this match.
+    #[must_use]
+    pub fn time(&self, player: Option<&Arc<PlayerConfig>>) -> TimeBudget {
+        let time = TimeBudget { clocks: self.job.clocks, budget: self.budget };
+        player.map_or(time, |player| player.odds.apply(time))
+    }
+
     /// Whether some player does not answer at once, and has to be waited for.
     #[must_use]
     pub fn waits(&self) -> bool {

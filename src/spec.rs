@@ -5,9 +5,11 @@
 //! hashable, and all that a schedule needs. The keys are documented in
 //! `docs/spec.md`.
 
+pub(crate) mod duration;
 mod error;
 pub(crate) mod file;
 mod lock;
+mod odds_text;
 mod player_text;
 
 use std::sync::Arc;

@@ -105,6 +105,7 @@ fn record() -> MatchRecord {
         role: role.into(),
         player: String::new(),
         player_hash: "0123456789abcdef0123456789abcdef".into(),
+        odds: None,
         reward: None,
         start: StartRecord { fault: None, wall_us: 1234, cpu_us: Some(1200) },
     };

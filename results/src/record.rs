@@ -99,10 +99,24 @@ pub struct SeatRecord {
     pub player: String,
     /// Hash of the player's configuration.
     pub player_hash: String,
+    /// What bounded this player, if it was not what bounded the others (time odds).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub odds: Option<OddsRecord>,
     /// 0..=100; `None` if the match scored nobody.
     pub reward: Option<u8>,
     /// How START was answered.
     pub start: StartRecord,
+}
+
+/// Clocks and budget of one player with time odds, complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OddsRecord {
+    /// Start clock, milliseconds.
+    pub start_clock_ms: u64,
+    /// Play clock, milliseconds.
+    pub play_clock_ms: u64,
+    /// What bounded its thinking.
+    pub budget: Budget,
 }
 
 /// How a player answered START.
@@ -199,6 +213,9 @@ pub struct MatchRecord {
     pub steps: Vec<Vec<DecisionRecord>>,
 }
 
+/// The reason of matches that were broken off on request.
+const INTERRUPTED: &str = "interrupted";
+
 /// The player's id where the manager itself moves, and the name of that role.
 pub const MANAGER: &str = "random";
 
@@ -212,6 +229,16 @@ impl SeatRecord {
 }
 
 impl MatchRecord {
+    /// What bounds a player without time odds.
+    #[must_use]
+    pub fn no_odds(&self) -> OddsRecord {
+        OddsRecord {
+            start_clock_ms: self.start_clock_ms,
+            play_clock_ms: self.play_clock_ms,
+            budget: self.budget,
+        }
+    }
+
     /// Whether the job is done with this record. It is not when the match was
     /// broken off from outside: then it is played again.
     #[must_use]
@@ -225,6 +252,22 @@ impl Ending {
     #[must_use]
     pub fn is_done(&self) -> bool {
         !matches!(self, Self::Aborted { .. })
+    }
+
+    /// Broken off because somebody asked for it.
+    #[must_use]
+    pub fn interrupted() -> Self {
+        Self::Aborted { reason: INTERRUPTED.to_owned() }
+    }
+
+    /// Why the match was broken off, if nobody asked for that: a fault of the
+    /// harness or of the machine.
+    #[must_use]
+    pub fn breakdown(&self) -> Option<&str> {
+        match self {
+            Self::Aborted { reason } if reason != INTERRUPTED => Some(reason),
+            _ => None,
+        }
     }
 
     /// The kind, as written in the journal and the tables.

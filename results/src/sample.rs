@@ -5,7 +5,7 @@ use crate::files;
 use crate::journal::JournalWriter;
 use crate::record::{
     Budget, DecisionRecord, Ending, FORMAT_VERSION, FaultKind, GoalFlag, Header, MatchRecord,
-    SeatRecord, StartRecord,
+    OddsRecord, SeatRecord, StartRecord,
 };
 
 pub(crate) fn header(timings: bool) -> Header {
@@ -25,6 +25,7 @@ fn seat(role: &str, player: &str, reward: Option<u8>) -> SeatRecord {
         role: role.into(),
         player: player.into(),
         player_hash: format!("hash-of-{player}"),
+        odds: None,
         reward,
         start,
     }
@@ -117,6 +118,8 @@ pub(crate) fn records() -> Vec<MatchRecord> {
 }
 
 fn break_some(records: &mut [MatchRecord]) {
+    let odds = OddsRecord { play_clock_ms: 250, ..records[5].no_odds() };
+    records[5].seats[1].odds = Some(odds);
     let late = &mut records[4].steps[2][0];
     late.fault = Some(FaultKind::LateMove);
     late.overrun_us = 400_000;

@@ -14,7 +14,7 @@ use crate::journal::{Journal, JournalError};
 use crate::record::{Budget, DecisionRecord, FaultKind, MatchRecord, SeatRecord};
 
 /// Columns of `matches.csv`.
-pub const MATCH_COLUMNS: [&str; 45] = [
+pub const MATCH_COLUMNS: [&str; 48] = [
     "job",
     "job_id",
     "block",
@@ -32,6 +32,9 @@ pub const MATCH_COLUMNS: [&str; 45] = [
     "play_clock_ms",
     "budget_kind",
     "budget_nodes",
+    "player_start_clock_ms",
+    "player_play_clock_ms",
+    "player_budget_nodes",
     "reward",
     "rank_in_match",
     "ending",
@@ -171,12 +174,16 @@ fn write_match(table: &mut Table, record: &MatchRecord) -> Row {
         table.text(&seat.player_hash)?;
         table.number(record.start_clock_ms)?;
         table.number(record.play_clock_ms)?;
-        let (budget_kind, budget_nodes) = match record.budget {
-            Budget::Clock => ("clock", None),
-            Budget::Nodes(nodes) => ("nodes", Some(nodes)),
+        let budget_kind = match record.budget {
+            Budget::Clock => "clock",
+            Budget::Nodes(_) => "nodes",
         };
         table.text(budget_kind)?;
-        table.optional(budget_nodes)?;
+        table.optional(nodes(record.budget))?;
+        let player = (!seat.is_manager()).then(|| seat.odds.unwrap_or(record.no_odds()));
+        table.optional(player.map(|player| player.start_clock_ms))?;
+        table.optional(player.map(|player| player.play_clock_ms))?;
+        table.optional(player.and_then(|player| nodes(player.budget)))?;
         table.optional(seat.reward)?;
         table.optional(rank(seat, record))?;
         table.text(record.ending.name())?;
@@ -256,6 +263,13 @@ fn write_moves(table: &mut Table, record: &MatchRecord) -> Row {
         }
     }
     Ok(())
+}
+
+fn nodes(budget: Budget) -> Option<u64> {
+    match budget {
+        Budget::Clock => None,
+        Budget::Nodes(nodes) => Some(nodes),
+    }
 }
 
 /// 1 for the highest reward of the match; equal rewards have the same rank.

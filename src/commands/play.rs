@@ -22,7 +22,7 @@ use crate::manager::{
 };
 use crate::output::{json_line, to_stdout};
 use crate::schedule::{Clocks, Job};
-use crate::spec::file::MAX_CLOCK;
+use crate::spec::duration::{EXPECTED, read_clock};
 use crate::spec::{Contestant, read_player};
 
 /// Facts shown of each step's change.
@@ -32,6 +32,7 @@ const EXAMPLES: &str = "\
 Examples:
   gamemaster play tic_tac_toe alpha_beta random
   gamemaster play tic_tac_toe strong=alpha_beta weak=alpha_beta:depth=1 --play-clock 200ms
+  gamemaster play breakthrough_small alpha_beta handicapped=alpha_beta:clocks.play=100ms
   gamemaster play my_game.kif 'cmd:python3 my_player.py --port {port}' random:seed=3
   gamemaster play connect_four http://127.0.0.1:9147 legal --json
 
@@ -78,8 +79,7 @@ pub struct Arguments {
 }
 
 fn clock(text: &str) -> Result<Duration, String> {
-    let time = humantime::parse_duration(text).map_err(|error| error.to_string())?;
-    if time > MAX_CLOCK { Err("expected at most 30 days".to_owned()) } else { Ok(time) }
+    read_clock(text).ok_or_else(|| format!("expected {EXPECTED}"))
 }
 
 /// Carries out `gamemaster play`.
@@ -94,6 +94,14 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         return Err(Failure::game(broken));
     };
     let seats = seats(&game, &players).map_err(Failure::usage)?;
+    if arguments.nodes.is_none()
+        && let Some(player) = players.iter().find(|player| player.config.odds.nodes.is_some())
+    {
+        let id = &player.config.id;
+        return Err(Failure::usage(anyhow!(
+            "{id} has a budget in nodes, but the match is played by the clock; give --nodes too"
+        )));
+    }
     let machine = state_machine_for(Arc::clone(&game), Guards::default())
         .map_err(|error| Failure::preflight(anyhow!("failed to {error}")))?;
     let mut shown = machine.fork();
@@ -138,6 +146,7 @@ pub fn execute(arguments: &Arguments) -> Outcome {
 
 fn code(record: &MatchRecord) -> u8 {
     match record.ending {
+        Ending::Aborted { .. } if record.ending.breakdown().is_some() => exit_code::INTERNAL,
         Ending::Aborted { .. } => exit_code::INTERRUPTED,
         _ => exit_code::OK,
     }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
 use results::standings::Standings;
 use results::{report, tables};
@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::run_plan::{self, Planned};
 use crate::cli::{Failure, Outcome, failed_to};
 use crate::consumers::{Catalogue, JournalConsumer, Progress, Style};
-use crate::event::{Event, StopReason};
+use crate::event::{Event, EventKind, StopReason};
 use crate::exit_code;
 use crate::interrupt::on_interrupt;
 use crate::manager::{Manager, ManagerSettings};
@@ -110,8 +110,8 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     if !arguments.quiet {
         announce(&planned, &folder)?;
     }
-    let reason = play(&planned, &manager, folder, &stop, arguments.quiet)?;
-    finish(arguments, &path, planned.spec.record.moves, reason)
+    let (reason, breakdowns) = play(&planned, &manager, folder, &stop, arguments.quiet)?;
+    finish(arguments, &path, planned.spec.record.moves, reason, &breakdowns)
 }
 
 /// Ends launched players when it is dropped.
@@ -185,7 +185,7 @@ fn play(
     folder: RunFolder,
     stop: &StopFlag,
     quiet: bool,
-) -> Result<StopReason, Failure> {
+) -> Result<(StopReason, Breakdowns), Failure> {
     let tournament = Tournament {
         schedule: Arc::clone(&planned.schedule),
         games: planned.games.clone(),
@@ -210,22 +210,39 @@ fn play(
             &mut watch,
         ),
         progress: Progress::new(catalogue, style),
+        breakdowns: Breakdowns::default(),
     };
     let reason = runner::run(&tournament, manager, stop, &mut consumers);
     consumers.journal.finish().map_err(failed_to)?;
-    Ok(reason)
+    Ok((reason, consumers.breakdowns))
+}
+
+/// Matches that a fault of ours, or of the machine, broke off.
+#[derive(Default)]
+struct Breakdowns {
+    n: u64,
+    first: String,
 }
 
 /// The journal and the progress. Only losing the journal stops a run.
 struct Consumers<'a> {
     journal: JournalConsumer<'a>,
     progress: Progress,
+    breakdowns: Breakdowns,
 }
 
 impl Consumer for Consumers<'_> {
     fn event(&mut self, event: &Event) -> ControlFlow<()> {
         let flow = self.journal.event(event);
         let _ = self.progress.event(event);
+        if let EventKind::MatchFinished { ending, .. } = &event.kind
+            && let Some(reason) = ending.breakdown()
+        {
+            if self.breakdowns.n == 0 {
+                reason.clone_into(&mut self.breakdowns.first);
+            }
+            self.breakdowns.n += 1;
+        }
         flow
     }
 
@@ -245,7 +262,13 @@ fn sentences(warnings: &[String]) -> Vec<String> {
 }
 
 /// Makes the tables and the summary, and tells where everything is.
-fn finish(arguments: &Arguments, path: &Path, moves: bool, reason: StopReason) -> Outcome {
+fn finish(
+    arguments: &Arguments,
+    path: &Path,
+    moves: bool,
+    reason: StopReason,
+    breakdowns: &Breakdowns,
+) -> Outcome {
     let write = if moves { tables::write_tables } else { tables::write_matches };
     // Both read the journal from the beginning; with millions of matches it is
     // worth doing at once.
@@ -270,7 +293,16 @@ fn finish(arguments: &Arguments, path: &Path, moves: bool, reason: StopReason) -
         resume_hint(arguments)?;
         return Ok(exit_code::INTERRUPTED);
     }
-    outcome
+    match breakdowns {
+        Breakdowns { n: 0, .. } => outcome,
+        Breakdowns { n: 1, first } => {
+            Err(anyhow!("1 match was broken off: {first}; the same command plays it again").into())
+        }
+        Breakdowns { n, first } => Err(anyhow!(
+            "{n} matches were broken off, the first because {first}; the same command plays them again"
+        )
+        .into()),
+    }
 }
 
 #[derive(Serialize)]

@@ -245,11 +245,18 @@ fn estimate(planned: &Planned) -> Option<f64> {
         }
         counts = true;
         let n_choices = mean_choices(&mut *planned.games[round.game].fork(), spec.seed);
+        let thinkers = round.players.iter().map(|&player| &spec.players[player]);
+        let own = thinkers
+            .filter(|player| player.thinks)
+            .map(|player| player.config.odds.apply(*time).clocks);
+        let n_players = round.players.len() as f64;
         // The chance that one given seat's player thinks.
-        let thinking = n_thinkers as f64 / round.players.len() as f64;
+        let thinking = n_thinkers as f64 / n_players;
         let seats = round.n_seats as f64;
-        let start = time.clocks.start.as_secs_f64() * (1.0 - (1.0 - thinking).powf(seats));
-        let play = time.clocks.play.as_secs_f64() * thinking * n_choices;
+        let longest = own.clone().map(|clocks| clocks.start).max().unwrap_or_default();
+        let start = longest.as_secs_f64() * (1.0 - (1.0 - thinking).powf(seats));
+        let mean = own.map(|clocks| clocks.play).sum::<Duration>().as_secs_f64() / n_players;
+        let play = mean * n_choices;
         total += round.n_matches as f64 * (start + play);
     }
     counts.then(|| total / f64::from(planned.concurrency))

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use results::record::{
-    DecisionRecord, Ending, GoalFlag, MANAGER, MatchRecord, SeatRecord, StartRecord,
+    DecisionRecord, Ending, GoalFlag, MANAGER, MatchRecord, OddsRecord, SeatRecord, StartRecord,
 };
 
 use crate::event::{Decision, EventKind, Readiness};
-use crate::manager::{self, PlayerConfig, PreparedGame};
-use crate::schedule::Job;
+use crate::manager::{self, PlayerConfig, PreparedGame, TimeOdds};
+use crate::schedule::{Job, TimeBudget};
 
 /// Most characters kept of an answer that was not executed.
 const MAX_SUBMITTED: usize = 200;
@@ -34,6 +34,7 @@ struct GameNames {
 struct PlayerNames {
     id: String,
     hash: String,
+    odds: TimeOdds,
 }
 
 impl Catalogue {
@@ -55,6 +56,7 @@ impl Catalogue {
         let player = |player: &Arc<PlayerConfig>| PlayerNames {
             id: player.id.clone(),
             hash: player.hash.clone(),
+            odds: player.odds,
         };
         Self {
             games: games.iter().map(game).collect(),
@@ -148,6 +150,7 @@ impl Recorder {
                 role: name.clone(),
                 player: player.map_or_else(|| MANAGER.to_owned(), |player| player.id.clone()),
                 player_hash: player.map_or_else(String::new, |player| player.hash.clone()),
+                odds: player.and_then(|player| odds_record(&job, player.odds)),
                 reward: end.rewards.get(role).copied(),
                 start: starts.get(role).cloned().unwrap_or(StartRecord {
                     fault: None,
@@ -189,6 +192,16 @@ struct End<'a> {
     goal_flags: &'a [(u32, GoalFlag)],
     duration: Duration,
     harness: Duration,
+}
+
+fn odds_record(job: &Job, odds: TimeOdds) -> Option<OddsRecord> {
+    let time = odds.apply(TimeBudget { clocks: job.clocks, budget: job.budget });
+    let record = OddsRecord {
+        start_clock_ms: millis(time.clocks.start),
+        play_clock_ms: millis(time.clocks.play),
+        budget: time.budget,
+    };
+    (!odds.is_none()).then_some(record)
 }
 
 fn start_record(readiness: &Readiness) -> StartRecord {

@@ -148,7 +148,7 @@ pub(crate) fn role_id(role: usize) -> RoleId {
 /// The end of a match whose rules cannot be computed.
 pub(crate) fn broken(error: &ReasoningError) -> Ending {
     if *error == ReasoningError::Cancelled {
-        return Ending::Aborted { reason: "interrupted".to_owned() };
+        return Ending::interrupted();
     }
     Ending::GameError { reason: format!("failed to {error}") }
 }

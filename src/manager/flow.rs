@@ -22,9 +22,10 @@ use super::bench::{Bench, Score, broken, role_id};
 use super::seat_thread::Question;
 use super::seats::{Clock, Reply, Seat};
 use super::seeds::{Purpose, below, stream};
-use super::{Dialect, MatchSetup, Substitute, match_id};
+use super::{Dialect, MatchSetup, PlayerConfig, Substitute, match_id};
 use crate::event::{Decision, EventKind, Readiness};
 use crate::protocol::{Message, MoveReading, News, Scrambler, read_move};
+use crate::schedule::TimeBudget;
 
 /// Longest submitted text that is kept, in characters.
 const MAX_SUBMITTED: usize = 200;
@@ -44,8 +45,8 @@ pub(crate) struct Match<'a> {
     tools: Tools<'a>,
     id: String,
     scrambler: Option<Scrambler>,
-    start_clock: Clock,
-    play_clock: Clock,
+    /// By role.
+    times: Vec<SeatTime>,
     step: u32,
     /// The last step as all see it (GDL-I).
     last_step: Option<Observation>,
@@ -53,6 +54,23 @@ pub(crate) struct Match<'a> {
     percepts: Vec<Option<Observation>>,
     /// Time that was a player's.
     waited: Duration,
+}
+
+/// The time one role's player has.
+#[derive(Clone, Copy)]
+struct SeatTime {
+    start: Clock,
+    play: Clock,
+}
+
+impl SeatTime {
+    fn new(setup: &MatchSetup, config: Option<&Arc<PlayerConfig>>) -> Self {
+        let TimeBudget { clocks, budget } = setup.time(config);
+        Self {
+            start: clock(clocks.start, clocks.margin, budget),
+            play: clock(clocks.play, clocks.margin, budget),
+        }
+    }
 }
 
 /// How a match ended, and what it brought.
@@ -77,7 +95,6 @@ impl<'a> Match<'a> {
             let rng = stream(setup.job.seed, Purpose::Scramble, 0, 0);
             Scrambler::new(&bench.rules, bench.prepared.game.symbols().case(), rng)
         });
-        let clocks = setup.job.clocks;
         let n_roles = bench.n_roles;
         Self {
             setup,
@@ -86,8 +103,7 @@ impl<'a> Match<'a> {
             tools,
             id: match_id(&setup.job),
             scrambler,
-            start_clock: clock(clocks.start, clocks.margin, setup.budget),
-            play_clock: clock(clocks.play, clocks.margin, setup.budget),
+            times: setup.seats.iter().map(|config| SeatTime::new(setup, config.as_ref())).collect(),
             step: 0,
             last_step: None,
             percepts: vec![None; n_roles],
@@ -121,7 +137,7 @@ impl<'a> Match<'a> {
         }
         loop {
             if *self.tools.interrupted.borrow() {
-                return interrupted();
+                return Ending::interrupted();
             }
             match self.bench.machine.is_terminal(&self.bench.state) {
                 Ok(true) => return Ending::Terminal,
@@ -154,17 +170,15 @@ impl<'a> Match<'a> {
     }
 
     fn start(&mut self, emit: Emit<'_>) -> Result<(), Ending> {
-        let Self { setup, bench, seats, tools, scrambler, .. } = self;
+        let Self { setup, bench, seats, tools, scrambler, times, .. } = self;
         let setup = *setup;
-        let clock = self.start_clock;
         let mut replies: Vec<Reply> = Vec::with_capacity(seats.len());
         replies.resize_with(seats.len(), Reply::default);
-        let is_timed = setup.budget == Budget::Clock;
         let seat_of = |role: usize| players::Seat {
             machine: bench.machine.fork(),
             role: role_id(role),
-            start_clock: is_timed.then_some(setup.job.clocks.start),
-            play_clock: is_timed.then_some(setup.job.clocks.play),
+            start_clock: times[role].start.time,
+            play_clock: times[role].play.time,
             seed: stream(
                 setup.job.seed,
                 Purpose::Player,
@@ -181,6 +195,7 @@ impl<'a> Match<'a> {
         let symbols = bench.prepared.game.symbols();
         let mut asked: Vec<Asked<'_>> = Vec::new();
         for (role, seat) in seats.iter_mut().enumerate() {
+            let SeatTime { start: clock, play } = times[role];
             match seat {
                 Seat::Nature => {}
                 Seat::Instant(seat) => {
@@ -198,8 +213,8 @@ impl<'a> Match<'a> {
                         id: self.id.clone(),
                         role: scramble(scrambler.as_ref(), &name),
                         rules: Arc::clone(rules),
-                        start_clock_s: whole_seconds(setup.job.clocks.start),
-                        play_clock_s: whole_seconds(setup.job.clocks.play),
+                        start_clock_s: whole_seconds(clock.remote_time),
+                        play_clock_s: whole_seconds(play.remote_time),
                     };
                     let message = message.to_string();
                     asked.push(Box::pin(async move {
@@ -243,7 +258,7 @@ impl<'a> Match<'a> {
                         self.last_step.as_ref()
                     };
                     let turn = Turn { step: *step, observation, legal: &bench.legal[role] };
-                    let reply = seat.play(&turn, &self.play_clock);
+                    let reply = seat.play(&turn, &self.times[role].play);
                     self.waited += reply.wall;
                     reply
                 }
@@ -282,9 +297,9 @@ impl<'a> Match<'a> {
         let mut replies: Vec<Reply> = Vec::with_capacity(self.seats.len());
         replies.resize_with(self.seats.len(), Reply::default);
         let news = self.all_news();
-        let clock = self.play_clock;
         let mut asked: Vec<Asked<'_>> = Vec::new();
         for ((role, seat), news) in self.seats.iter_mut().enumerate().zip(news) {
+            let clock = self.times[role].play;
             match seat {
                 Seat::Nature | Seat::Instant(_) => {}
                 Seat::Thread(seat) => {
@@ -435,10 +450,6 @@ fn clock(time: Duration, margin: Duration, budget: Budget) -> Clock {
     }
 }
 
-fn interrupted() -> Ending {
-    Ending::Aborted { reason: "interrupted".to_owned() }
-}
-
 fn scramble(scrambler: Option<&Scrambler>, expression: &Expression) -> Expression {
     scrambler.map_or_else(|| expression.clone(), |scrambler| scrambler.scramble(expression))
 }
@@ -543,7 +554,7 @@ fn wait_all(
         answers
     });
     *waited += begun.elapsed();
-    for (role, reply) in answers.ok_or_else(interrupted)? {
+    for (role, reply) in answers.ok_or_else(Ending::interrupted)? {
         replies[role] = reply;
     }
     Ok(())

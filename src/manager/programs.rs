@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, kill_process, kill_process_group, set_parent_process_death_signal,
 };
@@ -84,6 +85,24 @@ pub enum LaunchError {
     Stopped,
 }
 
+impl LaunchError {
+    /// Whether this machine lacks something that launching takes, which is no
+    /// fault of the program.
+    pub(crate) fn is_of_machine(&self) -> bool {
+        match self {
+            Self::Log { .. } | Self::Port(_) => true,
+            Self::Spawn { source, .. } => is_shortage(source),
+            _ => false,
+        }
+    }
+}
+
+/// Whether a system call failed for want of processes, memory or files.
+fn is_shortage(error: &io::Error) -> bool {
+    let shortages = [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE];
+    Errno::from_io_error(error).is_some_and(|errno| shortages.contains(&errno))
+}
+
 fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit code {code}"),
@@ -107,13 +126,18 @@ pub(crate) struct Program {
 impl Program {
     /// How it ended, if it has.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().ok().flatten()
+        // From the moment it was waited for, its number may be another's.
+        let mut live = lock(&self.live);
+        let status = self.child.try_wait().ok().flatten();
+        if status.is_some() {
+            live.insert(self.mark.clone(), None);
+        }
+        status
     }
 }
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Once it was waited for, the number of its group may be another's.
         if self.ended().is_none() {
             kill_group(self.child.id());
             let _ = self.child.wait();
@@ -123,8 +147,9 @@ impl Drop for Program {
     }
 }
 
-/// Process ids of running programs by their marks.
-type Live = Mutex<BTreeMap<String, u32>>;
+/// Process ids of programs by their marks; none once a program has ended, though
+/// what it started may still run.
+type Live = Mutex<BTreeMap<String, Option<u32>>>;
 
 fn kill_group(id: u32) {
     if let Some(group) = i32::try_from(id).ok().and_then(Pid::from_raw) {
@@ -209,11 +234,12 @@ impl Programs {
         self.stopped.store(true, Ordering::SeqCst);
         let idle = std::mem::take(&mut *lock(&self.idle));
         drop(idle);
-        let in_use = lock(&self.live).clone();
-        for (mark, id) in in_use {
-            // Who uses it has not waited for it yet, so the number is its own.
-            kill_group(id);
-            kill_marked(&mark);
+        let in_use = lock(&self.live);
+        for (mark, id) in &*in_use {
+            if let Some(id) = *id {
+                kill_group(id);
+            }
+            kill_marked(mark);
         }
     }
 
@@ -252,7 +278,7 @@ impl Programs {
                 .name("player log".to_owned())
                 .spawn(move || keep_log(stderr, log, MAX_LOG_BYTES));
         }
-        lock(&self.live).insert(mark.clone(), child.id());
+        lock(&self.live).insert(mark.clone(), Some(child.id()));
         let live = Arc::clone(&self.live);
         Ok(Program { child, mark, live, port, suspect: false })
     }

@@ -55,6 +55,15 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
+    /// For STOP and ABORT.
+    const FAREWELL: Self = Self {
+        time: None,
+        nodes: None,
+        wait: FAREWELL_LIMIT,
+        remote_wait: FAREWELL_LIMIT,
+        remote_time: FAREWELL_LIMIT,
+    };
+
     /// What tells a player asked at `asked` when to stop. A twentieth of the
     /// clock, at most 50 ms, is left for unwinding and the way back.
     fn stop(&self, asked: Instant) -> Stop {
@@ -176,20 +185,16 @@ fn broke_down(reply: &mut Reply, why: &str) {
 // --- On a thread of the player's own ------------------------------------------
 
 pub(crate) struct ThreadSeat {
-    /// `None` if it had to be left behind, or was never there.
+    /// `None` if it had to be left behind.
     thread: Option<SeatThread>,
-    /// The fault of each later question if there is no thread.
-    gone: FaultKind,
     name: String,
 }
 
 impl ThreadSeat {
     /// A seat for `player` on `thread`.
-    pub(crate) fn new(thread: Option<SeatThread>, player: Box<dyn Player>, name: &str) -> Self {
-        if let Some(thread) = &thread {
-            thread.begin(player);
-        }
-        Self { thread, gone: FaultKind::Crashed, name: name.to_owned() }
+    pub(crate) fn new(thread: SeatThread, player: Box<dyn Player>, name: &str) -> Self {
+        thread.begin(player);
+        Self { thread: Some(thread), name: name.to_owned() }
     }
 
     /// The thread, for the next match, if it is still good.
@@ -199,7 +204,7 @@ impl ThreadSeat {
 
     pub(crate) async fn start(&mut self, seat: players::Seat, clock: Clock) -> Reply {
         let asked = Instant::now();
-        let Some(thread) = &self.thread else { return Reply::fault(self.gone) };
+        let Some(thread) = &self.thread else { return Reply::fault(FaultKind::LateStart) };
         let mut pending = thread.start(seat, clock.stop(asked), asked);
         let mut reply = self.wait(&mut pending, clock, |()| None).await;
         if reply.fault == Some(FaultKind::LateMove) {
@@ -210,7 +215,7 @@ impl ThreadSeat {
 
     pub(crate) async fn play(&mut self, question: Question, clock: Clock) -> Reply {
         let asked = Instant::now();
-        let Some(thread) = &self.thread else { return Reply::fault(self.gone) };
+        let Some(thread) = &self.thread else { return Reply::fault(FaultKind::LateMove) };
         let mut pending = thread.play(question, clock.stop(asked), asked);
         self.wait(&mut pending, clock, Some).await
     }
@@ -218,13 +223,7 @@ impl ThreadSeat {
     pub(crate) async fn end(&mut self, observation: Option<Observation>, completed: bool) -> Reply {
         let Some(thread) = &self.thread else { return Reply::default() };
         let mut pending = if completed { thread.stop(observation) } else { thread.abort() };
-        let clock = Clock {
-            time: None,
-            nodes: None,
-            wait: FAREWELL_LIMIT,
-            remote_wait: FAREWELL_LIMIT,
-            remote_time: FAREWELL_LIMIT,
-        };
+        let clock = Clock::FAREWELL;
         self.wait(&mut pending, clock, |()| None).await
     }
 
@@ -263,7 +262,6 @@ impl ThreadSeat {
             Reply { wall, overrun: clock.overrun(wall), ..Reply::fault(FaultKind::LateMove) };
         if timeout(RETURN_GRACE, &mut pending.answer).await.is_err() {
             self.thread = None;
-            self.gone = FaultKind::LateMove;
             reply.notice = Some(format!(
                 "player {} does not stop thinking; its thread was left behind and may go on using \
                  a processor",
@@ -342,13 +340,7 @@ impl RemoteSeat {
 
     pub(crate) async fn end(&mut self, client: &Client, message: String) -> Reply {
         self.limits.connect = self.limits.connect.min(FAREWELL_LIMIT);
-        let clock = Clock {
-            time: None,
-            nodes: None,
-            wait: FAREWELL_LIMIT,
-            remote_wait: FAREWELL_LIMIT,
-            remote_time: FAREWELL_LIMIT,
-        };
+        let clock = Clock::FAREWELL;
         self.ask(client, message, clock).await
     }
 

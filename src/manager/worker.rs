@@ -75,8 +75,8 @@ impl Worker {
         });
         let duration = begun.elapsed();
         self.unseat_all();
-        let outcome = outcome.unwrap_or_else(|reason| Outcome {
-            ending: Ending::Aborted { reason },
+        let outcome = outcome.unwrap_or_else(|ending| Outcome {
+            ending,
             score: Score::default(),
             waited: duration,
         });
@@ -103,14 +103,14 @@ impl Worker {
     }
 
     /// Makes a seat for each role. A player that cannot be had is a fault of
-    /// its own; what is returned is a fault of ours.
+    /// its own; an ending is a fault of ours, or an interruption.
     fn seat_all(
         &mut self,
         setup: &MatchSetup,
         emit: &mut dyn FnMut(EventKind),
-    ) -> Result<(), String> {
+    ) -> Result<(), Ending> {
         if self.manager.is_interrupted() {
-            return Err("interrupted".to_owned());
+            return Err(Ending::interrupted());
         }
         self.seats.clear();
         for config in &setup.seats {
@@ -128,7 +128,7 @@ impl Worker {
         setup: &MatchSetup,
         config: &Arc<PlayerConfig>,
         emit: &mut dyn FnMut(EventKind),
-    ) -> Result<Seat, String> {
+    ) -> Result<Seat, Ending> {
         let manager = Arc::clone(&self.manager);
         let limits = Limits {
             connect: manager.settings.connect_limit,
@@ -138,11 +138,13 @@ impl Worker {
         };
         match &config.source {
             PlayerSource::BuiltIn { kind, options } => {
-                let found: &Kind = (manager.settings.registry)(kind)
-                    .ok_or_else(|| format!("there is no built-in player called {kind}"))?;
-                let player = (found.make)(options).map_err(|error| format!("failed to {error}"))?;
+                let found: &Kind = (manager.settings.registry)(kind).ok_or_else(|| {
+                    breakdown(format!("there is no built-in player called {kind}"))
+                })?;
+                let player = (found.make)(options)
+                    .map_err(|error| breakdown(format!("failed to {error}")))?;
                 if found.instant {
-                    let nodes = match setup.budget {
+                    let nodes = match setup.time(Some(config)).budget {
                         Budget::Nodes(nodes) => Some(nodes),
                         Budget::Clock => None,
                     };
@@ -150,13 +152,10 @@ impl Worker {
                 }
                 self.prepare_net()?;
                 let thread = match self.threads.pop() {
-                    Some(thread) => Some(thread),
-                    None => SeatThread::spawn()
-                        .map_err(|error| {
-                            let message = format!("no thread for player {}: {error}", config.id);
-                            emit(EventKind::Notice { message });
-                        })
-                        .ok(),
+                    Some(thread) => thread,
+                    None => SeatThread::spawn().map_err(|error| {
+                        breakdown(format!("there is no thread for player {}: {error}", config.id))
+                    })?,
                 };
                 Ok(Seat::Thread(ThreadSeat::new(thread, player, &config.id)))
             }
@@ -174,7 +173,10 @@ impl Worker {
                 let net = self.prepare_net()?;
                 let (program, gone) = match manager.launch(net, config, template) {
                     Ok(program) => (Some(program), FaultKind::Crashed),
-                    Err(LaunchError::Stopped) => return Err("interrupted".to_owned()),
+                    Err(LaunchError::Stopped) => return Err(Ending::interrupted()),
+                    Err(error) if error.is_of_machine() => {
+                        return Err(breakdown(describe(&config.id, &error)));
+                    }
                     Err(error) => {
                         emit(EventKind::Notice { message: describe(&config.id, &error) });
                         let is_silent = matches!(error, LaunchError::Silent { .. });
@@ -191,10 +193,13 @@ impl Worker {
         }
     }
 
-    fn prepare_net(&mut self) -> Result<&Net, String> {
+    fn prepare_net(&mut self) -> Result<&Net, Ending> {
         match &mut self.net {
             Some(net) => Ok(net),
-            none => Ok(none.insert(Net::new().map_err(|error| format!("failed to {error}"))?)),
+            none => {
+                Ok(none
+                    .insert(Net::new().map_err(|error| breakdown(format!("failed to {error}")))?))
+            }
         }
     }
 
@@ -218,6 +223,10 @@ impl Net {
     fn parts(&self) -> (&tokio::runtime::Runtime, &reqwest::Client) {
         (&self.runtime, &self.client)
     }
+}
+
+fn breakdown(reason: String) -> Ending {
+    Ending::Aborted { reason }
 }
 
 fn is_slow(seat: &Seat) -> bool {

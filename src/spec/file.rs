@@ -10,10 +10,11 @@ use results::record::Budget;
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
+use super::duration::{EXPECTED, read_clock};
 use super::player_text::{PlayerFields, contestant};
 use super::{Contestant, GameEntry, RecordSettings, Spec, SpecError, Timings};
 use crate::game_source::{CaseMode, GameSource, Reading};
-use crate::manager::{GoalConflict, MatchRules, Substitute};
+use crate::manager::{GoalConflict, MatchRules, PlayerSource, Substitute};
 use crate::schedule::{Clocks, Seating, TimeBudget};
 
 /// What the command line says instead of the spec.
@@ -99,9 +100,6 @@ enum SubstituteWord {
     First,
 }
 
-/// Longest clock: nobody waits longer, and no sum of clocks overflows.
-pub(crate) const MAX_CLOCK: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-
 fn is_same_game(a: &GameEntry, b: &GameEntry) -> bool {
     a.source.text == b.source.text && a.reading == b.reading
 }
@@ -186,6 +184,8 @@ pub fn read(
         }
     };
     let jobs = file.jobs.as_ref().map(|jobs| source.positive(jobs, "jobs")).transpose()?;
+    let time_budgets = source.time_budgets(&file.clocks, &file.budget)?;
+    let by_clock = time_budgets.iter().any(|time| time.budget == Budget::Clock);
     let default_rules = MatchRules::default();
     let default_guards = Guards::default();
     let limits = &file.limits;
@@ -198,9 +198,9 @@ pub fn read(
             SeatingWord::Rotations => Seating::Rotations,
             SeatingWord::Permutations => Seating::Permutations,
         },
-        players: source.players(&file.players)?,
+        players: source.players(&file.players, by_clock)?,
         games: source.games(&file.games, folder)?,
-        time_budgets: source.time_budgets(&file.clocks, &file.budget)?,
+        time_budgets,
         rules: MatchRules {
             step_limit: step_limit.transpose()?.unwrap_or(default_rules.step_limit),
             substitute: match file.faults.substitute {
@@ -278,6 +278,7 @@ impl Source<'_> {
     fn players(
         &self,
         tables: &[Spanned<BTreeMap<Spanned<String>, Spanned<Value>>>],
+        by_clock: bool,
     ) -> Result<Vec<Contestant>, SpecError> {
         if tables.is_empty() {
             return Err(
@@ -286,6 +287,7 @@ impl Source<'_> {
         }
         let mut players = Vec::new();
         let mut ids = BTreeSet::new();
+        let mut addresses = BTreeMap::new();
         for table in tables {
             let mut fields = PlayerFields::new();
             for (key, value) in table.get_ref() {
@@ -302,6 +304,22 @@ impl Source<'_> {
             if !ids.insert(id.clone()) {
                 let message =
                     format!("two players are called `{id}`; give one of them another `id`");
+                return Err(self.error(table.span(), message));
+            }
+            if by_clock && contestant.config.odds.nodes.is_some() {
+                let message = format!(
+                    "`{id}` has a budget in nodes, but the matches are played by the clock; \
+                     give all a `budget.nodes`, or this one `clocks`"
+                );
+                return Err(self.error(table.span(), message));
+            }
+            if let PlayerSource::Remote { host, port } = &contestant.config.source
+                && let Some(twin) = addresses.insert((host.to_ascii_lowercase(), *port), id.clone())
+            {
+                let message = format!(
+                    "`{twin}` and `{id}` are one player, http://{host}:{port}, which plays one \
+                     match at a time; leave one out"
+                );
                 return Err(self.error(table.span(), message));
             }
             players.push(contestant);
@@ -439,14 +457,8 @@ impl Source<'_> {
     ) -> Result<Vec<Duration>, SpecError> {
         let Some(spanned) = value else { return Ok(vec![default]) };
         let duration = |value: &Value| {
-            let parsed = value.as_str().and_then(|text| humantime::parse_duration(text).ok());
-            let whole = parsed.filter(|duration| {
-                duration.subsec_nanos() % 1_000_000 == 0 && *duration <= MAX_CLOCK
-            });
-            whole.ok_or_else(|| {
-                let message = format!(
-                    "{key} = {value}: expected a duration in whole milliseconds such as \"250ms\", \"1s\" or \"1m 30s\", up to 30 days, or a list of them"
-                );
+            value.as_str().and_then(read_clock).ok_or_else(|| {
+                let message = format!("{key} = {value}: expected {EXPECTED}, or a list of them");
                 self.error(spanned.span(), message)
             })
         };

@@ -7,7 +7,7 @@ use results::record::Budget;
 use serde::Serialize;
 use toml::{Table, Value};
 
-use super::Spec;
+use super::{Spec, odds_text};
 use crate::game_source::CaseMode;
 use crate::manager::PlayerSource;
 
@@ -154,6 +154,7 @@ fn players(spec: &Spec) -> Vec<Value> {
             fields.insert("reading".into(), super::reading_name(config.reading).into());
             fields.insert("dialect".into(), super::dialect_name(config.dialect).into());
         }
+        fields.extend(odds_text::written(config.odds));
         Value::Table(fields)
     };
     spec.players.iter().map(player).collect()

@@ -7,9 +7,10 @@ use players::Kind;
 use toml::Value;
 
 use super::file::{PLAIN, is_plain, kind_of};
+use super::odds_text::{self, odds};
 use super::{Contestant, SpecError};
 use crate::fingerprint::Fingerprint;
-use crate::manager::{Dialect, PlayerConfig, PlayerSource, Reading};
+use crate::manager::{Dialect, PlayerConfig, PlayerSource, Reading, TimeOdds};
 
 /// Keys and values of a player's table.
 pub(super) type PlayerFields = BTreeMap<String, Value>;
@@ -22,7 +23,7 @@ pub(super) struct Wrong {
 }
 
 impl Wrong {
-    fn at(key: &str, message: impl Into<String>) -> Self {
+    pub(super) fn at(key: &str, message: impl Into<String>) -> Self {
         Self { key: Some(key.to_owned()), message: message.into() }
     }
 
@@ -58,10 +59,22 @@ pub fn read_player(text: &str) -> Result<Contestant, SpecError> {
             let (key, value) = option
                 .split_once('=')
                 .ok_or_else(|| alone(format!("`{option}`: expected option=value")))?;
-            fields.insert(key.trim().into(), option_value(value.trim()));
+            insert(&mut fields, key.trim(), option_value(value.trim()));
         }
     }
     contestant(&fields).map_err(|wrong| alone(wrong.message))
+}
+
+/// Inserts a value; `clocks.play` goes into the table `clocks`, as in TOML.
+fn insert(fields: &mut PlayerFields, key: &str, value: Value) {
+    let inner = key.split_once('.').and_then(|(outer, inner)| {
+        let table = fields.entry(outer.to_owned()).or_insert_with(|| toml::Table::new().into());
+        Some((table.as_table_mut()?, inner))
+    });
+    match inner {
+        Some((table, inner)) => table.insert(inner.to_owned(), value),
+        None => fields.insert(key.to_owned(), value),
+    };
 }
 
 /// Splits at commas that stand in no quotes, brackets or parentheses.
@@ -136,13 +149,17 @@ fn built_in(name: &str, fields: &PlayerFields) -> Result<Contestant, Wrong> {
     let given: BTreeMap<&str, &Value> = fields
         .iter()
         .map(|(key, value)| (key.as_str(), value))
-        .filter(|(key, _)| !["id", "kind"].contains(key))
+        .filter(|(key, _)| !["id", "kind"].contains(key) && !odds_text::KEYS.contains(key))
         .collect();
     let options = options(kind, &given)?;
+    let odds = odds(fields)?;
     if !fields.contains_key("id") {
         // Two settings of one kind can be told apart without naming them.
         for (key, value) in options.iter() {
             id.push_str(&format!("-{key}{value}"));
+        }
+        if !odds.is_none() {
+            id.push_str(&format!("-{odds}"));
         }
         id.retain(|character| is_plain(&format!("_{character}")));
     }
@@ -152,7 +169,8 @@ fn built_in(name: &str, fields: &PlayerFields) -> Result<Contestant, Wrong> {
         config: Arc::new(PlayerConfig {
             id,
             source: PlayerSource::BuiltIn { kind: kind.name, options },
-            hash: hash.hex(16),
+            hash: with_odds(hash, odds).hex(16),
+            odds,
             reading: Reading::default(),
             dialect: Dialect::default(),
         }),
@@ -160,6 +178,11 @@ fn built_in(name: &str, fields: &PlayerFields) -> Result<Contestant, Wrong> {
         plays_hidden_information: kind.plays_hidden_information,
         options: given.iter().map(|(key, value)| ((*key).to_owned(), (*value).clone())).collect(),
     })
+}
+
+/// A player's hash is what it was before there were odds, if it has none.
+fn with_odds(hash: Fingerprint, odds: TimeOdds) -> Fingerprint {
+    if odds.is_none() { hash } else { hash.text(&odds.to_string()) }
 }
 
 /// The options that differ from their defaults: what is hashed, and makes the
@@ -206,10 +229,15 @@ fn outside(
     source: PlayerSource,
     fields: &PlayerFields,
 ) -> Result<Contestant, Wrong> {
-    const KEYS: [&str; 5] = ["id", "url", "command", "reading", "dialect"];
+    const KEYS: [&str; 6] = ["id", "url", "command", "reading", "dialect", "clocks"];
+    if fields.contains_key("budget") {
+        let message = "nobody counts the nodes of a player reached over HTTP; it has clocks only";
+        return Err(Wrong::at("budget", message));
+    }
     if let Some(key) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        let message =
-            format!("unknown key `{key}`; a player reached over HTTP has id, reading and dialect");
+        let message = format!(
+            "unknown key `{key}`; a player reached over HTTP has id, clocks, reading and dialect"
+        );
         return Err(Wrong::at(key, message));
     }
     let default_id = match &source {
@@ -237,10 +265,11 @@ fn outside(
         .text(&id)
         .text(address)
         .text(super::reading_name(reading))
-        .text(super::dialect_name(dialect))
-        .hex(16);
+        .text(super::dialect_name(dialect));
+    let odds = odds(fields)?;
+    let hash = with_odds(hash, odds).hex(16);
     Ok(Contestant {
-        config: Arc::new(PlayerConfig { id, source, hash, reading, dialect }),
+        config: Arc::new(PlayerConfig { id, source, hash, odds, reading, dialect }),
         thinks: true,
         plays_hidden_information: true,
         options: toml::Table::new(),

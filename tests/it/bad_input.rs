@@ -200,6 +200,69 @@ fn two_players_of_one_name() {
 }
 
 #[test]
+fn two_names_for_one_remote_player() {
+    check_spec(
+        "games = [\"nim\"]\n\n[[players]]\nid = \"a\"\nurl = \"http://localhost:9147\"\n\n\
+         [[players]]\nid = \"b\"\nurl = \"http://LOCALHOST:9147/\"\n",
+        2,
+        expect![[r#"
+            error: spec.toml:7: `a` and `b` are one player, http://LOCALHOST:9147, which plays one match at a time; leave one out
+        "#]],
+    );
+}
+
+#[test]
+fn wrong_time_odds() {
+    let check = |odds: &str, expected: Expect| {
+        let spec =
+            format!("games = [\"nim\"]\n{PLAYERS}\n[[players]]\nkind = \"minimax\"\n{odds}\n");
+        check_spec(&spec, 2, expected);
+    };
+    check(
+        "clocks = \"1s\"",
+        expect![[r#"
+        error: spec.toml:9: clocks is a string: expected as in clocks.play = "200ms"
+    "#]],
+    );
+    check(
+        "clocks.margin = \"1s\"",
+        expect![[r#"
+        error: spec.toml:9: unknown key `clocks.margin`; a player's own clocks are start and play
+    "#]],
+    );
+    check(
+        "clocks.play = 100",
+        expect![[r#"
+        error: spec.toml:9: clocks.play = 100: expected a duration in whole milliseconds such as "250ms", "1s" or "1m 30s", up to 30 days
+    "#]],
+    );
+    check(
+        "budget = 100",
+        expect![[r#"
+        error: spec.toml:9: budget is an integer: expected as in budget.nodes = 500
+    "#]],
+    );
+    check(
+        "budget.nodes = 0",
+        expect![[r#"
+        error: spec.toml:9: budget.nodes = 0: expected a whole number from 1
+    "#]],
+    );
+    check(
+        "budget.time = \"1s\"",
+        expect![[r#"
+        error: spec.toml:9: unknown key `budget.time`; a player's own budget is nodes
+    "#]],
+    );
+    check(
+        "budget.nodes = 100",
+        expect![[r#"
+        error: spec.toml:7: `minimax-nodes100` has a budget in nodes, but the matches are played by the clock; give all a `budget.nodes`, or this one `clocks`
+    "#]],
+    );
+}
+
+#[test]
 fn an_unknown_game() {
     check_spec(
         &format!("games = [\"nimm\"]\n{PLAYERS}"),

@@ -6,6 +6,8 @@ mod bad_input;
 #[cfg(test)]
 mod bad_players;
 #[cfg(test)]
+mod breakdowns;
+#[cfg(test)]
 mod fake_player;
 #[cfg(test)]
 mod game_commands;
@@ -21,5 +23,7 @@ mod resume;
 mod run;
 #[cfg(test)]
 mod serve;
+#[cfg(test)]
+mod time_odds;
 #[cfg(test)]
 mod workspace;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use gamemaster::event::{Decision, EventKind, Readiness};
 use gamemaster::manager::{
     Dialect, Manager, ManagerSettings, MatchRules, MatchSetup, PlayerConfig, PlayerSource,
-    PreparedGame, Reading, Worker,
+    PreparedGame, Reading, TimeOdds, Worker,
 };
 use gamemaster::schedule::{Clocks, Job};
 use games::{Case, Guards, Leniency, Rulesheet, state_machine_for, validate};
@@ -55,6 +55,7 @@ fn seat(id: &str, source: PlayerSource) -> Option<Arc<PlayerConfig>> {
         id: id.into(),
         hash: format!("{source:?}"),
         source,
+        odds: TimeOdds::default(),
         reading: Reading::Lenient,
         dialect: Dialect::Official,
     }))
