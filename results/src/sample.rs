@@ -128,7 +128,8 @@ fn break_some(records: &mut [MatchRecord]) {
     illegal.fault = Some(FaultKind::IllegalMove);
     illegal.submitted = Some("(mark 9, \"9\")".into());
     records[6].seats[1].start.fault = Some(FaultKind::LateStart);
-    records[6].goal_flags = vec![(0, GoalFlag::GoalClamped), (1, GoalFlag::GoalMissing)];
+    records[6].goal_flags =
+        vec![(0, GoalFlag::GoalConflict), (0, GoalFlag::GoalClamped), (1, GoalFlag::GoalMissing)];
     unscore(&mut records[13], Ending::StepLimit);
     unscore(&mut records[20], Ending::GameError { reason: "no legal move for oplayer".into() });
     unscore(&mut records[35], Ending::Aborted { reason: "the player's host went away".into() });

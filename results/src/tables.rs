@@ -188,8 +188,9 @@ fn write_match(table: &mut Table, record: &MatchRecord) -> Row {
         table.optional(rank(seat, record))?;
         table.text(record.ending.name())?;
         table.text(record.ending.reason())?;
-        let flag = record.goal_flags.iter().find(|(index, _)| *index as usize == role);
-        table.text(flag.map_or("", |(_, flag)| flag.name()))?;
+        let flags = record.goal_flags.iter().filter(|(index, _)| *index as usize == role);
+        let flags: Vec<&str> = flags.map(|(_, flag)| flag.name()).collect();
+        table.text(&flags.join(" "))?;
         table.number(record.n_steps)?;
         write_play(table, record, role, seat)?;
         table.end()?;

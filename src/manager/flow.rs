@@ -151,7 +151,7 @@ impl<'a> Match<'a> {
                 Ok(None) => {}
                 Ok(Some(role)) => {
                     let role = self.bench.role_name(role);
-                    let reason = format!("{role} has no legal move after {} steps", self.step);
+                    let reason = format!("{role} has no legal move");
                     return Ending::GameError { reason };
                 }
                 Err(error) => return broken(&error),

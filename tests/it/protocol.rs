@@ -56,7 +56,7 @@ fn broken_rules_end_a_match_with_abort() {
     check(
         "(role x) (init a) (<= (legal x go) (true a)) (<= (next b) (does x go))
          (<= terminal (true c)) (goal x 100)",
-        "x has no legal move after 1 steps",
+        "x has no legal move",
         1,
     );
     check(
