@@ -1,5 +1,6 @@
 //! Playing a whole experiment.
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ use crate::manager::{Manager, ManagerSettings};
 use crate::output::{json_line, to_stdout};
 use crate::run_folder::{self, RunFolder};
 use crate::runner::{self, Consumer, StopFlag, Tournament};
+use crate::schedule::Schedule;
 use crate::spec::{self, Overrides, Spec, SpecError};
 
 /// What `gamemaster run` plays when nothing is said.
@@ -100,8 +102,8 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     })
     .context("failed to listen for interrupts")?;
     // Not before the folder is known to be ours: launched players write logs there.
-    for player in &planned.spec.players {
-        match manager.preflight(&player.config) {
+    for player in players_left(schedule, &folder.done) {
+        match manager.preflight(&planned.spec.players[player].config) {
             Err(_) if stop.is_raised() => return Ok(exit_code::INTERRUPTED),
             checked => checked.map_err(|error| Failure::preflight(failed_to(error)))?,
         }
@@ -112,6 +114,24 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     }
     let reason = play(&planned, &manager, folder, &stop, arguments.quiet)?;
     finish(arguments, &path, planned.spec.record.moves, reason)
+}
+
+/// The players of the jobs that are not done. Who has nothing left to play need
+/// not be there.
+fn players_left(schedule: &Schedule, done: &[u64]) -> BTreeSet<usize> {
+    let mut left = BTreeSet::new();
+    if done.len() as u64 == schedule.n_jobs() {
+        return left;
+    }
+    let all: BTreeSet<usize> = schedule.rounds().flat_map(|round| round.players).collect();
+    for job in schedule.jobs().filter(|job| done.binary_search(&job.number).is_err()) {
+        left.extend(job.seats.iter().flatten());
+        // Mostly known from the first few: there is no need to look at all.
+        if left.len() == all.len() {
+            break;
+        }
+    }
+    left
 }
 
 /// Ends launched players when it is dropped.
