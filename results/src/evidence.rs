@@ -5,6 +5,7 @@
 
 use std::borrow::{Borrow, Cow};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 use std::hash::Hash;
 use std::path::Path;
 
@@ -63,6 +64,20 @@ pub(crate) struct Clock {
     pub(crate) play_clock_ms: u64,
     /// States for each move, if they are what is counted.
     pub(crate) nodes: Option<u64>,
+}
+
+impl fmt::Display for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = |ms: u64| {
+            if ms.is_multiple_of(1000) { format!("{} s", ms / 1000) } else { format!("{ms} ms") }
+        };
+        match self.nodes {
+            Some(nodes) => write!(f, "{nodes} nodes a move"),
+            None => {
+                write!(f, "start {}, play {}", time(self.start_clock_ms), time(self.play_clock_ms))
+            }
+        }
+    }
 }
 
 /// How a player behaved in all matches that count, scored or not.
