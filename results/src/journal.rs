@@ -1,20 +1,23 @@
 //! The journal: JSON lines, append-only, the one source of all tables and
 //! reports.
 //!
-//! The first line is a [`Header`], every other one a [`MatchRecord`], in the
-//! order in which matches ended. A run that is killed leaves at most one
-//! half-written line, the last; readers stop before it and [`JournalWriter::resume`]
-//! cuts it off. A broken line anywhere else is damage, and an error.
+//! The first line is a [`Header`](crate::record::Header), every other one a
+//! [`MatchRecord`](crate::record::MatchRecord), in the order in which matches
+//! ended. A run that is killed leaves at most one half-written line, the last; a
+//! machine that fails may leave several lines without their contents. Such a
+//! [torn end](Torn) holds no record: readers stop before it and
+//! [`JournalWriter::resume`] cuts it off. A broken line with records after it is
+//! damage, and an error that names it.
 //!
-//! A job may have several lines. The last one that is [done](MatchRecord::is_done)
-//! counts, or the last one if none is.
+//! A job may have several lines. The last one that is
+//! [done](crate::record::MatchRecord::is_done) counts, or the last one if none is.
 
 mod error;
 mod reader;
 mod writer;
 
 pub use error::JournalError;
-pub use reader::Journal;
+pub use reader::{Journal, Torn};
 pub use writer::{JobState, JournalWriter, Recovered, rewrite};
 
 pub(crate) use error::read_error;
@@ -24,6 +27,8 @@ pub(crate) use writer::sync_folder;
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+
+    use proptest::prelude::*;
 
     use super::*;
     use crate::record::{Ending, Header, MatchRecord};
@@ -66,11 +71,12 @@ mod tests {
             let dropped = (length - last_line - 1) as u64;
             let mut journal = Journal::open(&path).unwrap();
             assert_eq!(journal.by_ref().count(), 2, "{length} bytes");
-            assert_eq!(journal.half_written(), dropped);
+            let torn = Torn { bytes: dropped, lines: u64::from(dropped > 0) };
+            assert_eq!(journal.torn(), torn);
 
             let (mut writer, recovered) =
                 JournalWriter::resume(&path, &sample::header(true)).unwrap();
-            assert_eq!((recovered.n_records, recovered.dropped_bytes), (2, dropped));
+            assert_eq!((recovered.n_records, recovered.torn), (2, torn));
             assert!(!recovered.jobs.contains_key(&records[2].job_id));
             writer.append(&records[2]).unwrap();
             drop(writer);
@@ -87,22 +93,115 @@ mod tests {
         for length in 0..whole.len() {
             std::fs::write(&path, &whole[..length]).unwrap();
             let (_, recovered) = JournalWriter::resume(&path, &sample::header(true)).unwrap();
-            assert_eq!((recovered.n_records, recovered.dropped_bytes), (0, length as u64));
+            assert_eq!((recovered.n_records, recovered.torn.bytes), (0, length as u64));
             assert_eq!(std::fs::read(&path).unwrap(), whole);
         }
     }
 
-    #[test]
-    fn a_last_line_of_zeros_is_half_written() {
+    /// A journal of two records that ends with `tail`: what is cut off of it.
+    fn check_torn(tail: &[u8], expected: Torn) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
         write(&path, &sample::records()[..2]);
-        let mut bytes = std::fs::read(&path).unwrap();
-        bytes.extend([0; 100]);
-        bytes.push(b'\n');
-        std::fs::write(&path, &bytes).unwrap();
-        let (_, recovered) = JournalWriter::resume(&path, &sample::header(true)).unwrap();
-        assert_eq!((recovered.n_records, recovered.dropped_bytes), (2, 101));
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, [&whole, tail].concat()).unwrap();
+        assert_eq!(read(&path).unwrap(), sample::records()[..2]);
+        Journal::open(&path).unwrap().index().unwrap();
+        let (writer, recovered) = JournalWriter::resume(&path, &sample::header(true)).unwrap();
+        assert_eq!((recovered.n_records, recovered.torn), (2, expected));
+        drop(writer);
+        assert_eq!(std::fs::read(&path).unwrap(), whole);
+    }
+
+    #[test]
+    fn an_end_without_records_is_torn() {
+        let torn = |bytes, lines| Torn { bytes, lines };
+        let record = serde_json::to_vec(&sample::records()[2]).unwrap();
+        let length = record.len() as u64;
+        check_torn(b"", torn(0, 0));
+        check_torn(&[0; 100], torn(100, 1));
+        check_torn(&[&[0; 100][..], b"\n"].concat(), torn(101, 1));
+        check_torn(b"\n\n\n", torn(3, 3));
+        check_torn(b"{\"job\":2\nhello\n\xff\xfe", torn(17, 3));
+        // Whole but for its line feed, after a line that is not.
+        check_torn(&[b"x\n", &record[..]].concat(), torn(2 + length, 2));
+        // Its first fields are whole, the rest is not; then there is more.
+        let mut hollow = record.clone();
+        hollow[record.len() / 2..].fill(0);
+        check_torn(&[&hollow[..], b"\n{\n{"].concat(), torn(length + 4, 3));
+    }
+
+    #[test]
+    fn a_line_too_long_is_never_kept_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        write(&path, &sample::records()[..2]);
+        let length = std::fs::metadata(&path).unwrap().len();
+        // A hole: it takes no disk, and reads as zeros.
+        let file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+        file.set_len(length + reader::MAX_LINE_BYTES + 5).unwrap();
+        let mut journal = Journal::open(&path).unwrap();
+        assert_eq!(journal.by_ref().count(), 2);
+        assert_eq!(journal.torn(), Torn { bytes: reader::MAX_LINE_BYTES + 5, lines: 1 });
+        assert!(journal.capacity() as u64 <= 2 * reader::MAX_LINE_BYTES);
+
+        // With a record after it, it is damage.
+        let third = serde_json::to_string(&sample::records()[2]).unwrap();
+        std::io::Write::write_all(&mut &file, format!("\n{third}\n").as_bytes()).unwrap();
+        let errors = [
+            read(&path).unwrap_err(),
+            JournalWriter::resume(&path, &sample::header(true)).unwrap_err(),
+            Journal::open(&path).unwrap().index().unwrap_err(),
+        ];
+        for error in errors {
+            assert!(matches!(error, JournalError::LineTooLong { line: 4, .. }), "{error}");
+            assert!(error.to_string().contains("line 4"), "{error}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn no_failure_of_the_machine_loses_a_record_that_was_whole(
+            n in 0..6usize,
+            at in 0.0..=1.0f64,
+            zeros in any::<bool>(),
+            more in prop::collection::vec(any::<u8>(), 0..40),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("journal.jsonl");
+            let records = sample::records();
+            write(&path, &records[..n]);
+            let whole = std::fs::read(&path).unwrap();
+            let cut = (whole.len() as f64 * at) as usize;
+            let mut bytes = whole.clone();
+            if zeros {
+                bytes[cut..].fill(0);
+            } else {
+                bytes.truncate(cut);
+            }
+            let n_left = whole[..cut].iter().filter(|&&byte| byte == b'\n').count();
+            if n_left > 0 {
+                // Whatever else the disk held there.
+                bytes.extend(more);
+            }
+            std::fs::write(&path, &bytes).unwrap();
+            if n_left > 0 {
+                prop_assert_eq!(read(&path).unwrap(), &records[..n_left - 1]);
+            }
+            let (mut writer, recovered) =
+                JournalWriter::resume(&path, &sample::header(true)).unwrap();
+            let n_records = n_left.saturating_sub(1);
+            prop_assert_eq!(recovered.n_records, n_records as u64);
+            let kept = whole[..cut].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+            prop_assert_eq!(recovered.torn.bytes, (bytes.len() - kept) as u64);
+            for record in &records[n_records..n] {
+                writer.append(record).unwrap();
+            }
+            drop(writer);
+            prop_assert!(std::fs::read(&path).unwrap() == whole);
+        }
     }
 
     #[test]
@@ -111,29 +210,21 @@ mod tests {
         let path = folder.path().join("journal.jsonl");
         write(&path, &sample::records()[..3]);
         let text = std::fs::read_to_string(&path).unwrap();
-        let mut lines: Vec<&str> = text.lines().collect();
-        let third = lines[2].replace("\"seats\"", "seats\"");
-        lines[2] = &third;
-        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
-        let index = || Journal::open(&path).unwrap().index();
-        let errors = [
-            read(&path).unwrap_err(),
-            JournalWriter::resume(&path, &sample::header(true)).unwrap_err(),
-            index().unwrap_err(),
-        ];
-        for error in errors {
-            assert!(matches!(error, JournalError::Damaged { line: 3, .. }), "{error}");
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let third = lines[2].clone();
+        // Also beyond the fields that say which job it is.
+        for key in ["seats", "steps"] {
+            lines[2] = third.replace(&format!("\"{key}\""), &format!("{key}\""));
+            std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+            let errors = [
+                read(&path).unwrap_err(),
+                JournalWriter::resume(&path, &sample::header(true)).unwrap_err(),
+                Journal::open(&path).unwrap().index().unwrap_err(),
+            ];
+            for error in errors {
+                assert!(matches!(error, JournalError::Damaged { line: 3, .. }), "{error}");
+            }
         }
-
-        // Damage beyond the first fields is found when the record is wanted.
-        let third = text.lines().nth(2).unwrap().replace("\"steps\"", "steps\"");
-        lines[2] = &third;
-        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
-        let error = index()
-            .unwrap()
-            .render(|records| records.collect::<Result<Vec<_>, JournalError>>(), |_| Ok(()))
-            .unwrap_err();
-        assert!(matches!(error, JournalError::Damaged { line: 3, .. }), "{error}");
     }
 
     #[test]

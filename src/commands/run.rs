@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
+use results::journal::Torn;
 use results::standings::Standings;
 use results::{report, tables};
 use serde::Serialize;
@@ -169,7 +170,9 @@ fn folder_code(error: &run_folder::FolderError) -> u8 {
         run_folder::FolderError::Journal(
             JournalError::Write { .. }
             | JournalError::DiskFull { .. }
-            | JournalError::Damaged { .. },
+            | JournalError::Damaged { .. }
+            | JournalError::LineTooLong { .. }
+            | JournalError::RecordTooLong { .. },
         ) => exit_code::INTERNAL,
         _ => exit_code::USAGE,
     }
@@ -183,12 +186,14 @@ fn announce(planned: &Planned, folder: &RunFolder) -> std::io::Result<()> {
     }
     let (n_jobs, n_done) = (planned.schedule.n_jobs(), folder.done.len());
     let path = folder.path.display();
-    if folder.dropped_bytes > 0 {
-        writeln!(
+    let Torn { bytes, lines } = folder.torn;
+    match lines {
+        0 => {}
+        1 => writeln!(stderr, "note: a half-written line of {bytes} bytes was cut off")?,
+        _ => writeln!(
             stderr,
-            "note: a half-written line of {} bytes was cut off",
-            folder.dropped_bytes
-        )?;
+            "note: {lines} broken lines at the end of the journal, {bytes} bytes, were cut off"
+        )?,
     }
     if n_done > 0 {
         writeln!(stderr, "Resuming {path}: {n_done} of {n_jobs} matches are played")

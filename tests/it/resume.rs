@@ -99,6 +99,22 @@ fn a_half_written_line_is_played_again() {
 }
 
 #[test]
+fn what_a_power_failure_leaves_is_played_again() {
+    let reference = uninterrupted();
+    let resumed = Workspace::with_spec(SPEC);
+    let journal = reference.read("run/out/journal.jsonl");
+    let last_line = journal.trim_end().rfind('\n').unwrap() + 1;
+    let torn = format!("{}\n{}\n{}", &journal[last_line..last_line + 50], "\0".repeat(3000), "{");
+    resumed.write("run/out/journal.jsonl", &(journal[..last_line].to_owned() + &torn));
+    let report = resumed.run(&["report", "run/out"]).code(0).stdout();
+    assert!(report.contains("3 broken lines of 3053 bytes"), "{report}");
+    let ran = resumed.run(&RUN).code(0);
+    let note = "note: 3 broken lines at the end of the journal, 3053 bytes, were cut off";
+    assert!(ran.stderr().contains(note), "{}", ran.stderr());
+    check_same(&resumed, &reference);
+}
+
+#[test]
 fn an_interrupt_ends_cleanly_and_tells_how_to_go_on() {
     let reference = uninterrupted();
     let resumed = Workspace::with_spec(SPEC);

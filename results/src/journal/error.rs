@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::reader::MAX_LINE_BYTES;
 use crate::record::FORMAT_VERSION;
 
 /// Why a journal cannot be written or read. Messages fit after "failed to".
@@ -84,7 +85,7 @@ pub enum JournalError {
         /// Hash of the spec at hand.
         expected: String,
     },
-    /// A line that is not the last cannot be read.
+    /// A line that records follow cannot be read.
     #[error(
         "read line {line} of the journal {}: it is damaged; remove that line and run again \
          to have its match played again",
@@ -97,6 +98,30 @@ pub enum JournalError {
         line: u64,
         /// What is wrong with it.
         source: serde_json::Error,
+    },
+    /// A line that records follow is longer than any record.
+    #[error(
+        "read line {line} of the journal {}: it is longer than any record ({} MiB); remove that \
+         line and run again to have its match played again",
+        .path.display(), MAX_LINE_BYTES >> 20
+    )]
+    LineTooLong {
+        /// The file.
+        path: PathBuf,
+        /// Number of the line, from 1.
+        line: u64,
+    },
+    /// A record would be longer than readers take.
+    #[error(
+        "write to the journal {}: the record of job {job} is longer than {} MiB; lower the step \
+         limit",
+        .path.display(), MAX_LINE_BYTES >> 20
+    )]
+    RecordTooLong {
+        /// The file.
+        path: PathBuf,
+        /// The job.
+        job: u64,
     },
 }
 

@@ -15,6 +15,38 @@ pub(crate) const READ_BUFFER: usize = 1 << 20;
 /// A header is no longer than this.
 const MAX_HEADER_BYTES: u64 = 64 * 1024;
 
+/// Longest line that is taken for a record: half a million decisions of ordinary
+/// size, hundreds of times the longest match under the default step limit. More
+/// is never kept in memory, whatever the file holds.
+pub(super) const MAX_LINE_BYTES: u64 = 64 << 20;
+/// So much of a journal's end is read in full even where the first fields of a
+/// record would do: more than is ever written between two times that all is
+/// brought to the disk, so that a power failure damages nothing before it.
+const CHECKED_BYTES: u64 = 32 << 20;
+
+/// The end of a journal that holds no record: what was being written when the
+/// program or the machine failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Torn {
+    /// Its length.
+    pub bytes: u64,
+    /// Its lines, the last of which may lack its line feed.
+    pub lines: u64,
+}
+
+impl Torn {
+    /// Whether there is any.
+    #[must_use]
+    pub fn is_some(&self) -> bool {
+        self.bytes > 0
+    }
+
+    /// This, and what comes after it.
+    pub(crate) fn and(self, more: Self) -> Self {
+        Self { bytes: self.bytes + more.bytes, lines: self.lines + more.lines }
+    }
+}
+
 /// Reads a journal from its beginning, one record at a time.
 #[derive(Debug)]
 pub struct Journal {
@@ -27,8 +59,21 @@ pub struct Journal {
     n_lines: u64,
     /// The line at hand, with its line feed.
     line: Vec<u8>,
-    half_written: u64,
+    torn: Torn,
+    /// Length of the file when it was opened.
+    end: u64,
     failed: bool,
+}
+
+/// What was read, with its length in bytes.
+enum Line {
+    /// With a line feed; it is in `Journal::line`.
+    Whole(u64),
+    /// The last, without a line feed.
+    Half(u64),
+    /// Too long to be kept.
+    TooLong(u64),
+    End,
 }
 
 /// The parts of a record that say which job it is of, and where it stands.
@@ -48,6 +93,7 @@ impl Journal {
     /// If the file is missing, cannot be read, has no header or a newer format.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let file = File::open(path).map_err(|source| read_error(path, source))?;
+        let end = file.metadata().map_err(|source| read_error(path, source))?.len();
         let mut reader = BufReader::with_capacity(READ_BUFFER, file.take(u64::MAX));
         let mut line = vec![];
         // A header is short; a file without line feeds must not fill the memory.
@@ -64,7 +110,8 @@ impl Journal {
             offset: line.len() as u64,
             n_lines: 1,
             line,
-            half_written: 0,
+            torn: Torn::default(),
+            end,
             failed: false,
         })
     }
@@ -75,11 +122,16 @@ impl Journal {
         &self.header
     }
 
-    /// Bytes of the half-written last line, known once all records are read;
-    /// 0 if there is none.
+    /// What is no record at the end, known once all records are read.
     #[must_use]
-    pub fn half_written(&self) -> u64 {
-        self.half_written
+    pub fn torn(&self) -> Torn {
+        self.torn
+    }
+
+    /// Bytes set aside for a line.
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.line.capacity()
     }
 
     /// Where the line after the last one read begins.
@@ -90,10 +142,10 @@ impl Journal {
     /// Divides the records among readers of about equally many bytes, in order,
     /// of which there are at least one and at most `n`.
     pub(crate) fn divided(self, n: u64) -> Result<Vec<Self>, JournalError> {
-        let Self { path, header, offset: start, .. } = self;
+        let Self { path, header, offset: start, end, .. } = self;
         let failed = |source| read_error(&path, source);
         let open = || File::open(&path).map_err(failed);
-        let end = open()?.metadata().map_err(failed)?.len().max(start);
+        let end = end.max(start);
         let mut bounds = vec![start];
         for part in 1..n {
             let guess = start + (end - start) / n * part;
@@ -114,7 +166,8 @@ impl Journal {
                 offset: bounds[0],
                 n_lines: 0,
                 line: vec![],
-                half_written: 0,
+                torn: Torn::default(),
+                end,
                 failed: false,
             })
         };
@@ -124,57 +177,86 @@ impl Journal {
         bounds.windows(2).map(section).collect()
     }
 
-    /// Reads the next line into `self.line`; false at the end.
-    fn read_line(&mut self) -> Result<bool, JournalError> {
+    fn read_line(&mut self) -> Result<Line, JournalError> {
+        let failed = |source| read_error(&self.path, source);
         self.line.clear();
-        let read = self.reader.read_until(b'\n', &mut self.line);
-        let n_bytes = read.map_err(|source| read_error(&self.path, source))? as u64;
-        if self.line.last() != Some(&b'\n') {
-            self.half_written = n_bytes;
-            return Ok(false);
+        let mut capped = self.reader.by_ref().take(MAX_LINE_BYTES);
+        let n_bytes = capped.read_until(b'\n', &mut self.line).map_err(failed)? as u64;
+        if self.line.last() == Some(&b'\n') {
+            self.n_lines += 1;
+            return Ok(Line::Whole(n_bytes));
         }
-        self.n_lines += 1;
-        Ok(true)
-    }
-
-    fn at_end(&mut self) -> Result<bool, JournalError> {
-        let rest = self.reader.fill_buf();
-        Ok(rest.map_err(|source| read_error(&self.path, source))?.is_empty())
+        match n_bytes {
+            0 => Ok(Line::End),
+            MAX_LINE_BYTES => {
+                self.line = vec![];
+                self.n_lines += 1;
+                let rest = self.reader.skip_until(b'\n').map_err(failed)? as u64;
+                Ok(Line::TooLong(n_bytes + rest))
+            }
+            _ => Ok(Line::Half(n_bytes)),
+        }
     }
 
     /// Reads the next line as `read` understands it, with its offset. `read` is
-    /// told the offset and whether the line is the last.
+    /// told the offset and whether the line is so near to the end that all of
+    /// it has to be looked at.
     pub(crate) fn next_with<T>(
         &mut self,
         read: impl FnOnce(&[u8], u64, bool) -> serde_json::Result<T>,
     ) -> Result<Option<(u64, T)>, JournalError> {
-        if !self.read_line()? {
-            return Ok(None);
+        let (n_bytes, error) = match self.read_line()? {
+            Line::End => return Ok(None),
+            Line::Half(bytes) => {
+                self.torn = Torn { bytes, lines: 1 };
+                return Ok(None);
+            }
+            Line::Whole(n_bytes) => {
+                let near_end = self.end.saturating_sub(self.offset) <= CHECKED_BYTES;
+                match read(&self.line, self.offset, near_end) {
+                    Ok(value) => {
+                        let offset = self.offset;
+                        self.offset += n_bytes;
+                        return Ok(Some((offset, value)));
+                    }
+                    Err(source) => {
+                        let (path, line) = (self.path.clone(), self.n_lines);
+                        (n_bytes, JournalError::Damaged { path, line, source })
+                    }
+                }
+            }
+            Line::TooLong(n_bytes) => {
+                let (path, line) = (self.path.clone(), self.n_lines);
+                (n_bytes, JournalError::LineTooLong { path, line })
+            }
+        };
+        self.look_beyond(Torn { bytes: n_bytes, lines: 1 }, error)?;
+        Ok(None)
+    }
+
+    /// Decides what a line is that holds no record: damage, which is `error`, if
+    /// there is a record after it, and else the beginning of a torn end. A crash
+    /// of the machine may leave lines there without their contents.
+    fn look_beyond(&mut self, mut torn: Torn, error: JournalError) -> Result<(), JournalError> {
+        loop {
+            let bytes = match self.read_line()? {
+                Line::End => break,
+                Line::Whole(_) if serde_json::from_slice::<MatchRecord>(&self.line).is_ok() => {
+                    return Err(error);
+                }
+                Line::Whole(bytes) | Line::Half(bytes) | Line::TooLong(bytes) => bytes,
+            };
+            torn = torn.and(Torn { bytes, lines: 1 });
         }
-        let last = self.at_end()?;
-        match read(&self.line, self.offset, last) {
-            Ok(value) => {
-                let offset = self.offset;
-                self.offset += self.line.len() as u64;
-                Ok(Some((offset, value)))
-            }
-            // A crash of the machine may leave a last line of the right length
-            // without its contents.
-            Err(_) if last => {
-                self.half_written = self.line.len() as u64;
-                Ok(None)
-            }
-            Err(source) => {
-                Err(JournalError::Damaged { path: self.path.clone(), line: self.n_lines, source })
-            }
-        }
+        self.torn = torn;
+        Ok(())
     }
 
     /// Reads which job the next record is of and passes over the rest, which
-    /// is only looked at in the last line.
+    /// is only looked at near the end.
     pub(crate) fn next_head(&mut self) -> Result<Option<Head>, JournalError> {
-        let found = self.next_with(|line, _, last| {
-            if last {
+        let found = self.next_with(|line, _, near_end| {
+            if near_end {
                 serde_json::from_slice::<MatchRecord>(line)?;
             }
             read_head(line)
@@ -255,4 +337,28 @@ pub(crate) fn line_number(path: &Path, offset: u64) -> Result<u64, JournalError>
         number += u64::from(byte.map_err(|source| read_error(path, source))? == b'\n');
     }
     Ok(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn far_from_the_end_damage_is_found_when_the_record_is_wanted() {
+        let run = sample::run(true, &sample::records());
+        let path = run.path().join(crate::files::JOURNAL);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<&str> = text.lines().collect();
+        let third = lines[2].replace("\"steps\"", "steps\"");
+        lines[2] = &third;
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+        let mut journal = Journal::open(&path).unwrap();
+        journal.end = u64::MAX;
+        let index = journal.index().unwrap();
+        let error = index
+            .render(|records| records.collect::<Result<Vec<_>, JournalError>>(), |_| Ok(()))
+            .unwrap_err();
+        assert!(matches!(error, JournalError::Damaged { line: 3, .. }), "{error}");
+    }
 }

@@ -5,7 +5,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::{Journal, JournalError, read_error};
+use super::reader::MAX_LINE_BYTES;
+use super::{Journal, JournalError, Torn, read_error};
 use crate::record::{Header, MatchRecord};
 
 /// Bytes gathered before they are handed to the system.
@@ -27,8 +28,8 @@ pub struct JournalWriter {
 pub struct Recovered {
     /// Records, all attempts counted.
     pub n_records: u64,
-    /// Bytes of a half-written last line that were cut off.
-    pub dropped_bytes: u64,
+    /// What was cut off because it is no record and none comes after it.
+    pub torn: Torn,
     /// What is known of each job, by its id.
     pub jobs: HashMap<String, JobState>,
 }
@@ -59,8 +60,8 @@ impl JournalWriter {
         Ok(writer)
     }
 
-    /// Opens an existing journal to append to it, and cuts off a half-written
-    /// last line. Takes one pass over the file, about 2 microseconds a record.
+    /// Opens an existing journal to append to it, and cuts off a torn end. Takes
+    /// one pass over the file, about 2 microseconds a record.
     ///
     /// # Errors
     /// If the file cannot be read or written, is damaged, is being written by
@@ -88,12 +89,13 @@ impl JournalWriter {
                     job.done |= entry.done;
                     recovered.n_records += 1;
                 }
-                recovered.dropped_bytes = journal.half_written();
+                recovered.torn = journal.torn();
                 writer.cut_to(journal.offset())?;
             }
             // Killed before the header was written.
             Err(JournalError::NoHeader { .. }) if !has_a_whole_line(path)? => {
-                recovered.dropped_bytes = writer.file_length()?;
+                let bytes = writer.file_length()?;
+                recovered.torn = Torn { bytes, lines: u64::from(bytes > 0) };
                 writer.cut_to(0)?;
                 writer.write_header(header)?;
             }
@@ -133,9 +135,19 @@ impl JournalWriter {
     /// # Errors
     /// If the buffer was full and cannot be written. Then the file still ends
     /// with a whole line, and the same records can be written again by `sync`.
+    /// If the record is longer than readers take; then it is not written.
     pub fn append(&mut self, record: &MatchRecord) -> Result<(), JournalError> {
+        self.append_within(record, MAX_LINE_BYTES)
+    }
+
+    fn append_within(&mut self, record: &MatchRecord, limit: u64) -> Result<(), JournalError> {
+        let begin = self.buffer.len();
         serde_json::to_writer(&mut self.buffer, record).expect("a record is representable");
         self.buffer.push(b'\n');
+        if (self.buffer.len() - begin) as u64 > limit {
+            self.buffer.truncate(begin);
+            return Err(JournalError::RecordTooLong { path: self.path.clone(), job: record.job });
+        }
         if self.buffer.len() >= WRITE_BUFFER { self.flush() } else { Ok(()) }
     }
 
@@ -192,7 +204,8 @@ impl Drop for JournalWriter {
 
 /// Writes `path` anew with another header and the records that `keep` accepts,
 /// which may change them: for a spec that was extended, so that jobs have new
-/// numbers. The old journal stays until the new one is complete.
+/// numbers. The old journal stays until the new one is complete. Returns the
+/// torn end of the old one, which is left out.
 ///
 /// # Errors
 /// If the old one cannot be read or the new one cannot be written.
@@ -200,8 +213,8 @@ pub fn rewrite(
     path: &Path,
     header: &Header,
     mut keep: impl FnMut(&mut MatchRecord) -> bool,
-) -> Result<(), JournalError> {
-    let journal = Journal::open(path)?;
+) -> Result<Torn, JournalError> {
+    let mut journal = Journal::open(path)?;
     let temporary = path.with_extension("jsonl.part");
     match std::fs::remove_file(&temporary) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => {
@@ -210,7 +223,7 @@ pub fn rewrite(
         _ => {}
     }
     let mut writer = JournalWriter::create(&temporary, header)?;
-    for record in journal {
+    for record in journal.by_ref() {
         let mut record = record?;
         if keep(&mut record) {
             writer.append(&record)?;
@@ -220,7 +233,7 @@ pub fn rewrite(
     std::fs::rename(&temporary, path)
         .map_err(|source| JournalError::Write { path: path.into(), source })?;
     sync_folder(path);
-    Ok(())
+    Ok(journal.torn())
 }
 
 /// Whether a file holds a line feed near its beginning.
@@ -243,6 +256,22 @@ pub(crate) fn sync_folder(path: &Path) {
 mod tests {
     use super::*;
     use crate::sample;
+
+    #[test]
+    fn no_record_is_written_that_would_not_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let records = sample::records();
+        let mut writer = JournalWriter::create(&path, &sample::header(true)).unwrap();
+        let length = serde_json::to_string(&records[0]).unwrap().len() as u64 + 1;
+        writer.append_within(&records[0], length).unwrap();
+        let error = writer.append_within(&records[0], length - 1).unwrap_err();
+        assert!(matches!(error, JournalError::RecordTooLong { job: 0, .. }), "{error}");
+        writer.append(&records[1]).unwrap();
+        writer.sync().unwrap();
+        let read: Result<Vec<MatchRecord>, _> = Journal::open(&path).unwrap().collect();
+        assert_eq!(read.unwrap(), records[..2]);
+    }
 
     #[test]
     fn a_full_disk_is_told_from_other_errors() {

@@ -12,14 +12,7 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
         }
     };
     let scored = || standings.players.iter().filter(|row| row.n_games > 0);
-    note(
-        standings.half_written_bytes > 0,
-        format!(
-            "The journal ends in a half-written line of {} bytes, which does not count; \
-             resuming the run plays that match again.",
-            standings.half_written_bytes
-        ),
-    );
+    note(standings.half_written_bytes > 0, half_written(standings));
     let incomplete = count(standings.n_incomplete_blocks, "block is", "blocks are");
     note(
         standings.n_incomplete_blocks > 0,
@@ -71,4 +64,18 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
         ),
     );
     notes
+}
+
+fn half_written(standings: &Standings) -> String {
+    let bytes = standings.half_written_bytes;
+    match standings.half_written_lines {
+        1 => format!(
+            "The journal ends in a half-written line of {bytes} bytes, which does not count; \
+             resuming the run plays that match again."
+        ),
+        lines => format!(
+            "The journal ends in {lines} broken lines of {bytes} bytes, which do not count; \
+             resuming the run plays those matches again."
+        ),
+    }
 }

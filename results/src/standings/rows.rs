@@ -24,8 +24,10 @@ pub struct Standings {
     pub n_blocks: u64,
     /// Blocks with fewer scored matches than others of the same game.
     pub n_incomplete_blocks: u64,
-    /// Bytes of a half-written last line, which does not count.
+    /// Bytes at the journal's end that are no whole record, and do not count.
     pub half_written_bytes: u64,
+    /// Lines that they make.
+    pub half_written_lines: u64,
     /// Number of resamples of each interval.
     pub n_resamples: usize,
     /// Share of resamples within each interval.
