@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::workspace::{Ran, Workspace, tables};
+use crate::workspace::{Ran, Workspace, run_slow_tests, tables};
 
 const SPEC: &str = r#"
 name = "resume"
@@ -64,7 +64,7 @@ fn check_same(resumed: &Workspace, reference: &Workspace) {
 fn a_run_that_is_killed_again_and_again_ends_as_if_it_had_not_been() {
     let reference = uninterrupted();
     let whole = reference.read("run/out/journal.jsonl").len() as u64;
-    let n_kills = if std::env::var_os("RUN_SLOW_TESTS").is_some() { 20 } else { 5 };
+    let n_kills = if run_slow_tests() { 20 } else { 5 };
     let resumed = Workspace::with_spec(SPEC);
     // Anywhere, but the same anywhere each time.
     let mut seed: u64 = 0x9e37_79b9_7f4a_7c15;
