@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use results::files::{JOURNAL, SPEC_LOCK};
-use results::journal::{JobState, Journal, JournalError, JournalWriter};
+use results::journal::{JobState, Journal, JournalError, JournalWriter, Torn};
 use results::record::{FORMAT_VERSION, Header};
 
 use crate::schedule::Schedule;
@@ -80,8 +80,8 @@ pub struct RunFolder {
     pub attempts: HashMap<String, JobState>,
     /// Numbers of the jobs that are done, ascending.
     pub done: Vec<u64>,
-    /// Bytes of a half-written last line that were cut off.
-    pub dropped_bytes: u64,
+    /// What was cut off of the journal because it was half-written.
+    pub torn: Torn,
 }
 
 /// Where a run of `spec` goes if nothing else is said: the same spec has the
@@ -106,11 +106,12 @@ pub fn open(
     std::fs::create_dir_all(path).map_err(unwritable)?;
     let journal = path.join(JOURNAL);
     let header = header(path, spec, notes);
+    let mut torn = Torn::default();
     let (writer, recovered) = if journal.exists() {
-        note_anew(&journal, &header)?;
+        torn = note_anew(&journal, &header)?;
         match JournalWriter::resume(&journal, &header) {
             Err(JournalError::OtherSpec { .. }) if extend => {
-                extend_journal(path, &journal, &header, schedule)?;
+                torn = extend_journal(path, &journal, &header, schedule)?;
                 JournalWriter::resume(&journal, &header)?
             }
             Err(JournalError::OtherSpec { found, expected, .. }) => {
@@ -126,8 +127,9 @@ pub fn open(
     };
     replace(&path.join(SPEC_LOCK), lock_text(spec).as_bytes()).map_err(unwritable)?;
     let done = done(schedule, &recovered.jobs);
-    let dropped_bytes = recovered.dropped_bytes;
-    Ok(RunFolder { path: path.to_owned(), writer, attempts: recovered.jobs, done, dropped_bytes })
+    // Whichever pass came first has cut it off.
+    let torn = if recovered.torn.is_some() { recovered.torn } else { torn };
+    Ok(RunFolder { path: path.to_owned(), writer, attempts: recovered.jobs, done, torn })
 }
 
 fn header(path: &Path, spec: &Spec, notes: &[String]) -> Header {
@@ -143,28 +145,32 @@ fn header(path: &Path, spec: &Spec, notes: &[String]) -> Header {
     }
 }
 
-/// Adds to the journal's notes what is new in how the run is carried on.
-fn note_anew(journal: &Path, header: &Header) -> Result<(), JournalError> {
-    let Ok(old) = Journal::open(journal) else { return Ok(()) };
+/// Adds to the journal's notes what is new in how the run is carried on. Returns
+/// what was cut off on the way.
+fn note_anew(journal: &Path, header: &Header) -> Result<Torn, JournalError> {
+    let Ok(old) = Journal::open(journal) else { return Ok(Torn::default()) };
     let old = old.header();
     let fresh = header.notes.iter().filter(|note| !old.notes.contains(note)).cloned();
     let fresh: Vec<String> = fresh.collect();
     if fresh.is_empty() || old.spec_hash != header.spec_hash {
-        return Ok(());
+        return Ok(Torn::default());
     }
     let notes = [&old.notes[..], &fresh].concat();
     // Fails if another program is writing the journal at this moment.
-    drop(JournalWriter::resume(journal, header)?);
-    results::journal::rewrite(journal, &Header { notes, ..old.clone() }, |_| true)
+    let (writer, recovered) = JournalWriter::resume(journal, header)?;
+    drop(writer);
+    results::journal::rewrite(journal, &Header { notes, ..old.clone() }, |_| true)?;
+    Ok(recovered.torn)
 }
 
 /// Gives the matches of another spec's run the numbers they have in this one.
+/// Returns what was cut off on the way.
 fn extend_journal(
     path: &Path,
     journal: &Path,
     header: &Header,
     schedule: &Schedule,
-) -> Result<(), FolderError> {
+) -> Result<Torn, FolderError> {
     let jobs: HashMap<String, crate::schedule::Job> =
         schedule.jobs().map(|job| (job.id.clone(), job)).collect();
     let (mut n_foreign, mut n_records) = (0, 0);
@@ -175,13 +181,13 @@ fn extend_journal(
     if n_foreign > 0 {
         return Err(FolderError::NoExtension { path: path.to_owned(), n_foreign, n_records });
     }
-    results::journal::rewrite(journal, header, |record| {
+    let torn = results::journal::rewrite(journal, header, |record| {
         let Some(job) = jobs.get(&record.job_id) else { return false };
         (record.job, record.block, record.lap, record.rotation) =
             (job.number, job.block, job.lap, job.rotation);
         true
     })?;
-    Ok(())
+    Ok(torn)
 }
 
 /// The numbers of the jobs that are done, ascending.

@@ -9,7 +9,10 @@
 //! trusts its peer: bodies are capped, terms are not nested without end, and
 //! every request gets an answer.
 
+mod candidates;
 mod follow;
+mod joint_moves;
+mod track;
 
 use std::io;
 use std::net::SocketAddr;
@@ -41,6 +44,9 @@ const REQUEST_LIMIT: Duration = Duration::from_secs(30);
 /// Kept back of each clock for the way to the Gamemaster, but never more than a
 /// fifth of the clock.
 const MARGIN: Duration = Duration::from_millis(300);
+
+/// How long the end of a match is waited for.
+const FAREWELL: Duration = Duration::from_millis(500);
 
 /// What is served.
 #[derive(Clone)]
@@ -167,6 +173,8 @@ struct Seated {
     orders: mpsc::Sender<Order>,
     /// Of the question being thought about.
     cancel: Cancel,
+    /// Of the match as a whole.
+    ended: Cancel,
     /// What to say if the player does not answer.
     fallback: Arc<Mutex<String>>,
     play_clock: Duration,
@@ -265,15 +273,18 @@ impl Service {
                 let start_clock = Duration::from_secs(start_clock_s.min(86_400));
                 let play_clock = Duration::from_secs(play_clock_s.min(86_400));
                 let deadline = arrived + start_clock - margin(start_clock);
-                let order = Order::Start { role, rules, start_clock, play_clock, deadline };
-                self.start(id, order, start_clock, play_clock, arrived).await
+                let cancel = Cancel::new();
+                let first = cancel.clone();
+                let order =
+                    Order::Start { role, rules, start_clock, play_clock, deadline, cancel: first };
+                self.start(id, order, cancel, (start_clock, play_clock), arrived).await
             }
             Message::Play { id, news } => {
                 let Some(seated) = self.hear(&id, arrived) else { return "busy".to_owned() };
                 let deadline = arrived + seated.play_clock - margin(seated.play_clock);
                 let (reply, answer) = oneshot::channel();
                 let cancel = seated.cancel.clone();
-                let order = Order::Play { news, deadline, cancel, reply };
+                let order = Order::Play { news, deadline, cancel: cancel.clone(), reply };
                 if seated.orders.send(order).is_err() {
                     return lock(&seated.fallback).clone();
                 }
@@ -281,7 +292,11 @@ impl Service {
                 let given_up = deadline + margin(seated.play_clock) / 2;
                 match timeout_at(given_up.into(), answer).await {
                     Ok(Ok(answer)) => answer,
-                    _ => lock(&seated.fallback).clone(),
+                    _ => {
+                        // Nobody waits any longer; the thread is wanted for the next question.
+                        cancel.cancel();
+                        lock(&seated.fallback).clone()
+                    }
                 }
             }
             Message::Stop { id, news } => self.end(&id, Some(news), arrived, "done").await,
@@ -300,22 +315,23 @@ impl Service {
         &self,
         id: String,
         order: Order,
-        start_clock: Duration,
-        play_clock: Duration,
+        cancel: Cancel,
+        (start_clock, play_clock): (Duration, Duration),
         arrived: Instant,
     ) -> String {
         if let Some(old) = lock(&self.seated).take() {
             old.cancel.cancel();
+            old.ended.cancel();
         }
         let (orders, receiver) = mpsc::channel();
         let fallback = Arc::new(Mutex::new("nil".to_owned()));
-        let cancel = Cancel::new();
+        let ended = Cancel::new();
         let (ready, is_ready) = oneshot::channel();
         let follower = Follower::new(
             self.settings.kind,
             self.settings.options.clone(),
             Arc::clone(&fallback),
-            cancel.clone(),
+            ended.clone(),
         );
         let spawned = thread::Builder::new()
             .name("match".to_owned())
@@ -328,6 +344,7 @@ impl Service {
             id: id.clone(),
             orders,
             cancel,
+            ended,
             fallback,
             play_clock,
             patience: start_clock + play_clock * 2 + Duration::from_secs(10),
@@ -370,9 +387,13 @@ impl Service {
         let Some(seated) = self.hear(id, arrived) else { return "busy".to_owned() };
         *lock(&self.seated) = None;
         let (done, is_done) = oneshot::channel();
-        if seated.orders.send(Order::End { news, done }).is_ok() {
-            let _ = timeout(Duration::from_millis(500), is_done).await;
+        let (deadline, cancel) = (arrived + FAREWELL, seated.cancel.clone());
+        if seated.orders.send(Order::End { news, deadline, cancel, done }).is_ok() {
+            let _ = timeout(FAREWELL, is_done).await;
         }
+        // Whatever still computes, nobody will ask for it.
+        seated.cancel.cancel();
+        seated.ended.cancel();
         reply.to_owned()
     }
 }

@@ -25,6 +25,7 @@ use crate::schedule::{Plan, PlannedGame, PlannedPlayer, Seating, TimeBudget};
 pub use error::SpecError;
 pub use file::{Overrides, read};
 pub use lock::{LOCK_HEADER, lock_text};
+pub(crate) use player_text::option_value;
 pub use player_text::read_player;
 
 /// An experiment, complete and checked as far as that goes without reading the

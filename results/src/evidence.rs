@@ -5,6 +5,7 @@
 
 use std::borrow::{Borrow, Cow};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 use std::hash::Hash;
 use std::path::Path;
 
@@ -12,8 +13,8 @@ use serde::Deserialize;
 
 use crate::histogram::Histogram;
 use crate::index::{IndexEntry, hash_of_id, superseded};
-use crate::journal::{Journal, JournalError};
-use crate::record::{Budget, Ending, FaultKind, GoalFlag, Header, MANAGER};
+use crate::journal::{Journal, JournalError, Torn};
+use crate::record::{Budget, Ending, FaultKind, GoalFlag, Header, MANAGER, MatchRecord};
 
 /// Bytes of a journal for which another thread is worth its while.
 const BYTES_PER_THREAD: u64 = 4 << 20;
@@ -23,8 +24,8 @@ const BYTES_PER_THREAD: u64 = 4 << 20;
 #[derive(Debug)]
 pub(crate) struct Evidence {
     pub(crate) header: Header,
-    /// Bytes of a half-written last line.
-    pub(crate) half_written: u64,
+    /// What is no record at the journal's end.
+    pub(crate) torn: Torn,
     /// Matches that count, scored or not.
     pub(crate) n_matches: u64,
     /// Those that were scored.
@@ -65,6 +66,20 @@ pub(crate) struct Clock {
     pub(crate) nodes: Option<u64>,
 }
 
+impl fmt::Display for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = |ms: u64| {
+            if ms.is_multiple_of(1000) { format!("{} s", ms / 1000) } else { format!("{ms} ms") }
+        };
+        match self.nodes {
+            Some(nodes) => write!(f, "{nodes} nodes a move"),
+            None => {
+                write!(f, "start {}, play {}", time(self.start_clock_ms), time(self.play_clock_ms))
+            }
+        }
+    }
+}
+
 /// How a player behaved in all matches that count, scored or not.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conduct {
@@ -89,7 +104,9 @@ impl Evidence {
         let threads = threads.min(length / BYTES_PER_THREAD).max(1);
         match Self::read_with(path, threads) {
             // One reader that begins at the beginning knows the line's number.
-            Err(JournalError::Damaged { .. }) if threads > 1 => Self::read_with(path, 1),
+            Err(JournalError::Damaged { .. } | JournalError::LineTooLong { .. }) if threads > 1 => {
+                Self::read_with(path, 1)
+            }
             read => read,
         }
     }
@@ -127,23 +144,23 @@ fn gather(
     let mut whole = parts.next().expect("a journal has at least one part")?;
     for part in parts {
         let part = part?;
-        if whole.half_written > 0 {
-            // A broken line at the end of a part is not the last of the file.
+        if whole.torn.is_some() && !part.entries.is_empty() {
+            // A broken line at the end of a part has records after it.
             let source = serde::de::Error::custom("broken line");
             return Err(JournalError::Damaged { path: path.into(), line: 0, source });
         }
         whole.gathering.merge(part.gathering);
         whole.entries.extend(part.entries);
-        whole.half_written = part.half_written;
+        whole.torn = whole.torn.and(part.torn);
     }
-    Ok((whole.gathering.finish(header, whole.half_written), whole.entries))
+    Ok((whole.gathering.finish(header, whole.torn), whole.entries))
 }
 
 /// What one thread has read.
 struct Part {
     gathering: Gathering,
     entries: Vec<IndexEntry>,
-    half_written: u64,
+    torn: Torn,
 }
 
 impl Part {
@@ -151,16 +168,22 @@ impl Part {
         let mut gathering = Gathering::default();
         let mut entries = vec![];
         // The line is read and forgotten at once, hence the work within.
-        while let Some((offset, (job, job_id, done))) = section.next_with(|line, offset, _| {
-            let record: LeanMatch<'_> = serde_json::from_slice(line)?;
-            if !skip.contains(&offset) {
-                gathering.add(&record);
-            }
-            Ok((record.job, hash_of_id(&record.job_id), record.ending.is_done()))
-        })? {
+        while let Some((offset, (job, job_id, done))) =
+            section.next_with(|line, offset, near_end| {
+                if near_end {
+                    // What resuming would cut off does not count either.
+                    serde_json::from_slice::<MatchRecord>(line)?;
+                }
+                let record: LeanMatch<'_> = serde_json::from_slice(line)?;
+                if !skip.contains(&offset) {
+                    gathering.add(&record);
+                }
+                Ok((record.job, hash_of_id(&record.job_id), record.ending.is_done()))
+            })?
+        {
             entries.push(IndexEntry { job, job_id, offset, done });
         }
-        Ok(Self { gathering, entries, half_written: section.half_written() })
+        Ok(Self { gathering, entries, torn: section.torn() })
     }
 }
 
@@ -345,7 +368,7 @@ impl Gathering {
         }
     }
 
-    fn finish(self, header: Header, half_written: u64) -> Evidence {
+    fn finish(self, header: Header, torn: Torn) -> Evidence {
         let (games, game_places) = sorted(self.games);
         let (players, player_places) = sorted(self.players);
         let (clocks, clock_places) = sorted(self.clocks);
@@ -355,7 +378,7 @@ impl Gathering {
         renumber(&mut seats.clock, &clock_places);
         Evidence {
             header,
-            half_written,
+            torn,
             n_matches: self.n_matches,
             n_scored: self.n_scored,
             games,
@@ -433,15 +456,18 @@ mod tests {
         let mut records: Vec<MatchRecord> = sample::records();
         records.push(sample::record_with_chance(36, "delta", 70));
         records.push(MatchRecord { attempt: 2, ..records[20].clone() });
-        for dropped in [0, 9] {
+        let torn = ["", "{\"job\":", "\n\n", &"\0\n".repeat(20_000), &"\0".repeat(50_000)];
+        for end in torn {
             let run = sample::run(true, &records);
             let path = run.path().join(files::JOURNAL);
-            let text = std::fs::read(&path).unwrap();
-            std::fs::write(&path, &text[..text.len() - dropped]).unwrap();
-            let alone = format!("{:?}", Evidence::read_with(&path, 1).unwrap());
+            let text = std::fs::read_to_string(&path).unwrap();
+            std::fs::write(&path, text + end).unwrap();
+            let alone = Evidence::read_with(&path, 1).unwrap();
+            assert_eq!((alone.torn.bytes, alone.n_matches), (end.len() as u64, 37));
+            let alone = format!("{alone:?}");
             for threads in 2..9 {
                 let together = Evidence::read_with(&path, threads).unwrap();
-                assert!(format!("{together:?}") == alone, "{threads} threads, -{dropped}");
+                assert!(format!("{together:?}") == alone, "{threads} threads, {} more", end.len());
             }
         }
         for records in [&records[..0], &records[..1]] {

@@ -1,5 +1,6 @@
 //! Playing a whole experiment.
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
+use results::journal::Torn;
 use results::standings::Standings;
 use results::{report, tables};
 use serde::Serialize;
@@ -21,6 +23,7 @@ use crate::manager::{Manager, ManagerSettings};
 use crate::output::{json_line, to_stdout};
 use crate::run_folder::{self, RunFolder};
 use crate::runner::{self, Consumer, StopFlag, Tournament};
+use crate::schedule::Schedule;
 use crate::spec::{self, Overrides, Spec, SpecError};
 
 /// What `gamemaster run` plays when nothing is said.
@@ -100,8 +103,8 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     })
     .context("failed to listen for interrupts")?;
     // Not before the folder is known to be ours: launched players write logs there.
-    for player in &planned.spec.players {
-        match manager.preflight(&player.config) {
+    for player in players_left(schedule, &folder.done) {
+        match manager.preflight(&planned.spec.players[player].config) {
             Err(_) if stop.is_raised() => return Ok(exit_code::INTERRUPTED),
             checked => checked.map_err(|error| Failure::preflight(failed_to(error)))?,
         }
@@ -112,6 +115,24 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     }
     let (reason, breakdowns) = play(&planned, &manager, folder, &stop, arguments.quiet)?;
     finish(arguments, &path, planned.spec.record.moves, reason, &breakdowns)
+}
+
+/// The players of the jobs that are not done. Who has nothing left to play need
+/// not be there.
+fn players_left(schedule: &Schedule, done: &[u64]) -> BTreeSet<usize> {
+    let mut left = BTreeSet::new();
+    if done.len() as u64 == schedule.n_jobs() {
+        return left;
+    }
+    let all: BTreeSet<usize> = schedule.rounds().flat_map(|round| round.players).collect();
+    for job in schedule.jobs().filter(|job| done.binary_search(&job.number).is_err()) {
+        left.extend(job.seats.iter().flatten());
+        // Mostly known from the first few: there is no need to look at all.
+        if left.len() == all.len() {
+            break;
+        }
+    }
+    left
 }
 
 /// Ends launched players when it is dropped.
@@ -149,7 +170,9 @@ fn folder_code(error: &run_folder::FolderError) -> u8 {
         run_folder::FolderError::Journal(
             JournalError::Write { .. }
             | JournalError::DiskFull { .. }
-            | JournalError::Damaged { .. },
+            | JournalError::Damaged { .. }
+            | JournalError::LineTooLong { .. }
+            | JournalError::RecordTooLong { .. },
         ) => exit_code::INTERNAL,
         _ => exit_code::USAGE,
     }
@@ -163,12 +186,14 @@ fn announce(planned: &Planned, folder: &RunFolder) -> std::io::Result<()> {
     }
     let (n_jobs, n_done) = (planned.schedule.n_jobs(), folder.done.len());
     let path = folder.path.display();
-    if folder.dropped_bytes > 0 {
-        writeln!(
+    let Torn { bytes, lines } = folder.torn;
+    match lines {
+        0 => {}
+        1 => writeln!(stderr, "note: a half-written line of {bytes} bytes was cut off")?,
+        _ => writeln!(
             stderr,
-            "note: a half-written line of {} bytes was cut off",
-            folder.dropped_bytes
-        )?;
+            "note: {lines} broken lines at the end of the journal, {bytes} bytes, were cut off"
+        )?,
     }
     if n_done > 0 {
         writeln!(stderr, "Resuming {path}: {n_done} of {n_jobs} matches are played")

@@ -1,14 +1,31 @@
 //! Serving a built-in player.
 
+use anyhow::anyhow;
 use clap::Args;
-use players::{Options, Value};
+use players::{Kind, Options};
 
 use crate::cli::{Failure, Outcome};
 use crate::exit_code;
+use crate::manager::PlayerSource;
 use crate::serve::{ServeError, ServeSettings, Server};
+use crate::spec::{option_value, read_player};
+
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster serve --player alpha_beta                        on 127.0.0.1:9147
+  gamemaster serve --player minimax --option depth=4 --port 9200
+  gamemaster serve --player random --host 0.0.0.0 --port 0    for all hosts, on any free port
+
+Against it, from another terminal:
+  gamemaster play tic_tac_toe http://127.0.0.1:9147 random
+
+`gamemaster players` lists the players and their options. The first line printed tells the
+address. One match is played at a time; any Gamemaster may ask, also for games of hidden
+information in both dialects.";
 
 /// Arguments of `gamemaster serve`.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Kind of player, as listed by `gamemaster players`.
     #[arg(long)]
@@ -26,21 +43,7 @@ pub struct Arguments {
 
 /// Carries out `gamemaster serve`.
 pub fn execute(arguments: &Arguments) -> Outcome {
-    let kind = players::find(&arguments.player).ok_or_else(|| {
-        let known: Vec<_> = players::kinds().iter().map(|kind| kind.name).collect();
-        Failure::usage(anyhow::anyhow!(
-            "there is no player called `{}`; there are {}",
-            arguments.player,
-            known.join(", ")
-        ))
-    })?;
-    let mut options = Options::new();
-    for option in &arguments.options {
-        let (name, value) = option.split_once('=').ok_or_else(|| {
-            Failure::usage(anyhow::anyhow!("`--option {option}` should be `name=value`"))
-        })?;
-        options.set(name.trim(), value_of(value.trim()));
-    }
+    let (kind, options) = player(arguments).map_err(Failure::usage)?;
     let (host, port) = (arguments.host.clone(), arguments.port);
     let settings = ServeSettings { kind, options, host, port };
     let server = Server::start(settings).map_err(|error| match error {
@@ -52,16 +55,26 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     Ok(exit_code::OK)
 }
 
-/// The value that a spec would have for the same characters.
-fn value_of(text: &str) -> Value {
-    match text {
-        "true" => true.into(),
-        "false" => false.into(),
-        _ => match (text.parse::<i64>(), text.parse::<f64>()) {
-            (Ok(number), _) => number.into(),
-            (_, Ok(number)) if number.is_finite() => number.into(),
-            _ => text.into(),
-        },
+/// The player, as the same words would have it in a spec.
+fn player(arguments: &Arguments) -> anyhow::Result<(&'static Kind, Options)> {
+    let kind = players::find(&arguments.player).ok_or_else(|| {
+        let known: Vec<_> = players::kinds().iter().map(|kind| kind.name).collect();
+        anyhow!("there is no player called `{}`; there are {}", arguments.player, known.join(", "))
+    })?;
+    let mut words = Vec::new();
+    for option in &arguments.options {
+        let (name, value) = option
+            .split_once('=')
+            .map(|(name, value)| (name.trim(), value.trim()))
+            .filter(|(name, _)| !["id", "kind"].contains(name))
+            .ok_or_else(|| anyhow!("`--option {option}` should be `name=value`"))?;
+        // Written out in full, so that a comma in it is its own.
+        words.push(format!("{name}={}", option_value(value)));
+    }
+    let contestant = read_player(&format!("{}:{}", kind.name, words.join(",")));
+    match &contestant?.config.source {
+        PlayerSource::BuiltIn { options, .. } => Ok((kind, options.clone())),
+        _ => unreachable!("a kind names a built-in player"),
     }
 }
 

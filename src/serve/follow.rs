@@ -1,26 +1,27 @@
 //! One match as a served player lives through it: it follows the state by what
 //! it is told, and asks the player.
+//!
+//! Whatever is computed here ends when the question's time is over, and goes on
+//! with the next question: an answer on time is a legal move of the last state
+//! that could be worked out, if nothing better is at hand.
 
-use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use games::{
-    Cancel, Case, Expression, Guards, Leniency, MoveId, RoleId, Rulesheet, State, StateMachine,
+    Cancel, Case, Expression, Guards, Leniency, MoveId, RoleId, Rulesheet, StateMachine,
     state_machine_for, validate,
 };
 use players::{Kind, Observation, Options, Player, Seat, Stop, Turn};
 use tokio::sync::oneshot;
 
+use super::candidates::{Candidates, Told};
+use super::track::Track;
 use crate::protocol::News;
 
-/// Most states that a role of a game of hidden information is thought to be in
-/// at once, and most joint moves tried to find what fits what it was told.
-const MAX_STATES: usize = 500;
-const MAX_TRIES: usize = 20_000;
-
-/// What a match's thread is told.
+/// What a match's thread is told. A question is given up when its `cancel` is
+/// raised.
 pub(super) enum Order {
     /// The first order.
     Start {
@@ -29,6 +30,7 @@ pub(super) enum Order {
         start_clock: Duration,
         play_clock: Duration,
         deadline: Instant,
+        cancel: Cancel,
     },
     Play {
         news: News,
@@ -39,6 +41,8 @@ pub(super) enum Order {
     /// The last order; without news the match was broken off.
     End {
         news: Option<News>,
+        deadline: Instant,
+        cancel: Cancel,
         done: oneshot::Sender<()>,
     },
 }
@@ -48,7 +52,8 @@ pub(super) struct Follower {
     kind: &'static Kind,
     options: Options,
     fallback: Arc<Mutex<String>>,
-    cancel: Cancel,
+    /// Raised when nobody wants the match any more.
+    ended: Cancel,
 }
 
 impl Follower {
@@ -56,9 +61,9 @@ impl Follower {
         kind: &'static Kind,
         options: Options,
         fallback: Arc<Mutex<String>>,
-        cancel: Cancel,
+        ended: Cancel,
     ) -> Self {
-        Self { kind, options, fallback, cancel }
+        Self { kind, options, fallback, ended }
     }
 
     /// Lives through the match. `ready` tells whether it can be played.
@@ -82,8 +87,9 @@ impl Follower {
                         || self.fallback.lock().unwrap_or_else(PoisonError::into_inner).clone();
                     let _ = reply.send(answer.unwrap_or_else(fallback));
                 }
-                Order::End { news, done } => {
-                    let _ = catch_unwind(AssertUnwindSafe(|| course.end(news)));
+                Order::End { news, deadline, cancel, done } => {
+                    let stop = Stop::never().at(deadline).on(cancel);
+                    let _ = catch_unwind(AssertUnwindSafe(|| course.end(news, &stop)));
                     let _ = done.send(());
                     return;
                 }
@@ -92,7 +98,7 @@ impl Follower {
     }
 
     fn begin(&self, first: Order) -> Option<Course> {
-        let Order::Start { role, rules, start_clock, play_clock, deadline } = first else {
+        let Order::Start { role, rules, start_clock, play_clock, deadline, cancel } = first else {
             return None;
         };
         let mut text = String::new();
@@ -111,14 +117,19 @@ impl Follower {
             return None;
         }
         let mut machine = state_machine_for(game, Guards::default()).ok()?;
-        machine.set_cancel(self.cancel.clone());
+        // A first PLAY that comes before the rules are understood ends the
+        // player's thoughts, but not this: without it there is no match.
+        machine.set_cancel(self.ended.clone());
         let initial = machine.initial_state().ok()?;
+        let knowledge = if hidden {
+            Knowledge::Hidden(Candidates::new(role, initial))
+        } else {
+            Knowledge::Perfect(Track::new(initial))
+        };
         let mut course = Course {
             player: (self.kind.make)(&self.options).ok()?,
-            player_machine_cancel: self.cancel.clone(),
             role,
-            hidden,
-            states: vec![initial],
+            knowledge,
             step: 0,
             fallback: Arc::clone(&self.fallback),
             last_legal: Vec::new(),
@@ -126,7 +137,6 @@ impl Follower {
             machine,
         };
         course.find_legal();
-        course.machine.set_cancel(Cancel::new());
         let seat = Seat {
             machine: course.machine.fork(),
             role,
@@ -136,20 +146,23 @@ impl Follower {
             // player's own option `seed` is what makes it repeat itself.
             seed: 0,
         };
-        let stop = Stop::never().at(deadline).on(course.player_machine_cancel.clone());
+        let stop = Stop::never().at(deadline).on(cancel);
         course.player.start(seat, &stop).ok()?;
         Some(course)
     }
 }
 
+/// What is known of the state.
+enum Knowledge {
+    Perfect(Track),
+    Hidden(Candidates),
+}
+
 struct Course {
     machine: Box<dyn StateMachine>,
     player: Box<dyn Player>,
-    player_machine_cancel: Cancel,
     role: RoleId,
-    hidden: bool,
-    /// The state, or those that fit what was told.
-    states: Vec<State>,
+    knowledge: Knowledge,
     step: u32,
     fallback: Arc<Mutex<String>>,
     last_legal: Vec<MoveId>,
@@ -159,8 +172,13 @@ struct Course {
 
 impl Course {
     fn play(&mut self, news: News, stop: &Stop) -> Option<String> {
-        let observation = self.learn(news);
+        self.machine.set_cancel(stop.cancel().clone());
+        let observation = self.learn(news, stop);
         self.find_legal();
+        if let Knowledge::Hidden(candidates) = &mut self.knowledge {
+            // The player, too, wants some of the time.
+            candidates.find_more(&mut *self.machine, &halfway(stop));
+        }
         if self.last_legal.is_empty() {
             return None;
         }
@@ -171,11 +189,12 @@ impl Course {
         Some(self.machine.move_expression(chosen).to_string())
     }
 
-    fn end(&mut self, news: Option<News>) {
+    fn end(&mut self, news: Option<News>, stop: &Stop) {
+        self.machine.set_cancel(stop.cancel().clone());
         match news {
             None => self.player.abort(),
             Some(news) => {
-                let observation = self.learn(news);
+                let observation = self.learn(news, stop);
                 self.player.stop(observation.as_ref());
             }
         }
@@ -183,9 +202,13 @@ impl Course {
 
     /// The legal moves, and one of them to say if the player says nothing.
     fn find_legal(&mut self) {
-        let mut legal = Vec::new();
-        let Some(state) = self.states.first() else { return };
+        let state = match &self.knowledge {
+            Knowledge::Perfect(track) => track.state(),
+            Knowledge::Hidden(candidates) => candidates.first(),
+        };
         // Whoever lost track goes on with what was legal last.
+        let Some(state) = state else { return };
+        let mut legal = Vec::new();
         if self.machine.legal_moves(state, self.role, &mut legal).is_ok() && !legal.is_empty() {
             let text = self.machine.move_expression(legal[0]).to_string();
             *self.fallback.lock().unwrap_or_else(PoisonError::into_inner) = text;
@@ -194,136 +217,74 @@ impl Course {
     }
 
     /// Follows one step; what the player is told of it.
-    fn learn(&mut self, news: News) -> Option<Observation> {
+    fn learn(&mut self, news: News, stop: &Stop) -> Option<Observation> {
+        let hidden = matches!(self.knowledge, Knowledge::Hidden(_));
         let (own_move, percepts) = match news {
             News::Percepts { turn: 0, .. } => return None,
             News::Percepts { own_move, percepts, .. } => (own_move, percepts),
             // The old dialect does not tell what was executed.
-            News::List(percepts) if self.hidden => (None, percepts),
-            News::Nothing if self.hidden && self.answered.is_some() => (None, Vec::new()),
+            News::List(percepts) if hidden => (None, percepts),
+            News::Nothing if hidden && self.answered.is_some() => (None, Vec::new()),
             News::Nothing => return None,
-            News::List(moves) => return self.learn_moves(&moves),
+            News::List(moves) => return self.learn_moves(&moves, stop),
         };
-        let own_move = match own_move {
-            Some(own_move) => self.machine.find_move(&own_move),
-            None => self.answered,
-        };
-        self.learn_percepts(own_move, percepts)
+        let own_move = own_move.and_then(|own_move| self.machine.find_move(&own_move));
+        self.learn_percepts(own_move, percepts, stop)
     }
 
-    fn learn_moves(&mut self, moves: &[Expression]) -> Option<Observation> {
+    fn learn_moves(&mut self, moves: &[Expression], stop: &Stop) -> Option<Observation> {
         let joint: Option<Vec<MoveId>> =
             moves.iter().map(|one| self.machine.find_move(one)).collect();
         let joint = joint.filter(|joint| joint.len() == self.machine.game().roles().len())?;
-        let state = self.states.first()?.clone();
-        if !self.is_legal(&state, &joint) {
-            // One step may have been lost on the way.
-            if let Some((missed, between)) = self.missed_step(&state, &joint) {
-                let observation = Observation::JointMove(missed);
-                self.step += 1;
-                self.states = vec![between];
-                self.find_legal();
-                let turn = Turn {
-                    step: self.step,
-                    observation: Some(&observation),
-                    legal: &self.last_legal,
-                };
-                // The player is told, but not asked.
-                let _ = self.player.play(&turn, &Stop::never().at(Instant::now()));
-            }
+        let Knowledge::Perfect(track) = &mut self.knowledge else { return None };
+        track.catch_up(&mut *self.machine);
+        if let Some(missed) = track.missed(&mut *self.machine, &joint, stop) {
+            track.add(missed.clone());
+            track.catch_up(&mut *self.machine);
+            self.step += 1;
+            self.find_legal();
+            let turn = Turn {
+                step: self.step,
+                observation: Some(&Observation::JointMove(missed)),
+                legal: &self.last_legal,
+            };
+            // The player is told, but not asked.
+            let _ = self.player.play(&turn, &Stop::never().at(Instant::now()));
         }
-        let mut next = State::default();
-        let state = self.states.first()?.clone();
-        self.machine.next_state(&state, &joint, &mut next).ok()?;
-        self.states = vec![next];
+        if let Knowledge::Perfect(track) = &mut self.knowledge {
+            track.add(joint.clone());
+            track.catch_up(&mut *self.machine);
+        }
         self.step += 1;
         Some(Observation::JointMove(joint))
-    }
-
-    fn is_legal(&mut self, state: &State, joint: &[MoveId]) -> bool {
-        let mut legal = Vec::new();
-        (0..).zip(joint).all(|(role, chosen)| {
-            self.machine.legal_moves(state, RoleId(role), &mut legal).is_ok()
-                && legal.contains(chosen)
-        })
-    }
-
-    /// A joint move from `state` after which `joint` is legal.
-    fn missed_step(&mut self, state: &State, joint: &[MoveId]) -> Option<(Vec<MoveId>, State)> {
-        for missed in self.joint_moves(state, None, 1000) {
-            let mut next = State::default();
-            if self.machine.next_state(state, &missed, &mut next).is_ok()
-                && self.is_legal(&next, joint)
-            {
-                return Some((missed, next));
-            }
-        }
-        None
     }
 
     fn learn_percepts(
         &mut self,
         own_move: Option<MoveId>,
         percepts: Vec<Expression>,
+        stop: &Stop,
     ) -> Option<Observation> {
-        let seen: BTreeSet<String> =
-            percepts.iter().map(|percept| percept.to_string().to_ascii_lowercase()).collect();
-        let mut fitting = BTreeSet::new();
-        let mut tries = 0;
-        let mut percepts_found = None;
-        let mut executed = own_move;
-        'all: for state in std::mem::take(&mut self.states) {
-            for joint in self.joint_moves(&state, own_move, MAX_TRIES) {
-                tries += 1;
-                if tries > MAX_TRIES || fitting.len() >= MAX_STATES {
-                    break 'all;
-                }
-                let Ok(found) = self.machine.percepts(&state, &joint, self.role) else { continue };
-                let is_seen = found.len() == seen.len()
-                    && found.iter().all(|one| seen.contains(&one.to_string().to_ascii_lowercase()));
-                let mut next = State::default();
-                if is_seen && self.machine.next_state(&state, &joint, &mut next).is_ok() {
-                    percepts_found.get_or_insert(found);
-                    executed.get_or_insert(joint[usize::from(self.role.0)]);
-                    fitting.insert(next);
-                }
-            }
-        }
-        self.states = fitting.into_iter().collect();
+        let Knowledge::Hidden(candidates) = &mut self.knowledge else { return None };
         self.step += 1;
-        // The rulesheet's spelling and order, if anything fits.
-        let percepts = percepts_found.unwrap_or(percepts);
-        Some(Observation::Percepts { own_move: executed?, percepts })
-    }
-
-    /// At most `limit` joint moves from `state`, in which the own role makes
-    /// `own_move` if that is known.
-    fn joint_moves(
-        &mut self,
-        state: &State,
-        own_move: Option<MoveId>,
-        limit: usize,
-    ) -> Vec<Vec<MoveId>> {
-        let n_roles = self.machine.game().roles().len();
-        let mut all = vec![Vec::with_capacity(n_roles)];
-        for role in 0..n_roles {
-            let role = RoleId(u8::try_from(role).expect("validation admits at most 255 roles"));
-            let mut moves = Vec::new();
-            match own_move.filter(|_| role == self.role) {
-                Some(own_move) => moves.push(own_move),
-                None => {
-                    let _ = self.machine.legal_moves(state, role, &mut moves);
-                }
-            }
-            let longer = all.iter().flat_map(|joint: &Vec<MoveId>| {
-                moves.iter().map(move |&chosen| {
-                    let mut joint = joint.clone();
-                    joint.push(chosen);
-                    joint
-                })
-            });
-            all = longer.take(limit).collect();
+        candidates.add(Told::new(own_move, self.answered, &percepts));
+        candidates.find_one(&mut *self.machine, stop);
+        if let Some(found) = candidates.explanation() {
+            let (own_move, percepts) = (found.own_move, found.percepts.clone());
+            return Some(Observation::Percepts { own_move, percepts });
         }
-        all
+        Some(Observation::Percepts { own_move: own_move.or(self.answered)?, percepts })
+    }
+}
+
+/// Due when half of the time that is left is over.
+fn halfway(stop: &Stop) -> Stop {
+    let now = Instant::now();
+    match stop.deadline() {
+        Some(deadline) => {
+            let half = deadline.saturating_duration_since(now) / 2;
+            Stop::never().at(now + half).on(stop.cancel().clone())
+        }
+        None => stop.clone(),
     }
 }

@@ -98,7 +98,7 @@ fn split_options(options: &str) -> Vec<&str> {
 }
 
 /// A value as TOML reads it; a bare word is a string.
-fn option_value(text: &str) -> Value {
+pub(crate) fn option_value(text: &str) -> Value {
     let parsed: Option<toml::Table> = toml::from_str(&format!("value = {text}")).ok();
     let value = parsed.and_then(|mut table| table.remove("value"));
     value.unwrap_or_else(|| Value::String(text.to_owned()))

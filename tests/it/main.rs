@@ -16,6 +16,8 @@ mod matches;
 #[cfg(test)]
 mod play;
 #[cfg(test)]
+mod preflight;
+#[cfg(test)]
 mod protocol;
 #[cfg(test)]
 mod resume;

@@ -98,7 +98,6 @@ pub(crate) struct Played {
     pub(crate) rewards: Vec<u8>,
     pub(crate) goal_flags: Vec<(u32, GoalFlag)>,
     pub(crate) notices: Vec<String>,
-    pub(crate) duration: Duration,
 }
 
 impl Played {
@@ -125,7 +124,6 @@ pub(crate) fn play_with(worker: &mut Worker, setup: &MatchSetup) -> Played {
         rewards: Vec::new(),
         goal_flags: Vec::new(),
         notices: Vec::new(),
-        duration: Duration::ZERO,
     };
     let mut n_finished = 0;
     worker.play(setup, &mut |event| match event {
@@ -134,10 +132,10 @@ pub(crate) fn play_with(worker: &mut Worker, setup: &MatchSetup) -> Played {
             assert_eq!(step as usize, played.steps.len());
             played.steps.push(decisions);
         }
-        EventKind::MatchFinished { ending, rewards, goal_flags, duration, .. } => {
+        EventKind::MatchFinished { ending, rewards, goal_flags, .. } => {
             n_finished += 1;
             (played.ending, played.rewards) = (ending, rewards);
-            (played.goal_flags, played.duration) = (goal_flags, duration);
+            played.goal_flags = goal_flags;
         }
         EventKind::Notice { message } => played.notices.push(message),
         _ => {}

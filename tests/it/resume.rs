@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::workspace::{Ran, Workspace, tables};
+use crate::workspace::{Ran, Workspace, run_slow_tests, tables};
 
 const SPEC: &str = r#"
 name = "resume"
@@ -64,7 +64,7 @@ fn check_same(resumed: &Workspace, reference: &Workspace) {
 fn a_run_that_is_killed_again_and_again_ends_as_if_it_had_not_been() {
     let reference = uninterrupted();
     let whole = reference.read("run/out/journal.jsonl").len() as u64;
-    let n_kills = if std::env::var_os("RUN_SLOW_TESTS").is_some() { 20 } else { 5 };
+    let n_kills = if run_slow_tests() { 20 } else { 5 };
     let resumed = Workspace::with_spec(SPEC);
     // Anywhere, but the same anywhere each time.
     let mut seed: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -96,6 +96,22 @@ fn a_half_written_line_is_played_again() {
         assert!(ran.stderr().contains(&note), "{}", ran.stderr());
         check_same(&resumed, &reference);
     }
+}
+
+#[test]
+fn what_a_power_failure_leaves_is_played_again() {
+    let reference = uninterrupted();
+    let resumed = Workspace::with_spec(SPEC);
+    let journal = reference.read("run/out/journal.jsonl");
+    let last_line = journal.trim_end().rfind('\n').unwrap() + 1;
+    let torn = format!("{}\n{}\n{}", &journal[last_line..last_line + 50], "\0".repeat(3000), "{");
+    resumed.write("run/out/journal.jsonl", &(journal[..last_line].to_owned() + &torn));
+    let report = resumed.run(&["report", "run/out"]).code(0).stdout();
+    assert!(report.contains("3 broken lines of 3053 bytes"), "{report}");
+    let ran = resumed.run(&RUN).code(0);
+    let note = "note: 3 broken lines at the end of the journal, 3053 bytes, were cut off";
+    assert!(ran.stderr().contains(note), "{}", ran.stderr());
+    check_same(&resumed, &reference);
 }
 
 #[test]

@@ -267,6 +267,80 @@ fn an_answer_comes_before_the_clock_is_over(server: &Server) {
     assert!(played.faults(0).iter().all(Option::is_none), "{played:?}");
 }
 
+/// `me` cannot know two of the three numbers that `other` hides, and it takes a
+/// while to work out what it sees. Its move depends on the step.
+const MUCH_HIDDEN: &str = "
+    (role me) (role other) (init (step 0))
+    (after 0 1) (after 1 2) (after 2 3) (after 3 4)
+    (number 1) (number 2) (number 3) (number 4) (number 5) (number 6) (number 7) (number 8)
+    (number 9) (number 10) (number 11) (number 12) (number 13) (number 14) (number 15)
+    (<= (legal me (go ?n)) (true (step ?n)))
+    (<= (legal other (hide ?a ?b ?c)) (number ?a) (number ?b) (number ?c))
+    (<= (next (step ?m)) (true (step ?n)) (after ?n ?m))
+    (<= (next (hidden ?n ?a ?b)) (true (step ?n)) (does other (hide ?a ?b ?c)))
+    (<= (next (hidden ?n ?a ?b)) (true (hidden ?n ?a ?b)))
+    (<= (thought ?x ?y ?z) (does other (hide ?a ?b ?c)) (number ?x) (number ?y) (number ?z))
+    (<= thoughtless (number ?x) (number ?y) (number ?z) (not (thought ?x ?y ?z)))
+    (<= (sees me (last ?c)) (does other (hide ?a ?b ?c)) (not thoughtless))
+    (<= terminal (true (step 4)))
+    (goal me 100) (goal other 0)";
+
+#[test]
+fn a_legal_move_is_at_hand_however_much_is_hidden() {
+    // All that fits could not be gone through within these clocks.
+    let server = random();
+    let game = prepared("much_hidden", MUCH_HIDDEN);
+    let mut setup = setup(&game, vec![remote(server.address().port()), None]);
+    setup.seats[1] = crate::matches::built_in("random");
+    let clocks = &mut Arc::get_mut(&mut setup.job).unwrap().clocks;
+    (clocks.start, clocks.play) = (Duration::from_secs(2), Duration::from_secs(2));
+    clocks.margin = Duration::from_secs(2);
+    let played = play(&setup);
+    assert_eq!(played.ending, Ending::Terminal);
+    assert!(played.faults(0).iter().all(Option::is_none), "{played:?}");
+    assert_eq!(played.steps.len(), 4);
+}
+
+#[test]
+fn options_are_read_as_in_a_spec() {
+    let serve = |options: &[&str]| {
+        let mut command = assert_cmd::Command::cargo_bin("gamemaster").unwrap();
+        command.args(["serve", "--player", "alpha_beta"]);
+        command.args(options.iter().flat_map(|option| ["--option", option]));
+        let ran = command.output().unwrap();
+        (ran.status.code(), String::from_utf8(ran.stderr).unwrap())
+    };
+    for option in ["depth=deep", "depth=\"4\"", "depth=[\"4\"]", "colour=1", "depth", "kind=random"]
+    {
+        let (code, told) = serve(&["depth=4", option]);
+        assert_eq!((code, told.lines().count()), (Some(2), 1), "{option}: {told}");
+        assert!(told.contains(option.split('=').next().unwrap()), "{option}: {told}");
+    }
+    // Good ones, so that it is the port that is found taken.
+    let server = random();
+    let port = server.address().port().to_string();
+    assert_cmd::Command::cargo_bin("gamemaster")
+        .unwrap()
+        .args(["serve", "--player", "alpha_beta", "--option", "depth = 4", "--port", &port])
+        .args(["--option", "deepening=false", "--option", "move_order=['(a 1,2)']"])
+        .assert()
+        .code(2)
+        .stderr(format!(
+            "error: listen on 127.0.0.1:{port}: the port is taken; choose another with --port\n"
+        ));
+}
+
+#[test]
+fn help_shows_examples() {
+    let help = assert_cmd::Command::cargo_bin("gamemaster")
+        .unwrap()
+        .args(["serve", "--help"])
+        .output()
+        .unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    assert!(help.contains("Examples:\n  gamemaster serve --player"), "{help}");
+}
+
 #[test]
 fn a_taken_port_is_one_clear_error() {
     let server = random();

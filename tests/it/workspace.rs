@@ -1,5 +1,6 @@
 //! A folder of its own for each test, and the program run in it.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -74,4 +75,27 @@ pub(crate) fn tables(folder: &Path) -> Vec<(&'static str, String)> {
     ["matches.csv", "moves.csv", "summary.json", "summary.md"]
         .map(|name| (name, std::fs::read_to_string(folder.join(name)).unwrap_or_default()))
         .to_vec()
+}
+
+/// Whether slow tests are to be run: `RUN_SLOW_TESTS` is set, and neither empty
+/// nor `0`.
+pub(crate) fn run_slow_tests() -> bool {
+    is_wanted(std::env::var_os("RUN_SLOW_TESTS").as_deref())
+}
+
+fn is_wanted(value: Option<&OsStr>) -> bool {
+    value.is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+#[test]
+fn slow_tests_are_asked_for_by_this_table() {
+    for (value, wanted) in [
+        (None, false),
+        (Some(""), false),
+        (Some("0"), false),
+        (Some("1"), true),
+        (Some("yes"), true),
+    ] {
+        assert_eq!(is_wanted(value.map(OsStr::new)), wanted, "{value:?}");
+    }
 }

@@ -1,0 +1,134 @@
+//! What can go wrong with a journal.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::reader::MAX_LINE_BYTES;
+use crate::record::FORMAT_VERSION;
+
+/// Why a journal cannot be written or read. Messages fit after "failed to".
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The file cannot be made: the folder is missing or unwritable, or the
+    /// file is there already.
+    #[error("create the journal {}", .path.display())]
+    Create {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file cannot be opened or read.
+    #[error("read the journal {}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// There is no such file.
+    #[error("find the journal {}: the folder holds no run", .path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file cannot be written.
+    #[error("write to the journal {}", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The disk or the quota is full. What was written before is kept.
+    #[error("write to the journal {}: the disk is full; make room and resume the run", .path.display())]
+    DiskFull {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Another process writes to it.
+    #[error("write to the journal {}: another process is playing this run", .path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The first line is no header.
+    #[error("read the journal {}: its first line is no header of a journal", .path.display())]
+    NoHeader {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A later program wrote it.
+    #[error(
+        "read the journal {}: it has format {found}, this program reads up to {FORMAT_VERSION}",
+        .path.display()
+    )]
+    NewerFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its format's version.
+        found: u32,
+    },
+    /// It belongs to another spec.
+    #[error(
+        "resume the journal {}: it is of a spec with hash {found}, not {expected}; \
+         use the spec it was begun with, or another folder",
+        .path.display()
+    )]
+    OtherSpec {
+        /// The file.
+        path: PathBuf,
+        /// Hash of the spec it was begun with.
+        found: String,
+        /// Hash of the spec at hand.
+        expected: String,
+    },
+    /// A line that records follow cannot be read.
+    #[error(
+        "read line {line} of the journal {}: it is damaged; remove that line and run again \
+         to have its match played again",
+        .path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Number of the line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// A line that records follow is longer than any record.
+    #[error(
+        "read line {line} of the journal {}: it is longer than any record ({} MiB); remove that \
+         line and run again to have its match played again",
+        .path.display(), MAX_LINE_BYTES >> 20
+    )]
+    LineTooLong {
+        /// The file.
+        path: PathBuf,
+        /// Number of the line, from 1.
+        line: u64,
+    },
+    /// A record would be longer than readers take.
+    #[error(
+        "write to the journal {}: the record of job {job} is longer than {} MiB; lower the step \
+         limit",
+        .path.display(), MAX_LINE_BYTES >> 20
+    )]
+    RecordTooLong {
+        /// The file.
+        path: PathBuf,
+        /// The job.
+        job: u64,
+    },
+}
+
+pub(crate) fn read_error(path: &Path, source: io::Error) -> JournalError {
+    if source.kind() == io::ErrorKind::NotFound {
+        JournalError::Missing { path: path.into() }
+    } else {
+        JournalError::Read { path: path.into(), source }
+    }
+}

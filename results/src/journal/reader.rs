@@ -1,0 +1,364 @@
+//! Reading a journal, one line after the other.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Take};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::{JournalError, read_error};
+use crate::index::{Index, IndexEntry, hash_of_id, superseded};
+use crate::record::{Ending, FORMAT_VERSION, Header, MatchRecord};
+
+/// Bytes read at once.
+pub(crate) const READ_BUFFER: usize = 1 << 20;
+/// A header is no longer than this.
+const MAX_HEADER_BYTES: u64 = 64 * 1024;
+
+/// Longest line that is taken for a record: half a million decisions of ordinary
+/// size, hundreds of times the longest match under the default step limit. More
+/// is never kept in memory, whatever the file holds.
+pub(super) const MAX_LINE_BYTES: u64 = 64 << 20;
+/// So much of a journal's end is read in full even where the first fields of a
+/// record would do: more than is ever written between two times that all is
+/// brought to the disk, so that a power failure damages nothing before it.
+const CHECKED_BYTES: u64 = 32 << 20;
+
+/// The end of a journal that holds no record: what was being written when the
+/// program or the machine failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Torn {
+    /// Its length.
+    pub bytes: u64,
+    /// Its lines, the last of which may lack its line feed.
+    pub lines: u64,
+}
+
+impl Torn {
+    /// Whether there is any.
+    #[must_use]
+    pub fn is_some(&self) -> bool {
+        self.bytes > 0
+    }
+
+    /// This, and what comes after it.
+    pub(crate) fn and(self, more: Self) -> Self {
+        Self { bytes: self.bytes + more.bytes, lines: self.lines + more.lines }
+    }
+}
+
+/// Reads a journal from its beginning, one record at a time.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    header: Header,
+    reader: BufReader<Take<File>>,
+    /// Where the line after the last one read begins.
+    offset: u64,
+    /// Lines read.
+    n_lines: u64,
+    /// The line at hand, with its line feed.
+    line: Vec<u8>,
+    torn: Torn,
+    /// Length of the file when it was opened.
+    end: u64,
+    failed: bool,
+}
+
+/// What was read, with its length in bytes.
+enum Line {
+    /// With a line feed; it is in `Journal::line`.
+    Whole(u64),
+    /// The last, without a line feed.
+    Half(u64),
+    /// Too long to be kept.
+    TooLong(u64),
+    End,
+}
+
+/// The parts of a record that say which job it is of, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) job: u64,
+    pub(crate) job_id: String,
+    pub(crate) done: bool,
+    /// Offset of the line in the file, bytes.
+    pub(crate) offset: u64,
+}
+
+impl Journal {
+    /// Opens a journal and reads its header.
+    ///
+    /// # Errors
+    /// If the file is missing, cannot be read, has no header or a newer format.
+    pub fn open(path: &Path) -> Result<Self, JournalError> {
+        let file = File::open(path).map_err(|source| read_error(path, source))?;
+        let end = file.metadata().map_err(|source| read_error(path, source))?.len();
+        let mut reader = BufReader::with_capacity(READ_BUFFER, file.take(u64::MAX));
+        let mut line = vec![];
+        // A header is short; a file without line feeds must not fill the memory.
+        reader
+            .by_ref()
+            .take(MAX_HEADER_BYTES)
+            .read_until(b'\n', &mut line)
+            .map_err(|source| read_error(path, source))?;
+        let header = read_header(path, &line)?;
+        Ok(Self {
+            path: path.into(),
+            header,
+            reader,
+            offset: line.len() as u64,
+            n_lines: 1,
+            line,
+            torn: Torn::default(),
+            end,
+            failed: false,
+        })
+    }
+
+    /// What the journal is of.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// What is no record at the end, known once all records are read.
+    #[must_use]
+    pub fn torn(&self) -> Torn {
+        self.torn
+    }
+
+    /// Bytes set aside for a line.
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.line.capacity()
+    }
+
+    /// Where the line after the last one read begins.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Divides the records among readers of about equally many bytes, in order,
+    /// of which there are at least one and at most `n`.
+    pub(crate) fn divided(self, n: u64) -> Result<Vec<Self>, JournalError> {
+        let Self { path, header, offset: start, end, .. } = self;
+        let failed = |source| read_error(&path, source);
+        let open = || File::open(&path).map_err(failed);
+        let end = end.max(start);
+        let mut bounds = vec![start];
+        for part in 1..n {
+            let guess = start + (end - start) / n * part;
+            let mut reader = BufReader::new(open()?);
+            reader.seek(SeekFrom::Start(guess)).map_err(failed)?;
+            let rest_of_line = reader.skip_until(b'\n').map_err(failed)? as u64;
+            bounds.push(guess + rest_of_line);
+        }
+        bounds.push(end);
+        bounds.dedup();
+        let section = |bounds: &[u64]| {
+            let mut file = open()?;
+            file.seek(SeekFrom::Start(bounds[0])).map_err(failed)?;
+            Ok(Self {
+                path: path.clone(),
+                header: header.clone(),
+                reader: BufReader::with_capacity(READ_BUFFER, file.take(bounds[1] - bounds[0])),
+                offset: bounds[0],
+                n_lines: 0,
+                line: vec![],
+                torn: Torn::default(),
+                end,
+                failed: false,
+            })
+        };
+        if bounds.len() == 1 {
+            bounds.push(end);
+        }
+        bounds.windows(2).map(section).collect()
+    }
+
+    fn read_line(&mut self) -> Result<Line, JournalError> {
+        let failed = |source| read_error(&self.path, source);
+        self.line.clear();
+        let mut capped = self.reader.by_ref().take(MAX_LINE_BYTES);
+        let n_bytes = capped.read_until(b'\n', &mut self.line).map_err(failed)? as u64;
+        if self.line.last() == Some(&b'\n') {
+            self.n_lines += 1;
+            return Ok(Line::Whole(n_bytes));
+        }
+        match n_bytes {
+            0 => Ok(Line::End),
+            MAX_LINE_BYTES => {
+                self.line = vec![];
+                self.n_lines += 1;
+                let rest = self.reader.skip_until(b'\n').map_err(failed)? as u64;
+                Ok(Line::TooLong(n_bytes + rest))
+            }
+            _ => Ok(Line::Half(n_bytes)),
+        }
+    }
+
+    /// Reads the next line as `read` understands it, with its offset. `read` is
+    /// told the offset and whether the line is so near to the end that all of
+    /// it has to be looked at.
+    pub(crate) fn next_with<T>(
+        &mut self,
+        read: impl FnOnce(&[u8], u64, bool) -> serde_json::Result<T>,
+    ) -> Result<Option<(u64, T)>, JournalError> {
+        let (n_bytes, error) = match self.read_line()? {
+            Line::End => return Ok(None),
+            Line::Half(bytes) => {
+                self.torn = Torn { bytes, lines: 1 };
+                return Ok(None);
+            }
+            Line::Whole(n_bytes) => {
+                let near_end = self.end.saturating_sub(self.offset) <= CHECKED_BYTES;
+                match read(&self.line, self.offset, near_end) {
+                    Ok(value) => {
+                        let offset = self.offset;
+                        self.offset += n_bytes;
+                        return Ok(Some((offset, value)));
+                    }
+                    Err(source) => {
+                        let (path, line) = (self.path.clone(), self.n_lines);
+                        (n_bytes, JournalError::Damaged { path, line, source })
+                    }
+                }
+            }
+            Line::TooLong(n_bytes) => {
+                let (path, line) = (self.path.clone(), self.n_lines);
+                (n_bytes, JournalError::LineTooLong { path, line })
+            }
+        };
+        self.look_beyond(Torn { bytes: n_bytes, lines: 1 }, error)?;
+        Ok(None)
+    }
+
+    /// Decides what a line is that holds no record: damage, which is `error`, if
+    /// there is a record after it, and else the beginning of a torn end. A crash
+    /// of the machine may leave lines there without their contents.
+    fn look_beyond(&mut self, mut torn: Torn, error: JournalError) -> Result<(), JournalError> {
+        loop {
+            let bytes = match self.read_line()? {
+                Line::End => break,
+                Line::Whole(_) if serde_json::from_slice::<MatchRecord>(&self.line).is_ok() => {
+                    return Err(error);
+                }
+                Line::Whole(bytes) | Line::Half(bytes) | Line::TooLong(bytes) => bytes,
+            };
+            torn = torn.and(Torn { bytes, lines: 1 });
+        }
+        self.torn = torn;
+        Ok(())
+    }
+
+    /// Reads which job the next record is of and passes over the rest, which
+    /// is only looked at near the end.
+    pub(crate) fn next_head(&mut self) -> Result<Option<Head>, JournalError> {
+        let found = self.next_with(|line, _, near_end| {
+            if near_end {
+                serde_json::from_slice::<MatchRecord>(line)?;
+            }
+            read_head(line)
+        })?;
+        Ok(found.map(|(offset, head)| {
+            let done = head.ending.is_done();
+            Head { job: head.job, job_id: head.job_id, done, offset }
+        }))
+    }
+
+    /// Where the records are that count, in the order of the schedule.
+    pub(crate) fn index(mut self) -> Result<Index, JournalError> {
+        let mut entries = vec![];
+        while let Some(head) = self.next_head()? {
+            let Head { job, job_id, done, offset } = head;
+            entries.push(IndexEntry { job, job_id: hash_of_id(&job_id), offset, done });
+        }
+        superseded(&mut entries);
+        Ok(Index::new(entries, self.path))
+    }
+}
+
+impl Iterator for Journal {
+    type Item = Result<MatchRecord, JournalError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let next = self.next_with(|line, _, _| serde_json::from_slice(line));
+        self.failed = next.is_err();
+        next.map(|found| found.map(|(_, record)| record)).transpose()
+    }
+}
+
+/// The first fields of a record.
+#[derive(Deserialize)]
+struct HeadFields {
+    job: u64,
+    job_id: String,
+    ending: Ending,
+}
+
+/// Reads the fields of a record that come before its seats, and passes over the
+/// rest, which is most of the line.
+fn read_head(line: &[u8]) -> serde_json::Result<HeadFields> {
+    const SEATS: &[u8] = br#","seats":["#;
+    // Within a string the quotes would be escaped, so that this is the key.
+    match line.windows(SEATS.len()).position(|window| window == SEATS) {
+        Some(end) => serde_json::from_slice(&[&line[..end], b"}"].concat()),
+        None => serde_json::from_slice(line),
+    }
+}
+
+/// Reads the version first: a later format may have another header altogether.
+fn read_header(path: &Path, line: &[u8]) -> Result<Header, JournalError> {
+    #[derive(Deserialize)]
+    struct Version {
+        format_version: u32,
+    }
+    let no_header = || JournalError::NoHeader { path: path.into() };
+    if line.last() != Some(&b'\n') {
+        return Err(no_header());
+    }
+    let version: Version = serde_json::from_slice(line).map_err(|_| no_header())?;
+    if version.format_version > FORMAT_VERSION {
+        let found = version.format_version;
+        return Err(JournalError::NewerFormat { path: path.into(), found });
+    }
+    serde_json::from_slice(line).map_err(|_| no_header())
+}
+
+/// Number of the line, from 1, that begins at `offset`.
+pub(crate) fn line_number(path: &Path, offset: u64) -> Result<u64, JournalError> {
+    let open = File::open(path).map_err(|source| read_error(path, source))?;
+    let mut number = 1;
+    for byte in BufReader::with_capacity(READ_BUFFER, open.take(offset)).bytes() {
+        number += u64::from(byte.map_err(|source| read_error(path, source))? == b'\n');
+    }
+    Ok(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn far_from_the_end_damage_is_found_when_the_record_is_wanted() {
+        let run = sample::run(true, &sample::records());
+        let path = run.path().join(crate::files::JOURNAL);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<&str> = text.lines().collect();
+        let third = lines[2].replace("\"steps\"", "steps\"");
+        lines[2] = &third;
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+        let mut journal = Journal::open(&path).unwrap();
+        journal.end = u64::MAX;
+        let index = journal.index().unwrap();
+        let error = index
+            .render(|records| records.collect::<Result<Vec<_>, JournalError>>(), |_| Ok(()))
+            .unwrap_err();
+        assert!(matches!(error, JournalError::Damaged { line: 3, .. }), "{error}");
+    }
+}

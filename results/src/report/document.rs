@@ -1,0 +1,252 @@
+//! The tables of a report, before they are written as text or Markdown.
+
+use super::notes::notes;
+use super::verdict::verdict;
+use super::words::{count, interval, optional_points, points};
+use crate::standings::{Estimate, PlayerStanding, Standings};
+
+/// Opponents side by side in a cross table.
+const OPPONENTS_ABREAST: usize = 6;
+
+/// What text and Markdown have in common.
+pub(super) struct Document {
+    pub(super) title: &'static str,
+    /// What was played.
+    pub(super) facts: String,
+    pub(super) sections: Vec<Section>,
+    pub(super) notes: Vec<String>,
+}
+
+pub(super) struct Section {
+    pub(super) heading: String,
+    /// A sentence below the table.
+    pub(super) sentence: Option<String>,
+    pub(super) tables: Vec<Table>,
+}
+
+/// The first `n_names` columns are names, the others numbers: they are aligned right.
+pub(super) struct Table {
+    pub(super) n_names: usize,
+    pub(super) heading: Vec<String>,
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn new(n_names: usize, heading: &[&str], rows: Vec<Vec<String>>) -> Self {
+        Self { n_names, heading: heading.iter().map(|&name| name.into()).collect(), rows }
+    }
+}
+
+pub(super) fn document(standings: &Standings) -> Document {
+    let sections = [
+        overall(standings),
+        by_game(standings),
+        by_role(standings),
+        by_clock(standings),
+        cross_table(standings),
+        balance(standings),
+        timing(standings),
+        faults(standings),
+        unscored(standings),
+        goal_flags(standings),
+    ];
+    Document {
+        title: "Tournament report",
+        facts: facts(standings),
+        sections: sections.into_iter().flatten().collect(),
+        notes: notes(standings),
+    }
+}
+
+fn facts(standings: &Standings) -> String {
+    let matches = count(standings.n_matches, "match", "matches");
+    let unscored = standings.n_matches - standings.n_scored;
+    let unscored =
+        if unscored == 0 { String::new() } else { format!(" ({unscored} scored nobody)") };
+    let blocks = count(standings.n_blocks, "block", "blocks");
+    let games = count(standings.games.len() as u64, "game", "games");
+    let players = count(standings.players.len() as u64, "player", "players");
+    let clocks = match &standings.clocks[..] {
+        [clock] => clock.clone(),
+        clocks => count(clocks.len() as u64, "clock", "clocks"),
+    };
+    format!("{matches}{unscored} in {blocks}; {games}, {players}; {clocks}.")
+}
+
+/// The columns of an estimate: mean, interval, matches, blocks.
+fn columns(estimate: &Estimate) -> [String; 4] {
+    [
+        optional_points(estimate.mean),
+        interval(estimate.interval),
+        estimate.n_matches.to_string(),
+        estimate.n_blocks.to_string(),
+    ]
+}
+
+fn overall(standings: &Standings) -> Option<Section> {
+    let row = |(index, row): (usize, &PlayerStanding)| {
+        let [mean, interval_of_mean, n_matches, n_blocks] = columns(&row.reward);
+        let behind = row.behind.as_ref();
+        vec![
+            (index + 1).to_string(),
+            row.player.clone(),
+            mean,
+            interval_of_mean,
+            optional_points(behind.map(|behind| behind.mean)),
+            interval(behind.and_then(|behind| behind.interval)),
+            row.n_games.to_string(),
+            n_matches,
+            n_blocks,
+            row.n_faults.to_string(),
+        ]
+    };
+    let percent = standings.level * 100.0;
+    let level = format!("{percent:.0} % interval");
+    let heading =
+        ["", "player", "reward", &level, "behind", &level, "games", "matches", "blocks", "faults"];
+    let rows = standings.players.iter().enumerate().map(row).collect();
+    Some(Section {
+        heading: "Standings".into(),
+        sentence: verdict(standings),
+        tables: vec![Table::new(2, &heading, rows)],
+    })
+}
+
+const ESTIMATE_HEADING: [&str; 4] = ["reward", "interval", "matches", "blocks"];
+
+fn estimates(
+    heading: &str,
+    names: &[&str],
+    rows: impl Iterator<Item = (Vec<String>, Estimate)>,
+) -> Option<Section> {
+    let rows: Vec<Vec<String>> = rows
+        .map(|(mut row, estimate)| {
+            row.extend(columns(&estimate));
+            row
+        })
+        .collect();
+    let columns = [names, &ESTIMATE_HEADING].concat();
+    section(heading, names.len(), &columns, rows)
+}
+
+fn section(
+    heading: &str,
+    n_names: usize,
+    columns: &[&str],
+    rows: Vec<Vec<String>>,
+) -> Option<Section> {
+    (!rows.is_empty()).then(|| Section {
+        heading: heading.into(),
+        sentence: None,
+        tables: vec![Table::new(n_names, columns, rows)],
+    })
+}
+
+fn by_game(standings: &Standings) -> Option<Section> {
+    if standings.games.len() < 2 {
+        return None;
+    }
+    let rows = standings.by_game.iter();
+    let rows = rows.map(|row| (vec![row.game.clone(), row.player.clone()], row.reward.clone()));
+    estimates("By game", &["game", "player"], rows)
+}
+
+fn by_role(standings: &Standings) -> Option<Section> {
+    let rows = standings.by_role.iter().map(|row| {
+        (vec![row.game.clone(), row.role.clone(), row.player.clone()], row.reward.clone())
+    });
+    estimates("By role", &["game", "role", "player"], rows)
+}
+
+fn by_clock(standings: &Standings) -> Option<Section> {
+    if standings.clocks.len() < 2 {
+        return None;
+    }
+    let rows = standings.by_clock.iter();
+    let rows = rows.map(|row| (vec![row.clock.clone(), row.player.clone()], row.reward.clone()));
+    estimates("By clock", &["clock", "player"], rows)
+}
+
+fn cross_table(standings: &Standings) -> Option<Section> {
+    let names: Vec<&str> = standings.players.iter().map(|row| row.player.as_str()).collect();
+    if standings.cross_table.is_empty() {
+        return None;
+    }
+    let cell = |player: &str, opponent: &str| {
+        let mut encounters = standings.cross_table.iter();
+        let found = encounters.find(|row| row.player == player && row.opponent == opponent);
+        found.map_or("-".into(), |row| format!("{} ({})", points(row.mean), row.n_matches))
+    };
+    let table = |opponents: &[&str]| {
+        let rows = names.iter().map(|&player| {
+            let mut row = vec![player.to_owned()];
+            row.extend(opponents.iter().map(|opponent| cell(player, opponent)));
+            row
+        });
+        Table::new(1, &[&["player"], opponents].concat(), rows.collect())
+    };
+    Some(Section {
+        heading: "Against each other".into(),
+        sentence: Some(
+            "Mean reward of the row's player in matches with the column's, and their number."
+                .into(),
+        ),
+        tables: names.chunks(OPPONENTS_ABREAST).map(table).collect(),
+    })
+}
+
+fn balance(standings: &Standings) -> Option<Section> {
+    let rows = standings.balance.iter().map(|row| {
+        vec![row.game.clone(), row.role.clone(), points(row.mean), row.n_matches.to_string()]
+    });
+    section("Balance of the games", 2, &["game", "role", "reward", "matches"], rows.collect())
+}
+
+/// Milliseconds, with as many decimals as they are worth.
+fn milliseconds(value: Option<f64>) -> String {
+    match value {
+        None => "-".into(),
+        Some(value) if value < 1.0 => format!("{value:.3}"),
+        Some(value) if value < 10.0 => format!("{value:.2}"),
+        Some(value) => format!("{value:.1}"),
+    }
+}
+
+fn timing(standings: &Standings) -> Option<Section> {
+    let rows = standings.timing.iter().map(|row| {
+        vec![
+            row.player.clone(),
+            row.n_choices.to_string(),
+            milliseconds(row.think_ms_p50),
+            milliseconds(row.think_ms_p95),
+            milliseconds(row.think_ms_p99),
+            milliseconds(row.think_ms_max),
+            row.n_overruns.to_string(),
+            milliseconds(Some(row.overrun_ms_max)),
+        ]
+    });
+    let columns =
+        ["player", "choices", "p50 ms", "p95 ms", "p99 ms", "max ms", "overruns", "longest ms"];
+    section("Thinking time", 1, &columns, rows.collect())
+}
+
+fn faults(standings: &Standings) -> Option<Section> {
+    let rows = standings.faults.iter();
+    let rows = rows.map(|row| vec![row.player.clone(), row.kind.name().into(), row.n.to_string()]);
+    section("Faults", 2, &["player", "fault", "times"], rows.collect())
+}
+
+fn unscored(standings: &Standings) -> Option<Section> {
+    let rows = standings.unscored.iter().map(|row| {
+        let reason = if row.reason.is_empty() { "-" } else { &row.reason };
+        vec![row.game.clone(), row.ending.clone(), reason.into(), row.n.to_string()]
+    });
+    let columns = ["game", "ending", "reason", "matches"];
+    section("Matches that scored nobody", 3, &columns, rows.collect())
+}
+
+fn goal_flags(standings: &Standings) -> Option<Section> {
+    let rows = standings.goal_flags.iter();
+    let rows = rows.map(|row| vec![row.game.clone(), row.flag.name().into(), row.n.to_string()]);
+    section("Odd goals", 2, &["game", "goal", "times"], rows.collect())
+}

@@ -1,0 +1,61 @@
+//! A report as Markdown.
+
+use std::fmt::Write as _;
+
+use super::document::Document;
+
+pub(super) fn markdown(document: &Document) -> String {
+    let mut text = format!("# {}\n\n{}\n", document.title, document.facts);
+    for section in &document.sections {
+        let _ = write!(text, "\n## {}\n", section.heading);
+        if let Some(sentence) = &section.sentence {
+            let _ = write!(text, "\n{}\n", escaped(sentence));
+        }
+        for table in &section.tables {
+            text.push('\n');
+            push_row(&mut text, &table.heading);
+            let numbers = table.heading.len() - table.n_names;
+            let _ =
+                writeln!(text, "|{}{}", " --- |".repeat(table.n_names), " ---: |".repeat(numbers));
+            table.rows.iter().for_each(|row| push_row(&mut text, row));
+        }
+    }
+    if !document.notes.is_empty() {
+        text += "\n## Notes\n\n";
+    }
+    for note in &document.notes {
+        let _ = writeln!(text, "- {note}");
+    }
+    text
+}
+
+fn push_row(text: &mut String, cells: &[String]) {
+    text.push('|');
+    for cell in cells {
+        let _ = write!(text, " {} |", escaped(cell));
+    }
+    text.push('\n');
+}
+
+/// Takes their meaning from characters that would break a table or a sentence.
+fn escaped(cell: &str) -> String {
+    let mut text = String::with_capacity(cell.len());
+    for character in cell.chars() {
+        match character {
+            '\n' | '\r' => text.push(' '),
+            '|' | '\\' | '<' | '*' | '`' | '_' => text.extend(['\\', character]),
+            _ => text.push(character),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_break_a_markdown_table() {
+        assert_eq!(escaped("a|b\n<c> _d_"), "a\\|b \\<c> \\_d\\_");
+    }
+}

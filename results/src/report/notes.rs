@@ -1,0 +1,81 @@
+//! The notes below a report.
+
+use super::words::count;
+use crate::standings::{FEW_BLOCKS, Standings};
+
+/// What a reader must know in order not to be misled.
+pub(super) fn notes(standings: &Standings) -> Vec<String> {
+    let mut notes = standings.notes.clone();
+    let mut note = |condition: bool, text: String| {
+        if condition {
+            notes.push(text);
+        }
+    };
+    let scored = || standings.players.iter().filter(|row| row.n_games > 0);
+    note(standings.half_written_bytes > 0, half_written(standings));
+    let incomplete = count(standings.n_incomplete_blocks, "block is", "blocks are");
+    note(
+        standings.n_incomplete_blocks > 0,
+        format!(
+            "{incomplete} incomplete: not every seating was scored. Their matches count all the \
+             same."
+        ),
+    );
+    note(
+        standings.games.len() > 1 && scored().count() > 0,
+        "Each game weighs the same in the standings, however many matches it had.".into(),
+    );
+    let n_games = scored().map(|row| row.n_games);
+    note(
+        n_games.clone().min() != n_games.max(),
+        "Not all players played the same games: a mean is over the games a player played, and \
+         differences to the leader are over those that both played."
+            .into(),
+    );
+    note(
+        scored().any(|row| row.reward.interval.is_none()),
+        "An interval needs two blocks of each game that goes into it.".into(),
+    );
+    let fewest = scored().filter(|row| row.reward.interval.is_some());
+    let fewest = fewest.map(|row| row.reward.n_blocks / row.n_games).min();
+    note(
+        fewest.is_some_and(|n| n < FEW_BLOCKS),
+        format!(
+            "Intervals from fewer than {FEW_BLOCKS} blocks of a game are rough and too narrow."
+        ),
+    );
+    let estimates = (scored().map(|row| &row.reward))
+        .chain(standings.by_game.iter().map(|row| &row.reward))
+        .chain(standings.by_role.iter().map(|row| &row.reward))
+        .chain(standings.by_clock.iter().map(|row| &row.reward));
+    let mut intervals = estimates.filter_map(|estimate| estimate.interval);
+    note(
+        intervals.any(|[low, high]| low == high),
+        "An interval without width means that all blocks gave the same reward, not that more \
+         blocks would."
+            .into(),
+    );
+    note(
+        scored().count() > 0,
+        format!(
+            "Intervals are from {} resamples of whole blocks; a block is one game with the same \
+             players in every seating.",
+            standings.n_resamples
+        ),
+    );
+    notes
+}
+
+fn half_written(standings: &Standings) -> String {
+    let bytes = standings.half_written_bytes;
+    match standings.half_written_lines {
+        1 => format!(
+            "The journal ends in a half-written line of {bytes} bytes, which does not count; \
+             resuming the run plays that match again."
+        ),
+        lines => format!(
+            "The journal ends in {lines} broken lines of {bytes} bytes, which do not count; \
+             resuming the run plays those matches again."
+        ),
+    }
+}

@@ -1,0 +1,73 @@
+//! A report as text that fits a terminal.
+
+use std::fmt::Write as _;
+
+use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets};
+
+use super::document::{Document, Section, Table};
+
+/// Columns of a terminal that a text report fits into.
+pub(super) const WIDTH: u16 = 100;
+pub(super) fn text(document: &Document) -> String {
+    let mut text = format!("{}\n{}\n\n", document.title, "=".repeat(document.title.len()));
+    text += &wrapped(&document.facts, "", "");
+    for section in &document.sections {
+        let heading = &section.heading;
+        let _ = write!(text, "\n{heading}\n{}\n", "-".repeat(heading.len()));
+        text += &section_text(section);
+    }
+    if !document.notes.is_empty() {
+        text += "\nNotes\n-----\n";
+    }
+    for note in &document.notes {
+        text += &wrapped(note, "- ", "  ");
+    }
+    text
+}
+
+/// A section without its heading.
+pub(super) fn section_text(section: &Section) -> String {
+    let tables: Vec<String> = section.tables.iter().map(grid).collect();
+    let mut text = tables.join("\n");
+    if let Some(sentence) = &section.sentence {
+        text += &wrapped(sentence, "\n", "");
+    }
+    text
+}
+
+/// A table of at most [`WIDTH`] columns; what is too long goes on in the next line.
+fn grid(table: &Table) -> String {
+    let mut grid = Grid::new();
+    grid.load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH)
+        .set_header(&table.heading)
+        .add_rows(&table.rows);
+    for (index, column) in grid.column_iter_mut().enumerate() {
+        if index >= table.n_names {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    grid.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// Breaks a sentence into lines of at most [`WIDTH`] columns.
+pub(super) fn wrapped(sentence: &str, first: &str, indent: &str) -> String {
+    let mut text = String::new();
+    let mut line = first.to_owned();
+    let mut empty = true;
+    for word in sentence.split_whitespace() {
+        if !empty && line.chars().count() + 1 + word.chars().count() > usize::from(WIDTH) {
+            text += &line;
+            text.push('\n');
+            line = indent.to_owned();
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line += word;
+        empty = false;
+    }
+    text + &line + "\n"
+}

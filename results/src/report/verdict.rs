@@ -1,0 +1,68 @@
+//! The sentence that says who leads.
+
+use super::words::{count, interval, points};
+use crate::standings::{Difference, FEW_BLOCKS, PlayerStanding, Standings};
+
+/// Who leads, and whether one may be sure of it.
+pub(super) fn verdict(standings: &Standings) -> Option<String> {
+    let leader = standings.players.first()?;
+    let Some(mean) = leader.reward.mean else {
+        return Some("No match was scored, so nobody leads.".into());
+    };
+    let Some((second, behind)) = standings.players[1..]
+        .iter()
+        .find_map(|row| row.behind.as_ref().map(|behind| (&row.player, behind)))
+    else {
+        let player = &leader.player;
+        return Some(format!(
+            "{player} has a mean reward of {}; there is nobody to compare it with.",
+            points(mean)
+        ));
+    };
+    Some(compare(leader, mean, second, behind, standings.level))
+}
+
+fn compare(
+    leader: &PlayerStanding,
+    mean: f64,
+    second: &str,
+    behind: &Difference,
+    level: f64,
+) -> String {
+    let percent = level * 100.0;
+    let PlayerStanding { player, n_games, .. } = leader;
+    // Where the second did not play all of the leader's games, the difference
+    // is not the one of their means, and may even have the other sign.
+    let common = if behind.n_games == *n_games {
+        String::new()
+    } else {
+        format!(" at the {} both played", count(behind.n_games, "game", "games"))
+    };
+    let lead = if behind.mean == 0.0 {
+        format!("{player} and {second} are level{common}")
+    } else {
+        let ahead = if behind.mean > 0.0 { "ahead of" } else { "behind" };
+        let difference = points(behind.mean.abs());
+        let mean = points(mean);
+        format!("{player} leads with {mean}, {difference} points {ahead} {second}{common}")
+    };
+    let doubt = match behind.interval {
+        None => "whether that is chance cannot be said from one block of a game".to_owned(),
+        Some([low, high]) if low > 0.0 || high < 0.0 => format!(
+            "the {percent:.0} % interval of the difference, {}, excludes 0",
+            interval(behind.interval)
+        ),
+        Some([low, high]) if low == high => "all blocks gave the same difference".to_owned(),
+        Some(_) => format!(
+            "the {percent:.0} % interval of the difference, {}, does not exclude 0: it may be \
+             chance",
+            interval(behind.interval)
+        ),
+    };
+    let few = if behind.interval.is_some() && behind.n_blocks < FEW_BLOCKS * behind.n_games {
+        format!(" That is from only {}.", count(behind.n_blocks, "block", "blocks"))
+    } else {
+        String::new()
+    };
+    format!("{lead}; {doubt}.{few}")
+}

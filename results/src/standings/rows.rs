@@ -1,0 +1,224 @@
+//! What standings are made of, as `summary.json` has it.
+
+use serde::Serialize;
+
+use crate::record::{FaultKind, GoalFlag, Header};
+
+/// What a run shows. No number in it is infinite or undefined.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Standings {
+    /// What the journal is of.
+    #[serde(skip)]
+    pub header: Header,
+    /// Version of the program that began the run.
+    pub gamemaster_version: String,
+    /// Hash of the completed spec.
+    pub spec_hash: String,
+    /// What the program that played it says about how the run was set up.
+    pub notes: Vec<String>,
+    /// Matches that count.
+    pub n_matches: u64,
+    /// Those that were scored.
+    pub n_scored: u64,
+    /// Blocks with a scored match.
+    pub n_blocks: u64,
+    /// Blocks with fewer scored matches than others of the same game.
+    pub n_incomplete_blocks: u64,
+    /// Bytes at the journal's end that are no whole record, and do not count.
+    pub half_written_bytes: u64,
+    /// Lines that they make.
+    pub half_written_lines: u64,
+    /// Number of resamples of each interval.
+    pub n_resamples: usize,
+    /// Share of resamples within each interval.
+    pub level: f64,
+    /// The games, by name.
+    pub games: Vec<String>,
+    /// What bounded thinking, in words.
+    pub clocks: Vec<String>,
+    /// All players, the best first.
+    pub players: Vec<PlayerStanding>,
+    /// By game, then player in the order of `players`, over all clocks.
+    pub by_game: Vec<GameStanding>,
+    /// By game, role, then player, over all clocks.
+    pub by_role: Vec<RoleStanding>,
+    /// By clock, then player, over all games.
+    pub by_clock: Vec<ClockStanding>,
+    /// By player, then opponent.
+    pub cross_table: Vec<Encounter>,
+    /// By game, then role: the mean reward whoever played it.
+    pub balance: Vec<RoleBalance>,
+    /// By player, then kind; only faults that occurred.
+    pub faults: Vec<FaultCount>,
+    /// By player; empty if times are no part of the run's results.
+    pub timing: Vec<Timing>,
+    /// Matches that scored nobody.
+    pub unscored: Vec<Unscored>,
+    /// Odd goals, by game.
+    pub goal_flags: Vec<GoalFlagCount>,
+}
+
+/// A mean reward and how sure it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Points; `None` without matches.
+    pub mean: Option<f64>,
+    /// The bootstrap interval; `None` if some game has fewer than two blocks.
+    pub interval: Option<[f64; 2]>,
+    /// Scored matches.
+    pub n_matches: u64,
+    /// Blocks they belong to.
+    pub n_blocks: u64,
+}
+
+/// How a player did overall.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PlayerStanding {
+    /// The player.
+    pub player: String,
+    /// Games it was scored in.
+    pub n_games: u64,
+    /// Mean over these games.
+    #[serde(flatten)]
+    pub reward: Estimate,
+    /// The leader's mean less this player's; `None` for the leader, and for who
+    /// played none of its games.
+    pub behind: Option<Difference>,
+    /// Faults, of all kinds.
+    pub n_faults: u64,
+}
+
+/// How far the leader is ahead, over the games that both played.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// Points.
+    pub mean: f64,
+    /// The bootstrap interval; `None` if some game has fewer than two blocks.
+    /// Blocks in which both played are drawn as one.
+    pub interval: Option<[f64; 2]>,
+    /// Games that both played.
+    pub n_games: u64,
+    /// Blocks in which either played.
+    pub n_blocks: u64,
+}
+
+/// How a player did at one game.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GameStanding {
+    /// The game.
+    pub game: String,
+    /// The player.
+    pub player: String,
+    /// Mean over its clocks.
+    #[serde(flatten)]
+    pub reward: Estimate,
+}
+
+/// How a player did in one role.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RoleStanding {
+    /// The game.
+    pub game: String,
+    /// The role.
+    pub role: String,
+    /// The player.
+    pub player: String,
+    /// Mean over its clocks.
+    #[serde(flatten)]
+    pub reward: Estimate,
+}
+
+/// How a player did under one clock.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClockStanding {
+    /// The clock, in words.
+    pub clock: String,
+    /// The player.
+    pub player: String,
+    /// Mean over its games.
+    #[serde(flatten)]
+    pub reward: Estimate,
+}
+
+/// How a player did in the matches with another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Encounter {
+    /// The player.
+    pub player: String,
+    /// The other.
+    pub opponent: String,
+    /// Mean reward of `player`, each match weighing the same.
+    pub mean: f64,
+    /// Matches in which both played.
+    pub n_matches: u64,
+}
+
+/// What a role is worth.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RoleBalance {
+    /// The game.
+    pub game: String,
+    /// The role.
+    pub role: String,
+    /// Mean reward of whoever played it.
+    pub mean: f64,
+    /// Scored matches.
+    pub n_matches: u64,
+}
+
+/// How often a player committed a fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FaultCount {
+    /// The player.
+    pub player: String,
+    /// The kind.
+    pub kind: FaultKind,
+    /// How often, in all matches, scored or not.
+    pub n: u64,
+}
+
+/// How long a player thought, milliseconds, in all matches, over moves with a
+/// choice. Quantiles are within 0.4 %.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Timing {
+    /// The player.
+    pub player: String,
+    /// Moves with a choice.
+    pub n_choices: u64,
+    /// Median.
+    pub think_ms_p50: Option<f64>,
+    /// 95 % took no longer.
+    pub think_ms_p95: Option<f64>,
+    /// 99 % took no longer.
+    pub think_ms_p99: Option<f64>,
+    /// The longest.
+    pub think_ms_max: Option<f64>,
+    /// Moves, with a choice or not, that took longer than the play clock.
+    pub n_overruns: u64,
+    /// The longest time beyond the play clock.
+    pub overrun_ms_max: f64,
+}
+
+/// Matches of a game that scored nobody.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unscored {
+    /// The game.
+    pub game: String,
+    /// How they ended: `step_limit`, `aborted` or `game_error`.
+    pub ending: String,
+    /// Why, in words.
+    pub reason: String,
+    /// How many.
+    pub n: u64,
+}
+
+/// Odd goals of a game.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GoalFlagCount {
+    /// The game.
+    pub game: String,
+    /// What was odd.
+    pub flag: GoalFlag,
+    /// How often, counting each role.
+    pub n: u64,
+}
