@@ -10,6 +10,7 @@
 //! crate holds no clock, no file handle, no thread, no unseeded randomness and
 //! no player.
 
+mod components;
 pub mod expression;
 pub mod finding;
 pub mod game;
@@ -24,11 +25,12 @@ pub mod validate;
 pub use expression::Expression;
 pub use finding::{Finding, Severity};
 pub use game::{Game, Kind};
-pub use prover::{Prover, Statistics, state_machine_for};
+pub use prover::{Prover, state_machine_for};
 pub use reader::SyntaxError;
 pub use rulesheet::{Position, Rulesheet, Span};
 pub use state_machine::{
     Cancel, Goal, GoalReading, Guards, MoveId, ReasoningError, RoleId, State, StateMachine,
+    Statistic, StatisticValue,
 };
 pub use symbol::{Case, SymbolId, Symbols};
 pub use validate::{Leniency, Validation, validate};

@@ -13,7 +13,6 @@
 
 mod calls;
 mod compile;
-mod components;
 mod encoding;
 mod evaluate;
 mod order;
@@ -31,6 +30,8 @@ use smallvec::SmallVec;
 
 use crate::state_machine::{
     Cancel, Goal, GoalReading, Guards, MoveId, ReasoningError, RoleId, State, StateMachine,
+    Statistic,
+    StatisticValue::{Bytes, Count, Names},
 };
 use crate::{Expression, Game};
 use compile::Blueprint;
@@ -73,25 +74,6 @@ pub fn state_machine_for(
     Ok(Box::new(Prover::new(game, guards)?))
 }
 
-/// How large a prover is: for people who want to know what a rulesheet costs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Statistics {
-    /// Rules after normalisation, facts included.
-    pub n_rules: usize,
-    /// Relations that rules define or the state consists of.
-    pub n_relations: usize,
-    /// Rows of the relations that rest on the rules alone.
-    pub n_static_facts: usize,
-    /// Different ground terms met so far.
-    pub n_terms: usize,
-    /// Different facts that states consisted of so far.
-    pub n_state_facts: usize,
-    /// Names of the predicates that are evaluated on demand only.
-    pub on_demand: Vec<String>,
-    /// Memory of tables and terms in bytes, roughly.
-    pub n_bytes: usize,
-}
-
 impl Prover {
     /// Compiles the rules of a game.
     ///
@@ -127,30 +109,6 @@ impl Prover {
         tune::tune(&mut prover);
         prover.engine.allow(u64::MAX);
         Ok(prover)
-    }
-
-    /// The sizes of things at this moment.
-    #[must_use]
-    pub fn statistics(&self) -> Statistics {
-        let Blueprint { rules, modes, .. } = &*self.blueprint;
-        let (statics, terms) = (&self.program.statics, &self.engine.terms);
-        let symbols = self.game.symbols();
-        let is_called = |&id: &usize| modes[id] != Mode::Full;
-        let names =
-            (0..rules.predicates.len()).filter(is_called).map(|id| rules.predicates[id].name);
-        let tables = statics.iter().map(|table| &**table).chain(&self.engine.tables);
-        Statistics {
-            n_rules: rules.clauses.len(),
-            n_relations: rules.predicates.len(),
-            n_static_facts: statics.iter().map(|table| table.n_rows() as usize).sum(),
-            n_terms: terms.len(),
-            n_state_facts: terms.n_facts(),
-            on_demand: names
-                .filter(|name| (name.0 as usize) < symbols.len())
-                .map(|name| symbols.name(name).to_owned())
-                .collect(),
-            n_bytes: terms.bytes() + tables.map(table::Table::bytes).sum::<usize>(),
-        }
     }
 
     /// Goes over to the program of a changed blueprint.
@@ -371,6 +329,36 @@ impl Prover {
 impl StateMachine for Prover {
     fn game(&self) -> &Arc<Game> {
         &self.game
+    }
+
+    fn reasoner(&self) -> &'static str {
+        "prover"
+    }
+
+    /// Relations that rest on the rules alone are static; terms and facts are
+    /// those met so far; some predicates are evaluated on demand only.
+    fn statistics(&self) -> Vec<Statistic> {
+        let Blueprint { rules, modes, .. } = &*self.blueprint;
+        let (statics, terms) = (&self.program.statics, &self.engine.terms);
+        let symbols = self.game.symbols();
+        let on_demand = (0..rules.predicates.len())
+            .filter(|&id| modes[id] != Mode::Full)
+            .map(|id| rules.predicates[id].name)
+            .filter(|name| (name.0 as usize) < symbols.len())
+            .map(|name| symbols.name(name).to_owned());
+        let tables = statics.iter().map(|table| &**table).chain(&self.engine.tables);
+        let static_facts: u64 = statics.iter().map(|table| u64::from(table.n_rows())).sum();
+        let bytes = terms.bytes() + tables.map(table::Table::bytes).sum::<usize>();
+        let count = |name, value: usize| Statistic { name, value: Count(value as u64) };
+        vec![
+            count("rules", rules.clauses.len()),
+            count("relations", rules.predicates.len()),
+            Statistic { name: "static_facts", value: Count(static_facts) },
+            count("terms", terms.len()),
+            count("state_facts", terms.n_facts()),
+            Statistic { name: "on_demand", value: Names(on_demand.collect()) },
+            Statistic { name: "memory", value: Bytes(bytes as u64) },
+        ]
     }
 
     fn fork(&self) -> Box<dyn StateMachine> {

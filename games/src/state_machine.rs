@@ -132,6 +132,27 @@ pub enum ReasoningError {
     Cancelled,
 }
 
+/// One thing that a reasoner tells of itself: for people who want to know what a
+/// rulesheet costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statistic {
+    /// What it is, in words that fit a label and a key: `ground_rules`.
+    pub name: &'static str,
+    /// How much, or what.
+    pub value: StatisticValue,
+}
+
+/// The value of a [`Statistic`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StatisticValue {
+    /// So many.
+    Count(u64),
+    /// So many bytes, roughly.
+    Bytes(u64),
+    /// These, in a fixed order.
+    Names(Vec<String>),
+}
+
 /// A reasoner for one game: a compiled form of the rules, shared by all forks,
 /// and a workspace of its own (hence `&mut self`).
 ///
@@ -144,6 +165,12 @@ pub enum ReasoningError {
 pub trait StateMachine: Send {
     /// The game whose rules this machine computes.
     fn game(&self) -> &Arc<Game>;
+
+    /// What kind of reasoner this is: `prover`.
+    fn reasoner(&self) -> &'static str;
+
+    /// The sizes of things at this moment, in an order fit to be shown.
+    fn statistics(&self) -> Vec<Statistic>;
 
     /// A machine over the same compiled rules, with a workspace of its own for
     /// use on another thread. States and move ids are interchangeable.

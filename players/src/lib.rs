@@ -15,7 +15,7 @@ pub mod player;
 mod random;
 pub mod registry;
 mod search;
-mod seed;
+pub mod seed;
 mod sequential_planner;
 pub mod stop;
 #[cfg(test)]

@@ -9,14 +9,15 @@ use rand_pcg::Pcg64;
 pub(crate) fn generator(match_seed: u64, option: Option<i64>) -> Pcg64 {
     let mixed = match option {
         None => match_seed,
-        Some(seed) => scramble(match_seed ^ scramble(seed.cast_unsigned().wrapping_add(1))),
+        Some(seed) => mix(match_seed ^ mix(seed.cast_unsigned().wrapping_add(1))),
     };
     Pcg64::seed_from_u64(mixed)
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection whose
 /// every output bit depends on every input bit.
-fn scramble(value: u64) -> u64 {
+#[must_use]
+pub fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -64,9 +64,9 @@ impl GameArgument {
 }
 
 /// The reasoner for a game, and its name.
-fn machine(game: &Arc<Game>) -> Result<(Box<dyn StateMachine>, &'static str), Failure> {
+fn machine(game: &Arc<Game>) -> Result<Box<dyn StateMachine>, Failure> {
     let machine = games::state_machine_for(Arc::clone(game), Guards::default());
-    Ok((machine.map_err(reasoning)?, "prover"))
+    machine.map_err(reasoning)
 }
 
 /// Rules that cannot be computed are the rulesheet's fault.

@@ -1,6 +1,7 @@
 //! Where a match's randomness comes from: a stream for each purpose, role and
 //! step, so that no draw depends on what else was drawn before, or when.
 
+use players::seed::mix;
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
@@ -30,14 +31,6 @@ pub(crate) fn stream(seed: u64, purpose: Purpose, role: u64, step: u64) -> Pcg64
 pub(crate) fn below(rng: &mut Pcg64Mcg, n: usize) -> usize {
     let product = u128::from(rng.next_u64()) * (n as u128);
     usize::try_from(product >> 64).expect("the product's high half is below n")
-}
-
-/// SplitMix64's finaliser: each bit of the result depends on each of `value`.
-pub(crate) fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

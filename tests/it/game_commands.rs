@@ -281,6 +281,19 @@ fn lenient_reading_makes_a_game_of_unsafe_rules() {
 }
 
 #[test]
+fn the_reasoner_tells_of_itself() {
+    let folder = files(&[]);
+    let told = game(folder.path(), &["info", "othello", "--playouts", "3", "--json"]);
+    let report: Value = serde_json::from_str(&told.stdout).unwrap();
+    let statistics = report["engine_statistics"].as_object().unwrap();
+    assert!(statistics["rules"].as_u64() > Some(100), "{statistics:?}");
+    assert!(statistics["memory_bytes"].as_u64() > Some(1000), "{statistics:?}");
+    let text = game(folder.path(), &["info", "othello", "--playouts", "3"]).stdout;
+    let engine = report["engine"].as_str().unwrap();
+    assert!(text.contains(&format!("reasoner       {engine}: ")), "{text}");
+}
+
+#[test]
 fn shipped_games_are_listed() {
     let folder = files(&[]);
     let ran = game(folder.path(), &["list", "--json"]);

@@ -26,6 +26,8 @@ mod run;
 #[cfg(test)]
 mod serve;
 #[cfg(test)]
+mod tidy;
+#[cfg(test)]
 mod time_odds;
 #[cfg(test)]
 mod workspace;

@@ -21,8 +21,8 @@ use crate::Game;
 use crate::game::{Literal, Rule, Sentence, Term};
 use crate::symbol::SymbolId;
 
-use super::components;
 use super::terms::{FunctorId, TermId, Terms};
+use crate::components::components;
 
 /// At most so many clauses are made of one rule.
 const MAX_ALTERNATIVES: usize = 64;
@@ -711,7 +711,7 @@ impl Rules {
                 bodies.filter_map(Condition::atom).map(|(atom, _)| atom.predicate).collect()
             })
             .collect();
-        let component_of = components::components(&edges);
+        let component_of = components(edges.len(), |node, k| edges[node].get(k).copied());
         let n = component_of.iter().max().map_or(0, |&last| last + 1);
         self.components = vec![Component::default(); n];
         for (id, &component) in component_of.iter().enumerate() {

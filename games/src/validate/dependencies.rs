@@ -107,56 +107,10 @@ impl Dependencies {
     }
 }
 
-/// Strongly connected components by Tarjan's algorithm, without recursion.
-/// Components are numbered so that edges lead to equal or smaller numbers.
+/// The strongly connected component of each node; edges lead to equal or smaller
+/// numbers.
 pub(crate) fn components(edges: &[Vec<Edge>]) -> Vec<usize> {
-    const NEW: usize = usize::MAX;
-    let n_nodes = edges.len();
-    let mut index = vec![NEW; n_nodes];
-    let mut low = vec![NEW; n_nodes];
-    let mut component = vec![NEW; n_nodes];
-    let mut n_components = 0;
-    let mut n_visited = 0;
-    let mut stack = Vec::new();
-    for root in 0..n_nodes {
-        if index[root] != NEW {
-            continue;
-        }
-        // Each frame is a node and the number of its edges already followed.
-        let mut frames = vec![(root, 0)];
-        while let Some(frame) = frames.last_mut() {
-            let (node, followed) = *frame;
-            if followed == 0 {
-                index[node] = n_visited;
-                low[node] = n_visited;
-                n_visited += 1;
-                stack.push(node);
-            }
-            if let Some(edge) = edges[node].get(followed) {
-                frame.1 += 1;
-                if index[edge.to] == NEW {
-                    frames.push((edge.to, 0));
-                } else if component[edge.to] == NEW {
-                    low[node] = low[node].min(index[edge.to]);
-                }
-                continue;
-            }
-            frames.pop();
-            if let Some(&(parent, _)) = frames.last() {
-                low[parent] = low[parent].min(low[node]);
-            }
-            if low[node] == index[node] {
-                while let Some(member) = stack.pop() {
-                    component[member] = n_components;
-                    if member == node {
-                        break;
-                    }
-                }
-                n_components += 1;
-            }
-        }
-    }
-    component
+    crate::components::components(edges.len(), |node, k| Some(edges[node].get(k)?.to))
 }
 
 /// What keywords must not depend on (GDL specification, section 4): `init`,

@@ -116,7 +116,8 @@ impl GoalSum {
 pub(super) fn execute(arguments: &Arguments) -> Outcome {
     let beginning = Instant::now();
     let game = arguments.game.load()?.game;
-    let (machine, engine) = machine(&game)?;
+    let machine = machine(&game)?;
+    let engine = machine.reasoner();
     let mut walker = Walker::new(machine);
     let initial = walker.machine.initial_state().map_err(reasoning)?;
     let init_seconds = beginning.elapsed().as_secs_f64();

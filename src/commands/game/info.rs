@@ -1,12 +1,14 @@
 //! `gamemaster game info`: what kind of game it is, and how large.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::Args;
-use games::{Game, library};
-use serde::Serialize;
+use games::{Game, Statistic, StatisticValue, library};
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
 
 use super::survey::{Kind, Limits, Spread, Survey, survey};
 use super::view::{ByRole, role_names};
@@ -58,6 +60,8 @@ struct Report {
     roles: Vec<String>,
     kind: Kind,
     engine: &'static str,
+    /// What the reasoner tells of itself after the survey.
+    engine_statistics: Statistics,
     sizes: Sizes,
     /// Legal moves in the initial state; none if it is terminal.
     legal_at_start: Option<ByRole<usize>>,
@@ -81,10 +85,47 @@ struct Sizes {
     initial_facts: usize,
 }
 
+/// Statistics of a reasoner, in its order.
+struct Statistics(Vec<Statistic>);
+
+impl Serialize for Statistics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for Statistic { name, value } in &self.0 {
+            match value {
+                StatisticValue::Count(number) => map.serialize_entry(name, number)?,
+                StatisticValue::Bytes(number) => {
+                    map.serialize_entry(&format!("{name}_bytes"), number)?;
+                }
+                StatisticValue::Names(names) => map.serialize_entry(name, names)?,
+            }
+        }
+        map.end()
+    }
+}
+
+impl fmt::Display for Statistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told = self.0.iter().filter_map(|Statistic { name, value }| {
+            let label = name.replace('_', " ");
+            match value {
+                StatisticValue::Count(number) => Some(format!("{number} {label}")),
+                StatisticValue::Bytes(number) => {
+                    Some(format!("{} KiB of {label}", number.div_ceil(1024)))
+                }
+                StatisticValue::Names(names) if names.is_empty() => None,
+                StatisticValue::Names(names) => Some(format!("{label}: {}", names.join(" "))),
+            }
+        });
+        f.write_str(&told.collect::<Vec<_>>().join(", "))
+    }
+}
+
 /// Carries out `gamemaster game info`.
 pub(super) fn execute(arguments: &Arguments) -> Outcome {
     let LoadedGame { game, diagnostics } = arguments.game.load()?;
-    let (machine, engine) = machine(&game)?;
+    let machine = machine(&game)?;
+    let engine = machine.reasoner();
     let mut walker = Walker::new(machine);
     let initial = walker.machine.initial_state().map_err(reasoning)?;
     let initial_facts = walker.machine.facts(&initial).len();
@@ -102,6 +143,7 @@ pub(super) fn execute(arguments: &Arguments) -> Outcome {
         roles: role_names(&game),
         kind: Kind::of(&game, survey.simultaneous),
         engine,
+        engine_statistics: Statistics(walker.machine.statistics()),
         sizes: sizes(&game, diagnostics.text(), initial_facts),
         legal_at_start,
         findings: diagnostics.counts(),
@@ -143,8 +185,8 @@ fn sizes(game: &Game, text: &str, initial_facts: usize) -> Sizes {
 }
 
 fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
-    let Report { name, title, roles, kind, engine, sizes, legal_at_start, findings, survey } =
-        report;
+    let Report { name, title, roles, kind, engine, engine_statistics, .. } = report;
+    let Report { sizes, legal_at_start, findings, survey, .. } = report;
     match title {
         Some(title) => writeln!(stdout, "{name}: {title}")?,
         None => writeln!(stdout, "{name}")?,
@@ -155,7 +197,7 @@ fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
     let Sizes { bytes, forms, rules, relations, static_facts, initial_facts } = sizes;
     row("rulesheet", format!("{bytes} bytes, {forms} forms, {findings}"))?;
     row("rules", format!("{rules} rules, {static_facts} facts, {relations} relations"))?;
-    row("reasoner", (*engine).to_owned())?;
+    row("reasoner", format!("{engine}: {engine_statistics}"))?;
     let plural = if *initial_facts == 1 { "" } else { "s" };
     let legal_moves = legal_moves(legal_at_start.as_ref());
     row("at the start", format!("{initial_facts} fact{plural}, {legal_moves}"))?;

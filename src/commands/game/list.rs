@@ -61,7 +61,7 @@ pub(super) fn execute(arguments: &Arguments) -> Outcome {
 
 fn row(shipped: &library::Shipped) -> Result<Row, Failure> {
     let game = game_source::load(shipped.name, Reading::default()).map_err(Failure::game)?.game;
-    let mut walker = Walker::new(machine(&game)?.0);
+    let mut walker = Walker::new(machine(&game)?);
     let survey = survey(&mut walker, &LIMITS).map_err(reasoning)?;
     Ok(Row {
         name: shipped.name,

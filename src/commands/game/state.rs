@@ -59,7 +59,7 @@ struct Report {
 /// Carries out `gamemaster game state`.
 pub(super) fn execute(arguments: &Arguments) -> Outcome {
     let game = arguments.game.load()?.game;
-    let (mut machine, _) = machine(&game)?;
+    let mut machine = machine(&game)?;
     let machine = machine.as_mut();
     let start = match &arguments.facts {
         Some(text) => state_of(machine, text)?,

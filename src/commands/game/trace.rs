@@ -143,7 +143,7 @@ struct Tracer {
 
 impl Tracer {
     fn new(game: &Arc<Game>) -> Result<Self, Failure> {
-        let mut walker = Walker::new(machine(game)?.0);
+        let mut walker = Walker::new(machine(game)?);
         let initial = walker.machine.initial_state().map_err(reasoning)?;
         Ok(Self {
             walker,

@@ -1,14 +1,19 @@
 //! Strongly connected components by Tarjan's algorithm, without recursion.
 
 /// The number of each node's component; edges lead to equal or smaller numbers.
-pub(crate) fn components(edges: &[Vec<usize>]) -> Vec<usize> {
+/// `successor(node, k)` is where the `k`-th edge of a node leads, if it has so
+/// many.
+pub(crate) fn components(
+    n_nodes: usize,
+    successor: impl Fn(usize, usize) -> Option<usize>,
+) -> Vec<usize> {
     const NEW: usize = usize::MAX;
-    let mut index = vec![NEW; edges.len()];
-    let mut low = vec![NEW; edges.len()];
-    let mut component = vec![NEW; edges.len()];
+    let mut index = vec![NEW; n_nodes];
+    let mut low = vec![NEW; n_nodes];
+    let mut component = vec![NEW; n_nodes];
     let (mut n_components, mut n_visited) = (0, 0);
     let mut stack = Vec::new();
-    for root in 0..edges.len() {
+    for root in 0..n_nodes {
         if index[root] != NEW {
             continue;
         }
@@ -22,7 +27,7 @@ pub(crate) fn components(edges: &[Vec<usize>]) -> Vec<usize> {
                 n_visited += 1;
                 stack.push(node);
             }
-            if let Some(&to) = edges[node].get(followed) {
+            if let Some(to) = successor(node, followed) {
                 frame.1 += 1;
                 if index[to] == NEW {
                     frames.push((to, 0));
@@ -47,4 +52,19 @@ pub(crate) fn components(edges: &[Vec<usize>]) -> Vec<usize> {
         }
     }
     component
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_are_one_component_and_edges_lead_down() {
+        // 0 -> 1 <-> 2 -> 3, and 4 to itself.
+        let edges: [&[usize]; 5] = [&[1], &[2], &[1, 3], &[], &[4, 3]];
+        let component = components(5, |node, k| edges[node].get(k).copied());
+        assert_eq!(component[1], component[2]);
+        assert!(component[0] > component[1] && component[1] > component[3]);
+        assert!(component[4] > component[3] && component[4] != component[0]);
+    }
 }
