@@ -140,6 +140,45 @@ kind = "legal"
     assert_eq!(budgets, ["1s + 100ms a move", "1s + 200ms a move"]);
 }
 
+/// Blocks are independent, as their intervals take them to be; the matches of one
+/// block share their luck.
+#[test]
+fn a_seed_is_of_one_block_alone() {
+    let workspace = Workspace::with_spec(
+        r#"
+blocks = 2
+games = ["rock_paper_scissors"]
+clocks = { start = ["1s", "1s", "2s"], play = ["100ms", "200ms", "100ms"] }
+[[players]]
+kind = "random"
+[[players]]
+kind = "legal"
+[[players]]
+id = "other"
+kind = "random"
+"#,
+    );
+    workspace.run(&["run", "spec.toml", "--out", "out", "--quiet"]).code(0);
+    let mut blocks: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in workspace.read("out/journal.jsonl").lines().skip(1) {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        let mut players: Vec<&str> =
+            (0..2).map(|seat| record["seats"][seat]["player"].as_str().unwrap()).collect();
+        players.sort_unstable();
+        let [start, play, lap] = ["start_clock_ms", "play_clock_ms", "lap"].map(|key| &record[key]);
+        let block = format!("{players:?} under {start} + {play}, lap {lap}");
+        blocks.entry(block).or_default().push(record["seed"].as_str().unwrap().to_owned());
+    }
+    // Three pairings, three clocks, two laps.
+    assert_eq!(blocks.len(), 18, "{blocks:?}");
+    for (block, seeds) in &blocks {
+        assert!(seeds.len() == 2 && seeds[0] == seeds[1], "{block}: {seeds:?}");
+    }
+    let seeds: std::collections::BTreeSet<&str> =
+        blocks.values().map(|seeds| seeds[0].as_str()).collect();
+    assert_eq!(seeds.len(), 18, "{blocks:?}");
+}
+
 #[test]
 fn a_dry_run_tells_what_would_be_played() {
     let workspace = Workspace::with_spec(
