@@ -88,8 +88,11 @@ fn a_player_more_extends_a_run() {
     let before = job_lines(&workspace.read("out/journal.jsonl"));
     workspace.write("more.toml", &format!("{NODES}\n[[players]]\nkind = \"legal\"\n"));
     workspace.run(&["run", "more.toml", "--out", "out"]).code(2);
+    let journal = workspace.read("out/journal.jsonl");
+    workspace.write("out/journal.jsonl", &format!("{journal}{{\"job\":"));
     let ran = workspace.run(&["run", "more.toml", "--out", "out", "--extend"]).code(0);
     assert!(ran.stderr().contains("30 of 56 matches are played"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("a half-written line of 7 bytes"), "{}", ran.stderr());
     let after = job_lines(&workspace.read("out/journal.jsonl"));
     assert_eq!(after.len(), 56);
     for (id, seats) in &before {
@@ -236,9 +239,12 @@ kind = "minimax"
     assert!(ran.stderr().contains("warning: 500 matches at once"), "{}", ran.stderr());
     let report = workspace.read("out/summary.md");
     assert!(report.contains("500 matches at once"), "{report}");
-    // More of them on resuming is told of, too.
+    // More of them on resuming is told of, too; and so is what is cut off.
+    let journal = workspace.read("out/journal.jsonl");
+    workspace.write("out/journal.jsonl", &format!("{journal}{{\n\0\n"));
     let ran = workspace.run(&["run", "spec.toml", "--out", "out", "--jobs", "600"]).code(0);
     assert!(ran.stderr().contains("2 of 2 matches are played"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("note: 2 broken lines"), "{}", ran.stderr());
     let report = workspace.run(&["report", "out"]).code(0).stdout();
     assert!(report.contains("500 matches at once") && report.contains("600 matches at once"));
 }
