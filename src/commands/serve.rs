@@ -19,9 +19,9 @@ Examples:
 Against it, from another terminal:
   gamemaster play tic_tac_toe http://127.0.0.1:9147 random
 
-`gamemaster players` lists the players and their options. The first line printed tells the
-address. One match is played at a time; any Gamemaster may ask, also for games of hidden
-information in both dialects.";
+`gamemaster players` lists the players, their options, and who sits out games of hidden
+information. The first line printed tells the address. One match is played at a time; START
+is answered by `busy` while another match is on, and for a game that the player sits out.";
 
 /// Arguments of `gamemaster serve`.
 #[derive(Debug, Args)]

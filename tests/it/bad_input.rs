@@ -385,7 +385,8 @@ fn a_damaged_journal() {
     let workspace = Workspace::with_spec(&format!("games = [\"nim\"]\n{PLAYERS}"));
     workspace.run(&["run", "spec.toml", "--out", "out"]).code(0);
     let journal = workspace.read("out/journal.jsonl");
-    let damaged = journal.replacen("{\"job\":0", "{\"jib\":0", 1);
+    // The first of two lines, whichever match ended first.
+    let damaged = journal.replacen("{\"job\":", "{\"jib\":", 1);
     workspace.write("out/journal.jsonl", &damaged);
     check(
         &workspace,
@@ -470,4 +471,52 @@ fn a_program_that_does_not_answer() {
         error: failed to launch player `x`: get an answer from `false {port}`: it ended with exit code 1
     "#]],
     );
+}
+
+#[test]
+fn the_same_rulesheet_under_two_names() {
+    let spec = format!("games = [\"one.kif\", \"nim\", \"two.kif\"]\n{PLAYERS}");
+    let workspace = Workspace::with_spec(&spec);
+    let rules = games::library::find("tic_tac_toe").unwrap().text;
+    workspace.write("one.kif", rules);
+    workspace.write("two.kif", rules);
+    check(
+        &workspace,
+        &["run", "spec.toml", "--out", "out"],
+        2,
+        expect![[r#"
+        error: spec.toml:1: `one` and `two` are the same rulesheet, read the same way; leave one out
+    "#]],
+    );
+    assert!(!workspace.path("out").exists(), "nothing is begun");
+    // Other text is another game, whatever it says.
+    workspace.write("two.kif", &format!("{rules}\n; once more\n"));
+    workspace.run(&["run", "spec.toml", "--out", "out", "--quiet"]).code(0);
+}
+
+#[test]
+fn a_clock_longer_than_anybody_waits() {
+    for key in ["start", "play", "margin"] {
+        let spec =
+            |time: &str| format!("games = [\"nim\"]\n{PLAYERS}\n[clocks]\n{key} = \"{time}\"\n");
+        let workspace = Workspace::with_spec(&spec("30days 1ms"));
+        let ran = workspace.run(&["run", "spec.toml", "--out", "out"]).code(2);
+        let told = ran.stderr();
+        assert_eq!(told.lines().count(), 1, "{told}");
+        assert!(told.starts_with(&format!("error: spec.toml:8: {key} = ")), "{told}");
+        assert!(told.contains("up to 30 days"), "{told}");
+        assert!(!workspace.path("out").exists(), "nothing is begun");
+        workspace.write("spec.toml", &spec("30days"));
+        workspace.run(&["run", "spec.toml", "--out", "out", "--dry-run"]).code(0);
+
+        let option = format!(
+            "--{}",
+            if key == "margin" { "margin".to_owned() } else { format!("{key}-clock") }
+        );
+        let play =
+            |time| workspace.run(&["play", "nim", "legal", "random", &option, time, "--json"]);
+        let told = play("30days 1ms").code(2).stderr();
+        assert!(told.contains(&option) && told.contains("30 days"), "{told}");
+        play("30days").code(0);
+    }
 }

@@ -15,7 +15,7 @@ use results::record::{Ending, FaultKind};
 
 use crate::fake_player::{Behaviour, FakePlayer, until_cut, well, words};
 use crate::matches::{THREE_STEPS, built_in, command, play, play_with, prepared, remote, setup};
-use crate::workspace::{Ran, Workspace};
+use crate::workspace::{Ran, Workspace, is_running};
 
 /// A clock that good players keep on a loaded machine.
 const GENEROUS: Duration = Duration::from_secs(30);
@@ -294,14 +294,10 @@ fn a_program_leaves_nothing_behind() {
     let told = fs::read_to_string(log).unwrap();
     let children: Vec<&str> = told.split_whitespace().collect();
     assert_eq!(children.len(), 2, "{told}");
-    let runs = |id: &&str| {
-        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        !stat.is_empty() && !stat.contains(") Z ")
-    };
-    assert!(children.iter().all(runs));
+    assert!(children.iter().all(|id| is_running(id)));
     manager.shutdown();
     // They were killed; a test that does not end tells that they were not.
-    while children.iter().any(runs) {
+    while children.iter().any(|id| is_running(id)) {
         thread::yield_now();
     }
 }

@@ -325,21 +325,21 @@ fn a_game_is_described() {
         &["info", "tic_tac_toe"],
         0,
         expect![[r#"
-        tic_tac_toe: Tic-tac-toe (noughts and crosses) on a board of 3 by 3.
-          roles          xplayer oplayer
-          kind           2 players, turn-taking, deterministic, perfect information
-          rulesheet      1827 bytes, 36 forms, no findings
-          rules          24 rules, 12 facts, 17 relations
-          reasoner       prover
-          at the start   10 facts, legal moves: xplayer 9, oplayer 1
-          playouts       50
-          length         5 to 9, mean 7.80
-          branching      1 to 9, mean 5.52
-          facts          10
-          tree           about 581194 nodes
-          goals          xplayer: 0 to 100, mean 64.00
-                         oplayer: 0 to 100, mean 36.00
-    "#]],
+            tic_tac_toe: Tic-tac-toe (noughts and crosses) on a board of 3 by 3.
+              roles          xplayer oplayer
+              kind           2 players, turn-taking, deterministic, perfect information
+              rulesheet      1827 bytes, 36 forms, no findings
+              rules          24 rules, 12 facts, 17 relations
+              reasoner       prover: 36 rules, 21 relations, 36 static facts, 50 terms, 29 state facts, 9 KiB of memory
+              at the start   10 facts, legal moves: xplayer 9, oplayer 1
+              playouts       50
+              length         5 to 9, mean 7.80
+              branching      1 to 9, mean 5.52
+              facts          10
+              tree           about 581194 nodes
+              goals          xplayer: 0 to 100, mean 64.00
+                             oplayer: 0 to 100, mean 36.00
+        "#]],
     );
     check(
         LAMP.as_bytes(),
@@ -351,7 +351,7 @@ fn a_game_is_described() {
               kind           1 player, deterministic, perfect information
               rulesheet      287 bytes, 9 forms, no findings
               rules          7 rules, 2 facts, 6 relations
-              reasoner       prover
+              reasoner       prover: 9 rules, 10 relations, 1 static facts, 9 terms, 3 state facts, 3 KiB of memory
               at the start   1 fact, legal moves: keeper 2
               playouts       50, 27 cut short
               length         1

@@ -6,11 +6,15 @@ mod bad_input;
 #[cfg(test)]
 mod bad_players;
 #[cfg(test)]
+mod batches;
+#[cfg(test)]
 mod breakdowns;
 #[cfg(test)]
 mod fake_player;
 #[cfg(test)]
 mod game_commands;
+#[cfg(test)]
+mod interrupts;
 #[cfg(test)]
 mod matches;
 #[cfg(test)]

@@ -88,8 +88,11 @@ fn a_player_more_extends_a_run() {
     let before = job_lines(&workspace.read("out/journal.jsonl"));
     workspace.write("more.toml", &format!("{NODES}\n[[players]]\nkind = \"legal\"\n"));
     workspace.run(&["run", "more.toml", "--out", "out"]).code(2);
+    let journal = workspace.read("out/journal.jsonl");
+    workspace.write("out/journal.jsonl", &format!("{journal}{{\"job\":"));
     let ran = workspace.run(&["run", "more.toml", "--out", "out", "--extend"]).code(0);
     assert!(ran.stderr().contains("30 of 56 matches are played"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("a half-written line of 7 bytes"), "{}", ran.stderr());
     let after = job_lines(&workspace.read("out/journal.jsonl"));
     assert_eq!(after.len(), 56);
     for (id, seats) in &before {
@@ -138,6 +141,45 @@ kind = "legal"
         .map(|round| round["budget"].as_str().unwrap())
         .collect();
     assert_eq!(budgets, ["1s + 100ms a move", "1s + 200ms a move"]);
+}
+
+/// Blocks are independent, as their intervals take them to be; the matches of one
+/// block share their luck.
+#[test]
+fn a_seed_is_of_one_block_alone() {
+    let workspace = Workspace::with_spec(
+        r#"
+blocks = 2
+games = ["rock_paper_scissors"]
+clocks = { start = ["1s", "1s", "2s"], play = ["100ms", "200ms", "100ms"] }
+[[players]]
+kind = "random"
+[[players]]
+kind = "legal"
+[[players]]
+id = "other"
+kind = "random"
+"#,
+    );
+    workspace.run(&["run", "spec.toml", "--out", "out", "--quiet"]).code(0);
+    let mut blocks: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in workspace.read("out/journal.jsonl").lines().skip(1) {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        let mut players: Vec<&str> =
+            (0..2).map(|seat| record["seats"][seat]["player"].as_str().unwrap()).collect();
+        players.sort_unstable();
+        let [start, play, lap] = ["start_clock_ms", "play_clock_ms", "lap"].map(|key| &record[key]);
+        let block = format!("{players:?} under {start} + {play}, lap {lap}");
+        blocks.entry(block).or_default().push(record["seed"].as_str().unwrap().to_owned());
+    }
+    // Three pairings, three clocks, two laps.
+    assert_eq!(blocks.len(), 18, "{blocks:?}");
+    for (block, seeds) in &blocks {
+        assert!(seeds.len() == 2 && seeds[0] == seeds[1], "{block}: {seeds:?}");
+    }
+    let seeds: std::collections::BTreeSet<&str> =
+        blocks.values().map(|seeds| seeds[0].as_str()).collect();
+    assert_eq!(seeds.len(), 18, "{blocks:?}");
 }
 
 #[test]
@@ -197,9 +239,12 @@ kind = "minimax"
     assert!(ran.stderr().contains("warning: 500 matches at once"), "{}", ran.stderr());
     let report = workspace.read("out/summary.md");
     assert!(report.contains("500 matches at once"), "{report}");
-    // More of them on resuming is told of, too.
+    // More of them on resuming is told of, too; and so is what is cut off.
+    let journal = workspace.read("out/journal.jsonl");
+    workspace.write("out/journal.jsonl", &format!("{journal}{{\n\0\n"));
     let ran = workspace.run(&["run", "spec.toml", "--out", "out", "--jobs", "600"]).code(0);
     assert!(ran.stderr().contains("2 of 2 matches are played"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("note: 2 broken lines"), "{}", ran.stderr());
     let report = workspace.run(&["report", "out"]).code(0).stdout();
     assert!(report.contains("500 matches at once") && report.contains("600 matches at once"));
 }

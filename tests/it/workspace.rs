@@ -77,6 +77,12 @@ pub(crate) fn tables(folder: &Path) -> Vec<(&'static str, String)> {
         .to_vec()
 }
 
+/// Whether the process with this number is there and no zombie.
+pub(crate) fn is_running(id: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    !stat.is_empty() && !stat.contains(") Z ")
+}
+
 /// Whether slow tests are to be run: `RUN_SLOW_TESTS` is set, and neither empty
 /// nor `0`.
 pub(crate) fn run_slow_tests() -> bool {
