@@ -170,6 +170,7 @@ impl Spec {
             .number(rules.max_reply_bytes as u64)
             .number(rules.max_header_bytes as u64)
             .number(self.guards.max_facts as u64)
+            .number(self.guards.max_steps)
             .number(self.guards.max_term_depth.into())
             .hex(16)
     }

@@ -107,7 +107,6 @@ impl Prover {
             facts: Vec::new(),
         };
         tune::tune(&mut prover);
-        prover.engine.allow(u64::MAX);
         Ok(prover)
     }
 
@@ -126,6 +125,7 @@ impl Prover {
         mut question: impl FnMut(&mut Self) -> Result<T, Halt>,
     ) -> Result<T, ReasoningError> {
         for _ in 0..8 {
+            self.engine.allow_question();
             let halt = match question(self) {
                 Ok(answer) => return Ok(answer),
                 Err(halt) => halt,
@@ -141,7 +141,8 @@ impl Prover {
                     self.adopt(&mut blueprint);
                 }
                 (None, Halt::Error(error)) => return Err(error),
-                (None, Halt::Budget | Halt::TooDeep(_)) => break,
+                (None, Halt::Budget) => return Err(self.engine.too_many_steps()),
+                (None, Halt::TooDeep(_)) => break,
             }
         }
         Err(ReasoningError::TooManyFacts { limit: self.engine.max_facts() })

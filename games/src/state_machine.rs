@@ -102,11 +102,15 @@ pub struct Guards {
     pub max_term_depth: u32,
     /// Most facts derived for a single state.
     pub max_facts: usize,
+    /// Most steps of joining relations for a single question about a state, and
+    /// for all relations together that rest on the rules alone. A hundred million
+    /// take some tenths of a second.
+    pub max_steps: u64,
 }
 
 impl Default for Guards {
     fn default() -> Self {
-        Self { max_term_depth: 64, max_facts: 2_000_000 }
+        Self { max_term_depth: 64, max_facts: 2_000_000, max_steps: 1_000_000_000 }
     }
 }
 
@@ -126,6 +130,12 @@ pub enum ReasoningError {
     TooManyFacts {
         /// The limit that was reached.
         limit: usize,
+    },
+    /// More work than [`Guards::max_steps`].
+    #[error("answer within {limit} steps; some rule joins relations into too many combinations")]
+    TooManySteps {
+        /// The limit that was reached.
+        limit: u64,
     },
     /// The [`Cancel`] flag was raised.
     #[error("finish: the computation was cancelled")]

@@ -117,6 +117,7 @@ enum GoalConflictWord {
 struct LimitsTable {
     step_limit: Option<Spanned<u32>>,
     max_facts: Option<usize>,
+    max_steps: Option<u64>,
     max_term_depth: Option<u32>,
     reply_bytes: Option<usize>,
     header_bytes: Option<usize>,
@@ -218,6 +219,7 @@ pub fn read(
         guards: Guards {
             max_term_depth: limits.max_term_depth.unwrap_or(default_guards.max_term_depth),
             max_facts: limits.max_facts.unwrap_or(default_guards.max_facts),
+            max_steps: limits.max_steps.unwrap_or(default_guards.max_steps),
         },
         jobs: overrides.jobs.or(jobs),
         record: RecordSettings {

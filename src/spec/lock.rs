@@ -104,6 +104,7 @@ fn limits(spec: &Spec) -> Table {
     table([
         ("step_limit", i64::from(spec.rules.step_limit).into()),
         ("max_facts", bytes(spec.guards.max_facts)),
+        ("max_steps", Value::Integer(i64::try_from(spec.guards.max_steps).unwrap_or(i64::MAX))),
         ("max_term_depth", i64::from(spec.guards.max_term_depth).into()),
         ("reply_bytes", bytes(spec.rules.max_reply_bytes)),
         ("header_bytes", bytes(spec.rules.max_header_bytes)),

@@ -57,11 +57,10 @@ impl Blueprint {
             evaluations[at] = Some(planner.component(at, &mut []));
             program = assemble(&rules, &planner, Vec::new(), &evaluations, &roles);
             engine.adopt(&program);
-            if !rules.is_needed_in_full(at) {
-                engine.allow(MAX_STATIC_STEPS);
-            }
+            let left = guards.max_steps.saturating_sub(engine.work);
+            let is_needed = rules.is_needed_in_full(at) || !rules.is_demandable(at);
+            engine.allow(if is_needed { left } else { left.min(MAX_STATIC_STEPS) });
             let result = engine.ensure(&program, at as u32);
-            engine.allow(u64::MAX);
             for &id in &component.predicates {
                 let size = match &result {
                     Ok(()) => measured(engine.table(&program, id as u32)),
@@ -81,7 +80,8 @@ impl Blueprint {
                     engine.begin(&program, Phase::Static);
                 }
                 Err(Halt::Error(error)) => return Err(error),
-                Err(Halt::Budget | Halt::TooDeep(_)) => {
+                Err(Halt::Budget) => return Err(engine.too_many_steps()),
+                Err(Halt::TooDeep(_)) => {
                     return Err(ReasoningError::TooManyFacts { limit: guards.max_facts });
                 }
             }

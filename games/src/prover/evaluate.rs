@@ -291,6 +291,16 @@ impl Engine {
         Ok(())
     }
 
+    /// Sets the limit of work for one question.
+    pub(crate) fn allow_question(&mut self) {
+        self.allow(self.guards.max_steps);
+    }
+
+    /// The limit of work for one question, as an error.
+    pub(crate) fn too_many_steps(&self) -> ReasoningError {
+        ReasoningError::TooManySteps { limit: self.guards.max_steps }
+    }
+
     /// Sets the number of further steps after which evaluation stops.
     pub(crate) fn allow(&mut self, steps: u64) {
         self.budget = self.work.saturating_add(steps);

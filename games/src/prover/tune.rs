@@ -81,9 +81,10 @@ fn find_samples(prover: &mut Prover, blueprint: &mut Blueprint) -> (Vec<Sample>,
 
 /// Leaves out samples if fewer will do; also the steps that these take.
 fn thin(prover: &mut Prover, samples: Vec<Sample>) -> Option<(Vec<Sample>, u64)> {
+    let limit = MAX_STATE_STEPS * samples.len() as u64;
     let mut by_steps = Vec::new();
     for sample in samples {
-        let steps = measure(prover, std::slice::from_ref(&sample), u64::MAX / 2).ok()?;
+        let steps = measure(prover, std::slice::from_ref(&sample), limit).ok()?;
         by_steps.push((steps, sample));
     }
     let steps: u64 = by_steps.iter().map(|(steps, _)| steps).sum();
@@ -96,7 +97,7 @@ fn thin(prover: &mut Prover, samples: Vec<Sample>) -> Option<(Vec<Sample>, u64)>
         by_steps = by_steps.into_iter().step_by(skip).collect();
     }
     let samples: Vec<_> = by_steps.into_iter().map(|(_, sample)| sample).collect();
-    let steps = measure(prover, &samples, u64::MAX / 2).ok()?;
+    let steps = measure(prover, &samples, limit).ok()?;
     Some((samples, steps))
 }
 
@@ -180,6 +181,7 @@ fn gather(prover: &mut Prover, samples: &mut Vec<Sample>) -> Result<bool, Halt> 
     let start = prover.engine.work;
     prover.engine.spent.fill(0);
     for _ in 0..MAX_PLAYOUTS {
+        prover.engine.allow_question();
         let mut state = prover.try_initial_state()?;
         for _ in 0..MAX_LENGTH {
             prover.engine.allow(MAX_STATE_STEPS);
@@ -215,7 +217,6 @@ fn measure(prover: &mut Prover, samples: &[Sample], budget: u64) -> Result<u64, 
     let result = samples.iter().try_for_each(|sample| ask(prover, sample));
     prover.is_loaded = false;
     let steps = prover.engine.work - start;
-    prover.engine.allow(u64::MAX);
     result.map(|()| steps)
 }
 
@@ -258,7 +259,6 @@ fn note_sizes(prover: &mut Prover, blueprint: &mut Blueprint, samples: &[Sample]
             sum.distinct.iter_mut().zip(&size.distinct).for_each(|(sum, one)| *sum += one);
         }
     }
-    prover.engine.allow(u64::MAX);
     prover.is_loaded = false;
     for (id, (seen, mut size)) in sums.into_iter().enumerate() {
         if seen > 0 {

@@ -65,6 +65,54 @@ fn facts_are_limited() {
 }
 
 #[test]
+fn steps_are_limited() {
+    // Ten pigeons in nine holes: millions of ways to begin, none to end.
+    let holes: String = (0..9).map(|hole| format!("(hole {hole}) ")).collect();
+    let pigeons: String = (0..10).map(|pigeon| format!("(hole ?p{pigeon}) ")).collect();
+    let apart: String = (0..10)
+        .flat_map(|one| (0..one).map(move |other| format!("(distinct ?p{one} ?p{other}) ")))
+        .collect();
+    let ask = |rule: &str, max_steps| {
+        let rules = format!("{holes} (init x) {rule}");
+        let guards = Guards { max_steps, ..Guards::default() };
+        machine(&rules, guards).and_then(|mut machine| legal(&mut *machine))
+    };
+    let too_many = Err(ReasoningError::TooManySteps { limit: 100_000 });
+    let of_state = format!("(<= (legal robot m) (true x) {pigeons} {apart})");
+    assert_eq!(ask(&of_state, 100_000), too_many);
+    assert_eq!(ask(&of_state, 1_000_000_000), Ok(0));
+    let fixed = format!("(<= impossible {pigeons} {apart}) (<= (legal robot m) impossible)");
+    assert_eq!(ask(&fixed, 100_000), too_many);
+    assert_eq!(ask(&fixed, 1_000_000_000), Ok(0));
+}
+
+/// However hostile, rules are read, refused or limited, and never hang.
+#[test]
+fn hostile_rulesheets_come_to_an_end() {
+    let guards = || Guards { max_facts: 200_000, max_steps: 5_000_000, ..Guards::default() };
+    let ask = |rules: &str| machine(rules, guards()).and_then(|mut machine| legal(&mut *machine));
+
+    let many_conditions: String = (0..2000).map(|at| format!("(true (c ?x{at})) ")).collect();
+    let rules = format!("(init (c 1)) (<= (legal robot m) {many_conditions})");
+    assert_eq!(ask(&rules), Ok(1));
+
+    let many_facts: String = (0..100_000).map(|at| format!("(f {at} {})", at / 7)).collect();
+    assert_eq!(ask(&format!("{many_facts} (<= (legal robot ?x) (f ?x 3))")), Ok(7));
+
+    // Two to the fortieth disjuncts, if it were multiplied out.
+    let choices: String =
+        (0..40).map(|at| format!("(or (true (a{at} ?x)) (true (b{at} ?x))) ")).collect();
+    let all: String = (0..40).map(|at| format!("(init (b{at} 1)) ")).collect();
+    assert_eq!(ask(&format!("{all} (<= (legal robot m) {choices})")), Ok(1));
+
+    let product: String = (0..30).map(|at| format!("(n ?x{at}) ")).collect();
+    let variables: String = (0..30).map(|at| format!("?x{at} ")).collect();
+    let numbers: String = (0..10).map(|at| format!("(n {at}) ")).collect();
+    let rules = format!("{numbers} (init x) (<= (legal robot (m {variables})) {product} (true x))");
+    assert!(ask(&rules).is_err());
+}
+
+#[test]
 fn what_is_too_large_is_asked_on_demand() {
     let digits: String = (0..40).map(|digit| format!("(d {digit}) ")).collect();
     let all = "(d ?a) (d ?b) (d ?c) (d ?e) (d ?f)";
