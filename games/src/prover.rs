@@ -82,7 +82,7 @@ impl Prover {
     pub fn new(game: Arc<Game>, guards: Guards) -> Result<Self, ReasoningError> {
         let mut terms = Terms::default();
         let roles: Vec<TermId> = game.roles().iter().map(|&role| terms.constant(role)).collect();
-        let rules = rules::rules(&game, &mut terms);
+        let rules = rules::rules(&game, &mut terms)?;
         let mut blueprint = Blueprint::new(rules, &mut terms, roles, &guards)?;
         let program = blueprint.program();
         let engine = Engine::new(&program, terms, guards);

@@ -108,6 +108,10 @@ pub struct Guards {
     pub max_steps: u64,
 }
 
+/// Most symbols of a derived term, written out. Equal parts are stored once, so
+/// that a term of little depth may be too large to be written down.
+pub const MAX_TERM_SIZE: u32 = 100_000;
+
 impl Default for Guards {
     fn default() -> Self {
         Self { max_term_depth: 64, max_facts: 2_000_000, max_steps: 1_000_000_000 }
@@ -122,6 +126,12 @@ pub enum ReasoningError {
         "derive a term nested deeper than {limit}; a recursive rule keeps building larger terms"
     )]
     TermTooDeep {
+        /// The limit that was reached.
+        limit: u32,
+    },
+    /// A rule builds larger terms than [`MAX_TERM_SIZE`].
+    #[error("derive a term of more than {limit} symbols; some rule keeps doubling its terms")]
+    TermTooLarge {
         /// The limit that was reached.
         limit: u32,
     },

@@ -6,6 +6,7 @@
 mod reasoning {
     mod corpus;
     mod guards;
+    mod hostile;
     mod perft;
     mod playthroughs;
     mod random;

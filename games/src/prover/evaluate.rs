@@ -15,7 +15,7 @@ use super::program::{Evaluation, Program, Slice, Step, Take};
 use super::rules::Phase;
 use super::table::Table;
 use super::terms::{FunctorId, NONE, TermId, Terms};
-use crate::state_machine::{Cancel, Guards, ReasoningError};
+use crate::state_machine::{Cancel, Guards, MAX_TERM_SIZE, ReasoningError};
 
 /// About so many steps lie between two looks at the cancel flag.
 const POLL: u64 = 1 << 12;
@@ -485,6 +485,10 @@ impl Engine {
         if self.terms.depth(term) > self.guards.max_term_depth {
             let limit = self.guards.max_term_depth;
             return Err(Halt::Error(ReasoningError::TermTooDeep { limit }));
+        }
+        if self.terms.size(term) > MAX_TERM_SIZE {
+            let limit = MAX_TERM_SIZE;
+            return Err(Halt::Error(ReasoningError::TermTooLarge { limit }));
         }
         Ok(term)
     }

@@ -33,6 +33,8 @@ pub(crate) struct Store {
     ends: Vec<u32>,
     arguments: Vec<TermId>,
     depths: Vec<u32>,
+    /// For each term its symbols, written out; no more than are counted in 32 bits.
+    sizes: Vec<u32>,
     /// Open addressing: `NONE` or a term.
     slots: Vec<TermId>,
     fact_of: Vec<FactId>,
@@ -54,6 +56,7 @@ impl Store {
             + self.ends.capacity()
             + self.arguments.capacity()
             + self.depths.capacity()
+            + self.sizes.capacity()
             + self.slots.capacity()
             + self.fact_of.capacity()
             + self.facts.capacity())
@@ -73,6 +76,10 @@ impl Store {
 
     pub(crate) fn depth(&self, term: TermId) -> u32 {
         self.depths[term as usize]
+    }
+
+    pub(crate) fn size(&self, term: TermId) -> u32 {
+        self.sizes[term as usize]
     }
 
     pub(crate) fn signature(&self, functor: FunctorId) -> (SymbolId, u32) {
@@ -115,6 +122,8 @@ impl Store {
     fn add(&mut self, functor: FunctorId, arguments: &[TermId]) -> TermId {
         let term = u32::try_from(self.len()).expect("fewer than 2^32 terms fit into memory");
         let depth = arguments.iter().map(|&term| self.depth(term) + 1).max().unwrap_or(0);
+        let size = arguments.iter().fold(1, |sum: u32, &term| sum.saturating_add(self.size(term)));
+        self.sizes.push(size);
         self.arguments.extend_from_slice(arguments);
         self.heads.push(functor);
         self.ends.push(self.arguments.len() as u32);
