@@ -103,7 +103,8 @@ pub struct Guards {
     /// Most facts derived for a single state.
     pub max_facts: usize,
     /// Most steps of joining relations for a single question about a state, and
-    /// for all relations together that rest on the rules alone. A hundred million
+    /// for making a machine: planning, all relations together that rest on the
+    /// rules alone, and tuning, which ends early instead. A hundred million
     /// take some tenths of a second.
     pub max_steps: u64,
 }

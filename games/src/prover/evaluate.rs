@@ -66,6 +66,8 @@ pub(crate) struct Engine {
     next_poll: u64,
     /// No more steps than this are made.
     pub(crate) budget: u64,
+    /// No budget goes beyond this.
+    ceiling: u64,
     pub(super) calls: Calls,
 }
 
@@ -110,6 +112,7 @@ impl Engine {
             work: 0,
             next_poll: POLL,
             budget: u64::MAX,
+            ceiling: u64::MAX,
             calls: Calls::default(),
         };
         engine.adopt(program);
@@ -151,6 +154,10 @@ impl Engine {
 
     pub(crate) fn max_facts(&self) -> usize {
         self.guards.max_facts
+    }
+
+    pub(crate) fn max_steps(&self) -> u64 {
+        self.guards.max_steps
     }
 
     pub(crate) fn set_cancel(&mut self, cancel: Cancel) {
@@ -301,9 +308,19 @@ impl Engine {
         ReasoningError::TooManySteps { limit: self.guards.max_steps }
     }
 
+    /// Sets a number of steps, counted from the first one, that no budget exceeds.
+    pub(crate) fn set_ceiling(&mut self, ceiling: u64) {
+        self.ceiling = ceiling;
+    }
+
+    /// The steps below the ceiling.
+    pub(crate) fn n_left(&self) -> u64 {
+        self.ceiling.saturating_sub(self.work)
+    }
+
     /// Sets the number of further steps after which evaluation stops.
     pub(crate) fn allow(&mut self, steps: u64) {
-        self.budget = self.work.saturating_add(steps);
+        self.budget = self.work.saturating_add(steps).min(self.ceiling);
         self.next_poll = self.work;
     }
 
