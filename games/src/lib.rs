@@ -10,6 +10,7 @@
 //! crate holds no clock, no file handle, no thread, no unseeded randomness and
 //! no player.
 
+pub mod batch;
 pub mod expression;
 pub mod finding;
 pub mod game;
@@ -22,6 +23,7 @@ pub mod state_machine;
 pub mod symbol;
 pub mod validate;
 
+pub use batch::Batch;
 pub use expression::Expression;
 pub use finding::{Finding, Severity};
 pub use game::{Game, Kind};

@@ -6,6 +6,7 @@
 //! and Genesereth, "Propositional automata and cell automata", 2008.
 
 mod graph;
+mod state;
 
 use std::sync::Arc;
 
