@@ -17,6 +17,7 @@ pub mod library;
 pub mod network;
 pub mod prover;
 pub mod reader;
+mod relational;
 pub mod rulesheet;
 pub mod state_machine;
 pub mod symbol;
