@@ -13,6 +13,7 @@
 pub mod expression;
 pub mod finding;
 pub mod game;
+pub mod grounding;
 pub mod library;
 pub mod network;
 pub mod prover;
@@ -26,6 +27,7 @@ pub mod validate;
 pub use expression::Expression;
 pub use finding::{Finding, Severity};
 pub use game::{Game, Kind};
+pub use grounding::{Budget, GroundingError, ground};
 pub use network::Network;
 pub use prover::{Prover, Statistics, state_machine_for};
 pub use reader::SyntaxError;
