@@ -109,9 +109,10 @@ impl Reach {
                 ATTEMPTS => u64::MAX,
                 _ => self.workshop.meter.steps + (FIRST_ATTEMPT << (3 * attempt)),
             };
-            match self.attempt(rules) {
-                Err(Halt::Attempt) => {}
-                other => return other,
+            let result = self.attempt(rules);
+            self.workshop.meter.attempt = u64::MAX;
+            if result != Err(Halt::Attempt) {
+                return result;
             }
         }
         unreachable!("the last attempt has no limit of its own")
@@ -119,7 +120,8 @@ impl Reach {
 
     fn attempt(&mut self, rules: &Rules) -> Result<(), Halt> {
         self.split_all(rules, Purpose::Reach)?;
-        let operations = self.book.needed(roots(rules).into_iter());
+        // Also what is only asked to be absent.
+        let operations = self.book.needed(0..rules.predicates.len());
         loop {
             let mut grown = self.link(rules);
             grown |= self.run_all(&operations)?;
