@@ -5,6 +5,7 @@
 //! many side by side) compute with it. Propositional networks: Schkufza, Love
 //! and Genesereth, "Propositional automata and cell automata", 2008.
 
+pub(crate) mod constants;
 mod graph;
 mod state;
 

@@ -5,6 +5,7 @@
 
 mod reasoning {
     mod corpus;
+    mod grounding;
     mod guards;
     mod perft;
     mod playthroughs;
