@@ -12,6 +12,7 @@
 //! of a search node, many matches, the counting of states. For a single position
 //! it is not the tool.
 
+mod ages;
 mod choice;
 mod code;
 mod core;

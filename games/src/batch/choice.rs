@@ -87,6 +87,11 @@ pub(crate) struct Chooser<B: Block> {
     taken: Vec<B::Piece>,
     /// By role.
     tallies: Vec<Tally<B::Piece>>,
+    /// Bits of the number that is drawn below, and of what was drawn.
+    below: [B::Piece; MAX_BITS],
+    drawn: [B::Piece; MAX_BITS],
+    /// Bits of the rank that is walked with.
+    rank: [B::Piece; MAX_BITS],
 }
 
 /// One role's legal moves, counted.
@@ -119,6 +124,9 @@ impl<B: Block> Chooser<B> {
             active: Vec::with_capacity(n_groups),
             taken: vec![B::Piece::NONE; n_groups],
             tallies: vec![empty; choices.ends.len()],
+            below: [B::Piece::NONE; MAX_BITS],
+            drawn: [B::Piece::NONE; MAX_BITS],
+            rank: [B::Piece::NONE; MAX_BITS],
         }
     }
 
@@ -164,39 +172,39 @@ impl<B: Block> Choose<'_, B> {
         for role in 0..self.choices.ends.len() {
             self.count(role, piece);
             let tally = &mut self.chooser.tallies[role];
-            let mut several = B::Piece::NONE;
+            tally.several = B::Piece::NONE;
             for &bit in &tally.n[1..tally.n_bits.max(1)] {
-                several |= bit;
+                tally.several |= bit;
             }
-            let some = if tally.n_bits == 0 { several } else { several | tally.n[0] };
-            tally.several = several;
-            lanes &= some;
+            let some = if tally.n_bits == 0 { B::Piece::NONE } else { tally.n[0] };
+            lanes &= some | tally.several;
         }
         let n_roles = self.choices.ends.len();
         let mut role = 0;
         while role < n_roles {
             // Roles that never have a choice in the same lane share a draw.
-            let mut n = [B::Piece::NONE; MAX_BITS];
-            let (mut n_bits, mut drawn) = (0, B::Piece::NONE);
+            let Chooser { tallies, below, drawn, random, .. } = &mut *self.chooser;
             let first = role;
+            let (mut n_bits, mut choosing) = (0, B::Piece::NONE);
             while role < n_roles {
-                let tally = &self.chooser.tallies[role];
-                let several = tally.several & lanes;
-                if tally.n_bits > 1 && role > first && (several & drawn).any() {
-                    break;
-                }
-                drawn |= several;
+                let tally = &tallies[role];
                 if tally.n_bits > 1 {
-                    n_bits = n_bits.max(tally.n_bits);
-                    for (n, &bit) in n.iter_mut().zip(&tally.n[..tally.n_bits]) {
-                        *n |= bit & several;
+                    let several = tally.several & lanes;
+                    if (several & choosing).any() {
+                        break;
                     }
+                    choosing |= several;
+                    for (i, &bit) in tally.n[..tally.n_bits].iter().enumerate() {
+                        let before = if i < n_bits { below[i] } else { B::Piece::NONE };
+                        below[i] = before | bit & several;
+                    }
+                    n_bits = n_bits.max(tally.n_bits);
                 }
                 role += 1;
             }
-            let rank = draw(&n, n_bits, &mut self.chooser.random[piece]);
+            draw(&below[..n_bits], &mut drawn[..n_bits], &mut random[piece]);
             for role in first..role {
-                self.write(role, piece, lanes, &rank);
+                self.write(role, piece, lanes);
             }
         }
         lanes
@@ -205,21 +213,24 @@ impl<B: Block> Choose<'_, B> {
     /// Counts a role's legal moves.
     #[inline(always)]
     fn count(&mut self, role: usize, piece: usize) {
-        let chooser = &mut *self.chooser;
-        let start = chooser.active.len();
-        let mut n = [B::Piece::NONE; MAX_BITS];
+        let Chooser { tallies, active, counts, .. } = &mut *self.chooser;
+        let tally = &mut tallies[role];
+        let n = &mut tally.n;
+        let start = active.len();
         let mut n_bits = 0;
         for group in self.choices.groups(role) {
-            let legal = &self.choices.legal[group];
-            let planes: [B::Piece; GROUP] =
-                std::array::from_fn(|i| self.slots[legal[i] as usize].piece(piece));
-            if !planes.iter().fold(B::Piece::NONE, |all, &plane| all | plane).any() {
+            let planes = gather(self.slots, &self.choices.legal[group], piece);
+            let mut some = B::Piece::NONE;
+            for plane in planes {
+                some |= plane;
+            }
+            if !some.any() {
                 continue;
             }
-            chooser.active.push(group as u32);
+            active.push(group as u32);
             let count = count_group(&planes);
-            chooser.counts[group] = count;
-            if chooser.active.len() == start + 1 {
+            counts[group] = count;
+            if n_bits == 0 {
                 n[..GROUP_BITS].copy_from_slice(&count);
                 n_bits = GROUP_BITS;
                 continue;
@@ -239,128 +250,139 @@ impl<B: Block> Choose<'_, B> {
         while n_bits > 0 && !n[n_bits - 1].any() {
             n_bits -= 1;
         }
-        let tally = &mut chooser.tallies[role];
-        tally.n = n;
         tally.n_bits = n_bits;
-        tally.active = (start, chooser.active.len());
+        tally.active = (start, active.len());
     }
 
     /// Writes one role's moves by the ranks drawn.
     #[inline(always)]
-    fn write(&mut self, role: usize, piece: usize, lanes: B::Piece, rank: &[B::Piece; MAX_BITS]) {
-        let (choices, chooser, slots) = (self.choices, &mut *self.chooser, &mut *self.slots);
-        let tally = &chooser.tallies[role];
-        let active = &chooser.active[tally.active.0..tally.active.1];
-        let is_set = &mut chooser.is_set[piece];
+    fn write(&mut self, role: usize, piece: usize, lanes: B::Piece) {
+        let (choices, slots) = (self.choices, &mut *self.slots);
+        let Chooser { tallies, active, counts, is_set, taken, drawn, rank, .. } =
+            &mut *self.chooser;
+        let tally = &tallies[role];
+        let active = &active[tally.active.0..tally.active.1];
+        let is_set = &mut is_set[piece];
         let mut next = active.iter().peekable();
         for group in choices.groups(role) {
             if next.next_if(|&&active| active as usize == group).is_some() {
-                continue;
-            }
-            if std::mem::take(&mut is_set[group]) {
-                for &does in &choices.does[group] {
-                    slots[does as usize].set_piece(piece, B::Piece::NONE);
-                }
+                is_set[group] = true;
+            } else if std::mem::take(&mut is_set[group]) {
+                scatter(slots, &choices.does[group], piece, &[B::Piece::NONE; GROUP]);
             }
         }
         if tally.n_bits <= 1 {
             // At most one legal move in each lane.
             for &group in active {
-                let group = group as usize;
-                is_set[group] = true;
-                for (&legal, &does) in choices.legal[group].iter().zip(&choices.does[group]) {
-                    let plane = slots[legal as usize].piece(piece) & lanes;
-                    slots[does as usize].set_piece(piece, plane);
+                let mut planes = gather(slots, &choices.legal[group as usize], piece);
+                for plane in &mut planes {
+                    *plane &= lanes;
                 }
+                scatter(slots, &choices.does[group as usize], piece, &planes);
             }
             return;
         }
         // The draw may have been for larger numbers, of another role.
-        let drawn = rank;
-        let mut rank = [B::Piece::NONE; MAX_BITS];
-        for (rank, &drawn) in rank[..tally.n_bits].iter_mut().zip(drawn) {
+        let rank = &mut rank[..tally.n_bits];
+        for (rank, &drawn) in rank.iter_mut().zip(&*drawn) {
             *rank = drawn & tally.several;
         }
         if let [group] = active {
-            let (legal, does) = (&choices.legal[*group as usize], &choices.does[*group as usize]);
-            let planes: [B::Piece; GROUP] =
-                std::array::from_fn(|i| slots[legal[i] as usize].piece(piece));
-            let chosen = descend(&planes, [rank[0], rank[1], rank[2], rank[3]], lanes);
-            is_set[*group as usize] = true;
-            for (&does, chosen) in does.iter().zip(chosen) {
-                slots[does as usize].set_piece(piece, chosen);
+            let mut within = [B::Piece::NONE; 4];
+            for (within, &rank) in within.iter_mut().zip(&*rank) {
+                *within = rank;
             }
+            let planes = gather(slots, &choices.legal[*group as usize], piece);
+            let chosen = descend(&planes, within, lanes);
+            scatter(slots, &choices.does[*group as usize], piece, &chosen);
             return;
         }
-        let taken = &mut chooser.taken[..active.len()];
-        let rank = walk(&chooser.counts, active, taken, &mut rank[..tally.n_bits], lanes);
+        let taken = &mut taken[..active.len()];
+        let within = walk(counts, active, taken, rank, lanes);
         let mut planes = [B::Piece::NONE; GROUP];
         for half in [0, GROUP / 2] {
             let mut over = [B::Piece::NONE; GROUP / 2];
             for (&group, &taken) in active.iter().zip(&*taken) {
-                let legal = &choices.legal[group as usize][half..half + GROUP / 2];
-                for (over, &legal) in over.iter_mut().zip(legal) {
-                    *over |= slots[legal as usize].piece(piece) & taken;
+                let legal = &choices.legal[group as usize];
+                for i in 0..GROUP / 2 {
+                    over[i] |= slots[legal[half + i] as usize].piece(piece) & taken;
                 }
             }
             planes[half..half + GROUP / 2].copy_from_slice(&over);
         }
-        let chosen = descend(&planes, rank, lanes);
+        let chosen = descend(&planes, within, lanes);
         for (&group, &taken) in active.iter().zip(&*taken) {
-            is_set[group as usize] = true;
-            for (&does, &chosen) in choices.does[group as usize].iter().zip(&chosen) {
-                slots[does as usize].set_piece(piece, chosen & taken);
+            let does = &choices.does[group as usize];
+            for i in 0..GROUP {
+                slots[does[i] as usize].set_piece(piece, chosen[i] & taken);
             }
         }
+    }
+}
+
+/// A piece of each of the slots.
+#[inline(always)]
+fn gather<B: Block>(slots: &[B], from: &[u32; GROUP], piece: usize) -> [B::Piece; GROUP] {
+    let mut planes = [B::Piece::NONE; GROUP];
+    for i in 0..GROUP {
+        planes[i] = slots[from[i] as usize].piece(piece);
+    }
+    planes
+}
+
+/// Writes a piece of each of the slots.
+#[inline(always)]
+fn scatter<B: Block>(
+    slots: &mut [B],
+    to: &[u32; GROUP],
+    piece: usize,
+    planes: &[B::Piece; GROUP],
+) {
+    for i in 0..GROUP {
+        slots[to[i] as usize].set_piece(piece, planes[i]);
     }
 }
 
 /// The rank `floor(u n)` for a random fraction `u`.
 #[inline(always)]
-fn draw<P: Lanes>(n: &[P; MAX_BITS], n_bits: usize, random: &mut Random<P>) -> [P; MAX_BITS] {
-    match n_bits {
-        0 | 1 => [P::NONE; MAX_BITS],
-        2 => draw_bits::<P, 2>(n, random),
-        3 => draw_bits::<P, 3>(n, random),
-        4 => draw_bits::<P, 4>(n, random),
-        5 => draw_bits::<P, 5>(n, random),
-        6 => draw_bits::<P, 6>(n, random),
-        7 => draw_bits::<P, 7>(n, random),
-        8 => draw_bits::<P, 8>(n, random),
-        _ => draw_many(&n[..n_bits], random),
+fn draw<P: Lanes>(n: &[P], rank: &mut [P], random: &mut Random<P>) {
+    match n.len() {
+        0 | 1 => rank.fill(P::NONE),
+        2 => draw_bits::<P, 2>(n, rank, random),
+        3 => draw_bits::<P, 3>(n, rank, random),
+        4 => draw_bits::<P, 4>(n, rank, random),
+        5 => draw_bits::<P, 5>(n, rank, random),
+        6 => draw_bits::<P, 6>(n, rank, random),
+        7 => draw_bits::<P, 7>(n, rank, random),
+        8 => draw_bits::<P, 8>(n, rank, random),
+        _ => draw_many(n, rank, random),
     }
 }
 
 #[inline(always)]
-fn draw_bits<P: Lanes, const N: usize>(n: &[P; MAX_BITS], random: &mut Random<P>) -> [P; MAX_BITS] {
-    let mut planes = [P::NONE; 12 + MAX_BITS];
-    let planes = &mut planes[..n_planes(N)];
-    for plane in planes.iter_mut() {
-        *plane = random.next();
-    }
+fn draw_bits<P: Lanes, const N: usize>(n: &[P], rank: &mut [P], random: &mut Random<P>) {
+    let mut below = [P::NONE; N];
+    below.copy_from_slice(n);
     let mut sum = [P::NONE; N];
-    for &plane in planes.iter() {
+    for _ in 0..n_planes(N) {
+        let plane = random.next();
         let mut carry = P::NONE;
-        let mut shifted = [P::NONE; N];
         for i in 0..N {
-            let (bit, next) = add(sum[i], n[i] & plane, carry);
+            let (bit, next) = add(sum[i], below[i] & plane, carry);
             carry = next;
             if i > 0 {
-                shifted[i - 1] = bit;
+                sum[i - 1] = bit;
             }
         }
-        shifted[N - 1] = carry;
-        sum = shifted;
+        sum[N - 1] = carry;
     }
-    let mut rank = [P::NONE; MAX_BITS];
-    rank[..N].copy_from_slice(&sum);
-    rank
+    rank.copy_from_slice(&sum);
 }
 
 /// The same for numbers of many bits.
 #[inline(always)]
-fn draw_many<P: Lanes>(n: &[P], random: &mut Random<P>) -> [P; MAX_BITS] {
-    let mut sum = [P::NONE; MAX_BITS];
+fn draw_many<P: Lanes>(n: &[P], sum: &mut [P], random: &mut Random<P>) {
+    sum.fill(P::NONE);
     for _ in 0..n_planes(n.len()) {
         let plane = random.next();
         let mut carry = P::NONE;
@@ -373,7 +395,6 @@ fn draw_many<P: Lanes>(n: &[P], random: &mut Random<P>) -> [P; MAX_BITS] {
         }
         sum[n.len() - 1] = carry;
     }
-    sum
 }
 
 /// Finds the group of each lane; the rank within it is what is left.

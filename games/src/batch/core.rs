@@ -74,11 +74,13 @@ impl<B: Block> Slots<B> {
         }
     }
 
+    #[inline]
     pub(super) fn execute(code: &Code, slots: &mut [B]) {
         features::run(Interpret { code, slots });
     }
 
     /// Chooses in some lanes; gives those where every role could.
+    #[inline]
     pub(super) fn choose(&mut self, lanes: B) -> B {
         let (choices, chooser, slots) =
             (&self.program.choices, &mut self.chooser, self.slots.as_mut_slice());
@@ -226,6 +228,6 @@ impl<B: Block> Core for Slots<B> {
     }
 
     fn playouts(&mut self, from: &State, limits: &Limits) -> Playouts {
-        Run::new(self, from, limits).play()
+        features::run(Run::new(self, from, limits))
     }
 }

@@ -40,8 +40,8 @@ fn apply<L: Lanes, const COMPLEMENT: bool>(
     gate: impl Fn(L, L, L) -> L,
 ) {
     for instruction in instructions {
-        let [a, b, c] = instruction.operands.map(|operand| slots[operand as usize]);
-        let value = gate(a, b, c);
+        let [a, b, c] = instruction.operands;
+        let value = gate(slots[a as usize], slots[b as usize], slots[c as usize]);
         slots[instruction.target as usize] = if COMPLEMENT { !value } else { value };
     }
 }

@@ -36,13 +36,21 @@ pub(crate) trait Lanes:
     /// Whether there is any lane.
     #[inline(always)]
     fn any(self) -> bool {
-        self.words().iter().fold(0, |all, word| all | word) != 0
+        let mut all = 0;
+        for &word in self.words() {
+            all |= word;
+        }
+        all != 0
     }
 
     /// Number of lanes.
     #[inline(always)]
     fn count(self) -> u64 {
-        self.words().iter().map(|word| u64::from(word.count_ones())).sum()
+        let mut n = 0;
+        for word in self.words() {
+            n += u64::from(word.count_ones());
+        }
+        n
     }
 
     /// Whether the lane is among these.
@@ -114,8 +122,11 @@ macro_rules! lanes {
             type Output = Self;
 
             #[inline(always)]
-            fn not(self) -> Self {
-                Self(self.0.map(|word| !word))
+            fn not(mut self) -> Self {
+                for word in &mut self.0 {
+                    *word = !*word;
+                }
+                self
             }
         }
 
@@ -140,9 +151,13 @@ macro_rules! lanes {
         impl $trait for $name {
             type Output = Self;
 
+            // A loop, since what takes closures is not always inlined.
             #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                Self(std::array::from_fn(|i| self.0[i] $operator other.0[i]))
+            fn $method(mut self, other: Self) -> Self {
+                for (word, other) in self.0.iter_mut().zip(&other.0) {
+                    *word = *word $operator other;
+                }
+                self
             }
         }
 
@@ -209,7 +224,8 @@ impl Block for Lanes512 {
 
     #[inline(always)]
     fn piece(&self, index: usize) -> Lanes256 {
-        Lanes256(std::array::from_fn(|i| self.0[index * 4 + i]))
+        let words = &self.0[index * 4..index * 4 + 4];
+        Lanes256([words[0], words[1], words[2], words[3]])
     }
 
     #[inline(always)]

@@ -9,8 +9,9 @@
 //! ended are put aside, and computed when the same lane ends for the second
 //! time, or at the end of all.
 
+use super::ages::Ages;
 use super::core::{Commit, Slots};
-use super::features::{self, Kernel};
+use super::features::Kernel;
 use super::lanes::Block;
 use crate::State;
 use crate::network::GoalValue;
@@ -136,12 +137,8 @@ pub(super) struct Run<'a, B: Block> {
     /// By fact: the lanes that start with it.
     origin: Vec<B>,
     result: Playouts,
-    /// Steps made by the batch.
-    step: u32,
-    /// By lane: the step at which its playout started.
-    started: Vec<u32>,
-    /// The step before which no playout can be too long.
-    next_cut: u32,
+    /// By lane: steps of its playout.
+    ages: Ages<B>,
     running: B,
     /// The lanes whose ends are put aside.
     ended: B,
@@ -155,16 +152,19 @@ impl<'a, B: Block> Run<'a, B> {
             limits: *limits,
             origin: (0..network.n_facts()).map(plane).collect(),
             result: Playouts::none(network.roles.len()),
-            step: 0,
-            started: vec![0; B::N_WORDS * 64],
-            next_cut: limits.max_length,
+            ages: Ages::new(),
             running: B::NONE,
             ended: B::NONE,
             slots,
         }
     }
+}
 
-    pub(super) fn play(mut self) -> Playouts {
+impl<B: Block> Kernel for Run<'_, B> {
+    type Output = Playouts;
+
+    #[inline(always)]
+    fn run(mut self) -> Playouts {
         let program = self.slots.program.clone();
         let first = program.fact(0);
         self.slots.slots[first..first + self.origin.len()].copy_from_slice(&self.origin);
@@ -176,90 +176,76 @@ impl<'a, B: Block> Run<'a, B> {
                 self.end(terminal);
             }
             let mut live = self.running & !terminal;
-            if self.step >= self.next_cut {
-                live = self.cut(live);
+            let cut = self.ages.of_age(self.limits.max_length, live);
+            if cut.any() {
+                live &= !cut;
+                self.result.n_cut += cut.count();
+                self.note_lengths(cut);
             }
             let moving = self.slots.choose(live);
             let stuck = live & !moving;
             if stuck.any() {
                 self.result.n_stuck += stuck.count();
-                self.finish(stuck);
+                self.note_lengths(stuck);
             }
             Slots::execute(&program.next, &mut self.slots.slots);
-            self.step += 1;
             self.result.n_states += moving.count();
             let renewed = self.start(!moving);
-            features::run(Commit {
+            self.ages.grow(renewed);
+            Commit {
                 slots: &mut self.slots.slots,
                 first,
                 next: &program.next_facts,
                 origin: &self.origin,
                 renewed,
-            });
+            }
+            .run();
             self.running = moving | renewed;
         }
         self.compute_goals();
         self.slots.moving = B::NONE;
         self.result
     }
+}
 
+impl<B: Block> Run<'_, B> {
     /// Starts playouts in some of these lanes, as many as there are still to be
     /// started; gives those.
+    #[inline(always)]
     fn start(&mut self, lanes: B) -> B {
         if self.result.n_states >= self.limits.n_states {
             return B::NONE;
         }
         let left = self.limits.n_playouts - self.result.n;
-        let lanes = if lanes.count() > left { lanes.first(left) } else { lanes };
+        let lanes = if left < B::N_WORDS as u64 * 64 { lanes.first(left) } else { lanes };
         self.result.n += lanes.count();
-        lanes.for_each(|lane| self.started[lane] = self.step);
         lanes
     }
 
     /// Notes the lengths of playouts that are over.
-    fn finish(&mut self, lanes: B) {
-        let (mut min, mut max) = (self.result.min_length, self.result.max_length);
-        lanes.for_each(|lane| {
-            let length = self.step - self.started[lane];
-            min = min.min(length);
-            max = max.max(length);
-        });
-        (self.result.min_length, self.result.max_length) = (min, max);
-    }
-
-    /// Takes out the playouts that are too long.
-    fn cut(&mut self, live: B) -> B {
-        let mut cut = B::NONE;
-        let mut oldest = self.step;
-        live.for_each(|lane| {
-            if self.step - self.started[lane] >= self.limits.max_length {
-                cut.set(lane, true);
-            } else {
-                oldest = oldest.min(self.started[lane]);
-            }
-        });
-        self.next_cut = oldest.saturating_add(self.limits.max_length);
-        self.result.n_cut += cut.count();
-        self.finish(cut);
-        live & !cut
+    #[inline(always)]
+    fn note_lengths(&mut self, lanes: B) {
+        self.result.min_length = self.result.min_length.min(self.ages.min(lanes));
+        self.result.max_length = self.result.max_length.max(self.ages.max(lanes));
     }
 
     /// Puts the ends of lanes aside.
+    #[inline(always)]
     fn end(&mut self, terminal: B) {
-        self.finish(terminal);
+        self.note_lengths(terminal);
         if (self.ended & terminal).any() {
             self.compute_goals();
         }
         self.ended |= terminal;
-        features::run(PutAside {
-            inputs: &self.slots.program.goals.inputs,
-            from: &self.slots.slots,
-            to: &mut self.slots.goals,
-            lanes: terminal,
-        });
+        let kept = !terminal;
+        for &[source, target] in &self.slots.program.goals.inputs {
+            let to = &mut self.slots.goals[target as usize];
+            *to = *to & kept | self.slots.slots[source as usize] & terminal;
+        }
     }
 
     /// Counts the goals of the ends that are put aside.
+    #[inline(always)]
     fn compute_goals(&mut self) {
         let program = &self.slots.program;
         let planes = &mut self.slots.goals;
@@ -284,26 +270,5 @@ impl<'a, B: Block> Run<'a, B> {
             goals.n_undefined += (self.ended & !sound).count();
         }
         self.ended = B::NONE;
-    }
-}
-
-/// Copies what the goals need in some lanes.
-struct PutAside<'a, B> {
-    inputs: &'a [[u32; 2]],
-    from: &'a [B],
-    to: &'a mut [B],
-    lanes: B,
-}
-
-impl<B: Block> Kernel for PutAside<'_, B> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let kept = !self.lanes;
-        for &[source, target] in self.inputs {
-            let to = &mut self.to[target as usize];
-            *to = *to & kept | self.from[source as usize] & self.lanes;
-        }
     }
 }
