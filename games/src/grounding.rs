@@ -21,6 +21,7 @@
 mod budget;
 mod circuit;
 mod cycles;
+mod gates;
 mod joining;
 mod operations;
 mod reach;
@@ -38,6 +39,7 @@ use crate::relational::terms::{Store, TermId, Terms, compare};
 use crate::{Cancel, Expression, Game, Network};
 use budget::{Halt, Meter};
 use circuit::Circuit;
+use gates::Gates;
 use joining::Workshop;
 use reach::Reach;
 use split::Purpose;
@@ -237,17 +239,17 @@ fn build(
     let keeps = circuit::negated_inside(&reach.book, &order);
     let is_static: Vec<bool> = reach.book.relations.iter().map(|info| info.is_static).collect();
     reach.workshop.start_over(&reach.book, |id| !is_static[id], |id| keeps.contains(&id));
-    let n_inputs = facts.len() + moves.iter().map(Vec::len).sum::<usize>();
-    let mut circuit = Circuit::new(n_inputs, &reach.book);
+    let gates = Gates::new(facts.len(), moves.iter().map(Vec::len));
+    let mut circuit = Circuit::new(gates, &reach.book);
     for (input, &fact) in facts.iter().enumerate() {
-        let lit = circuit.graph.input(input);
+        let lit = circuit.gates.input(input);
         reach.enter_fact(fact, |relation, _| circuit.lits[relation].push(lit));
     }
     let mut input = facts.len();
     for (&role, moves) in roles.iter().zip(&moves) {
         for &played in moves {
             reach.workshop.tables[rules.roots.does].insert(&[role, played]);
-            circuit.lits[rules.roots.does].push(circuit.graph.input(input));
+            circuit.lits[rules.roots.does].push(circuit.gates.input(input));
             input += 1;
         }
     }
@@ -312,7 +314,7 @@ fn assemble(
                 .collect(),
             goals: goals
                 .into_iter()
-                .map(|(value, mut lits)| (value, circuit.graph.any(&mut lits)))
+                .map(|(value, mut lits)| (value, circuit.gates.any(&mut lits)))
                 .collect(),
             percepts: percepts.into_iter().map(|(seen, lit)| (written(seen), lit)).collect(),
         });
@@ -326,7 +328,7 @@ fn assemble(
         next,
         terminal,
         roles: outputs,
-        graph: circuit.graph,
+        graph: circuit.gates.into_graph(),
     }
 }
 

@@ -48,7 +48,8 @@ pub struct RoleOutputs {
 /// the moves of each role in role order. Facts and moves are those that a
 /// reachability analysis could not exclude; states that play reaches consist of
 /// these facts, and legal moves are among these moves. For other states and
-/// moves the network says nothing.
+/// moves the network says nothing, nor for joint moves that are not exactly one
+/// legal move of each role.
 #[derive(Clone, Debug)]
 pub struct Network {
     /// The game.

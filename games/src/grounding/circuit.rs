@@ -8,16 +8,17 @@
 
 use super::budget::Halt;
 use super::cycles;
+use super::gates::Gates;
 use super::joining::Workshop;
 use super::operations::{Book, RelationId};
-use crate::network::{Graph, Lit};
+use crate::network::Lit;
 use crate::relational::components::components;
 use crate::relational::terms::NONE;
 
 /// Relations with a literal for each row.
 #[derive(Debug)]
 pub(super) struct Circuit {
-    pub(super) graph: Graph,
+    pub(super) gates: Gates,
     /// By relation and row; nothing for static relations, whose rows hold.
     pub(super) lits: Vec<Vec<Lit>>,
     /// The clause at work, for messages.
@@ -29,9 +30,9 @@ pub(super) struct Circuit {
 }
 
 impl Circuit {
-    pub(super) fn new(n_inputs: usize, book: &Book) -> Self {
+    pub(super) fn new(gates: Gates, book: &Book) -> Self {
         Self {
-            graph: Graph::new(n_inputs),
+            gates,
             lits: vec![Vec::new(); book.relations.len()],
             clause: 0,
             n_ground_rules: 0,
@@ -72,7 +73,7 @@ impl Circuit {
                 self.fill_one(book, workshop, first)?;
             }
             let held = workshop.bytes() + self.bytes();
-            workshop.meter.hold(workshop.n_rows(), held, self.graph.n_ands() as u64)?;
+            workshop.meter.hold(workshop.n_rows(), held, self.gates.n_ands() as u64)?;
         }
         Ok(())
     }
@@ -80,7 +81,7 @@ impl Circuit {
     /// Memory held, roughly.
     pub(super) fn bytes(&self) -> u64 {
         let lits = self.lits.iter().map(|lits| 4 * lits.capacity()).sum::<usize>();
-        (lits + 36 * self.graph.n_ands()) as u64
+        (lits + 36 * self.gates.n_ands()) as u64
     }
 
     /// The conjunction that a match is, as far as it does not lie within
@@ -99,14 +100,14 @@ impl Circuit {
         for (atom, &row) in part.inputs.iter().zip(rows) {
             if !is_inside(atom.predicate) {
                 let input = self.lit(book, atom.predicate, row);
-                lit = self.graph.and(lit, input);
+                lit = self.gates.and(lit, input);
             }
         }
         let of_state = part.absent.iter().filter(|atom| !book.relations[atom.predicate].is_static);
         for (atom, &row) in of_state.zip(absent) {
             if row != NONE && !is_inside(atom.predicate) {
                 let input = self.lit(book, atom.predicate, row);
-                lit = self.graph.and(lit, !input);
+                lit = self.gates.and(lit, !input);
             }
         }
         lit
@@ -131,7 +132,7 @@ impl Circuit {
                     }
                 }
                 let bytes = (8 * matches.capacity()) as u64 + self.bytes();
-                workshop.meter.hold(0, bytes, self.graph.n_ands() as u64)
+                workshop.meter.hold(0, bytes, self.gates.n_ands() as u64)
             })?;
         }
         let n_rows = workshop.tables[relation].n_rows() as usize;
@@ -148,7 +149,7 @@ impl Circuit {
         for group in matches.chunk_by(|one, other| one.0 == other.0) {
             alternatives.clear();
             alternatives.extend(group.iter().map(|&(_, lit)| lit));
-            lits[group[0].0 as usize] = self.graph.any(&mut alternatives);
+            lits[group[0].0 as usize] = self.gates.any(&mut alternatives);
         }
         lits
     }

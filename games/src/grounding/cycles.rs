@@ -17,9 +17,10 @@ use smallvec::SmallVec;
 
 use super::budget::Halt;
 use super::circuit::Circuit;
+use super::gates::Gates;
 use super::joining::Workshop;
 use super::operations::{Book, RelationId};
-use crate::network::{Graph, Lit};
+use crate::network::Lit;
 use crate::relational::components::components;
 use crate::relational::terms::NONE;
 
@@ -107,7 +108,7 @@ fn alternatives(
                         found.push(((to, row), holds.collect(), absent.collect(), outside));
                     }
                     let bytes = (size_of::<Found>() * found.capacity()) as u64 + circuit.bytes();
-                    workshop.meter.hold(0, 2 * bytes, circuit.graph.n_ands() as u64)
+                    workshop.meter.hold(0, 2 * bytes, circuit.gates.n_ands() as u64)
                 })?;
             }
         }
@@ -149,7 +150,7 @@ fn solve(
             // An alternative that rests on the sentence itself adds nothing.
             let others = equations[node as usize].iter();
             let others = others.filter(|one| !one.holds.contains(&node));
-            lits[node as usize] = disjunction(&mut circuit.graph, others, &lits);
+            lits[node as usize] = disjunction(&mut circuit.gates, others, &lits);
             continue;
         }
         circuit.n_cyclic += nodes.len() as u64;
@@ -165,24 +166,24 @@ fn solve(
 }
 
 /// The value of an alternative.
-fn conjunction(graph: &mut Graph, one: &Alternative, lits: &[Lit]) -> Lit {
+fn conjunction(gates: &mut Gates, one: &Alternative, lits: &[Lit]) -> Lit {
     let mut lit = one.outside;
     for &other in &one.holds {
-        lit = graph.and(lit, lits[other as usize]);
+        lit = gates.and(lit, lits[other as usize]);
     }
     for &other in &one.absent {
-        lit = graph.and(lit, !lits[other as usize]);
+        lit = gates.and(lit, !lits[other as usize]);
     }
     lit
 }
 
 fn disjunction<'a>(
-    graph: &mut Graph,
+    gates: &mut Gates,
     alternatives: impl Iterator<Item = &'a Alternative>,
     lits: &[Lit],
 ) -> Lit {
-    let mut values: Vec<Lit> = alternatives.map(|one| conjunction(graph, one, lits)).collect();
-    graph.any(&mut values)
+    let mut values: Vec<Lit> = alternatives.map(|one| conjunction(gates, one, lits)).collect();
+    gates.any(&mut values)
 }
 
 /// Iterates from below.
@@ -198,11 +199,11 @@ fn iterate(
         for &node in nodes {
             let alternatives = &equations[node as usize];
             workshop.meter.step(alternatives.len() as u64)?;
-            let lit = disjunction(&mut circuit.graph, alternatives.iter(), lits);
+            let lit = disjunction(&mut circuit.gates, alternatives.iter(), lits);
             changed |= lit != lits[node as usize];
             lits[node as usize] = lit;
         }
-        workshop.meter.hold(0, circuit.bytes(), circuit.graph.n_ands() as u64)?;
+        workshop.meter.hold(0, circuit.bytes(), circuit.gates.n_ands() as u64)?;
         if !changed {
             break;
         }
@@ -233,16 +234,16 @@ fn eliminate(
         let mut constant = Vec::new();
         for one in &equations[node as usize] {
             match one.holds.iter().position(&is_inside) {
-                None => constant.push(conjunction(&mut circuit.graph, one, lits)),
+                None => constant.push(conjunction(&mut circuit.gates, one, lits)),
                 Some(inside) => {
                     let mut lit = one.outside;
                     for (position, &other) in one.holds.iter().enumerate() {
                         if position != inside {
-                            lit = circuit.graph.and(lit, lits[other as usize]);
+                            lit = circuit.gates.and(lit, lits[other as usize]);
                         }
                     }
                     for &other in &one.absent {
-                        lit = circuit.graph.and(lit, !lits[other as usize]);
+                        lit = circuit.gates.and(lit, !lits[other as usize]);
                     }
                     let other = local(one.holds[inside]);
                     if other as usize != at && lit != Lit::FALSE {
@@ -251,12 +252,12 @@ fn eliminate(
                 }
             }
         }
-        constants.push(circuit.graph.any(&mut constant));
+        constants.push(circuit.gates.any(&mut constant));
         terms.sort_unstable();
         let mut row: Row = Vec::new();
         for group in terms.chunk_by(|one, other| one.0 == other.0) {
             let mut alternatives: Vec<Lit> = group.iter().map(|&(_, lit)| lit).collect();
-            row.push((group[0].0, circuit.graph.any(&mut alternatives)));
+            row.push((group[0].0, circuit.gates.any(&mut alternatives)));
             users[group[0].0 as usize].push(at as u32);
         }
         rows.push(row);
@@ -276,7 +277,7 @@ fn eliminate(
         let row = rows[at as usize].clone();
         let of = std::mem::take(&mut users[at as usize]);
         workshop.meter.step((row.len() * of.len() + 1) as u64)?;
-        workshop.meter.hold(0, circuit.bytes(), circuit.graph.n_ands() as u64)?;
+        workshop.meter.hold(0, circuit.bytes(), circuit.gates.n_ands() as u64)?;
         let mut touched: Vec<u32> = row.iter().map(|&(other, _)| other).collect();
         touched.extend(&of);
         touched.sort_unstable();
@@ -284,20 +285,20 @@ fn eliminate(
         for &user in &of {
             let place = rows[user as usize].binary_search_by_key(&at, |&(other, _)| other);
             let (_, factor) = rows[user as usize].remove(place.expect("it is a user"));
-            let graph = &mut circuit.graph;
-            let constant = graph.and(factor, constants[at as usize]);
-            constants[user as usize] = graph.or(constants[user as usize], constant);
+            let gates = &mut circuit.gates;
+            let constant = gates.and(factor, constants[at as usize]);
+            constants[user as usize] = gates.or(constants[user as usize], constant);
             for &(other, lit) in &row {
                 if other == user {
                     continue;
                 }
-                let lit = graph.and(factor, lit);
+                let lit = gates.and(factor, lit);
                 if lit == Lit::FALSE {
                     continue;
                 }
                 let target = &mut rows[user as usize];
                 match target.binary_search_by_key(&other, |&(known, _)| known) {
-                    Ok(place) => target[place].1 = graph.or(target[place].1, lit),
+                    Ok(place) => target[place].1 = gates.or(target[place].1, lit),
                     Err(place) => {
                         target.insert(place, (other, lit));
                         users[other as usize].push(user);
@@ -319,9 +320,9 @@ fn eliminate(
         let mut values = vec![constants[at as usize]];
         for &(other, lit) in &rows[at as usize] {
             let other = lits[nodes[other as usize] as usize];
-            values.push(circuit.graph.and(lit, other));
+            values.push(circuit.gates.and(lit, other));
         }
-        lits[nodes[at as usize] as usize] = circuit.graph.any(&mut values);
+        lits[nodes[at as usize] as usize] = circuit.gates.any(&mut values);
     }
     Ok(())
 }

@@ -139,8 +139,9 @@ impl Graph {
         !self.and(!a, !b)
     }
 
-    /// The conjunction of many literals, as a balanced tree over their sorted
-    /// list, so that equal sets become one node.
+    /// The conjunction of many literals. Equal sets become one node; and since
+    /// the tree branches by the bits of the literals' numbers, sets that differ
+    /// little have most of their subtrees in common.
     pub fn all(&mut self, literals: &mut Vec<Lit>) -> Lit {
         literals.sort_unstable();
         literals.dedup();
@@ -148,19 +149,21 @@ impl Graph {
         if literals.windows(2).any(contradicts) {
             return Lit::FALSE;
         }
-        while literals.len() > 1 {
-            let mut kept = 0;
-            for at in (0..literals.len()).step_by(2) {
-                let pair = match literals.get(at + 1) {
-                    Some(&other) => self.and(literals[at], other),
-                    None => literals[at],
-                };
-                literals[kept] = pair;
-                kept += 1;
+        // Subtrees to the left of the one at hand, with the bit by which each
+        // branches off.
+        let mut open: Vec<(Lit, u32)> = Vec::new();
+        for (at, &literal) in literals.iter().enumerate() {
+            let bit = match literals.get(at + 1) {
+                Some(next) => (literal.0 ^ next.0).ilog2(),
+                None => u32::MAX,
+            };
+            let mut tree = literal;
+            while let Some((left, _)) = open.pop_if(|(_, other)| *other < bit) {
+                tree = self.and(left, tree);
             }
-            literals.truncate(kept);
+            open.push((tree, bit));
         }
-        literals.first().copied().unwrap_or(Lit::TRUE)
+        open.pop().map_or(Lit::TRUE, |(tree, _)| tree)
     }
 
     /// The disjunction of many literals.

@@ -90,8 +90,8 @@ impl std::fmt::Display for Failure {
 
 fn heading() {
     eprintln!(
-        "{:>8} {:>6} {:>6} {:>9} {:>9} {:>9} {:>6} {:>7}  passes in ms, rulesheet",
-        "ms", "facts", "moves", "instances", "ands", "left", "cyclic", "MiB"
+        "{:>8} {:>6} {:>6} {:>9} {:>9} {:>9} {:>6} {:>7} {:>10}  passes in ms, rulesheet",
+        "ms", "facts", "moves", "instances", "ands", "left", "cyclic", "MiB", "steps"
     );
 }
 
@@ -115,7 +115,7 @@ fn check(name: &str, game: Game) -> Result<(), Failure> {
         }
     };
     eprintln!(
-        "{milliseconds:8.1} {:6} {:6} {:9} {:9} {:9} {:6} {:7.1}  {passes:?} {name}",
+        "{milliseconds:8.1} {:6} {:6} {:9} {:9} {:9} {:6} {:7.1} {:10}  {passes:?} {name}",
         statistics.n_facts,
         statistics.n_moves,
         statistics.n_ground_rules,
@@ -123,6 +123,7 @@ fn check(name: &str, game: Game) -> Result<(), Failure> {
         statistics.n_ands,
         statistics.n_cyclic,
         statistics.n_bytes as f64 / f64::from(1 << 20),
+        statistics.n_steps,
     );
     compare(game, &network).map_err(Failure::Differs)
 }
