@@ -47,8 +47,20 @@ fn main() {
     }
     println!(
         "{:<24} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} | {:>5} {:>8} {:>10} {:>9} | {:>7} {:>7} {:>7}",
-        "game", "ands", "state", "next", "goals", "slots", "ms", "lanes", "M st/s", "playouts/s",
-        "length", "legal", "choose", "step ns"
+        "game",
+        "ands",
+        "state",
+        "next",
+        "goals",
+        "slots",
+        "ms",
+        "lanes",
+        "M st/s",
+        "playouts/s",
+        "length",
+        "legal",
+        "choose",
+        "step ns"
     );
     for name in &names {
         bench(name, seconds);

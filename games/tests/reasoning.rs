@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod reasoning {
+    mod batches;
     mod corpus;
     mod grounding;
     mod guards;

@@ -332,12 +332,7 @@ fn gather<B: Block>(slots: &[B], from: &[u32; GROUP], piece: usize) -> [B::Piece
 
 /// Writes a piece of each of the slots.
 #[inline(always)]
-fn scatter<B: Block>(
-    slots: &mut [B],
-    to: &[u32; GROUP],
-    piece: usize,
-    planes: &[B::Piece; GROUP],
-) {
+fn scatter<B: Block>(slots: &mut [B], to: &[u32; GROUP], piece: usize, planes: &[B::Piece; GROUP]) {
     for i in 0..GROUP {
         slots[to[i] as usize].set_piece(piece, planes[i]);
     }
