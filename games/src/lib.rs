@@ -10,21 +10,28 @@
 //! crate holds no clock, no file handle, no thread, no unseeded randomness and
 //! no player.
 
+pub mod batch;
 mod components;
 pub mod expression;
 pub mod finding;
 pub mod game;
+pub mod grounding;
 pub mod library;
+pub mod network;
 pub mod prover;
 pub mod reader;
+mod relational;
 pub mod rulesheet;
 pub mod state_machine;
 pub mod symbol;
 pub mod validate;
 
+pub use batch::Batch;
 pub use expression::Expression;
 pub use finding::{Finding, Severity};
 pub use game::{Game, Kind};
+pub use grounding::{Budget, GroundingError, ground};
+pub use network::Network;
 pub use prover::{Prover, state_machine_for};
 pub use reader::SyntaxError;
 pub use rulesheet::{Position, Rulesheet, Span};

@@ -4,7 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod reasoning {
+    mod batches;
     mod corpus;
+    mod grounding;
     mod guards;
     mod hostile;
     mod perft;

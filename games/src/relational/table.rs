@@ -142,6 +142,27 @@ impl Table {
         true
     }
 
+    /// The row with these values, added unless it is there; and whether it was
+    /// added. The table must keep rows distinct.
+    #[inline]
+    pub(crate) fn insert_or_find(&mut self, row: &[TermId]) -> (u32, bool) {
+        let n_before = self.n_rows;
+        if self.insert(row) {
+            return (n_before, true);
+        }
+        (self.find_row(row), false)
+    }
+
+    /// The row with these values, or `NONE`. The table must keep rows distinct.
+    #[inline]
+    pub(crate) fn find_row(&self, row: &[TermId]) -> u32 {
+        match self.unique {
+            Some(unique) => self.first(unique, row.iter().copied()),
+            None if self.n_rows > 0 => 0,
+            None => NONE,
+        }
+    }
+
     /// Brings an index up to date.
     #[inline]
     pub(crate) fn prepare(&mut self, index: u16) {
