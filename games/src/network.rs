@@ -5,11 +5,15 @@
 //! many side by side) compute with it. Propositional networks: Schkufza, Love
 //! and Genesereth, "Propositional automata and cell automata", 2008.
 
+mod cone;
 mod graph;
+mod machine;
+mod propagation;
 
 use std::sync::Arc;
 
 pub use graph::{Graph, Lit};
+pub use machine::NetworkMachine;
 
 use crate::{Expression, Game, RoleId};
 
