@@ -5,13 +5,17 @@
 //! many side by side) compute with it. Propositional networks: Schkufza, Love
 //! and Genesereth, "Propositional automata and cell automata", 2008.
 
+mod cone;
 pub(crate) mod constants;
 mod graph;
+mod machine;
+mod propagation;
 mod state;
 
 use std::sync::Arc;
 
 pub use graph::{Graph, Lit};
+pub use machine::NetworkMachine;
 
 use crate::{Expression, Game, RoleId};
 

@@ -11,8 +11,8 @@ use super::cycles;
 use super::gates::Gates;
 use super::joining::Workshop;
 use super::operations::{Book, RelationId};
-use crate::network::Lit;
 use crate::components::components;
+use crate::network::Lit;
 use crate::relational::terms::NONE;
 
 /// Relations with a literal for each row.

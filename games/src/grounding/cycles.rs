@@ -20,8 +20,8 @@ use super::circuit::Circuit;
 use super::gates::Gates;
 use super::joining::Workshop;
 use super::operations::{Book, RelationId};
-use crate::network::Lit;
 use crate::components::components;
+use crate::network::Lit;
 use crate::relational::terms::NONE;
 
 /// An alternative of a ground sentence: a conjunction of sentences of the
