@@ -7,6 +7,7 @@ mod reasoning {
     mod corpus;
     mod guards;
     mod hostile;
+    mod large;
     mod perft;
     mod playthroughs;
     mod random;
