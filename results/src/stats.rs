@@ -15,12 +15,18 @@
 //!   [`schedule_order`], [`sequential`], [`operating`], [`after_test`],
 //!   [`betting`], [`regression`].
 //! - Elo: [`elo`].
+//! - Many players: [`luce`], [`bradley_terry`], [`plackett_luce`], [`effects`],
+//!   [`ladder`]; over many games [`vase`], [`nash`], [`alpha_rank`];
+//!   [`rank_bootstrap`] says how sure a rank is.
 //! - Many comparisons and faults: [`holm`], [`fault_gate`].
 
 pub mod after_test;
+pub mod alpha_rank;
 pub mod bayes_elo;
 pub mod betting;
 pub mod block;
+pub mod bradley_terry;
+pub mod effects;
 pub mod elo;
 #[cfg(test)]
 mod error_rates;
@@ -29,13 +35,19 @@ pub mod fault_policy;
 pub mod frequencies;
 pub mod gsprt;
 pub mod holm;
+pub mod ladder;
 pub mod laps;
+pub mod luce;
 pub mod mean;
+pub mod nash;
 pub mod normal;
 pub mod operating;
+pub mod plackett_luce;
 pub mod power;
+pub mod rank_bootstrap;
 pub mod regression;
 pub mod schedule_order;
 pub mod scored;
 pub mod sequential;
 pub mod sign_flip;
+pub mod vase;
