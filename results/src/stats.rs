@@ -44,6 +44,8 @@ pub mod normal;
 pub mod operating;
 pub mod plackett_luce;
 pub mod power;
+#[cfg(test)]
+mod published;
 pub mod rank_bootstrap;
 pub mod regression;
 pub mod schedule_order;
