@@ -1,6 +1,6 @@
 //! A test that reads blocks one by one and stops when it has seen enough.
 
-use crate::stats::block::Difference;
+use crate::stats::block::{BlockScores, Difference};
 use crate::stats::frequencies::{Frequencies, Tally};
 use crate::stats::gsprt::{ErrorRates, Hypotheses};
 use crate::stats::schedule_order::{ScheduleOrder, SecondResult};
@@ -65,6 +65,23 @@ impl SequentialTest {
         let last = self.max_blocks.is_some_and(|max| n >= max);
         last || (n >= self.min_blocks && n.is_multiple_of(self.check_every.max(1)))
     }
+}
+
+/// Plays a test over the blocks of a finished run, in the order of the schedule.
+/// While a run goes on feed a [`Sequence`] instead, block by block once all
+/// matches of a block have finished: a block that is incomplete because it is
+/// being played must not be passed over.
+#[must_use]
+pub fn replay(test: SequentialTest, blocks: &BlockScores) -> Sequence {
+    let scored = blocks.scores.iter().map(|score| (score.block, Some(score.difference)));
+    let mut all: Vec<(u64, Option<Difference>)> =
+        scored.chain(blocks.incomplete.iter().map(|&block| (block, None))).collect();
+    all.sort_unstable_by_key(|(block, _)| *block);
+    let mut sequence = Sequence::new(test);
+    for (place, (_, difference)) in (0..).zip(all) {
+        sequence.finish(place, difference).expect("each place once");
+    }
+    sequence
 }
 
 /// A test under way. Blocks may finish in any order; they count in the
@@ -151,6 +168,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::stats::block::made_up;
 
     fn test(max_blocks: u64) -> SequentialTest {
         let hypotheses = Hypotheses::Normalized([0.0, 0.5]);
@@ -191,6 +209,19 @@ mod tests {
             [Verdict::GoOn, Verdict::Exhausted, Verdict::Exhausted, Verdict::Exhausted]
         );
         assert_eq!(sequence.n_blocks(), 6, "nothing counts after the verdict");
+    }
+
+    #[test]
+    fn a_finished_run_is_replayed_in_the_order_of_the_schedule() {
+        let mut scores = made_up([100; 12]);
+        // The last block of the schedule is the first of the list.
+        scores[0].block = 20;
+        scores[0].difference = Difference::whole(-100);
+        let blocks = BlockScores { scores, incomplete: vec![15] };
+        let stopped = replay(test(11), &blocks);
+        assert_eq!(stopped.verdict(), Verdict::Alternative);
+        assert!(stopped.n_blocks() < 11, "the lost block comes last and is not reached");
+        assert_eq!(stopped.seen().mean(), 1.0);
     }
 
     #[test]
