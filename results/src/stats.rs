@@ -15,8 +15,8 @@
 //!   [`schedule_order`], [`sequential`], [`operating`], [`after_test`],
 //!   [`betting`], [`regression`].
 //! - Elo: [`elo`].
-//! - Many players: [`luce`], [`bradley_terry`], [`plackett_luce`], [`effects`],
-//!   [`ladder`]; over many games [`vase`], [`nash`], [`alpha_rank`];
+//! - Many players: [`luce`], [`bradley_terry`], [`draws`], [`plackett_luce`],
+//!   [`effects`], [`ladder`]; over many games [`vase`], [`nash`], [`alpha_rank`];
 //!   [`rank_bootstrap`] says how sure a rank is.
 //! - Many comparisons and faults: [`holm`], [`fault_gate`].
 
@@ -26,6 +26,7 @@ pub mod bayes_elo;
 pub mod betting;
 pub mod block;
 pub mod bradley_terry;
+pub mod draws;
 pub mod effects;
 pub mod elo;
 #[cfg(test)]

@@ -258,7 +258,7 @@ fn meat(at: &DVector<f64>, choices: &[Choice]) -> (DMatrix<f64>, usize) {
 
 /// The inverse on the parameters whose players' mean is zero: adding the same to
 /// all strengths changes nothing, so that the matrix has no inverse on the rest.
-fn inverse(information: &DMatrix<f64>, n_players: usize) -> Option<DMatrix<f64>> {
+pub(crate) fn inverse(information: &DMatrix<f64>, n_players: usize) -> Option<DMatrix<f64>> {
     let n = information.nrows();
     let size = information.diagonal().amax().max(f64::MIN_POSITIVE);
     let same = DVector::from_fn(n, |index, _| f64::from(u8::from(index < n_players)));
@@ -268,18 +268,21 @@ fn inverse(information: &DMatrix<f64>, n_players: usize) -> Option<DMatrix<f64>>
     Some(inverse - projection / size)
 }
 
-/// Whether every player was preferred to every other, perhaps through third
-/// ones: then and only then there is a finite most likely rating (L. Ford,
-/// "Solution of a ranking problem from binary comparisons", 1957).
 fn strongly_connected(n: usize, choices: &[Choice]) -> bool {
+    let pairs = choices.iter().flat_map(|choice| {
+        let winners = choice.alternatives.iter().filter(|a| a.chosen > 0.0);
+        winners.flat_map(|a| choice.alternatives.iter().map(|b| (a.player, b.player)))
+    });
+    all_preferred(n, pairs)
+}
+
+/// Whether every player was preferred to every other, perhaps through third
+/// ones, given who was preferred to whom: then and only then there is a finite
+/// most likely rating (L. Ford, "Solution of a ranking problem from binary
+/// comparisons", 1957).
+pub(crate) fn all_preferred(n: usize, pairs: impl Iterator<Item = (usize, usize)>) -> bool {
     let mut better = vec![vec![false; n]; n];
-    for choice in choices {
-        for winner in choice.alternatives.iter().filter(|a| a.chosen > 0.0) {
-            for loser in &choice.alternatives {
-                better[winner.player][loser.player] = true;
-            }
-        }
-    }
+    pairs.for_each(|(winner, loser)| better[winner][loser] = true);
     let reaches_all = |edge: &dyn Fn(usize, usize) -> bool| {
         let mut seen = vec![false; n];
         let mut open = vec![0];

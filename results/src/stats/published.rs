@@ -9,6 +9,7 @@ use crate::stats::bayes_elo::WinsLossesDraws;
 use crate::stats::betting::EProcess;
 use crate::stats::block::{Difference, made_up};
 use crate::stats::bradley_terry::{BradleyTerry, Comparison};
+use crate::stats::draws::{DrawModel, DrawRatings, Parameter};
 use crate::stats::elo::{elo, elo_t_interval};
 use crate::stats::frequencies::Frequencies;
 use crate::stats::gsprt::{ErrorRates, Hypotheses};
@@ -245,6 +246,39 @@ fn bradley_terry_with_an_advantage() {
     // Ordo's errors are simulated, from 1000 runs.
     let errors: Vec<f64> = half_widths(&found.errors).iter().map(|error| error * scale).collect();
     all_close(&errors, &ordo["error95"], 3.5);
+}
+
+#[test]
+fn draws_of_their_own() {
+    let (given, games) = tournament();
+    let rounded = |found: &DrawRatings, expected: &Value| {
+        let scaled: Vec<f64> = found.elo.iter().map(|elo| elo * found.scale()).collect();
+        // Printed without decimals.
+        all_close(&scaled, expected, 0.6);
+    };
+    // BayesElo's defaults.
+    let model = DrawModel {
+        advantage: Parameter::Fixed(32.8),
+        drawelo: Parameter::Fixed(97.3),
+        prior_draws: 2.0,
+    };
+    rounded(&model.rate(4, &games).unwrap(), &given["bayeselo_mm00"]);
+    let (advantage, drawelo) = (Parameter::Fitted, Parameter::Fitted);
+    let found = DrawModel { advantage, drawelo, prior_draws: 2.0 }.rate(4, &games).unwrap();
+    let fitted = &given["bayeselo_mm11"];
+    rounded(&found, &fitted["elo"]);
+    close(found.advantage, number(&fitted["advantage"]), 0.01);
+    close(found.drawelo, number(&fitted["drawelo"]), 0.01);
+    // Its error bars are those of the likelihood, which are not symmetric.
+    let bars = numbers(&fitted["plus"]).into_iter().zip(numbers(&fitted["minus"]));
+    for (error, (plus, minus)) in half_widths(&found.errors).iter().zip(bars) {
+        close(error * found.scale(), (plus + minus) / 2.0, 3.0);
+    }
+    // Ordo's share of draws between even players.
+    let without = DrawModel { advantage, drawelo, prior_draws: 0.0 }.rate(4, &games).unwrap();
+    let x = 10f64.powf(-without.drawelo / 400.0);
+    let share = 100.0 * (1.0 - x) / (1.0 + x);
+    close(share, number(&given["ordo_W_D_s1000"]["draw_rate_equal"]), 4.0);
 }
 
 #[test]
