@@ -10,7 +10,8 @@
 //! gives equal output. No module reads a file but [`scored`], and none prints.
 //!
 //! - From matches to blocks: [`scored`], [`fault_policy`], [`block`], [`laps`].
-//! - A mean difference: [`mean`], [`sign_flip`], [`power`].
+//! - A mean difference: [`mean`], [`sign_flip`], [`power`],
+//!   [`doubling`].
 //! - Tests that stop early: [`frequencies`], [`gsprt`], [`bayes_elo`],
 //!   [`schedule_order`], [`sequential`], [`operating`], [`after_test`],
 //!   [`betting`], [`regression`].
@@ -26,6 +27,7 @@ pub mod bayes_elo;
 pub mod betting;
 pub mod block;
 pub mod bradley_terry;
+pub mod doubling;
 pub mod draws;
 pub mod effects;
 pub mod elo;
