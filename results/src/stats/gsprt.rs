@@ -246,6 +246,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::stats::block::Difference;
+    use crate::stats::frequencies::Tally;
 
     #[test]
     fn bounds_are_walds() {
@@ -297,6 +299,19 @@ mod tests {
             more[2] += 1;
             let t = Hypotheses::Score([0.5, 0.5 + width]);
             prop_assert!(t.llr(&Frequencies::even(&more)) > t.llr(&Frequencies::even(&counts)));
+        }
+
+        /// Normalized hypotheses have no unit, and so a test of them has none.
+        #[test]
+        fn the_size_of_rewards_does_not_matter(points in proptest::collection::vec(-10i64..=10, 5..40)) {
+            let of = |factor: i64| {
+                let mut tally = Tally::within(10 * factor as u8);
+                points.iter().for_each(|points| tally.add(Difference::whole(factor * points)));
+                Hypotheses::Normalized([0.0, 0.15]).llr(&tally.frequencies())
+            };
+            if points.iter().any(|&points| points != 0) {
+                prop_assert_close(of(1), of(7), 1e-5)?;
+            }
         }
 
         #[test]

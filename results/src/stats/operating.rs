@@ -137,7 +137,7 @@ fn judge(test: &SequentialTest, outcomes: &[(Difference, f64)], counts: &[u32], 
     if !test.looks(n) {
         return Verdict::GoOn;
     }
-    let mut tally = Tally::default();
+    let mut tally = Tally::within(test.largest);
     for ((difference, _), count) in outcomes.iter().zip(counts) {
         tally.add_times(*difference, u64::from(*count));
     }

@@ -20,6 +20,9 @@ pub struct SequentialTest {
     /// Decides after each so many blocks; with several games, those of a lap, so
     /// that each decision has seen all games equally often.
     pub check_every: u64,
+    /// No difference is thought to be larger, points: 100 if nothing else is
+    /// known, as [`Tally`] explains.
+    pub largest: u8,
 }
 
 impl SequentialTest {
@@ -27,7 +30,7 @@ impl SequentialTest {
     #[must_use]
     pub fn new(hypotheses: Hypotheses) -> Self {
         let errors = ErrorRates::default();
-        Self { hypotheses, errors, min_blocks: 30, max_blocks: None, check_every: 1 }
+        Self { hypotheses, errors, min_blocks: 30, max_blocks: None, check_every: 1, largest: 100 }
     }
 }
 
@@ -71,6 +74,9 @@ impl SequentialTest {
 /// While a run goes on feed a [`Sequence`] instead, block by block once all
 /// matches of a block have finished: a block that is incomplete because it is
 /// being played must not be passed over.
+///
+/// # Panics
+/// If the test's largest difference is not from 1 to 100.
 #[must_use]
 pub fn replay(test: SequentialTest, blocks: &BlockScores) -> Sequence {
     let scored = blocks.scores.iter().map(|score| (score.block, Some(score.difference)));
@@ -97,9 +103,12 @@ pub struct Sequence {
 
 impl Sequence {
     /// Begins a test.
+    ///
+    /// # Panics
+    /// If its largest difference is not from 1 to 100.
     #[must_use]
     pub fn new(test: SequentialTest) -> Self {
-        let (order, tally) = (ScheduleOrder::default(), Tally::default());
+        let (order, tally) = (ScheduleOrder::default(), Tally::within(test.largest));
         Self { test, order, tally, llr: 0.0, verdict: Verdict::GoOn }
     }
 
