@@ -148,6 +148,18 @@ pub enum ReasoningError {
         /// The limit that was reached.
         limit: u64,
     },
+    /// Alternatives make more conditions of the rules than a machine is made of.
+    #[error("prepare the rules: their alternatives make more than {limit} conditions")]
+    RulesTooLarge {
+        /// The limit that was reached.
+        limit: usize,
+    },
+    /// More different terms were met than a machine holds in memory.
+    #[error("derive more than {limit} different terms")]
+    TooManyTerms {
+        /// The limit that was reached.
+        limit: usize,
+    },
     /// The [`Cancel`] flag was raised.
     #[error("finish: the computation was cancelled")]
     Cancelled,

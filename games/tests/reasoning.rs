@@ -9,6 +9,7 @@ mod reasoning {
     mod grounding;
     mod guards;
     mod hostile;
+    mod large;
     mod perft;
     mod playthroughs;
     mod random;

@@ -15,7 +15,7 @@
 //! Predicates are split by what they rest on: nothing but the rules (*static*),
 //! the state, or the moves made in it (*action*).
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Game;
 use crate::game::{Literal, Rule, Sentence, Term};
@@ -27,6 +27,10 @@ use crate::state_machine::{MAX_TERM_SIZE, ReasoningError};
 
 /// At most so many clauses are made of one rule.
 const MAX_ALTERNATIVES: usize = 64;
+
+/// Most conditions of all clauses. One of many alternatives repeats what stands
+/// beside them.
+const MAX_CONDITIONS: usize = 200_000;
 
 /// A predicate, by its number.
 pub(crate) type PredicateId = usize;
@@ -130,7 +134,7 @@ pub(crate) struct Rules {
 /// Reads the rules of a game.
 ///
 /// # Errors
-/// If equations make the terms of some rule too large.
+/// If equations make the terms of some rule too large, or alternatives the rules.
 pub(crate) fn rules(game: &Game, terms: &mut Terms) -> Result<Rules, ReasoningError> {
     let mut reading = Reading::new(game, terms);
     let root = |reading: &mut Reading<'_>, name: &str, arity| match game.symbols().find(name) {
@@ -173,6 +177,8 @@ struct Reading<'a> {
     truth: Option<SymbolId>,
     does: Option<(Option<SymbolId>, PredicateId)>,
     clauses: Vec<Clause>,
+    /// The conditions of all clauses so far.
+    n_conditions: usize,
 }
 
 impl<'a> Reading<'a> {
@@ -186,6 +192,7 @@ impl<'a> Reading<'a> {
             truth: game.symbols().find("true"),
             does: None,
             clauses: Vec::new(),
+            n_conditions: 0,
         }
     }
 
@@ -289,6 +296,10 @@ impl<'a> Reading<'a> {
         let mut alternatives = Vec::new();
         expand(body, &mut Vec::new(), &mut alternatives);
         for alternative in alternatives {
+            self.n_conditions += alternative.len();
+            if self.n_conditions > MAX_CONDITIONS {
+                return Err(ReasoningError::RulesTooLarge { limit: MAX_CONDITIONS });
+            }
             self.clause(rule, &alternative, stratum)?;
         }
         Ok(())
@@ -400,12 +411,8 @@ impl<'a> Reading<'a> {
             }
         }
         self.close_negations(&mut clause);
-        let mut known = Vec::new();
-        clause.body.retain(|condition| {
-            let is_new = !known.contains(condition);
-            known.push(condition.clone());
-            is_new
-        });
+        let mut known = FxHashSet::default();
+        clause.body.retain(|condition| known.insert(condition.clone()));
         self.add(clause);
         Ok(())
     }
