@@ -21,6 +21,7 @@ mod features;
 mod gates;
 mod interpreter;
 mod lanes;
+mod pace;
 mod playouts;
 mod program;
 mod random;

@@ -92,6 +92,8 @@ pub(crate) struct Chooser<B: Block> {
     drawn: [B::Piece; MAX_BITS],
     /// Bits of the rank that is walked with.
     rank: [B::Piece; MAX_BITS],
+    /// What choosing has cost so far, in operations on pieces, roughly.
+    pub(crate) work: u64,
 }
 
 /// One role's legal moves, counted.
@@ -127,6 +129,7 @@ impl<B: Block> Chooser<B> {
             below: [B::Piece::NONE; MAX_BITS],
             drawn: [B::Piece::NONE; MAX_BITS],
             rank: [B::Piece::NONE; MAX_BITS],
+            work: 0,
         }
     }
 
@@ -258,7 +261,7 @@ impl<B: Block> Choose<'_, B> {
     #[inline(always)]
     fn write(&mut self, role: usize, piece: usize, lanes: B::Piece) {
         let (choices, slots) = (self.choices, &mut *self.slots);
-        let Chooser { tallies, active, counts, is_set, taken, drawn, rank, .. } =
+        let Chooser { tallies, active, counts, is_set, taken, drawn, rank, work, .. } =
             &mut *self.chooser;
         let tally = &tallies[role];
         let active = &active[tally.active.0..tally.active.1];
@@ -271,6 +274,7 @@ impl<B: Block> Choose<'_, B> {
                 scatter(slots, &choices.does[group], piece, &[B::Piece::NONE; GROUP]);
             }
         }
+        *work += 100 * active.len() as u64;
         if tally.n_bits <= 1 {
             // At most one legal move in each lane.
             for &group in active {
@@ -282,6 +286,7 @@ impl<B: Block> Choose<'_, B> {
             }
             return;
         }
+        *work += 150 + if active.len() > 1 { 120 * active.len() as u64 } else { 0 };
         // The draw may have been for larger numbers, of another role.
         let rank = &mut rank[..tally.n_bits];
         for (rank, &drawn) in rank.iter_mut().zip(&*drawn) {

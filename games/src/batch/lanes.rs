@@ -143,7 +143,7 @@ macro_rules! lanes {
             #[inline(always)]
             fn $method(mut self, other: Self) -> Self {
                 for (word, other) in self.0.iter_mut().zip(&other.0) {
-                    *word = *word $operator other;
+                    $assign::$assign_method(word, other);
                 }
                 self
             }
