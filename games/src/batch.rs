@@ -21,6 +21,7 @@ mod features;
 mod gates;
 mod interpreter;
 mod lanes;
+mod pace;
 mod playouts;
 mod program;
 mod random;
@@ -209,7 +210,7 @@ impl Batch {
         assert_eq!(joint_move.len(), network.roles.len(), "one move for each role");
         assert!(lane < self.n_lanes(), "lane {lane} of {}", self.n_lanes());
         let (word, bit) = (lane / 64, 1 << (lane % 64));
-        for slot in self.program.all_does() {
+        for slot in self.program.all_does.clone() {
             self.core.slot_mut(slot)[word] &= !bit;
         }
         for (role, &index) in (0..).map(RoleId).zip(joint_move) {

@@ -19,7 +19,6 @@
 //! the rank among a single move is 0 whatever was drawn. So games in which roles
 //! take turns cost one draw a step.
 
-use super::code::NONE;
 use super::features::Kernel;
 use super::lanes::{Block, Lanes};
 use super::random::Random;
@@ -38,32 +37,53 @@ fn n_planes(n_bits: usize) -> usize {
     (n_bits + 12).max(16)
 }
 
-/// The legal moves of all roles, as slots.
-#[derive(Clone, Debug, Default)]
+/// The legal moves of all roles, as slots: group by group, one slot after the
+/// other, in one row of slots for what is legal and one for what is chosen.
+/// Slots that fill up the last group of a role are never legal.
+#[derive(Clone, Debug)]
 pub(crate) struct Choices {
-    /// By group, roles after each other: the slots of the legal planes.
-    legal: Vec<[u32; GROUP]>,
-    /// By group: the slots that tell which move is made.
-    does: Vec<[u32; GROUP]>,
-    /// By role: where its groups end.
+    /// The slot of the first legal plane.
+    legal: usize,
+    /// The first slot that tells which move is made.
+    does: usize,
+    /// By role: the group at which its groups end.
     ends: Vec<usize>,
 }
 
 impl Choices {
-    /// The groups of roles, each a list of moves: the slot of the legal plane
-    /// and the slot that tells whether the move is made. `spare` is a slot that
-    /// nobody reads.
-    pub(crate) fn new(roles: &[Vec<[u32; 2]>], spare: u32) -> Self {
-        let mut choices = Self::default();
-        for moves in roles {
-            for group in moves.chunks(GROUP) {
-                let slot = |i: usize, which: usize, pad| group.get(i).map_or(pad, |s| s[which]);
-                choices.legal.push(std::array::from_fn(|i| slot(i, 0, NONE)));
-                choices.does.push(std::array::from_fn(|i| slot(i, 1, spare)));
-            }
-            choices.ends.push(choices.legal.len());
-        }
-        choices
+    /// For roles of so many moves, each in as many slots as
+    /// [`n_slots`](Choices::n_slots) says, from these slots on.
+    pub(crate) fn new(n_moves: &[usize], legal: usize, does: usize) -> Self {
+        let mut end = 0;
+        let groups = n_moves.iter().map(|&n| {
+            assert!(n < 1 << MAX_BITS, "moves fit the bits of a tally");
+            end += n.div_ceil(GROUP);
+            end
+        });
+        Self { ends: groups.collect(), legal, does }
+    }
+
+    /// The slots that a role of so many moves has in each row.
+    pub(crate) fn n_slots(n_moves: usize) -> usize {
+        n_moves.next_multiple_of(GROUP)
+    }
+
+    fn n_groups(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// The legal planes of a group.
+    #[inline(always)]
+    fn legal<'a, B>(&self, slots: &'a [B], group: usize) -> &'a [B; GROUP] {
+        let start = self.legal + group * GROUP;
+        slots[start..start + GROUP].first_chunk().expect("as long as a group")
+    }
+
+    /// The planes that tell which moves of a group are made.
+    #[inline(always)]
+    fn does<'a, B>(&self, slots: &'a mut [B], group: usize) -> &'a mut [B; GROUP] {
+        let start = self.does + group * GROUP;
+        slots[start..start + GROUP].first_chunk_mut().expect("as long as a group")
     }
 
     fn groups(&self, role: usize) -> std::ops::Range<usize> {
@@ -92,6 +112,8 @@ pub(crate) struct Chooser<B: Block> {
     drawn: [B::Piece; MAX_BITS],
     /// Bits of the rank that is walked with.
     rank: [B::Piece; MAX_BITS],
+    /// What choosing has cost so far, in operations on pieces, roughly.
+    pub(crate) work: u64,
 }
 
 /// One role's legal moves, counted.
@@ -110,7 +132,7 @@ struct Tally<P> {
 impl<B: Block> Chooser<B> {
     /// For choices of a batch with this seed.
     pub(crate) fn new(choices: &Choices, seed: u64) -> Self {
-        let n_groups = choices.legal.len();
+        let n_groups = choices.n_groups();
         let empty = Tally {
             n: [B::Piece::NONE; MAX_BITS],
             n_bits: 0,
@@ -127,6 +149,7 @@ impl<B: Block> Chooser<B> {
             below: [B::Piece::NONE; MAX_BITS],
             drawn: [B::Piece::NONE; MAX_BITS],
             rank: [B::Piece::NONE; MAX_BITS],
+            work: 0,
         }
     }
 
@@ -219,7 +242,7 @@ impl<B: Block> Choose<'_, B> {
         let start = active.len();
         let mut n_bits = 0;
         for group in self.choices.groups(role) {
-            let planes = gather(self.slots, &self.choices.legal[group], piece);
+            let planes = gather(self.choices.legal(self.slots, group), piece);
             let mut some = B::Piece::NONE;
             for plane in planes {
                 some |= plane;
@@ -258,7 +281,7 @@ impl<B: Block> Choose<'_, B> {
     #[inline(always)]
     fn write(&mut self, role: usize, piece: usize, lanes: B::Piece) {
         let (choices, slots) = (self.choices, &mut *self.slots);
-        let Chooser { tallies, active, counts, is_set, taken, drawn, rank, .. } =
+        let Chooser { tallies, active, counts, is_set, taken, drawn, rank, work, .. } =
             &mut *self.chooser;
         let tally = &tallies[role];
         let active = &active[tally.active.0..tally.active.1];
@@ -268,20 +291,22 @@ impl<B: Block> Choose<'_, B> {
             if next.next_if(|&&active| active as usize == group).is_some() {
                 is_set[group] = true;
             } else if std::mem::take(&mut is_set[group]) {
-                scatter(slots, &choices.does[group], piece, &[B::Piece::NONE; GROUP]);
+                scatter(choices.does(slots, group), piece, &[B::Piece::NONE; GROUP]);
             }
         }
+        *work += 100 * active.len() as u64;
         if tally.n_bits <= 1 {
             // At most one legal move in each lane.
             for &group in active {
-                let mut planes = gather(slots, &choices.legal[group as usize], piece);
+                let mut planes = gather(choices.legal(slots, group as usize), piece);
                 for plane in &mut planes {
                     *plane &= lanes;
                 }
-                scatter(slots, &choices.does[group as usize], piece, &planes);
+                scatter(choices.does(slots, group as usize), piece, &planes);
             }
             return;
         }
+        *work += 150 + if active.len() > 1 { 120 * active.len() as u64 } else { 0 };
         // The draw may have been for larger numbers, of another role.
         let rank = &mut rank[..tally.n_bits];
         for (rank, &drawn) in rank.iter_mut().zip(&*drawn) {
@@ -292,9 +317,9 @@ impl<B: Block> Choose<'_, B> {
             for (within, &rank) in within.iter_mut().zip(&*rank) {
                 *within = rank;
             }
-            let planes = gather(slots, &choices.legal[*group as usize], piece);
+            let planes = gather(choices.legal(slots, *group as usize), piece);
             let chosen = descend(&planes, within, lanes);
-            scatter(slots, &choices.does[*group as usize], piece, &chosen);
+            scatter(choices.does(slots, *group as usize), piece, &chosen);
             return;
         }
         let taken = &mut taken[..active.len()];
@@ -303,18 +328,18 @@ impl<B: Block> Choose<'_, B> {
         for half in [0, GROUP / 2] {
             let mut over = [B::Piece::NONE; GROUP / 2];
             for (&group, &taken) in active.iter().zip(&*taken) {
-                let legal = &choices.legal[group as usize];
-                for i in 0..GROUP / 2 {
-                    over[i] |= slots[legal[half + i] as usize].piece(piece) & taken;
+                let legal = &choices.legal(slots, group as usize)[half..half + GROUP / 2];
+                for (over, legal) in over.iter_mut().zip(legal) {
+                    *over |= legal.piece(piece) & taken;
                 }
             }
             planes[half..half + GROUP / 2].copy_from_slice(&over);
         }
         let chosen = descend(&planes, within, lanes);
         for (&group, &taken) in active.iter().zip(&*taken) {
-            let does = &choices.does[group as usize];
-            for i in 0..GROUP {
-                slots[does[i] as usize].set_piece(piece, chosen[i] & taken);
+            let does = choices.does(slots, group as usize);
+            for (does, &chosen) in does.iter_mut().zip(&chosen) {
+                does.set_piece(piece, chosen & taken);
             }
         }
     }
@@ -322,19 +347,19 @@ impl<B: Block> Choose<'_, B> {
 
 /// A piece of each of the slots.
 #[inline(always)]
-fn gather<B: Block>(slots: &[B], from: &[u32; GROUP], piece: usize) -> [B::Piece; GROUP] {
+fn gather<B: Block>(from: &[B; GROUP], piece: usize) -> [B::Piece; GROUP] {
     let mut planes = [B::Piece::NONE; GROUP];
-    for i in 0..GROUP {
-        planes[i] = slots[from[i] as usize].piece(piece);
+    for (plane, from) in planes.iter_mut().zip(from) {
+        *plane = from.piece(piece);
     }
     planes
 }
 
 /// Writes a piece of each of the slots.
 #[inline(always)]
-fn scatter<B: Block>(slots: &mut [B], to: &[u32; GROUP], piece: usize, planes: &[B::Piece; GROUP]) {
-    for i in 0..GROUP {
-        slots[to[i] as usize].set_piece(piece, planes[i]);
+fn scatter<B: Block>(to: &mut [B; GROUP], piece: usize, planes: &[B::Piece; GROUP]) {
+    for (to, &plane) in to.iter_mut().zip(planes) {
+        to.set_piece(piece, plane);
     }
 }
 

@@ -86,10 +86,12 @@ struct Step {
 impl Assembler<'_> {
     /// Code for the wanted literals, phase by phase. An output that is an input
     /// as it stands gets a slot of its own unless `may_share(phase, index,
-    /// input)`.
+    /// input)`. The first outputs of the first phase are put into the slots
+    /// `fixed`, which are used for nothing else.
     pub(crate) fn assemble(
         &self,
         wanted: &[Vec<Lit>],
+        fixed: &[u32],
         may_share: impl Fn(usize, usize, usize) -> bool,
     ) -> Assembly {
         let roots: Vec<Lit> = wanted.iter().flatten().copied().collect();
@@ -99,7 +101,11 @@ impl Assembler<'_> {
         let mut ends = Vec::new();
         for (phase, wanted) in wanted.iter().enumerate() {
             let values = wanted.iter().enumerate().map(|(index, &literal)| {
-                steps.output(cover.resolve(literal), |input| may_share(phase, index, input))
+                let literal = cover.resolve(literal);
+                match fixed.get(index).filter(|_| phase == 0) {
+                    Some(&slot) => steps.fixed_output(literal, slot),
+                    None => steps.output(literal, |input| may_share(phase, index, input)),
+                }
             });
             outputs.push(values.collect::<Vec<Value>>());
             ends.push(steps.done.len());
@@ -144,7 +150,12 @@ impl Assembler<'_> {
         let n_given = self.inputs.len() + 1;
         let all = steps.all as usize;
         slots[all] = ALL;
-        let is_given = |value: Value| (value as usize) < n_given || value as usize == all;
+        for (&value, &slot) in &steps.fixed {
+            slots[value as usize] = slot;
+        }
+        let is_given = |value: Value| {
+            (value as usize) < n_given || value as usize == all || steps.fixed.contains_key(&value)
+        };
         let mut free: Vec<u32> = Vec::new();
         let mut n_slots = self.first_slot;
         let mut phases = Vec::new();
@@ -157,10 +168,13 @@ impl Assembler<'_> {
                 let mut dead = step.operands.to_vec();
                 dead.retain(|&value| last_use[value as usize] == at + phase && !is_given(value));
                 free_all(&mut free, &slots, dead);
-                let target = free.pop().unwrap_or_else(|| {
-                    n_slots += 1;
-                    n_slots - 1
-                });
+                let target = match steps.fixed.get(&step.target) {
+                    Some(&slot) => slot,
+                    None => free.pop().unwrap_or_else(|| {
+                        n_slots += 1;
+                        n_slots - 1
+                    }),
+                };
                 slots[step.target as usize] = target;
                 code.push(step.gate, Instruction { target, operands });
             }
@@ -206,6 +220,8 @@ struct Steps<'a> {
     wanted: Vec<Option<bool>>,
     /// Values that were derived to have the other polarity.
     derived: BTreeMap<Lit, Value>,
+    /// Values that are to be in a certain slot.
+    fixed: BTreeMap<Value, u32>,
     /// The value that always holds.
     all: Value,
     n_values: u32,
@@ -230,6 +246,7 @@ impl<'a> Steps<'a> {
             negated: vec![false; n_nodes],
             wanted,
             derived: BTreeMap::new(),
+            fixed: BTreeMap::new(),
             all: n_nodes as u32,
             n_values: n_nodes as u32 + 1,
         }
@@ -250,11 +267,34 @@ impl<'a> Steps<'a> {
         if let Some(&value) = self.derived.get(&literal) {
             return value;
         }
+        let value = self.derive(node, as_it_stands);
+        self.derived.insert(literal, value);
+        value
+    }
+
+    /// The value of a wanted literal, to be in a certain slot.
+    fn fixed_output(&mut self, literal: Lit, slot: u32) -> Value {
+        let node = literal.node();
+        if !literal.is_constant() {
+            self.compute(node);
+        }
+        let is_gate = node as usize > self.n_inputs;
+        let as_it_stands = literal.is_negated() == self.negated[node as usize];
+        let value = if is_gate && as_it_stands && !self.fixed.contains_key(&node) {
+            node
+        } else {
+            self.derive(node, as_it_stands)
+        };
+        self.fixed.insert(value, slot);
+        value
+    }
+
+    /// A copy or the complement of the value of a node.
+    fn derive(&mut self, node: u32, as_it_stands: bool) -> Value {
         let gate = if as_it_stands { Gate::COPY } else { Gate::NOT };
         let target = self.n_values;
         self.n_values += 1;
         self.done.push(Step { gate, target, operands: [node; 3] });
-        self.derived.insert(literal, target);
         target
     }
 

@@ -184,7 +184,7 @@ impl<B: Block> Core for Slots<B> {
     }
 
     fn clear_choices(&mut self) {
-        for slot in self.program.all_does() {
+        for slot in self.program.all_does.clone() {
             self.slots[slot] = B::NONE;
         }
         self.moving = B::NONE;

@@ -1,6 +1,6 @@
 //! Blocks of lanes: one bit of each of 64, 256 or 512 positions.
 //!
-//! Plain arrays of words with whole-array operators, which the compiler turns
+//! Plain arrays of words, by register of AVX2, with whole-array operators, which the compiler turns
 //! into vector instructions where the CPU's features are known (see
 //! [`features`](super::features)); alignment keeps a block in one cache line.
 
@@ -97,10 +97,10 @@ pub(crate) trait Block: Lanes {
 }
 
 macro_rules! lanes {
-    ($(#[$attribute:meta])* $name:ident, $n:literal) => {
+    ($(#[$attribute:meta])* $name:ident, $n:literal registers of $words:literal) => {
         $(#[$attribute])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) struct $name([u64; $n]);
+        pub(crate) struct $name([[u64; $words]; $n]);
 
         lanes!(@binary $name, BitAnd, bitand, BitAndAssign, bitand_assign, &);
         lanes!(@binary $name, BitOr, bitor, BitOrAssign, bitor_assign, |);
@@ -111,26 +111,28 @@ macro_rules! lanes {
 
             #[inline(always)]
             fn not(mut self) -> Self {
-                for word in &mut self.0 {
-                    *word = !*word;
+                for register in &mut self.0 {
+                    for word in register {
+                        *word = !*word;
+                    }
                 }
                 self
             }
         }
 
         impl Lanes for $name {
-            const N_WORDS: usize = $n;
-            const NONE: Self = Self([0; $n]);
-            const ALL: Self = Self([!0; $n]);
+            const N_WORDS: usize = $n * $words;
+            const NONE: Self = Self([[0; $words]; $n]);
+            const ALL: Self = Self([[!0; $words]; $n]);
 
             #[inline(always)]
             fn words(&self) -> &[u64] {
-                &self.0
+                self.0.as_flattened()
             }
 
             #[inline(always)]
             fn words_mut(&mut self) -> &mut [u64] {
-                &mut self.0
+                self.0.as_flattened_mut()
             }
         }
     };
@@ -142,8 +144,10 @@ macro_rules! lanes {
             // A loop, since what takes closures is not always inlined.
             #[inline(always)]
             fn $method(mut self, other: Self) -> Self {
-                for (word, other) in self.0.iter_mut().zip(&other.0) {
-                    *word = *word $operator other;
+                for (register, other) in self.0.iter_mut().zip(&other.0) {
+                    for (word, other) in register.iter_mut().zip(other) {
+                        $assign::$assign_method(word, other);
+                    }
                 }
                 self
             }
@@ -161,19 +165,19 @@ macro_rules! lanes {
 lanes!(
     /// 64 lanes.
     Lanes64,
-    1
+    1 registers of 1
 );
 lanes!(
     /// 256 lanes.
     #[repr(align(32))]
     Lanes256,
-    4
+    1 registers of 4
 );
 lanes!(
     /// 512 lanes.
     #[repr(align(64))]
     Lanes512,
-    8
+    2 registers of 4
 );
 
 impl Block for Lanes64 {
@@ -212,13 +216,12 @@ impl Block for Lanes512 {
 
     #[inline(always)]
     fn piece(&self, index: usize) -> Lanes256 {
-        let words = &self.0[index * 4..index * 4 + 4];
-        Lanes256([words[0], words[1], words[2], words[3]])
+        Lanes256([self.0[index]])
     }
 
     #[inline(always)]
     fn set_piece(&mut self, index: usize, piece: Lanes256) {
-        self.0[index * 4..index * 4 + 4].copy_from_slice(&piece.0);
+        self.0[index] = piece.0[0];
     }
 }
 

@@ -13,6 +13,7 @@ use super::ages::Ages;
 use super::core::{Commit, Slots};
 use super::features::Kernel;
 use super::lanes::Block;
+use super::pace::Pace;
 use crate::State;
 use crate::network::GoalValue;
 
@@ -139,6 +140,7 @@ pub(super) struct Run<'a, B: Block> {
     result: Playouts,
     /// By lane: steps of its playout.
     ages: Ages<B>,
+    pace: Pace,
     running: B,
     /// The lanes whose ends are put aside.
     ended: B,
@@ -153,6 +155,12 @@ impl<'a, B: Block> Run<'a, B> {
             origin: (0..network.n_facts()).map(plane).collect(),
             result: Playouts::none(network.roles.len()),
             ages: Ages::new(),
+            pace: Pace::new(
+                network.roles.iter().filter(|role| role.moves.len() > 1).count(),
+                slots.program.state.instructions.len() + slots.program.next.instructions.len(),
+                B::N_PIECES,
+                slots.chooser.work,
+            ),
             running: B::NONE,
             ended: B::NONE,
             slots,
@@ -169,7 +177,8 @@ impl<B: Block> Kernel for Run<'_, B> {
         let first = program.fact(0);
         self.slots.slots[first..first + self.origin.len()].copy_from_slice(&self.origin);
         self.running = self.start(B::ALL);
-        while self.running.any() {
+        let mut is_over = !self.running.any();
+        while !is_over {
             Slots::execute(&program.state, &mut self.slots.slots);
             let terminal = self.slots.slots[program.terminal as usize] & self.running;
             if terminal.any() {
@@ -190,7 +199,9 @@ impl<B: Block> Kernel for Run<'_, B> {
             }
             Slots::execute(&program.next, &mut self.slots.slots);
             self.result.n_states += moving.count();
-            let renewed = self.start(!moving);
+            let has_ended = (self.running & !moving).any();
+            let may_start = self.pace.may_start(self.slots.chooser.work, has_ended);
+            let renewed = if may_start { self.start(!moving) } else { B::NONE };
             self.ages.grow(renewed);
             Commit {
                 slots: &mut self.slots.slots,
@@ -201,6 +212,7 @@ impl<B: Block> Kernel for Run<'_, B> {
             }
             .run();
             self.running = moving | renewed;
+            is_over = !self.running.any() && (may_start || self.is_enough());
         }
         self.compute_goals();
         self.slots.moving = B::NONE;
@@ -209,11 +221,17 @@ impl<B: Block> Kernel for Run<'_, B> {
 }
 
 impl<B: Block> Run<'_, B> {
+    /// Whether no more playouts are to be started.
+    #[inline(always)]
+    fn is_enough(&self) -> bool {
+        self.result.n_states >= self.limits.n_states || self.result.n >= self.limits.n_playouts
+    }
+
     /// Starts playouts in some of these lanes, as many as there are still to be
     /// started; gives those.
     #[inline(always)]
     fn start(&mut self, lanes: B) -> B {
-        if self.result.n_states >= self.limits.n_states {
+        if self.is_enough() {
             return B::NONE;
         }
         let left = self.limits.n_playouts - self.result.n;

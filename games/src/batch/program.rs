@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::choice::Choices;
 use super::code::{Assembler, Assembly, Code, FIRST};
 use super::gates::Library;
-use crate::network::{GoalValue, Graph, Lit};
+use crate::network::{GoalValue, Graph, Lit, RoleOutputs};
 use crate::{Network, RoleId};
 
 /// A network as straight-line code, in four parts: what is legal and whether
@@ -23,6 +23,10 @@ pub struct Program {
     /// By move of all roles: the slot of whether it is legal.
     pub(super) legal: Vec<u32>,
     pub(super) terminal: u32,
+    /// By move of all roles: the slot of whether it is made.
+    does: Vec<u32>,
+    /// The slots of all moves' being made.
+    pub(super) all_does: std::ops::Range<usize>,
     /// By fact: the slot of whether it is next.
     pub(super) next_facts: Vec<u32>,
     pub(super) choices: Choices,
@@ -58,9 +62,6 @@ pub struct Size {
     pub n_slots: usize,
 }
 
-/// The slot that is written and never read.
-const SPARE: u32 = FIRST;
-
 impl Program {
     /// Compiles a network.
     #[must_use]
@@ -68,35 +69,24 @@ impl Program {
         let library = Library::new();
         let graph = &network.graph;
         let n_facts = network.n_facts();
-        let inputs: Vec<u32> = (0..graph.n_inputs() as u32).map(|i| SPARE + 1 + i).collect();
-        let assembler = Assembler {
-            graph,
-            library: &library,
-            inputs: &inputs,
-            first_slot: SPARE + 1 + inputs.len() as u32,
-        };
+        let rows = Rows::new(&network);
+        let mut inputs: Vec<u32> = (FIRST..).take(n_facts).collect();
+        inputs.extend(&rows.does);
+        let assembler =
+            Assembler { graph, library: &library, inputs: &inputs, first_slot: rows.end };
         let all_legal = network.roles.iter().flat_map(|role| role.legal.iter().copied());
         let mut state: Vec<Lit> = all_legal.collect();
         state.push(network.terminal);
         let wanted = [state, network.next.clone()];
         // Moves are not written while facts are, and a fact may keep its slot.
-        let Assembly { phases, mut outputs, n_slots } = assembler
-            .assemble(&wanted, |phase, index, input| {
+        let Assembly { phases, mut outputs, n_slots } =
+            assembler.assemble(&wanted, &rows.legal, |phase, index, input| {
                 phase == 0 || input >= n_facts || input == index
             });
         let [state, next]: [Code; 2] = phases.try_into().expect("two phases");
         let next_facts = outputs.pop().expect("two phases");
         let mut legal = outputs.pop().expect("two phases");
         let terminal = legal.pop().expect("the last one is whether it is terminal");
-        let mut roles = Vec::new();
-        let mut at = 0;
-        for role in &network.roles {
-            let moves = (at..at + role.moves.len())
-                .filter(|&i| wanted[0][i] != Lit::FALSE)
-                .map(|i| [legal[i], inputs[n_facts + i]]);
-            roles.push(moves.collect());
-            at += role.moves.len();
-        }
         let goals = network.roles.iter().map(|role| role.goals.iter().map(|goal| goal.1));
         let goals = goals.map(Iterator::collect).collect();
         let percepts = network.roles.iter().map(|role| role.percepts.iter().map(|sees| sees.1));
@@ -108,9 +98,11 @@ impl Program {
             legal,
             terminal,
             next_facts,
-            choices: Choices::new(&roles, SPARE),
-            goals: Part::new(graph, &library, goals),
-            percepts: Part::new(graph, &library, percepts),
+            choices: rows.choices,
+            does: rows.does,
+            all_does: rows.all_does,
+            goals: Part::new(graph, &library, &inputs, goals),
+            percepts: Part::new(graph, &library, &inputs, percepts),
             network,
         }
     }
@@ -136,18 +128,12 @@ impl Program {
 
     /// The slot of a fact.
     pub(super) fn fact(&self, fact: usize) -> usize {
-        SPARE as usize + 1 + fact
+        FIRST as usize + fact
     }
 
     /// The slot of whether a move is made.
     pub(super) fn does(&self, role: RoleId, index: usize) -> usize {
-        SPARE as usize + 1 + self.network.first_move(role) + index
-    }
-
-    /// The slots of all moves' being made.
-    pub(super) fn all_does(&self) -> std::ops::Range<usize> {
-        let start = self.fact(self.network.n_facts());
-        start..start + self.network.n_moves()
+        self.does[self.network.first_move(role) - self.network.n_facts() + index] as usize
     }
 
     /// The slot of whether a move is legal.
@@ -161,9 +147,55 @@ impl Program {
     }
 }
 
+/// Where moves are: in rows of slots for [`Choices`], which has no use for those
+/// that are never legal; they come last.
+struct Rows {
+    choices: Choices,
+    /// By move: where whether it is legal is to be.
+    legal: Vec<u32>,
+    /// By move: where whether it is made is to be.
+    does: Vec<u32>,
+    all_does: std::ops::Range<usize>,
+    /// The first slot after these.
+    end: u32,
+}
+
+impl Rows {
+    fn new(network: &Network) -> Self {
+        let is_possible = |literal: &&Lit| **literal != Lit::FALSE;
+        let n_possible = |role: &RoleOutputs| role.legal.iter().filter(is_possible).count();
+        let n_moves: Vec<usize> = network.roles.iter().map(n_possible).collect();
+        let n_slots: usize = n_moves.iter().map(|&n| Choices::n_slots(n)).sum();
+        let n_impossible = network.n_moves() - n_moves.iter().sum::<usize>();
+        let first_legal = FIRST as usize + network.n_facts();
+        let first_does = first_legal + n_slots + n_impossible;
+        let mut rows = Self {
+            choices: Choices::new(&n_moves, first_legal, first_does),
+            legal: Vec::new(),
+            does: Vec::new(),
+            all_does: first_does..first_does + n_slots + n_impossible,
+            end: 0,
+        };
+        let (mut start, mut impossible) = (0, n_slots);
+        for (role, n) in network.roles.iter().zip(n_moves) {
+            let mut possible = start;
+            for literal in &role.legal {
+                let at = if is_possible(&literal) { &mut possible } else { &mut impossible };
+                rows.legal.push((first_legal + *at) as u32);
+                rows.does.push((first_does + *at) as u32);
+                *at += 1;
+            }
+            start += Choices::n_slots(n);
+        }
+        rows.end = u32::try_from(rows.all_does.end).expect("slots fit their numbers");
+        rows
+    }
+}
+
 impl Part {
-    /// Code for the literals of each role.
-    fn new(graph: &Graph, library: &Library, wanted: Vec<Vec<Lit>>) -> Self {
+    /// Code for the literals of each role. `sources` are the slots of the
+    /// inputs in the [`Program`].
+    fn new(graph: &Graph, library: &Library, sources: &[u32], wanted: Vec<Vec<Lit>>) -> Self {
         let mut reads = vec![false; graph.n_nodes()];
         for literal in wanted.iter().flatten() {
             reads[literal.node() as usize] = true;
@@ -181,13 +213,13 @@ impl Part {
         for (input, slot) in slots.iter_mut().enumerate() {
             if reads[input + 1] {
                 *slot = first_slot;
-                inputs.push([SPARE + 1 + input as u32, first_slot]);
+                inputs.push([sources[input], first_slot]);
                 first_slot += 1;
             }
         }
         let assembler = Assembler { graph, library, inputs: &slots, first_slot };
         let all = wanted.iter().flatten().copied().collect();
-        let Assembly { phases, outputs, n_slots } = assembler.assemble(&[all], |_, _, _| true);
+        let Assembly { phases, outputs, n_slots } = assembler.assemble(&[all], &[], |_, _, _| true);
         let mut outputs = outputs.into_iter().flatten();
         let outputs = wanted.iter().map(|role| outputs.by_ref().take(role.len()).collect());
         let outputs = outputs.collect();

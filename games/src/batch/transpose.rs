@@ -31,9 +31,9 @@ mod tests {
         });
         let mut columns = rows;
         transpose(&mut columns);
-        for i in 0..64 {
-            for j in 0..64 {
-                assert_eq!(rows[i] >> j & 1, columns[j] >> i & 1);
+        for (i, row) in rows.iter().enumerate() {
+            for (j, column) in columns.iter().enumerate() {
+                assert_eq!(row >> j & 1, column >> i & 1);
             }
         }
         transpose(&mut columns);
