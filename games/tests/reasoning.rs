@@ -10,6 +10,7 @@ mod reasoning {
     mod guards;
     mod hostile;
     mod large;
+    mod network_machine;
     mod perft;
     mod playthroughs;
     mod random;
