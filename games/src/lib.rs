@@ -20,6 +20,7 @@ pub mod library;
 pub mod network;
 pub mod prover;
 pub mod reader;
+pub mod reasoner;
 mod relational;
 pub mod rulesheet;
 pub mod state_machine;
@@ -32,8 +33,9 @@ pub use finding::{Finding, Severity};
 pub use game::{Game, Kind};
 pub use grounding::{Budget, GroundingError, ground};
 pub use network::Network;
-pub use prover::{Prover, state_machine_for};
+pub use prover::Prover;
 pub use reader::SyntaxError;
+pub use reasoner::state_machine_for;
 pub use rulesheet::{Position, Rulesheet, Span};
 pub use state_machine::{
     Cancel, Goal, GoalReading, Guards, MAX_TERM_SIZE, MoveId, ReasoningError, RoleId, State,

@@ -61,17 +61,6 @@ pub struct Prover {
     facts: Vec<FactId>,
 }
 
-/// The reasoner to use for a game.
-///
-/// # Errors
-/// If the relations that rest on the rules alone exceed the guards.
-pub fn state_machine_for(
-    game: Arc<Game>,
-    guards: Guards,
-) -> Result<Box<dyn StateMachine>, ReasoningError> {
-    Ok(Box::new(Prover::new(game, guards)?))
-}
-
 impl Prover {
     /// Compiles the rules of a game.
     ///

@@ -200,8 +200,6 @@ pub(crate) struct Propagation {
     /// Nodes that flipped, with their new value, and whose consumers do not know
     /// yet.
     pending: Vec<u32>,
-    /// Counts changed so far: the work done.
-    work: u64,
 }
 
 impl Propagation {
@@ -212,7 +210,6 @@ impl Propagation {
             inputs: vec![0; wiring.n_inputs.div_ceil(64)],
             outputs: wiring.outputs.clone(),
             pending: Vec::new(),
-            work: 0,
             wiring,
         }
     }
@@ -257,20 +254,14 @@ impl Propagation {
         &self.outputs
     }
 
-    /// Number of counts changed so far.
-    pub(crate) fn work(&self) -> u64 {
-        self.work
-    }
-
     fn flip(&mut self, input: usize, value: bool) {
         self.inputs[input / 64] ^= 1 << (input % 64);
         self.pending.push((input as u32) << 1 | u32::from(value));
-        let Self { wiring, counts, outputs, pending, work, .. } = self;
+        let Self { wiring, counts, outputs, pending, .. } = self;
         while let Some(flipped) = pending.pop() {
             let (node, value) = ((flipped >> 1) as usize, flipped & 1);
             let middle = wiring.first_output[node] as usize;
             let takers = &wiring.consumers[wiring.first[node] as usize..middle];
-            *work += takers.len() as u64;
             for &taker in takers {
                 let gate = taker >> 1;
                 let count = &mut counts[gate as usize - wiring.n_inputs];
