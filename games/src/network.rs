@@ -7,6 +7,7 @@
 
 mod cone;
 pub(crate) mod constants;
+mod dot;
 mod graph;
 mod machine;
 mod propagation;
@@ -14,6 +15,7 @@ mod state;
 
 use std::sync::Arc;
 
+pub use dot::Dot;
 pub use graph::{Graph, Lit};
 pub use machine::NetworkMachine;
 

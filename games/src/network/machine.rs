@@ -41,7 +41,7 @@ pub struct NetworkMachine {
 /// What all forks share.
 #[derive(Debug)]
 struct Tables {
-    network: Network,
+    network: Arc<Network>,
     wiring: Arc<Wiring>,
     goals: Cone,
     percepts: Cone,
@@ -65,14 +65,14 @@ impl NetworkMachine {
     /// A machine that computes with `network`, and asks `prover`, which is to
     /// be of the same game, what the network does not know.
     #[must_use]
-    pub fn new(network: Network, prover: Prover) -> Self {
+    pub fn new(network: Arc<Network>, prover: Prover) -> Self {
         let tables = Arc::new(Tables::new(network, prover));
         Self::over(tables)
     }
 
     /// The network.
     #[must_use]
-    pub fn network(&self) -> &Network {
+    pub fn network(&self) -> &Arc<Network> {
         &self.tables.network
     }
 
@@ -165,7 +165,7 @@ impl NetworkMachine {
 }
 
 impl Tables {
-    fn new(network: Network, prover: Prover) -> Self {
+    fn new(network: Arc<Network>, prover: Prover) -> Self {
         let graph = &network.graph;
         let mut outputs = network.next.clone();
         let pad = |outputs: &mut Vec<Lit>| {

@@ -58,7 +58,7 @@ fn budget() -> Budget {
 fn check(game: Arc<Game>) -> bool {
     let Ok(network) = ground(&game, &budget(), &Cancel::new()) else { return false };
     let mut prover = Prover::new(Arc::clone(&game), Guards::default()).unwrap();
-    let mut machine = NetworkMachine::new(network, prover.clone());
+    let mut machine = NetworkMachine::new(std::sync::Arc::new(network), prover.clone());
     let mut random = Random::new(7);
     let (n_walks, n_steps) = walks();
     for walk in 0..n_walks {
