@@ -25,9 +25,9 @@ pub struct Budget {
 impl Default for Budget {
     fn default() -> Self {
         Self {
-            max_rows: 40_000_000,
+            max_rows: 16_000_000,
             max_bytes: 2 << 30,
-            max_steps: 1_000_000_000,
+            max_steps: 200_000_000,
             max_ands: 20_000_000,
             max_term_depth: 64,
         }

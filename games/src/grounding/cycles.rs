@@ -63,7 +63,15 @@ pub(super) fn fill(
             outside,
         });
     }
-    let lits = solve(circuit, workshop, &equations)?;
+    // Groups that are alike, such as what each cell is connected to, are solved
+    // in the same order, so that they share what they have in common.
+    let mut order: Vec<u32> = (0..n).collect();
+    let row_of = |node: u32| {
+        let member = first_of.partition_point(|&first| first <= node) - 1;
+        (member, workshop.tables[members[member]].row(node - first_of[member]))
+    };
+    order.sort_unstable_by(|&left, &right| row_of(left).cmp(&row_of(right)));
+    let lits = solve(circuit, workshop, &equations, &order)?;
     for (&id, &first) in members.iter().zip(&first_of) {
         let n_rows = workshop.tables[id].n_rows();
         circuit.lits[id] = lits[first as usize..(first + n_rows) as usize].to_vec();
@@ -123,6 +131,7 @@ fn solve(
     circuit: &mut Circuit,
     workshop: &mut Workshop,
     equations: &[Vec<Alternative>],
+    order: &[u32],
 ) -> Result<Vec<Lit>, Halt> {
     let edges: Vec<Vec<usize>> = equations
         .iter()
@@ -135,9 +144,11 @@ fn solve(
     drop(edges);
     let n_groups = group_of.iter().max().map_or(0, |&last| last + 1);
     let mut groups: Vec<SmallVec<[u32; 1]>> = vec![SmallVec::new(); n_groups];
-    for (node, &group) in group_of.iter().enumerate() {
-        groups[group].push(node as u32);
+    for &node in order {
+        groups[group_of[node as usize]].push(node);
     }
+    // By sentence, its number within its group.
+    let mut local = vec![0; equations.len()];
     let mut lits = vec![Lit::FALSE; equations.len()];
     for (group, nodes) in groups.iter().enumerate() {
         workshop.meter.step(nodes.len() as u64)?;
@@ -154,10 +165,13 @@ fn solve(
             continue;
         }
         circuit.n_cyclic += nodes.len() as u64;
+        for (at, &node) in nodes.iter().enumerate() {
+            local[node as usize] = at as u32;
+        }
         let is_linear =
             of_group().all(|one| one.holds.iter().filter(|id| is_inside(id)).count() < 2);
         if is_linear {
-            eliminate(circuit, workshop, equations, nodes, is_inside, &mut lits)?;
+            eliminate(circuit, workshop, equations, nodes, is_inside, &local, &mut lits)?;
         } else {
             iterate(circuit, workshop, equations, nodes, &mut lits)?;
         }
@@ -221,10 +235,10 @@ fn eliminate(
     equations: &[Vec<Alternative>],
     nodes: &[u32],
     is_inside: impl Fn(&u32) -> bool,
+    local: &[u32],
     lits: &mut [Lit],
 ) -> Result<(), Halt> {
     let n = nodes.len();
-    let local = |node: u32| nodes.binary_search(&node).expect("it is one of them") as u32;
     let mut rows: Vec<Row> = Vec::new();
     let mut constants: Vec<Lit> = Vec::new();
     // By sentence, those whose equations mention it.
@@ -245,7 +259,7 @@ fn eliminate(
                     for &other in &one.absent {
                         lit = circuit.gates.and(lit, !lits[other as usize]);
                     }
-                    let other = local(one.holds[inside]);
+                    let other = local[one.holds[inside] as usize];
                     if other as usize != at && lit != Lit::FALSE {
                         terms.push((other, lit));
                     }

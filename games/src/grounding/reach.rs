@@ -88,7 +88,8 @@ impl Reach {
                     if component.negation_inside && clause.stratum != stratum {
                         continue;
                     }
-                    let scope = if component.negation_inside { at << 32 | stratum + 1 } else { 0 };
+                    let scope =
+                        if component.negation_inside { (at << 32) | (stratum + 1) } else { 0 };
                     self.clause = id;
                     let Self { book, workshop, .. } = self;
                     split::split(book, clause, id, scope, Purpose::Reach, workshop)?;

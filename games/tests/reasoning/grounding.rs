@@ -73,6 +73,120 @@ fn networks_of_published_rulesheets_agree_with_the_prover() {
     assert_eq!(wrong, Vec::<&String>::new());
 }
 
+/// A game for one role from some rules.
+fn game(rules: &str) -> Game {
+    let text = format!("(role robot) (<= terminal (true done)) {rules}");
+    let validation = validate::read("test", &text, Case::Folded, Leniency::Lenient);
+    let Some(game) = validation.game else { panic!("{:?}", validation.findings) };
+    game
+}
+
+fn network(rules: &str, budget: &Budget) -> Result<Network, GroundingError> {
+    games::ground(&Arc::new(game(rules)), budget, &Cancel::new())
+}
+
+/// The rules have a network, and it agrees with the prover.
+fn agrees(rules: &str) {
+    check("rules", game(rules)).unwrap_or_else(|failure| panic!("{rules}: {failure}"));
+}
+
+const COINS: &str = "(coin a) (coin b) (coin c) (coin d) (<= (init (up ?c)) (coin ?c)) \
+    (<= (legal robot (flip ?c)) (coin ?c)) (<= (down ?c) (coin ?c) (not (true (up ?c)))) \
+    (<= (next (up ?c)) (true (up ?c)) (not (does robot (flip ?c)))) \
+    (<= (next (up ?c)) (down ?c) (does robot (flip ?c))) ";
+
+#[test]
+fn recursion_within_a_state_is_a_least_fixpoint() {
+    let ring = "(arc a b) (arc b c) (arc c d) (arc d a) (arc c a) ";
+    let linear = "(<= (to ?x ?y) (arc ?x ?y) (true (up ?x))) \
+        (<= (to ?x ?z) (to ?x ?y) (arc ?y ?z) (true (up ?y))) ";
+    let doubled = "(<= (to ?x ?y) (arc ?x ?y) (true (up ?x))) \
+        (<= (to ?x ?z) (to ?x ?y) (to ?y ?z)) ";
+    // The sentence rests on itself, and on nothing else.
+    let idle = "(<= (idle ?x) (idle ?x) (coin ?x)) (<= (lazy ?x) (idle ?x)) \
+        (<= (idle ?x) (lazy ?x) (true (up ?x))) (<= (goal robot 7) (idle a)) ";
+    let goals = "(<= (goal robot 100) (to a d)) (<= (goal robot 50) (not (to d b))) ";
+    let ends = "(<= terminal (to a a) (not (to a d)))";
+    for rules in [linear, doubled] {
+        agrees(&format!("{}{ring}{rules}{goals}{idle}{ends}", COINS));
+    }
+}
+
+#[test]
+fn negation_may_lead_back_to_the_same_relation() {
+    // Ground sentences are stratified, the relation is not.
+    agrees(&format!(
+        "{} (<= (goal robot 100) (true (up a)) (down b)) (<= (goal robot 50) (coin ?c) (down ?c)) \
+         (<= (goal ?r 0) (role ?r) (not (goal ?r 100)) (not (goal robot 50)))",
+        COINS
+    ));
+}
+
+#[test]
+fn variables_of_a_negation_alone_are_there_is_none() {
+    agrees(&format!(
+        "{} (<= (goal robot 100) (not (down ?c))) (<= (goal robot 0) (down a)) \
+         (<= (next (pair ?c ?d)) (down ?c) (true (up ?d)) (distinct ?c ?d)) \
+         (<= (goal robot 1) (coin ?c) (not (true (pair ?c ?x))))",
+        COINS
+    ));
+}
+
+#[test]
+fn whole_facts_and_moves_are_handed_on() {
+    agrees(
+        "(init (f 1)) (init (g 1 2)) (<= (next ?f) (true ?f) (not (lost ?f))) \
+         (<= (next (last ?m)) (does robot ?m)) (<= (lost ?f) (does robot (drop ?f)) (true ?f)) \
+         (small (f 1)) (small (g 1 2)) \
+         (<= (legal robot (drop ?f)) (true ?f) (small ?f)) (legal robot wait) \
+         (<= (goal robot 100) (not (true (f 1)))) (value many) (value 07) \
+         (<= (goal robot ?v) (true (f 1)) (value ?v))",
+    );
+}
+
+#[test]
+fn what_explodes_is_an_error_that_names_it() {
+    let digits: String = (0..10).map(|digit| format!("(d {digit}) ")).collect();
+    let rules = format!(
+        "{digits} (init x) (goal robot 0) (legal robot m) \
+         (<= (next (f ?a ?b ?c ?e)) (true x) (d ?a) (d ?b) (d ?c) (d ?e))"
+    );
+    assert_eq!(network(&rules, &Budget::default()).unwrap().n_facts(), 10_001);
+    let budget = Budget { max_rows: 9_000, ..Budget::default() };
+    let error = network(&rules, &budget).unwrap_err();
+    let GroundingError::Budget { relation, .. } = &error else { panic!("{error}") };
+    assert_eq!(relation, "next");
+    let growing = "(init (f 0)) (goal robot 0) (legal robot m) (<= (next (f ?x)) (true ?x))";
+    let too_deep = GroundingError::TermTooDeep { limit: 64, relation: "next".to_owned() };
+    assert_eq!(network(growing, &Budget::default()).unwrap_err(), too_deep);
+}
+
+#[test]
+fn a_raised_flag_stops_grounding() {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let game = Arc::new(game("(init x) (goal robot 0) (legal robot m)"));
+    let result = games::ground(&game, &Budget::default(), &cancel);
+    assert_eq!(result.unwrap_err(), GroundingError::Cancelled);
+}
+
+#[test]
+fn grounding_gives_the_same_network_each_time() {
+    for shipped in library::all() {
+        let game = validate::read(shipped.name, shipped.text, Case::Folded, Leniency::Strict).game;
+        let game = Arc::new(game.unwrap());
+        let ground = || games::ground(&game, &Budget::default(), &Cancel::new()).unwrap();
+        assert_eq!(format!("{:?}", outputs(&ground())), format!("{:?}", outputs(&ground())));
+    }
+}
+
+/// All of a network but the game and the table of its hashes.
+fn outputs(network: &Network) -> impl std::fmt::Debug + '_ {
+    let ands: Vec<_> = network.graph.ands().collect();
+    let Network { facts, initial, next, terminal, roles, .. } = network;
+    (ands, facts, initial, next, terminal, roles)
+}
+
 #[derive(Debug)]
 enum Failure {
     NoNetwork(GroundingError),
