@@ -25,6 +25,8 @@ mod pace;
 mod playouts;
 mod program;
 mod random;
+#[cfg(target_arch = "x86_64")]
+mod registers;
 mod transpose;
 
 use std::fmt;
@@ -95,11 +97,7 @@ impl Batch {
     #[must_use]
     pub fn new(program: &Arc<Program>, width: Width, seed: u64) -> Self {
         let shared = program.clone();
-        let core: Box<dyn Core> = match width {
-            Width::Lanes64 => Box::new(Slots::<Lanes64>::new(shared, seed)),
-            Width::Lanes256 => Box::new(Slots::<Lanes256>::new(shared, seed)),
-            Width::Lanes512 => Box::new(Slots::<Lanes512>::new(shared, seed)),
-        };
+        let core = core(shared, width, seed);
         let mut batch = Self { program: program.clone(), width, core };
         batch.fill(&program.network().initial_state());
         batch
@@ -303,6 +301,28 @@ impl Batch {
             self.program.network().n_state_words(),
             "a state of another network or machine"
         );
+    }
+}
+
+/// The slots of a width, in whatever form this CPU computes with best. The form
+/// makes no difference to results.
+fn core(program: Arc<Program>, width: Width, seed: u64) -> Box<dyn Core> {
+    #[cfg(target_arch = "x86_64")]
+    if registers::Registers::<1>::are_there() {
+        match width {
+            Width::Lanes64 => {}
+            Width::Lanes256 => {
+                return Box::new(Slots::<registers::Registers<1>>::new(program, seed));
+            }
+            Width::Lanes512 => {
+                return Box::new(Slots::<registers::Registers<2>>::new(program, seed));
+            }
+        }
+    }
+    match width {
+        Width::Lanes64 => Box::new(Slots::<Lanes64>::new(program, seed)),
+        Width::Lanes256 => Box::new(Slots::<Lanes256>::new(program, seed)),
+        Width::Lanes512 => Box::new(Slots::<Lanes512>::new(program, seed)),
     }
 }
 

@@ -104,9 +104,9 @@ pub(super) struct Commit<'a, B> {
     pub(super) first: usize,
     /// By fact: the slot of its next value.
     pub(super) next: &'a [u32],
-    /// By fact: what it becomes in `renewed`.
-    pub(super) origin: &'a [B],
-    /// The lanes that become `origin`; all others become what is next.
+    /// By fact: what it becomes in `renewed`; what it is, if `None`.
+    pub(super) origin: Option<&'a [B]>,
+    /// The lanes that do not become what is next.
     pub(super) renewed: B,
 }
 
@@ -115,15 +115,22 @@ impl<B: Block> Kernel for Commit<'_, B> {
 
     #[inline(always)]
     fn run(self) {
-        if self.renewed.any() {
-            let kept = !self.renewed;
-            for (at, (&next, &origin)) in self.next.iter().zip(self.origin).enumerate() {
+        let kept = !self.renewed;
+        if !self.renewed.any() {
+            for (at, &next) in self.next.iter().enumerate() {
+                self.slots[self.first + at] = self.slots[next as usize];
+            }
+        } else if let Some(origin) = self.origin {
+            for (at, (&next, &origin)) in self.next.iter().zip(origin).enumerate() {
                 let value = self.slots[next as usize] & kept | origin & self.renewed;
                 self.slots[self.first + at] = value;
             }
         } else {
+            // No fact's next value is in another fact's slot.
             for (at, &next) in self.next.iter().enumerate() {
-                self.slots[self.first + at] = self.slots[next as usize];
+                let next = self.slots[next as usize] & kept;
+                let fact = &mut self.slots[self.first + at];
+                *fact = next | *fact & self.renewed;
             }
         }
     }
@@ -199,13 +206,11 @@ impl<B: Block> Core for Slots<B> {
 
     fn advance(&mut self) {
         Self::execute(&self.program.next, &mut self.slots);
-        let first = self.program.fact(0);
-        let origin = self.slots[first..first + self.program.network.n_facts()].to_vec();
         features::run(Commit {
             slots: &mut self.slots,
-            first,
+            first: self.program.fact(0),
             next: &self.program.next_facts,
-            origin: &origin,
+            origin: None,
             renewed: !self.moving,
         });
         self.clear_choices();

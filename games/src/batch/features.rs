@@ -46,9 +46,10 @@ fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
     kernel.run()
 }
 
-/// Every CPU with AVX2 has the others too, but it is not written anywhere.
+/// Whether there is AVX2, and what every CPU with AVX2 has too, though that is
+/// not written anywhere.
 #[cfg(target_arch = "x86_64")]
-fn has_avx2() -> bool {
+pub(super) fn has_avx2() -> bool {
     is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")

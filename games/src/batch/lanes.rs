@@ -66,6 +66,25 @@ pub(crate) trait Lanes:
         *word = *word & !(1 << (lane % 64)) | u64::from(value) << (lane % 64);
     }
 
+    /// The next random block of xoshiro256++, a generator for each word.
+    #[inline(always)]
+    fn xoshiro([a, b, c, d]: &mut [Self; 4]) -> Self {
+        let mut random = Self::NONE;
+        for (i, word) in random.words_mut().iter_mut().enumerate() {
+            let (a, b) = (&mut a.words_mut()[i], &mut b.words_mut()[i]);
+            let (c, d) = (&mut c.words_mut()[i], &mut d.words_mut()[i]);
+            *word = a.wrapping_add(*d).rotate_left(23).wrapping_add(*a);
+            let shifted = *b << 17;
+            *c ^= *a;
+            *d ^= *b;
+            *b ^= *c;
+            *a ^= *d;
+            *c ^= shifted;
+            *d = d.rotate_left(45);
+        }
+        random
+    }
+
     /// The first `n` of these lanes (all, if they are not more).
     fn first(self, n: u64) -> Self {
         let mut kept = Self::NONE;

@@ -207,7 +207,7 @@ impl<B: Block> Kernel for Run<'_, B> {
                 slots: &mut self.slots.slots,
                 first,
                 next: &program.next_facts,
-                origin: &self.origin,
+                origin: Some(&self.origin),
                 renewed,
             }
             .run();

@@ -28,21 +28,7 @@ impl<L: Lanes> Random<L> {
     /// The next plane.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> L {
-        let mut plane = L::NONE;
-        let [a, b, c, d] = &mut self.state;
-        for (i, word) in plane.words_mut().iter_mut().enumerate() {
-            let (a, b) = (&mut a.words_mut()[i], &mut b.words_mut()[i]);
-            let (c, d) = (&mut c.words_mut()[i], &mut d.words_mut()[i]);
-            *word = a.wrapping_add(*d).rotate_left(23).wrapping_add(*a);
-            let shifted = *b << 17;
-            *c ^= *a;
-            *d ^= *b;
-            *b ^= *c;
-            *a ^= *d;
-            *c ^= shifted;
-            *d = d.rotate_left(45);
-        }
-        plane
+        L::xoshiro(&mut self.state)
     }
 }
 
