@@ -40,7 +40,8 @@ fn main() {
         seconds = names[at + 1].parse().unwrap();
         names.drain(at..at + 2);
     }
-    names.retain(|name| !name.starts_with("--"));
+    // Without `--bench` other words are filters of tests.
+    names.retain(|name| benches && !name.starts_with("--"));
     if names.is_empty() {
         let n = if benches { GAMES.len() } else { 2 };
         names = GAMES[..n].iter().map(|&name| name.to_owned()).collect();

@@ -32,7 +32,7 @@ mod transpose;
 use std::fmt;
 use std::sync::Arc;
 
-pub use playouts::{Goals, Limits, Playouts};
+pub use playouts::{Course, Goals, Limits, Playouts};
 pub use program::{Program, Size};
 
 use self::core::{Core, Slots};
@@ -289,8 +289,26 @@ impl Batch {
     /// If it is no state of this network.
     #[must_use]
     pub fn playouts(&mut self, from: &State, limits: &Limits) -> Playouts {
+        self.playouts_while(from, limits, &mut |_| Course::GoOn)
+    }
+
+    /// The same for callers with a clock or a reason to break off: `watch` is
+    /// asked before each step of all lanes and told what the playouts came to
+    /// so far, goals of recent ends not yet among it. A step is short, from a
+    /// millionth of a second, so who reads a clock may want to do so only
+    /// after so many states.
+    ///
+    /// # Panics
+    /// If it is no state of this network.
+    #[must_use]
+    pub fn playouts_while(
+        &mut self,
+        from: &State,
+        limits: &Limits,
+        watch: &mut dyn FnMut(&Playouts) -> Course,
+    ) -> Playouts {
         self.check(from);
-        let playouts = self.core.playouts(from, limits);
+        let playouts = self.core.playouts(from, limits, watch);
         self.core.clear_choices();
         playouts
     }

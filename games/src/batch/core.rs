@@ -7,7 +7,7 @@ use super::code::{ALL, Code};
 use super::features::{self, Kernel};
 use super::interpreter::Interpret;
 use super::lanes::Block;
-use super::playouts::{Limits, Playouts, Run};
+use super::playouts::{Course, Limits, Playouts, Run};
 use super::program::{Part, Program};
 use super::transpose::transpose;
 use crate::State;
@@ -43,7 +43,12 @@ pub(super) trait Core: Send {
     /// By role and percept: its lanes, as last computed.
     fn percept(&self, slot: u32) -> &[u64];
     /// Plays at random.
-    fn playouts(&mut self, from: &State, limits: &Limits) -> Playouts;
+    fn playouts(
+        &mut self,
+        from: &State,
+        limits: &Limits,
+        watch: &mut dyn FnMut(&Playouts) -> Course,
+    ) -> Playouts;
 }
 
 /// Slots of one width.
@@ -232,7 +237,12 @@ impl<B: Block> Core for Slots<B> {
         self.percepts[slot as usize].words()
     }
 
-    fn playouts(&mut self, from: &State, limits: &Limits) -> Playouts {
-        features::run(Run::new(self, from, limits))
+    fn playouts(
+        &mut self,
+        from: &State,
+        limits: &Limits,
+        watch: &mut dyn FnMut(&Playouts) -> Course,
+    ) -> Playouts {
+        features::run(Run::new(self, from, limits, watch))
     }
 }
