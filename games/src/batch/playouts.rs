@@ -203,6 +203,7 @@ impl<B: Block> Kernel for Run<'_, B> {
     #[inline(always)]
     fn run(mut self) -> Playouts {
         let program = self.slots.program.clone();
+        let results = self.slots.results().clone();
         let first = program.fact(0);
         self.slots.slots[first..first + self.origin.len()].copy_from_slice(&self.origin);
         self.running = self.start(B::ALL);
@@ -213,8 +214,8 @@ impl<B: Block> Kernel for Run<'_, B> {
                 self.result.n_abandoned += self.running.count();
                 break;
             }
-            Slots::execute(&program.state, &mut self.slots.slots);
-            let terminal = self.slots.slots[program.terminal as usize] & self.running;
+            self.slots.compute_state();
+            let terminal = self.slots.slots[results.terminal as usize] & self.running;
             if terminal.any() {
                 self.end(terminal);
             }
@@ -231,7 +232,7 @@ impl<B: Block> Kernel for Run<'_, B> {
                 self.result.n_stuck += stuck.count();
                 self.note_lengths(stuck);
             }
-            Slots::execute(&program.next, &mut self.slots.slots);
+            self.slots.compute_next();
             self.result.n_states += moving.count();
             let has_ended = (self.running & !moving).any();
             let may_start = self.pace.may_start(self.slots.chooser.work, has_ended);
@@ -240,7 +241,7 @@ impl<B: Block> Kernel for Run<'_, B> {
             Commit {
                 slots: &mut self.slots.slots,
                 first,
-                next: &program.next_facts,
+                next: &results.next_facts,
                 origin: Some(&self.origin),
                 renewed,
             }
@@ -301,11 +302,10 @@ impl<B: Block> Run<'_, B> {
     /// Counts the goals of the ends that are put aside.
     #[inline(always)]
     fn compute_goals(&mut self) {
-        let program = &self.slots.program;
-        let planes = &mut self.slots.goals;
-        Slots::execute(&program.goals.code, planes);
+        self.slots.compute_goals();
+        let (program, planes) = (&self.slots.program, &self.slots.goals);
         for (role, goals) in self.result.goals.iter_mut().enumerate() {
-            let outputs = &program.goals.outputs[role];
+            let outputs = &self.slots.results().goals[role];
             let (mut some, mut several, mut unsound) = (B::NONE, B::NONE, B::NONE);
             for (&slot, value) in outputs.iter().zip(program.goal_values(role)) {
                 let lanes = planes[slot as usize];
