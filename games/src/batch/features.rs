@@ -57,7 +57,20 @@ pub(super) fn has_avx2() -> bool {
         && is_x86_feature_detected!("lzcnt")
 }
 
+/// Whether there is AVX-512 as far as it is used, also on shorter registers.
 #[cfg(target_arch = "x86_64")]
-fn has_avx512() -> bool {
+pub(super) fn has_avx512() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") && has_avx2()
+}
+
+/// Other computers have neither.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn has_avx2() -> bool {
+    false
+}
+
+/// Other computers have neither.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn has_avx512() -> bool {
+    false
 }
