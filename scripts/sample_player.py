@@ -6,7 +6,7 @@
 It speaks the GGP protocol over HTTP and works out its legal moves from the rules
 it is sent. It does not try to win: `Match.choose` is the place to begin.
 """
-import argparse, itertools, random, re
+import argparse, itertools, random, re, threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SPELLING = {}  # how names were first spelled, by their lower case
@@ -128,16 +128,17 @@ class Match:
         return legal[0] if OPTIONS.strategy == "legal" else random.choice(legal)
 
 class Handler(BaseHTTPRequestHandler):
-    matches = {}  # one at a time
+    matches, lock = {}, threading.Lock()  # one match at a time, and one message
     def do_POST(self):
         verb, *rest = parse(self.rfile.read(int(self.headers["Content-Length"])).decode("ascii", "replace"))
         reply = {"start": "ready", "stop": "done", "abort": "aborted"}.get(verb, "((name sample) (status available))")
-        if verb == "start":
-            self.matches.clear()
-            self.matches[rest[0]] = Match(*rest[1:])
-        elif verb in ("play", "stop") and rest[0] in self.matches:
-            self.matches[rest[0]].update(*rest[1:])
-            reply = show(self.matches[rest[0]].choose()) if verb == "play" else reply
+        with self.lock:  # the next message comes when the clock is over, thinking or not
+            if verb == "start":
+                self.matches.clear()
+                self.matches[rest[0]] = Match(*rest[1:])
+            elif verb in ("play", "stop") and rest[0] in self.matches:
+                self.matches[rest[0]].update(*rest[1:])
+                reply = show(self.matches[rest[0]].choose()) if verb == "play" else reply
         self.wfile.write(b"HTTP/1.0 200 OK\r\nContent-Type: text/acl\r\n\r\n" + reply.encode())
 
 if __name__ == "__main__":

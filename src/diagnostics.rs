@@ -10,6 +10,14 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use games::{Finding, Severity, Span};
 
+/// Findings drawn of one rulesheet: more nobody reads.
+const MAX_DRAWN: usize = 200;
+
+/// Lines are shown whole if they are not longer than this, and else about so many
+/// bytes before and after the place.
+const MAX_LINE: usize = 400;
+const AROUND: usize = 60;
+
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// All that was found in one rulesheet, with the text it was found in.
@@ -87,7 +95,8 @@ impl Diagnostics {
         }
     }
 
-    /// Draws all findings of at least this severity, a blank line after each.
+    /// Draws the findings of at least this severity, a blank line after each; of
+    /// very many the first.
     #[must_use]
     pub fn draw(&self, from: Severity, colours: Colours) -> String {
         let renderer = match colours {
@@ -97,9 +106,15 @@ impl Diagnostics {
         .decor_style(DecorStyle::Ascii);
         let shown = Shown::new(&self.text);
         let mut drawn = String::new();
-        for finding in self.findings.iter().filter(|finding| finding.severity >= from) {
+        let mut findings = self.findings.iter().filter(|finding| finding.severity >= from);
+        for finding in findings.by_ref().take(MAX_DRAWN) {
             let group = shown.group(&self.file, finding);
             writeln!(drawn, "{}\n", renderer.render(&[group])).expect("a string takes all text");
+        }
+        match findings.count() {
+            0 => {}
+            more => writeln!(drawn, "... and {more} more findings; --json lists all\n")
+                .expect("a string takes all text"),
         }
         drawn
     }
@@ -157,15 +172,36 @@ impl Shown {
         } else {
             let span = self.span(finding.span);
             let (line, lines) = self.lines(&span);
-            let at = span.start - lines.start..span.end - lines.start;
-            title.element(
-                Snippet::source(&self.text[lines])
-                    .line_start(line + 1)
-                    .path(file)
-                    .annotation(AnnotationKind::Primary.span(at)),
-            )
+            let (part, at) = self.part(&lines, &span);
+            let annotation = AnnotationKind::Primary.span(at);
+            let source = Snippet::source(&self.text[part.clone()]).line_start(line + 1);
+            if part == lines {
+                title.element(source.path(file).annotation(annotation))
+            } else {
+                let column = self.text[lines.start..span.start].chars().count();
+                let origin = Origin::path(file).line(line + 1).char_column(column + 1);
+                title.element(origin).element(source.annotation(annotation))
+            }
         };
         group.element(Level::HELP.message(&finding.help))
+    }
+
+    /// The bytes to be drawn of `lines`, and where `span` is in them. Rendering
+    /// grows with the square of a line's length.
+    fn part(&self, lines: &Range<usize>, span: &Range<usize>) -> (Range<usize>, Range<usize>) {
+        let text = &self.text[lines.clone()];
+        if text.lines().all(|line| line.len() <= MAX_LINE) {
+            return (lines.clone(), span.start - lines.start..span.end - lines.start);
+        }
+        let first_line = self.text[span.clone()].find('\n').map_or(span.end, |at| span.start + at);
+        let end_of_mark = first_line.min(span.start + MAX_LINE).max(span.start);
+        let line_end =
+            self.text[span.start..].find('\n').map_or(self.text.len(), |at| span.start + at);
+        let boundary = |at: usize| (0..=at).rev().find(|&at| self.text.is_char_boundary(at));
+        let start = boundary(span.start.saturating_sub(AROUND)).unwrap_or(0).max(lines.start);
+        let end = boundary((end_of_mark + AROUND).min(line_end)).unwrap_or(line_end);
+        let mark_end = boundary(end_of_mark.min(end)).unwrap_or(end);
+        (start..end.max(span.start), span.start - start..mark_end.max(span.start) - start)
     }
 
     fn span(&self, span: Span) -> Range<usize> {
@@ -276,6 +312,32 @@ mod tests {
 
         "#]],
         );
+    }
+
+    #[test]
+    fn long_lines_are_drawn_in_part() {
+        let text = format!("(a {}(x) {})", "é ".repeat(5000), "b ".repeat(5000));
+        let start = text.find("(x)").unwrap();
+        let finding = |span| Finding {
+            code: "some-code",
+            severity: Severity::Error,
+            span,
+            message: "something is wrong".to_owned(),
+            help: "do something".to_owned(),
+        };
+        let place = Span { start: start as u32, end: start as u32 + 3 };
+        let whole = Span { start: 0, end: text.len() as u32 };
+        let draw = |findings| {
+            Diagnostics::new("game.kif", text.as_str(), findings)
+                .draw(Severity::Error, Colours::Plain)
+        };
+        let drawn = draw(vec![finding(place)]);
+        assert!(drawn.contains("game.kif:1:10004"), "{drawn}");
+        assert!(drawn.contains("é (x) b") && drawn.len() < 1000, "{drawn}");
+        assert!(drawn.lines().any(|line| line.trim_end().ends_with("^^^")), "{drawn}");
+        assert!(draw(vec![finding(whole)]).len() < 2000);
+        let drawn = draw(vec![finding(place); 1000]);
+        assert!(drawn.ends_with("... and 800 more findings; --json lists all\n\n"), "{drawn}");
     }
 
     #[test]

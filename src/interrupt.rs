@@ -4,7 +4,7 @@ use tokio::runtime::Builder;
 
 use crate::exit_code;
 
-/// From now on the first interrupt (or request to terminate) calls `stop`, and
+/// From now on the first interrupt (or request to terminate, or closed terminal) calls `stop`, and
 /// the second ends the process.
 ///
 /// # Errors
@@ -28,6 +28,8 @@ pub fn on_interrupt(stop: impl FnOnce() + Send + 'static) -> std::io::Result<()>
 struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
+    /// `None` if it is ignored, as under `nohup`.
+    hangup: Option<tokio::signal::unix::Signal>,
 }
 
 #[cfg(unix)]
@@ -35,15 +37,35 @@ impl Signals {
     fn register() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         let interrupt = signal(SignalKind::interrupt())?;
-        Ok(Self { interrupt, terminate: signal(SignalKind::terminate())? })
+        let hangup = (!ignores_hangup()).then(|| signal(SignalKind::hangup())).transpose()?;
+        Ok(Self { interrupt, terminate: signal(SignalKind::terminate())?, hangup })
     }
 
     async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
+            _ = received(self.hangup.as_mut()) => {}
         }
     }
+}
+
+/// Waits for a signal, or for ever.
+#[cfg(unix)]
+async fn received(signal: Option<&mut tokio::signal::unix::Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
+    }
+}
+
+/// Whether whoever started us wants us to outlive the terminal.
+#[cfg(unix)]
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 1 == 1)
 }
 
 #[cfg(not(unix))]

@@ -24,7 +24,6 @@ mod time_odds;
 mod worker;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -38,7 +37,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 pub use crate::protocol::Reading;
-pub use programs::LaunchError;
+pub use programs::{LaunchError, PlayerStderr};
 pub use remote::AddressError;
 pub use time_odds::TimeOdds;
 pub use worker::Worker;
@@ -91,9 +90,8 @@ impl PreparedGame {
 pub struct ManagerSettings {
     /// Looks up kinds of built-in players.
     pub registry: fn(&str) -> Option<&'static Kind>,
-    /// Folder for what launched players write to their standard error;
-    /// discarded if `None`.
-    pub log_folder: Option<PathBuf>,
+    /// What becomes of what launched players write to their standard error.
+    pub stderr: PlayerStderr,
     /// Time for a launched player until it answers INFO.
     pub launch_limit: Duration,
     /// Time to connect to a player, apart from its clocks.
@@ -104,7 +102,7 @@ impl Default for ManagerSettings {
     fn default() -> Self {
         Self {
             registry: players::find,
-            log_folder: None,
+            stderr: PlayerStderr::default(),
             launch_limit: Duration::from_secs(10),
             connect_limit: Duration::from_secs(5),
         }
@@ -118,6 +116,8 @@ pub struct Manager {
     programs: Programs,
     /// Remote players that are in a match. Each plays one at a time.
     addresses: Mutex<BTreeSet<Address>>,
+    /// Remote players that were not to be reached in their last match.
+    doubted: Mutex<BTreeSet<Address>>,
     address_freed: Condvar,
     interrupt: watch::Sender<bool>,
     /// Ends what the manager itself computes.
@@ -191,11 +191,12 @@ impl Manager {
     /// A manager without matches.
     #[must_use]
     pub fn new(settings: ManagerSettings) -> Arc<Self> {
-        let programs = Programs::new(settings.log_folder.clone());
+        let programs = Programs::new(settings.stderr.clone());
         Arc::new(Self {
             settings,
             programs,
             addresses: Mutex::new(BTreeSet::new()),
+            doubted: Mutex::new(BTreeSet::new()),
             address_freed: Condvar::new(),
             interrupt: watch::Sender::new(false),
             cancel: Cancel::new(),
@@ -319,6 +320,25 @@ impl Manager {
         }
     }
 
+    /// Notes that a remote player could not be reached.
+    fn doubt(&self, address: Address) {
+        self.doubted.lock().unwrap_or_else(PoisonError::into_inner).insert(address);
+    }
+
+    /// Whether a remote player that could not be reached in its last match
+    /// answers again.
+    fn is_back(&self, net: &Net, target: &Target, address: &Address) -> bool {
+        let lock = || self.doubted.lock().unwrap_or_else(PoisonError::into_inner);
+        if !lock().contains(address) {
+            return true;
+        }
+        let answers = net.answers(target, self.info_limits(INFO_LIMIT));
+        if answers {
+            lock().remove(address);
+        }
+        answers
+    }
+
     /// Waits until no other match uses any of `addresses`.
     fn claim(&self, addresses: BTreeSet<Address>) -> Claim<'_> {
         if !addresses.is_empty() {
@@ -365,8 +385,12 @@ impl Net {
 
     fn answers_info(&self, program: &Program, limits: Limits) -> bool {
         let Ok(target) = Target::new("", LOCALHOST, program.port) else { return false };
+        self.answers(&target, limits)
+    }
+
+    fn answers(&self, target: &Target, limits: Limits) -> bool {
         let info = Message::Info.to_string();
-        self.runtime.block_on(exchange(&self.client, &target, info, limits)).reply.is_ok()
+        self.runtime.block_on(exchange(&self.client, target, info, limits)).reply.is_ok()
     }
 }
 

@@ -17,7 +17,7 @@ use results::journal::{JobState, Journal, JournalError, JournalWriter, Torn};
 use results::record::{FORMAT_VERSION, Header};
 
 use crate::schedule::Schedule;
-use crate::spec::{Spec, lock_text};
+use crate::spec::{Spec, differences, lock_text};
 
 /// Why a folder cannot hold this run.
 #[derive(Debug, thiserror::Error)]
@@ -39,17 +39,15 @@ pub enum FolderError {
     },
     /// It holds a run of another spec.
     #[error(
-        "use the folder {}: it holds a run of another spec (hash {found}, this one has {expected}); \
+        "use the folder {}: it holds a run of another spec ({}); \
          name another folder by --out, or keep its matches by --extend if this spec plays them all",
-        path.display()
+        path.display(), told(differences)
     )]
     OtherSpec {
         /// The folder.
         path: PathBuf,
-        /// Hash of the spec it was begun with.
-        found: String,
-        /// Hash of the spec at hand.
-        expected: String,
+        /// In what the specs differ.
+        differences: Vec<String>,
     },
     /// Asked to extend a run, but the spec does not play all its matches.
     #[error(
@@ -68,6 +66,13 @@ pub enum FolderError {
     /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
+}
+
+fn told(differences: &[String]) -> String {
+    if differences.is_empty() {
+        return "its spec.lock.toml does not tell in what".to_owned();
+    }
+    format!("they differ in {}", differences.join(", "))
 }
 
 /// A folder that is ours to write.
@@ -114,8 +119,10 @@ pub fn open(
                 torn = extend_journal(path, &journal, &header, schedule)?;
                 JournalWriter::resume(&journal, &header)?
             }
-            Err(JournalError::OtherSpec { found, expected, .. }) => {
-                return Err(FolderError::OtherSpec { path: path.to_owned(), found, expected });
+            Err(JournalError::OtherSpec { .. }) => {
+                let begun = std::fs::read_to_string(path.join(SPEC_LOCK)).unwrap_or_default();
+                let differences = differences(&begun, &lock_text(spec));
+                return Err(FolderError::OtherSpec { path: path.to_owned(), differences });
             }
             other => other?,
         }

@@ -97,10 +97,15 @@ pub fn run(
         for index in 0..n_workers {
             let batches = Batches { sender: sender.clone(), events: vec![], began, sent: began };
             let (cursor, worker) = (&cursor, manager.worker());
-            std::thread::Builder::new()
+            let spawned = std::thread::Builder::new()
                 .name(format!("worker {index}"))
-                .spawn_scoped(scope, move || work(tournament, cursor, stop, worker, batches))
-                .expect("the system has a thread for each worker");
+                .spawn_scoped(scope, move || work(tournament, cursor, stop, worker, batches));
+            if let Err(error) = spawned {
+                // Fewer workers play the same; none play nothing.
+                let message = format!("only {index} of {n_workers} matches at once: {error}");
+                dispatcher.tell(began.elapsed(), EventKind::Notice { message });
+                break;
+            }
         }
         drop(sender);
         dispatcher.drain(&receiver);

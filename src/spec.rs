@@ -5,6 +5,7 @@
 //! hashable, and all that a schedule needs. The keys are documented in
 //! `docs/spec.md`.
 
+mod difference;
 pub(crate) mod duration;
 mod error;
 pub(crate) mod file;
@@ -22,6 +23,7 @@ use crate::game_source::{CaseMode, GameSource, Reading as RulesReading};
 use crate::manager::{Dialect, GoalConflict, MatchRules, PlayerConfig, Reading, Substitute};
 use crate::schedule::{Plan, PlannedGame, PlannedPlayer, Seating, TimeBudget};
 
+pub use difference::differences;
 pub use error::SpecError;
 pub use file::{Overrides, read};
 pub use lock::{LOCK_HEADER, lock_text};
@@ -217,6 +219,7 @@ pub fn time_budget_words(time: &TimeBudget) -> String {
             humantime::format_duration(time.clocks.start),
             humantime::format_duration(time.clocks.play)
         ),
+        Budget::Nodes(1) => "1 node a move".to_owned(),
         Budget::Nodes(nodes) => format!("{nodes} nodes a move"),
     }
 }

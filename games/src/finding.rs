@@ -54,16 +54,23 @@ impl Finding {
     }
 }
 
+/// Most findings of each severity that are kept: nobody reads more, and a text
+/// of a megabyte of nothing but errors must not become gigabytes of messages.
+pub(crate) const MAX_FINDINGS: usize = 1000;
+
 /// The findings made so far.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     made: Vec<Finding>,
+    n_made: [usize; 3],
     said: FxHashSet<(&'static str, SymbolId, usize)>,
 }
 
 impl Findings {
     pub(crate) fn with(made: Vec<Finding>) -> Self {
-        Self { made, said: FxHashSet::default() }
+        let mut n_made = [0; 3];
+        made.iter().for_each(|finding| n_made[finding.severity as usize] += 1);
+        Self { made, n_made, said: FxHashSet::default() }
     }
 
     pub(crate) fn push(
@@ -74,6 +81,11 @@ impl Findings {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
+        let n_made = &mut self.n_made[severity as usize];
+        *n_made += 1;
+        if *n_made > MAX_FINDINGS {
+            return;
+        }
         let (message, help) = (message.into(), help.into());
         self.made.push(Finding { code, severity, span, message, help });
     }

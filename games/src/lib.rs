@@ -29,8 +29,8 @@ pub use prover::{Prover, state_machine_for};
 pub use reader::SyntaxError;
 pub use rulesheet::{Position, Rulesheet, Span};
 pub use state_machine::{
-    Cancel, Goal, GoalReading, Guards, MoveId, ReasoningError, RoleId, State, StateMachine,
-    Statistic, StatisticValue,
+    Cancel, Goal, GoalReading, Guards, MAX_TERM_SIZE, MoveId, ReasoningError, RoleId, State,
+    StateMachine, Statistic, StatisticValue,
 };
 pub use symbol::{Case, SymbolId, Symbols};
 pub use validate::{Leniency, Validation, validate};

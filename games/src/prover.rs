@@ -82,10 +82,13 @@ impl Prover {
     pub fn new(game: Arc<Game>, guards: Guards) -> Result<Self, ReasoningError> {
         let mut terms = Terms::default();
         let roles: Vec<TermId> = game.roles().iter().map(|&role| terms.constant(role)).collect();
-        let rules = rules::rules(&game, &mut terms);
+        let rules = rules::rules(&game, &mut terms)?;
         let mut blueprint = Blueprint::new(rules, &mut terms, roles, &guards)?;
-        let program = blueprint.program();
-        let engine = Engine::new(&program, terms, guards);
+        let limit = guards.max_steps;
+        let planned = blueprint.program(limit.saturating_sub(blueprint.steps));
+        let (program, steps) = planned.ok_or(ReasoningError::TooManySteps { limit })?;
+        let mut engine = Engine::new(&program, terms, guards);
+        engine.work = blueprint.steps + steps;
         let mut fact_tables = Vec::new();
         for facts in &program.facts {
             let functor = facts.functor as usize;
@@ -110,13 +113,15 @@ impl Prover {
         Ok(prover)
     }
 
-    /// Goes over to the program of a changed blueprint.
-    fn adopt(&mut self, blueprint: &mut Blueprint) {
-        let program = blueprint.program();
+    /// Goes over to the program of a changed blueprint, unless planning it takes
+    /// more than these steps; then all stays as it is.
+    fn adopt(&mut self, blueprint: &mut Blueprint, max_steps: u64) -> Result<u64, Halt> {
+        let (program, steps) = blueprint.program(max_steps).ok_or(Halt::Budget)?;
         self.engine.renew(&program);
         self.program = Arc::new(program);
         self.blueprint = Arc::new(blueprint.clone());
         self.is_loaded = false;
+        Ok(steps)
     }
 
     /// Answers a question; if evaluation fails, tries another way to evaluate.
@@ -138,7 +143,10 @@ impl Prover {
                 (Some((component, mode)), _) => {
                     let mut blueprint = (*self.blueprint).clone();
                     blueprint.set_mode(component, mode);
-                    self.adopt(&mut blueprint);
+                    let limit = self.engine.max_steps();
+                    if self.adopt(&mut blueprint, limit).is_err() {
+                        return Err(self.engine.too_many_steps());
+                    }
                 }
                 (None, Halt::Error(error)) => return Err(error),
                 (None, Halt::Budget) => return Err(self.engine.too_many_steps()),

@@ -4,11 +4,15 @@
 //! It never recurses: nesting deeper than [`MAX_DEPTH`] is an error, so that
 //! all who walk, print or drop what was read may recurse.
 
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, MAX_FINDINGS, Severity};
 use crate::rulesheet::Span;
 
 /// Deepest nesting of lists that is read, for rulesheets and messages alike.
 pub const MAX_DEPTH: usize = 1000;
+
+/// Most forms that are reported as never closed: what stands behind such a form
+/// is read again.
+const MAX_RETURNS: usize = 20;
 
 /// Why a text is no sequence of lists and atoms.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -125,6 +129,8 @@ pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,
     unterminated_comment: Option<Span>,
+    /// Forms that may still be found unclosed. Behind each one reading goes back.
+    n_returns: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -141,7 +147,7 @@ impl<'a> Reader<'a> {
             return Err(SyntaxError::TooLong);
         }
         let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Ok(Self { text, at, unterminated_comment: None })
+        Ok(Self { text, at, unterminated_comment: None, n_returns: MAX_RETURNS })
     }
 
     /// The block comment that reaches to the end of the text, if one was met.
@@ -166,12 +172,19 @@ impl<'a> Reader<'a> {
             let Some((token, span)) = self.next_token() else {
                 if let Some(&(outermost, _)) = open.first() {
                     errors.push(SyntaxError::Unclosed { span: outermost });
+                    self.n_returns -= 1;
+                    if self.n_returns == 0 {
+                        return None;
+                    }
                     self.at = self.next_form_after(outermost);
                     open.clear();
                     continue;
                 }
                 return None;
             };
+            if errors.len() >= MAX_FINDINGS {
+                return None;
+            }
             let node = match token {
                 Token::Open if open.len() == MAX_DEPTH => {
                     errors.push(SyntaxError::TooDeep { span });

@@ -103,10 +103,15 @@ pub struct Guards {
     /// Most facts derived for a single state.
     pub max_facts: usize,
     /// Most steps of joining relations for a single question about a state, and
-    /// for all relations together that rest on the rules alone. A hundred million
+    /// for making a machine: planning, all relations together that rest on the
+    /// rules alone, and tuning, which ends early instead. A hundred million
     /// take some tenths of a second.
     pub max_steps: u64,
 }
+
+/// Most symbols of a derived term, written out. Equal parts are stored once, so
+/// that a term of little depth may be too large to be written down.
+pub const MAX_TERM_SIZE: u32 = 100_000;
 
 impl Default for Guards {
     fn default() -> Self {
@@ -125,6 +130,12 @@ pub enum ReasoningError {
         /// The limit that was reached.
         limit: u32,
     },
+    /// A rule builds larger terms than [`MAX_TERM_SIZE`].
+    #[error("derive a term of more than {limit} symbols; some rule keeps doubling its terms")]
+    TermTooLarge {
+        /// The limit that was reached.
+        limit: u32,
+    },
     /// More facts follow than [`Guards::max_facts`].
     #[error("derive more than {limit} facts for a single state")]
     TooManyFacts {
@@ -136,6 +147,18 @@ pub enum ReasoningError {
     TooManySteps {
         /// The limit that was reached.
         limit: u64,
+    },
+    /// Alternatives make more conditions of the rules than a machine is made of.
+    #[error("prepare the rules: their alternatives make more than {limit} conditions")]
+    RulesTooLarge {
+        /// The limit that was reached.
+        limit: usize,
+    },
+    /// More different terms were met than a machine holds in memory.
+    #[error("derive more than {limit} different terms")]
+    TooManyTerms {
+        /// The limit that was reached.
+        limit: usize,
     },
     /// The [`Cancel`] flag was raised.
     #[error("finish: the computation was cancelled")]

@@ -6,6 +6,8 @@
 mod reasoning {
     mod corpus;
     mod guards;
+    mod hostile;
+    mod large;
     mod perft;
     mod playthroughs;
     mod random;

@@ -489,6 +489,8 @@ mod tests {
             for threads in 1..40 {
                 let error = Evidence::read_with(&path, threads).unwrap_err();
                 assert!(matches!(error, JournalError::Damaged { .. }), "{threads} {error}");
+                let place = format!("line {} ", line + 1);
+                assert!(threads > 1 || error.to_string().contains(&place), "{error}");
             }
         }
     }

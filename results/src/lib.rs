@@ -20,4 +20,5 @@ pub mod report;
 #[cfg(test)]
 mod sample;
 pub mod standings;
+pub mod stats;
 pub mod tables;

@@ -226,6 +226,13 @@ impl SeatRecord {
     pub fn is_manager(&self) -> bool {
         self.role == MANAGER && self.player == MANAGER
     }
+
+    /// The player's id; empty where the manager moves, so that nobody takes it
+    /// for a player called `random`.
+    #[must_use]
+    pub fn player_name(&self) -> &str {
+        if self.is_manager() { "" } else { &self.player }
+    }
 }
 
 impl MatchRecord {

@@ -170,7 +170,7 @@ fn write_match(table: &mut Table, record: &MatchRecord) -> Row {
         table.text(&record.match_id)?;
         table.number(role)?;
         table.text(&seat.role)?;
-        table.text(&seat.player)?;
+        table.text(seat.player_name())?;
         table.text(&seat.player_hash)?;
         table.number(record.start_clock_ms)?;
         table.number(record.play_clock_ms)?;
@@ -184,7 +184,7 @@ fn write_match(table: &mut Table, record: &MatchRecord) -> Row {
         table.optional(player.map(|player| player.start_clock_ms))?;
         table.optional(player.map(|player| player.play_clock_ms))?;
         table.optional(player.and_then(|player| nodes(player.budget)))?;
-        table.optional(seat.reward)?;
+        table.optional(seat.reward.filter(|_| !seat.is_manager()))?;
         table.optional(rank(seat, record))?;
         table.text(record.ending.name())?;
         table.text(record.ending.reason())?;
@@ -249,7 +249,7 @@ fn write_moves(table: &mut Table, record: &MatchRecord) -> Row {
             table.number(step)?;
             table.number(role)?;
             table.text(&seat.role)?;
-            table.text(&seat.player)?;
+            table.text(seat.player_name())?;
             table.number(decision.n_legal)?;
             table.text(&decision.executed)?;
             table.text(decision.fault.map_or("", FaultKind::name))?;

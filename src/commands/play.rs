@@ -18,7 +18,7 @@ use crate::fingerprint::Fingerprint;
 use crate::game_source::{self, Reading};
 use crate::interrupt::on_interrupt;
 use crate::manager::{
-    Manager, ManagerSettings, MatchRules, MatchSetup, PlayerConfig, PreparedGame,
+    Manager, ManagerSettings, MatchRules, MatchSetup, PlayerConfig, PlayerStderr, PreparedGame,
 };
 use crate::output::{json_line, to_stdout};
 use crate::schedule::{Clocks, Job};
@@ -108,7 +108,8 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     let game = Arc::new(PreparedGame::new(game.name().to_owned(), hash, machine));
     let setup = setup(arguments, game, &players, seats);
 
-    let manager = Manager::new(ManagerSettings::default());
+    let stderr = PlayerStderr::Show;
+    let manager = Manager::new(ManagerSettings { stderr, ..ManagerSettings::default() });
     for player in &players {
         manager.preflight(&player.config).map_err(|error| Failure::preflight(failed_to(error)))?;
     }
@@ -291,7 +292,11 @@ impl<'a, W: Write> View<'a, W> {
     fn started(&mut self, job: &Job) -> std::io::Result<()> {
         writeln!(self.out, "{}, seed {}", self.catalogue.game(job), job.seed)?;
         for (role, name) in self.catalogue.roles(job).iter().enumerate() {
-            writeln!(self.out, "  {name}: {}", self.catalogue.player(job, role))?;
+            let player = match job.seats[role] {
+                Some(_) => self.catalogue.player(job, role),
+                None => "moved by chance",
+            };
+            writeln!(self.out, "  {name}: {player}")?;
         }
         Ok(())
     }

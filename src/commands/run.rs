@@ -19,7 +19,7 @@ use crate::consumers::{Catalogue, JournalConsumer, Progress, Style};
 use crate::event::{Event, EventKind, StopReason};
 use crate::exit_code;
 use crate::interrupt::on_interrupt;
-use crate::manager::{Manager, ManagerSettings};
+use crate::manager::{Manager, ManagerSettings, PlayerStderr};
 use crate::output::{json_line, to_stdout};
 use crate::run_folder::{self, RunFolder};
 use crate::runner::{self, Consumer, StopFlag, Tournament};
@@ -159,7 +159,7 @@ fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {
 
 fn manager(folder: &Path) -> Arc<Manager> {
     Manager::new(ManagerSettings {
-        log_folder: Some(folder.join("logs")),
+        stderr: PlayerStderr::Log(folder.join("logs")),
         ..ManagerSettings::default()
     })
 }

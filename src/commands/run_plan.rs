@@ -182,7 +182,10 @@ pub(super) fn tell(planned: &Planned, folder: &Path, json: bool) -> Outcome {
         match seconds {
             Some(seconds) => {
                 let most = brief(Duration::from_secs_f64(seconds));
-                writeln!(stdout, "at most about {most}, if every clock is used up")?;
+                writeln!(
+                    stdout,
+                    "at most about {most}, if every clock is used up and nobody is late"
+                )?;
             }
             None => writeln!(stdout, "no time is estimated: nobody thinks by the clock")?,
         }

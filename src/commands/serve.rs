@@ -57,11 +57,13 @@ pub fn execute(arguments: &Arguments) -> Outcome {
 
 /// The player, as the same words would have it in a spec.
 fn player(arguments: &Arguments) -> anyhow::Result<(&'static Kind, Options)> {
-    let kind = players::find(&arguments.player).ok_or_else(|| {
+    let (name, given) = arguments.player.split_once(':').unwrap_or((&arguments.player, ""));
+    let kind = players::find(name).ok_or_else(|| {
         let known: Vec<_> = players::kinds().iter().map(|kind| kind.name).collect();
-        anyhow!("there is no player called `{}`; there are {}", arguments.player, known.join(", "))
+        anyhow!("there is no player called `{name}`; there are {}", known.join(", "))
     })?;
-    let mut words = Vec::new();
+    let mut words: Vec<String> =
+        (!given.is_empty()).then(|| given.to_owned()).into_iter().collect();
     for option in &arguments.options {
         let (name, value) = option
             .split_once('=')
@@ -72,7 +74,11 @@ fn player(arguments: &Arguments) -> anyhow::Result<(&'static Kind, Options)> {
         words.push(format!("{name}={}", option_value(value)));
     }
     let contestant = read_player(&format!("{}:{}", kind.name, words.join(",")));
-    match &contestant?.config.source {
+    let contestant = contestant?;
+    if !contestant.config.odds.is_none() {
+        return Err(anyhow!("clocks and budgets are the Gamemaster's who plays with {name}"));
+    }
+    match &contestant.config.source {
         PlayerSource::BuiltIn { options, .. } => Ok((kind, options.clone())),
         _ => unreachable!("a kind names a built-in player"),
     }

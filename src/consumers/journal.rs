@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use results::journal::{JobState, JournalError, JournalWriter};
-use results::record::MatchRecord;
+use results::record::{Ending, MatchRecord};
 
 use super::recorder::{Catalogue, Recorder};
 use crate::event::Event;
@@ -59,7 +59,15 @@ impl<'a> JournalConsumer<'a> {
         if let Some(state) = self.attempts.get(&record.job_id) {
             record.attempt = state.n_attempts + 1;
         }
-        self.writer.append(&record)?;
+        match self.writer.append(&record) {
+            Err(JournalError::RecordTooLong { .. }) => {
+                // The match was played to its end, and would fill the journal so
+                // again: what can be kept of it is that it cannot be kept.
+                record = without_moves(record);
+                self.writer.append(&record)?;
+            }
+            appended => appended?,
+        }
         self.n_unsynced += 1;
         (self.watch)(&record);
         Ok(())
@@ -76,6 +84,18 @@ impl<'a> JournalConsumer<'a> {
             }
         }
     }
+}
+
+/// A match whose moves do not fit into a record: the rules make terms that grow
+/// without end.
+fn without_moves(mut record: MatchRecord) -> MatchRecord {
+    let reason = "the moves are too long to be recorded".to_owned();
+    record.ending = Ending::GameError { reason };
+    record.steps.clear();
+    record.n_steps = 0;
+    record.goal_flags.clear();
+    record.seats.iter_mut().for_each(|seat| seat.reward = None);
+    record
 }
 
 impl Consumer for JournalConsumer<'_> {

@@ -155,7 +155,9 @@ impl Progress {
             .map(|(player, score)| format!("{player} {:.1}", score.mean()))
             .collect();
         if !leaders.is_empty() {
-            message += &format!("  {}", leaders.join(", "));
+            // The standings weigh games and blocks; this is for watching.
+            let since = if self.n_done > 0 { "since resuming" } else { "so far" };
+            message += &format!("  mean of matches {since}: {}", leaders.join(", "));
         }
         if self.n_faults > 0 {
             message += &format!("  faults {}", self.n_faults);

@@ -19,7 +19,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, kill_process, kill_process_group, set_parent_process_death_signal,
 };
@@ -30,11 +29,24 @@ const MARK: &str = "GAMEMASTER_PLAYER";
 /// Most bytes that are kept of what one launched program writes.
 const MAX_LOG_BYTES: u64 = 16 << 20;
 
-/// Why a program could not be launched.
+/// What becomes of what launched players write to their standard error.
+#[derive(Clone, Debug, Default)]
+pub enum PlayerStderr {
+    /// Nobody sees it.
+    #[default]
+    Discard,
+    /// It goes to our own standard error.
+    Show,
+    /// It is kept in this folder, a file for each program, up to a limit.
+    Log(PathBuf),
+}
+
+/// Why a program could not be launched. Messages are statements that follow the
+/// player's name.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// The command line is no command.
-    #[error("launch `{template}`: {problem}")]
+    #[error("`{template}` is no command: {problem}")]
     Template {
         /// The command line as written.
         template: String,
@@ -42,7 +54,7 @@ pub enum LaunchError {
         problem: &'static str,
     },
     /// It could not be started.
-    #[error("start `{program}`")]
+    #[error("`{program}` cannot be started")]
     Spawn {
         /// The program.
         program: String,
@@ -51,7 +63,7 @@ pub enum LaunchError {
         source: io::Error,
     },
     /// The file for its standard error could not be made.
-    #[error("make the log {path}")]
+    #[error("its log {path} cannot be made")]
     Log {
         /// The file.
         path: PathBuf,
@@ -60,10 +72,10 @@ pub enum LaunchError {
         source: io::Error,
     },
     /// No port is free.
-    #[error("find a free port")]
+    #[error("no port is free")]
     Port(#[source] io::Error),
     /// It ended before it answered.
-    #[error("get an answer from `{template}`: it ended with {}", describe(*.status))]
+    #[error("`{template}` ended with {} before it answered", describe(*.status))]
     Ended {
         /// The command line as written.
         template: String,
@@ -71,9 +83,7 @@ pub enum LaunchError {
         status: ExitStatus,
     },
     /// It did not answer in time.
-    #[error(
-        "get an answer from `{template}` within {limit:?}; it runs, but does not answer INFO on the port it was given"
-    )]
+    #[error("`{template}` runs, but did not answer INFO within {limit:?} on the port it was given")]
     Silent {
         /// The command line as written.
         template: String,
@@ -81,26 +91,8 @@ pub enum LaunchError {
         limit: Duration,
     },
     /// The manager was told to stop.
-    #[error("launch anything: the manager was stopped")]
+    #[error("the manager was stopped")]
     Stopped,
-}
-
-impl LaunchError {
-    /// Whether this machine lacks something that launching takes, which is no
-    /// fault of the program.
-    pub(crate) fn is_of_machine(&self) -> bool {
-        match self {
-            Self::Log { .. } | Self::Port(_) => true,
-            Self::Spawn { source, .. } => is_shortage(source),
-            _ => false,
-        }
-    }
-}
-
-/// Whether a system call failed for want of processes, memory or files.
-fn is_shortage(error: &io::Error) -> bool {
-    let shortages = [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE];
-    Errno::from_io_error(error).is_some_and(|errno| shortages.contains(&errno))
 }
 
 fn describe(status: ExitStatus) -> String {
@@ -190,7 +182,7 @@ fn marked(needle: &[u8]) -> Vec<Pid> {
 
 /// All programs of one manager.
 pub(crate) struct Programs {
-    log_folder: Option<PathBuf>,
+    stderr: PlayerStderr,
     spawner: Mutex<Option<mpsc::Sender<SpawnOrder>>>,
     idle: Mutex<BTreeMap<String, Vec<Program>>>,
     ports: Mutex<BTreeSet<u16>>,
@@ -202,9 +194,9 @@ pub(crate) struct Programs {
 type SpawnOrder = (Command, mpsc::Sender<io::Result<Child>>);
 
 impl Programs {
-    pub(crate) fn new(log_folder: Option<PathBuf>) -> Self {
+    pub(crate) fn new(stderr: PlayerStderr) -> Self {
         Self {
-            log_folder,
+            stderr,
             spawner: Mutex::new(None),
             idle: Mutex::new(BTreeMap::new()),
             ports: Mutex::new(BTreeSet::new()),
@@ -253,8 +245,11 @@ impl Programs {
         let words = words(template, port)?;
         let (program, arguments) = words.split_first().expect("`words` returns at least one");
         let mark = format!("{}.{}.{number}", std::process::id(), nanoseconds());
-        let log = self.log_folder.as_deref().map(|folder| log(folder, id, number)).transpose()?;
-        let stderr = if log.is_some() { Stdio::piped() } else { Stdio::null() };
+        let (stderr, log) = match &self.stderr {
+            PlayerStderr::Discard => (Stdio::null(), None),
+            PlayerStderr::Show => (Stdio::inherit(), None),
+            PlayerStderr::Log(folder) => (Stdio::piped(), Some(log(folder, id, number)?)),
+        };
         let mut command = Command::new(program);
         command
             .args(arguments)
@@ -415,7 +410,7 @@ mod tests {
 
     #[test]
     fn a_program_ends_with_its_children() {
-        let programs = Programs::new(None);
+        let programs = Programs::new(PlayerStderr::Discard);
         // A shell that leaves its process group behind in a session of its own.
         let program =
             programs.launch("p", "sh -c 'setsid sleep 1000 & exec sleep 1000 # {port}'").unwrap();
@@ -431,7 +426,7 @@ mod tests {
 
     #[test]
     fn a_program_that_ended_is_not_used_again() {
-        let programs = Programs::new(None);
+        let programs = Programs::new(PlayerStderr::Discard);
         let mut program = programs.launch("p", "true {port}").unwrap();
         while program.ended().is_none() {
             thread::yield_now();

@@ -276,22 +276,21 @@ impl ThreadSeat {
 
 pub(crate) struct RemoteSeat {
     config: Arc<PlayerConfig>,
-    /// `None` if it could not be launched.
-    target: Option<Target>,
+    target: Target,
     program: Option<Program>,
     limits: remote::Limits,
-    gone: FaultKind,
+    /// Whether there was no connection to it when it was last asked.
+    is_gone: bool,
 }
 
 impl RemoteSeat {
     pub(crate) fn new(
         config: &Arc<PlayerConfig>,
-        target: Option<Target>,
+        target: Target,
         program: Option<Program>,
         limits: remote::Limits,
-        gone: FaultKind,
     ) -> Self {
-        Self { config: Arc::clone(config), target, program, limits, gone }
+        Self { config: Arc::clone(config), target, program, limits, is_gone: false }
     }
 
     pub(crate) fn reading(&self) -> Reading {
@@ -302,10 +301,15 @@ impl RemoteSeat {
         self.config.dialect
     }
 
-    /// The program, for the next match, and whose it is.
-    pub(crate) fn into_program(self: Box<Self>) -> Option<(Arc<PlayerConfig>, Program)> {
+    /// Whether there was no connection to it when it was last asked.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.is_gone
+    }
+
+    /// Whose seat it was, and the program, for the next match.
+    pub(crate) fn into_program(self: Box<Self>) -> (Arc<PlayerConfig>, Option<Program>) {
         let Self { program, config, .. } = *self;
-        program.map(|program| (config, program))
+        (config, program)
     }
 
     pub(crate) async fn start(&mut self, client: &Client, message: String, clock: Clock) -> Reply {
@@ -318,19 +322,19 @@ impl RemoteSeat {
 
     pub(crate) async fn ask(&mut self, client: &Client, message: String, clock: Clock) -> Reply {
         let ended = self.program.as_mut().is_some_and(|program| program.ended().is_some());
-        let target = match &self.target {
-            Some(target) if !ended => target,
-            Some(_) => return Reply::fault(FaultKind::Crashed),
-            None => return Reply::fault(self.gone),
-        };
+        if ended {
+            return Reply::fault(FaultKind::Crashed);
+        }
         let limits = remote::Limits { reply: clock.remote_wait, ..self.limits };
-        let Exchange { reply, wall, connect } = exchange(client, target, message, limits).await;
+        let Exchange { reply, wall, connect } =
+            exchange(client, &self.target, message, limits).await;
         let (fault, text) = match reply {
             Ok(text) => (None, Some(text)),
             Err(ExchangeError::Late) => (Some(FaultKind::LateMove), None),
             Err(ExchangeError::Unreadable) => (Some(FaultKind::Unreadable), None),
             Err(ExchangeError::Unreachable) => (Some(self.broken_connection().await), None),
         };
+        self.is_gone = fault == Some(FaultKind::Unreachable);
         if let (Some(_), Some(program)) = (fault, &mut self.program) {
             program.suspect = true;
         }

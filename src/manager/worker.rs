@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use players::Kind;
-use results::record::{Budget, Ending, FaultKind};
+use results::record::{Budget, Ending};
 use tokio::sync::watch;
 
 use super::bench::{Bench, Score};
@@ -14,7 +14,8 @@ use super::remote::{Limits, Target};
 use super::seat_thread::SeatThread;
 use super::seats::{InstantSeat, RemoteSeat, Seat, ThreadSeat};
 use super::{
-    LOCALHOST, LaunchError, Manager, MatchSetup, Net, PlayerConfig, PlayerSource, PreparedGame,
+    Address, LOCALHOST, LaunchError, Manager, MatchSetup, Net, PlayerConfig, PlayerSource,
+    PreparedGame,
 };
 use crate::event::EventKind;
 
@@ -61,7 +62,7 @@ impl Worker {
             at: jiff::Timestamp::now().to_string(),
         });
         let mut begun = Instant::now();
-        let outcome = self.seat_all(setup, emit).map(|()| {
+        let outcome = self.seat_all(setup).map(|()| {
             // What launching took is neither a player's time nor ours.
             begun = Instant::now();
             let mut bench = self.take_bench(&setup.game);
@@ -102,13 +103,10 @@ impl Worker {
         }
     }
 
-    /// Makes a seat for each role. A player that cannot be had is a fault of
-    /// its own; an ending is a fault of ours, or an interruption.
-    fn seat_all(
-        &mut self,
-        setup: &MatchSetup,
-        emit: &mut dyn FnMut(EventKind),
-    ) -> Result<(), Ending> {
+    /// Makes a seat for each role. If one cannot be had, because a player is gone
+    /// or this machine lacks something, there is no match: it would say nothing
+    /// of the players.
+    fn seat_all(&mut self, setup: &MatchSetup) -> Result<(), Ending> {
         if self.manager.is_interrupted() {
             return Err(Ending::interrupted());
         }
@@ -116,19 +114,14 @@ impl Worker {
         for config in &setup.seats {
             let seat = match config {
                 None => Seat::Nature,
-                Some(config) => self.seat(setup, config, emit)?,
+                Some(config) => self.seat(setup, config)?,
             };
             self.seats.push(seat);
         }
         Ok(())
     }
 
-    fn seat(
-        &mut self,
-        setup: &MatchSetup,
-        config: &Arc<PlayerConfig>,
-        emit: &mut dyn FnMut(EventKind),
-    ) -> Result<Seat, Ending> {
+    fn seat(&mut self, setup: &MatchSetup, config: &Arc<PlayerConfig>) -> Result<Seat, Ending> {
         let manager = Arc::clone(&self.manager);
         let limits = Limits {
             connect: manager.settings.connect_limit,
@@ -160,35 +153,26 @@ impl Worker {
                 Ok(Seat::Thread(ThreadSeat::new(thread, player, &config.id)))
             }
             PlayerSource::Remote { host, port } => {
-                self.prepare_net()?;
+                let net = self.prepare_net()?;
                 let target = Target::new(&config.id, host, *port)
-                    .map_err(|error| {
-                        emit(EventKind::Notice { message: format!("failed to {error}") })
-                    })
-                    .ok();
-                let gone = FaultKind::Unreachable;
-                Ok(Seat::Remote(Box::new(RemoteSeat::new(config, target, None, limits, gone))))
+                    .map_err(|error| breakdown(format!("failed to {error}")))?;
+                if !manager.is_back(net, &target, &address(host, *port)) {
+                    let id = &config.id;
+                    let reason = format!("player {id}: nobody answers INFO at {host}:{port}");
+                    return Err(breakdown(reason));
+                }
+                Ok(Seat::Remote(Box::new(RemoteSeat::new(config, target, None, limits))))
             }
             PlayerSource::Command { template } => {
                 let net = self.prepare_net()?;
-                let (program, gone) = match manager.launch(net, config, template) {
-                    Ok(program) => (Some(program), FaultKind::Crashed),
-                    Err(LaunchError::Stopped) => return Err(Ending::interrupted()),
-                    Err(error) if error.is_of_machine() => {
-                        return Err(breakdown(describe(&config.id, &error)));
-                    }
-                    Err(error) => {
-                        emit(EventKind::Notice { message: describe(&config.id, &error) });
-                        let is_silent = matches!(error, LaunchError::Silent { .. });
-                        let gone =
-                            if is_silent { FaultKind::Unreachable } else { FaultKind::Crashed };
-                        (None, gone)
-                    }
-                };
-                let target = program
-                    .as_ref()
-                    .and_then(|program| Target::new(&config.id, LOCALHOST, program.port).ok());
-                Ok(Seat::Remote(Box::new(RemoteSeat::new(config, target, program, limits, gone))))
+                let program =
+                    manager.launch(net, config, template).map_err(|error| match error {
+                        LaunchError::Stopped => Ending::interrupted(),
+                        error => breakdown(describe(&config.id, &error)),
+                    })?;
+                let target = Target::new(&config.id, LOCALHOST, program.port)
+                    .map_err(|error| breakdown(format!("failed to {error}")))?;
+                Ok(Seat::Remote(Box::new(RemoteSeat::new(config, target, Some(program), limits))))
             }
         }
     }
@@ -210,8 +194,16 @@ impl Worker {
                 Seat::Nature | Seat::Instant(_) => {}
                 Seat::Thread(seat) => self.threads.extend(seat.into_thread()),
                 Seat::Remote(seat) => {
-                    if let Some((config, program)) = seat.into_program() {
-                        self.manager.programs.put_back(&config.hash, program);
+                    let is_gone = seat.is_gone();
+                    let (config, program) = seat.into_program();
+                    match (&config.source, program) {
+                        (_, Some(program)) => {
+                            self.manager.programs.put_back(&config.hash, program);
+                        }
+                        (PlayerSource::Remote { host, port }, None) if is_gone => {
+                            self.manager.doubt(address(host, *port));
+                        }
+                        _ => {}
                     }
                 }
             }
@@ -233,16 +225,20 @@ fn is_slow(seat: &Seat) -> bool {
     matches!(seat, Seat::Thread(_) | Seat::Remote(_))
 }
 
-fn addresses(setup: &MatchSetup) -> BTreeSet<(String, u16)> {
-    let address = |config: &Arc<PlayerConfig>| match &config.source {
-        PlayerSource::Remote { host, port } => Some((host.to_ascii_lowercase(), *port)),
+fn addresses(setup: &MatchSetup) -> BTreeSet<Address> {
+    let of = |config: &Arc<PlayerConfig>| match &config.source {
+        PlayerSource::Remote { host, port } => Some(address(host, *port)),
         _ => None,
     };
-    setup.seats.iter().flatten().filter_map(address).collect()
+    setup.seats.iter().flatten().filter_map(of).collect()
+}
+
+fn address(host: &str, port: u16) -> Address {
+    (host.to_ascii_lowercase(), port)
 }
 
 fn describe(id: &str, error: &LaunchError) -> String {
-    let mut message = format!("player {id}: failed to {error}");
+    let mut message = format!("player {id}: {error}");
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {
         message.push_str(&format!(": {error}"));

@@ -165,7 +165,7 @@ fn lock(spec: &Spec) -> Table {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let machine = Machine { os: std::env::consts::OS, arch: std::env::consts::ARCH, cores };
     let game_hashes: Table =
-        spec.games.iter().map(|game| (game.source.name.clone(), game.hash().into())).collect();
+        spec.games.iter().map(|game| (game.source.name.clone(), game.text_hash().into())).collect();
     let player_hashes: Table = spec
         .players
         .iter()

@@ -374,7 +374,7 @@ fn a_folder_of_another_spec() {
         &["run", "spec.toml", "--out", "out", "--seed", "9"],
         2,
         expect![[r#"
-            error: failed to use the folder out: it holds a run of another spec (hash HASH, this one has HASH); name another folder by --out, or keep its matches by --extend if this spec plays them all
+            error: failed to use the folder out: it holds a run of another spec (they differ in `seed`); name another folder by --out, or keep its matches by --extend if this spec plays them all
         "#]],
     );
     assert_eq!(workspace.read("out/journal.jsonl"), journal);
@@ -468,8 +468,8 @@ fn a_program_that_does_not_answer() {
         &["run", "spec.toml", "--out", "out"],
         3,
         expect![[r#"
-        error: failed to launch player `x`: get an answer from `false {port}`: it ended with exit code 1
-    "#]],
+            error: failed to launch player `x`: `false {port}` ended with exit code 1 before it answered
+        "#]],
     );
 }
 

@@ -4,11 +4,13 @@
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use std::{fs, thread};
 
-use gamemaster::manager::{LaunchError, Manager, ManagerSettings, PreflightError};
+use gamemaster::manager::{LaunchError, Manager, ManagerSettings, PlayerStderr, PreflightError};
+use gamemaster::schedule::{Clocks, Job};
 use games::MoveId;
 use players::{Deliberation, Failure, Kind, Observation, Options, Player, Seat, Stop, Turn};
 use results::record::{Ending, FaultKind};
@@ -282,7 +284,7 @@ fn a_program_that_crashes_is_started_again_for_the_next_match() {
 fn a_program_leaves_nothing_behind() {
     let logs = tempfile::tempdir().unwrap();
     let settings =
-        ManagerSettings { log_folder: Some(logs.path().to_owned()), ..Default::default() };
+        ManagerSettings { stderr: PlayerStderr::Log(logs.path().to_owned()), ..Default::default() };
     let manager = Manager::new(settings);
     let game = prepared("three_steps", THREE_STEPS);
     let mut worker = manager.worker();
@@ -416,8 +418,14 @@ fn check_built_in(
     let mut worker = manager.worker();
     let game = prepared("three_steps", THREE_STEPS);
     for _ in 0..2 {
-        let played =
-            play_with(&mut worker, &setup(&game, vec![built_in("random"), built_in(kind)]));
+        let mut setup = setup(&game, vec![built_in("random"), built_in(kind)]);
+        // Nothing here is about time; a backtrace alone may take longer than a clock.
+        if !matches!(kind, "hangs" | "ignores_clock") {
+            let patience = Duration::from_secs(20);
+            let clocks = Clocks { start: patience, play: patience, margin: patience };
+            setup.job = Arc::new(Job { clocks, ..(*setup.job).clone() });
+        }
+        let played = play_with(&mut worker, &setup);
         assert_eq!(played.ending, Ending::Terminal, "{kind}");
         assert_eq!(played.ready[1].fault, start, "{kind}");
         assert_eq!(played.faults(1), faults, "{kind}");

@@ -1,9 +1,12 @@
 //! What this machine lacks is no player's fault: the match is broken off, said
 //! so, and played again.
 
-use gamemaster::manager::{Manager, ManagerSettings};
+use gamemaster::manager::{Manager, ManagerSettings, PlayerStderr};
 
-use crate::matches::{THREE_STEPS, built_in, command, play_with, prepared, setup};
+use results::record::FaultKind;
+
+use crate::fake_player::{Behaviour, FakePlayer, well, words};
+use crate::matches::{THREE_STEPS, built_in, command, play_with, prepared, remote, setup};
 use crate::workspace::Workspace;
 
 #[test]
@@ -11,15 +14,39 @@ fn a_log_that_cannot_be_made_breaks_the_match_off() {
     let workspace = Workspace::new();
     workspace.write("logs", "no folder");
     let manager = Manager::new(ManagerSettings {
-        log_folder: Some(workspace.path("logs")),
+        stderr: PlayerStderr::Log(workspace.path("logs")),
         ..ManagerSettings::default()
     });
     let game = prepared("three_steps", THREE_STEPS);
     let seats = vec![command("true {port}".to_owned()), built_in("legal")];
     let played = play_with(&mut manager.worker(), &setup(&game, seats));
     let reason = played.ending.breakdown().unwrap_or_else(|| panic!("{:?}", played.ending));
-    assert!(reason.contains("player program: failed to make the log"), "{reason}");
+    assert!(reason.contains("player program: its log"), "{reason}");
     assert!(played.steps.is_empty() && played.rewards.is_empty());
+}
+
+/// A match that begins without its players would say nothing of them.
+#[test]
+fn nobody_plays_on_against_a_player_that_is_gone() {
+    let behave: Behaviour = |message, stream| well(stream, words(message));
+    let player = FakePlayer::start(behave);
+    let port = player.port;
+    let game = prepared("three_steps", THREE_STEPS);
+    let setup = setup(&game, vec![remote(port), built_in("legal")]);
+    let manager = Manager::new(ManagerSettings::default());
+    let mut worker = manager.worker();
+    let mut play = || play_with(&mut worker, &setup);
+    assert_eq!(play().faults(0), [None; 3]);
+    drop(player);
+    // The match in which it is missed is played to its end, by substitutes.
+    assert_eq!(play().faults(0), [Some(FaultKind::Unreachable); 3]);
+    for _ in 0..2 {
+        let played = play();
+        let reason = played.ending.breakdown().unwrap_or_else(|| panic!("{:?}", played.ending));
+        assert!(reason.contains("player remote: nobody answers INFO"), "{reason}");
+    }
+    let _again = FakePlayer::start_on(port, behave);
+    assert_eq!(play().faults(0), [None; 3]);
 }
 
 /// Ends with an error, keeps what was played, and plays the rest when all is
@@ -42,7 +69,7 @@ fn a_run_says_which_matches_were_broken_off() {
     let ran = workspace.run(&[&arguments[..], &["2"]].concat()).code(1);
     let told = ran.stderr();
     assert!(told.contains("broken off"), "{told}");
-    assert!(told.contains("player p: failed to make the log"), "{told}");
+    assert!(told.contains("player p: its log"), "{told}");
     std::fs::remove_file(workspace.path("out/logs")).unwrap();
     workspace.run(&[&arguments[..], &["1"]].concat()).code(0);
     let rows = workspace.read("out/matches.csv");

@@ -20,7 +20,12 @@ pub(crate) struct FakePlayer {
 
 impl FakePlayer {
     pub(crate) fn start(behaviour: Behaviour) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::start_on(0, behaviour)
+    }
+
+    /// At this port, or any if it is 0.
+    pub(crate) fn start_on(port: u16, behaviour: Behaviour) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let (heard, stop) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
         let (log, stopped) = (Arc::clone(&heard), Arc::clone(&stop));

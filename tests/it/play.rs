@@ -68,7 +68,7 @@ fn the_role_random_is_moved_by_the_manager() {
         expect![[r#"
             monty_hall, seed 1
               candidate: legal
-              random: random
+              random: moved by chance
               candidate is ready after T us
             step 1
               candidate  noop  (of 1, T us)

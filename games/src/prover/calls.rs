@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use super::evaluate::{Engine, Halt, ROOM};
 use super::program::{Program, Slice};
+use super::rules::Phase;
 use super::terms::{NONE, TermId};
 
 /// Deepest nesting of calls, which is bounded by the thread's stack.
@@ -100,6 +101,15 @@ impl Engine {
             self.calls.come_back();
             return result;
         }
+        let outer_phase = std::mem::replace(&mut self.in_action, call.phase == Phase::Action);
+        let result = self.recall(program, id, &keys);
+        self.in_action = outer_phase;
+        result
+    }
+
+    /// The answer to a call that is remembered.
+    fn recall(&mut self, program: &Program, id: u32, keys: &[TermId]) -> Result<bool, Halt> {
+        let call = &program.calls[id as usize];
         let epoch = self.epochs[call.phase as usize];
         if self.calls.epochs[id as usize] != epoch {
             self.forget(program, id);
@@ -109,8 +119,9 @@ impl Engine {
         let mut row = asked.first(0, keys.iter().copied());
         if row == NONE {
             row = asked.n_rows();
-            asked.insert(&keys);
+            asked.insert(keys);
             self.calls.status[id as usize].push(Status::Stale);
+            self.count_fact(keys.len())?;
         }
         match self.calls.status[id as usize][row as usize] {
             Status::Known(holds) => return Ok(holds),
@@ -122,9 +133,9 @@ impl Engine {
         }
         self.calls.go_deeper(program.component_of[call.predicate])?;
         let result = if call.recursive {
-            self.solve(program, id, row, &keys)
+            self.solve(program, id, row, keys)
         } else {
-            self.ask(program, id, &keys).inspect(|&holds| {
+            self.ask(program, id, keys).inspect(|&holds| {
                 self.calls.status[id as usize][row as usize] = Status::Known(holds);
             })
         };

@@ -28,6 +28,8 @@ pub(crate) struct Blueprint {
     tables: Vec<Arc<Table>>,
     pub(crate) modes: Vec<Mode>,
     pub(crate) sizes: Sizes,
+    /// Steps that were made for the static relations.
+    pub(crate) steps: u64,
     roles: Vec<TermId>,
 }
 
@@ -46,7 +48,7 @@ impl Blueprint {
         // For now, each predicate's table has the predicate's number.
         let mut planner =
             Planner::new(&rules, vec![Mode::Full; n], sizes.clone(), (0..n as u32).collect(), 0);
-        let mut evaluations = vec![None; rules.components.len()];
+        let evaluations = vec![None; rules.components.len()];
         let mut program = assemble(&rules, &planner, Vec::new(), &evaluations, &roles);
         let mut engine = Engine::new(&program, terms.clone(), guards.clone());
         for (at, component) in rules.components.iter().enumerate() {
@@ -54,10 +56,17 @@ impl Blueprint {
             if first.phase != Phase::Static || first.clauses.is_empty() {
                 continue;
             }
-            evaluations[at] = Some(planner.component(at, &mut []));
-            program = assemble(&rules, &planner, Vec::new(), &evaluations, &roles);
-            engine.adopt(&program);
             let left = guards.max_steps.saturating_sub(engine.work);
+            // The engine looks at all tables when one is added.
+            planner.left = left.saturating_sub(n as u64);
+            program.evaluations[at] = Some(planner.component(at, &mut []));
+            engine.work += left - planner.left;
+            if planner.left == 0 {
+                return Err(engine.too_many_steps());
+            }
+            swap_plans(&mut planner, &mut program);
+            engine.adopt(&program);
+            let left = planner.left;
             let is_needed = rules.is_needed_in_full(at) || !rules.is_demandable(at);
             engine.allow(if is_needed { left } else { left.min(MAX_STATIC_STEPS) });
             let result = engine.ensure(&program, at as u32);
@@ -85,6 +94,7 @@ impl Blueprint {
                     return Err(ReasoningError::TooManyFacts { limit: guards.max_facts });
                 }
             }
+            swap_plans(&mut planner, &mut program);
         }
         let modes = planner.modes;
         sizes.sizes = planner.sizes.sizes;
@@ -98,12 +108,14 @@ impl Blueprint {
         }
         let fixed = order.iter().copied().filter(|&id| is_fixed(id));
         let tables = fixed.map(|id| Arc::new(copied(&engine.tables[id]))).collect();
+        let steps = engine.work;
         *terms = engine.terms;
-        Ok(Self { rules: Arc::new(rules), table_of, tables, modes, sizes, roles })
+        Ok(Self { rules: Arc::new(rules), table_of, tables, modes, sizes, steps, roles })
     }
 
-    /// Plans everything that depends on the state.
-    pub(crate) fn program(&mut self) -> Program {
+    /// Plans everything that depends on the state, and tells the steps that took,
+    /// unless it takes more than these.
+    pub(crate) fn program(&mut self, max_steps: u64) -> Option<(Program, u64)> {
         let rules = Arc::clone(&self.rules);
         let mut planner = Planner::new(
             &rules,
@@ -112,6 +124,7 @@ impl Blueprint {
             self.table_of.clone(),
             self.tables.len(),
         );
+        planner.left = max_steps;
         let evaluations: Vec<_> = (0..rules.components.len())
             .map(|at| {
                 let first = rules.components[at].predicates[0];
@@ -120,7 +133,11 @@ impl Blueprint {
                 derived.then(|| planner.component(at, &mut self.tables))
             })
             .collect();
-        assemble(&rules, &planner, self.tables.clone(), &evaluations, &self.roles)
+        if planner.left == 0 {
+            return None;
+        }
+        let program = assemble(&rules, &planner, self.tables.clone(), &evaluations, &self.roles);
+        Some((program, max_steps - planner.left))
     }
 
     /// Whether a component has tables of each state or joint move.
@@ -146,6 +163,20 @@ impl Blueprint {
     pub(crate) fn mode(&self, component: usize) -> Mode {
         self.modes[self.rules.components[component].predicates[0]]
     }
+}
+
+/// Lends the program what was planned so far, or gives it back: a copy for each
+/// of many static relations would take long.
+fn swap_plans(planner: &mut Planner<'_>, program: &mut Program) {
+    std::mem::swap(&mut planner.steps, &mut program.steps);
+    std::mem::swap(&mut planner.operands, &mut program.operands);
+    std::mem::swap(&mut planner.takes, &mut program.takes);
+    std::mem::swap(&mut planner.plans, &mut program.plans);
+    std::mem::swap(&mut planner.calls, &mut program.calls);
+    std::mem::swap(&mut planner.layouts, &mut program.layouts);
+    std::mem::swap(&mut planner.registers, &mut program.registers);
+    // Only static relations are planned here.
+    program.static_calls = (0..program.calls.len() as u32).collect();
 }
 
 /// The rows alone, without the indexes that were wanted on the way.

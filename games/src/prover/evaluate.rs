@@ -14,8 +14,8 @@ use super::calls::Calls;
 use super::program::{Evaluation, Program, Slice, Step, Take};
 use super::rules::Phase;
 use super::table::Table;
-use super::terms::{FunctorId, NONE, TermId, Terms};
-use crate::state_machine::{Cancel, Guards, ReasoningError};
+use super::terms::{FunctorId, MAX_TERMS, NONE, TermId, Terms};
+use crate::state_machine::{Cancel, Guards, MAX_TERM_SIZE, ReasoningError};
 
 /// About so many steps lie between two looks at the cancel flag.
 const POLL: u64 = 1 << 12;
@@ -51,8 +51,12 @@ pub(crate) struct Engine {
     /// The current epoch of each phase.
     pub(super) epochs: [u64; 3],
     last_epoch: u64,
-    /// Rows derived for the state at hand.
+    /// Rows derived for the state at hand, those for the joint move included.
     n_facts: usize,
+    /// Those for the joint move.
+    n_action_facts: usize,
+    /// Whether what is evaluated rests on the joint move.
+    pub(super) in_action: bool,
     guards: Guards,
     cancel: Cancel,
     /// For each component, the steps made for it alone.
@@ -66,6 +70,8 @@ pub(crate) struct Engine {
     next_poll: u64,
     /// No more steps than this are made.
     pub(crate) budget: u64,
+    /// No budget goes beyond this.
+    ceiling: u64,
     pub(super) calls: Calls,
 }
 
@@ -102,6 +108,8 @@ impl Engine {
             epochs: [1, 2, 3],
             last_epoch: 3,
             n_facts: 0,
+            n_action_facts: 0,
+            in_action: false,
             guards,
             cancel: Cancel::new(),
             spent: Vec::new(),
@@ -110,6 +118,7 @@ impl Engine {
             work: 0,
             next_poll: POLL,
             budget: u64::MAX,
+            ceiling: u64::MAX,
             calls: Calls::default(),
         };
         engine.adopt(program);
@@ -153,6 +162,10 @@ impl Engine {
         self.guards.max_facts
     }
 
+    pub(crate) fn max_steps(&self) -> u64 {
+        self.guards.max_steps
+    }
+
     pub(crate) fn set_cancel(&mut self, cancel: Cancel) {
         self.cancel = cancel;
     }
@@ -163,9 +176,10 @@ impl Engine {
             self.last_epoch += 1;
             *epoch = self.last_epoch;
         }
-        if phase <= Phase::State {
-            self.n_facts = 0;
-        }
+        // A state may be asked about any number of joint moves.
+        self.n_facts = if phase <= Phase::State { 0 } else { self.n_facts - self.n_action_facts };
+        self.n_action_facts = 0;
+        self.in_action = false;
         self.abandon_calls(program);
         self.open.clear();
     }
@@ -217,7 +231,9 @@ impl Engine {
         let before = self.work;
         let outer = std::mem::take(&mut self.nested);
         self.calls.go_deeper(component)?;
+        let outer_phase = std::mem::replace(&mut self.in_action, evaluation.phase == Phase::Action);
         let result = self.evaluate_rounds(program, evaluation);
+        self.in_action = outer_phase;
         self.calls.come_back();
         let spent = self.work - before;
         self.spent[component as usize] += spent - self.nested;
@@ -269,9 +285,14 @@ impl Engine {
         Ok(())
     }
 
+    /// Counts a row; a very wide one counts as several.
     #[inline]
-    fn count_fact(&mut self) -> Result<(), Halt> {
-        self.n_facts += 1;
+    pub(super) fn count_fact(&mut self, n_columns: usize) -> Result<(), Halt> {
+        let n = 1 + n_columns / 32;
+        self.n_facts += n;
+        if self.in_action {
+            self.n_action_facts += n;
+        }
         if self.n_facts > self.guards.max_facts {
             let limit = self.guards.max_facts;
             return Err(Halt::Error(ReasoningError::TooManyFacts { limit }));
@@ -301,9 +322,19 @@ impl Engine {
         ReasoningError::TooManySteps { limit: self.guards.max_steps }
     }
 
+    /// Sets a number of steps, counted from the first one, that no budget exceeds.
+    pub(crate) fn set_ceiling(&mut self, ceiling: u64) {
+        self.ceiling = ceiling;
+    }
+
+    /// The steps below the ceiling.
+    pub(crate) fn n_left(&self) -> u64 {
+        self.ceiling.saturating_sub(self.work)
+    }
+
     /// Sets the number of further steps after which evaluation stops.
     pub(crate) fn allow(&mut self, steps: u64) {
-        self.budget = self.work.saturating_add(steps);
+        self.budget = self.work.saturating_add(steps).min(self.ceiling);
         self.next_poll = self.work;
     }
 
@@ -393,7 +424,7 @@ impl Engine {
                     let row = self.gather(program, values, &mut room);
                     if self.tables[id as usize - program.statics.len()].insert(&row) {
                         self.work += INSERTION;
-                        self.count_fact()?;
+                        self.count_fact(row.len())?;
                     }
                     at = fail as usize;
                 }
@@ -482,9 +513,16 @@ impl Engine {
     fn build(&mut self, functor: FunctorId, arguments: &[TermId]) -> Result<TermId, Halt> {
         self.work += BUILDING;
         let term = self.terms.intern(functor, arguments);
+        if self.terms.n_parts() > MAX_TERMS {
+            return Err(Halt::Error(ReasoningError::TooManyTerms { limit: MAX_TERMS }));
+        }
         if self.terms.depth(term) > self.guards.max_term_depth {
             let limit = self.guards.max_term_depth;
             return Err(Halt::Error(ReasoningError::TermTooDeep { limit }));
+        }
+        if self.terms.size(term) > MAX_TERM_SIZE {
+            let limit = MAX_TERM_SIZE;
+            return Err(Halt::Error(ReasoningError::TermTooLarge { limit }));
         }
         Ok(term)
     }

@@ -52,7 +52,13 @@ pub(crate) struct Planner<'r> {
     pub(crate) table_of: Vec<u32>,
     n_static: usize,
     pub(crate) layouts: Vec<TableLayout>,
+    /// Steps that may still be made for planning. When none are left, plans are
+    /// not finished and must not be used.
+    pub(crate) left: u64,
 }
+
+/// What it costs to look at a condition that may come next, in steps.
+const LOOKING: u64 = 10;
 
 /// What a plan does when the body holds.
 enum Goal {
@@ -92,6 +98,7 @@ impl<'r> Planner<'r> {
             table_of,
             n_static,
             layouts,
+            left: u64::MAX,
         }
     }
 
@@ -240,6 +247,11 @@ impl<'r> Planner<'r> {
         component: usize,
         statics: &mut [Arc<Table>],
     ) -> u32 {
+        let size = clause.body.len() + clause.n_variables as usize + 1;
+        self.left = self.left.saturating_sub(LOOKING * size as u64);
+        if self.left == 0 {
+            return 0;
+        }
         let n = clause.n_variables as usize;
         // Variables are registers for the length of planning; their own block
         // is placed once all temporaries are known.
@@ -287,6 +299,11 @@ impl<'r> Planner<'r> {
             emitter.delta = false;
         }
         while !todo.is_empty() {
+            let planner = &mut *emitter.planner;
+            planner.left = planner.left.saturating_sub(LOOKING * todo.len() as u64);
+            if planner.left == 0 {
+                break;
+            }
             let best = emitter.cheapest(clause, &todo);
             let literal = todo.remove(best);
             emitter.condition(&clause.body[literal]);

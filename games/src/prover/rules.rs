@@ -15,7 +15,7 @@
 //! Predicates are split by what they rest on: nothing but the rules (*static*),
 //! the state, or the moves made in it (*action*).
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Game;
 use crate::game::{Literal, Rule, Sentence, Term};
@@ -23,9 +23,14 @@ use crate::symbol::SymbolId;
 
 use super::terms::{FunctorId, TermId, Terms};
 use crate::components::components;
+use crate::state_machine::{MAX_TERM_SIZE, ReasoningError};
 
 /// At most so many clauses are made of one rule.
 const MAX_ALTERNATIVES: usize = 64;
+
+/// Most conditions of all clauses. One of many alternatives repeats what stands
+/// beside them.
+const MAX_CONDITIONS: usize = 200_000;
 
 /// A predicate, by its number.
 pub(crate) type PredicateId = usize;
@@ -127,7 +132,10 @@ pub(crate) struct Rules {
 }
 
 /// Reads the rules of a game.
-pub(crate) fn rules(game: &Game, terms: &mut Terms) -> Rules {
+///
+/// # Errors
+/// If equations make the terms of some rule too large, or alternatives the rules.
+pub(crate) fn rules(game: &Game, terms: &mut Terms) -> Result<Rules, ReasoningError> {
     let mut reading = Reading::new(game, terms);
     let root = |reading: &mut Reading<'_>, name: &str, arity| match game.symbols().find(name) {
         Some(symbol) => reading.predicate((symbol, arity), Source::Clauses),
@@ -145,7 +153,7 @@ pub(crate) fn rules(game: &Game, terms: &mut Terms) -> Rules {
     reading.does = Some((game.symbols().find("does"), roots.does));
     for (stratum, of_stratum) in game.strata().iter().enumerate() {
         for &rule in of_stratum {
-            reading.rule(&game.rules()[rule], 2 * stratum);
+            reading.rule(&game.rules()[rule], 2 * stratum)?;
         }
     }
     let mut rules = Rules {
@@ -157,7 +165,7 @@ pub(crate) fn rules(game: &Game, terms: &mut Terms) -> Rules {
     rules.keep_needed();
     rules.find_components();
     rules.find_phases();
-    rules
+    Ok(rules)
 }
 
 struct Reading<'a> {
@@ -169,6 +177,8 @@ struct Reading<'a> {
     truth: Option<SymbolId>,
     does: Option<(Option<SymbolId>, PredicateId)>,
     clauses: Vec<Clause>,
+    /// The conditions of all clauses so far.
+    n_conditions: usize,
 }
 
 impl<'a> Reading<'a> {
@@ -182,6 +192,7 @@ impl<'a> Reading<'a> {
             truth: game.symbols().find("true"),
             does: None,
             clauses: Vec::new(),
+            n_conditions: 0,
         }
     }
 
@@ -279,25 +290,34 @@ impl<'a> Reading<'a> {
         Atom { predicate, arguments }
     }
 
-    fn rule(&mut self, rule: &Rule, stratum: usize) {
-        let body = self.split_large(rule, stratum);
+    fn rule(&mut self, rule: &Rule, stratum: usize) -> Result<(), ReasoningError> {
+        let body = self.split_large(rule, stratum)?;
         let body: &[Literal] = body.as_deref().unwrap_or(&rule.body);
         let mut alternatives = Vec::new();
         expand(body, &mut Vec::new(), &mut alternatives);
         for alternative in alternatives {
-            self.clause(rule, &alternative, stratum);
+            self.n_conditions += alternative.len();
+            if self.n_conditions > MAX_CONDITIONS {
+                return Err(ReasoningError::RulesTooLarge { limit: MAX_CONDITIONS });
+            }
+            self.clause(rule, &alternative, stratum)?;
         }
+        Ok(())
     }
 
     /// Replaces the largest `or` by a predicate of its own, until few clauses
     /// remain to be made of the rule. The new predicate repeats the positive
     /// conditions beside the `or`, so that its clauses are safe by themselves.
-    fn split_large(&mut self, rule: &Rule, stratum: usize) -> Option<Vec<Literal>> {
+    fn split_large(
+        &mut self,
+        rule: &Rule,
+        stratum: usize,
+    ) -> Result<Option<Vec<Literal>>, ReasoningError> {
         let mut changed = None;
         while n_alternatives(changed.as_deref().unwrap_or(&rule.body)) > MAX_ALTERNATIVES {
             let body = changed.get_or_insert_with(|| rule.body.clone());
             let size = |literal: &Literal| n_alternatives(std::slice::from_ref(literal));
-            let at = (0..body.len()).max_by_key(|&at| size(&body[at]))?;
+            let Some(at) = (0..body.len()).max_by_key(|&at| size(&body[at])) else { break };
             let Literal::Or(branches) = &body[at] else { break };
             if branches.iter().all(|branch| n_alternatives(branch) == 1) && n_ors(body) == 1 {
                 // One plain list of alternatives: as many clauses.
@@ -334,14 +354,19 @@ impl<'a> Reading<'a> {
             for branch in branches {
                 let body = others.iter().cloned().chain(branch).collect();
                 let part = Rule { head: head.clone(), body, n_variables: rule.n_variables };
-                self.rule(&part, stratum);
+                self.rule(&part, stratum)?;
             }
             body[at] = Literal::Positive(head);
         }
-        changed
+        Ok(changed)
     }
 
-    fn clause(&mut self, rule: &Rule, body: &[&Literal], stratum: usize) {
+    fn clause(
+        &mut self,
+        rule: &Rule,
+        body: &[&Literal],
+        stratum: usize,
+    ) -> Result<(), ReasoningError> {
         let mut n_variables = rule.n_variables;
         let head = Atom {
             predicate: self.predicate((rule.head.name, rule.head.arguments.len()), Source::Clauses),
@@ -376,8 +401,8 @@ impl<'a> Reading<'a> {
             }
         }
         let mut clause = Clause { head, body: conditions, n_variables, stratum };
-        if !self.solve(&mut clause, equations) {
-            return;
+        if !self.solve(&mut clause, equations)? {
+            return Ok(());
         }
         // A fact that is handed on need not be built again.
         for argument in &mut clause.head.arguments {
@@ -386,13 +411,10 @@ impl<'a> Reading<'a> {
             }
         }
         self.close_negations(&mut clause);
-        let mut known = Vec::new();
-        clause.body.retain(|condition| {
-            let is_new = !known.contains(condition);
-            known.push(condition.clone());
-            is_new
-        });
+        let mut known = FxHashSet::default();
+        clause.body.retain(|condition| known.insert(condition.clone()));
         self.add(clause);
+        Ok(())
     }
 
     fn add(&mut self, clause: Clause) {
@@ -402,13 +424,39 @@ impl<'a> Reading<'a> {
 
     /// Solves equations by substitution, and comparisons that the patterns
     /// decide; `false` if the body can never hold.
-    fn solve(&mut self, clause: &mut Clause, mut equations: Vec<(Pattern, Pattern)>) -> bool {
+    fn solve(
+        &mut self,
+        clause: &mut Clause,
+        mut equations: Vec<(Pattern, Pattern)>,
+    ) -> Result<bool, ReasoningError> {
+        // Each equation may double what another one put in.
+        let mut growth = 0_usize;
         while let Some((left, right)) = equations.pop() {
             match (left, right) {
                 (left, right) if left == right => {}
                 (Pattern::Variable(id), other) | (other, Pattern::Variable(id)) => {
                     if occurs(id, &other) {
-                        return false;
+                        return Ok(false);
+                    }
+                    let mut n = 0_usize;
+                    let mut note = |pattern: &mut Pattern| {
+                        each_variable(pattern, &mut |other| n += usize::from(other == id));
+                    };
+                    clause.head.arguments.iter_mut().for_each(&mut note);
+                    for condition in &mut clause.body {
+                        each_pattern(condition, &mut note);
+                    }
+                    for (left, right) in &mut equations {
+                        note(left);
+                        note(right);
+                    }
+                    growth = growth.saturating_add(n.saturating_mul(size_of(&other) - 1));
+                    let is_large = |pattern: &Pattern| match pattern {
+                        Pattern::Constant(term) => self.terms.size(*term) > MAX_TERM_SIZE,
+                        _ => false,
+                    };
+                    if growth > MAX_TERM_SIZE as usize || is_large(&other) {
+                        return Err(ReasoningError::TermTooLarge { limit: MAX_TERM_SIZE });
                     }
                     let mut replace = |pattern: &mut Pattern| {
                         *pattern = self.substitute(pattern, id, &other);
@@ -426,7 +474,7 @@ impl<'a> Reading<'a> {
                     ((name, left), (other, right)) if name == other => {
                         equations.extend(left.into_iter().zip(right));
                     }
-                    _ => return false,
+                    _ => return Ok(false),
                 },
             }
         }
@@ -439,7 +487,7 @@ impl<'a> Reading<'a> {
             Condition::Distinct(left, right) => self.may_equal(left, right),
             _ => true,
         });
-        possible
+        Ok(possible)
     }
 
     fn substitute(&mut self, pattern: &Pattern, id: u32, by: &Pattern) -> Pattern {
@@ -624,6 +672,14 @@ fn occurs(id: u32, pattern: &Pattern) -> bool {
     let mut found = false;
     each_variable(pattern, &mut |other| found |= other == id);
     found
+}
+
+/// The symbols and variables of a pattern, each ground term taken for one.
+fn size_of(pattern: &Pattern) -> usize {
+    match pattern {
+        Pattern::Constant(_) | Pattern::Variable(_) => 1,
+        Pattern::Compound(_, arguments) => 1 + arguments.iter().map(size_of).sum::<usize>(),
+    }
 }
 
 /// Calls `visit` for each occurrence of a variable.

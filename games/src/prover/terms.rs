@@ -23,6 +23,11 @@ pub(crate) type FactId = u32;
 /// No id.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// Most terms of one game, their arguments counted too. They are never forgotten,
+/// neither when a state is left nor when a match ends; each takes some twenty
+/// bytes, in each fork again.
+pub(crate) const MAX_TERMS: usize = 20_000_000;
+
 /// All terms of one game so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Store {
@@ -33,6 +38,8 @@ pub(crate) struct Store {
     ends: Vec<u32>,
     arguments: Vec<TermId>,
     depths: Vec<u32>,
+    /// For each term its symbols, written out; no more than are counted in 32 bits.
+    sizes: Vec<u32>,
     /// Open addressing: `NONE` or a term.
     slots: Vec<TermId>,
     fact_of: Vec<FactId>,
@@ -42,6 +49,12 @@ pub(crate) struct Store {
 impl Store {
     pub(crate) fn len(&self) -> usize {
         self.heads.len()
+    }
+
+    /// All terms and their arguments.
+    #[inline]
+    pub(crate) fn n_parts(&self) -> usize {
+        self.heads.len() + self.arguments.len()
     }
 
     pub(crate) fn n_facts(&self) -> usize {
@@ -54,6 +67,7 @@ impl Store {
             + self.ends.capacity()
             + self.arguments.capacity()
             + self.depths.capacity()
+            + self.sizes.capacity()
             + self.slots.capacity()
             + self.fact_of.capacity()
             + self.facts.capacity())
@@ -73,6 +87,10 @@ impl Store {
 
     pub(crate) fn depth(&self, term: TermId) -> u32 {
         self.depths[term as usize]
+    }
+
+    pub(crate) fn size(&self, term: TermId) -> u32 {
+        self.sizes[term as usize]
     }
 
     pub(crate) fn signature(&self, functor: FunctorId) -> (SymbolId, u32) {
@@ -115,6 +133,8 @@ impl Store {
     fn add(&mut self, functor: FunctorId, arguments: &[TermId]) -> TermId {
         let term = u32::try_from(self.len()).expect("fewer than 2^32 terms fit into memory");
         let depth = arguments.iter().map(|&term| self.depth(term) + 1).max().unwrap_or(0);
+        let size = arguments.iter().fold(1, |sum: u32, &term| sum.saturating_add(self.size(term)));
+        self.sizes.push(size);
         self.arguments.extend_from_slice(arguments);
         self.heads.push(functor);
         self.ends.push(self.arguments.len() as u32);

@@ -28,6 +28,9 @@ const TRIAL_STEPS: u64 = 6_000_000;
 const MIN_TRIALS: u64 = 24;
 /// unless they take more than this.
 const MAX_TRIAL_STEPS: u64 = 40_000_000;
+/// Steps of tuning in all, those of planning anew included. Of 188 published
+/// rulesheets none takes more than 38 million.
+const MAX_TUNING_STEPS: u64 = 300_000_000;
 /// So often samples are taken anew after tuning.
 const MAX_ROUNDS: usize = 2;
 /// States of one sampled playout.
@@ -40,8 +43,24 @@ struct Sample {
     joint_move: Vec<MoveId>,
 }
 
-/// Tunes a prover that has an untuned program.
+/// Tunes a prover that has an untuned program. Where there are no steps left for
+/// that, the program stays as it is.
 pub(crate) fn tune(prover: &mut Prover) {
+    let engine = &mut prover.engine;
+    let ceiling = engine.work.saturating_add(MAX_TUNING_STEPS);
+    engine.set_ceiling(ceiling.min(engine.max_steps()));
+    tune_within(prover);
+    prover.engine.set_ceiling(u64::MAX);
+}
+
+/// Goes over to the program of the blueprint if there are steps left to plan it.
+fn replan(prover: &mut Prover, blueprint: &mut Blueprint) -> Result<(), Halt> {
+    let steps = prover.adopt(blueprint, prover.engine.n_left())?;
+    prover.engine.work += steps;
+    Ok(())
+}
+
+fn tune_within(prover: &mut Prover) {
     let mut blueprint = (*prover.blueprint).clone();
     // A program that takes long yields few samples, a better one more.
     for _ in 0..MAX_ROUNDS {
@@ -50,7 +69,9 @@ pub(crate) fn tune(prover: &mut Prover) {
             return;
         }
         note_sizes(prover, &mut blueprint, &samples);
-        prover.adopt(&mut blueprint);
+        if replan(prover, &mut blueprint).is_err() {
+            return;
+        }
         let Some((samples, steps)) = thin(prover, samples) else { return };
         climb(prover, &mut blueprint, &samples, steps);
         if complete {
@@ -72,7 +93,9 @@ fn find_samples(prover: &mut Prover, blueprint: &mut Blueprint) -> (Vec<Sample>,
                     blueprint.expect_huge(component);
                 }
                 blueprint.set_mode(component, mode);
-                prover.adopt(blueprint);
+                if replan(prover, blueprint).is_err() {
+                    break;
+                }
             }
         }
     }
@@ -121,14 +144,14 @@ fn climb(prover: &mut Prover, blueprint: &mut Blueprint, samples: &[Sample], bes
         }
         let old: Vec<_> = changes.iter().map(|&(at, _)| (at, blueprint.mode(at))).collect();
         changes.iter().for_each(|&(at, mode)| blueprint.set_mode(at, mode));
-        prover.adopt(blueprint);
-        match measure(prover, samples, limit) {
+        let is_planned = replan(prover, blueprint);
+        match is_planned.and_then(|()| measure(prover, samples, limit)) {
             Ok(steps) if steps < limit => {
                 best = steps;
                 left -= steps;
             }
             _ => {
-                left -= limit;
+                left = if prover.engine.n_left() == 0 { 0 } else { left - limit };
                 old.into_iter().for_each(|(at, mode)| blueprint.set_mode(at, mode));
             }
         }
@@ -143,7 +166,8 @@ fn climb(prover: &mut Prover, blueprint: &mut Blueprint, samples: &[Sample], bes
             }
         }
     }
-    prover.adopt(blueprint);
+    let planned = prover.adopt(blueprint, u64::MAX);
+    debug_assert!(planned.is_ok(), "it was planned before");
 }
 
 /// What to change after a failure, if anything can be.
@@ -298,7 +322,7 @@ mod tests {
                 blueprint.set_mode(component, mode);
             }
         }
-        forced.adopt(&mut blueprint);
+        forced.adopt(&mut blueprint, u64::MAX).unwrap();
         forced
     }
 

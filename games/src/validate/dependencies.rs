@@ -138,8 +138,10 @@ pub(crate) fn check_keyword_dependencies(
         let Some(from) = node(source) else { continue };
         for &target in targets {
             let Some(to) = node(target) else { continue };
+            let leads = leading_to(&graph.edges, to);
             let mut said = FxHashSet::default();
-            for edge in graph.edges[from].iter().filter(|edge| said.insert(edge.to)) {
+            let ways = graph.edges[from].iter().filter(|edge| leads[edge.to]);
+            for edge in ways.filter(|edge| said.insert(edge.to)).take(MAX_WAYS) {
                 let Some(path) = graph.path(edge.to, to) else { continue };
                 let name = |&node: &usize| rulesheet.spelling(graph.predicates[node].0);
                 let way = way(path.iter().map(name).collect());
@@ -154,6 +156,25 @@ pub(crate) fn check_keyword_dependencies(
             }
         }
     }
+}
+
+/// Most ways from one keyword to another that are reported.
+const MAX_WAYS: usize = 20;
+
+/// For each node, whether some path leads from it to `target`.
+fn leading_to(edges: &[Vec<Edge>], target: usize) -> Vec<bool> {
+    let mut sources = vec![Vec::new(); edges.len()];
+    for (from, of_node) in edges.iter().enumerate() {
+        of_node.iter().for_each(|edge| sources[edge.to].push(from));
+    }
+    let mut leads = vec![false; edges.len()];
+    let mut todo = vec![target];
+    while let Some(node) = todo.pop() {
+        if !std::mem::replace(&mut leads[node], true) {
+            todo.extend(&sources[node]);
+        }
+    }
+    leads
 }
 
 /// The recursion restriction, which keeps terms from growing for ever: an
@@ -243,6 +264,9 @@ fn same(left: &Argument, right: &Argument) -> bool {
 /// Most undefined predicates for which a similar name is searched.
 const MAX_SEARCHES: usize = 100;
 
+/// Most names that all these searches look at.
+const MAX_COMPARISONS: usize = 200_000;
+
 /// Predicates that are asked for but follow from nothing, and such as follow
 /// but are never asked for.
 pub(crate) fn check_used_and_defined(
@@ -254,7 +278,7 @@ pub(crate) fn check_used_and_defined(
     let defined: FxHashSet<_> = clauses.iter().map(|clause| clause.head.predicate()).collect();
     let arities: FxHashMap<_, _> = clauses.iter().rev().map(|it| it.head.predicate()).collect();
     let names: BTreeSet<_> = arities.keys().map(|&name| rulesheet.spelling(name)).collect();
-    let mut searches = MAX_SEARCHES;
+    let mut searches = MAX_SEARCHES.min(MAX_COMPARISONS / names.len().max(1));
     let mut search = |name| {
         searches -= usize::from(searches > 0);
         if searches > 0 { similar(name, names.iter().copied()) } else { None }

@@ -11,8 +11,15 @@ use crate::symbol::SymbolId;
 use crate::validate::clause::{Argument, ArgumentKind, Atomic, Clause, Condition, ConditionKind};
 use crate::validate::keyword::{Connective, Words};
 
-/// The clauses of a rulesheet, in textual order; forms whose head is none are
-/// left out, with an error each.
+/// Most conditions of a rule, and most variables. What follows compares the
+/// parts of one rule with each other; published rules have fewer than fifty.
+const MAX_PARTS: usize = 2048;
+
+/// Most arguments of a sentence or term; published ones have fewer than twenty.
+const MAX_ARGUMENTS: usize = 1024;
+
+/// The clauses of a rulesheet, in textual order; forms whose head is none and
+/// such as are too large are left out, with an error each.
 pub(crate) fn clauses(
     rulesheet: &Rulesheet,
     words: &Words,
@@ -25,6 +32,7 @@ pub(crate) fn clauses(
             findings,
             variables: Vec::new(),
             ids: FxHashMap::default(),
+            n_conditions: 0,
         };
         grammar.clause(form)
     };
@@ -38,6 +46,7 @@ struct Grammar<'a> {
     findings: &'a mut Findings,
     variables: Vec<SymbolId>,
     ids: FxHashMap<SymbolId, VariableId>,
+    n_conditions: usize,
 }
 
 /// A form whose head is known to be a name.
@@ -86,6 +95,16 @@ impl Grammar<'_> {
         let head = self.head(head);
         let (body, sound) = body.map_or((Vec::new(), true), |body| self.body(form, body));
         let variables = std::mem::take(&mut self.variables);
+        let parts = [(self.n_conditions, "conditions"), (variables.len(), "variables")];
+        if let Some((n, what)) = parts.into_iter().find(|&(n, _)| n > MAX_PARTS) {
+            self.findings.error(
+                "rule-too-large",
+                form.span,
+                format!("this rule has {n} {what}"),
+                format!("at most {MAX_PARTS} are supported; name some of them by another rule"),
+            );
+            return None;
+        }
         Some(Clause { span: form.span, head: head?, body, variables, broken: !sound })
     }
 
@@ -185,6 +204,7 @@ impl Grammar<'_> {
             }
         };
         conditions.push(Condition { span: form.span, kind, torn });
+        self.n_conditions += 1;
         Some(())
     }
 
@@ -334,6 +354,7 @@ impl Grammar<'_> {
 
     fn sentence(&mut self, form: &Form, applied: &Applied<'_>) -> Option<Atomic> {
         self.note_needless_parentheses(form, applied);
+        self.few_arguments(form, applied)?;
         let arguments: Vec<_> = applied.arguments.iter().map(|form| self.term(form)).collect();
         let arguments = arguments.into_iter().collect::<Option<_>>()?;
         Some(Atomic { span: form.span, name: applied.name, arguments })
@@ -367,10 +388,25 @@ impl Grammar<'_> {
         if applied.arguments.is_empty() {
             return Some(Argument { span: form.span, kind: ArgumentKind::Constant(applied.name) });
         }
+        self.few_arguments(form, &applied)?;
         let arguments: Vec<_> = applied.arguments.iter().map(|form| self.term(form)).collect();
         let arguments = arguments.into_iter().collect::<Option<_>>()?;
         let kind = ArgumentKind::Function(applied.name, arguments);
         Some(Argument { span: form.span, kind })
+    }
+
+    fn few_arguments(&mut self, form: &Form, applied: &Applied<'_>) -> Option<()> {
+        let n = applied.arguments.len();
+        if n > MAX_ARGUMENTS {
+            self.findings.error(
+                "too-many-arguments",
+                form.span,
+                format!("`{}` has {n} arguments", self.name(applied.name)),
+                format!("at most {MAX_ARGUMENTS} are supported"),
+            );
+            return None;
+        }
+        Some(())
     }
 
     /// The name and arguments of a name or of a list that starts with a name.

@@ -111,14 +111,22 @@ pub(crate) fn arguments(number: usize) -> String {
     }
 }
 
+/// Longest name for which a similar one is searched.
+const MAX_COMPARED: usize = 64;
+
 /// The candidate that is written most like `name`, if one is so much like it
 /// that it may have been meant.
 pub(crate) fn similar<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
+    if name.len() > MAX_COMPARED {
+        return None;
+    }
     let allowed = name.len() / 4;
-    let distances = candidates.into_iter().map(|other| (distance(name, other), other));
+    let candidates = candidates.into_iter();
+    let near = candidates.filter(|other| other.len().abs_diff(name.len()) <= allowed);
+    let distances = near.map(|other| (distance(name, other), other));
     let near = distances.filter(|&(distance, _)| 0 < distance && distance <= allowed);
     near.min().map(|(_, other)| other)
 }

@@ -32,6 +32,23 @@ use crate::validate::keyword::{Keyword, Words};
 /// A set of variables of one clause.
 pub(crate) type Variables = BTreeSet<VariableId>;
 
+/// The variables that a conjunction supplies, and those around it. A chain and
+/// no union: an `or` may have many branches, and much may stand around it.
+pub(crate) struct Scope<'a> {
+    own: Variables,
+    outer: Option<&'a Scope<'a>>,
+}
+
+impl<'a> Scope<'a> {
+    pub(crate) fn of(conditions: &[Condition], outer: Option<&'a Scope<'a>>) -> Self {
+        Self { own: supplied(conditions), outer }
+    }
+
+    pub(crate) fn contains(&self, id: &VariableId) -> bool {
+        self.own.contains(id) || self.outer.is_some_and(|outer| outer.contains(id))
+    }
+}
+
 /// Why a variable needs a positive condition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
@@ -64,7 +81,7 @@ pub(crate) fn check(
                 }
             });
         }
-        each_unbound(&clause.body, &Variables::new(), &mut report);
+        each_unbound(&clause.body, None, &mut report);
     }
 }
 
@@ -145,11 +162,10 @@ pub(crate) fn variables_of(arguments: &[Argument]) -> Variables {
 /// `outer` nor the conjunction itself supplies.
 fn each_unbound(
     conditions: &[Condition],
-    outer: &Variables,
+    outer: Option<&Scope<'_>>,
     report: &mut impl FnMut(Place, VariableId, Span, bool),
 ) {
-    let mut bound = supplied(conditions);
-    bound.extend(outer);
+    let bound = Scope::of(conditions, outer);
     for condition in conditions {
         let mut unbound = |place: Place, argument: &Argument| {
             argument.for_each_variable(&mut |id, span| {
@@ -171,7 +187,7 @@ fn each_unbound(
             }
             ConditionKind::Or(branches) => {
                 for branch in branches {
-                    each_unbound(branch, &bound, report);
+                    each_unbound(branch, Some(&bound), report);
                 }
             }
         }
@@ -212,16 +228,16 @@ impl Closing<'_> {
             supply(&mut clause.body, id, clause.span, role);
         }
         let in_head = variables_of(&clause.head.arguments);
-        self.conjunction(&mut clause.body, &Variables::new(), &in_head, clause.span);
+        self.conjunction(&mut clause.body, None, &in_head, clause.span);
         let mut taken = positive(&clause.body);
-        rename_local(&mut clause.body, &Variables::new(), &mut taken, &mut clause.variables);
+        rename_local(&mut clause.body, None, &mut taken, &mut clause.variables);
     }
 
     /// Supplies the variables `needed` and those of comparisons.
     fn conjunction(
         &mut self,
         conditions: &mut Vec<Condition>,
-        outer: &Variables,
+        outer: Option<&Scope<'_>>,
         needed: &Variables,
         span: Span,
     ) {
@@ -234,17 +250,16 @@ impl Closing<'_> {
                 missing.append(&mut variables_of(std::slice::from_ref(right)));
             }
         }
-        let mut bound = supplied(conditions);
-        bound.extend(outer);
-        for &id in missing.difference(&bound) {
+        let mut bound = Scope::of(conditions, outer);
+        for &id in missing.iter().filter(|id| !bound.contains(id)) {
             let domain = self.domain();
             supply(conditions, id, span, domain);
         }
-        bound.extend(&missing);
+        bound.own.append(&mut missing);
         for condition in conditions {
             if let ConditionKind::Or(branches) = &mut condition.kind {
                 for branch in branches {
-                    self.conjunction(branch, &bound, &Variables::new(), condition.span);
+                    self.conjunction(branch, Some(&bound), &Variables::new(), condition.span);
                 }
             }
         }
@@ -285,17 +300,16 @@ fn supply(conditions: &mut Vec<Condition>, id: VariableId, span: Span, predicate
 /// negation. `taken` are those in use elsewhere in the clause.
 fn rename_local(
     conditions: &mut [Condition],
-    outer: &Variables,
+    outer: Option<&Scope<'_>>,
     taken: &mut Variables,
     names: &mut Vec<SymbolId>,
 ) {
-    let mut bound = supplied(conditions);
-    bound.extend(outer);
+    let bound = Scope::of(conditions, outer);
     for condition in conditions {
         match &mut condition.kind {
             ConditionKind::Negative(atomic) => {
                 let variables = variables_of(&atomic.arguments);
-                for &id in variables.difference(&bound) {
+                for &id in variables.iter().filter(|id| !bound.contains(id)) {
                     if taken.insert(id) {
                         continue;
                     }
@@ -308,7 +322,7 @@ fn rename_local(
             }
             ConditionKind::Or(branches) => {
                 for branch in branches {
-                    rename_local(branch, &bound, taken, names);
+                    rename_local(branch, Some(&bound), taken, names);
                 }
             }
             _ => {}

@@ -4,30 +4,39 @@
 //! for them are replaced by what they amount to, so that nobody has to list
 //! all pairs of different things.
 
+use rustc_hash::FxHashSet;
+
 use crate::game::VariableId;
 use crate::symbol::SymbolId;
 use crate::validate::clause::{
-    Argument, ArgumentKind, Atomic, Clause, Condition, ConditionKind, Predicate,
+    Argument, ArgumentKind, Atomic, Clause, Condition, ConditionKind, Predicate, for_each_sentence,
 };
 use crate::validate::dependencies::Dependencies;
 use crate::validate::keyword::Words;
-use crate::validate::safety::{Variables, supplied, variables_of};
+use crate::validate::safety::{Scope, supplied, variables_of};
 
 /// Most rules of a predicate that is replaced.
 const MAX_RULES: usize = 16;
-/// Most conditions that replacing one predicate may add.
+/// Most conditions that replacing predicates may add, all together.
 const MAX_CONDITIONS: usize = 10_000;
+/// Most parts of an argument of a condition that is replaced: rules that wrap
+/// what they are given would double it again and again.
+const MAX_ARGUMENT: usize = 100;
+/// Most predicates for which replacement is tried. Published rulesheets have a
+/// handful; each is looked for in all rules.
+const MAX_PREDICATES: usize = 200;
 
 /// Replaces what can be replaced, and removes the rules that are then idle.
 pub(crate) fn unfold(clauses: &mut Vec<Clause>, words: &Words) {
     let graph = Dependencies::of(clauses);
+    let mut known = FxHashSet::default();
     let mut candidates: Vec<Predicate> = Vec::new();
     for clause in clauses.iter() {
         let predicate = clause.head.predicate();
         let is_candidate = is_open(clause)
             && words.keyword(predicate.0, predicate.1).is_none()
             && !graph.is_recursive(predicate)
-            && !candidates.contains(&predicate);
+            && known.insert(predicate);
         if is_candidate {
             candidates.push(predicate);
         }
@@ -35,15 +44,17 @@ pub(crate) fn unfold(clauses: &mut Vec<Clause>, words: &Words) {
     // Who asks comes before what is asked for, since its arguments may be known
     // only where it is asked for itself.
     candidates.sort_by_key(|&predicate| std::cmp::Reverse(graph.component(predicate)));
+    candidates.truncate(MAX_PREDICATES);
+    let mut n_left = MAX_CONDITIONS;
     for predicate in candidates {
         let is_its_own = |clause: &&Clause| clause.head.predicate() == predicate;
         let rules: Vec<Clause> = clauses.iter().filter(is_its_own).cloned().collect();
-        if !is_replaceable(predicate, &rules, clauses) {
+        if !is_replaceable(predicate, &rules, clauses, &mut n_left) {
             continue;
         }
         clauses.retain(|clause| clause.head.predicate() != predicate);
         let unfolding = Unfolding { predicate, rules };
-        for clause in clauses.iter_mut() {
+        for clause in clauses.iter_mut().filter(|it| is_asked(&it.body, predicate)) {
             let body = std::mem::take(&mut clause.body);
             clause.body = unfolding.conjunction(body, &mut clause.variables);
         }
@@ -55,7 +66,14 @@ fn is_open(clause: &Clause) -> bool {
     !variables_of(&clause.head.arguments).is_subset(&supplied(&clause.body))
 }
 
-fn is_replaceable(predicate: Predicate, rules: &[Clause], clauses: &[Clause]) -> bool {
+/// Whether the rules of a predicate may stand for it; what that adds is taken
+/// off the conditions left.
+fn is_replaceable(
+    predicate: Predicate,
+    rules: &[Clause],
+    clauses: &[Clause],
+    n_left: &mut usize,
+) -> bool {
     let is_plain = |argument: &Argument| {
         argument.is_ground() || matches!(argument.kind, ArgumentKind::Variable(_))
     };
@@ -64,19 +82,43 @@ fn is_replaceable(predicate: Predicate, rules: &[Clause], clauses: &[Clause]) ->
     let any_local = rules.iter().any(has_local);
     let mut n_calls = 0;
     let mut negations_are_plain = true;
+    let mut arguments_are_small = true;
     for clause in clauses {
-        calls(&clause.body, &Variables::new(), predicate, &mut |call, negative, bound| {
+        if !is_asked(&clause.body, predicate) {
+            continue;
+        }
+        calls(&clause.body, None, predicate, &mut |call, negative, bound| {
             n_calls += 1;
             // What is said of all instances cannot be said of one.
-            let known = variables_of(&call.arguments).is_subset(bound);
-            negations_are_plain &= !negative || (known && !any_local);
+            let is_known = || variables_of(&call.arguments).iter().all(|id| bound.contains(id));
+            arguments_are_small &= call.arguments.iter().all(|it| parts(it) <= MAX_ARGUMENT);
+            negations_are_plain &= !negative || (!any_local && is_known());
         });
     }
     let size: usize = rules.iter().map(|rule| 1 + size(&rule.body)).sum();
-    heads_are_plain
+    let n_added = n_calls * size;
+    let is_replaceable = heads_are_plain
         && negations_are_plain
+        && arguments_are_small
         && rules.len() <= MAX_RULES
-        && n_calls * size <= MAX_CONDITIONS
+        && n_added <= *n_left;
+    if is_replaceable {
+        *n_left -= n_added;
+    }
+    is_replaceable
+}
+
+fn is_asked(conditions: &[Condition], predicate: Predicate) -> bool {
+    let mut found = false;
+    for_each_sentence(conditions, &mut |sentence, _| found |= sentence.predicate() == predicate);
+    found
+}
+
+fn parts(argument: &Argument) -> usize {
+    match &argument.kind {
+        ArgumentKind::Function(_, arguments) => 1 + arguments.iter().map(parts).sum::<usize>(),
+        _ => 1,
+    }
 }
 
 fn size(conditions: &[Condition]) -> usize {
@@ -93,12 +135,11 @@ fn size(conditions: &[Condition]) -> usize {
 /// is negated and the variables that positive conditions around it supply.
 fn calls(
     conditions: &[Condition],
-    outer: &Variables,
+    outer: Option<&Scope<'_>>,
     predicate: Predicate,
-    visit: &mut impl FnMut(&Atomic, bool, &Variables),
+    visit: &mut impl FnMut(&Atomic, bool, &Scope<'_>),
 ) {
-    let mut bound = supplied(conditions);
-    bound.extend(outer);
+    let bound = Scope::of(conditions, outer);
     for condition in conditions {
         match &condition.kind {
             ConditionKind::Positive(atomic) if atomic.predicate() == predicate => {
@@ -109,7 +150,7 @@ fn calls(
             }
             ConditionKind::Or(branches) => {
                 for branch in branches {
-                    calls(branch, &bound, predicate, visit);
+                    calls(branch, Some(&bound), predicate, visit);
                 }
             }
             _ => {}

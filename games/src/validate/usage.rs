@@ -238,7 +238,9 @@ impl Usage<'_> {
             ArgumentKind::Constant(name) | ArgumentKind::Function(name, _) => name,
         };
         let name = self.rulesheet.spelling(name);
-        let mut known: Vec<_> = roles.iter().map(|&role| self.rulesheet.spelling(role)).collect();
+        // Too many roles are an error by themselves.
+        let roles = roles.iter().filter(|_| roles.len() <= MAX_ROLES);
+        let mut known: Vec<_> = roles.map(|&role| self.rulesheet.spelling(role)).collect();
         known.sort_unstable();
         let help = match similar(name, known) {
             Some(role) => format!("was `{role}` meant?"),

@@ -111,6 +111,12 @@ pub enum JournalError {
         /// Number of the line, from 1.
         line: u64,
     },
+    /// The file was removed while it was being written.
+    #[error("keep the journal {}: somebody removed it", path.display())]
+    Removed {
+        /// The journal.
+        path: PathBuf,
+    },
     /// A record would be longer than readers take.
     #[error(
         "write to the journal {}: the record of job {job} is longer than {} MiB; lower the step \

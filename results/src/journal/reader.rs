@@ -55,8 +55,6 @@ pub struct Journal {
     reader: BufReader<Take<File>>,
     /// Where the line after the last one read begins.
     offset: u64,
-    /// Lines read.
-    n_lines: u64,
     /// The line at hand, with its line feed.
     line: Vec<u8>,
     torn: Torn,
@@ -108,7 +106,6 @@ impl Journal {
             header,
             reader,
             offset: line.len() as u64,
-            n_lines: 1,
             line,
             torn: Torn::default(),
             end,
@@ -164,7 +161,6 @@ impl Journal {
                 header: header.clone(),
                 reader: BufReader::with_capacity(READ_BUFFER, file.take(bounds[1] - bounds[0])),
                 offset: bounds[0],
-                n_lines: 0,
                 line: vec![],
                 torn: Torn::default(),
                 end,
@@ -177,20 +173,24 @@ impl Journal {
         bounds.windows(2).map(section).collect()
     }
 
+    /// Number of the line at hand. Journals may be read from the middle on, so
+    /// that counting while reading would not do.
+    fn line_number(&self) -> Result<u64, JournalError> {
+        line_number(&self.path, self.offset)
+    }
+
     fn read_line(&mut self) -> Result<Line, JournalError> {
         let failed = |source| read_error(&self.path, source);
         self.line.clear();
         let mut capped = self.reader.by_ref().take(MAX_LINE_BYTES);
         let n_bytes = capped.read_until(b'\n', &mut self.line).map_err(failed)? as u64;
         if self.line.last() == Some(&b'\n') {
-            self.n_lines += 1;
             return Ok(Line::Whole(n_bytes));
         }
         match n_bytes {
             0 => Ok(Line::End),
             MAX_LINE_BYTES => {
                 self.line = vec![];
-                self.n_lines += 1;
                 let rest = self.reader.skip_until(b'\n').map_err(failed)? as u64;
                 Ok(Line::TooLong(n_bytes + rest))
             }
@@ -220,13 +220,13 @@ impl Journal {
                         return Ok(Some((offset, value)));
                     }
                     Err(source) => {
-                        let (path, line) = (self.path.clone(), self.n_lines);
+                        let (path, line) = (self.path.clone(), self.line_number()?);
                         (n_bytes, JournalError::Damaged { path, line, source })
                     }
                 }
             }
             Line::TooLong(n_bytes) => {
-                let (path, line) = (self.path.clone(), self.n_lines);
+                let (path, line) = (self.path.clone(), self.line_number()?);
                 (n_bytes, JournalError::LineTooLong { path, line })
             }
         };

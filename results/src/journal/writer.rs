@@ -175,7 +175,12 @@ impl JournalWriter {
     /// If they cannot be written.
     pub fn sync(&mut self) -> Result<(), JournalError> {
         self.flush()?;
-        self.file.sync_data().map_err(|source| self.write_error(source))
+        self.file.sync_data().map_err(|source| self.write_error(source))?;
+        // A file that was removed takes all that is written, and keeps nothing.
+        match self.path.try_exists() {
+            Ok(false) => Err(JournalError::Removed { path: self.path.clone() }),
+            _ => Ok(()),
+        }
     }
 
     /// The file.

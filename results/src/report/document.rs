@@ -1,7 +1,7 @@
 //! The tables of a report, before they are written as text or Markdown.
 
 use super::notes::notes;
-use super::verdict::verdict;
+use super::verdict::{caution, verdict};
 use super::words::{count, interval, optional_points, points};
 use crate::standings::{Estimate, PlayerStanding, Standings};
 
@@ -107,7 +107,10 @@ fn overall(standings: &Standings) -> Option<Section> {
     let rows = standings.players.iter().enumerate().map(row).collect();
     Some(Section {
         heading: "Standings".into(),
-        sentence: verdict(standings),
+        sentence: match (verdict(standings), caution(standings)) {
+            (Some(verdict), Some(caution)) => Some(format!("{verdict} {caution}")),
+            (verdict, _) => verdict,
+        },
         tables: vec![Table::new(2, &heading, rows)],
     })
 }

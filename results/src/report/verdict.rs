@@ -22,6 +22,23 @@ pub(super) fn verdict(standings: &Standings) -> Option<String> {
     Some(compare(leader, mean, second, behind, standings.level))
 }
 
+/// Who was at fault, and what that means for its reward.
+pub(super) fn caution(standings: &Standings) -> Option<String> {
+    let at_fault: Vec<String> = standings
+        .players
+        .iter()
+        .filter(|row| row.n_faults > 0)
+        .map(|row| format!("{} ({})", row.player, count(row.n_faults, "fault", "faults")))
+        .collect();
+    if at_fault.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "Substitutes moved where players were at fault, so these rewards are not all their own: {}.",
+        at_fault.join(", ")
+    ))
+}
+
 fn compare(
     leader: &PlayerStanding,
     mean: f64,

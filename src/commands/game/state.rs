@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use games::{Expression, Game, MoveId, RoleId, State, StateMachine};
+use games::{Expression, Game, MoveId, RoleId, State, StateMachine, Symbols};
 use serde::Serialize;
 
 use super::view::{ByRole, View, percepts, role_names};
@@ -148,12 +148,30 @@ fn expressions(text: &str, option: &str) -> Result<Vec<Expression>, Failure> {
     Ok(found)
 }
 
+/// The first word that is a variable or none of the game's.
+fn odd_word<'a>(fact: &'a Expression, names: &Symbols) -> Option<&'a str> {
+    match fact {
+        Expression::Atom(word) => {
+            (word.starts_with('?') || names.find(word).is_none()).then_some(word)
+        }
+        Expression::List(items) => items.iter().find_map(|item| odd_word(item, names)),
+    }
+}
+
 fn state_of(machine: &mut dyn StateMachine, text: &str) -> Result<State, Failure> {
     let facts = expressions(text, "--facts")?;
     let facts: Vec<Expression> = facts.into_iter().map(without_true).collect();
-    machine
-        .state_of(&facts)
-        .ok_or_else(|| usage("read --facts: a fact holds no variables".to_owned()))
+    machine.state_of(&facts).ok_or_else(|| {
+        let names = machine.game().symbols();
+        let odd = facts.iter().find_map(|fact| odd_word(fact, names));
+        usage(match odd {
+            Some(word) if word.starts_with('?') => {
+                format!("read --facts: a fact holds no variables, such as {word}")
+            }
+            Some(word) => format!("read --facts: the rules have no word `{word}`"),
+            None => "read --facts: a fact is a name, or a list that begins with one".to_owned(),
+        })
+    })
 }
 
 fn without_true(fact: Expression) -> Expression {

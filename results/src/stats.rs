@@ -1,0 +1,58 @@
+//! How strong, and how sure: pure functions from blocks to numbers.
+//!
+//! ```text
+//! MatchRecord... -> ScoredMatch... -> (fault policy) -> BlockScore... -> estimates, tests, ratings
+//! ```
+//!
+//! The unit of evidence is the *block*: one game and opening, played in a
+//! complete rotation of the seats with the same seed. Matches of one block are
+//! correlated, blocks are not. Everything random here has a seed; equal input
+//! gives equal output. No module reads a file but [`scored`], and none prints.
+//!
+//! - From matches to blocks: [`scored`], [`fault_policy`], [`block`], [`laps`].
+//! - A mean difference: [`mean`], [`sign_flip`], [`power`],
+//!   [`doubling`].
+//! - Tests that stop early: [`frequencies`], [`gsprt`], [`bayes_elo`],
+//!   [`schedule_order`], [`sequential`], [`operating`], [`after_test`],
+//!   [`betting`], [`regression`].
+//! - Elo: [`elo`].
+//! - Many players: [`luce`], [`bradley_terry`], [`draws`], [`plackett_luce`],
+//!   [`effects`], [`ladder`]; over many games [`vase`], [`nash`], [`alpha_rank`];
+//!   [`rank_bootstrap`] says how sure a rank is.
+//! - Many comparisons and faults: [`holm`], [`fault_gate`].
+
+pub mod after_test;
+pub mod alpha_rank;
+pub mod bayes_elo;
+pub mod betting;
+pub mod block;
+pub mod bradley_terry;
+pub mod doubling;
+pub mod draws;
+pub mod effects;
+pub mod elo;
+#[cfg(test)]
+mod error_rates;
+pub mod fault_gate;
+pub mod fault_policy;
+pub mod frequencies;
+pub mod gsprt;
+pub mod holm;
+pub mod ladder;
+pub mod laps;
+pub mod luce;
+pub mod mean;
+pub mod nash;
+pub mod normal;
+pub mod operating;
+pub mod plackett_luce;
+pub mod power;
+#[cfg(test)]
+mod published;
+pub mod rank_bootstrap;
+pub mod regression;
+pub mod schedule_order;
+pub mod scored;
+pub mod sequential;
+pub mod sign_flip;
+pub mod vase;

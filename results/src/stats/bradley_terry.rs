@@ -1,0 +1,202 @@
+//! Ratings from comparisons of two: R. Bradley & M. Terry, "Rank analysis of
+//! incomplete block designs" (1952). Scores may be fractions; a draw is one
+//! half. The fit does not depend on the order of matches, unlike Elo's updates.
+
+use std::collections::BTreeMap;
+
+use crate::stats::luce::{Alternative, Choice, Model, RatingError, Ratings, fit};
+use crate::stats::scored::ScoredMatch;
+
+/// One comparison of two players.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Comparison {
+    /// Index of the player that sat first.
+    pub first: usize,
+    /// Index of the other.
+    pub second: usize,
+    /// What the first made of it: 1 for a win, 0 for a loss, or between.
+    pub score: f64,
+    /// How much it counts.
+    pub weight: f64,
+    /// The block: comparisons of the same block are correlated.
+    pub cluster: u64,
+}
+
+/// How rewards of one match become a score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scoring {
+    /// Who has more wins; equal rewards are a draw.
+    #[default]
+    Order,
+    /// One half plus the difference over 200.
+    Reward,
+}
+
+/// What to fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BradleyTerry {
+    /// Whether sitting first may be worth something.
+    pub advantage: bool,
+    /// Draws that each player is thought to have had beforehand, spread evenly
+    /// over the others. 0 for the plain maximum of the likelihood, which need
+    /// not exist; with 1 or 2 it always does, and is drawn to the middle a little.
+    pub prior_draws: f64,
+}
+
+impl BradleyTerry {
+    /// Rates players 0 to `n_players - 1`.
+    ///
+    /// # Errors
+    /// If no finite ratings are the most likely ones.
+    ///
+    /// # Panics
+    /// If a comparison is of an unknown player, or its score not within 0 and 1.
+    pub fn rate(
+        &self,
+        n_players: usize,
+        comparisons: &[Comparison],
+    ) -> Result<Ratings, RatingError> {
+        let choice = |comparison: &Comparison| {
+            let Comparison { first, second, score, weight, cluster } = *comparison;
+            assert!((0.0..=1.0).contains(&score) && weight >= 0.0, "a score from 0 to 1");
+            let side = |player, favoured, share| {
+                assert!(player < n_players, "a known player");
+                Alternative { player, favoured, chosen: share * weight }
+            };
+            let alternatives =
+                vec![side(first, self.advantage, score), side(second, false, 1.0 - score)];
+            Choice { alternatives, cluster }
+        };
+        let choices: Vec<Choice> = comparisons.iter().map(choice).collect();
+        let Self { advantage, prior_draws } = *self;
+        fit(Model { n_players, advantage, prior_draws }, &choices)
+    }
+}
+
+/// The comparisons of all pairs of players in each match that was scored.
+/// Matches with a player that is not among `players` are compared without it.
+#[must_use]
+pub fn comparisons<'a>(
+    matches: impl IntoIterator<Item = &'a ScoredMatch>,
+    players: &[&str],
+    scoring: Scoring,
+) -> Vec<Comparison> {
+    let index: BTreeMap<&str, usize> =
+        players.iter().zip(0..).map(|(&name, i)| (name, i)).collect();
+    let mut comparisons = vec![];
+    for played in matches {
+        let seats: Vec<(usize, f64)> = (played.seats.iter())
+            .filter_map(|seat| Some((*index.get(&*seat.player)?, f64::from(seat.reward?))))
+            .collect();
+        for (place, &(first, reward)) in seats.iter().enumerate() {
+            for &(second, other) in &seats[place + 1..] {
+                let score = match scoring {
+                    Scoring::Reward => 0.5 + (reward - other) / 200.0,
+                    Scoring::Order if reward == other => 0.5,
+                    Scoring::Order => f64::from(u8::from(reward > other)),
+                };
+                let cluster = played.block;
+                comparisons.push(Comparison { first, second, score, weight: 1.0, cluster });
+            }
+        }
+    }
+    comparisons
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sample;
+    use crate::stats::elo::elo_of_score;
+
+    fn comparison(first: usize, second: usize, score: f64, cluster: u64) -> Comparison {
+        Comparison { first, second, score, weight: 1.0, cluster }
+    }
+
+    #[test]
+    fn of_two_players_the_score_is_the_rating() {
+        let games: Vec<Comparison> =
+            (0..40).map(|n| comparison(0, 1, if n < 30 { 1.0 } else { 0.0 }, n)).collect();
+        let ratings = BradleyTerry::default().rate(2, &games).unwrap();
+        let (ahead, error) = ratings.difference(0, 1);
+        assert!((ahead - elo_of_score(0.75)).abs() < 1e-6, "{ahead}");
+        // Of a coin: 1 / sqrt(n p q) logits, by either way.
+        let expected = crate::stats::luce::ELO_PER_LOGIT / (40.0f64 * 0.75 * 0.25).sqrt();
+        assert!((error - expected).abs() < 1e-6, "{error}");
+        assert!((ratings.naive_errors[0] - expected / 2.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn who_never_lost_has_no_rating_without_a_prior() {
+        let games = [comparison(0, 1, 1.0, 0), comparison(1, 2, 0.5, 1)];
+        assert_eq!(BradleyTerry::default().rate(3, &games), Err(RatingError::Unbounded));
+        let prior = BradleyTerry { prior_draws: 1.0, ..BradleyTerry::default() };
+        let ratings = prior.rate(3, &games).unwrap();
+        assert!(ratings.elo[0] > ratings.elo[1]);
+        assert!(ratings.elo.iter().sum::<f64>().abs() < 1e-6);
+    }
+
+    #[test]
+    fn an_advantage_is_told_from_strength() {
+        // Whoever sits first scores three of four.
+        let games: Vec<Comparison> = (0..80)
+            .map(|n| {
+                let (first, second) = if n % 2 == 0 { (0, 1) } else { (1, 0) };
+                comparison(first, second, if n / 2 % 4 == 0 { 0.0 } else { 1.0 }, n / 2)
+            })
+            .collect();
+        let with = BradleyTerry { advantage: true, ..BradleyTerry::default() };
+        let ratings = with.rate(2, &games).unwrap();
+        assert!(ratings.difference(0, 1).0.abs() < 1e-6);
+        let (advantage, _) = ratings.advantage.unwrap();
+        assert!((advantage - elo_of_score(0.75)).abs() < 1e-6, "{advantage}");
+        // Blocks of swapped seats cancel, so that the clustered error is nothing.
+        assert!(ratings.errors[0] < 1e-6 && ratings.naive_errors[0] > 10.0);
+    }
+
+    #[test]
+    fn matches_become_comparisons() {
+        let mut played = ScoredMatch::from(&sample::record(0, "g", ["alpha", "beta"], [70, 20]));
+        let both = ["alpha", "beta"];
+        assert_eq!(comparisons([&played], &both, Scoring::Order), [comparison(0, 1, 1.0, 0)]);
+        assert_eq!(comparisons([&played], &both, Scoring::Reward), [comparison(0, 1, 0.75, 0)]);
+        assert_eq!(comparisons([&played], &["alpha"], Scoring::Order), []);
+        played.seats[1].reward = None;
+        assert_eq!(comparisons([&played], &both, Scoring::Order), []);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn renaming_players_renames_ratings(scores in proptest::collection::vec(0u8..=2, 12)) {
+            let games = |rename: fn(usize) -> usize| -> Vec<Comparison> {
+                scores.iter().enumerate().map(|(n, &score)| {
+                    let (first, second) = [(0, 1), (1, 2), (2, 0)][n % 3];
+                    comparison(rename(first), rename(second), f64::from(score) / 2.0, n as u64)
+                }).collect()
+            };
+            let prior = BradleyTerry { prior_draws: 0.5, advantage: false };
+            let plain = prior.rate(3, &games(|player| player)).unwrap();
+            let renamed = prior.rate(3, &games(|player| (player + 1) % 3)).unwrap();
+            for player in 0..3 {
+                prop_assert!((plain.elo[player] - renamed.elo[(player + 1) % 3]).abs() < 1e-6);
+                prop_assert!((plain.errors[player] - renamed.errors[(player + 1) % 3]).abs() < 1e-6);
+            }
+        }
+
+        #[test]
+        fn one_more_win_never_lowers_a_rating(scores in proptest::collection::vec(0u8..=2, 12)) {
+            let mut games: Vec<Comparison> = scores.iter().enumerate().map(|(n, &score)| {
+                let (first, second) = [(0, 1), (1, 2), (2, 0)][n % 3];
+                comparison(first, second, f64::from(score) / 2.0, n as u64)
+            }).collect();
+            let prior = BradleyTerry { prior_draws: 0.5, advantage: false };
+            let before = prior.rate(3, &games).unwrap();
+            games.push(comparison(0, 1, 1.0, 99));
+            let after = prior.rate(3, &games).unwrap();
+            prop_assert!(after.elo[0] >= before.elo[0] - 1e-6 && after.elo[1] <= before.elo[1] + 1e-6);
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! Luce's choice model, on which Bradley-Terry and Plackett-Luce rest: of the
+//! players at hand, one is best with a probability proportional to its strength.
+//!
+//! Fitted by maximum likelihood with Newton's method on log-strengths; the
+//! likelihood is concave. Standard errors are given twice: *naive*, as if the
+//! model were true and matches independent, and *sandwich* (P. Huber, 1967; H.
+//! White, 1982), which only supposes that clusters (blocks) are independent:
+//! draws have less variance than the model has it, and matches of a block are
+//! correlated. Trust the sandwich from some 20 clusters on.
+
+use nalgebra::{DMatrix, DVector};
+
+/// Elo for each unit of log-strength: 400 / ln 10.
+pub const ELO_PER_LOGIT: f64 = 173.717_792_761_300_73;
+
+/// Newton steps after which a fit is given up.
+const MAX_STEPS: usize = 100;
+/// A log-strength this far out is on its way to infinity: 40 is 1 in 10^17.
+const FAR: f64 = 40.0;
+
+/// Why there are no ratings. Messages fit after "failed to".
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RatingError {
+    /// Some players never did worse than the others, or were never compared
+    /// with them: no finite rating is the most likely one. A prior helps.
+    #[error("rate players: some are not compared with the others, or always did better or worse")]
+    Unbounded,
+    /// More players share a place in one match than can be dealt with.
+    #[error("rate players: {0} share a place in one match")]
+    TooManyTied(usize),
+}
+
+/// One choice among several players.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    pub(crate) alternatives: Vec<Alternative>,
+    /// Choices of the same cluster are correlated.
+    pub(crate) cluster: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alternative {
+    pub(crate) player: usize,
+    /// Whether it has the advantage that is fitted with the players' strengths.
+    pub(crate) favoured: bool,
+    /// The share of the choice that fell on it.
+    pub(crate) chosen: f64,
+}
+
+/// What is fitted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Model {
+    pub(crate) n_players: usize,
+    /// Whether the favoured alternative's advantage is a parameter, the last.
+    pub(crate) advantage: bool,
+    /// Draws that each player is thought to have had, spread evenly over the
+    /// others.
+    pub(crate) prior_draws: f64,
+}
+
+/// Ratings of players, Elo.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ratings {
+    /// By player; their mean is 0.
+    pub elo: Vec<f64>,
+    /// Standard errors of `elo`, robust and clustered.
+    pub errors: Vec<f64>,
+    /// Standard errors of `elo` if the model were true.
+    pub naive_errors: Vec<f64>,
+    /// What sitting first is worth, Elo, and its robust standard error; if asked
+    /// for.
+    pub advantage: Option<(f64, f64)>,
+    /// Number of clusters.
+    pub n_clusters: usize,
+    covariance: DMatrix<f64>,
+}
+
+impl Ratings {
+    /// By how much `first` is ahead of `second`, Elo, with its robust standard
+    /// error: smaller than from the two errors, which are correlated.
+    ///
+    /// # Panics
+    /// If there is no such player.
+    #[must_use]
+    pub fn difference(&self, first: usize, second: usize) -> (f64, f64) {
+        let c = &self.covariance;
+        let variance = c[(first, first)] + c[(second, second)] - 2.0 * c[(first, second)];
+        (self.elo[first] - self.elo[second], variance.max(0.0).sqrt() * ELO_PER_LOGIT)
+    }
+}
+
+/// Fits strengths to choices.
+pub(crate) fn fit(model: Model, choices: &[Choice]) -> Result<Ratings, RatingError> {
+    let n = model.n_players;
+    if n == 0 || model.prior_draws <= 0.0 && !strongly_connected(n, choices) {
+        return Err(RatingError::Unbounded);
+    }
+    let prior = prior(model);
+    let n_parameters = n + usize::from(model.advantage);
+    let mut at = DVector::zeros(n_parameters);
+    let mut likelihood = log_likelihood(&at, choices, &prior);
+    for _ in 0..MAX_STEPS {
+        let (slope, information) = derivatives(&at, choices, &prior);
+        let inverse = inverse(&information, n).ok_or(RatingError::Unbounded)?;
+        let step = inverse * slope;
+        let mut scale = 1.0;
+        let (next, reached) = loop {
+            let next = &at + &step * scale;
+            let reached = log_likelihood(&next, choices, &prior);
+            if reached >= likelihood - 1e-12 * likelihood.abs() || scale < 1e-6 {
+                break (next, reached);
+            }
+            scale /= 2.0;
+        };
+        let small = step.amax() * scale < 1e-11;
+        (at, likelihood) = (next, reached);
+        if at.amax() > FAR {
+            return Err(RatingError::Unbounded);
+        }
+        if small {
+            return ratings(model, &at, choices, &prior).ok_or(RatingError::Unbounded);
+        }
+    }
+    Err(RatingError::Unbounded)
+}
+
+fn ratings(
+    model: Model,
+    at: &DVector<f64>,
+    choices: &[Choice],
+    prior: &[Choice],
+) -> Option<Ratings> {
+    let n = model.n_players;
+    let (_, information) = derivatives(at, choices, prior);
+    let bread = inverse(&information, n)?;
+    let (meat, n_clusters) = meat(at, choices);
+    let robust = &bread * meat * &bread;
+    let errors = |covariance: &DMatrix<f64>| -> Vec<f64> {
+        let variances = covariance.diagonal();
+        variances.iter().map(|variance| variance.max(0.0).sqrt() * ELO_PER_LOGIT).collect()
+    };
+    let all = errors(&robust);
+    let mean = at.rows(0, n).mean();
+    Some(Ratings {
+        elo: (0..n).map(|player| (at[player] - mean) * ELO_PER_LOGIT).collect(),
+        advantage: model.advantage.then(|| (at[n] * ELO_PER_LOGIT, all[n])),
+        errors: all[..n].to_vec(),
+        naive_errors: errors(&bread)[..n].to_vec(),
+        n_clusters,
+        covariance: robust,
+    })
+}
+
+fn prior(model: Model) -> Vec<Choice> {
+    if model.prior_draws <= 0.0 || model.n_players < 2 {
+        return vec![];
+    }
+    let half = model.prior_draws / (model.n_players - 1) as f64 / 2.0;
+    let side = |player| Alternative { player, favoured: false, chosen: half };
+    let pairs = (0..model.n_players).flat_map(|a| (0..a).map(move |b| (a, b)));
+    pairs.map(|(a, b)| Choice { alternatives: vec![side(a), side(b)], cluster: 0 }).collect()
+}
+
+/// Probabilities of the alternatives, and the choice's weight.
+fn probabilities(at: &DVector<f64>, choice: &Choice, into: &mut Vec<f64>) -> f64 {
+    let favour = at.len() - 1;
+    let strength = |a: &Alternative| at[a.player] + if a.favoured { at[favour] } else { 0.0 };
+    let most = choice.alternatives.iter().map(strength).fold(f64::NEG_INFINITY, f64::max);
+    into.clear();
+    into.extend(choice.alternatives.iter().map(|a| (strength(a) - most).exp()));
+    let sum: f64 = into.iter().sum();
+    into.iter_mut().for_each(|p| *p /= sum);
+    choice.alternatives.iter().map(|a| a.chosen).sum()
+}
+
+fn log_likelihood(at: &DVector<f64>, choices: &[Choice], prior: &[Choice]) -> f64 {
+    let mut p = vec![];
+    let mut sum = 0.0;
+    for choice in choices.iter().chain(prior) {
+        probabilities(at, choice, &mut p);
+        let terms = choice.alternatives.iter().zip(&p).filter(|(a, _)| a.chosen > 0.0);
+        sum += terms.map(|(a, p)| a.chosen * p.ln()).sum::<f64>();
+    }
+    sum
+}
+
+/// Adds the derivative of one choice's log-likelihood.
+fn add_slope(choice: &Choice, p: &[f64], weight: f64, slope: &mut DVector<f64>) {
+    let favour = slope.len() - 1;
+    for (a, p) in choice.alternatives.iter().zip(p) {
+        let residual = a.chosen - weight * p;
+        slope[a.player] += residual;
+        if a.favoured {
+            slope[favour] += residual;
+        }
+    }
+}
+
+/// First derivative of the log-likelihood, and minus the second.
+fn derivatives(
+    at: &DVector<f64>,
+    choices: &[Choice],
+    prior: &[Choice],
+) -> (DVector<f64>, DMatrix<f64>) {
+    let n = at.len();
+    let mut slope = DVector::zeros(n);
+    let mut information = DMatrix::zeros(n, n);
+    let mut p = vec![];
+    let mut terms: Vec<(usize, f64)> = vec![];
+    for choice in choices.iter().chain(prior) {
+        let weight = probabilities(at, choice, &mut p);
+        add_slope(choice, &p, weight, &mut slope);
+        // Covariance of the indicators: diag(p) - p p', with the advantage as
+        // one more indicator.
+        let favoured: f64 =
+            choice.alternatives.iter().zip(&p).filter(|(a, _)| a.favoured).map(|(_, p)| p).sum();
+        terms.clear();
+        terms.extend(choice.alternatives.iter().zip(&p).map(|(a, &p)| (a.player, p)));
+        if favoured > 0.0 {
+            terms.push((n - 1, favoured));
+            information[(n - 1, n - 1)] += weight * favoured;
+            for (a, p) in choice.alternatives.iter().zip(&p).filter(|(a, _)| a.favoured) {
+                information[(n - 1, a.player)] += weight * p;
+                information[(a.player, n - 1)] += weight * p;
+            }
+        }
+        for (a, p) in choice.alternatives.iter().zip(&p) {
+            information[(a.player, a.player)] += weight * p;
+        }
+        for &(i, p) in &terms {
+            for &(j, q) in &terms {
+                information[(i, j)] -= weight * p * q;
+            }
+        }
+    }
+    (slope, information)
+}
+
+/// Sum over clusters of the squares of their derivatives.
+fn meat(at: &DVector<f64>, choices: &[Choice]) -> (DMatrix<f64>, usize) {
+    let n = at.len();
+    let mut order: Vec<usize> = (0..choices.len()).collect();
+    order.sort_by_key(|&index| choices[index].cluster);
+    let mut sum = DMatrix::zeros(n, n);
+    let mut p = vec![];
+    let mut n_clusters = 0;
+    for cluster in order.chunk_by(|&a, &b| choices[a].cluster == choices[b].cluster) {
+        let mut slope = DVector::zeros(n);
+        for &index in cluster {
+            let weight = probabilities(at, &choices[index], &mut p);
+            add_slope(&choices[index], &p, weight, &mut slope);
+        }
+        sum += &slope * slope.transpose();
+        n_clusters += 1;
+    }
+    (sum, n_clusters)
+}
+
+/// The inverse on the parameters whose players' mean is zero: adding the same to
+/// all strengths changes nothing, so that the matrix has no inverse on the rest.
+pub(crate) fn inverse(information: &DMatrix<f64>, n_players: usize) -> Option<DMatrix<f64>> {
+    let n = information.nrows();
+    let size = information.diagonal().amax().max(f64::MIN_POSITIVE);
+    let same = DVector::from_fn(n, |index, _| f64::from(u8::from(index < n_players)));
+    let projection = &same * same.transpose() / n_players as f64;
+    let whole = information + &projection * size;
+    let inverse = whole.cholesky()?.inverse();
+    Some(inverse - projection / size)
+}
+
+fn strongly_connected(n: usize, choices: &[Choice]) -> bool {
+    let pairs = choices.iter().flat_map(|choice| {
+        let winners = choice.alternatives.iter().filter(|a| a.chosen > 0.0);
+        winners.flat_map(|a| choice.alternatives.iter().map(|b| (a.player, b.player)))
+    });
+    all_preferred(n, pairs)
+}
+
+/// Whether every player was preferred to every other, perhaps through third
+/// ones, given who was preferred to whom: then and only then there is a finite
+/// most likely rating (L. Ford, "Solution of a ranking problem from binary
+/// comparisons", 1957).
+pub(crate) fn all_preferred(n: usize, pairs: impl Iterator<Item = (usize, usize)>) -> bool {
+    let mut better = vec![vec![false; n]; n];
+    pairs.for_each(|(winner, loser)| better[winner][loser] = true);
+    let reaches_all = |edge: &dyn Fn(usize, usize) -> bool| {
+        let mut seen = vec![false; n];
+        let mut open = vec![0];
+        while let Some(player) = open.pop() {
+            if !std::mem::replace(&mut seen[player], true) {
+                open.extend((0..n).filter(|&next| edge(player, next) && !seen[next]));
+            }
+        }
+        seen.into_iter().all(|seen| seen)
+    };
+    reaches_all(&|a, b| better[a][b]) && reaches_all(&|a, b| better[b][a])
+}

@@ -1,0 +1,245 @@
+//! Nash averaging: D. Balduzzi et al., "Re-evaluating evaluation" (2018).
+//!
+//! Two meta-players each choose a player; one wins from the other what its
+//! player wins on average. In the equilibrium of greatest entropy every player
+//! has a share that copies of others do not change, and a rating: its mean
+//! against that mixture. Rock, paper and scissors share; a player that beats all
+//! has the whole.
+//!
+//! The equilibria of a symmetric zero-sum game are a polytope. The central path
+//! of interior-point methods leads into its relative interior (A. Goldman & A.
+//! Tucker, "Theory of linear programming", 1956: strictly complementary
+//! solutions), which tells who is in any equilibrium at all; entropy is then
+//! maximised on the polytope by Newton's method with a logarithmic barrier.
+
+use nalgebra::{DMatrix, DVector};
+
+/// Shares and ratings of players.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NashAverage {
+    /// By player: the equilibrium of greatest entropy; adds up to 1.
+    pub shares: Vec<f64>,
+    /// By player: its mean against the equilibrium, in the unit of the payoffs.
+    /// 0 for those with a share, at most 0 for all others.
+    pub ratings: Vec<f64>,
+}
+
+/// What is 0 in a matrix whose largest entry is 1.
+const NOTHING: f64 = 1e-9;
+
+/// The Nash average of `payoffs`, where `payoffs[i][j]` is what player `i` wins
+/// on average from player `j`, and `payoffs[j][i]` the opposite. Only the
+/// antisymmetric part is used.
+///
+/// # Panics
+/// If the matrix is not square, or has an entry that is not finite.
+#[must_use]
+pub fn nash_average(payoffs: &[Vec<f64>]) -> NashAverage {
+    let n = payoffs.len();
+    assert!(payoffs.iter().all(|row| row.len() == n), "a square matrix");
+    let raw = DMatrix::from_fn(n, n, |i, j| (payoffs[i][j] - payoffs[j][i]) / 2.0);
+    assert!(raw.iter().all(|payoff| payoff.is_finite()), "payoffs are finite");
+    let size = raw.iter().fold(0.0, |most: f64, payoff| most.max(payoff.abs()));
+    let shares = if size == 0.0 {
+        DVector::from_element(n, 1.0 / n as f64)
+    } else {
+        greatest_entropy(&(&raw / size))
+    };
+    let ratings = &raw * &shares;
+    NashAverage {
+        shares: shares.iter().copied().collect(),
+        ratings: ratings.iter().copied().collect(),
+    }
+}
+
+/// The equilibrium of greatest entropy of a game with payoffs up to 1.
+fn greatest_entropy(game: &DMatrix<f64>) -> DVector<f64> {
+    let n = game.nrows();
+    let (centre, slack) = central_equilibrium(game);
+    let (inside, outside): (Vec<usize>, Vec<usize>) =
+        (0..n).partition(|&player| centre[player] > slack[player]);
+    // Shares p of those inside: their payoffs against p are 0, shares add up to
+    // 1. Those outside must not win against p.
+    let mut fixed = game.select_rows(&inside).select_columns(&inside);
+    let k = inside.len();
+    fixed = fixed.insert_row(k, 1.0);
+    let free = null_space(&fixed);
+    let wins = game.select_rows(&outside).select_columns(&inside);
+    let total: f64 = inside.iter().map(|&player| centre[player]).sum();
+    let start = DVector::from_fn(k, |index, _| centre[inside[index]] / total);
+    let shares = maximise_entropy(start, &free, &wins);
+    let mut all = DVector::zeros(n);
+    for (&player, share) in inside.iter().zip(shares.iter()) {
+        all[player] = *share;
+    }
+    all
+}
+
+/// A point near the end of the central path: shares `p` and slacks `s` with
+/// `p_i s_i` equal and small, where `s` is what the game's value, a little above
+/// 0, exceeds each player's payoff by.
+fn central_equilibrium(game: &DMatrix<f64>) -> (DVector<f64>, DVector<f64>) {
+    let n = game.nrows();
+    let mut p = DVector::from_element(n, 1.0 / n as f64);
+    let mut value = 2.0;
+    loop {
+        for _ in 0..50 {
+            let slack = (game * &p).map(|payoff| value - payoff);
+            let residual = DVector::from_fn(n, |i, _| value / n as f64 - p[i] * slack[i]);
+            if residual.amax() < 1e-6 * value / n as f64 {
+                break;
+            }
+            // Rows are divided by the shares, which keeps them of one size.
+            let jacobian = DMatrix::from_diagonal(&slack.component_div(&p)) - game;
+            let Some(step) = jacobian.lu().solve(&residual.component_div(&p)) else { break };
+            let next = (0..60).map(|halvings| &p + &step * 0.5f64.powi(halvings)).find(|next| {
+                let slack = (game * next).map(|payoff| value - payoff);
+                next.min() > 0.0 && slack.min() > 0.0
+            });
+            let Some(next) = next else { break };
+            p = next;
+        }
+        if value < 1e-12 {
+            let slack = (game * &p).map(|payoff| value - payoff);
+            return (p, slack);
+        }
+        value *= 0.3;
+        // Keep inside: a smaller value leaves less slack.
+        let worst = (game * &p).max();
+        if worst >= value {
+            value = worst + (value / 0.3 - worst) / 2.0;
+        }
+    }
+}
+
+/// A basis of the vectors that `matrix` maps to 0, one a column.
+fn null_space(matrix: &DMatrix<f64>) -> DMatrix<f64> {
+    let square = matrix.transpose() * matrix;
+    let eigen = square.symmetric_eigen();
+    let most = eigen.eigenvalues.amax();
+    let zero: Vec<usize> = (0..eigen.eigenvalues.len())
+        .filter(|&index| eigen.eigenvalues[index].abs() <= NOTHING * most)
+        .collect();
+    eigen.eigenvectors.select_columns(&zero)
+}
+
+/// Moves from `start` along `free` to the greatest entropy at which `wins` times
+/// the shares is still negative.
+fn maximise_entropy(start: DVector<f64>, free: &DMatrix<f64>, wins: &DMatrix<f64>) -> DVector<f64> {
+    if free.ncols() == 0 {
+        return start;
+    }
+    let mut p = start;
+    let objective = |p: &DVector<f64>, barrier: f64| -> Option<f64> {
+        let slack = -(wins * p);
+        if p.min() <= 0.0 || slack.iter().any(|&slack| slack <= 0.0) {
+            return None;
+        }
+        let entropy: f64 = p.iter().map(|p| -p * p.ln()).sum();
+        let logs: f64 = slack.iter().map(|slack| slack.ln()).sum();
+        Some(entropy + barrier * logs)
+    };
+    let mut barrier = if wins.nrows() == 0 { 0.0 } else { 0.1 };
+    loop {
+        for _ in 0..50 {
+            let Some(now) = objective(&p, barrier) else { break };
+            let inverse_slack = (wins * &p).map(|payoff| -1.0 / payoff);
+            let slope = p.map(|p| -p.ln() - 1.0) - wins.transpose() * &inverse_slack * barrier;
+            let curvature = DMatrix::from_diagonal(&p.map(|p| 1.0 / p))
+                + wins.transpose()
+                    * DMatrix::from_diagonal(&inverse_slack.map(|s| barrier * s * s))
+                    * wins;
+            let along = free.transpose() * slope;
+            let Some(cholesky) = (free.transpose() * curvature * free).cholesky() else { break };
+            let step = free * cholesky.solve(&along);
+            let better = (0..60)
+                .map(|halvings| &p + &step * 0.5f64.powi(halvings))
+                .find(|next| objective(next, barrier).is_some_and(|next| next >= now));
+            let Some(next) = better else { break };
+            p = next;
+            if step.amax() < 1e-13 {
+                break;
+            }
+        }
+        if barrier < 1e-13 {
+            return p;
+        }
+        barrier *= 0.1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(payoffs: &[&[f64]], expected: &[f64]) {
+        let payoffs: Vec<Vec<f64>> = payoffs.iter().map(|row| row.to_vec()).collect();
+        let found = nash_average(&payoffs);
+        for (found, expected) in found.shares.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-7, "{found} is not {expected}");
+        }
+    }
+
+    #[test]
+    fn cycles_share_and_the_best_takes_all() {
+        check(&[&[0.0]], &[1.0]);
+        check(&[&[0.0, 3.0], &[-3.0, 0.0]], &[1.0, 0.0]);
+        // A cycle with unequal stakes: each has the stake of the others' match.
+        check(
+            &[&[0.0, 1.0, -2.0], &[-1.0, 0.0, 3.0], &[2.0, -3.0, 0.0]],
+            &[0.5, 1.0 / 3.0, 1.0 / 6.0],
+        );
+    }
+
+    /// The paper's example: a copy of a player shares with the original.
+    #[test]
+    fn copies_do_not_change_the_others() {
+        let third = 1.0 / 3.0;
+        check(
+            &[
+                &[0.0, 1.0, -1.0, -1.0],
+                &[-1.0, 0.0, 1.0, 1.0],
+                &[1.0, -1.0, 0.0, 0.0],
+                &[1.0, -1.0, 0.0, 0.0],
+            ],
+            &[third, third, third / 2.0, third / 2.0],
+        );
+    }
+
+    /// Half of the first two is an equilibrium of the first two; the third would
+    /// win against the first alone.
+    #[test]
+    fn who_is_outside_may_bound_the_mixture() {
+        // The third wins 1 from the first and loses 3 to the second: the first
+        // may have three quarters at most, and a half is within that.
+        check(&[&[0.0, 0.0, -1.0], &[0.0, 0.0, 3.0], &[1.0, -3.0, 0.0]], &[0.5, 0.5, 0.0]);
+        // Here it may have a quarter at most.
+        check(&[&[0.0, 0.0, -3.0], &[0.0, 0.0, 1.0], &[3.0, -1.0, 0.0]], &[0.25, 0.75, 0.0]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn nobody_wins_against_the_equilibrium(entries in proptest::collection::vec(-3i32..=3, 15)) {
+            let mut payoffs = vec![vec![0.0; 6]; 6];
+            let pairs = (0..6).flat_map(|i| (0..i).map(move |j| (i, j)));
+            for ((i, j), payoff) in pairs.zip(entries) {
+                payoffs[i][j] = f64::from(payoff);
+                payoffs[j][i] = -payoffs[i][j];
+            }
+            let found = nash_average(&payoffs);
+            prop_assert!((found.shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            prop_assert!(found.shares.iter().all(|&share| share >= 0.0));
+            prop_assert!(found.ratings.iter().all(|&rating| rating < 1e-6), "{:?}", found);
+            // The same for players in another order.
+            let rotated: Vec<Vec<f64>> =
+                (0..6).map(|i| (0..6).map(|j| payoffs[(i + 1) % 6][(j + 1) % 6]).collect()).collect();
+            let other = nash_average(&rotated);
+            for i in 0..6 {
+                prop_assert!((other.shares[i] - found.shares[(i + 1) % 6]).abs() < 1e-5);
+            }
+        }
+    }
+}

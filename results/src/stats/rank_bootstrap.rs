@@ -1,0 +1,257 @@
+//! How sure a rank is: blocks are drawn anew, and players rated on each draw.
+//!
+//! Works with any rating, since it only sees what comes out. A rank without the
+//! probability of the others is not worth printing.
+
+use std::collections::BTreeMap;
+
+use rand::RngExt;
+
+use crate::bootstrap::{Bootstrap, percentile_interval};
+use crate::stats::scored::{ScoredMatch, Stratum};
+
+/// What the ratings of resamples say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankDistribution {
+    /// By player, then rank from the best: the share of resamples in which the
+    /// player has that rank. Players that are level share their ranks.
+    pub probabilities: Vec<Vec<f64>>,
+    /// By player: the percentile interval of its rating.
+    pub intervals: Vec<[f64; 2]>,
+    /// Resamples that could be rated.
+    pub n_resamples: usize,
+    /// Resamples that could not.
+    pub n_failed: usize,
+}
+
+impl RankDistribution {
+    /// The mean rank of each player; 1 is the best.
+    #[must_use]
+    pub fn mean_ranks(&self) -> Vec<f64> {
+        let mean = |p: &Vec<f64>| p.iter().enumerate().map(|(rank, p)| (rank + 1) as f64 * p).sum();
+        self.probabilities.iter().map(mean).collect()
+    }
+}
+
+/// The matches of each block, by stratum: what is drawn from.
+#[must_use]
+pub fn blocks_by_stratum<'a>(
+    matches: impl IntoIterator<Item = &'a ScoredMatch>,
+) -> Vec<Vec<Vec<&'a ScoredMatch>>> {
+    let mut strata: BTreeMap<&Stratum, BTreeMap<u64, Vec<&ScoredMatch>>> = BTreeMap::new();
+    for played in matches {
+        let blocks = strata.entry(&played.stratum).or_default();
+        blocks.entry(played.block).or_default().push(played);
+    }
+    strata.into_values().map(|blocks| blocks.into_values().collect()).collect()
+}
+
+/// Draws as many blocks from each stratum as it has, with replacement, and rates
+/// what was drawn, `bootstrap.n_resamples` times. `rate` is given the blocks
+/// with a number each, since a block may come several times and is then several
+/// clusters; it returns a rating for each player, higher is better, or `None`
+/// if it cannot tell. Intervals are at `bootstrap.level`. `None` if no resample
+/// could be rated.
+///
+/// # Panics
+/// If `rate` returns ratings of different numbers of players.
+pub fn rank_distribution<T>(
+    strata: &[Vec<T>],
+    bootstrap: &Bootstrap,
+    mut rate: impl FnMut(&[(u64, &T)]) -> Option<Vec<f64>>,
+) -> Option<RankDistribution> {
+    let mut rng = bootstrap.rng();
+    let mut ratings: Vec<Vec<f64>> = vec![];
+    let mut n_failed = 0;
+    let mut drawn = vec![];
+    for _ in 0..bootstrap.n_resamples {
+        drawn.clear();
+        for blocks in strata {
+            for _ in 0..blocks.len() {
+                // 32 bits, since the generator's draws of a usize differ by platform.
+                let block = rng.random_range(0..blocks.len() as u32) as usize;
+                drawn.push((drawn.len() as u64, &blocks[block]));
+            }
+        }
+        match rate(&drawn) {
+            Some(rated) if rated.iter().all(|rating| !rating.is_nan()) => ratings.push(rated),
+            _ => n_failed += 1,
+        }
+    }
+    let n_players = ratings.first()?.len();
+    let mut probabilities = vec![vec![0.0; n_players]; n_players];
+    for rated in &ratings {
+        assert_eq!(rated.len(), n_players, "a rating for each player");
+        add_ranks(rated, 1.0 / ratings.len() as f64, &mut probabilities);
+    }
+    let interval = |player: usize| {
+        let of_player: Vec<f64> = ratings.iter().map(|rated| rated[player]).collect();
+        percentile_interval(&of_player, bootstrap.level).expect("there are resamples")
+    };
+    Some(RankDistribution {
+        probabilities,
+        intervals: (0..n_players).map(interval).collect(),
+        n_resamples: ratings.len(),
+        n_failed,
+    })
+}
+
+/// Adds `weight` to the rank of each player; those that are level share.
+fn add_ranks(ratings: &[f64], weight: f64, probabilities: &mut [Vec<f64>]) {
+    let mut order: Vec<usize> = (0..ratings.len()).collect();
+    order.sort_by(|&a, &b| ratings[b].total_cmp(&ratings[a]));
+    let mut rank = 0;
+    for level in order.chunk_by(|&a, &b| ratings[a] == ratings[b]) {
+        let share = weight / level.len() as f64;
+        for &player in level {
+            let places = &mut probabilities[player][rank..rank + level.len()];
+            places.iter_mut().for_each(|place| *place += share);
+        }
+        rank += level.len();
+    }
+}
+
+/// Mean rewards by stratum, then player: a row is a voter's opinion for
+/// [`vase`](crate::stats::vase), the mean over rows a plain rating.
+#[must_use]
+pub fn mean_rewards<'a>(
+    matches: impl IntoIterator<Item = &'a ScoredMatch>,
+    players: &[&str],
+) -> Vec<Vec<Option<f64>>> {
+    let index: BTreeMap<&str, usize> =
+        players.iter().zip(0..).map(|(&name, i)| (name, i)).collect();
+    let mut strata: BTreeMap<&Stratum, Vec<(f64, f64)>> = BTreeMap::new();
+    for played in matches {
+        let sums = strata.entry(&played.stratum).or_insert_with(|| vec![(0.0, 0.0); players.len()]);
+        for seat in &played.seats {
+            if let (Some(&player), Some(reward)) = (index.get(&*seat.player), seat.reward) {
+                sums[player].0 += f64::from(reward);
+                sums[player].1 += 1.0;
+            }
+        }
+    }
+    let mean = |&(sum, n): &(f64, f64)| (n > 0.0).then(|| sum / n);
+    strata.into_values().map(|sums| sums.iter().map(mean).collect()).collect()
+}
+
+/// What each player won from each other on average: the mean difference of
+/// rewards in matches that both played, each stratum weighing the same; 0 where
+/// they never met. Antisymmetric: for [`nash`](crate::stats::nash) and
+/// [`alpha_rank`](crate::stats::alpha_rank).
+#[must_use]
+pub fn payoffs<'a>(
+    matches: impl IntoIterator<Item = &'a ScoredMatch>,
+    players: &[&str],
+) -> Vec<Vec<f64>> {
+    let n = players.len();
+    let index: BTreeMap<&str, usize> =
+        players.iter().zip(0..).map(|(&name, i)| (name, i)).collect();
+    let mut strata: BTreeMap<&Stratum, Vec<(f64, f64)>> = BTreeMap::new();
+    for played in matches {
+        let sums = strata.entry(&played.stratum).or_insert_with(|| vec![(0.0, 0.0); n * n]);
+        let seats: Vec<(usize, f64)> = (played.seats.iter())
+            .filter_map(|seat| Some((*index.get(&*seat.player)?, f64::from(seat.reward?))))
+            .collect();
+        for &(i, reward) in &seats {
+            for &(j, other) in seats.iter().filter(|(j, _)| *j != i) {
+                sums[i * n + j].0 += reward - other;
+                sums[i * n + j].1 += 1.0;
+            }
+        }
+    }
+    let payoff = |i: usize, j: usize| {
+        let met = strata.values().map(|sums| sums[i * n + j]).filter(|(_, n)| *n > 0.0);
+        let (sum, n) = met.fold((0.0, 0.0), |(sum, n), (s, m)| (sum + s / m, n + 1.0));
+        if n > 0.0 { sum / n } else { 0.0 }
+    };
+    (0..n).map(|i| (0..n).map(|j| payoff(i, j)).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use crate::stats::bradley_terry::{BradleyTerry, Scoring, comparisons};
+    use crate::stats::nash::nash_average;
+
+    fn bootstrap(n_resamples: usize) -> Bootstrap {
+        Bootstrap { n_resamples, ..Bootstrap::default() }
+    }
+
+    fn means(blocks: &[(u64, &[f64; 3])]) -> Option<Vec<f64>> {
+        let n = blocks.len() as f64;
+        Some((0..3).map(|i| blocks.iter().map(|(_, block)| block[i]).sum::<f64>() / n).collect())
+    }
+
+    #[test]
+    fn clear_differences_have_sure_ranks_and_level_players_share() {
+        let strata = [vec![[9.0, 5.0, 5.0]; 4], vec![[8.0, 2.0, 2.0]; 2]];
+        let found = rank_distribution(&strata, &bootstrap(50), means).unwrap();
+        let close = |found: &[f64], expected: [f64; 3]| {
+            assert!(found.iter().zip(expected).all(|(f, e)| (f - e).abs() < 1e-9), "{found:?}");
+        };
+        close(&found.probabilities[0], [1.0, 0.0, 0.0]);
+        close(&found.probabilities[1], [0.0, 0.5, 0.5]);
+        close(&found.mean_ranks(), [1.0, 2.5, 2.5]);
+        assert_eq!((found.n_resamples, found.n_failed), (50, 0));
+    }
+
+    /// Of two blocks, one won by each side, three of four resamples show a winner.
+    #[test]
+    fn two_contradicting_blocks_leave_it_open() {
+        let strata = [vec![[1.0, 0.0, -1.0], [0.0, 1.0, -1.0]]];
+        let found = rank_distribution(&strata, &bootstrap(4000), means).unwrap();
+        assert!((found.probabilities[0][0] - 0.5).abs() < 0.03, "{found:?}");
+        assert_eq!(found.intervals[2], [-1.0, -1.0]);
+        assert_eq!(found, rank_distribution(&strata, &bootstrap(4000), means).unwrap());
+    }
+
+    #[test]
+    fn resamples_that_cannot_be_rated_are_counted() {
+        let strata = [vec![[1.0, 0.0, 0.0]; 3]];
+        let mut n = 0;
+        let found = rank_distribution(&strata, &bootstrap(10), |_| {
+            n += 1;
+            (n % 2 == 0).then(|| vec![1.0, f64::from(n)])
+        });
+        let found = found.unwrap();
+        assert_eq!((found.n_resamples, found.n_failed), (5, 5));
+        assert_eq!(rank_distribution(&strata, &bootstrap(10), |_| None), None);
+    }
+
+    /// Each row and column of probabilities adds up to 1, for real ratings.
+    #[test]
+    fn ratings_of_matches_can_be_bootstrapped() {
+        let matches: Vec<ScoredMatch> = sample::records().iter().map(ScoredMatch::from).collect();
+        let players = ["alpha", "beta", "gamma"];
+        let strata = blocks_by_stratum(&matches);
+        assert_eq!(strata.len(), 2);
+        let bradley_terry = |blocks: &[(u64, &Vec<&ScoredMatch>)]| {
+            let mut games = vec![];
+            for (cluster, block) in blocks {
+                let found = comparisons(block.iter().copied(), &players, Scoring::Order);
+                games.extend(found.into_iter().map(|mut c| {
+                    c.cluster = *cluster;
+                    c
+                }));
+            }
+            let prior = BradleyTerry { prior_draws: 1.0, advantage: false };
+            Some(prior.rate(3, &games).ok()?.elo)
+        };
+        let nash = |blocks: &[(u64, &Vec<&ScoredMatch>)]| {
+            let matches = blocks.iter().flat_map(|(_, block)| block.iter().copied());
+            Some(nash_average(&payoffs(matches, &players)).shares)
+        };
+        for found in [
+            rank_distribution(&strata, &bootstrap(50), bradley_terry).unwrap(),
+            rank_distribution(&strata, &bootstrap(50), nash).unwrap(),
+        ] {
+            for i in 0..3 {
+                assert!((found.probabilities[i].iter().sum::<f64>() - 1.0).abs() < 1e-9);
+                assert!((found.probabilities.iter().map(|p| p[i]).sum::<f64>() - 1.0).abs() < 1e-9);
+            }
+        }
+        let means = mean_rewards(&matches, &players);
+        assert_eq!((means.len(), means[0].len()), (2, 3));
+    }
+}
