@@ -10,6 +10,8 @@ mod batches;
 #[cfg(test)]
 mod breakdowns;
 #[cfg(test)]
+mod compare;
+#[cfg(test)]
 mod fake_player;
 #[cfg(test)]
 mod game_commands;
@@ -17,6 +19,8 @@ mod game_commands;
 mod interrupts;
 #[cfg(test)]
 mod matches;
+#[cfg(test)]
+mod parts;
 #[cfg(test)]
 mod play;
 #[cfg(test)]
