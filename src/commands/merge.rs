@@ -28,7 +28,7 @@ Examples:
 
 The parts must be of one spec: the same players, games, clocks and seed. A match that is in two
 parts is kept once if both have the same record of it, and refused otherwise. If matches are
-missing, `gamemaster run spec.toml --out whole` plays them.";
+missing, they are told, and `gamemaster run spec.toml --out whole` plays them.";
 
 /// Arguments of `gamemaster merge`.
 #[derive(Debug, Args)]
@@ -55,21 +55,21 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         Failure::usage(anyhow::anyhow!("failed to read {}: {error}", lock.display()))
     })?;
     write(&merge, &lock, &runs, &arguments.out)?;
-    let schedule = missing(&merge, &arguments.out);
+    let missing = missing(&merge, &arguments.out);
     let telling = Telling {
         folder: arguments.out.display().to_string(),
         n_parts: runs.len(),
         n_done: merge.done().len() as u64,
         n_duplicates: merge.parts().iter().map(|part| part.n_duplicates).sum(),
-        n_missing: schedule.as_ref().ok().map(|missing| missing.len() as u64),
-        missing_parts: unseen(&merge).iter().map(ToString::to_string).collect(),
+        n_missing: missing.as_ref().ok().map(|blocks| blocks.len() as u64),
+        missing_parts: unseen(&merge, missing.as_deref().ok()),
     };
     tell_torn(&merge, &runs)?;
     to_stdout(|stdout| {
         if arguments.json {
             json_line(stdout, &telling)?;
         } else {
-            telling.tell(stdout, schedule.as_ref().err())?;
+            telling.tell(stdout, missing.as_ref().err())?;
         }
         Ok(exit_code::OK)
     })
@@ -103,7 +103,7 @@ fn write(merge: &Merge, lock: &[u8], runs: &[PathBuf], out: &Path) -> Result<(),
     Ok(())
 }
 
-/// Numbers of the jobs of the schedule that nobody has played; or why that
+/// The blocks of the jobs that nobody has played, one for each job; or why they
 /// cannot be told.
 fn missing(merge: &Merge, out: &Path) -> Result<Vec<u64>, String> {
     let path = out.join(SPEC_LOCK);
@@ -114,20 +114,32 @@ fn missing(merge: &Merge, out: &Path) -> Result<Vec<u64>, String> {
         return Err("the rulesheets are not here as they were played".to_owned());
     }
     let planned = run_plan::plan(spec).map_err(|failure| format!("{:#}", failure.error))?;
-    let jobs = 0..planned.schedule.n_jobs();
-    Ok(jobs.filter(|job| merge.done().binary_search(job).is_err()).collect())
+    if merge.done().len() as u64 == planned.schedule.n_jobs() {
+        return Ok(Vec::new());
+    }
+    let jobs = planned.schedule.jobs();
+    let jobs = jobs.filter(|job| merge.done().binary_search(&job.number).is_err());
+    Ok(jobs.map(|job| job.block).collect())
 }
 
-/// The parts of the schedule of which there was no run.
-fn unseen(merge: &Merge) -> Vec<Partition> {
+/// The parts of the schedule of which there was no run, and of whose blocks some
+/// are missing, as far as that is known.
+fn unseen(merge: &Merge, missing: Option<&[u64]>) -> Vec<Partition> {
     let seen: BTreeSet<Partition> =
         merge.parts().iter().filter_map(|part| part.partition).collect();
     let whole = merge.parts().iter().any(|part| part.partition.is_none());
     let of: BTreeSet<u32> = seen.iter().map(|part| part.of()).collect();
     // Parts of differently many say nothing of each other.
     let Some(&of) = of.first().filter(|_| of.len() == 1 && !whole) else { return Vec::new() };
-    let all = (1..=of).filter_map(|slice| format!("slice:{slice}/{of}").parse().ok());
-    all.filter(|part| !seen.contains(part)).collect()
+    let slice_of = |block: &u64| block % u64::from(of) + 1;
+    let missing: Option<BTreeSet<u64>> =
+        missing.map(|blocks| blocks.iter().map(slice_of).collect());
+    let all = (1..=of).filter_map(|slice| format!("slice:{slice}/{of}").parse::<Partition>().ok());
+    let is_missing = |part: &Partition| {
+        let slice = u64::from(part.slice());
+        !seen.contains(part) && missing.as_ref().is_none_or(|slices| slices.contains(&slice))
+    };
+    all.filter(is_missing).collect()
 }
 
 fn tell_torn(merge: &Merge, runs: &[PathBuf]) -> std::io::Result<()> {
@@ -138,6 +150,9 @@ fn tell_torn(merge: &Merge, runs: &[PathBuf]) -> std::io::Result<()> {
     }
     Ok(())
 }
+
+/// Parts that are named where more are missing.
+const MAX_NAMED: usize = 6;
 
 /// What came of it.
 #[derive(Serialize)]
@@ -151,7 +166,8 @@ struct Telling {
     /// Matches of the schedule that nobody has played; `None` if that cannot be
     /// told.
     n_missing: Option<u64>,
-    missing_parts: Vec<String>,
+    /// Parts of the schedule that some of them are in and of which there was no run.
+    missing_parts: Vec<Partition>,
 }
 
 impl Telling {
@@ -164,13 +180,17 @@ impl Telling {
             writeln!(out, "{n_duplicates} were there twice and are kept once")?;
         }
         if !missing_parts.is_empty() {
-            writeln!(out, "no run of {}", missing_parts.join(", "))?;
+            let names: Vec<String> =
+                missing_parts.iter().take(MAX_NAMED).map(ToString::to_string).collect();
+            let more = missing_parts.len() - names.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            writeln!(out, "no run of {}{more}", names.join(", "))?;
         }
         match (n_missing, unknown) {
             (Some(0), _) => writeln!(out, "All of it: gamemaster report {folder}"),
             (Some(missing), _) => writeln!(
                 out,
-                "{missing} missing; the same spec plays them: gamemaster run SPEC --out {folder}"
+                "{missing} missing; to play them: gamemaster run {folder}/{SPEC_LOCK} --out {folder}"
             ),
             (None, why) => writeln!(
                 out,

@@ -136,15 +136,39 @@ fn what_is_missing_is_told_and_played_by_resuming() {
     let told = workspace.run(&["merge", "1", "3", "--out", "merged/out"]).code(0).stdout();
     assert!(told.contains("no run of slice:2/3\n"), "{told}");
     let missing = format!(
-        "{n_missing} missing; the same spec plays them: gamemaster run SPEC --out merged/out\n"
+        "{n_missing} missing; to play them: \
+         gamemaster run merged/out/spec.lock.toml --out merged/out\n"
     );
     assert!(told.ends_with(&missing), "{told}");
     workspace.run(&["run", "spec.toml", "--out", "merged/out", "--quiet"]).code(0);
     assert_eq!(tables(&workspace.path("merged/out")), tables(&workspace.path("single/out")));
+    // As told, without the spec.
+    workspace.run(&["merge", "1", "3", "--out", "told/out"]).code(0);
+    let told = ["run", "told/out/spec.lock.toml", "--out", "told/out", "--quiet"];
+    workspace.run(&told).code(0);
+    assert_eq!(tables(&workspace.path("told/out")), tables(&workspace.path("single/out")));
     let json = workspace.run(&["merge", "1", "3", "--into", "other", "--json"]).code(0).stdout();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["n_missing"], &json["n_parts"]), (&n_missing.into(), &2.into()));
     assert_eq!(json["missing_parts"], serde_json::json!(["slice:2/3"]));
+}
+
+#[test]
+fn more_parts_than_blocks_leave_some_empty() {
+    let workspace = parts();
+    play_part(&workspace, "slice:90000/90000", "none");
+    assert_eq!(jobs_and_blocks(&workspace, "none").len(), 0);
+    let told = workspace.run(&["merge", "none", "--out", "merged"]).code(0).stdout();
+    let parts = "no run of slice:1/90000, slice:2/90000, slice:3/90000, slice:4/90000, \
+                 slice:5/90000, slice:6/90000 and ";
+    assert!(told.contains(parts), "{told}");
+    assert!(told.starts_with("1 run in merged: 0 of "), "{told}");
+    let empty = workspace.run(&["report", "none"]).code(2).stderr();
+    assert!(empty.contains("its journal holds no match yet"), "{empty}");
+    // An empty part and the others are the whole, whatever they were parts of.
+    let whole = ["merge", "none", "1", "2", "3", "--out", "whole"];
+    let told = workspace.run(&whole).code(0).stdout();
+    assert!(told.contains("All of it: "), "{told}");
 }
 
 #[test]
