@@ -24,6 +24,8 @@ mod preflight;
 #[cfg(test)]
 mod protocol;
 #[cfg(test)]
+mod reasoners;
+#[cfg(test)]
 mod resume;
 #[cfg(test)]
 mod run;
