@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use games::{Expression, Game, Guards, Leniency, Rulesheet};
+use games::{Expression, Game, Guards, Leniency, Prover, Rulesheet, StateMachine as _};
 
 use axis::{Axis, Orders};
 
@@ -149,7 +149,7 @@ fn domain(game: &Game) -> Vec<Expression> {
     let Ok(rulesheet) = rulesheet else { return Vec::new() };
     let game = games::validate(&rulesheet, Leniency::Lenient).game;
     let guards = Guards { max_steps: MAX_STEPS, ..Guards::default() };
-    let machine = game.map(|game| games::state_machine_for(Arc::new(game), guards));
+    let machine = game.map(|game| Prover::new(Arc::new(game), guards));
     let Some(Ok(mut machine)) = machine else { return Vec::new() };
     let state = machine.initial_state();
     state.map_or_else(|_| Vec::new(), |state| machine.facts(&state))

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use games::{Expression, Game, ReasoningError, State, StateMachine, state_machine_for};
+use games::{Expression, Game, Prover, ReasoningError, State, StateMachine};
 use results::files::SPEC_LOCK;
 use results::journal::JournalError;
 use results::matches::each_match;
@@ -183,9 +183,10 @@ impl RecordedRun {
     ) -> Result<&mut dyn StateMachine, RecordedError> {
         if !self.machines.contains_key(&record.game) {
             let game = self.game(record)?;
-            let machine = state_machine_for(game, self.spec.guards.clone())
+            let machine = Prover::new(game, self.spec.guards.clone())
                 .map_err(|source| RecordedError::Reasoning { game: record.game.clone(), source })?;
-            self.machines.insert(record.game.clone(), machine);
+            // Following a match asks too little for another reasoner to be worth making.
+            self.machines.insert(record.game.clone(), Box::new(machine));
         }
         Ok(&mut **self.machines.get_mut(&record.game).expect("it was put there just now"))
     }

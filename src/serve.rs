@@ -274,9 +274,17 @@ impl Service {
                 let play_clock = Duration::from_secs(play_clock_s.min(86_400));
                 let deadline = arrived + start_clock - margin(start_clock);
                 let cancel = Cancel::new();
-                let first = cancel.clone();
-                let order =
-                    Order::Start { role, rules, start_clock, play_clock, deadline, cancel: first };
+                let hurry = Cancel::new();
+                tokio::spawn(raise(hurry.clone(), arrived + start_clock / 2));
+                let order = Order::Start {
+                    role,
+                    rules,
+                    start_clock,
+                    play_clock,
+                    deadline,
+                    cancel: cancel.clone(),
+                    hurry,
+                };
                 self.start(id, order, cancel, (start_clock, play_clock), arrived).await
             }
             Message::Play { id, news } => {
@@ -396,6 +404,12 @@ impl Service {
         seated.ended.cancel();
         reply.to_owned()
     }
+}
+
+/// Raises a flag at some time.
+async fn raise(flag: Cancel, at: Instant) {
+    tokio::time::sleep_until(at.into()).await;
+    flag.cancel();
 }
 
 fn margin(clock: Duration) -> Duration {

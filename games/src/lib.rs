@@ -10,23 +10,32 @@
 //! crate holds no clock, no file handle, no thread, no unseeded randomness and
 //! no player.
 
+pub mod batch;
 mod components;
 pub mod expression;
 pub mod finding;
 pub mod game;
+pub mod grounding;
 pub mod library;
+pub mod network;
 pub mod prover;
 pub mod reader;
+pub mod reasoner;
+mod relational;
 pub mod rulesheet;
 pub mod state_machine;
 pub mod symbol;
 pub mod validate;
 
+pub use batch::Batch;
 pub use expression::Expression;
 pub use finding::{Finding, Severity};
 pub use game::{Game, Kind};
-pub use prover::{Prover, state_machine_for};
+pub use grounding::{Budget, GroundingError, ground};
+pub use network::{Network, NetworkMachine};
+pub use prover::Prover;
 pub use reader::SyntaxError;
+pub use reasoner::state_machine_for;
 pub use rulesheet::{Position, Rulesheet, Span};
 pub use state_machine::{
     Cancel, Goal, GoalReading, Guards, MAX_TERM_SIZE, MoveId, ReasoningError, RoleId, State,

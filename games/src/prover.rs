@@ -18,16 +18,16 @@ mod evaluate;
 mod order;
 mod plan;
 mod program;
-mod rules;
 mod sizes;
-mod table;
-mod terms;
 mod tune;
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::relational::rules::Phase;
+use crate::relational::terms::{FactId, NONE, Store, TermId, Terms};
+use crate::relational::{rules, table, terms};
 use crate::state_machine::{
     Cancel, Goal, GoalReading, Guards, MoveId, ReasoningError, RoleId, State, StateMachine,
     Statistic,
@@ -39,8 +39,6 @@ use evaluate::{Engine, Halt};
 use order::Order;
 use plan::Mode;
 use program::Program;
-use rules::Phase;
-use terms::{FactId, NONE, Store, TermId, Terms};
 
 /// The reasoner that works for every game.
 #[derive(Clone, Debug)]
@@ -61,17 +59,6 @@ pub struct Prover {
     legal_known: bool,
     order: Order,
     facts: Vec<FactId>,
-}
-
-/// The reasoner to use for a game.
-///
-/// # Errors
-/// If the relations that rest on the rules alone exceed the guards.
-pub fn state_machine_for(
-    game: Arc<Game>,
-    guards: Guards,
-) -> Result<Box<dyn StateMachine>, ReasoningError> {
-    Ok(Box::new(Prover::new(game, guards)?))
 }
 
 impl Prover {

@@ -4,10 +4,13 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod reasoning {
+    mod batches;
     mod corpus;
+    mod grounding;
     mod guards;
     mod hostile;
     mod large;
+    mod network_machine;
     mod perft;
     mod playthroughs;
     mod random;

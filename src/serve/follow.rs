@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use games::{
-    Cancel, Case, Expression, Guards, Leniency, MoveId, RoleId, Rulesheet, StateMachine,
-    state_machine_for, validate,
+    Cancel, Case, Expression, Guards, Leniency, MoveId, RoleId, Rulesheet, StateMachine, reasoner,
+    validate,
 };
 use players::{Kind, Observation, Options, Player, Seat, Stop, Turn};
 use tokio::sync::oneshot;
@@ -31,6 +31,8 @@ pub(super) enum Order {
         play_clock: Duration,
         deadline: Instant,
         cancel: Cancel,
+        /// Raised when a fast reasoner has to be done without.
+        hurry: Cancel,
     },
     Play {
         news: News,
@@ -98,7 +100,8 @@ impl Follower {
     }
 
     fn begin(&self, first: Order) -> Option<Course> {
-        let Order::Start { role, rules, start_clock, play_clock, deadline, cancel } = first else {
+        let Order::Start { role, rules, start_clock, play_clock, deadline, cancel, hurry } = first
+        else {
             return None;
         };
         let mut text = String::new();
@@ -116,7 +119,7 @@ impl Follower {
         if hidden && !self.kind.plays_hidden_information {
             return None;
         }
-        let mut machine = state_machine_for(game, Guards::default()).ok()?;
+        let mut machine = reasoner::choose(game, Guards::default(), &hurry).ok()?.machine;
         // A first PLAY that comes before the rules are understood ends the
         // player's thoughts, but not this: without it there is no match.
         machine.set_cancel(self.ended.clone());

@@ -91,7 +91,7 @@ fn is_legal(
 mod tests {
     use std::sync::Arc;
 
-    use games::{Cancel, Case, Guards, Leniency, Rulesheet, state_machine_for, validate};
+    use games::{Cancel, Case, Guards, Leniency, Prover, Rulesheet, validate};
 
     use super::*;
 
@@ -105,7 +105,8 @@ mod tests {
     fn what_there_was_no_time_for_is_made_up_for() {
         let rulesheet = Rulesheet::parse("counting", COUNTING, Case::Folded).unwrap();
         let game = validate(&rulesheet, Leniency::Strict).game.unwrap();
-        let mut machine = state_machine_for(Arc::new(game), Guards::default()).unwrap();
+        // A reasoner that heeds the flag for every state.
+        let mut machine = Prover::new(Arc::new(game), Guards::default()).unwrap();
         let initial = machine.initial_state().unwrap();
         let go = |machine: &mut dyn StateMachine, n: u8| {
             vec![machine.find_move(&format!("(go {n})").parse().unwrap()).unwrap()]
@@ -115,23 +116,23 @@ mod tests {
         cancel.cancel();
         machine.set_cancel(cancel);
         for n in 0..2 {
-            let joint = go(&mut *machine, n);
-            assert_eq!(track.missed(&mut *machine, &joint, &Stop::never()), None);
+            let joint = go(&mut machine, n);
+            assert_eq!(track.missed(&mut machine, &joint, &Stop::never()), None);
             track.add(joint);
-            track.catch_up(&mut *machine);
+            track.catch_up(&mut machine);
             assert_eq!(track.state(), None, "the machine was cancelled");
         }
         machine.set_cancel(Cancel::new());
-        track.catch_up(&mut *machine);
+        track.catch_up(&mut machine);
         let facts = machine.facts(track.state().unwrap());
         assert_eq!(facts.iter().map(ToString::to_string).collect::<Vec<_>>(), ["(step 2)"]);
 
         let mut track = Track::new(machine.initial_state().unwrap());
-        let (lost, told) = (go(&mut *machine, 0), go(&mut *machine, 1));
-        assert_eq!(track.missed(&mut *machine, &told, &Stop::never()), Some(lost.clone()));
-        assert_eq!(track.missed(&mut *machine, &lost, &Stop::never()), None);
+        let (lost, told) = (go(&mut machine, 0), go(&mut machine, 1));
+        assert_eq!(track.missed(&mut machine, &told, &Stop::never()), Some(lost.clone()));
+        assert_eq!(track.missed(&mut machine, &lost, &Stop::never()), None);
         let due = Stop::never().after_nodes(0);
-        assert_eq!(track.missed(&mut *machine, &told, &due), None, "there was no time");
+        assert_eq!(track.missed(&mut machine, &told, &due), None, "there was no time");
         track.add(told);
     }
 }

@@ -28,6 +28,8 @@ mod preflight;
 #[cfg(test)]
 mod protocol;
 #[cfg(test)]
+mod reasoners;
+#[cfg(test)]
 mod replay;
 #[cfg(test)]
 mod resume;

@@ -11,8 +11,8 @@ use smallvec::SmallVec;
 
 use super::evaluate::{Engine, Halt, ROOM};
 use super::program::{Program, Slice};
-use super::rules::Phase;
-use super::terms::{NONE, TermId};
+use crate::relational::rules::Phase;
+use crate::relational::terms::{NONE, TermId};
 
 /// Deepest nesting of calls, which is bounded by the thread's stack.
 const MAX_DEPTH: usize = 600;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::evaluate::{Engine, Halt};
 use super::plan::{Mode, Planner};
 use super::program::{Evaluation, FactTable, Program};
-use super::rules::{Condition, Phase, Rules, Source};
 use super::sizes::{Size, Sizes};
-use super::table::Table;
-use super::terms::{TermId, Terms};
+use crate::relational::rules::{Condition, Phase, Rules, Source};
+use crate::relational::table::Table;
+use crate::relational::terms::{TermId, Terms};
 use crate::state_machine::{Guards, ReasoningError};
 
 /// A static component that takes more steps is evaluated on demand.

@@ -4,7 +4,7 @@
 //! has. The form is a function of the set, so that equal sets are equal words:
 //! a bit set, unless a list is less than half as long. The empty set is no word.
 
-use super::terms::FactId;
+use crate::relational::terms::FactId;
 use crate::state_machine::State;
 
 /// Writes a set of distinct facts, given in any order.

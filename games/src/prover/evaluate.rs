@@ -12,9 +12,9 @@ use smallvec::SmallVec;
 
 use super::calls::Calls;
 use super::program::{Evaluation, Program, Slice, Step, Take};
-use super::rules::Phase;
-use super::table::Table;
-use super::terms::{FunctorId, MAX_TERMS, NONE, TermId, Terms};
+use crate::relational::rules::Phase;
+use crate::relational::table::Table;
+use crate::relational::terms::{FunctorId, MAX_TERMS, NONE, TermId, Terms};
 use crate::state_machine::{Cancel, Guards, MAX_TERM_SIZE, ReasoningError};
 
 /// About so many steps lie between two looks at the cancel flag.

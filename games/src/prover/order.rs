@@ -4,7 +4,7 @@
 //! of each state. So terms once met keep a *label*, a number in the same order;
 //! a new term gets one halfway between its neighbours'.
 
-use super::terms::{Store, TermId, compare};
+use crate::relational::terms::{Store, TermId, compare};
 
 /// More new terms than this are entered all at once.
 const FEW: usize = 8;
@@ -97,7 +97,7 @@ impl Order {
 mod tests {
     use super::*;
     use crate::SymbolId;
-    use crate::prover::terms::Terms;
+    use crate::relational::terms::Terms;
 
     #[test]
     fn terms_are_sorted_however_they_come() {

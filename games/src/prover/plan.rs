@@ -15,12 +15,12 @@ use rustc_hash::FxHashMap;
 use super::program::{
     CallPlan, Evaluation, Plan, Recursive, Round, Slice, Step, TableLayout, Take,
 };
-use super::rules::{
+use super::sizes::{Size, Sizes};
+use crate::relational::rules::{
     Atom, Clause, Condition, Pattern, Phase, PredicateId, Rules, Source, each_variable,
 };
-use super::sizes::{Size, Sizes};
-use super::table::Table;
-use super::terms::{NONE, TermId};
+use crate::relational::table::Table;
+use crate::relational::terms::{NONE, TermId};
 
 /// How a derived predicate is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -8,9 +8,9 @@
 
 use std::sync::Arc;
 
-use super::rules::{Phase, PredicateId, Roots};
-use super::table::Table;
-use super::terms::{FunctorId, TermId};
+use crate::relational::rules::{Phase, PredicateId, Roots};
+use crate::relational::table::Table;
+use crate::relational::terms::{FunctorId, TermId};
 
 /// A range of one of the program's lists.
 #[derive(Clone, Copy, Debug, Default)]

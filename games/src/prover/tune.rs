@@ -12,8 +12,8 @@ use super::Prover;
 use super::compile::{Blueprint, measured};
 use super::evaluate::Halt;
 use super::plan::Mode;
-use super::rules::{PredicateId, Source};
 use super::sizes::Size;
+use crate::relational::rules::{PredicateId, Source};
 use crate::state_machine::{MoveId, ReasoningError, State};
 
 /// Steps for a single state before something is blamed and tried on demand.

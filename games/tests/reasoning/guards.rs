@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use games::{
-    Cancel, Case, Guards, Leniency, ReasoningError, RoleId, State, StateMachine, state_machine_for,
-    validate,
+    Cancel, Case, Guards, Leniency, Prover, ReasoningError, RoleId, State, StateMachine, validate,
 };
 
 fn machine(rules: &str, guards: Guards) -> Result<Box<dyn StateMachine>, ReasoningError> {
     let text = format!("(role robot) (<= terminal (true done)) (goal robot 0) {rules}");
     let validation = validate::read("test", &text, Case::Folded, Leniency::Lenient);
     let Some(game) = validation.game else { panic!("{:?}", validation.findings) };
-    state_machine_for(Arc::new(game), guards)
+    Prover::new(Arc::new(game), guards).map(|prover| Box::new(prover) as Box<dyn StateMachine>)
 }
 
 fn legal(machine: &mut dyn StateMachine) -> Result<usize, ReasoningError> {

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use games::{
-    Case, Guards, Leniency, MAX_TERM_SIZE, ReasoningError, RoleId, State, StateMachine,
-    state_machine_for, validate,
+    Case, Guards, Leniency, MAX_TERM_SIZE, Prover, ReasoningError, RoleId, State, StateMachine,
+    validate,
 };
 
 /// So many steps are made in a moment.
@@ -15,7 +15,8 @@ fn machine(rules: &str, max_steps: u64) -> Result<Box<dyn StateMachine>, Reasoni
     let text = format!("(role robot) (<= terminal (true done)) (goal robot 0) {rules}");
     let validation = validate::read("test", &text, Case::Folded, Leniency::Lenient);
     let Some(game) = validation.game else { panic!("{:?}", validation.findings) };
-    state_machine_for(Arc::new(game), Guards { max_steps, ..Guards::default() })
+    Prover::new(Arc::new(game), Guards { max_steps, ..Guards::default() })
+        .map(|prover| Box::new(prover) as Box<dyn StateMachine>)
 }
 
 /// The number of legal moves in the initial state.

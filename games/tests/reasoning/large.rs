@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use games::{
-    Case, Guards, Leniency, ReasoningError, RoleId, State, StateMachine, Validation,
-    state_machine_for, validate,
+    Case, Guards, Leniency, Prover, ReasoningError, RoleId, State, StateMachine, Validation,
+    validate,
 };
 
 /// More than any of these rules need that come to an end by themselves.
@@ -29,7 +29,7 @@ fn check_refused(rules: &str, codes: &[&str]) {
 fn machine(rules: &str, guards: Guards) -> Result<Box<dyn StateMachine>, ReasoningError> {
     let validation = read(rules);
     let Some(game) = validation.game else { panic!("{:?}", validation.findings.first()) };
-    state_machine_for(Arc::new(game), guards)
+    Prover::new(Arc::new(game), guards).map(|prover| Box::new(prover) as Box<dyn StateMachine>)
 }
 
 /// Checks the number of legal moves in the initial state.

@@ -1,17 +1,21 @@
 //! `gamemaster game bench`: how fast states are computed, measured by random
-//! playouts on one thread.
+//! playouts.
+
+mod engine;
+mod playing;
 
 use std::io::{self, Write};
+use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use games::State;
 use serde::Serialize;
 
-use super::view::{ByRole, roles};
-use super::walk::{Ending, Walker, playout_rng};
-use super::{GameArgument, machine, reasoning};
-use crate::cli::{Failure, Outcome};
+use self::engine::{Choice, Engine, Lanes};
+use self::playing::{Effort, GoalSum, Tally, play};
+use super::GameArgument;
+use super::view::ByRole;
+use crate::cli::Outcome;
 use crate::exit_code;
 use crate::output::{json_line, to_stdout};
 
@@ -19,6 +23,11 @@ const EXAMPLES: &str = "\
 Examples:
   gamemaster game bench connect_four --seconds 10
   gamemaster game bench my_game.kif --seconds 2 --seed 7 --json
+  gamemaster game bench breakthrough --engine batch --lanes 256 --threads 2
+
+Engines: `prover` works on the rules as written, for every game; `network` on the
+ground rules, one position at a time; `batch` on the ground rules, many positions at
+once; `auto` is what matches are played with, the network where there is one.
 
 All roles move uniformly at random, and the goals of all roles are computed at the
 end of each playout. A state counts when it is entered by a joint move. No playout
@@ -34,12 +43,21 @@ pub struct Arguments {
     /// Begin playouts for this long
     #[arg(long, value_name = "T", default_value_t = 3.0, value_parser = seconds)]
     seconds: f64,
+    /// What computes the states
+    #[arg(long, value_enum, default_value_t)]
+    engine: Choice,
+    /// Positions that a batch advances at once [default: 512]
+    #[arg(long, value_enum, value_name = "N")]
+    lanes: Option<Lanes>,
+    /// Play on so many threads, each for itself
+    #[arg(long, value_name = "N", default_value = "1")]
+    threads: NonZeroU32,
     /// Seed of the random moves
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// Cut each playout after this many steps
     #[arg(long, value_name = "K", default_value_t = 1000)]
-    steps: usize,
+    steps: u32,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -63,7 +81,7 @@ struct Measurement {
     threads: u32,
     /// Wall clock of the playouts.
     seconds: f64,
-    /// CPU time of the thread that played them.
+    /// CPU time of the threads that played them.
     cpu_seconds: f64,
     states: u64,
     playouts: u64,
@@ -78,60 +96,29 @@ struct Measurement {
     peak_rss_bytes: Option<u64>,
 }
 
-/// Playouts that did not end in a terminal state.
-#[derive(Default)]
-struct Unfinished {
-    cut: u64,
-    without_move: u64,
-}
-
-impl Unfinished {
-    /// A line for each kind there was.
-    fn tell(&self, max_steps: usize) -> String {
-        let mut told = String::new();
-        if self.cut > 0 {
-            told += &format!("  cut          {} playouts after {max_steps} steps\n", self.cut);
-        }
-        if self.without_move > 0 {
-            let count = self.without_move;
-            told += &format!("  stuck        {count} playouts where a role had no legal move\n");
-        }
-        told
-    }
-}
-
-#[derive(Clone, Default)]
-struct GoalSum {
-    sum: u64,
-    count: u64,
-}
-
-impl GoalSum {
-    fn mean(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
-    }
-}
-
 /// Carries out `gamemaster game bench`.
 pub(super) fn execute(arguments: &Arguments) -> Outcome {
     let beginning = Instant::now();
     let game = arguments.game.load()?.game;
-    let machine = machine(&game)?;
-    let engine = machine.reasoner();
-    let mut walker = Walker::new(machine);
-    let initial = walker.machine.initial_state().map_err(reasoning)?;
+    let engine = Engine::new(&game, arguments.engine, arguments.lanes)?;
     let init_seconds = beginning.elapsed().as_secs_f64();
 
-    let (wall, cpu) = (Instant::now(), thread_cpu());
-    let tally = play(&mut walker, &initial, arguments)?;
-    let (seconds, cpu_seconds) = (wall.elapsed().as_secs_f64(), thread_cpu() - cpu);
-    let Tally { states, playouts, goals, unfinished } = tally;
+    let effort = Effort {
+        time: Duration::from_secs_f64(arguments.seconds),
+        seed: arguments.seed,
+        max_steps: arguments.steps,
+    };
+    let wall = Instant::now();
+    let tally = play(&engine, &effort, arguments.threads)?;
+    let seconds = wall.elapsed().as_secs_f64();
+    let Tally { states, playouts, cpu_seconds, goals, .. } = &tally;
+    let (states, playouts, cpu_seconds) = (*states, *playouts, *cpu_seconds);
 
     let measurement = Measurement {
         game: game.name().to_owned(),
-        engine,
-        lanes: 1,
-        threads: 1,
+        engine: engine.name(),
+        lanes: engine.n_lanes(),
+        threads: arguments.threads.get(),
         seconds,
         cpu_seconds,
         states,
@@ -147,59 +134,26 @@ pub(super) fn execute(arguments: &Arguments) -> Outcome {
         if arguments.json {
             json_line(stdout, &measurement)?;
             // The object's members are fixed, but nobody should overlook this.
-            write!(std::io::stderr(), "{}", unfinished.tell(arguments.steps))?;
+            write!(std::io::stderr(), "{}", tally.unfinished(arguments.steps))?;
         } else {
             print(stdout, &measurement)?;
-            write!(stdout, "{}", unfinished.tell(arguments.steps))?;
+            write!(stdout, "{}", tally.unfinished(arguments.steps))?;
         }
         Ok(exit_code::OK)
     })
 }
 
-struct Tally {
-    states: u64,
-    playouts: u64,
-    goals: Vec<GoalSum>,
-    unfinished: Unfinished,
-}
-
-fn play(walker: &mut Walker, initial: &State, arguments: &Arguments) -> Result<Tally, Failure> {
-    let limit = Duration::from_secs_f64(arguments.seconds);
-    let beginning = Instant::now();
-    let game = std::sync::Arc::clone(walker.machine.game());
-    let mut tally = Tally {
-        states: 0,
-        playouts: 0,
-        goals: vec![GoalSum::default(); game.roles().len()],
-        unfinished: Unfinished::default(),
-    };
-    // At least one playout, however short the time.
-    while tally.playouts == 0 || beginning.elapsed() < limit {
-        let mut rng = playout_rng(arguments.seed, tally.playouts);
-        let playout = walker
-            .playout(initial.clone(), &mut rng, arguments.steps, |_, _, _| true)
-            .map_err(reasoning)?;
-        tally.playouts += 1;
-        tally.states += playout.steps as u64;
-        match playout.ending {
-            Ending::Terminal | Ending::Stopped => {}
-            Ending::StepLimit => tally.unfinished.cut += 1,
-            Ending::NoMove => tally.unfinished.without_move += 1,
-        }
-        for (role, sum) in roles(&game).zip(&mut tally.goals) {
-            let reading = walker.machine.goal(&playout.last, role).map_err(reasoning)?;
-            if let Some(goal) = reading.unique() {
-                sum.sum += u64::from(goal.value());
-                sum.count += 1;
-            }
-        }
-    }
-    Ok(tally)
-}
-
 fn print(stdout: &mut impl Write, measurement: &Measurement) -> io::Result<()> {
     let Measurement { game, engine, seconds, cpu_seconds, states, playouts, .. } = measurement;
-    writeln!(stdout, "{game} by the {engine}, one thread")?;
+    let lanes = match measurement.lanes {
+        1 => String::new(),
+        lanes => format!(" of {lanes} lanes"),
+    };
+    let threads = match measurement.threads {
+        1 => "one thread".to_owned(),
+        threads => format!("{threads} threads"),
+    };
+    writeln!(stdout, "{game} by the {engine}{lanes}, {threads}")?;
     writeln!(stdout, "  time         {seconds:.2} s, {cpu_seconds:.2} s of CPU")?;
     writeln!(
         stdout,
@@ -239,11 +193,6 @@ fn rounded(rate: f64) -> String {
         _ if rate >= 1.0 => format!("{rate:.1}"),
         _ => format!("{rate:.3}"),
     }
-}
-
-fn thread_cpu() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 fn peak_rss_bytes() -> Option<u64> {

@@ -1,5 +1,7 @@
 //! `gamemaster game info`: what kind of game it is, and how large.
 
+mod grounding;
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, Write};
@@ -10,10 +12,11 @@ use games::{Game, Statistic, StatisticValue, library};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
+use self::grounding::Grounding;
 use super::survey::{Kind, Limits, Spread, Survey, survey};
 use super::view::{ByRole, role_names};
 use super::walk::Walker;
-use super::{GameArgument, machine, reasoning};
+use super::{GameArgument, reasoning};
 use crate::cli::{Failure, Outcome};
 use crate::diagnostics::Counts;
 use crate::exit_code;
@@ -24,6 +27,7 @@ const EXAMPLES: &str = "\
 Examples:
   gamemaster game info connect_four
   gamemaster game info my_game.kif --playouts 1000 --json
+  gamemaster game info monty_hall --dot | dot -Tsvg -o monty_hall.svg
 
 Whether players move at once, the lengths, the branching and the goals are those of
 random playouts, with the same seed always the same; games that take long are
@@ -51,6 +55,9 @@ pub struct Arguments {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    /// Print the network instead, as a graph for Graphviz
+    #[arg(long, conflicts_with_all = ["json", "playouts", "steps", "seed", "seconds"])]
+    dot: bool,
 }
 
 #[derive(Serialize)]
@@ -62,6 +69,8 @@ struct Report {
     engine: &'static str,
     /// What the reasoner tells of itself after the survey.
     engine_statistics: Statistics,
+    /// How the rules were ground, or why they were not.
+    grounding: Grounding,
     sizes: Sizes,
     /// Legal moves in the initial state; none if it is terminal.
     legal_at_start: Option<ByRole<usize>>,
@@ -124,7 +133,10 @@ impl fmt::Display for Statistics {
 /// Carries out `gamemaster game info`.
 pub(super) fn execute(arguments: &Arguments) -> Outcome {
     let LoadedGame { game, diagnostics } = arguments.game.load()?;
-    let machine = machine(&game)?;
+    if arguments.dot {
+        return grounding::draw(&game);
+    }
+    let (machine, grounding) = grounding::reasoner(&game)?;
     let engine = machine.reasoner();
     let mut walker = Walker::new(machine);
     let initial = walker.machine.initial_state().map_err(reasoning)?;
@@ -144,6 +156,7 @@ pub(super) fn execute(arguments: &Arguments) -> Outcome {
         kind: Kind::of(&game, survey.simultaneous),
         engine,
         engine_statistics: Statistics(walker.machine.statistics()),
+        grounding,
         sizes: sizes(&game, diagnostics.text(), initial_facts),
         legal_at_start,
         findings: diagnostics.counts(),
@@ -198,6 +211,9 @@ fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
     row("rulesheet", format!("{bytes} bytes, {forms} forms, {findings}"))?;
     row("rules", format!("{rules} rules, {static_facts} facts, {relations} relations"))?;
     row("reasoner", format!("{engine}: {engine_statistics}"))?;
+    for (index, line) in report.grounding.lines().into_iter().enumerate() {
+        row(if index == 0 { "grounding" } else { "" }, line)?;
+    }
     let plural = if *initial_facts == 1 { "" } else { "s" };
     let legal_moves = legal_moves(legal_at_start.as_ref());
     row("at the start", format!("{initial_facts} fact{plural}, {legal_moves}"))?;

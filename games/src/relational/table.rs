@@ -125,21 +125,39 @@ impl Table {
     /// Adds a row unless it is there; tells whether it was added.
     #[inline]
     pub(crate) fn insert(&mut self, row: &[TermId]) -> bool {
+        self.insert_or_find(row).1
+    }
+
+    /// The row with these values, added unless it is there; and whether it was
+    /// added. The table must keep rows distinct.
+    #[inline]
+    pub(crate) fn insert_or_find(&mut self, row: &[TermId]) -> (u32, bool) {
         let Some(unique) = self.unique else {
             let is_new = self.n_rows == 0;
             self.n_rows = 1;
-            return is_new;
+            return (0, is_new);
         };
         let index = &mut self.indexes[unique as usize];
         if index.built < self.n_rows {
             index.build(&self.data, self.arity, self.n_rows);
         }
-        if !index.insert_new(row, &self.data, self.arity, self.n_rows) {
-            return false;
+        let known = index.insert_new(row, &self.data, self.arity, self.n_rows);
+        if known != NONE {
+            return (known, false);
         }
         self.data.extend_from_slice(row);
         self.n_rows += 1;
-        true
+        (self.n_rows - 1, true)
+    }
+
+    /// The row with these values, or `NONE`. The table must keep rows distinct.
+    #[inline]
+    pub(crate) fn find_row(&self, row: &[TermId]) -> u32 {
+        match self.unique {
+            Some(unique) => self.first(unique, row.iter().copied()),
+            None if self.n_rows > 0 => 0,
+            None => NONE,
+        }
     }
 
     /// Brings an index up to date.
@@ -349,19 +367,20 @@ impl Index {
         self.built = row + 1;
     }
 
-    /// Adds the row to come unless its bucket is taken.
+    /// Adds the row to come unless its bucket is taken; then the row that took
+    /// it, otherwise `NONE`.
     #[inline]
-    fn insert_new(&mut self, values: &[TermId], data: &[TermId], arity: usize, row: u32) -> bool {
+    fn insert_new(&mut self, values: &[TermId], data: &[TermId], arity: usize, row: u32) -> u32 {
         let bucket = self.bucket(values, data, arity);
         let head = &mut self.heads[bucket];
         if head.0 == self.stamp {
-            return false;
+            return head.1;
         }
         *head = (self.stamp, row);
         self.n_used += 1;
         self.next.push(NONE);
         self.built = row + 1;
-        true
+        NONE
     }
 
     /// The bucket of a whole row; grows the index if need be.

@@ -1,4 +1,4 @@
-//! From a game's rules to the clauses the prover evaluates.
+//! From a game's rules to the clauses that reasoners evaluate.
 //!
 //! What the words of GDL mean is settled here, so that all that follows knows
 //! only relations:

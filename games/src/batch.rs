@@ -1,0 +1,331 @@
+//! Many positions of one game at once: each bit of a block of 64, 256 or 512
+//! lanes belongs to a position, and each gate of the network is computed for all
+//! of them by a few instructions.
+//!
+//! ```text
+//! Network -> Program -> Batch: set states, evaluate, choose moves, advance
+//! ```
+//!
+//! It is what electronic design automation calls parallel-pattern simulation.
+//! One pass over a program takes little longer for 512 lanes than for one, so a
+//! batch is for whoever has many positions: playouts in lock step, all children
+//! of a search node, many matches, the counting of states. For a single position
+//! it is not the tool.
+
+mod ages;
+mod choice;
+mod code;
+mod core;
+mod cover;
+mod features;
+mod gates;
+mod interpreter;
+mod lanes;
+mod pace;
+mod playouts;
+mod program;
+mod random;
+#[cfg(target_arch = "x86_64")]
+mod registers;
+mod transpose;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use playouts::{Goals, Limits, Playouts};
+pub use program::{Program, Size};
+
+use self::core::{Core, Slots};
+use self::lanes::{Lanes64, Lanes256, Lanes512};
+use crate::network::GoalValue;
+use crate::{Goal, GoalReading, RoleId, State};
+
+/// How many positions a batch has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Width {
+    /// 64: a machine word. For very large networks and for few positions.
+    Lanes64,
+    /// 256: a register of AVX2.
+    Lanes256,
+    /// 512: a register of AVX-512, or two of AVX2; the fastest for most games.
+    Lanes512,
+}
+
+impl Width {
+    /// All widths, ascending.
+    pub const ALL: [Width; 3] = [Width::Lanes64, Width::Lanes256, Width::Lanes512];
+
+    /// The number of lanes.
+    #[must_use]
+    pub fn n_lanes(self) -> usize {
+        match self {
+            Width::Lanes64 => 64,
+            Width::Lanes256 => 256,
+            Width::Lanes512 => 512,
+        }
+    }
+}
+
+/// Positions of one game, side by side.
+///
+/// States are those of [`Network::initial_state`](crate::Network), moves are
+/// indices into [`RoleOutputs::moves`](crate::network::RoleOutputs). Sets of
+/// lanes are words: lane `i` is bit `i % 64` of word `i / 64`.
+///
+/// A step is: states are set, or there from the step before; [`evaluate`]; read
+/// what is legal and which lanes are terminal; choose moves, at random in all
+/// lanes or one by one; [`advance`]. Percepts are read between choosing and
+/// advancing.
+///
+/// [`evaluate`]: Batch::evaluate
+/// [`advance`]: Batch::advance
+pub struct Batch {
+    program: Arc<Program>,
+    width: Width,
+    core: Box<dyn Core>,
+}
+
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch").field("width", &self.width).finish_non_exhaustive()
+    }
+}
+
+impl Batch {
+    /// A batch with the initial state in all lanes. All its random choices
+    /// follow from the seed.
+    #[must_use]
+    pub fn new(program: &Arc<Program>, width: Width, seed: u64) -> Self {
+        let shared = program.clone();
+        let core = core(shared, width, seed);
+        let mut batch = Self { program: program.clone(), width, core };
+        batch.fill(&program.network().initial_state());
+        batch
+    }
+
+    /// The program it runs.
+    #[must_use]
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// Number of lanes.
+    #[must_use]
+    pub fn n_lanes(&self) -> usize {
+        self.width.n_lanes()
+    }
+
+    /// Puts a state into all lanes.
+    ///
+    /// # Panics
+    /// If it is no state of this network.
+    pub fn fill(&mut self, state: &State) {
+        self.check(state);
+        self.core.fill(state);
+        self.core.clear_choices();
+    }
+
+    /// Puts states into the lanes from `first` on, 64 at a time by one
+    /// transposition of bits.
+    ///
+    /// # Panics
+    /// If there are not so many lanes, or one is no state of this network.
+    pub fn load(&mut self, first: usize, states: &[State]) {
+        assert!(first + states.len() <= self.n_lanes(), "more states than lanes");
+        states.iter().for_each(|state| self.check(state));
+        self.core.load(first, states);
+        self.core.clear_choices();
+    }
+
+    /// The state of a lane.
+    ///
+    /// # Panics
+    /// If there is no such lane.
+    #[must_use]
+    pub fn state(&self, lane: usize) -> State {
+        self.core.state(lane)
+    }
+
+    /// The lanes in which a fact holds.
+    ///
+    /// # Panics
+    /// If there is no such fact.
+    #[must_use]
+    pub fn fact(&self, fact: usize) -> &[u64] {
+        assert!(fact < self.program.network().n_facts(), "no fact {fact}");
+        self.core.slot(self.program.fact(fact))
+    }
+
+    /// Computes for all lanes which moves are legal and whether the state is
+    /// terminal. What was known of other states is then gone.
+    pub fn evaluate(&mut self) {
+        self.core.evaluate();
+    }
+
+    /// The lanes whose state is terminal, as last evaluated.
+    #[must_use]
+    pub fn terminal(&self) -> &[u64] {
+        self.core.slot(self.program.terminal as usize)
+    }
+
+    /// The lanes in which a move of a role is legal, as last evaluated.
+    ///
+    /// # Panics
+    /// If there is no such role or move.
+    #[must_use]
+    pub fn legal(&self, role: RoleId, index: usize) -> &[u64] {
+        assert!(index < self.program.network().roles[usize::from(role.0)].moves.len());
+        self.core.slot(self.program.legal(role, index))
+    }
+
+    /// Puts the legal moves of a role in a lane into `moves` (cleared first), in
+    /// canonical order, as last evaluated.
+    ///
+    /// # Panics
+    /// If there is no such role or lane.
+    pub fn legal_moves(&self, lane: usize, role: RoleId, moves: &mut Vec<usize>) {
+        moves.clear();
+        let n_moves = self.program.network().roles[usize::from(role.0)].moves.len();
+        moves.extend((0..n_moves).filter(|&index| has(self.legal(role, index), lane)));
+    }
+
+    /// Chooses a move for each role in each lane that is not terminal, uniformly
+    /// and independently among the legal ones as last evaluated, in place of
+    /// all earlier choices. Gives the lanes in which every role had one; in the
+    /// others nothing is chosen.
+    pub fn choose_at_random(&mut self) -> &[u64] {
+        let live: Vec<u64> = self.terminal().iter().map(|terminal| !terminal).collect();
+        self.core.choose_at_random(&live)
+    }
+
+    /// Chooses the moves of one lane, one for each role, in place of those it
+    /// had. They need not be legal.
+    ///
+    /// # Panics
+    /// If there is no such lane or move, or not one move for each role.
+    pub fn choose(&mut self, lane: usize, joint_move: &[usize]) {
+        let network = self.program.network();
+        assert_eq!(joint_move.len(), network.roles.len(), "one move for each role");
+        assert!(lane < self.n_lanes(), "lane {lane} of {}", self.n_lanes());
+        let (word, bit) = (lane / 64, 1 << (lane % 64));
+        for slot in self.program.all_does.clone() {
+            self.core.slot_mut(slot)[word] &= !bit;
+        }
+        for (role, &index) in (0..).map(RoleId).zip(joint_move) {
+            assert!(index < network.roles[usize::from(role.0)].moves.len(), "no move {index}");
+            self.core.slot_mut(self.program.does(role, index))[word] |= bit;
+        }
+        self.core.moving_mut()[word] |= bit;
+    }
+
+    /// The lanes in which a role makes a move, as chosen.
+    ///
+    /// # Panics
+    /// If there is no such role or move.
+    #[must_use]
+    pub fn chosen(&self, role: RoleId, index: usize) -> &[u64] {
+        assert!(index < self.program.network().roles[usize::from(role.0)].moves.len());
+        self.core.slot(self.program.does(role, index))
+    }
+
+    /// Makes the chosen moves. Lanes without keep their state.
+    pub fn advance(&mut self) {
+        self.core.advance();
+    }
+
+    /// What the rules say of each role's goal in each of some lanes, computed
+    /// for all lanes together: by lane as listed, then by role.
+    ///
+    /// # Panics
+    /// If there is no such lane.
+    #[must_use]
+    pub fn goals(&mut self, lanes: &[usize]) -> Vec<Vec<GoalReading>> {
+        self.core.evaluate_goals();
+        let roles = 0..self.program.network().roles.len();
+        let reading = |lane: usize, role: usize| {
+            let mut reading = GoalReading::default();
+            let outputs = &self.program.goals.outputs[role];
+            for (&slot, value) in outputs.iter().zip(self.program.goal_values(role)) {
+                if !has(self.core.goal(slot), lane) {
+                    continue;
+                }
+                let GoalValue::Integer(value) = value else {
+                    reading.unreadable = true;
+                    continue;
+                };
+                let goal = Goal::new(value.clamp(0, 100)).expect("clamped");
+                reading.clamped |= i64::from(goal.value()) != value;
+                if !reading.values.contains(&goal) {
+                    reading.values.push(goal);
+                }
+            }
+            reading
+        };
+        let of_lane = |&lane| roles.clone().map(|role| reading(lane, role)).collect();
+        lanes.iter().map(of_lane).collect()
+    }
+
+    /// What a role perceives of the chosen moves in each of some lanes, computed
+    /// for all lanes together: by lane as listed, indices into
+    /// [`RoleOutputs::percepts`](crate::network::RoleOutputs::percepts).
+    ///
+    /// # Panics
+    /// If there is no such role or lane.
+    #[must_use]
+    pub fn percepts(&mut self, role: RoleId, lanes: &[usize]) -> Vec<Vec<usize>> {
+        self.core.evaluate_percepts();
+        let outputs = &self.program.percepts.outputs[usize::from(role.0)];
+        let sees = |lane, slot: u32| has(self.core.percept(slot), lane);
+        let of_lane = |&lane| (0..outputs.len()).filter(|&i| sees(lane, outputs[i])).collect();
+        lanes.iter().map(of_lane).collect()
+    }
+
+    /// Plays from a state to the end, again and again, each role's move chosen
+    /// uniformly among its legal ones. Every playout that is started counts, so
+    /// their statistics are those of independent playouts. What is in the lanes
+    /// is lost.
+    ///
+    /// # Panics
+    /// If it is no state of this network.
+    #[must_use]
+    pub fn playouts(&mut self, from: &State, limits: &Limits) -> Playouts {
+        self.check(from);
+        let playouts = self.core.playouts(from, limits);
+        self.core.clear_choices();
+        playouts
+    }
+
+    fn check(&self, state: &State) {
+        assert_eq!(
+            state.words.len(),
+            self.program.network().n_state_words(),
+            "a state of another network or machine"
+        );
+    }
+}
+
+/// The slots of a width, in whatever form this CPU computes with best. The form
+/// makes no difference to results.
+fn core(program: Arc<Program>, width: Width, seed: u64) -> Box<dyn Core> {
+    #[cfg(target_arch = "x86_64")]
+    if registers::Registers::<1>::are_there() {
+        match width {
+            Width::Lanes64 => {}
+            Width::Lanes256 => {
+                return Box::new(Slots::<registers::Registers<1>>::new(program, seed));
+            }
+            Width::Lanes512 => {
+                return Box::new(Slots::<registers::Registers<2>>::new(program, seed));
+            }
+        }
+    }
+    match width {
+        Width::Lanes64 => Box::new(Slots::<Lanes64>::new(program, seed)),
+        Width::Lanes256 => Box::new(Slots::<Lanes256>::new(program, seed)),
+        Width::Lanes512 => Box::new(Slots::<Lanes512>::new(program, seed)),
+    }
+}
+
+fn has(words: &[u64], lane: usize) -> bool {
+    words[lane / 64] >> (lane % 64) & 1 == 1
+}

@@ -1,0 +1,292 @@
+//! Random playouts in lock step.
+//!
+//! A lane whose playout has ended starts another at once. That must not favour
+//! short playouts, so every playout that was started counts: when enough were
+//! started, or enough states visited, those that run are played to their end
+//! and no new ones are started.
+//!
+//! Goals are computed for many ends together: the facts of a lane that has
+//! ended are put aside, and computed when the same lane ends for the second
+//! time, or at the end of all.
+
+use super::ages::Ages;
+use super::core::{Commit, Slots};
+use super::features::Kernel;
+use super::lanes::Block;
+use super::pace::Pace;
+use crate::State;
+use crate::network::GoalValue;
+
+/// How much to play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// No more playouts than these are started.
+    pub n_playouts: u64,
+    /// When as many states were reached, no playout is started any more. Those
+    /// that run are finished, so more states than these may be reached.
+    pub n_states: u64,
+    /// A playout of so many steps that is not at its end is given up.
+    pub max_length: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { n_playouts: u64::MAX, n_states: u64::MAX, max_length: u32::MAX }
+    }
+}
+
+/// What some playouts came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Playouts {
+    /// Playouts that were started, all of which ended in one of the ways below
+    /// or in a terminal state.
+    pub n: u64,
+    /// States reached: the steps of all playouts.
+    pub n_states: u64,
+    /// Playouts that were given up at the greatest length.
+    pub n_cut: u64,
+    /// Playouts that ended where some role had no legal move, a defect of the
+    /// rules.
+    pub n_stuck: u64,
+    /// Steps of the shortest playout, however it ended.
+    pub min_length: u32,
+    /// Steps of the longest playout, however it ended.
+    pub max_length: u32,
+    /// By role: the goals in the terminal states.
+    pub goals: Vec<Goals>,
+}
+
+/// The goals of one role in the terminal states that were reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Goals {
+    /// By goal, 0 to 100: how often.
+    pub counts: [u64; 101],
+    /// Terminal states with no goal, with several, or with one outside 0 to 100
+    /// or no number: a defect of the rules.
+    pub n_undefined: u64,
+}
+
+impl Goals {
+    /// Number of terminal states with a goal.
+    #[must_use]
+    pub fn n(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// The sum of the goals.
+    #[must_use]
+    pub fn sum(&self) -> u64 {
+        self.counts.iter().zip(0..).map(|(n, goal)| n * goal).sum()
+    }
+
+    /// The sum of the squares of the goals.
+    #[must_use]
+    pub fn sum_of_squares(&self) -> u64 {
+        self.counts.iter().zip(0..).map(|(n, goal)| n * goal * goal).sum()
+    }
+
+    /// The mean goal; `None` if there was none.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        let n = self.n();
+        (n > 0).then(|| self.sum() as f64 / n as f64)
+    }
+}
+
+impl Playouts {
+    /// No playouts of a game with so many roles.
+    #[must_use]
+    pub fn none(n_roles: usize) -> Self {
+        Self {
+            n: 0,
+            n_states: 0,
+            n_cut: 0,
+            n_stuck: 0,
+            min_length: u32::MAX,
+            max_length: 0,
+            goals: vec![Goals { counts: [0; 101], n_undefined: 0 }; n_roles],
+        }
+    }
+
+    /// The mean number of steps; `None` if there were no playouts.
+    #[must_use]
+    pub fn mean_length(&self) -> Option<f64> {
+        (self.n > 0).then(|| self.n_states as f64 / self.n as f64)
+    }
+
+    /// Adds the playouts of another batch of the same game.
+    pub fn add(&mut self, other: &Playouts) {
+        self.n += other.n;
+        self.n_states += other.n_states;
+        self.n_cut += other.n_cut;
+        self.n_stuck += other.n_stuck;
+        self.min_length = self.min_length.min(other.min_length);
+        self.max_length = self.max_length.max(other.max_length);
+        for (goals, other) in self.goals.iter_mut().zip(&other.goals) {
+            for (n, other) in goals.counts.iter_mut().zip(&other.counts) {
+                *n += other;
+            }
+            goals.n_undefined += other.n_undefined;
+        }
+    }
+}
+
+/// Playouts that are going on.
+pub(super) struct Run<'a, B: Block> {
+    slots: &'a mut Slots<B>,
+    limits: Limits,
+    /// By fact: the lanes that start with it.
+    origin: Vec<B>,
+    result: Playouts,
+    /// By lane: steps of its playout.
+    ages: Ages<B>,
+    pace: Pace,
+    running: B,
+    /// The lanes whose ends are put aside.
+    ended: B,
+}
+
+impl<'a, B: Block> Run<'a, B> {
+    pub(super) fn new(slots: &'a mut Slots<B>, from: &State, limits: &Limits) -> Self {
+        let network = &slots.program.network;
+        let plane = |fact| if network.holds(from, fact) { B::ALL } else { B::NONE };
+        Self {
+            limits: *limits,
+            origin: (0..network.n_facts()).map(plane).collect(),
+            result: Playouts::none(network.roles.len()),
+            ages: Ages::new(),
+            pace: Pace::new(
+                network.roles.iter().filter(|role| role.moves.len() > 1).count(),
+                slots.program.state.instructions.len() + slots.program.next.instructions.len(),
+                B::N_PIECES,
+                slots.chooser.work,
+            ),
+            running: B::NONE,
+            ended: B::NONE,
+            slots,
+        }
+    }
+}
+
+impl<B: Block> Kernel for Run<'_, B> {
+    type Output = Playouts;
+
+    #[inline(always)]
+    fn run(mut self) -> Playouts {
+        let program = self.slots.program.clone();
+        let first = program.fact(0);
+        self.slots.slots[first..first + self.origin.len()].copy_from_slice(&self.origin);
+        self.running = self.start(B::ALL);
+        let mut is_over = !self.running.any();
+        while !is_over {
+            Slots::execute(&program.state, &mut self.slots.slots);
+            let terminal = self.slots.slots[program.terminal as usize] & self.running;
+            if terminal.any() {
+                self.end(terminal);
+            }
+            let mut live = self.running & !terminal;
+            let cut = self.ages.of_age(self.limits.max_length, live);
+            if cut.any() {
+                live &= !cut;
+                self.result.n_cut += cut.count();
+                self.note_lengths(cut);
+            }
+            let moving = self.slots.choose(live);
+            let stuck = live & !moving;
+            if stuck.any() {
+                self.result.n_stuck += stuck.count();
+                self.note_lengths(stuck);
+            }
+            Slots::execute(&program.next, &mut self.slots.slots);
+            self.result.n_states += moving.count();
+            let has_ended = (self.running & !moving).any();
+            let may_start = self.pace.may_start(self.slots.chooser.work, has_ended);
+            let renewed = if may_start { self.start(!moving) } else { B::NONE };
+            self.ages.grow(renewed);
+            Commit {
+                slots: &mut self.slots.slots,
+                first,
+                next: &program.next_facts,
+                origin: Some(&self.origin),
+                renewed,
+            }
+            .run();
+            self.running = moving | renewed;
+            is_over = !self.running.any() && (may_start || self.is_enough());
+        }
+        self.compute_goals();
+        self.slots.moving = B::NONE;
+        self.result
+    }
+}
+
+impl<B: Block> Run<'_, B> {
+    /// Whether no more playouts are to be started.
+    #[inline(always)]
+    fn is_enough(&self) -> bool {
+        self.result.n_states >= self.limits.n_states || self.result.n >= self.limits.n_playouts
+    }
+
+    /// Starts playouts in some of these lanes, as many as there are still to be
+    /// started; gives those.
+    #[inline(always)]
+    fn start(&mut self, lanes: B) -> B {
+        if self.is_enough() {
+            return B::NONE;
+        }
+        let left = self.limits.n_playouts - self.result.n;
+        let lanes = if left < B::N_WORDS as u64 * 64 { lanes.first(left) } else { lanes };
+        self.result.n += lanes.count();
+        lanes
+    }
+
+    /// Notes the lengths of playouts that are over.
+    #[inline(always)]
+    fn note_lengths(&mut self, lanes: B) {
+        self.result.min_length = self.result.min_length.min(self.ages.min(lanes));
+        self.result.max_length = self.result.max_length.max(self.ages.max(lanes));
+    }
+
+    /// Puts the ends of lanes aside.
+    #[inline(always)]
+    fn end(&mut self, terminal: B) {
+        self.note_lengths(terminal);
+        if (self.ended & terminal).any() {
+            self.compute_goals();
+        }
+        self.ended |= terminal;
+        let kept = !terminal;
+        for &[source, target] in &self.slots.program.goals.inputs {
+            let to = &mut self.slots.goals[target as usize];
+            *to = *to & kept | self.slots.slots[source as usize] & terminal;
+        }
+    }
+
+    /// Counts the goals of the ends that are put aside.
+    #[inline(always)]
+    fn compute_goals(&mut self) {
+        let program = &self.slots.program;
+        let planes = &mut self.slots.goals;
+        Slots::execute(&program.goals.code, planes);
+        for (role, goals) in self.result.goals.iter_mut().enumerate() {
+            let outputs = &program.goals.outputs[role];
+            let (mut some, mut several, mut unsound) = (B::NONE, B::NONE, B::NONE);
+            for (&slot, value) in outputs.iter().zip(program.goal_values(role)) {
+                let lanes = planes[slot as usize];
+                several |= some & lanes;
+                some |= lanes;
+                if !matches!(value, GoalValue::Integer(0..=100)) {
+                    unsound |= lanes;
+                }
+            }
+            let sound = self.ended & some & !several & !unsound;
+            for (&slot, value) in outputs.iter().zip(program.goal_values(role)) {
+                if let GoalValue::Integer(value @ 0..=100) = value {
+                    goals.counts[value as usize] += (planes[slot as usize] & sound).count();
+                }
+            }
+            goals.n_undefined += (self.ended & !sound).count();
+        }
+        self.ended = B::NONE;
+    }
+}

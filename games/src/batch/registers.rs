@@ -1,0 +1,188 @@
+//! Blocks as registers of AVX2.
+//!
+//! The compiler does make vector instructions of the plain blocks in
+//! [`lanes`](super::lanes), but where many blocks are at hand it likes to lay
+//! its vectors across them, and then spends more on shuffling than on logic.
+//! Here each register is one value for it.
+
+#![expect(unsafe_code, reason = "vector instructions, on CPUs that have them")]
+
+use std::arch::x86_64::{
+    __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_or_si256, _mm256_slli_epi64,
+    _mm256_srli_epi64, _mm256_testz_si256, _mm256_xor_si256,
+};
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
+
+use super::features::has_avx2;
+use super::lanes::{Block, Lanes};
+
+/// `256 * N` lanes. Only to be computed with where [`Registers::are_there`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Registers<const N: usize>([__m256i; N]);
+
+impl<const N: usize> Registers<N> {
+    /// Whether this CPU has the instructions. If not, nothing may be computed
+    /// with values of this type; all operators count on it.
+    pub(crate) fn are_there() -> bool {
+        has_avx2()
+    }
+}
+
+macro_rules! operator {
+    ($trait:ident, $method:ident, $assign:ident, $assign_method:ident, $intrinsic:ident) => {
+        impl<const N: usize> $trait for Registers<N> {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $method(mut self, other: Self) -> Self {
+                for (register, other) in self.0.iter_mut().zip(other.0) {
+                    // SAFETY: the CPU has AVX2, see `are_there`.
+                    *register = unsafe { $intrinsic(*register, other) };
+                }
+                self
+            }
+        }
+
+        impl<const N: usize> $assign for Registers<N> {
+            #[inline(always)]
+            fn $assign_method(&mut self, other: Self) {
+                *self = $trait::$method(*self, other);
+            }
+        }
+    };
+}
+
+operator!(BitAnd, bitand, BitAndAssign, bitand_assign, _mm256_and_si256);
+operator!(BitOr, bitor, BitOrAssign, bitor_assign, _mm256_or_si256);
+operator!(BitXor, bitxor, BitXorAssign, bitxor_assign, _mm256_xor_si256);
+
+impl<const N: usize> Not for Registers<N> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn not(self) -> Self {
+        self ^ Self::ALL
+    }
+}
+
+/// Rotates each word left by `LEFT`; `RIGHT` is the rest of its 64 bits.
+#[inline(always)]
+fn rotate<const LEFT: i32, const RIGHT: i32>(register: __m256i) -> __m256i {
+    // SAFETY: the CPU has AVX2, see `are_there`.
+    unsafe {
+        let (left, right) =
+            (_mm256_slli_epi64::<LEFT>(register), _mm256_srli_epi64::<RIGHT>(register));
+        _mm256_or_si256(left, right)
+    }
+}
+
+impl<const N: usize> Lanes for Registers<N> {
+    const N_WORDS: usize = 4 * N;
+    // SAFETY: any bits are a register.
+    const NONE: Self = Self([unsafe { std::mem::transmute::<[u64; 4], __m256i>([0; 4]) }; N]);
+    // SAFETY: any bits are a register.
+    const ALL: Self = Self([unsafe { std::mem::transmute::<[u64; 4], __m256i>([!0; 4]) }; N]);
+
+    #[inline(always)]
+    fn words(&self) -> &[u64] {
+        // SAFETY: `N` registers are `4 * N` words, and stricter aligned.
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), 4 * N) }
+    }
+
+    #[inline(always)]
+    fn words_mut(&mut self) -> &mut [u64] {
+        // SAFETY: `N` registers are `4 * N` words, and stricter aligned; any
+        // words are registers.
+        unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), 4 * N) }
+    }
+
+    #[inline(always)]
+    fn any(self) -> bool {
+        let mut all = self.0[0];
+        for register in &self.0[1..] {
+            // SAFETY: the CPU has AVX2, see `are_there`.
+            all = unsafe { _mm256_or_si256(all, *register) };
+        }
+        // SAFETY: the CPU has AVX2, and so AVX, see `are_there`.
+        unsafe { _mm256_testz_si256(all, all) == 0 }
+    }
+
+    #[inline(always)]
+    fn xoshiro([a, b, c, d]: &mut [Self; 4]) -> Self {
+        let mut random = Self::NONE;
+        for i in 0..N {
+            let (x, y, mut z, mut w) = (a.0[i], b.0[i], c.0[i], d.0[i]);
+            // SAFETY: the CPU has AVX2, see `are_there`.
+            unsafe {
+                let sum = rotate::<23, 41>(_mm256_add_epi64(x, w));
+                random.0[i] = _mm256_add_epi64(sum, x);
+                z = _mm256_xor_si256(z, x);
+                w = _mm256_xor_si256(w, y);
+                b.0[i] = _mm256_xor_si256(y, z);
+                a.0[i] = _mm256_xor_si256(x, w);
+                c.0[i] = _mm256_xor_si256(z, _mm256_slli_epi64::<17>(y));
+                d.0[i] = rotate::<45, 19>(w);
+            }
+        }
+        random
+    }
+}
+
+impl<const N: usize> Block for Registers<N> {
+    type Piece = Registers<1>;
+    const N_PIECES: usize = N;
+
+    #[inline(always)]
+    fn piece(&self, index: usize) -> Registers<1> {
+        Registers([self.0[index]])
+    }
+
+    #[inline(always)]
+    fn set_piece(&mut self, index: usize, piece: Registers<1>) {
+        self.0[index] = piece.0[0];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::lanes::{Lanes256, Lanes512};
+    use crate::batch::random::Random;
+
+    /// Operators and random numbers are those of the plain blocks.
+    fn check<R: Block, P: Block>() {
+        if !Registers::<1>::are_there() {
+            return;
+        }
+        let (mut registers, mut plain) = (Random::<R>::new(3, 4), Random::<P>::new(3, 4));
+        for _ in 0..100 {
+            let (a, b) = (registers.next(), registers.next());
+            let (x, y) = (plain.next(), plain.next());
+            assert_eq!(a.words(), x.words());
+            assert_eq!((a & b).words(), (x & y).words());
+            assert_eq!((a | b).words(), (x | y).words());
+            assert_eq!((a ^ b).words(), (x ^ y).words());
+            assert_eq!((!a).words(), (!x).words());
+            assert_eq!(a.count(), x.count());
+            assert!(a.any() && !R::NONE.any());
+            for lane in 0..R::N_WORDS * 64 {
+                let mut one = R::NONE;
+                one.set(lane, true);
+                assert!(one.any());
+            }
+            for piece in 0..R::N_PIECES {
+                assert_eq!(a.piece(piece).words(), x.piece(piece).words());
+                let (mut c, mut z) = (a, x);
+                c.set_piece(piece, b.piece(piece));
+                z.set_piece(piece, y.piece(piece));
+                assert_eq!(c.words(), z.words());
+            }
+        }
+    }
+
+    #[test]
+    fn registers_are_plain_blocks() {
+        check::<Registers<1>, Lanes256>();
+        check::<Registers<2>, Lanes512>();
+    }
+}

@@ -1,0 +1,344 @@
+//! From rules to a network: all instances of the rules that play could ever
+//! use, as one circuit.
+//!
+//! ```text
+//! clauses -> what can hold (reach) -> joins by size (split) -> gates (circuit)
+//! ```
+//!
+//! First, all facts and moves that play could reach are derived (`reach`), by
+//! the rules read as one program without time. Then each relation is computed
+//! once for all states: its rows carry gates instead of truth (`circuit`, and
+//! `cycles` where relations rest on themselves). In both passes rules are split
+//! into joins of two relations (`split`, `operations`), which `joining` runs.
+//! Propositional networks by reachability: Schkufza, Love and Genesereth 2008;
+//! grounding by joins as in answer set programming: Gebser, Schaub and Thiele,
+//! "GrinGo", 2007.
+//!
+//! Not every game has a network of reasonable size, so all of it is limited by
+//! a [`Budget`]. The prover needs none of this, and is what the result is
+//! compared with.
+
+mod budget;
+mod circuit;
+mod cycles;
+mod gates;
+mod joining;
+mod operations;
+mod reach;
+mod split;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use budget::{Budget, GroundingError, Resource};
+
+use crate::network::constants::without_constants;
+use crate::network::{GoalValue, Lit, RoleOutputs};
+use crate::relational::rules::{self, Phase, PredicateId, Rules};
+use crate::relational::terms::{Store, TermId, Terms, compare};
+use crate::{Cancel, Expression, Game, Network};
+use budget::{Halt, Meter};
+use circuit::Circuit;
+use gates::Gates;
+use joining::Workshop;
+use reach::Reach;
+use split::Purpose;
+
+/// A part of the work, as told to who watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pass {
+    /// Relations that rest on the rules alone.
+    Static,
+    /// What can hold.
+    Reach,
+    /// The order of joins.
+    Split,
+    /// Gates.
+    Circuit,
+    /// Constants.
+    Constants,
+}
+
+/// What grounding a game took and gave so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroundingStatistics {
+    /// Elementary steps, as [`Budget::max_steps`] counts them.
+    pub n_steps: u64,
+    /// Rows of the relations that rest on the rules alone.
+    pub n_static_rows: u64,
+    /// Rows of all relations when all that can hold was derived.
+    pub n_reach_rows: u64,
+    /// Memory that relations held at most, in bytes, roughly.
+    pub n_bytes: u64,
+    /// Facts that reachability left.
+    pub n_facts_reached: usize,
+    /// Moves that reachability left.
+    pub n_moves_reached: usize,
+    /// Instances of operations, which are parts of rules.
+    pub n_ground_rules: u64,
+    /// Ground sentences that rest on themselves within one state.
+    pub n_cyclic: u64,
+    /// Conjunctions before constants are found.
+    pub n_ands_before: usize,
+    /// Conjunctions of the network.
+    pub n_ands: usize,
+    /// Facts of the network.
+    pub n_facts: usize,
+    /// Moves of the network.
+    pub n_moves: usize,
+}
+
+/// The network of a game.
+///
+/// # Errors
+/// If the budget does not suffice, or the rules have no network.
+pub fn ground(
+    game: &Arc<Game>,
+    budget: &Budget,
+    cancel: &Cancel,
+) -> Result<Network, GroundingError> {
+    ground_watched(game, budget, cancel, &mut |_, _| ()).map(|(network, _)| network)
+}
+
+/// The network of a game, and what it took. `watch` is called after each pass,
+/// so that callers, who have clocks, can measure.
+///
+/// # Errors
+/// If the budget does not suffice, or the rules have no network.
+pub fn ground_watched(
+    game: &Arc<Game>,
+    budget: &Budget,
+    cancel: &Cancel,
+    watch: &mut dyn FnMut(Pass, &GroundingStatistics),
+) -> Result<(Network, GroundingStatistics), GroundingError> {
+    let mut terms = Terms::default();
+    let roles: Vec<TermId> = game.roles().iter().map(|&role| terms.constant(role)).collect();
+    let rules = rules::rules(game, &mut terms)?;
+    check(game, &rules)?;
+    let meter = Meter::new(budget.clone(), cancel.clone());
+    let mut statistics = GroundingStatistics::default();
+    let mut reach = Reach::new(&rules, Workshop::new(terms, meter), roles.clone());
+    let explained = |reach: &Reach, halt| explain(game, &rules, budget, halt, reach.clause);
+
+    let result = reach.evaluate_static(&rules);
+    result.map_err(|halt| explained(&reach, halt))?;
+    statistics.n_static_rows = reach.workshop.n_rows();
+    statistics.n_steps = reach.workshop.meter.steps;
+    watch(Pass::Static, &statistics);
+
+    let result = reach.derive(&rules);
+    result.map_err(|halt| explained(&reach, halt))?;
+    statistics.n_reach_rows = reach.workshop.n_rows();
+    statistics.n_bytes = reach.workshop.bytes();
+    statistics.n_steps = reach.workshop.meter.steps;
+    watch(Pass::Reach, &statistics);
+
+    let result = reach.split_all(&rules, Purpose::Compute);
+    result.map_err(|halt| explained(&reach, halt))?;
+    statistics.n_steps = reach.workshop.meter.steps;
+    watch(Pass::Split, &statistics);
+
+    let (inputs, circuit) = build(&rules, &roles, &mut reach)
+        .map_err(|(halt, clause)| explain(game, &rules, budget, halt, clause))?;
+    let network = assemble(game, &rules, &roles, &reach, &inputs, circuit, &mut statistics);
+    statistics.n_bytes = statistics.n_bytes.max(reach.workshop.bytes());
+    statistics.n_steps = reach.workshop.meter.steps;
+    statistics.n_facts_reached = network.n_facts();
+    statistics.n_moves_reached = network.n_moves();
+    statistics.n_ands_before = network.graph.n_ands();
+    watch(Pass::Circuit, &statistics);
+
+    let network = without_constants(&network);
+    statistics.n_ands = network.graph.n_ands();
+    statistics.n_facts = network.n_facts();
+    statistics.n_moves = network.n_moves();
+    watch(Pass::Constants, &statistics);
+    Ok((network, statistics))
+}
+
+/// Refuses rules that the passes could not handle.
+fn check(game: &Game, rules: &Rules) -> Result<(), GroundingError> {
+    let roots = &rules.roots;
+    for id in [roots.legal, roots.goal, roots.terminal] {
+        if rules.predicates[id].phase == Phase::Action {
+            return Err(GroundingError::RestsOnMoves { relation: name(game, rules, id) });
+        }
+    }
+    for predicate in &rules.predicates {
+        for &at in &predicate.clauses {
+            if !split::is_short(&rules.clauses[at]) {
+                let relation = name(game, rules, rules.clauses[at].head.predicate);
+                return Err(GroundingError::TooLong { limit: split::MAX_LENGTH, relation });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn name(game: &Game, rules: &Rules, id: PredicateId) -> String {
+    let symbol = rules.predicates[id].name;
+    let is_known = (symbol.0 as usize) < game.symbols().len();
+    if is_known { game.symbols().name(symbol).to_owned() } else { "an auxiliary one".to_owned() }
+}
+
+fn explain(
+    game: &Game,
+    rules: &Rules,
+    budget: &Budget,
+    halt: Halt,
+    clause: usize,
+) -> GroundingError {
+    let relation = match rules.clauses.get(clause) {
+        Some(clause) => name(game, rules, clause.head.predicate),
+        None => String::new(),
+    };
+    match halt {
+        Halt::Budget(resource) => {
+            let limit = match resource {
+                Resource::Rows => budget.max_rows,
+                Resource::Bytes => budget.max_bytes,
+                Resource::Steps => budget.max_steps,
+                Resource::Ands => budget.max_ands,
+            };
+            GroundingError::Budget { resource, limit, relation }
+        }
+        Halt::TermTooDeep => GroundingError::TermTooDeep { limit: budget.max_term_depth, relation },
+        Halt::Unstratified => GroundingError::Unstratified { relation },
+        Halt::Cancelled => GroundingError::Cancelled,
+        Halt::Attempt => unreachable!("attempts end within the pass that makes them"),
+    }
+}
+
+/// The inputs of the circuit, in canonical order.
+struct Inputs {
+    facts: Vec<TermId>,
+    /// By role.
+    moves: Vec<Vec<TermId>>,
+}
+
+/// Fills all relations with gates.
+fn build(
+    rules: &Rules,
+    roles: &[TermId],
+    reach: &mut Reach,
+) -> Result<(Inputs, Circuit), (Halt, usize)> {
+    let terms = &reach.workshop.terms;
+    let mut facts = reach.facts.clone();
+    facts.sort_unstable_by(|&left, &right| compare(terms, left, right));
+    let does = &reach.workshop.tables[rules.roots.does];
+    let mut moves: Vec<Vec<TermId>> = vec![Vec::new(); roles.len()];
+    for row in 0..does.n_rows() {
+        let at = roles.iter().position(|&role| role == does.value(row, 0));
+        moves[at.expect("only roles move")].push(does.value(row, 1));
+    }
+    for moves in &mut moves {
+        moves.sort_unstable_by(|&left, &right| compare(terms, left, right));
+    }
+    let operations = reach.book.needed(reach::roots(rules).into_iter());
+    let order = circuit::order(&reach.book, &operations);
+    let keeps = circuit::negated_inside(&reach.book, &order);
+    let is_static: Vec<bool> = reach.book.relations.iter().map(|info| info.is_static).collect();
+    reach.workshop.start_over(&reach.book, |id| !is_static[id], |id| keeps.contains(&id));
+    let gates = Gates::new(facts.len(), moves.iter().map(Vec::len));
+    let mut circuit = Circuit::new(gates, &reach.book);
+    for (input, &fact) in facts.iter().enumerate() {
+        let lit = circuit.gates.input(input);
+        reach.enter_fact(fact, |relation, _| circuit.lits[relation].push(lit));
+    }
+    let mut input = facts.len();
+    for (&role, moves) in roles.iter().zip(&moves) {
+        for &played in moves {
+            reach.workshop.tables[rules.roots.does].insert(&[role, played]);
+            circuit.lits[rules.roots.does].push(circuit.gates.input(input));
+            input += 1;
+        }
+    }
+    let result = circuit.fill(&reach.book, &mut reach.workshop, &order);
+    match result {
+        Ok(()) => Ok((Inputs { facts, moves }, circuit)),
+        Err(halt) => Err((halt, circuit.clause)),
+    }
+}
+
+/// Puts the outputs together.
+fn assemble(
+    game: &Arc<Game>,
+    rules: &Rules,
+    roles: &[TermId],
+    reach: &Reach,
+    inputs: &Inputs,
+    mut circuit: Circuit,
+    statistics: &mut GroundingStatistics,
+) -> Network {
+    let (book, workshop, terms) = (&reach.book, &reach.workshop, &*reach.workshop.terms);
+    let written = |term| expression(game, terms, term);
+    let mut values = vec![Lit::FALSE; terms.len()];
+    let next = &workshop.tables[rules.roots.next];
+    for row in 0..next.n_rows() {
+        values[next.value(row, 0) as usize] = circuit.lit(book, rules.roots.next, row);
+    }
+    let next = inputs.facts.iter().map(|&fact| values[fact as usize]).collect();
+    let init = &workshop.tables[rules.roots.init];
+    let initial = |fact: TermId| init.find_row(&[fact]) != crate::relational::terms::NONE;
+    let terminal = match workshop.tables[rules.roots.terminal].n_rows() {
+        0 => Lit::FALSE,
+        _ => circuit.lit(book, rules.roots.terminal, 0),
+    };
+    // Rows of a relation of two columns whose first one is a role.
+    let of_role = |circuit: &Circuit, relation: usize, role: TermId| {
+        let table = &workshop.tables[relation];
+        let rows = (0..table.n_rows()).filter(|&row| table.value(row, 0) == role);
+        let lits = rows.map(|row| (table.value(row, 1), circuit.lit(book, relation, row)));
+        lits.collect::<Vec<(TermId, Lit)>>()
+    };
+    let mut outputs = Vec::new();
+    for (&role, moves) in roles.iter().zip(&inputs.moves) {
+        let legal: BTreeMap<TermId, Lit> =
+            of_role(&circuit, rules.roots.legal, role).into_iter().collect();
+        let mut goals: BTreeMap<GoalValue, Vec<Lit>> = BTreeMap::new();
+        for (value, lit) in of_role(&circuit, rules.roots.goal, role) {
+            let name = game.symbols().name(terms.symbol(value));
+            let value = match name.parse::<i64>() {
+                Ok(integer) if terms.arguments(value).is_empty() => GoalValue::Integer(integer),
+                _ => GoalValue::Unreadable,
+            };
+            goals.entry(value).or_default().push(lit);
+        }
+        let mut percepts = of_role(&circuit, rules.roots.sees, role);
+        percepts.sort_unstable_by(|left, right| compare(terms, left.0, right.0));
+        outputs.push(RoleOutputs {
+            moves: moves.iter().map(|&played| written(played)).collect(),
+            legal: moves
+                .iter()
+                .map(|played| legal.get(played).copied().unwrap_or(Lit::FALSE))
+                .collect(),
+            goals: goals
+                .into_iter()
+                .map(|(value, mut lits)| (value, circuit.gates.any(&mut lits)))
+                .collect(),
+            percepts: percepts.into_iter().map(|(seen, lit)| (written(seen), lit)).collect(),
+        });
+    }
+    statistics.n_ground_rules = circuit.n_ground_rules;
+    statistics.n_cyclic = circuit.n_cyclic;
+    Network {
+        game: Arc::clone(game),
+        facts: inputs.facts.iter().map(|&fact| written(fact)).collect(),
+        initial: inputs.facts.iter().map(|&fact| initial(fact)).collect(),
+        next,
+        terminal,
+        roles: outputs,
+        graph: circuit.gates.into_graph(),
+    }
+}
+
+/// A term as text.
+fn expression(game: &Game, store: &Store, term: TermId) -> Expression {
+    let name = Expression::atom(game.symbols().name(store.symbol(term)));
+    let arguments = store.arguments(term);
+    if arguments.is_empty() {
+        return name;
+    }
+    let arguments = arguments.iter().map(|&argument| expression(game, store, argument));
+    Expression::List(std::iter::once(name).chain(arguments).collect())
+}

@@ -1,0 +1,172 @@
+//! How much grounding may cost, and what it says when that is not enough.
+
+use crate::{Cancel, ReasoningError};
+
+/// Steps between two looks at the cancel flag.
+const POLL: u64 = 1 << 16;
+
+/// Limits on the grounding of one game. What reaches one of them is played by
+/// a reasoner that does not ground.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Most rows of all relations together.
+    pub max_rows: u64,
+    /// Most memory of relations, ground rules and graph, in bytes, roughly.
+    pub max_bytes: u64,
+    /// Most elementary steps: rows looked at and gates made.
+    pub max_steps: u64,
+    /// Most conjunctions of the graph, before constants are found.
+    pub max_ands: u64,
+    /// Deepest nesting of a term.
+    pub max_term_depth: u32,
+}
+
+/// About ten seconds and two gigabytes.
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            max_rows: 16_000_000,
+            max_bytes: 2 << 30,
+            max_steps: 200_000_000,
+            max_ands: 20_000_000,
+            max_term_depth: 64,
+        }
+    }
+}
+
+/// What a [`Budget`] limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Resource {
+    /// [`Budget::max_rows`].
+    Rows,
+    /// [`Budget::max_bytes`].
+    Bytes,
+    /// [`Budget::max_steps`].
+    Steps,
+    /// [`Budget::max_ands`].
+    Ands,
+}
+
+impl std::fmt::Display for Resource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Rows => "rows",
+            Self::Bytes => "bytes",
+            Self::Steps => "steps",
+            Self::Ands => "gates",
+        })
+    }
+}
+
+/// Why a game has no network.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GroundingError {
+    /// The budget is used up.
+    #[error("ground the rules for `{relation}` with at most {limit} {resource}")]
+    Budget {
+        /// What there was too little of.
+        resource: Resource,
+        /// How much there was.
+        limit: u64,
+        /// The relation whose rules were being grounded.
+        relation: String,
+    },
+    /// A rule builds deeper terms than [`Budget::max_term_depth`].
+    #[error("ground the rules for `{relation}`, which nest terms deeper than {limit}")]
+    TermTooDeep {
+        /// The limit that was reached.
+        limit: u32,
+        /// The relation whose rules were being grounded.
+        relation: String,
+    },
+    /// What must rest on the state alone rests on the moves made in it.
+    #[error("ground `{relation}`, which rests on the moves of the step")]
+    RestsOnMoves {
+        /// `legal`, `goal` or `terminal`.
+        relation: String,
+    },
+    /// A ground sentence rests on its own absence.
+    #[error("ground the rules for `{relation}`, which rests on its own absence")]
+    Unstratified {
+        /// The relation.
+        relation: String,
+    },
+    /// A rule has more conditions or variables than the grounder handles.
+    #[error("ground a rule for `{relation}` of more than {limit} conditions or variables")]
+    TooLong {
+        /// The limit.
+        limit: usize,
+        /// The relation the rule is for.
+        relation: String,
+    },
+    /// The rules cannot be compiled at all.
+    #[error(transparent)]
+    Rules(#[from] ReasoningError),
+    /// The [`Cancel`] flag was raised.
+    #[error("finish grounding: it was cancelled")]
+    Cancelled,
+}
+
+/// Why grounding stopped, before it is known where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Halt {
+    Budget(Resource),
+    TermTooDeep,
+    Unstratified,
+    Cancelled,
+    /// The steps of an attempt are used up.
+    Attempt,
+}
+
+/// Counts what is used.
+#[derive(Clone, Debug)]
+pub(super) struct Meter {
+    pub(super) budget: Budget,
+    cancel: Cancel,
+    pub(super) steps: u64,
+    next_poll: u64,
+    /// The attempt at hand ends here.
+    pub(super) attempt: u64,
+}
+
+impl Meter {
+    pub(super) fn new(budget: Budget, cancel: Cancel) -> Self {
+        Self { budget, cancel, steps: 0, next_poll: 0, attempt: u64::MAX }
+    }
+
+    /// Counts steps.
+    #[inline]
+    pub(super) fn step(&mut self, steps: u64) -> Result<(), Halt> {
+        self.steps += steps;
+        if self.steps >= self.next_poll { self.poll() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn poll(&mut self) -> Result<(), Halt> {
+        if self.cancel.is_cancelled() {
+            return Err(Halt::Cancelled);
+        }
+        if self.steps > self.budget.max_steps {
+            return Err(Halt::Budget(Resource::Steps));
+        }
+        if self.steps > self.attempt {
+            return Err(Halt::Attempt);
+        }
+        self.next_poll = self.steps + POLL;
+        Ok(())
+    }
+
+    /// Compares what is held with the limits.
+    pub(super) fn hold(&self, rows: u64, bytes: u64, ands: u64) -> Result<(), Halt> {
+        if rows > self.budget.max_rows {
+            return Err(Halt::Budget(Resource::Rows));
+        }
+        if bytes > self.budget.max_bytes {
+            return Err(Halt::Budget(Resource::Bytes));
+        }
+        if ands > self.budget.max_ands {
+            return Err(Halt::Budget(Resource::Ands));
+        }
+        Ok(())
+    }
+}

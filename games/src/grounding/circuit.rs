@@ -1,0 +1,195 @@
+//! From relations to gates: each row of a relation that rests on the state is
+//! a literal that tells whether it holds.
+//!
+//! Relations are filled once more, in the order in which they rest on each
+//! other, now with facts and moves as inputs: a match is a conjunction, a row
+//! the disjunction of its matches. Rows that can never hold are not entered, so
+//! what rests on them vanishes too.
+
+use super::budget::Halt;
+use super::cycles;
+use super::gates::Gates;
+use super::joining::Workshop;
+use super::operations::{Book, RelationId};
+use crate::components::components;
+use crate::network::Lit;
+use crate::relational::terms::NONE;
+
+/// Relations with a literal for each row.
+#[derive(Debug)]
+pub(super) struct Circuit {
+    pub(super) gates: Gates,
+    /// By relation and row; nothing for static relations, whose rows hold.
+    pub(super) lits: Vec<Vec<Lit>>,
+    /// The clause at work, for messages.
+    pub(super) clause: usize,
+    /// Matches of operations: ground rules.
+    pub(super) n_ground_rules: u64,
+    /// Ground sentences that rest on themselves.
+    pub(super) n_cyclic: u64,
+}
+
+impl Circuit {
+    pub(super) fn new(gates: Gates, book: &Book) -> Self {
+        Self {
+            gates,
+            lits: vec![Vec::new(); book.relations.len()],
+            clause: 0,
+            n_ground_rules: 0,
+            n_cyclic: 0,
+        }
+    }
+
+    /// The literal of a row.
+    #[inline]
+    pub(super) fn lit(&self, book: &Book, relation: RelationId, row: u32) -> Lit {
+        if book.relations[relation].is_static {
+            return Lit::TRUE;
+        }
+        self.lits[relation][row as usize]
+    }
+
+    /// Fills all relations that these ask for, given facts and moves.
+    pub(super) fn fill(
+        &mut self,
+        book: &Book,
+        workshop: &mut Workshop,
+        order: &[Vec<RelationId>],
+    ) -> Result<(), Halt> {
+        for members in order {
+            let &[first, ..] = &members[..] else { continue };
+            let operations = &book.relations[first].operations;
+            if operations.is_empty() {
+                continue;
+            }
+            let is_recursive = members.len() > 1
+                || operations.iter().any(|&id| {
+                    let part = &book.operations[id].part;
+                    part.inputs.iter().chain(&part.absent).any(|atom| atom.predicate == first)
+                });
+            if is_recursive {
+                cycles::fill(self, book, workshop, members)?;
+            } else {
+                self.fill_one(book, workshop, first)?;
+            }
+            let held = workshop.bytes() + self.bytes();
+            workshop.meter.hold(workshop.n_rows(), held, self.gates.n_ands() as u64)?;
+        }
+        Ok(())
+    }
+
+    /// Memory held, roughly.
+    pub(super) fn bytes(&self) -> u64 {
+        let lits = self.lits.iter().map(|lits| 4 * lits.capacity()).sum::<usize>();
+        (lits + 36 * self.gates.n_ands()) as u64
+    }
+
+    /// The conjunction that a match is, as far as it does not lie within
+    /// `members`.
+    #[inline]
+    pub(super) fn matched(
+        &mut self,
+        book: &Book,
+        operation: usize,
+        rows: &[u32],
+        absent: &[u32],
+        is_inside: impl Fn(RelationId) -> bool,
+    ) -> Lit {
+        let part = &book.operations[operation].part;
+        let mut lit = Lit::TRUE;
+        for (atom, &row) in part.inputs.iter().zip(rows) {
+            if !is_inside(atom.predicate) {
+                let input = self.lit(book, atom.predicate, row);
+                lit = self.gates.and(lit, input);
+            }
+        }
+        let of_state = part.absent.iter().filter(|atom| !book.relations[atom.predicate].is_static);
+        for (atom, &row) in of_state.zip(absent) {
+            if row != NONE && !is_inside(atom.predicate) {
+                let input = self.lit(book, atom.predicate, row);
+                lit = self.gates.and(lit, !input);
+            }
+        }
+        lit
+    }
+
+    fn fill_one(
+        &mut self,
+        book: &Book,
+        workshop: &mut Workshop,
+        relation: RelationId,
+    ) -> Result<(), Halt> {
+        let mut matches: Vec<(u32, Lit)> = Vec::new();
+        for &id in &book.relations[relation].operations {
+            self.clause = book.operations[id].clause;
+            workshop.run(book, id, |workshop, found| {
+                for (rows, absent, values) in found.iter() {
+                    self.n_ground_rules += 1;
+                    let lit = self.matched(book, id, rows, absent, |_| false);
+                    if lit != Lit::FALSE {
+                        let (row, _) = workshop.enter(book, id, values)?;
+                        matches.push((row, lit));
+                    }
+                }
+                let bytes = (8 * matches.capacity()) as u64 + self.bytes();
+                workshop.meter.hold(0, bytes, self.gates.n_ands() as u64)
+            })?;
+        }
+        let n_rows = workshop.tables[relation].n_rows() as usize;
+        self.lits[relation] = self.disjunctions(matches, n_rows);
+        Ok(())
+    }
+
+    /// By row, the disjunction of its matches.
+    fn disjunctions(&mut self, mut matches: Vec<(u32, Lit)>, n_rows: usize) -> Vec<Lit> {
+        matches.sort_unstable();
+        matches.dedup();
+        let mut lits = vec![Lit::FALSE; n_rows];
+        let mut alternatives = Vec::new();
+        for group in matches.chunk_by(|one, other| one.0 == other.0) {
+            alternatives.clear();
+            alternatives.extend(group.iter().map(|&(_, lit)| lit));
+            lits[group[0].0 as usize] = self.gates.any(&mut alternatives);
+        }
+        lits
+    }
+}
+
+/// The relations that rest on the state, in groups that rest on each other,
+/// each group after those it asks for.
+pub(super) fn order(book: &Book, operations: &[usize]) -> Vec<Vec<RelationId>> {
+    let mut edges: Vec<Vec<usize>> = vec![Vec::new(); book.relations.len()];
+    for &id in operations {
+        let operation = &book.operations[id];
+        let atoms = operation.part.inputs.iter().chain(&operation.part.absent);
+        let of_state = atoms.filter(|atom| !book.relations[atom.predicate].is_static);
+        edges[operation.target].extend(of_state.map(|atom| atom.predicate));
+    }
+    let component_of = components(edges.len(), |node, k| edges[node].get(k).copied());
+    let n = component_of.iter().max().map_or(0, |&last| last + 1);
+    let mut groups = vec![Vec::new(); n];
+    let mut is_wanted = vec![false; book.relations.len()];
+    for &id in operations {
+        is_wanted[book.operations[id].target] = true;
+    }
+    for (id, &component) in component_of.iter().enumerate() {
+        if is_wanted[id] {
+            groups[component].push(id);
+        }
+    }
+    groups
+}
+
+/// The relations that something in their own group asks to be absent. What can
+/// possibly hold of them must be known before any of it is computed.
+pub(super) fn negated_inside(book: &Book, order: &[Vec<RelationId>]) -> Vec<RelationId> {
+    let mut negated = Vec::new();
+    for members in order {
+        let operations = members.iter().flat_map(|&id| &book.relations[id].operations);
+        for &id in operations {
+            let absent = book.operations[id].part.absent.iter().map(|atom| atom.predicate);
+            negated.extend(absent.filter(|id| members.contains(id)));
+        }
+    }
+    negated
+}

@@ -1,0 +1,249 @@
+//! What can possibly hold: the rules as one program without time.
+//!
+//! Whatever is initially true or follows for the next state is a fact, whatever
+//! is legal is a move, and a condition that something depending on the state is
+//! absent is taken for granted. The least model of that program holds all that
+//! is true in some reachable state, and some more. Relations that rest on the
+//! rules alone are evaluated exactly, and first.
+
+use super::budget::Halt;
+use super::joining::Workshop;
+use super::operations::{Book, RelationId};
+use super::split::{self, Purpose, Sizes};
+use crate::relational::rules::{PredicateId, Rules, Source};
+use crate::relational::terms::{FunctorId, NONE, TermId};
+
+/// Steps of the first attempt to derive everything: after it, joins are
+/// ordered anew by the sizes that were seen. Each attempt has more steps.
+const FIRST_ATTEMPT: u64 = 2_000_000;
+const ATTEMPTS: u32 = 3;
+
+/// All that can be asked.
+#[derive(Debug)]
+pub(super) struct Reach {
+    pub(super) book: Book,
+    pub(super) workshop: Workshop,
+    /// The facts, in order of discovery.
+    pub(super) facts: Vec<TermId>,
+    /// By term: whether it is among the facts.
+    is_fact: Vec<bool>,
+    fact_relations: Vec<u32>,
+    all_facts: Option<RelationId>,
+    /// The rows of `init`, `next` and `legal` that were made facts and moves.
+    linked: [u32; 3],
+    roles: Vec<TermId>,
+    /// The clause at work, for messages.
+    pub(super) clause: usize,
+}
+
+impl Reach {
+    pub(super) fn new(rules: &Rules, workshop: Workshop, roles: Vec<TermId>) -> Self {
+        let book = Book::new(rules);
+        let (mut fact_relations, mut all_facts) = (Vec::new(), None);
+        for (id, predicate) in rules.predicates.iter().enumerate() {
+            match predicate.source {
+                Source::Facts(functor) => {
+                    let functor = functor as usize;
+                    fact_relations.resize(fact_relations.len().max(functor + 1), NONE);
+                    fact_relations[functor] = id as u32;
+                }
+                Source::AllFacts => all_facts = Some(id),
+                Source::Moves | Source::Clauses => {}
+            }
+        }
+        let mut reach = Self {
+            book,
+            workshop,
+            facts: Vec::new(),
+            is_fact: Vec::new(),
+            fact_relations,
+            all_facts,
+            linked: [0; 3],
+            roles,
+            clause: 0,
+        };
+        reach.workshop.make_room(&reach.book);
+        reach.workshop.tables[reach.book.unit].insert(&[]);
+        reach
+    }
+
+    /// Evaluates the relations that rest on the rules alone.
+    pub(super) fn evaluate_static(&mut self, rules: &Rules) -> Result<(), Halt> {
+        for (at, component) in rules.components.iter().enumerate() {
+            let is_static = |&id: &PredicateId| self.book.relations[id].is_static;
+            if !component.predicates.iter().all(is_static) {
+                continue;
+            }
+            let clauses =
+                || component.predicates.iter().flat_map(|&id| &rules.predicates[id].clauses);
+            let mut strata: Vec<usize> = clauses().map(|&at| rules.clauses[at].stratum).collect();
+            strata.sort_unstable();
+            strata.dedup();
+            if !component.negation_inside {
+                strata.truncate(1);
+            }
+            for stratum in strata {
+                for &id in clauses() {
+                    let clause = &rules.clauses[id];
+                    if component.negation_inside && clause.stratum != stratum {
+                        continue;
+                    }
+                    let scope =
+                        if component.negation_inside { (at << 32) | (stratum + 1) } else { 0 };
+                    self.clause = id;
+                    let Self { book, workshop, .. } = self;
+                    split::split(book, clause, id, scope, Purpose::Reach, workshop)?;
+                }
+                self.workshop.make_room(&self.book);
+                let operations = self.book.needed(component.predicates.iter().copied());
+                while self.run_all(&operations)? {}
+            }
+            self.book.settle(&component.predicates);
+        }
+        Ok(())
+    }
+
+    /// Derives all facts and moves, and all that may hold of them.
+    pub(super) fn derive(&mut self, rules: &Rules) -> Result<(), Halt> {
+        for attempt in 0..ATTEMPTS {
+            self.workshop.meter.attempt = match attempt + 1 {
+                ATTEMPTS => u64::MAX,
+                _ => self.workshop.meter.steps + (FIRST_ATTEMPT << (3 * attempt)),
+            };
+            let result = self.attempt(rules);
+            self.workshop.meter.attempt = u64::MAX;
+            if result != Err(Halt::Attempt) {
+                return result;
+            }
+        }
+        unreachable!("the last attempt has no limit of its own")
+    }
+
+    fn attempt(&mut self, rules: &Rules) -> Result<(), Halt> {
+        self.split_all(rules, Purpose::Reach)?;
+        // Also what is only asked to be absent.
+        let operations = self.book.needed(0..rules.predicates.len());
+        loop {
+            let mut grown = self.link(rules);
+            grown |= self.run_all(&operations)?;
+            if !grown {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Makes new operations for all clauses that rest on the state.
+    pub(super) fn split_all(&mut self, rules: &Rules, purpose: Purpose) -> Result<(), Halt> {
+        let Self { book, workshop, .. } = self;
+        let is_static: Vec<bool> = book.relations.iter().map(|info| info.is_static).collect();
+        book.forget_clauses(|id| !is_static[id]);
+        for (id, predicate) in rules.predicates.iter().enumerate() {
+            if is_static[id] {
+                continue;
+            }
+            for &clause in &predicate.clauses {
+                self.clause = clause;
+                split::split(book, &rules.clauses[clause], clause, 0, purpose, workshop)?;
+            }
+        }
+        workshop.make_room(book);
+        Ok(())
+    }
+
+    /// Runs operations over what is new; whether something came out.
+    fn run_all(&mut self, operations: &[usize]) -> Result<bool, Halt> {
+        let mut grown = false;
+        for &id in operations {
+            self.clause = self.book.operations[id].clause;
+            grown |= fill(&mut self.workshop, &self.book, id)?;
+        }
+        Ok(grown)
+    }
+
+    /// Makes facts of what is initially or next true, and moves of what is
+    /// legal; whether there are new ones.
+    fn link(&mut self, rules: &Rules) -> bool {
+        let roots = &rules.roots;
+        let mut grown = false;
+        for (at, relation) in [roots.init, roots.next].into_iter().enumerate() {
+            for row in self.linked[at]..self.workshop.tables[relation].n_rows() {
+                grown |= self.link_fact(self.workshop.tables[relation].value(row, 0));
+            }
+            self.linked[at] = self.workshop.tables[relation].n_rows();
+        }
+        for row in self.linked[2]..self.workshop.tables[roots.legal].n_rows() {
+            let [role, played] = [0, 1].map(|at| self.workshop.tables[roots.legal].value(row, at));
+            if self.roles.contains(&role) {
+                grown |= self.workshop.tables[roots.does].insert(&[role, played]);
+            }
+        }
+        self.linked[2] = self.workshop.tables[roots.legal].n_rows();
+        grown
+    }
+
+    fn link_fact(&mut self, fact: TermId) -> bool {
+        let at = fact as usize;
+        if self.is_fact.len() <= at {
+            self.is_fact.resize(self.workshop.terms.len().max(at + 1), false);
+        }
+        if std::mem::replace(&mut self.is_fact[at], true) {
+            return false;
+        }
+        self.facts.push(fact);
+        self.enter_fact(fact, |_, _| ());
+        true
+    }
+
+    /// Puts a fact into the relations that hold it, and tells which.
+    pub(super) fn enter_fact(&mut self, fact: TermId, mut entered: impl FnMut(RelationId, u32)) {
+        let Workshop { terms, tables, .. } = &mut self.workshop;
+        let functor: FunctorId = terms.functor(fact);
+        if let Some(&id) = self.fact_relations.get(functor as usize)
+            && id != NONE
+        {
+            let mut row = terms.arguments(fact).to_vec();
+            if !row.is_empty() {
+                row.push(fact);
+            }
+            let (row, _) = tables[id as usize].insert_or_find(&row);
+            entered(id as usize, row);
+        }
+        if let Some(id) = self.all_facts {
+            let (row, _) = tables[id].insert_or_find(&[fact]);
+            entered(id, row);
+        }
+    }
+}
+
+/// The relations by which the world asks about states, apart from `init`.
+pub(super) fn roots(rules: &Rules) -> [RelationId; 5] {
+    let roots = &rules.roots;
+    [roots.legal, roots.next, roots.terminal, roots.goal, roots.sees]
+}
+
+/// Runs one operation over what is new; whether something came out.
+fn fill(workshop: &mut Workshop, book: &Book, id: usize) -> Result<bool, Halt> {
+    let mut grown = false;
+    workshop.run(book, id, |workshop, matches| {
+        for (_, _, values) in matches.iter() {
+            grown |= workshop.enter(book, id, values)?.1;
+        }
+        Ok(())
+    })?;
+    Ok(grown)
+}
+
+impl Sizes for Workshop {
+    fn size(&mut self, book: &Book, relation: RelationId) -> Option<(f64, Vec<f64>)> {
+        self.make_room(book);
+        self.measured(relation)
+    }
+
+    fn fill(&mut self, book: &Book, relation: RelationId) -> Result<(), Halt> {
+        self.make_room(book);
+        for &id in &book.relations[relation].operations {
+            fill(self, book, id)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,99 @@
+//! The propositional network of a game: facts and moves in, legality, the next
+//! state, the end, goals and percepts out, as one acyclic and-inverter graph.
+//!
+//! Grounding makes it from the rules; evaluators (one position at a time, or
+//! many side by side) compute with it. Propositional networks: Schkufza, Love
+//! and Genesereth, "Propositional automata and cell automata", 2008.
+
+mod cone;
+pub(crate) mod constants;
+mod dot;
+mod graph;
+mod machine;
+mod propagation;
+mod state;
+
+use std::sync::Arc;
+
+pub use dot::Dot;
+pub use graph::{Graph, Lit};
+pub use machine::NetworkMachine;
+
+use crate::{Expression, Game, RoleId};
+
+/// A value of a goal relation, read once for all states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GoalValue {
+    /// An integer as written; goals outside 0..=100 are clamped by those who
+    /// read them ([`GoalReading`](crate::GoalReading)).
+    Integer(i64),
+    /// Anything else.
+    Unreadable,
+}
+
+/// What one role may do, gets and sees.
+#[derive(Clone, Debug, Default)]
+pub struct RoleOutputs {
+    /// The moves that may ever be legal, in canonical order (see
+    /// [`StateMachine`](crate::StateMachine)); the `i`-th is input
+    /// [`Network::first_move`]` + i`.
+    pub moves: Vec<Expression>,
+    /// By move: whether it is legal. Depends on facts only.
+    pub legal: Vec<Lit>,
+    /// The values that `goal` may take, ascending, and when. Depends on facts
+    /// only.
+    pub goals: Vec<(GoalValue, Lit)>,
+    /// What the role may perceive, in canonical order, and when. Depends on
+    /// facts and moves.
+    pub percepts: Vec<(Expression, Lit)>,
+}
+
+/// A game as a sequential circuit.
+///
+/// Inputs of [`graph`](Network::graph) are the facts, in canonical order, then
+/// the moves of each role in role order. Facts and moves are those that a
+/// reachability analysis could not exclude; states that play reaches consist of
+/// these facts, and legal moves are among these moves. For other states and
+/// moves the network says nothing, nor for joint moves that are not exactly one
+/// legal move of each role.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// The game.
+    pub game: Arc<Game>,
+    /// The conjunctions.
+    pub graph: Graph,
+    /// What input `i` means for `i < facts.len()`: `true(facts[i])`.
+    pub facts: Vec<Expression>,
+    /// By fact: whether it holds initially.
+    pub initial: Vec<bool>,
+    /// By fact: whether it holds in the next state. Depends on facts and moves.
+    pub next: Vec<Lit>,
+    /// Whether the state is terminal. Depends on facts only.
+    pub terminal: Lit,
+    /// By role.
+    pub roles: Vec<RoleOutputs>,
+}
+
+impl Network {
+    /// Number of facts, which are the first inputs.
+    #[must_use]
+    pub fn n_facts(&self) -> usize {
+        self.facts.len()
+    }
+
+    /// Number of moves of all roles.
+    #[must_use]
+    pub fn n_moves(&self) -> usize {
+        self.roles.iter().map(|role| role.moves.len()).sum()
+    }
+
+    /// The input of the first move of a role; its other moves follow.
+    ///
+    /// # Panics
+    /// If there is no such role.
+    #[must_use]
+    pub fn first_move(&self, role: RoleId) -> usize {
+        let before = &self.roles[..usize::from(role.0)];
+        self.n_facts() + before.iter().map(|role| role.moves.len()).sum::<usize>()
+    }
+}

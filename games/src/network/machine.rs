@@ -1,0 +1,457 @@
+//! The network as a state machine: one position at a time.
+//!
+//! A state is a bit for each fact of the network. The network is right about
+//! states that legal play reaches, and says nothing about others. Those, put
+//! together from facts or reached by illegal moves, are answered by a prover; such
+//! a state is the prover's, behind a mark, and so are all that follow from it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::cone::{Cone, ConeValues};
+use super::propagation::{Propagation, Wiring};
+use super::{GoalValue, Lit, Network};
+use crate::state_machine::{
+    Cancel, Goal, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Statistic,
+    StatisticValue::Count,
+};
+use crate::{Expression, Game, Prover};
+
+/// Bits of outputs are laid out in words, so that ranges begin with a word.
+const WORD: usize = 64;
+
+/// A reasoner that keeps the network's values for one position and propagates
+/// what changes from one to the next.
+#[derive(Debug)]
+pub struct NetworkMachine {
+    tables: Arc<Tables>,
+    position: Propagation,
+    /// The inputs of the moves that hold in `position`.
+    moves: SmallVec<[u32; 4]>,
+    /// Values of goals, of `position` if they are known.
+    goals: ConeValues,
+    goals_known: bool,
+    percepts: ConeValues,
+    prover: Option<Prover>,
+    cancel: Cancel,
+}
+
+/// What all forks share.
+#[derive(Debug)]
+struct Tables {
+    network: Arc<Network>,
+    wiring: Arc<Wiring>,
+    goals: Cone,
+    percepts: Cone,
+    initial: State,
+    /// Where the outputs of each role's legal moves begin, and of `terminal`.
+    legal: Vec<usize>,
+    terminal: usize,
+    /// The moves of all roles, each once.
+    moves: Vec<Expression>,
+    /// By role and index of the role's move, its id.
+    ids: Vec<Vec<MoveId>>,
+    /// By role and id, the input; `NONE` if the role never has the move.
+    inputs: Vec<Vec<u32>>,
+    find_move: FxHashMap<Expression, u32>,
+    prover: Mutex<Prover>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl NetworkMachine {
+    /// A machine that computes with `network`, and asks `prover`, which is to
+    /// be of the same game, what the network does not know.
+    #[must_use]
+    pub fn new(network: Arc<Network>, prover: Prover) -> Self {
+        let tables = Arc::new(Tables::new(network, prover));
+        Self::over(tables)
+    }
+
+    /// The network.
+    #[must_use]
+    pub fn network(&self) -> &Arc<Network> {
+        &self.tables.network
+    }
+
+    fn over(tables: Arc<Tables>) -> Self {
+        Self {
+            position: Propagation::new(Arc::clone(&tables.wiring)),
+            moves: SmallVec::new(),
+            goals: ConeValues::default(),
+            goals_known: false,
+            percepts: ConeValues::default(),
+            prover: None,
+            cancel: Cancel::new(),
+            tables,
+        }
+    }
+
+    /// Makes `state` the position; `false` if it is the prover's.
+    fn load(&mut self, state: &State) -> bool {
+        let n_facts = self.tables.network.n_facts();
+        if state.words.len() != n_facts.div_ceil(WORD) {
+            return false;
+        }
+        if self.position.load(&state.words, n_facts) {
+            self.goals_known = false;
+        }
+        true
+    }
+
+    /// Makes the moves those of the position; `false` if they are not legal in
+    /// it, or it is terminal: then the network need not be right.
+    fn load_moves(&mut self, joint_move: &[MoveId]) -> bool {
+        let tables = &self.tables;
+        assert_eq!(joint_move.len(), tables.inputs.len(), "one move per role");
+        if self.position.output(tables.terminal) {
+            return false;
+        }
+        let mut inputs: SmallVec<[u32; 4]> = SmallVec::new();
+        let mut first = tables.network.n_facts();
+        for (role, id) in joint_move.iter().enumerate() {
+            let input = tables.inputs[role].get(id.0 as usize).copied().unwrap_or(NONE);
+            let is_legal =
+                |input: u32| self.position.output(tables.legal[role] + input as usize - first);
+            if input == NONE || !is_legal(input) {
+                return false;
+            }
+            inputs.push(input);
+            first += tables.ids[role].len();
+        }
+        for &input in self.moves.iter().filter(|input| !inputs.contains(input)) {
+            self.position.set(input as usize, false);
+        }
+        for &input in inputs.iter().filter(|input| !self.moves.contains(input)) {
+            self.position.set(input as usize, true);
+        }
+        self.moves = inputs;
+        true
+    }
+
+    /// A prover for what the network does not know.
+    fn prover(&mut self) -> &mut Prover {
+        let Self { prover, tables, cancel, .. } = self;
+        prover.get_or_insert_with(|| {
+            let shared = tables.prover.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut prover = shared.clone();
+            prover.set_cancel(cancel.clone());
+            prover
+        })
+    }
+
+    /// The state as the prover has it.
+    fn proven(&mut self, state: &State) -> State {
+        if let Some(words) = self.tables.beyond(state) {
+            return State { words: words.to_vec() };
+        }
+        let facts = self.facts(state);
+        self.prover().state_of(&facts).expect("the facts of the network are of the game")
+    }
+
+    fn proven_moves(&mut self, joint_move: &[MoveId]) -> Vec<MoveId> {
+        let n_moves = self.tables.moves.len();
+        let id = |id: &MoveId| match self.tables.moves.get(id.0 as usize) {
+            Some(expression) => {
+                let expression = expression.clone();
+                self.prover().find_move(&expression).expect("moves of the network are of the game")
+            }
+            None => MoveId(id.0 - n_moves as u32),
+        };
+        joint_move.iter().map(id).collect()
+    }
+}
+
+impl Tables {
+    fn new(network: Arc<Network>, prover: Prover) -> Self {
+        let graph = &network.graph;
+        let mut outputs = network.next.clone();
+        let pad = |outputs: &mut Vec<Lit>| {
+            outputs.resize(outputs.len().next_multiple_of(WORD), Lit::FALSE);
+        };
+        pad(&mut outputs);
+        let mut legal = Vec::new();
+        for role in &network.roles {
+            legal.push(outputs.len());
+            outputs.extend_from_slice(&role.legal);
+            pad(&mut outputs);
+        }
+        let terminal = outputs.len();
+        outputs.push(network.terminal);
+        let goals = network.roles.iter().flat_map(|role| role.goals.iter().map(|goal| goal.1));
+        let percepts =
+            network.roles.iter().flat_map(|role| role.percepts.iter().map(|seen| seen.1));
+        let (goals, percepts): (Vec<Lit>, Vec<Lit>) = (goals.collect(), percepts.collect());
+
+        let mut find_move = FxHashMap::default();
+        let mut moves: Vec<Expression> = Vec::new();
+        let mut ids = Vec::new();
+        for role in &network.roles {
+            let id = |expression: &Expression| {
+                let next = moves.len() as u32;
+                let id = *find_move.entry(expression.clone()).or_insert(next);
+                if id == next {
+                    moves.push(expression.clone());
+                }
+                MoveId(id)
+            };
+            ids.push(role.moves.iter().map(id).collect::<Vec<_>>());
+        }
+        let mut inputs = vec![vec![NONE; moves.len()]; ids.len()];
+        for (role, ids) in ids.iter().enumerate() {
+            let first = network.first_move(RoleId(role as u8)) as u32;
+            for (at, id) in ids.iter().enumerate() {
+                inputs[role][id.0 as usize] = first + at as u32;
+            }
+        }
+        Self {
+            wiring: Arc::new(Wiring::new(graph, &outputs)),
+            goals: Cone::new(graph, &goals),
+            percepts: Cone::new(graph, &percepts),
+            initial: network.initial_state(),
+            legal,
+            terminal,
+            moves,
+            ids,
+            inputs,
+            find_move,
+            prover: Mutex::new(prover),
+            network,
+        }
+    }
+
+    /// The words of the prover's state, if it is one.
+    fn beyond<'s>(&self, state: &'s State) -> Option<&'s [u64]> {
+        let n_words = self.network.n_state_words();
+        (state.words.len() != n_words).then(|| &state.words[n_words + 1..])
+    }
+
+    /// A state of the prover as one of ours: longer than any of the network's.
+    fn mark(&self, state: &State) -> State {
+        let mut words = vec![0; self.network.n_state_words() + 1];
+        words.extend_from_slice(&state.words);
+        State { words }
+    }
+
+    /// The expression as the network has it: names in the game's spelling, and
+    /// `p` for `(p)`.
+    fn normal(&self, expression: &Expression) -> Option<Expression> {
+        let symbols = self.network.game.symbols();
+        let name = |name: &str| Some(Expression::atom(symbols.name(symbols.find(name)?)));
+        match expression {
+            Expression::Atom(atom) => name(atom),
+            Expression::List(items) => match items.as_slice() {
+                [Expression::Atom(atom)] => name(atom),
+                items => {
+                    let items = items.iter().map(|item| self.normal(item));
+                    Some(Expression::List(items.collect::<Option<_>>()?))
+                }
+            },
+        }
+    }
+
+    fn role(&self, role: RoleId) -> usize {
+        usize::from(role.0)
+    }
+}
+
+impl StateMachine for NetworkMachine {
+    fn game(&self) -> &Arc<Game> {
+        &self.tables.network.game
+    }
+
+    fn reasoner(&self) -> &'static str {
+        "network"
+    }
+
+    /// Gates have any number of inputs; the conjunctions of the network, two.
+    fn statistics(&self) -> Vec<Statistic> {
+        let Tables { network, wiring, goals, percepts, .. } = &*self.tables;
+        let count = |name, value: usize| Statistic { name, value: Count(value as u64) };
+        vec![
+            count("facts", network.n_facts()),
+            count("moves", network.n_moves()),
+            count("conjunctions", network.graph.n_ands()),
+            count("gates", wiring.n_gates()),
+            count("gate_inputs", wiring.n_edges()),
+            count("goal_conjunctions", goals.n_ands()),
+            count("percept_conjunctions", percepts.n_ands()),
+        ]
+    }
+
+    fn fork(&self) -> Box<dyn StateMachine> {
+        Box::new(Self::over(Arc::clone(&self.tables)))
+    }
+
+    fn set_cancel(&mut self, cancel: Cancel) {
+        if let Some(prover) = &mut self.prover {
+            prover.set_cancel(cancel.clone());
+        }
+        self.cancel = cancel;
+    }
+
+    fn initial_state(&mut self) -> Result<State, ReasoningError> {
+        Ok(self.tables.initial.clone())
+    }
+
+    fn is_terminal(&mut self, state: &State) -> Result<bool, ReasoningError> {
+        if self.load(state) {
+            return Ok(self.position.output(self.tables.terminal));
+        }
+        let state = self.proven(state);
+        self.prover().is_terminal(&state)
+    }
+
+    fn legal_moves(
+        &mut self,
+        state: &State,
+        role: RoleId,
+        moves: &mut Vec<MoveId>,
+    ) -> Result<(), ReasoningError> {
+        moves.clear();
+        if self.load(state) {
+            let tables = &self.tables;
+            let role = tables.role(role);
+            let ids = &tables.ids[role];
+            let first = tables.legal[role] / WORD;
+            let words = &self.position.outputs()[first..][..ids.len().div_ceil(WORD)];
+            for (at, &word) in words.iter().enumerate() {
+                let mut left = word;
+                while left != 0 {
+                    moves.push(ids[at * WORD + left.trailing_zeros() as usize]);
+                    left &= left - 1;
+                }
+            }
+            return Ok(());
+        }
+        let state = self.proven(state);
+        self.prover().legal_moves(&state, role, moves)?;
+        let n_moves = self.tables.moves.len() as u32;
+        for id in moves {
+            let expression = self.prover().move_expression(*id);
+            let known = self.tables.find_move.get(&expression);
+            *id = MoveId(known.copied().unwrap_or(id.0 + n_moves));
+        }
+        Ok(())
+    }
+
+    fn next_state(
+        &mut self,
+        state: &State,
+        joint_move: &[MoveId],
+        next: &mut State,
+    ) -> Result<(), ReasoningError> {
+        if self.load(state) && self.load_moves(joint_move) {
+            let n_words = self.tables.network.n_state_words();
+            next.words.clear();
+            // The outputs of facts come first, and unused bits are 0.
+            next.words.extend_from_slice(&self.position.outputs()[..n_words]);
+            return Ok(());
+        }
+        let state = self.proven(state);
+        let joint_move = self.proven_moves(joint_move);
+        let mut proven = State::default();
+        self.prover().next_state(&state, &joint_move, &mut proven)?;
+        *next = self.tables.mark(&proven);
+        Ok(())
+    }
+
+    fn percepts(
+        &mut self,
+        state: &State,
+        joint_move: &[MoveId],
+        role: RoleId,
+    ) -> Result<Vec<Expression>, ReasoningError> {
+        if self.load(state) && self.load_moves(joint_move) {
+            let Self { tables, position, percepts, .. } = self;
+            tables.percepts.evaluate(|input| position.input(input), percepts);
+            let role = tables.role(role);
+            let roles = &tables.network.roles;
+            let first: usize = roles[..role].iter().map(|role| role.percepts.len()).sum();
+            let seen = roles[role].percepts.iter().enumerate();
+            let seen = seen.filter(|&(at, _)| tables.percepts.output(percepts, first + at));
+            return Ok(seen.map(|(_, (percept, _))| percept.clone()).collect());
+        }
+        let state = self.proven(state);
+        let joint_move = self.proven_moves(joint_move);
+        self.prover().percepts(&state, &joint_move, role)
+    }
+
+    fn goal(&mut self, state: &State, role: RoleId) -> Result<GoalReading, ReasoningError> {
+        if !self.load(state) {
+            let state = self.proven(state);
+            return self.prover().goal(&state, role);
+        }
+        let Self { tables, position, goals, goals_known, .. } = self;
+        if !*goals_known {
+            tables.goals.evaluate(|input| position.input(input), goals);
+            *goals_known = true;
+        }
+        let role = tables.role(role);
+        let roles = &tables.network.roles;
+        let first: usize = roles[..role].iter().map(|role| role.goals.len()).sum();
+        let mut reading = GoalReading::default();
+        for (at, (value, _)) in roles[role].goals.iter().enumerate() {
+            if tables.goals.output(goals, first + at) {
+                value.read_into(&mut reading);
+            }
+        }
+        Ok(reading)
+    }
+
+    fn facts(&self, state: &State) -> Vec<Expression> {
+        if let Some(words) = self.tables.beyond(state) {
+            let state = State { words: words.to_vec() };
+            let shared = self.tables.prover.lock().unwrap_or_else(PoisonError::into_inner);
+            return self.prover.as_ref().unwrap_or(&shared).facts(&state);
+        }
+        let facts = self.tables.network.facts.iter().enumerate();
+        let holds = |at: usize| state.words[at / WORD] >> (at % WORD) & 1 == 1;
+        facts.filter(|&(at, _)| holds(at)).map(|(_, fact)| fact.clone()).collect()
+    }
+
+    fn state_of(&mut self, facts: &[Expression]) -> Option<State> {
+        let proven = self.prover().state_of(facts)?;
+        let initial = self.tables.initial.clone();
+        // Whether play reaches it nobody knows, but for the one it begins with.
+        let is_initial = self.proven(&initial) == proven;
+        Some(if is_initial { initial } else { self.tables.mark(&proven) })
+    }
+
+    fn move_expression(&self, id: MoveId) -> Expression {
+        if let Some(expression) = self.tables.moves.get(id.0 as usize) {
+            return expression.clone();
+        }
+        let id = MoveId(id.0 - self.tables.moves.len() as u32);
+        let shared = self.tables.prover.lock().unwrap_or_else(PoisonError::into_inner);
+        self.prover.as_ref().unwrap_or(&shared).move_expression(id)
+    }
+
+    fn find_move(&mut self, expression: &Expression) -> Option<MoveId> {
+        let expression = self.tables.normal(expression)?;
+        if let Some(&id) = self.tables.find_move.get(&expression) {
+            return Some(MoveId(id));
+        }
+        let n_moves = self.tables.moves.len() as u32;
+        self.prover().find_move(&expression).map(|id| MoveId(id.0 + n_moves))
+    }
+}
+
+impl GoalValue {
+    /// Adds what holds to a reading.
+    fn read_into(self, reading: &mut GoalReading) {
+        let Self::Integer(value) = self else {
+            reading.unreadable = true;
+            return;
+        };
+        let goal = Goal::new(value).unwrap_or_else(|| {
+            reading.clamped = true;
+            if value < 0 { Goal::MIN } else { Goal::MAX }
+        });
+        if !reading.values.contains(&goal) {
+            reading.values.push(goal);
+        }
+    }
+}

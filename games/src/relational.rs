@@ -1,0 +1,8 @@
+//! Rules as clauses over relations, and relations as tables of ground terms:
+//! what the prover, which evaluates the clauses for one state, and the
+//! grounder, which evaluates them for all states at once, both start from. How
+//! clauses are evaluated is no business of this room.
+
+pub(crate) mod rules;
+pub(crate) mod table;
+pub(crate) mod terms;

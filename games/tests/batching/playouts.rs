@@ -1,0 +1,94 @@
+//! Statistics of playouts against what is known of them.
+
+use std::sync::Arc;
+
+use games::Batch;
+use games::batch::{Limits, Playouts, Program, Width};
+
+use super::networks::{counter, tic_tac_toe};
+
+fn limits(n_playouts: u64) -> Limits {
+    Limits { n_playouts, ..Limits::default() }
+}
+
+#[test]
+fn tic_tac_toe_has_its_known_means() {
+    // Exact, by enumeration: X wins 0.58492, O 0.28810, draws 0.12698; the
+    // mean length is 7.6262.
+    let program = Arc::new(Program::new(tic_tac_toe()));
+    let state = program.network().initial_state();
+    for width in Width::ALL {
+        let playouts = Batch::new(&program, width, 5).playouts(&state, &limits(200_000));
+        assert_eq!(playouts.n, 200_000);
+        assert_eq!((playouts.n_cut, playouts.n_stuck), (0, 0));
+        assert_eq!((playouts.min_length, playouts.max_length), (5, 9));
+        let (x, o) = (&playouts.goals[0], &playouts.goals[1]);
+        assert_eq!((x.n(), x.n_undefined), (200_000, 0));
+        assert_eq!(x.counts[50], o.counts[50]);
+        assert_eq!(x.counts[100], o.counts[0]);
+        let near = |value: f64, expected: f64, error: f64| {
+            assert!((value - expected).abs() < error, "{value}, not {expected}");
+        };
+        near(x.counts[100] as f64 / 2e5, 0.58492, 0.0055);
+        near(o.counts[100] as f64 / 2e5, 0.28810, 0.0055);
+        near(playouts.mean_length().unwrap(), 7.6262, 0.02);
+        assert_eq!(x.sum(), x.counts[50] * 50 + x.counts[100] * 100);
+        assert_eq!(x.sum_of_squares(), x.counts[50] * 2500 + x.counts[100] * 10_000);
+    }
+}
+
+#[test]
+fn equal_seeds_play_equal_games() {
+    let program = Arc::new(Program::new(tic_tac_toe()));
+    let state = program.network().initial_state();
+    let play = |seed| Batch::new(&program, Width::Lanes256, seed).playouts(&state, &limits(5000));
+    assert_eq!(play(1), play(1));
+    assert_ne!(play(1), play(2));
+}
+
+#[test]
+fn few_playouts_are_exactly_as_many() {
+    let program = Arc::new(Program::new(tic_tac_toe()));
+    let state = program.network().initial_state();
+    let mut sum = Playouts::none(2);
+    for n in [0, 1, 2, 63, 64, 65, 511, 512, 513] {
+        let playouts = Batch::new(&program, Width::Lanes512, n).playouts(&state, &limits(n));
+        assert_eq!(playouts.n, n);
+        assert_eq!(playouts.goals[1].n(), n);
+        sum.add(&playouts);
+    }
+    assert_eq!(sum.n, 1731);
+    assert_eq!(sum.goals[0].n(), 1731);
+}
+
+#[test]
+fn a_budget_of_states_favours_no_length() {
+    let program = Arc::new(Program::new(tic_tac_toe()));
+    let state = program.network().initial_state();
+    let mut sum = Playouts::none(2);
+    for seed in 0..200 {
+        let limits = Limits { n_states: 2500, ..Limits::default() };
+        sum.add(&Batch::new(&program, Width::Lanes512, seed).playouts(&state, &limits));
+    }
+    let mean = sum.mean_length().unwrap();
+    assert!((mean - 7.6262).abs() < 0.02, "{mean}");
+}
+
+#[test]
+fn long_playouts_are_cut_and_dead_ends_noted() {
+    let program = Arc::new(Program::new(counter(20, 5, |_| false)));
+    let state = program.network().initial_state();
+    let mut batch = Batch::new(&program, Width::Lanes64, 1);
+    let cut = Limits { n_playouts: 1000, max_length: 7, ..Limits::default() };
+    let playouts = batch.playouts(&state, &cut);
+    assert_eq!((playouts.n, playouts.n_cut, playouts.n_states), (1000, 1000, 7000));
+    assert_eq!((playouts.min_length, playouts.max_length), (7, 7));
+    assert_eq!(playouts.goals[0].n(), 0);
+    let whole = batch.playouts(&state, &limits(1000));
+    assert_eq!((whole.n, whole.n_cut, whole.n_states), (1000, 0, 20_000));
+    assert_eq!(whole.goals[0].n(), 1000);
+
+    let program = Arc::new(Program::new(counter(20, 5, |_| true)));
+    let playouts = Batch::new(&program, Width::Lanes64, 1).playouts(&state, &limits(100));
+    assert_eq!((playouts.n, playouts.n_stuck, playouts.n_states), (100, 100, 0));
+}

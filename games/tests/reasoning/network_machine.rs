@@ -1,0 +1,186 @@
+//! The state machine over a network against the prover, in lock step: facts,
+//! legal moves, ends, goals and percepts, in states of legal play and in others.
+
+#![expect(clippy::print_stderr, reason = "what was not compared is to be seen")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use games::network::NetworkMachine;
+use games::{
+    Budget, Cancel, Case, Expression, Game, Guards, Leniency, MoveId, Prover, RoleId, State,
+    StateMachine, ground, library, validate,
+};
+
+use super::random::Random;
+
+/// Walks and most steps of each.
+fn walks() -> (usize, usize) {
+    let slow = std::env::var_os("RUN_SLOW_TESTS");
+    let is_slow = slow.is_some_and(|value| !value.is_empty() && value != "0");
+    if is_slow { (10, 1000) } else { (2, 60) }
+}
+
+#[test]
+fn shipped_games_are_played_as_the_prover_plays_them() {
+    for shipped in library::all() {
+        let game = validate::read(shipped.name, shipped.text, Case::Folded, Leniency::Strict).game;
+        assert!(check(Arc::new(game.unwrap())), "{} has no network", shipped.name);
+    }
+}
+
+#[test]
+fn published_games_are_played_as_the_prover_plays_them() {
+    let Some(folder) = std::env::var_os("GAMEMASTER_CORPUS") else {
+        eprintln!("skipped: GAMEMASTER_CORPUS names no folder");
+        return;
+    };
+    let mut n_compared = 0;
+    let folder = Path::new(&folder).join("rulesheets");
+    let mut paths: Vec<_> =
+        std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    for path in &paths {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let text = std::fs::read(path).unwrap();
+        let game = validate::read(name, &text, Case::Sensitive, Leniency::Lenient).game;
+        n_compared += usize::from(check(Arc::new(game.unwrap())));
+    }
+    eprintln!("{n_compared} of {} compared", paths.len());
+    assert!(n_compared > paths.len() / 2);
+}
+
+/// Small networks: the others are compared by their own tests.
+fn budget() -> Budget {
+    Budget { max_steps: 30_000_000, max_bytes: 256 << 20, ..Budget::default() }
+}
+
+fn check(game: Arc<Game>) -> bool {
+    let Ok(network) = ground(&game, &budget(), &Cancel::new()) else { return false };
+    let mut prover = Prover::new(Arc::clone(&game), Guards::default()).unwrap();
+    let mut machine = NetworkMachine::new(std::sync::Arc::new(network), prover.clone());
+    let mut random = Random::new(7);
+    let (n_walks, n_steps) = walks();
+    for walk in 0..n_walks {
+        // The second machine is a fork, which shares states and moves.
+        let mut fork = machine.fork();
+        let machine: &mut dyn StateMachine = if walk % 2 == 0 { &mut machine } else { &mut *fork };
+        let mut pair = Pair {
+            proven: prover.initial_state().unwrap(),
+            state: machine.initial_state().unwrap(),
+            prover: &mut prover,
+            machine,
+            name: game.name(),
+        };
+        for step in 0..n_steps {
+            pair.compare(step);
+            let Some(joint_move) = pair.draw(&mut random) else { break };
+            pair.compare_percepts(&joint_move, step);
+            pair.advance(&joint_move);
+        }
+        // And from facts, which are as good as a state that was played to.
+        let facts = pair.prover.facts(&pair.proven);
+        pair.state = pair.machine.state_of(&facts).unwrap();
+        pair.compare(n_steps);
+        if let Some(joint_move) = pair.draw(&mut random) {
+            pair.advance(&joint_move);
+            pair.compare(n_steps + 1);
+        }
+        // And by moves that are not legal: each role's first of the start.
+        let start = pair.machine.initial_state().unwrap();
+        let proven_start = pair.prover.initial_state().unwrap();
+        if let Some(joint_move) = pair.first_moves(&proven_start) {
+            pair.advance(&joint_move);
+            pair.compare(n_steps + 2);
+            assert_eq!(pair.machine.initial_state().unwrap(), start);
+        }
+    }
+    true
+}
+
+struct Pair<'a> {
+    prover: &'a mut Prover,
+    machine: &'a mut dyn StateMachine,
+    proven: State,
+    state: State,
+    name: &'a str,
+}
+
+impl Pair<'_> {
+    fn roles(&self) -> impl Iterator<Item = RoleId> + use<> {
+        (0..self.prover.game().roles().len()).map(|role| RoleId(role as u8))
+    }
+
+    fn legal(&mut self, role: RoleId) -> Vec<Expression> {
+        let mut moves = Vec::new();
+        self.prover.legal_moves(&self.proven, role, &mut moves).unwrap();
+        moves.iter().map(|&id| self.prover.move_expression(id)).collect()
+    }
+
+    fn compare(&mut self, step: usize) {
+        let place = format!("{} after {step} steps", self.name);
+        assert_eq!(self.machine.facts(&self.state), self.prover.facts(&self.proven), "{place}");
+        let ends = self.prover.is_terminal(&self.proven).unwrap();
+        assert_eq!(self.machine.is_terminal(&self.state).unwrap(), ends, "{place}");
+        for role in self.roles() {
+            let mut moves = Vec::new();
+            self.machine.legal_moves(&self.state, role, &mut moves).unwrap();
+            let moves: Vec<Expression> =
+                moves.iter().map(|&id| self.machine.move_expression(id)).collect();
+            assert_eq!(moves, self.legal(role), "{place}");
+            let goal = self.machine.goal(&self.state, role).unwrap();
+            assert_eq!(goal, self.prover.goal(&self.proven, role).unwrap(), "{place}");
+        }
+    }
+
+    /// A legal move for each role, unless the state is terminal or stuck.
+    fn draw(&mut self, random: &mut Random) -> Option<Vec<Expression>> {
+        if self.prover.is_terminal(&self.proven).unwrap() {
+            return None;
+        }
+        let roles: Vec<RoleId> = self.roles().collect();
+        roles
+            .into_iter()
+            .map(|role| {
+                let legal = self.legal(role);
+                (!legal.is_empty()).then(|| legal[random.below(legal.len())].clone())
+            })
+            .collect()
+    }
+
+    fn first_moves(&mut self, start: &State) -> Option<Vec<Expression>> {
+        let here = std::mem::replace(&mut self.proven, start.clone());
+        let roles: Vec<RoleId> = self.roles().collect();
+        let moves = roles.into_iter().map(|role| self.legal(role).into_iter().next()).collect();
+        self.proven = here;
+        moves
+    }
+
+    fn ids(&mut self, joint_move: &[Expression]) -> (Vec<MoveId>, Vec<MoveId>) {
+        let proven = joint_move.iter().map(|term| self.prover.find_move(term).unwrap()).collect();
+        let played = joint_move.iter().map(|term| self.machine.find_move(term).unwrap()).collect();
+        (proven, played)
+    }
+
+    fn compare_percepts(&mut self, joint_move: &[Expression], step: usize) {
+        let (proven, played) = self.ids(joint_move);
+        for role in self.roles() {
+            assert_eq!(
+                self.machine.percepts(&self.state, &played, role).unwrap(),
+                self.prover.percepts(&self.proven, &proven, role).unwrap(),
+                "{} after {step} steps",
+                self.name
+            );
+        }
+    }
+
+    fn advance(&mut self, joint_move: &[Expression]) {
+        let (proven, played) = self.ids(joint_move);
+        let mut next = State::default();
+        self.prover.next_state(&self.proven, &proven, &mut next).unwrap();
+        self.proven = next;
+        let mut next = State::default();
+        self.machine.next_state(&self.state, &played, &mut next).unwrap();
+        self.state = next;
+    }
+}

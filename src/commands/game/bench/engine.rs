@@ -1,0 +1,116 @@
+//! What computes the states that are measured.
+
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use games::batch::{Batch, Program, Width};
+use games::{Budget, Cancel, Game, Guards, Network, NetworkMachine, Prover, StateMachine, ground};
+
+use super::super::{machine, reasoning};
+use crate::cli::Failure;
+
+/// What the user asks for.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(super) enum Choice {
+    /// What matches are played with
+    #[default]
+    Auto,
+    /// The rules as written
+    Prover,
+    /// The ground rules, one position at a time
+    Network,
+    /// The ground rules, many positions at once
+    Batch,
+}
+
+/// How many positions a batch has.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Lanes {
+    #[value(name = "64")]
+    Lanes64,
+    #[value(name = "256")]
+    Lanes256,
+    #[value(name = "512")]
+    Lanes512,
+}
+
+impl From<Lanes> for Width {
+    fn from(lanes: Lanes) -> Self {
+        match lanes {
+            Lanes::Lanes64 => Self::Lanes64,
+            Lanes::Lanes256 => Self::Lanes256,
+            Lanes::Lanes512 => Self::Lanes512,
+        }
+    }
+}
+
+/// What computes the states of one game.
+pub(super) enum Engine {
+    /// One position at a time.
+    Single(Box<dyn StateMachine>),
+    /// Many at once.
+    Batch { program: Arc<Program>, width: Width },
+}
+
+impl Engine {
+    pub(super) fn new(
+        game: &Arc<Game>,
+        choice: Choice,
+        lanes: Option<Lanes>,
+    ) -> Result<Self, Failure> {
+        if lanes.is_some() && !matches!(choice, Choice::Batch) {
+            let error = anyhow::anyhow!("--lanes is for --engine batch");
+            return Err(Failure::usage(error));
+        }
+        Ok(match choice {
+            Choice::Auto => Self::Single(machine(game)?),
+            Choice::Prover => Self::Single(Box::new(prover(game)?)),
+            Choice::Network => {
+                let network = network(game)?;
+                Self::Single(Box::new(NetworkMachine::new(Arc::new(network), prover(game)?)))
+            }
+            Choice::Batch => {
+                let program = Arc::new(Program::new(Arc::new(network(game)?)));
+                Self::Batch { program, width: lanes.map_or(Width::Lanes512, Into::into) }
+            }
+        })
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Single(machine) => machine.reasoner(),
+            Self::Batch { .. } => "batch",
+        }
+    }
+
+    /// Positions advanced at once.
+    pub(super) fn n_lanes(&self) -> u32 {
+        match self {
+            Self::Single(_) => 1,
+            Self::Batch { width, .. } => width.n_lanes() as u32,
+        }
+    }
+
+    /// An engine of its own for a thread.
+    pub(super) fn fork(&self, seed: u64) -> Fork {
+        match self {
+            Self::Single(machine) => Fork::Single(machine.fork()),
+            Self::Batch { program, width } => Fork::Batch(Batch::new(program, *width, seed)),
+        }
+    }
+}
+
+/// A thread's engine.
+pub(super) enum Fork {
+    Single(Box<dyn StateMachine>),
+    Batch(Batch),
+}
+
+fn prover(game: &Arc<Game>) -> Result<Prover, Failure> {
+    Prover::new(Arc::clone(game), Guards::default()).map_err(reasoning)
+}
+
+fn network(game: &Arc<Game>) -> Result<Network, Failure> {
+    ground(game, &Budget::default(), &Cancel::new())
+        .map_err(|error| Failure::preflight(anyhow::anyhow!("failed to {error}")))
+}

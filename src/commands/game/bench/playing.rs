@@ -1,0 +1,193 @@
+//! Playing at random for some time, and what it came to.
+
+use std::num::NonZeroU32;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use games::StateMachine;
+use games::batch::{self, Batch, Limits};
+
+use super::super::reasoning;
+use super::super::walk::{Ending, Walker, playout_rng};
+use super::engine::{Engine, Fork};
+use crate::cli::Failure;
+
+/// How much to play.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effort {
+    /// No playouts are begun after so long.
+    pub(super) time: Duration,
+    pub(super) seed: u64,
+    /// Steps after which a playout is cut.
+    pub(super) max_steps: u32,
+}
+
+/// The goals of one role.
+#[derive(Clone, Debug, Default)]
+pub(super) struct GoalSum {
+    sum: u64,
+    count: u64,
+}
+
+impl GoalSum {
+    pub(super) fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+}
+
+/// What was played.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) states: u64,
+    pub(super) playouts: u64,
+    pub(super) cpu_seconds: f64,
+    /// By role: the goals at the ends of playouts.
+    pub(super) goals: Vec<GoalSum>,
+    cut: u64,
+    stuck: u64,
+}
+
+impl Tally {
+    fn new(n_roles: usize) -> Self {
+        Self { goals: vec![GoalSum::default(); n_roles], ..Self::default() }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.states += other.states;
+        self.playouts += other.playouts;
+        self.cpu_seconds += other.cpu_seconds;
+        self.cut += other.cut;
+        self.stuck += other.stuck;
+        self.goals.resize(other.goals.len(), GoalSum::default());
+        for (sum, more) in self.goals.iter_mut().zip(&other.goals) {
+            sum.sum += more.sum;
+            sum.count += more.count;
+        }
+    }
+
+    /// A line for each kind of playout that did not end in a terminal state.
+    pub(super) fn unfinished(&self, max_steps: u32) -> String {
+        let mut told = String::new();
+        if self.cut > 0 {
+            told += &format!("  cut          {} playouts after {max_steps} steps\n", self.cut);
+        }
+        if self.stuck > 0 {
+            let count = self.stuck;
+            told += &format!("  stuck        {count} playouts where a role had no legal move\n");
+        }
+        told
+    }
+}
+
+/// Plays on each of some threads.
+pub(super) fn play(
+    engine: &Engine,
+    effort: &Effort,
+    n_threads: NonZeroU32,
+) -> Result<Tally, Failure> {
+    let on_thread = |thread: u32| {
+        let fork = engine.fork(effort.seed ^ u64::from(thread) << 32);
+        move || {
+            let cpu = thread_cpu();
+            let mut tally = match fork {
+                Fork::Single(machine) => walk(machine, effort, thread, n_threads)?,
+                Fork::Batch(mut batch) => play_batch(&mut batch, effort),
+            };
+            tally.cpu_seconds = thread_cpu() - cpu;
+            Ok(tally)
+        }
+    };
+    if n_threads.get() == 1 {
+        return on_thread(0)();
+    }
+    let mut total = Tally::default();
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..n_threads.get()).map(|n| scope.spawn(on_thread(n))).collect();
+        for thread in threads {
+            total.add(&thread.join().expect("playing does not panic")?);
+        }
+        Ok(total)
+    })
+}
+
+/// Playouts one after the other; of `n_threads` threads, each has its own.
+fn walk(
+    machine: Box<dyn StateMachine>,
+    effort: &Effort,
+    thread: u32,
+    n_threads: NonZeroU32,
+) -> Result<Tally, Failure> {
+    let mut walker = Walker::new(machine);
+    let initial = walker.machine.initial_state().map_err(reasoning)?;
+    let beginning = Instant::now();
+    let mut tally = Tally::new(walker.roles().count());
+    // At least one playout, however short the time.
+    while tally.playouts == 0 || beginning.elapsed() < effort.time {
+        let index = tally.playouts * u64::from(n_threads.get()) + u64::from(thread);
+        let mut rng = playout_rng(effort.seed, index);
+        let playout = walker
+            .playout(initial.clone(), &mut rng, effort.max_steps as usize, |_, _, _| true)
+            .map_err(reasoning)?;
+        tally.playouts += 1;
+        tally.states += playout.steps as u64;
+        match playout.ending {
+            Ending::Terminal | Ending::Stopped => {}
+            Ending::StepLimit => tally.cut += 1,
+            Ending::NoMove => tally.stuck += 1,
+        }
+        if playout.ending != Ending::Terminal {
+            continue;
+        }
+        for (role, sum) in walker.roles().zip(&mut tally.goals) {
+            let reading = walker.machine.goal(&playout.last, role).map_err(reasoning)?;
+            if let Some(goal) = reading.unique() {
+                sum.sum += u64::from(goal.value());
+                sum.count += 1;
+            }
+        }
+    }
+    Ok(tally)
+}
+
+/// States of the first portion of playouts in a batch, for each lane.
+const FIRST_PORTION: u64 = 64;
+
+/// Playouts in lock step, in portions that grow, so that few lanes are idle at
+/// the ends of portions and the time is kept.
+fn play_batch(batch: &mut Batch, effort: &Effort) -> Tally {
+    let initial = batch.program().network().initial_state();
+    let mut tally = Tally::new(batch.program().network().roles.len());
+    let mut portion = FIRST_PORTION * batch.n_lanes() as u64;
+    let beginning = Instant::now();
+    loop {
+        let limits =
+            Limits { n_states: portion, max_length: effort.max_steps, ..Limits::default() };
+        let before = beginning.elapsed();
+        let played = batch.playouts(&initial, &limits);
+        add(&mut tally, &played);
+        let elapsed = beginning.elapsed();
+        let left = effort.time.saturating_sub(elapsed);
+        if left.is_zero() {
+            return tally;
+        }
+        let rate = played.n_states as f64 / (elapsed - before).as_secs_f64().max(1e-9);
+        let fitting = (rate * left.as_secs_f64()) as u64;
+        portion = (portion * 4).min(fitting).max(batch.n_lanes() as u64);
+    }
+}
+
+fn add(tally: &mut Tally, played: &batch::Playouts) {
+    tally.playouts += played.n;
+    tally.states += played.n_states;
+    tally.cut += played.n_cut;
+    tally.stuck += played.n_stuck;
+    for (sum, goals) in tally.goals.iter_mut().zip(&played.goals) {
+        sum.sum += goals.sum();
+        sum.count += goals.n();
+    }
+}
+
+fn thread_cpu() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}

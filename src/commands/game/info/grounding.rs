@@ -1,0 +1,165 @@
+//! How the rules of a game are ground: what it takes, and what comes out.
+
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::Instant;
+
+use games::grounding::{GroundingStatistics, Pass, ground_watched};
+use games::network::Dot;
+use games::{Budget, Cancel, Game, Guards, NetworkMachine, Prover, StateMachine};
+use serde::Serialize;
+
+use super::super::reasoning;
+use crate::cli::{Failure, Outcome};
+use crate::exit_code;
+use crate::output::to_stdout;
+
+/// Inputs and conjunctions that a picture may have.
+const MAX_DRAWN: usize = 2000;
+
+/// How the rules were ground, or why they were not.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Grounding {
+    Done(Box<Done>),
+    Refused { not_ground: String },
+}
+
+#[derive(Serialize)]
+pub(super) struct Done {
+    /// Rows of the relations that rest on the rules alone.
+    static_rows: u64,
+    /// Rows of all relations when all that can hold was derived.
+    reachable_rows: u64,
+    ground_rules: u64,
+    /// Ground sentences that rest on themselves within one state.
+    cyclic_sentences: u64,
+    before: Size,
+    after: Size,
+    /// Steps that the budget counts.
+    steps: u64,
+    /// Memory that relations held at most, roughly.
+    relation_bytes: u64,
+    passes: Vec<Timed>,
+}
+
+/// Size of a network.
+#[derive(Serialize)]
+struct Size {
+    facts: usize,
+    moves: usize,
+    conjunctions: usize,
+}
+
+#[derive(Serialize)]
+struct Timed {
+    pass: &'static str,
+    seconds: f64,
+}
+
+impl Grounding {
+    /// For people.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let done = match self {
+            Self::Done(done) => done,
+            Self::Refused { not_ground } => return vec![format!("none: failed to {not_ground}")],
+        };
+        let Done { ground_rules, cyclic_sentences, before, after, passes, .. } = &**done;
+        let total: f64 = passes.iter().map(|timed| timed.seconds).sum();
+        let each = passes.iter().map(|timed| format!("{} {}", timed.pass, shown(timed.seconds)));
+        let cyclic = match cyclic_sentences {
+            0 => String::new(),
+            n => format!(", {n} sentences in cycles"),
+        };
+        vec![
+            format!("{ground_rules} ground rules of {} rows{cyclic}", done.reachable_rows),
+            format!(
+                "{} facts, {} moves, {} conjunctions; without constants {}, {}, {}",
+                before.facts,
+                before.moves,
+                before.conjunctions,
+                after.facts,
+                after.moves,
+                after.conjunctions
+            ),
+            format!("{}: {}", shown(total), each.collect::<Vec<_>>().join(", ")),
+        ]
+    }
+}
+
+fn shown(seconds: f64) -> String {
+    if seconds >= 1.0 { format!("{seconds:.2} s") } else { format!("{:.2} ms", seconds * 1e3) }
+}
+
+/// The reasoner for a game, as it is chosen for matches, and how it came about.
+pub(super) fn reasoner(game: &Arc<Game>) -> Result<(Box<dyn StateMachine>, Grounding), Failure> {
+    let prover = Prover::new(Arc::clone(game), Guards::default()).map_err(reasoning)?;
+    let mut passes = Vec::new();
+    let mut last = Instant::now();
+    let mut watch = |pass, _: &GroundingStatistics| {
+        let now = Instant::now();
+        passes.push(Timed { pass: name(pass), seconds: (now - last).as_secs_f64() });
+        last = now;
+    };
+    let ground = ground_watched(game, &Budget::default(), &Cancel::new(), &mut watch);
+    Ok(match ground {
+        Ok((network, statistics)) => {
+            let machine = NetworkMachine::new(Arc::new(network), prover);
+            (Box::new(machine), Grounding::Done(Box::new(done(&statistics, passes))))
+        }
+        Err(error) => {
+            let machine = Box::new(prover);
+            (machine, Grounding::Refused { not_ground: error.to_string() })
+        }
+    })
+}
+
+fn done(statistics: &GroundingStatistics, passes: Vec<Timed>) -> Done {
+    Done {
+        static_rows: statistics.n_static_rows,
+        reachable_rows: statistics.n_reach_rows,
+        ground_rules: statistics.n_ground_rules,
+        cyclic_sentences: statistics.n_cyclic,
+        before: Size {
+            facts: statistics.n_facts_reached,
+            moves: statistics.n_moves_reached,
+            conjunctions: statistics.n_ands_before,
+        },
+        after: Size {
+            facts: statistics.n_facts,
+            moves: statistics.n_moves,
+            conjunctions: statistics.n_ands,
+        },
+        steps: statistics.n_steps,
+        relation_bytes: statistics.n_bytes,
+        passes,
+    }
+}
+
+fn name(pass: Pass) -> &'static str {
+    match pass {
+        Pass::Static => "static",
+        Pass::Reach => "reach",
+        Pass::Split => "split",
+        Pass::Circuit => "circuit",
+        Pass::Constants => "constants",
+    }
+}
+
+/// Prints the network as a graph.
+pub(super) fn draw(game: &Arc<Game>) -> Outcome {
+    let failed = |why: String| Failure::preflight(anyhow::anyhow!("failed to {why}"));
+    let network = games::ground(game, &Budget::default(), &Cancel::new())
+        .map_err(|error| failed(error.to_string()))?;
+    let n_nodes = network.graph.n_nodes();
+    if n_nodes > MAX_DRAWN {
+        return Err(failed(format!(
+            "draw the network of {}: it has {n_nodes} nodes, a picture at most {MAX_DRAWN}",
+            game.name()
+        )));
+    }
+    to_stdout(|stdout| {
+        write!(stdout, "{}", Dot(&network))?;
+        Ok(exit_code::OK)
+    })
+}
