@@ -300,14 +300,17 @@ struct Pair {
 impl Pairs {
     fn of(sides: &[Side; 2], changed: &BTreeSet<Arc<str>>) -> Self {
         let mut pairs = Self::default();
+        let mut strata: BTreeMap<(&str, Clock), Arc<Stratum>> = BTreeMap::new();
         for (key, first) in &sides[0].blocks {
             let Some(second) = sides[1].blocks.get(key) else { continue };
             if changed.contains(&key.game) {
                 continue;
             }
+            let stratum =
+                strata.entry((&key.game, key.clock)).or_insert_with(|| Arc::new(stratum(key)));
             let mut is_common = false;
             for player in key.players.iter().collect::<BTreeSet<_>>() {
-                let Some(pair) = pair(key, player, [first, second]) else { continue };
+                let Some(pair) = pair(key, stratum, player, [first, second]) else { continue };
                 is_common = true;
                 let entry = pairs.players.entry(Arc::clone(player)).or_default();
                 for (conduct, block) in entry.conduct.iter_mut().zip([first, second]) {
@@ -330,8 +333,17 @@ fn sittings<'a>(block: &'a Block, player: &'a str) -> impl Iterator<Item = &'a S
     block.sittings.iter().filter(move |sitting| &*sitting.player == player)
 }
 
+fn stratum(key: &BlockKey) -> Stratum {
+    Stratum {
+        game: key.game.to_string(),
+        start_clock_ms: key.clock.start_clock_ms,
+        play_clock_ms: key.clock.play_clock_ms,
+        nodes: key.clock.nodes,
+    }
+}
+
 /// `None` unless all matches of the player scored it, in the same seats.
-fn pair(key: &BlockKey, player: &str, blocks: [&Block; 2]) -> Option<Pair> {
+fn pair(key: &BlockKey, stratum: &Arc<Stratum>, player: &str, blocks: [&Block; 2]) -> Option<Pair> {
     let seats = |block: &Block| -> Option<(Vec<u32>, i64)> {
         let mut roles: Vec<u32> = sittings(block, player).map(|sitting| sitting.role).collect();
         roles.sort_unstable();
@@ -344,16 +356,10 @@ fn pair(key: &BlockKey, player: &str, blocks: [&Block; 2]) -> Option<Pair> {
         return None;
     }
     let n = i64::try_from(roles.len()).expect("a block has few matches");
-    let stratum = Stratum {
-        game: key.game.to_string(),
-        start_clock_ms: key.clock.start_clock_ms,
-        play_clock_ms: key.clock.play_clock_ms,
-        nodes: key.clock.nodes,
-    };
     let score = BlockScore {
         block: blocks[0].number,
         lap: key.lap,
-        stratum: Arc::new(stratum),
+        stratum: Arc::clone(stratum),
         difference: Difference::new(second - first, n),
         n_matches: blocks[0].n_matches + blocks[1].n_matches,
     };
