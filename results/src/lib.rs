@@ -9,11 +9,14 @@
 //! no socket.
 
 pub mod bootstrap;
+pub mod comparison;
 mod evidence;
 pub mod files;
 mod histogram;
 mod index;
 pub mod journal;
+pub mod matches;
+pub mod partition;
 pub mod record;
 pub mod report;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! `summary.json` and `summary.md` hold the same as the JSON and Markdown
 //! reports; like the tables they can be rebuilt byte for byte.
 
+mod compared;
 mod csv;
 mod document;
 mod markdown;
@@ -17,6 +18,7 @@ use crate::bootstrap::Bootstrap;
 use crate::files::{self, FillError, WriteError, write_whole};
 use crate::journal::JournalError;
 use crate::standings::{Standings, StandingsError, standings};
+pub use compared::render_comparison;
 use csv::csv;
 use document::document;
 use markdown::markdown;

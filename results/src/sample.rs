@@ -15,6 +15,7 @@ pub(crate) fn header(timings: bool) -> Header {
         run: "sample".into(),
         spec_hash: "5eed".into(),
         timings,
+        partition: None,
         notes: vec![],
     }
 }

@@ -20,6 +20,7 @@ use crate::bootstrap::Bootstrap;
 use crate::evidence::{Clock, Evidence};
 use crate::files;
 use crate::journal::JournalError;
+use crate::record::Header;
 use counts::{balance, count_blocks, cross_table, faults, goal_flags, timing, unscored};
 use frame::frame;
 use means::{by_clock, by_game, by_role, order, players};
@@ -54,6 +55,18 @@ pub fn standings(run: &Path, bootstrap: &Bootstrap) -> Result<Standings, Standin
     Ok(compute(evidence, bootstrap)?)
 }
 
+/// What the journal's header says to its readers.
+fn notes(header: &Header) -> Vec<String> {
+    let part = header.partition.map(|part| {
+        format!(
+            "This is part {} of {} of a schedule; `gamemaster merge` puts the parts together.",
+            part.slice(),
+            part.of()
+        )
+    });
+    part.into_iter().chain(header.notes.iter().cloned()).collect()
+}
+
 fn compute(mut evidence: Evidence, bootstrap: &Bootstrap) -> Result<Standings, PolarsError> {
     let frame = frame(&mut evidence)?;
     let cells = cells(&frame)?;
@@ -65,7 +78,7 @@ fn compute(mut evidence: Evidence, bootstrap: &Bootstrap) -> Result<Standings, P
     Ok(Standings {
         gamemaster_version: evidence.header.gamemaster_version.clone(),
         spec_hash: evidence.header.spec_hash.clone(),
-        notes: evidence.header.notes.clone(),
+        notes: notes(&evidence.header),
         n_matches: evidence.n_matches,
         n_scored: evidence.n_scored,
         n_blocks,

@@ -1,7 +1,7 @@
 //! Reporting on a run.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use results::journal::JournalError;
@@ -9,6 +9,7 @@ use results::report::{self, Format, ReportError};
 use results::standings::StandingsError;
 use results::{files, tables};
 
+use super::run_name::folder;
 use crate::cli::{Failure, Outcome, failed_to};
 use crate::exit_code;
 use crate::output::to_stdout;
@@ -40,8 +41,9 @@ pub struct Arguments {
     rebuild: bool,
 }
 
+/// [`Format`] as typed.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum FormatWord {
+pub(super) enum FormatWord {
     /// Tables for a terminal
     #[default]
     Text,
@@ -50,18 +52,26 @@ enum FormatWord {
     /// A row for each mean
     Csv,
     /// Markdown
+    #[value(alias = "markdown")]
     Md,
+}
+
+impl FormatWord {
+    /// The format meant, where `--json` says so too.
+    pub(super) fn or_json(self, json: bool) -> Format {
+        match self {
+            _ if json => Format::Json,
+            Self::Text => Format::Text,
+            Self::Json => Format::Json,
+            Self::Csv => Format::Csv,
+            Self::Md => Format::Md,
+        }
+    }
 }
 
 /// Carries out `gamemaster report`.
 pub fn execute(arguments: &Arguments) -> Outcome {
-    let format = match arguments.format {
-        _ if arguments.json => Format::Json,
-        FormatWord::Text => Format::Text,
-        FormatWord::Json => Format::Json,
-        FormatWord::Csv => Format::Csv,
-        FormatWord::Md => Format::Md,
-    };
+    let format = arguments.format.or_json(arguments.json);
     let run = folder(&arguments.run);
     let text = report::report(&run, format).map_err(failure)?;
     if arguments.rebuild {
@@ -75,12 +85,6 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         stdout.write_all(text.as_bytes())?;
         Ok(exit_code::OK)
     })
-}
-
-/// The folder meant: as given, or of that name among the runs.
-fn folder(given: &Path) -> PathBuf {
-    let among_runs = Path::new("results/runs").join(given);
-    if !given.exists() && among_runs.is_dir() { among_runs } else { given.to_owned() }
 }
 
 /// A folder without a run is the user's mistake.

@@ -10,6 +10,8 @@ mod batches;
 #[cfg(test)]
 mod breakdowns;
 #[cfg(test)]
+mod compare;
+#[cfg(test)]
 mod fake_player;
 #[cfg(test)]
 mod game_commands;
@@ -18,6 +20,8 @@ mod interrupts;
 #[cfg(test)]
 mod matches;
 #[cfg(test)]
+mod parts;
+#[cfg(test)]
 mod play;
 #[cfg(test)]
 mod preflight;
@@ -25,6 +29,8 @@ mod preflight;
 mod protocol;
 #[cfg(test)]
 mod reasoners;
+#[cfg(test)]
+mod replay;
 #[cfg(test)]
 mod resume;
 #[cfg(test)]
