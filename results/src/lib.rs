@@ -9,6 +9,7 @@
 //! no socket.
 
 pub mod bootstrap;
+pub mod evaluation;
 mod evidence;
 pub mod files;
 mod histogram;
