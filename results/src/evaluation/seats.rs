@@ -158,7 +158,6 @@ fn merge_blocks(observations: &mut Observations) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bootstrap::Bootstrap;
     use crate::evaluation::evaluate;
     use crate::record::MatchRecord;
     use crate::sample;
@@ -173,7 +172,7 @@ mod tests {
         };
         let records: Vec<MatchRecord> = (0..40).map(record).collect();
         let run = sample::run(true, &records);
-        let effects = evaluate(run.path(), &Bootstrap::default(), 0).unwrap().effects.unwrap();
+        let effects = evaluate(run.path(), &sample::QUICK, 0).unwrap().effects.unwrap();
         let worth: Vec<f64> = effects.seats.iter().map(|seat| seat.effect.points).collect();
         assert!((worth[0] - worth[1] - 20.0).abs() < 1e-9, "{worth:?}");
         let points = |player: usize| effects.players[player].unwrap().points;
@@ -185,7 +184,7 @@ mod tests {
     fn one_player_or_block_is_too_few() {
         let records = [sample::record(0, "x", ["a", "b"], [75, 25])];
         let run = sample::run(true, &records);
-        let effects = evaluate(run.path(), &Bootstrap::default(), 0).unwrap().effects;
+        let effects = evaluate(run.path(), &sample::QUICK, 0).unwrap().effects;
         assert!(effects.unwrap_err().contains("too few blocks"));
     }
 

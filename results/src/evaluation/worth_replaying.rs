@@ -87,7 +87,6 @@ pub(super) fn read(
 
 #[cfg(test)]
 mod tests {
-    use crate::bootstrap::Bootstrap;
     use crate::evaluation::evaluate;
     use crate::sample;
 
@@ -95,7 +94,7 @@ mod tests {
     fn the_best_meet_at_each_game_and_faults_are_shown() {
         let records = sample::records();
         let run = sample::run(true, &records);
-        let evaluation = evaluate(run.path(), &Bootstrap::default(), 20).unwrap();
+        let evaluation = evaluate(run.path(), &sample::QUICK, 20).unwrap();
         let best: Vec<&str> =
             evaluation.standings.players.iter().take(2).map(|row| row.player.as_str()).collect();
         let mut games = 0;
@@ -109,7 +108,7 @@ mod tests {
         }
         assert_eq!(games, evaluation.standings.games.len());
         assert_eq!(evaluation.records().count(), evaluation.worth_replaying.len());
-        let none = evaluate(run.path(), &Bootstrap::default(), 0).unwrap();
+        let none = evaluate(run.path(), &sample::QUICK, 0).unwrap();
         assert_eq!(none.records().count(), 0);
     }
 }
