@@ -73,6 +73,10 @@ enum Command {
     Play(commands::play::Arguments),
     /// Report who is stronger, from a run's results.
     Report(commands::report::Arguments),
+    /// Step through a match that was played.
+    Replay(commands::replay::Arguments),
+    /// Write a run's matches in the form of other programs.
+    Export(commands::export::Arguments),
     /// List the built-in players and their options.
     Players(commands::players::Arguments),
     /// Serve a built-in player to any Gamemaster over HTTP.
@@ -89,6 +93,8 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Play(arguments) => commands::play::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
+        Command::Replay(arguments) => commands::replay::execute(&arguments),
+        Command::Export(arguments) => commands::export::execute(&arguments),
         Command::Players(arguments) => commands::players::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
         Command::Game(command) => commands::game::execute(&command),

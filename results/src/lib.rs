@@ -15,6 +15,7 @@ pub mod files;
 mod histogram;
 mod index;
 pub mod journal;
+pub mod matches;
 pub mod record;
 pub mod report;
 #[cfg(test)]

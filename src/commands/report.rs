@@ -1,7 +1,7 @@
 //! Reporting on a run.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use results::journal::JournalError;
@@ -9,6 +9,7 @@ use results::report::{self, Format, ReportError};
 use results::standings::StandingsError;
 use results::{files, tables};
 
+use super::run_name::folder;
 use crate::cli::{Failure, Outcome, failed_to};
 use crate::exit_code;
 use crate::output::to_stdout;
@@ -75,12 +76,6 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         stdout.write_all(text.as_bytes())?;
         Ok(exit_code::OK)
     })
-}
-
-/// The folder meant: as given, or of that name among the runs.
-fn folder(given: &Path) -> PathBuf {
-    let among_runs = Path::new("results/runs").join(given);
-    if !given.exists() && among_runs.is_dir() { among_runs } else { given.to_owned() }
 }
 
 /// A folder without a run is the user's mistake.
