@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::export::failure;
 use super::run_name::{folder, latest};
-use crate::board::Board;
+use crate::board::{self, Board};
 use crate::cli::{Failure, Outcome};
 use crate::exit_code;
 use crate::output::{json_line, to_stdout};
@@ -53,13 +53,14 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     })?;
     let mut run = RecordedRun::open(&run).map_err(failure)?;
     let record = run.find(&arguments.name).map_err(failure)?;
+    let game = run.game(&record).map_err(failure)?;
     let mut machine = run.machine(&record).map_err(failure)?;
     let positions = positions(&mut *machine, &record).map_err(failure)?;
     let n_steps = record.steps.len();
     if let Some(step) = arguments.step.filter(|&step| step > n_steps) {
         return Err(Failure::usage(anyhow::anyhow!("the match has {n_steps} steps, not {step}")));
     }
-    let replay = Replay { board: Board::find(&positions), record, positions };
+    let replay = Replay { board: board::find(&game, &positions), record, positions };
     to_stdout(|stdout| {
         let steps = arguments.step.map_or(0..=n_steps, |step| step..=step);
         if arguments.json {
@@ -149,7 +150,8 @@ impl Replay {
             }
         }
         let listed = |facts: &[Expression]| -> Vec<String> {
-            let is_listed = |fact: &&Expression| self.board.as_ref().is_none_or(|b| !b.shows(fact));
+            let is_listed =
+                |fact: &&Expression| self.board.as_ref().is_none_or(|b| b.place(fact).is_none());
             facts.iter().filter(is_listed).map(ToString::to_string).collect()
         };
         let now = listed(facts);
