@@ -26,6 +26,7 @@ use crate::stats::scored::{ScoredMatch, ScoredSeat, Stratum};
 pub use distributions::{Bar, GameOverhead, RewardDistribution, Times};
 pub use over_time::{Budget, OverTime, TimePoint};
 pub use policies::{PolicyRow, PolicyStandings};
+pub(crate) use ratings::ALPHA_RANK;
 pub use ratings::{RankProbabilities, Rating, Ratings};
 pub use seats::{SeatEffect, SeatEffects};
 pub use worth_replaying::WorthReplaying;

@@ -16,6 +16,7 @@ mod words;
 use std::path::Path;
 
 use crate::bootstrap::Bootstrap;
+use crate::evaluation::{Evaluation, evaluate};
 use crate::files::{self, FillError, WriteError, write_whole};
 use crate::journal::JournalError;
 use crate::standings::{Standings, StandingsError, standings};
@@ -75,6 +76,19 @@ pub fn report(run: &Path, format: Format) -> Result<String, ReportError> {
     Ok(render(&standings, format))
 }
 
+/// Everything that the page of [`html`] says about the run in folder `run`, with
+/// at most `n_replays` matches worth replaying.
+///
+/// # Errors
+/// As those of [`report`].
+pub fn evaluated(run: &Path, n_replays: usize) -> Result<Evaluation, ReportError> {
+    let evaluation = evaluate(run, &Bootstrap::default(), n_replays)?;
+    if evaluation.standings.n_matches == 0 {
+        return Err(ReportError::Empty { run: run.display().to_string() });
+    }
+    Ok(evaluation)
+}
+
 /// Writes `summary.json` and `summary.md` of the run in folder `run`, also when
 /// it holds no match yet.
 ///
@@ -89,6 +103,17 @@ pub fn write_summaries(run: &Path) -> Result<Standings, ReportError> {
         })?;
     }
     Ok(standings)
+}
+
+/// Writes a page to a file, whole or not at all.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_page(file: &Path, page: &str) -> Result<(), ReportError> {
+    write_whole(file, |writer| {
+        writer.write_all(page.as_bytes())?;
+        Ok::<_, FillError<ReportError>>(())
+    })
 }
 
 /// Writes standings down; the text ends with a line feed.

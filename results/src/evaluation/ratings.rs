@@ -23,7 +23,7 @@ const N_RESAMPLES: usize = 500;
 
 /// Draws that each player is thought to have had beforehand, so that who won or
 /// lost everything has a finite rating, too.
-pub(crate) const PRIOR_DRAWS: f64 = 1.0;
+const PRIOR_DRAWS: f64 = 1.0;
 
 /// Alpha-rank's population and selection. Payoffs are differences of rewards
 /// over 100, from -1 to 1.
