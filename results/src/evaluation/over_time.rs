@@ -25,7 +25,7 @@ impl Budget {
         }
     }
 
-    fn of(clock: Clock) -> Self {
+    pub(super) fn of(clock: Clock) -> Self {
         clock.nodes.map_or(Self::Milliseconds(clock.play_clock_ms), Self::Nodes)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rand::seq::SliceRandom;
 
+use super::over_time::Budget;
 use crate::bootstrap::Bootstrap;
 use crate::evidence::{Clock, Evidence};
 use crate::stats::effects::{Effect, Effects, EffectsError, Interaction, Observations, effects};
@@ -27,8 +28,8 @@ pub struct SeatEffects {
     /// By player, then as `strata`: points above what its own and the seat's
     /// effects say; empty if there are too many to be told apart.
     pub at_game: Vec<Vec<Effect>>,
-    /// Games and clocks.
-    pub strata: Vec<String>,
+    /// Games, and what players without time odds had for a move.
+    pub strata: Vec<(String, Budget)>,
     /// Standard deviation of what is left, points.
     pub residual_sd: f64,
     /// Share of the variance that is explained.
@@ -44,6 +45,8 @@ pub struct SeatEffect {
     pub game: String,
     /// The clock, in words.
     pub clock: String,
+    /// What players without time odds had for a move.
+    pub budget: Budget,
     /// The role.
     pub role: String,
     /// What a player of no effect gets there, points.
@@ -102,7 +105,7 @@ fn named(
     let clock = |at: usize| {
         let stratum = &observations.games[at];
         let (start_clock_ms, play_clock_ms) = (stratum.start_clock_ms, stratum.play_clock_ms);
-        Clock { start_clock_ms, play_clock_ms, nodes: stratum.nodes }.to_string()
+        Clock { start_clock_ms, play_clock_ms, nodes: stratum.nodes }
     };
     let role = |game: &str, role: u32| {
         let at = evidence.games.iter().position(|other| other == game);
@@ -113,14 +116,12 @@ fn named(
     let seats = seats.map(|(&(game, index), effect)| {
         let name = observations.games[game].game.clone();
         let role = role(&name, index);
-        SeatEffect { game: name, clock: clock(game), role, effect }
+        let clock = clock(game);
+        let budget = Budget::of(clock);
+        SeatEffect { game: name, clock: clock.to_string(), budget, role, effect }
     });
     let place = |player: &Arc<str>| observations.players.iter().position(|name| **name == **player);
-    let several = evidence.clocks.len() > 1;
-    let stratum = |at: usize| {
-        let game = &observations.games[at].game;
-        if several { format!("{game}, {}", clock(at)) } else { game.clone() }
-    };
+    let stratum = |at: usize| (observations.games[at].game.clone(), Budget::of(clock(at)));
     let of_player = |player: &Arc<str>| {
         place(player).and_then(|place| interactions.get(place).cloned()).unwrap_or_default()
     };

@@ -8,13 +8,23 @@
 use std::fmt::Write as _;
 
 use super::escape::{Escaped, shortened};
+use crate::evaluation::Budget;
 
 /// Width of all figures, in units of the view box; text is 12 of them high.
 pub(super) const WIDTH: f64 = 560.0;
 /// Colours of series; others repeat them with another mark.
 pub(super) const N_COLOURS: usize = 8;
-/// Characters of a name that fit beside a figure.
-const NAME_CHARS: usize = 22;
+/// Least and greatest room for names beside a figure.
+const MARGINS: [f64; 2] = [70.0, 236.0];
+/// Room for a character of a name, and between the name and the figure.
+const CHARACTER: f64 = 6.7;
+const GAP: f64 = 8.0;
+
+/// Where a figure begins that has these names at its left.
+pub(super) fn left_of<'a>(names: impl Iterator<Item = &'a str>) -> f64 {
+    let longest = names.map(|name| name.chars().count()).max().unwrap_or(0) as f64;
+    (longest * CHARACTER + 2.0 * GAP).clamp(MARGINS[0], MARGINS[1])
+}
 
 /// A figure on its way.
 pub(super) struct Figure {
@@ -112,11 +122,13 @@ impl Figure {
         );
     }
 
-    /// A name that may be too long: cut, and whole when pointed at.
-    pub(super) fn name(&mut self, [x, y]: [f64; 2], anchor: Anchor, name: &str) {
-        self.name_within([x, y], anchor, name, NAME_CHARS);
+    /// The name of a row of a figure that begins at `left`.
+    pub(super) fn row_name(&mut self, left: f64, y: f64, name: &str) {
+        let n_chars = ((left - GAP) / CHARACTER) as usize;
+        self.name_within([left - GAP, y], Anchor::End, name, n_chars);
     }
 
+    /// A name that may be too long: cut, and whole when pointed at.
     pub(super) fn name_within(
         &mut self,
         [x, y]: [f64; 2],
@@ -227,6 +239,14 @@ pub(super) fn tick(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// What a player had for a move, short.
+pub(super) fn budget(budget: Budget) -> String {
+    match budget {
+        Budget::Milliseconds(ms) => time(ms as f64),
+        Budget::Nodes(nodes) => format!("{nodes} nodes"),
+    }
+}
+
 /// A time, short.
 pub(super) fn time(ms: f64) -> String {
     match ms {
@@ -257,7 +277,7 @@ mod tests {
     #[test]
     fn names_are_text() {
         let mut figure = Figure::new("<t>", "d", 10.0);
-        figure.name([0.0, 0.0], Anchor::End, "<script>alert(1)</script>");
+        figure.row_name(200.0, 0.0, "<script>alert(1)</script>");
         figure.mark([0.0, 0.0], 9, "a<b");
         assert!(!figure.html().contains("<script") && figure.html().contains("a&lt;b"));
     }

@@ -1,8 +1,7 @@
 //! Estimates with their intervals, one below the other.
 
-use super::super::figure::{Anchor, Figure, Scale, WIDTH, tick};
+use super::super::figure::{Anchor, Figure, Scale, WIDTH, left_of, tick};
 
-const LEFT: f64 = 160.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 10.0;
 const ROW: f64 = 24.0;
@@ -28,6 +27,7 @@ pub(crate) struct Forest<'a> {
 
 impl Forest<'_> {
     pub(crate) fn html(&self) -> String {
+        let left = left_of(self.rows.iter().map(|row| row.name.as_str()));
         let bottom = TOP + ROW * self.rows.len() as f64;
         let mut figure = Figure::new(self.title, self.description, bottom + 38.0);
         let values =
@@ -36,7 +36,7 @@ impl Forest<'_> {
         let low = values.clone().fold(f64::INFINITY, f64::min);
         let high = values.fold(f64::NEG_INFINITY, f64::max);
         let margin = (high - low) * 0.03;
-        let scale = Scale::linear([low - margin, high + margin], [LEFT, WIDTH - RIGHT]);
+        let scale = Scale::linear([low - margin, high + margin], [left, WIDTH - RIGHT]);
         for value in scale.ticks() {
             let x = scale.at(value);
             figure.line([x, TOP], [x, bottom], "grid");
@@ -48,13 +48,13 @@ impl Forest<'_> {
         }
         for (place, row) in self.rows.iter().enumerate() {
             let y = TOP + ROW * (place as f64 + 0.5);
-            figure.name([LEFT - 8.0, y + 4.0], Anchor::End, &row.name);
+            figure.row_name(left, y + 4.0, &row.name);
             if let Some([low, high]) = row.bounds {
                 figure.line([scale.at(low), y], [scale.at(high), y], "s0 whisker");
             }
             figure.mark([scale.at(row.middle), y], 0, &row.tip);
         }
-        let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
+        let middle = f64::midpoint(left, WIDTH - RIGHT);
         figure.text([middle, bottom + 32.0], Anchor::Middle, "unit", self.unit);
         figure.html()
     }

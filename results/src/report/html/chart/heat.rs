@@ -1,9 +1,8 @@
 //! Numbers of rows and columns as colours.
 
 use super::super::escape::shortened;
-use super::super::figure::{Anchor, Figure, WIDTH};
+use super::super::figure::{Anchor, Figure, WIDTH, left_of};
 
-const LEFT: f64 = 160.0;
 const RIGHT: f64 = 4.0;
 const ROW: f64 = 28.0;
 /// Widest a cell gets, so that few columns do not fill the figure.
@@ -41,29 +40,30 @@ pub(crate) struct Heat<'a> {
 
 impl Heat<'_> {
     pub(crate) fn html(&self) -> String {
+        let left = left_of(self.rows.iter().map(|(name, _)| name.as_str()));
         let n_columns = self.columns.len().max(1) as f64;
-        let width = ((WIDTH - LEFT - RIGHT) / n_columns).min(WIDEST);
+        let width = ((WIDTH - left - RIGHT) / n_columns).min(WIDEST);
         let n_chars = (width / 7.0) as usize;
         let is_slanted =
             self.columns.iter().any(|name| name.chars().count() > n_chars) && n_columns > 1.0;
         let top = if is_slanted { 104.0 } else { 40.0 };
         let height = top + ROW * self.rows.len() as f64 + 6.0;
         let mut figure = Figure::new(self.title, self.description, height);
-        figure.text([LEFT, 12.0], Anchor::Start, "unit", self.across);
+        figure.text([left, 12.0], Anchor::Start, "unit", self.across);
         for (place, name) in self.columns.iter().enumerate() {
-            let x = LEFT + width * (place as f64 + 0.5);
+            let x = left + width * (place as f64 + 0.5);
             if is_slanted {
                 figure.slanted([x - 3.0, top - 6.0], &shortened(name, 16), name);
             } else {
-                figure.name([x, top - 8.0], Anchor::Middle, name);
+                figure.name_within([x, top - 8.0], Anchor::Middle, name, n_chars.max(4));
             }
         }
         for (row, (name, cells)) in self.rows.iter().enumerate() {
             let y = top + ROW * row as f64;
-            figure.name([LEFT - 8.0, y + ROW / 2.0 + 4.0], Anchor::End, name);
+            figure.row_name(left, y + ROW / 2.0 + 4.0, name);
             for (column, cell) in cells.iter().enumerate() {
                 let Some(cell) = cell else { continue };
-                let x = LEFT + width * column as f64;
+                let x = left + width * column as f64;
                 let strength = cell.value.abs().min(1.0);
                 let class = match self.hue {
                     Hue::Sign if cell.value < 0.0 => "heat less",

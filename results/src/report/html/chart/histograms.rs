@@ -1,9 +1,8 @@
 //! Histograms of times, one below the other on one logarithmic scale.
 
-use super::super::figure::{Anchor, Figure, N_COLOURS, Scale, WIDTH, time};
+use super::super::figure::{Anchor, Figure, N_COLOURS, Scale, WIDTH, left_of, time};
 use crate::evaluation::Times;
 
-const LEFT: f64 = 160.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 22.0;
 const ROW: f64 = 46.0;
@@ -31,6 +30,7 @@ pub(crate) struct Histograms<'a> {
 impl Histograms<'_> {
     /// `None` if there is no time at all.
     pub(crate) fn html(&self) -> Option<String> {
+        let left = left_of(self.rows.iter().map(|row| row.name)).max(110.0);
         let bars = || self.rows.iter().flat_map(|row| &row.times.bars);
         let low = bars().map(|bar| bar.low).reduce(f64::min)?;
         let high = bars().map(|bar| bar.high).reduce(f64::max)?;
@@ -38,7 +38,7 @@ impl Histograms<'_> {
         let high = references.fold(high, f64::max);
         let bottom = TOP + ROW * self.rows.len() as f64;
         let mut figure = Figure::new(self.title, self.description, bottom + 22.0);
-        let scale = Scale::log([low, high], [LEFT, WIDTH - RIGHT]);
+        let scale = Scale::log([low, high], [left, WIDTH - RIGHT]);
         for value in scale.ticks() {
             let x = scale.at(value);
             figure.line([x, TOP], [x, bottom], "grid");
@@ -47,21 +47,21 @@ impl Histograms<'_> {
         for (ms, words) in self.references.iter().filter(|(ms, _)| *ms > 0.0) {
             let x = scale.at(*ms);
             figure.line([x, TOP - 4.0], [x, bottom], "axis dashed");
-            let is_left = x < f64::midpoint(LEFT, WIDTH);
+            let is_left = x < f64::midpoint(left, WIDTH);
             let (at, anchor) =
                 if is_left { (x, Anchor::Start) } else { (x.min(WIDTH - 4.0), Anchor::End) };
             figure.text([at, TOP - 8.0], anchor, "tick", words);
         }
         for (place, row) in self.rows.iter().enumerate() {
             let base = TOP + ROW * (place as f64 + 1.0) - 2.0;
-            figure.line([LEFT, base], [WIDTH - RIGHT, base], "grid");
-            figure.name([LEFT - 8.0, base - 14.0], Anchor::End, row.name);
+            figure.line([left, base], [WIDTH - RIGHT, base], "grid");
+            figure.row_name(left, base - 14.0, row.name);
             let of = format!("{} {}", row.times.n, self.what);
-            figure.text([LEFT - 8.0, base], Anchor::End, "tick", &of);
+            figure.text([left - 8.0, base], Anchor::End, "tick", &of);
             let most = row.times.bars.iter().map(|bar| bar.n).max().unwrap_or(1).max(1) as f64;
             let class = format!("s{} fill", row.series % N_COLOURS);
             for bar in &row.times.bars {
-                let (left, right) = (scale.at(bar.low), scale.at(bar.high));
+                let (from, to) = (scale.at(bar.low), scale.at(bar.high));
                 let height = (bar.n as f64 / most * BAR).max(1.0);
                 let share = bar.n as f64 / row.times.n.max(1) as f64 * 100.0;
                 let tip = format!(
@@ -73,8 +73,8 @@ impl Histograms<'_> {
                     time(bar.low),
                     time(bar.high)
                 );
-                let size = [right - left - 1.0, height];
-                figure.rectangle([left + 0.5, base - height], size, &class, 0.85, &tip);
+                let size = [to - from - 1.0, height];
+                figure.rectangle([from + 0.5, base - height], size, &class, 0.85, &tip);
             }
             if let Some([median, ..]) = row.times.quantiles {
                 let x = scale.at(median);

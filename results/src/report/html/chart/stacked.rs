@@ -1,8 +1,7 @@
 //! Bars whose parts add up.
 
-use super::super::figure::{Anchor, Figure, Scale, WIDTH, tick};
+use super::super::figure::{Anchor, Figure, Scale, WIDTH, left_of, tick};
 
-const LEFT: f64 = 160.0;
 const RIGHT: f64 = 16.0;
 const ROW: f64 = 26.0;
 
@@ -24,12 +23,13 @@ pub(crate) struct Stacked<'a> {
 
 impl Stacked<'_> {
     pub(crate) fn html(&self) -> String {
+        let left = left_of(self.rows.iter().map(|(name, _)| name.as_str()));
         let mut legend = vec![];
-        let (mut x, mut y) = (LEFT, 14.0);
+        let (mut x, mut y) = (left, 14.0);
         for (name, class) in self.parts {
             let width = 24.0 + 7.0 * name.chars().count() as f64;
-            if x + width > WIDTH && x > LEFT {
-                (x, y) = (LEFT, y + 18.0);
+            if x + width > WIDTH && x > left {
+                (x, y) = (left, y + 18.0);
             }
             legend.push((x, y, name, class));
             x += width;
@@ -43,7 +43,7 @@ impl Stacked<'_> {
         }
         let sum = |parts: &Vec<Part>| parts.iter().map(|part| part.size).sum::<f64>();
         let longest = self.rows.iter().map(|(_, parts)| sum(parts)).fold(0.0, f64::max);
-        let scale = Scale::linear([0.0, longest], [LEFT, WIDTH - RIGHT]);
+        let scale = Scale::linear([0.0, longest], [left, WIDTH - RIGHT]);
         for value in scale.ticks() {
             let x = scale.at(value);
             figure.line([x, top], [x, bottom], "grid");
@@ -51,18 +51,18 @@ impl Stacked<'_> {
         }
         for (place, (name, parts)) in self.rows.iter().enumerate() {
             let y = top + ROW * place as f64;
-            figure.name([LEFT - 8.0, y + ROW / 2.0 + 4.0], Anchor::End, name);
+            figure.row_name(left, y + ROW / 2.0 + 4.0, name);
             let mut from = 0.0;
             for (part, (_, class)) in parts.iter().zip(self.parts) {
-                let (left, right) = (scale.at(from), scale.at(from + part.size));
+                let (begin, end) = (scale.at(from), scale.at(from + part.size));
                 from += part.size;
                 if part.size > 0.0 {
-                    let size = [(right - left - 0.7).max(0.5), ROW - 6.0];
-                    figure.rectangle([left, y + 3.0], size, class, 1.0, &part.tip);
+                    let size = [(end - begin - 0.7).max(0.5), ROW - 6.0];
+                    figure.rectangle([begin, y + 3.0], size, class, 1.0, &part.tip);
                 }
             }
         }
-        let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
+        let middle = f64::midpoint(left, WIDTH - RIGHT);
         figure.text([middle, bottom + 32.0], Anchor::Middle, "unit", self.unit);
         figure.html()
     }

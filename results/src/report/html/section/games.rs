@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::super::chart::{Forest, Heat, HeatCell, Hue, Interval};
+use super::super::figure::budget;
 use super::super::table::{Cell, Column, Table, interval, name, number};
 use super::super::{Page, words};
 use super::{Section, abreast, paragraph};
-use crate::evaluation::SeatEffects;
+use crate::evaluation::{Budget, SeatEffects};
 use crate::standings::{Estimate, Standings};
 use crate::stats::effects::Effect;
 
@@ -176,16 +177,18 @@ fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
     html + &Table { id: "effect-table", caption, columns, rows: rows.collect() }.html()
 }
 
+fn has_several_clocks(effects: &SeatEffects) -> bool {
+    effects.strata.iter().any(|(_, budget)| *budget != effects.strata[0].1)
+}
+
 fn seat_forest(effects: &SeatEffects) -> String {
     if effects.seats.len() > MOST_ROWS || effects.seats.is_empty() {
         return String::new();
     }
-    let mut clocks: Vec<&str> = effects.seats.iter().map(|seat| &*seat.clock).collect();
-    clocks.sort_unstable();
-    clocks.dedup();
+    let several = has_several_clocks(effects);
     let rows = effects.seats.iter().map(|seat| {
-        let clock = if clocks.len() > 1 { format!(", {}", seat.clock) } else { String::new() };
-        let full = format!("{}, {}{clock}", seat.role, seat.game);
+        let clock = if several { format!(", {}", budget(seat.budget)) } else { String::new() };
+        let full = format!("{}, {}{clock}", seat.game, seat.role);
         let Effect { points, interval, .. } = seat.effect;
         let tip = format!("{full}: {} {}", words::points(points), words::interval(Some(interval)));
         Interval { name: full, middle: points, bounds: Some(interval), tip }
@@ -207,6 +210,10 @@ fn interactions(page: &Page<'_>, effects: &SeatEffects) -> String {
     if effects.at_game.is_empty() || names.len() > MOST || effects.strata.len() > MOST_ROWS {
         return String::new();
     }
+    let several = has_several_clocks(effects);
+    let stratum = |(game, of): &(String, Budget)| {
+        if several { format!("{game}, {}", budget(*of)) } else { game.clone() }
+    };
     let most = effects.at_game.iter().flatten().map(|effect| effect.points.abs());
     let most = most.fold(1.0, f64::max);
     let cell = |at: usize, player: usize| {
@@ -217,14 +224,14 @@ fn interactions(page: &Page<'_>, effects: &SeatEffects) -> String {
             tip: format!(
                 "{} at {}: {} {} points more than its strength elsewhere says",
                 names[player],
-                effects.strata[at],
+                stratum(&effects.strata[at]),
                 words::points(effect.points),
                 words::interval(Some(effect.interval))
             ),
         })
     };
-    let row = |(at, stratum): (usize, &String)| {
-        (stratum.clone(), (0..names.len()).map(|player| cell(at, player)).collect())
+    let row = |(at, of): (usize, &(String, Budget))| {
+        (stratum(of), (0..names.len()).map(|player| cell(at, player)).collect())
     };
     Heat {
         title: "Who is better here than elsewhere",

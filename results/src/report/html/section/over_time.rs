@@ -1,7 +1,7 @@
 //! Strength against time to think.
 
 use super::super::chart::{Lines, Point, Series};
-use super::super::figure::{tick, time};
+use super::super::figure::{budget, tick, time};
 use super::super::table::{Cell, Table, interval, name, number};
 use super::super::{Page, words};
 use super::{Section, abreast, paragraph};
@@ -38,7 +38,7 @@ fn lines(over_time: &[OverTime], names: &[&str], nodes: bool) -> String {
             bounds: reward.interval,
             tip: format!(
                 "{name} with {}: {} {} from {} matches in {} blocks",
-                shown(point.budget),
+                budget(point.budget),
                 words::points(reward.mean?),
                 words::interval(reward.interval),
                 reward.n_matches,
@@ -69,13 +69,6 @@ fn lines(over_time: &[OverTime], names: &[&str], nodes: bool) -> String {
         series,
     };
     lines.html().unwrap_or_default()
-}
-
-fn shown(budget: Budget) -> String {
-    match budget {
-        Budget::Milliseconds(ms) => time(ms as f64),
-        Budget::Nodes(nodes) => format!("{nodes} nodes"),
-    }
 }
 
 fn per_doubling(over_time: &[OverTime], names: &[&str], level: f64) -> String {
@@ -121,7 +114,7 @@ fn at_each_clock(over_time: &[OverTime], names: &[&str]) -> String {
     let row = |name: &str, point: &TimePoint| {
         vec![
             Cell::text(name),
-            Cell::amount(point.budget.amount() as f64, shown(point.budget)),
+            Cell::amount(point.budget.amount() as f64, budget(point.budget)),
             Cell::text(&point.clock),
             Cell::points(point.reward.mean),
             Cell::interval(point.reward.interval),
