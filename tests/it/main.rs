@@ -10,6 +10,8 @@ mod batches;
 #[cfg(test)]
 mod breakdowns;
 #[cfg(test)]
+mod browser;
+#[cfg(test)]
 mod fake_player;
 #[cfg(test)]
 mod game_commands;
@@ -23,6 +25,8 @@ mod play;
 mod preflight;
 #[cfg(test)]
 mod protocol;
+#[cfg(test)]
+mod report_page;
 #[cfg(test)]
 mod resume;
 #[cfg(test)]

@@ -55,7 +55,7 @@ pub(super) fn worth_replaying(
         *kept = candidate.min(*kept);
     }
     for (game, (_, job)) in best {
-        let reason = format!("the best that met at {game}");
+        let reason = format!("the best at {game}");
         if let Some(also) = worth.get_mut(&job) {
             *also = format!("{reason}; {also}");
         } else if worth.len() < n {
@@ -99,7 +99,7 @@ mod tests {
             evaluation.standings.players.iter().take(2).map(|row| row.player.as_str()).collect();
         let mut games = 0;
         for (record, reason) in evaluation.records() {
-            if reason.starts_with("the best that met") {
+            if reason.starts_with("the best at ") {
                 games += 1;
                 assert!(record.seats.iter().all(|seat| best.contains(&seat.player.as_str())));
             } else {

@@ -43,10 +43,12 @@ impl Heat<'_> {
         let left = left_of(self.rows.iter().map(|(name, _)| name.as_str()));
         let n_columns = self.columns.len().max(1) as f64;
         let width = ((WIDTH - left - RIGHT) / n_columns).min(WIDEST);
-        let n_chars = (width / 7.0) as usize;
+        let n_chars = (width / 6.4) as usize;
         let is_slanted =
             self.columns.iter().any(|name| name.chars().count() > n_chars) && n_columns > 1.0;
-        let top = if is_slanted { 104.0 } else { 40.0 };
+        let longest = self.columns.iter().map(|name| name.chars().count().min(16)).max();
+        // Slanted names are as high as they are wide.
+        let top = if is_slanted { 34.0 + 4.9 * longest.unwrap_or(0) as f64 } else { 40.0 };
         let height = top + ROW * self.rows.len() as f64 + 6.0;
         let mut figure = Figure::new(self.title, self.description, height);
         figure.text([left, 12.0], Anchor::Start, "unit", self.across);

@@ -44,13 +44,14 @@ impl Histograms<'_> {
             figure.line([x, TOP], [x, bottom], "grid");
             figure.text([x, bottom + 15.0], Anchor::Middle, "tick", &time(value));
         }
+        let mut last = f64::NEG_INFINITY;
         for (ms, words) in self.references.iter().filter(|(ms, _)| *ms > 0.0) {
             let x = scale.at(*ms);
             figure.line([x, TOP - 4.0], [x, bottom], "axis dashed");
-            let is_left = x < f64::midpoint(left, WIDTH);
-            let (at, anchor) =
-                if is_left { (x, Anchor::Start) } else { (x.min(WIDTH - 4.0), Anchor::End) };
-            figure.text([at, TOP - 8.0], anchor, "tick", words);
+            if x - last > 7.0 * words.chars().count() as f64 {
+                figure.text([x.min(WIDTH - 20.0), TOP - 8.0], Anchor::Middle, "tick", words);
+                last = x;
+            }
         }
         for (place, row) in self.rows.iter().enumerate() {
             let base = TOP + ROW * (place as f64 + 1.0) - 2.0;
@@ -77,7 +78,7 @@ impl Histograms<'_> {
                 figure.rectangle([from + 0.5, base - height], size, &class, 0.85, &tip);
             }
             if let Some([median, ..]) = row.times.quantiles {
-                let x = scale.at(median);
+                let x = scale.at(median.max(low));
                 figure.line([x, base - BAR], [x, base], "median");
             }
         }

@@ -52,16 +52,17 @@ fn faults(page: &Page<'_>) -> String {
         rows.find(|row| row.player == player && row.kind == kind).map_or(0, |row| row.n)
     };
     let words = |kind: FaultKind| kind.name().replace('_', " ");
+    let occurred = |kind: &FaultKind| standings.faults.iter().any(|row| row.kind == *kind);
+    let kinds: Vec<FaultKind> = FaultKind::ALL.into_iter().filter(occurred).collect();
     let row = |&name: &&str| {
         let part = |kind: FaultKind| {
             let n = times(name, kind);
             Part { size: n as f64, tip: format!("{name}: {}, {n} times", words(kind)) }
         };
-        (name.to_owned(), FaultKind::ALL.map(part).into())
+        (name.to_owned(), kinds.iter().copied().map(part).collect())
     };
-    let classes: Vec<(String, String)> = (FaultKind::ALL.iter().enumerate())
-        .map(|(at, &kind)| (words(kind), format!("s{at} fill")))
-        .collect();
+    let classes: Vec<(String, String)> =
+        (kinds.iter()).map(|&kind| (words(kind), format!("s{} fill", kind as usize))).collect();
     let stacked = Stacked {
         title: "Faults",
         description: "How often each kind occurred, in all matches, scored or not.",

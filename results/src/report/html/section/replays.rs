@@ -49,11 +49,11 @@ const VIEWER: &str = "\
 <div class=\"viewer-side\"><p id=\"viewer-step\" aria-live=\"polite\"></p>
 <ul id=\"viewer-moves\"></ul><ul id=\"viewer-facts\"></ul></div></div>
 <div class=\"controls\">
-<button type=\"button\" data-go=\"first\" aria-label=\"first position\">⏮</button>
+<button type=\"button\" data-go=\"first\" aria-label=\"first position\">|◀</button>
 <button type=\"button\" data-go=\"back\" aria-label=\"a step back\">◀</button>
 <input type=\"range\" id=\"viewer-slider\" min=\"0\" value=\"0\" aria-label=\"step\">
 <button type=\"button\" data-go=\"on\" aria-label=\"a step on\">▶</button>
-<button type=\"button\" data-go=\"last\" aria-label=\"last position\">⏭</button>
+<button type=\"button\" data-go=\"last\" aria-label=\"last position\">▶|</button>
 </div></div>
 <noscript><p>Replays need JavaScript.</p></noscript>
 ";
