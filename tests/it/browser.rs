@@ -16,7 +16,7 @@ const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chro
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A browser with one page.
-pub struct Browser {
+pub(crate) struct Browser {
     child: Child,
     socket: WebSocket<TcpStream>,
     session: String,
@@ -39,7 +39,7 @@ impl Browser {
     /// # Panics
     /// If there is none under `CI=true`, or it does not start.
     #[expect(clippy::print_stderr, reason = "a test that does not run must say so")]
-    pub fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
         let profile = tempfile::tempdir().unwrap();
         let Some(mut child) = NAMES.iter().find_map(|name| spawn(name, profile.path())) else {
             let is_ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
@@ -70,7 +70,7 @@ impl Browser {
     ///
     /// # Panics
     /// If the browser calls it an error, or does not answer.
-    pub fn call(&mut self, method: &str, parameters: Value) -> Value {
+    pub(crate) fn call(&mut self, method: &str, parameters: Value) -> Value {
         self.n_sent += 1;
         let mut command = json!({ "id": self.n_sent, "method": method, "params": parameters });
         if !self.session.is_empty() {
@@ -96,7 +96,7 @@ impl Browser {
     }
 
     /// Opens a file and waits until it is loaded.
-    pub fn open(&mut self, file: &Path) {
+    pub(crate) fn open(&mut self, file: &Path) {
         let url = format!("file://{}", file.canonicalize().unwrap().display());
         self.events.clear();
         self.call("Page.navigate", json!({ "url": url }));
@@ -110,7 +110,7 @@ impl Browser {
     ///
     /// # Panics
     /// If it throws.
-    pub fn evaluate(&mut self, expression: &str) -> Value {
+    pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
         let parameters =
             json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
         let found = self.call("Runtime.evaluate", parameters);
@@ -119,7 +119,7 @@ impl Browser {
     }
 
     /// Presses a key on whatever has the focus.
-    pub fn press(&mut self, key: &str) {
+    pub(crate) fn press(&mut self, key: &str) {
         for kind in ["rawKeyDown", "keyUp"] {
             self.call("Input.dispatchKeyEvent", json!({ "type": kind, "key": key, "code": key }));
         }
@@ -127,7 +127,7 @@ impl Browser {
 
     /// All that went wrong since the page was opened, and all that it asked for
     /// beside itself.
-    pub fn complaints(&mut self) -> Vec<String> {
+    pub(crate) fn complaints(&mut self) -> Vec<String> {
         // Answers come after what happened before.
         self.evaluate("0");
         let complaint = |event: &Value| {

@@ -17,8 +17,8 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         let of = format!("{meaning} {} matches count.", standings.n_matches);
         columns.push(number(word, &format!("Mean reward. {of}")));
         columns.push(interval(
-            &format!("{word}, interval"),
-            &format!("From resamples of whole blocks. {of}"),
+            &format!("{word} interval"),
+            &format!("From 1000 resamples of whole blocks. {of}"),
         ));
         columns.push(number("rank", &format!("By that mean reward. {of}")));
         for (row, standing) in rows.iter_mut().zip(&standings.rows) {

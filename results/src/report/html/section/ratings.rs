@@ -58,9 +58,9 @@ fn columns(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
         let elo = rating.values.iter().map(|&elo| Cell::decimal(Some(elo), 0));
         columns.push((number(word, meaning), elo.collect()));
         let bounds = (0..rating.values.len()).map(|player| Cell::interval(bounds(rating, player)));
-        let meaning = "The rating and 1.96 robust standard errors to either side, clustered by \
+        let meaning = "95 %: the rating and 1.96 robust standard errors to either side, clustered by \
                        block.";
-        columns.push((interval(&format!("{word}, 95 % interval"), meaning), bounds.collect()));
+        columns.push((interval(&format!("{word} interval"), meaning), bounds.collect()));
     }
     if let Some(rating) = &ratings.copeland {
         let meaning = format!(

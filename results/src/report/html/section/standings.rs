@@ -29,7 +29,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         ),
         interval(&level, &format!("Where the mean reward may be: {resamples}.")),
         number("behind", "The leader's mean less this player's, over the games both played."),
-        interval("behind, interval", &format!("Where that difference may be: {resamples}.")),
+        interval("behind interval", &format!("Where that difference may be: {resamples}.")),
     ];
     if let Some(ranks) = ranks {
         let of = format!(
