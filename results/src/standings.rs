@@ -20,7 +20,9 @@ use crate::bootstrap::Bootstrap;
 use crate::evidence::{Clock, Evidence};
 use crate::files;
 use crate::journal::JournalError;
-use counts::{balance, count_blocks, cross_table, faults, goal_flags, timing, unscored};
+use counts::{
+    balance, count_blocks, cross_table, encounters, faults, goal_flags, timing, unscored,
+};
 use frame::frame;
 use means::{by_clock, by_game, by_role, order, players};
 use samples::{Sampled, sample};
@@ -59,9 +61,10 @@ pub(crate) fn compute(
     evidence: &mut Evidence,
     bootstrap: &Bootstrap,
 ) -> Result<Standings, PolarsError> {
+    let encounters = encounters(evidence);
+    let cells = cells(evidence);
     let frame = frame(evidence)?;
     let evidence = &*evidence;
-    let cells = cells(&frame)?;
     let (n_blocks, n_incomplete_blocks) = count_blocks(&frame)?;
     let records = strata(&cells, evidence);
     let sampled: Vec<Vec<Sampled>> =
@@ -85,7 +88,7 @@ pub(crate) fn compute(
         by_game: by_game(evidence, &sampled, &order, bootstrap),
         by_role: by_role(evidence, &sampled, &order, bootstrap),
         by_clock: by_clock(evidence, &sampled, &order, bootstrap),
-        cross_table: cross_table(&frame, evidence, &order)?,
+        cross_table: cross_table(&encounters, evidence, &order),
         balance: balance(&frame, evidence)?,
         faults: faults(evidence, &order),
         timing: timing(evidence, &order),
