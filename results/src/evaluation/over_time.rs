@@ -137,8 +137,11 @@ mod tests {
         for job in 0..24u64 {
             let step = job / 8;
             let a = 60 + 10 * step as u8;
-            let (players, rewards) =
-                if job % 2 == 0 { (["a", "b"], [a, 100 - a]) } else { (["b", "a"], [100 - a, a]) };
+            let (players, rewards) = if job.is_multiple_of(2) {
+                (["a", "b"], [a, 100 - a])
+            } else {
+                (["b", "a"], [100 - a, a])
+            };
             let record = sample::record(job, "x", players, rewards);
             records.push(MatchRecord { play_clock_ms: 1000 << step, ..record });
         }

@@ -224,7 +224,7 @@ mod tests {
         let mut matches = vec![];
         for job in 0..60u64 {
             let [first, second] = pairings[(job / 2 % 3) as usize];
-            let players = if job % 2 == 0 { [first, second] } else { [second, first] };
+            let players = if job.is_multiple_of(2) { [first, second] } else { [second, first] };
             let record = sample::record(job, "game", players, rewards(job, players));
             matches.push(ScoredMatch::from(&record));
         }

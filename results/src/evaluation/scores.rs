@@ -180,16 +180,15 @@ impl Sums<'_> {
     pub(super) fn payoffs(&self) -> Vec<Vec<f64>> {
         let n_players = self.scores.n_players;
         let mut payoffs = vec![vec![0.0; n_players]; n_players];
-        for second in 1..n_players {
-            for first in 0..second {
-                let of_pair = self.met.iter().skip(pair(first, second) as usize);
-                let met = of_pair.step_by(self.n_pairs).filter(|met| met.n > 0.0);
-                let (sum, n) =
-                    met.fold((0.0, 0.0), |(sum, n), met| (sum + met.margin / met.n, n + 1.0));
-                if n > 0.0 {
-                    payoffs[first][second] = rounded(sum / n);
-                    payoffs[second][first] = -rounded(sum / n);
-                }
+        let pairs = (0..n_players).flat_map(|second| (0..second).map(move |first| (first, second)));
+        for (first, second) in pairs {
+            let of_pair = self.met.iter().skip(pair(first, second) as usize);
+            let met = of_pair.step_by(self.n_pairs).filter(|met| met.n > 0.0);
+            let (sum, n) =
+                met.fold((0.0, 0.0), |(sum, n), met| (sum + met.margin / met.n, n + 1.0));
+            if n > 0.0 {
+                payoffs[first][second] = rounded(sum / n);
+                payoffs[second][first] = -rounded(sum / n);
             }
         }
         payoffs

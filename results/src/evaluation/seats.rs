@@ -168,7 +168,7 @@ mod tests {
         // The first seat is worth 20 points, player a 30 more than b.
         let record = |job: u64| {
             let (players, rewards) =
-                if job % 2 == 0 { (["a", "b"], [75, 25]) } else { (["b", "a"], [45, 55]) };
+                if job.is_multiple_of(2) { (["a", "b"], [75, 25]) } else { (["b", "a"], [45, 55]) };
             sample::record(job, "x", players, rewards)
         };
         let records: Vec<MatchRecord> = (0..40).map(record).collect();

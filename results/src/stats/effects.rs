@@ -304,11 +304,11 @@ fn residuals(
     fitted: &DVector<f64>,
 ) -> (DMatrix<f64>, f64, usize) {
     // What is expected depends on who sits where, of which there are few cases.
-    let mut cells: BTreeMap<(usize, usize), (Vec<(usize, f64)>, f64)> = BTreeMap::new();
+    let mut cells = BTreeMap::new();
     for observation in rewards {
         cells.entry((observation.player, observation.seat)).or_insert_with(|| {
             let row = columns.row(observation);
-            let expected = row.iter().map(|&(i, a)| a * fitted[i]).sum();
+            let expected: f64 = row.iter().map(|&(i, a)| a * fitted[i]).sum();
             (row, expected)
         });
     }

@@ -17,7 +17,7 @@ pub(super) const N_COLOURS: usize = 8;
 /// Least and greatest room for names beside a figure.
 const MARGINS: [f64; 2] = [70.0, 236.0];
 /// Room for a character of a name, and between the name and the figure.
-const CHARACTER: f64 = 6.7;
+const CHARACTER: f64 = 7.2;
 const GAP: f64 = 8.0;
 
 /// Where a figure begins that has these names at its left.
