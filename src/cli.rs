@@ -73,6 +73,10 @@ enum Command {
     Play(commands::play::Arguments),
     /// Report who is stronger, from a run's results.
     Report(commands::report::Arguments),
+    /// Put the parts of a schedule together that were played apart.
+    Merge(commands::merge::Arguments),
+    /// Compare two runs: what changed for each player, and how sure that is.
+    Compare(commands::compare::Arguments),
     /// Step through a match that was played.
     Replay(commands::replay::Arguments),
     /// Write a run's matches in the form of other programs.
@@ -93,6 +97,8 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Play(arguments) => commands::play::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
+        Command::Merge(arguments) => commands::merge::execute(&arguments),
+        Command::Compare(arguments) => commands::compare::execute(&arguments),
         Command::Replay(arguments) => commands::replay::execute(&arguments),
         Command::Export(arguments) => commands::export::execute(&arguments),
         Command::Players(arguments) => commands::players::execute(&arguments),

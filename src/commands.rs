@@ -1,7 +1,9 @@
 //! One file for each command: its arguments, and what it does with them.
 
+pub mod compare;
 pub mod export;
 pub mod game;
+pub mod merge;
 pub mod play;
 pub mod players;
 pub mod replay;

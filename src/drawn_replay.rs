@@ -74,10 +74,11 @@ pub fn drawn_replay(
     record: &MatchRecord,
     reason: &str,
 ) -> Result<Replay, RecordedError> {
-    let game = run.game(record)?;
-    let positions = positions(&mut *run.machine(record)?, record)?;
+    let machine = run.machine(record)?;
+    let positions = positions(machine, record)?;
+    let game = machine.game();
     let mut facts = Numbered::default();
-    let mut drawing = board::find(&game, &positions).map(Drawing::new);
+    let mut drawing = board::find(game, &positions).map(Drawing::new);
     let mut steps = Vec::with_capacity(positions.len());
     for (at, position) in positions.iter().enumerate() {
         let mut step = ReplayStep::default();

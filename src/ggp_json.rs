@@ -37,9 +37,9 @@ pub struct GgpMatch {
     pub goal_values: Option<Vec<u8>>,
     /// Seconds; -1, since there is no preview.
     pub preview_clock: i64,
-    /// Seconds.
+    /// Seconds, rounded up.
     pub start_clock: u64,
-    /// Seconds.
+    /// Seconds, rounded up.
     pub play_clock: u64,
     /// Ids of the players, in role order.
     pub player_names_from_host: Vec<String>,
@@ -97,8 +97,8 @@ impl GgpMatch {
             errors: std::iter::once(starts.collect()).chain(steps).collect(),
             goal_values: rewards.filter(|_| record.ending == Ending::Terminal),
             preview_clock: -1,
-            start_clock: record.start_clock_ms / 1000,
-            play_clock: record.play_clock_ms / 1000,
+            start_clock: record.start_clock_ms.div_ceil(1000),
+            play_clock: record.play_clock_ms.div_ceil(1000),
             player_names_from_host: record.seats.iter().map(|seat| seat.player.clone()).collect(),
             tournament_name_from_host: run.to_owned(),
             scrambled,

@@ -12,25 +12,25 @@ use results::journal::JournalError;
 use results::matches::each_match;
 use results::record::MatchRecord;
 
-use crate::game_source::GameSourceError;
+use crate::game_source::{GameSourceError, edit_distance};
 use crate::spec::{self, Overrides, Spec, SpecError};
 
 /// A run's folder, read.
-#[derive(Debug)]
 pub struct RecordedRun {
     folder: PathBuf,
     spec: Spec,
-    games: BTreeMap<String, Arc<Game>>,
+    /// A reasoner for each game asked for.
+    machines: BTreeMap<String, Box<dyn StateMachine>>,
 }
 
 /// Why a match cannot be shown. Messages fit after "failed to".
 #[derive(Debug, thiserror::Error)]
 pub enum RecordedError {
     /// The folder holds no run, or not all of it.
-    #[error("read the run's {}", path.display())]
+    #[error("find a run in {}: {} cannot be read", run.display(), SPEC_LOCK)]
     Lock {
-        /// The file.
-        path: PathBuf,
+        /// The folder.
+        run: PathBuf,
         /// What the system says.
         #[source]
         source: std::io::Error,
@@ -42,12 +42,24 @@ pub enum RecordedError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// No match is called so.
-    #[error("find a match called `{name}` in {}; a match is named by its job's number, its job_id or its match_id (columns of matches.csv)", run.display())]
+    #[error("find a match called `{name}` in {}, {}; a match is named by its job, job_id or match_id (columns of matches.csv)", run.display(), candidates(*n_matches, near))]
     NoMatch {
         /// What was asked for.
         name: String,
         /// Where.
         run: PathBuf,
+        /// Matches there are.
+        n_matches: u64,
+        /// Those that are called nearly so.
+        near: Vec<String>,
+    },
+    /// Several matches are called so.
+    #[error("tell which match `{name}` is: it may be {}", alternatives(matches))]
+    Ambiguous {
+        /// What was asked for.
+        name: String,
+        /// What it may be; not all, if they are many.
+        matches: Vec<String>,
     },
     /// The rulesheet is not what it was.
     #[error("show a match of `{game}`: its rulesheet has changed since it was played")]
@@ -77,6 +89,22 @@ pub enum RecordedError {
     },
 }
 
+fn candidates(n_matches: u64, near: &[String]) -> String {
+    match (n_matches, near) {
+        (0, _) => "which has none yet".to_owned(),
+        (1, near) => format!("whose only match is {}", near.join("")),
+        (_, []) => format!("which has {n_matches} others"),
+        (_, near) => format!("which has {n_matches} others, such as {}", alternatives(near)),
+    }
+}
+
+fn alternatives(names: &[String]) -> String {
+    match names {
+        [most @ .., last] if !most.is_empty() => format!("{} or {last}", most.join(", ")),
+        names => names.concat(),
+    }
+}
+
 impl RecordedRun {
     /// Reads the spec of the run in `folder`.
     ///
@@ -85,9 +113,9 @@ impl RecordedRun {
     pub fn open(folder: &Path) -> Result<Self, RecordedError> {
         let path = folder.join(SPEC_LOCK);
         let text = std::fs::read_to_string(&path)
-            .map_err(|source| RecordedError::Lock { path: path.clone(), source })?;
+            .map_err(|source| RecordedError::Lock { run: folder.to_owned(), source })?;
         let spec = spec::read(&text, &path.display().to_string(), folder, &Overrides::default())?;
-        Ok(Self { folder: folder.to_owned(), spec, games: BTreeMap::new() })
+        Ok(Self { folder: folder.to_owned(), spec, machines: BTreeMap::new() })
     }
 
     /// What was run.
@@ -96,50 +124,53 @@ impl RecordedRun {
         &self.spec
     }
 
-    /// The match that `name` means: a job's number, or the beginning of a job's
-    /// id, or a match's id.
+    /// The match that `name` means: a job's number, or a job's or match's id, or
+    /// the beginning of one.
     ///
     /// # Errors
-    /// If there is none, or the journal cannot be read.
+    /// If there is none or more than one, or the journal cannot be read.
     pub fn find(&self, name: &str) -> Result<MatchRecord, RecordedError> {
         let number: Option<u64> = name.parse().ok();
-        let mut found = None;
+        let mut exact = None;
+        let mut begun = Vec::new();
+        let mut near = Vec::new();
+        let mut n_matches = 0;
         each_match(&self.folder, |record| {
-            let is_meant = number == Some(record.job)
-                || record.match_id == name
-                || (name.len() >= 6 && record.job_id.starts_with(name));
-            if is_meant {
-                found = Some(record);
+            n_matches += 1;
+            let ids = [record.job_id.as_str(), record.match_id.as_str(), hexadecimal(&record)];
+            if number == Some(record.job) || ids.contains(&name) {
+                exact = Some(record);
                 return ControlFlow::Break(());
             }
+            if name.len() >= MIN_BEGINNING && ids.iter().any(|id| id.starts_with(name)) {
+                begun.push(record);
+            } else {
+                let by_id = |id: &&str| edit_distance(name, &id[..id.len().min(name.len())]);
+                let by_number = number.map(|number| number.abs_diff(record.job));
+                let by_id = ids.iter().map(by_id).min().unwrap_or(usize::MAX);
+                near.push((by_number.unwrap_or(by_id as u64), shown(&record)));
+                near.sort();
+                near.truncate(3);
+            }
+            // Two show that it is not clear which is meant, unless one is exact.
+            begun.truncate(3);
             ControlFlow::Continue(())
         })?;
-        found.ok_or_else(|| RecordedError::NoMatch {
-            name: name.to_owned(),
-            run: self.folder.clone(),
-        })
-    }
-
-    /// The game of a match.
-    ///
-    /// # Errors
-    /// If its rulesheet is not what it was.
-    pub fn game(&mut self, record: &MatchRecord) -> Result<Arc<Game>, RecordedError> {
-        if let Some(game) = self.games.get(&record.game) {
-            return Ok(Arc::clone(game));
+        if let Some(record) = exact {
+            return Ok(record);
         }
-        let changed = || RecordedError::Changed { game: record.game.clone() };
-        let mut entries = self.spec.games.iter();
-        let entry = entries.find(|entry| entry.source.name == record.game).ok_or_else(changed)?;
-        if entry.text_hash() != record.game_hash {
-            return Err(changed());
+        let name = name.to_owned();
+        match begun.len() {
+            1 => Ok(begun.remove(0)),
+            0 => {
+                let near = near.into_iter().map(|(_, shown)| shown).collect();
+                Err(RecordedError::NoMatch { name, run: self.folder.clone(), n_matches, near })
+            }
+            _ => {
+                let matches = begun.iter().map(shown).collect();
+                Err(RecordedError::Ambiguous { name, matches })
+            }
         }
-        let checked = entry.source.clone().check(entry.reading);
-        let diagnostics = checked.diagnostics;
-        let game =
-            checked.game.ok_or_else(|| Box::new(GameSourceError::Broken(Box::new(diagnostics))))?;
-        self.games.insert(record.game.clone(), Arc::clone(&game));
-        Ok(game)
     }
 
     /// A reasoner for the game of a match.
@@ -149,11 +180,40 @@ impl RecordedRun {
     pub fn machine(
         &mut self,
         record: &MatchRecord,
-    ) -> Result<Box<dyn StateMachine>, RecordedError> {
-        let game = self.game(record)?;
-        state_machine_for(game, self.spec.guards.clone())
-            .map_err(|source| RecordedError::Reasoning { game: record.game.clone(), source })
+    ) -> Result<&mut dyn StateMachine, RecordedError> {
+        if !self.machines.contains_key(&record.game) {
+            let game = self.game(record)?;
+            let machine = state_machine_for(game, self.spec.guards.clone())
+                .map_err(|source| RecordedError::Reasoning { game: record.game.clone(), source })?;
+            self.machines.insert(record.game.clone(), machine);
+        }
+        Ok(&mut **self.machines.get_mut(&record.game).expect("it was put there just now"))
     }
+
+    fn game(&self, record: &MatchRecord) -> Result<Arc<Game>, RecordedError> {
+        let changed = || RecordedError::Changed { game: record.game.clone() };
+        let mut entries = self.spec.games.iter();
+        let entry = entries.find(|entry| entry.source.name == record.game).ok_or_else(changed)?;
+        if entry.text_hash() != record.game_hash {
+            return Err(changed());
+        }
+        let checked = entry.source.clone().check(entry.reading);
+        let diagnostics = checked.diagnostics;
+        let broken = || Box::new(GameSourceError::Broken(Box::new(diagnostics)));
+        Ok(checked.game.ok_or_else(broken)?)
+    }
+}
+
+/// Letters of an id that may stand for it.
+const MIN_BEGINNING: usize = 4;
+
+/// A match's id without the word before it.
+fn hexadecimal(record: &MatchRecord) -> &str {
+    record.match_id.rsplit('.').next().unwrap_or_default()
+}
+
+fn shown(record: &MatchRecord) -> String {
+    format!("{} ({})", record.job, record.match_id)
 }
 
 /// The positions of a match, from the initial one to the last: the facts of each,

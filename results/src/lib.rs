@@ -9,6 +9,7 @@
 //! no socket.
 
 pub mod bootstrap;
+pub mod comparison;
 pub mod evaluation;
 mod evidence;
 pub mod files;
@@ -16,6 +17,7 @@ mod histogram;
 mod index;
 pub mod journal;
 pub mod matches;
+pub mod partition;
 pub mod record;
 pub mod report;
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! `summary.json` and `summary.md` hold the same as the JSON and Markdown
 //! reports; like the tables they can be rebuilt byte for byte.
 
+mod compared;
 mod csv;
 mod document;
 mod html;
@@ -22,6 +23,7 @@ use crate::journal::JournalError;
 use crate::standings::{Standings, StandingsError, standings};
 pub use html::{Replay, ReplayBoard, ReplaySeat, ReplayStep, html};
 
+pub use compared::render_comparison;
 use csv::csv;
 use document::document;
 use markdown::markdown;

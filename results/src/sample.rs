@@ -19,6 +19,7 @@ pub(crate) fn header(timings: bool) -> Header {
         run: "sample".into(),
         spec_hash: "5eed".into(),
         timings,
+        partition: None,
         notes: vec![],
     }
 }

@@ -20,6 +20,7 @@ use crate::bootstrap::Bootstrap;
 use crate::evidence::{Clock, Evidence};
 use crate::files;
 use crate::journal::JournalError;
+use crate::record::Header;
 use counts::{
     balance, count_blocks, cross_table, encounters, faults, goal_flags, timing, unscored,
 };
@@ -56,6 +57,18 @@ pub fn standings(run: &Path, bootstrap: &Bootstrap) -> Result<Standings, Standin
     Ok(compute(&mut evidence, bootstrap)?)
 }
 
+/// What the journal's header says to its readers.
+fn notes(header: &Header) -> Vec<String> {
+    let part = header.partition.map(|part| {
+        format!(
+            "This is part {} of {} of a schedule; `gamemaster merge` puts the parts together.",
+            part.slice(),
+            part.of()
+        )
+    });
+    part.into_iter().chain(header.notes.iter().cloned()).collect()
+}
+
 /// The standings; takes the seats out of `evidence`.
 pub(crate) fn compute(
     evidence: &mut Evidence,
@@ -73,7 +86,7 @@ pub(crate) fn compute(
     Ok(Standings {
         gamemaster_version: evidence.header.gamemaster_version.clone(),
         spec_hash: evidence.header.spec_hash.clone(),
-        notes: evidence.header.notes.clone(),
+        notes: notes(&evidence.header),
         n_matches: evidence.n_matches,
         n_scored: evidence.n_scored,
         n_blocks,

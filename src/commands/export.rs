@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use results::journal::JournalError;
 use results::matches::each_match;
 use results::record::MatchRecord;
 
@@ -22,7 +23,7 @@ Examples:
   gamemaster export my_run --match 17                  job 17 alone
 
 The form is that of ggp-base's match records, which its viewers read: states and moves with
-blanks inside the parentheses, errors as TO, CE and IL, clocks in whole seconds.";
+blanks inside the parentheses, errors as TO, CE and IL, clocks in seconds, rounded up.";
 
 /// Arguments of `gamemaster export`.
 #[derive(Debug, Args)]
@@ -88,8 +89,7 @@ pub fn execute(arguments: &Arguments) -> Outcome {
 }
 
 fn export(run: &mut RecordedRun, record: &MatchRecord) -> Result<GgpMatch, RecordedError> {
-    let mut machine = run.machine(record)?;
-    let positions = positions(&mut *machine, record)?;
+    let positions = positions(run.machine(record)?, record)?;
     Ok(GgpMatch::new(record, &positions, &run.spec().name, run.spec().rules.scramble))
 }
 
@@ -100,9 +100,15 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
 /// What the user named cannot be shown.
 pub(super) fn failure(error: RecordedError) -> Failure {
     let code = match &error {
-        RecordedError::Lock { .. } | RecordedError::NoMatch { .. } | RecordedError::Spec(_) => {
-            exit_code::USAGE
-        }
+        RecordedError::Lock { .. }
+        | RecordedError::NoMatch { .. }
+        | RecordedError::Ambiguous { .. }
+        | RecordedError::Spec(_)
+        | RecordedError::Journal(
+            JournalError::Missing { .. }
+            | JournalError::NoHeader { .. }
+            | JournalError::NewerFormat { .. },
+        ) => exit_code::USAGE,
         RecordedError::Changed { .. } | RecordedError::Game(_) => exit_code::PREFLIGHT,
         _ => exit_code::INTERNAL,
     };

@@ -1,7 +1,8 @@
 //! Stepping through a match that was played.
 
-use std::io::{BufRead as _, IsTerminal as _, Write};
+use std::io::{BufRead, IsTerminal as _, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use games::Expression;
@@ -24,7 +25,8 @@ Examples:
   gamemaster replay 17 --json                positions and moves as JSON, one a line
 
 A match is named by its job's number, its job_id or its match_id (columns of matches.csv). In a
-terminal: Enter or n for the next step, p for the one before, a number to go there, q to leave.
+terminal: Enter or n for the next step, p for the one before, f for the first, l for the last, a
+number to go there, q to leave.
 The board is drawn if the facts form a grid; other facts are listed, new ones with a +.";
 
 /// Arguments of `gamemaster replay`.
@@ -53,9 +55,9 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     })?;
     let mut run = RecordedRun::open(&run).map_err(failure)?;
     let record = run.find(&arguments.name).map_err(failure)?;
-    let game = run.game(&record).map_err(failure)?;
-    let mut machine = run.machine(&record).map_err(failure)?;
-    let positions = positions(&mut *machine, &record).map_err(failure)?;
+    let machine = run.machine(&record).map_err(failure)?;
+    let game = Arc::clone(machine.game());
+    let positions = positions(machine, &record).map_err(failure)?;
     let n_steps = record.steps.len();
     if let Some(step) = arguments.step.filter(|&step| step > n_steps) {
         return Err(Failure::usage(anyhow::anyhow!("the match has {n_steps} steps, not {step}")));
@@ -71,7 +73,7 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         }
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         if arguments.step.is_none() && is_terminal {
-            replay.converse(stdout)?;
+            replay.converse(&mut std::io::stdin().lock(), stdout)?;
             return Ok(exit_code::OK);
         }
         replay.head(stdout)?;
@@ -185,33 +187,127 @@ impl Replay {
     }
 
     /// Goes where the user says, until told to leave.
-    fn converse(&self, out: &mut impl Write) -> std::io::Result<()> {
+    fn converse(&self, input: &mut impl BufRead, out: &mut impl Write) -> std::io::Result<()> {
         self.head(out)?;
+        let last = self.n_steps();
         let mut step = 0;
-        let mut input = std::io::stdin().lock();
         loop {
             self.show(step, out)?;
-            if step == self.n_steps() {
+            if step == last {
                 self.foot(out)?;
             }
-            write!(out, "{step} of {}> ", self.n_steps())?;
-            out.flush()?;
-            let mut line = String::new();
-            if input.read_line(&mut line)? == 0 {
-                return writeln!(out);
-            }
-            step = match line.trim() {
-                "" | "n" => (step + 1).min(self.n_steps()),
-                "p" => step.saturating_sub(1),
-                "q" => return Ok(()),
-                word => match word.parse::<usize>() {
-                    Ok(wanted) => wanted.min(self.n_steps()),
-                    Err(_) => {
-                        writeln!(out, "Enter or n: next, p: previous, a number, q: leave")?;
-                        step
-                    }
-                },
+            step = loop {
+                write!(out, "{step} of {last}> ")?;
+                out.flush()?;
+                let mut line = String::new();
+                if input.read_line(&mut line)? == 0 {
+                    return writeln!(out);
+                }
+                match line.trim() {
+                    "" | "n" | "next" => break (step + 1).min(last),
+                    "p" | "previous" => break step.saturating_sub(1),
+                    "f" | "first" => break 0,
+                    "l" | "last" => break last,
+                    "q" | "quit" => return Ok(()),
+                    word => match word.parse::<usize>() {
+                        Ok(wanted) => break wanted.min(last),
+                        Err(_) => writeln!(out, "{KEYS}")?,
+                    },
+                }
             };
         }
+    }
+}
+
+/// What can be typed.
+const KEYS: &str = "Enter or n: next step, p: previous, f: first, l: last, a number, q: leave";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A match of two steps: the first player's move failed, then both passed.
+    fn replay() -> Replay {
+        let seat = |role: &str, player: &str, reward: u8| {
+            serde_json::json!({"role": role, "player": player, "player_hash": "", "reward": reward,
+                "start": {"wall_us": 1}})
+        };
+        let pass = serde_json::json!({"move": "pass", "n_legal": 1, "wall_us": 1});
+        let late = serde_json::json!(
+            {"move": "go", "n_legal": 2, "wall_us": 1, "fault": "late_move"});
+        let record = serde_json::json!({
+            "job": 7, "job_id": "abcdef", "block": 3, "lap": 0, "rotation": 1, "attempt": 1,
+            "game": "walk", "game_hash": "", "match_id": "match.abcdef", "seed": "",
+            "start_clock_ms": 1, "play_clock_ms": 1, "budget": "clock", "concurrency": 1,
+            "started_at": "", "duration_us": 1, "harness_us": 1, "ending": {"kind": "terminal"},
+            "n_steps": 2, "seats": [seat("left", "slow", 0), seat("right", "quick", 100)],
+            "steps": [[late, pass], [pass, pass]],
+        });
+        let facts = |text: &str| -> Vec<Expression> {
+            text.split(", ").map(|fact| fact.parse().unwrap()).collect()
+        };
+        Replay {
+            record: serde_json::from_value(record).unwrap(),
+            positions: vec![facts("(at 1), day"), facts("(at 2), day"), facts("(at 2), night")],
+            board: None,
+        }
+    }
+
+    fn check(typed: &str, shown: &[&str]) {
+        let mut out = Vec::new();
+        replay().converse(&mut typed.as_bytes(), &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        let is_place = |line: &&str| line.contains("> ") || line.starts_with("step");
+        let places: Vec<&str> = out.lines().filter(is_place).collect();
+        assert_eq!(places, shown, "typed {typed:?}: {out}");
+    }
+
+    #[test]
+    fn keys_go_through_the_match() {
+        check("\nn\nn\nq\n", &["0 of 2> step 1", "1 of 2> step 2", "2 of 2> step 2", "2 of 2> "]);
+        check(
+            "l\np\nf\n2\n99\n",
+            &[
+                "0 of 2> step 2",
+                "2 of 2> step 1",
+                "1 of 2> start",
+                "0 of 2> step 2",
+                "2 of 2> step 2",
+                "2 of 2> ",
+            ],
+        );
+        // What is not understood leaves everything as it is, with a hint.
+        let mut out = Vec::new();
+        replay().converse(&mut "x\n".as_bytes(), &mut out).unwrap();
+        assert!(String::from_utf8(out).unwrap().ends_with(&format!("0 of 2> {KEYS}\n0 of 2> \n")));
+    }
+
+    #[test]
+    fn a_match_without_a_board_lists_what_changed() {
+        let mut out = Vec::new();
+        replay().converse(&mut "n\nn\nq\n".as_bytes(), &mut out).unwrap();
+        expect_test::expect![[r#"
+            walk, job 7 (match.abcdef), 2 steps
+              left: slow
+              right: quick
+
+            start
+                (at 1) day
+
+            0 of 2> step 1
+              left: go  late_move
+              right: pass
+                +(at 2) -(at 1)
+
+            1 of 2> step 2
+              left: pass
+              right: pass
+                +night -day
+
+            terminal
+              left: 0 for slow
+              right: 100 for quick
+            2 of 2> "#]]
+        .assert_eq(&String::from_utf8(out).unwrap());
     }
 }

@@ -55,8 +55,9 @@ pub struct Arguments {
     rebuild: bool,
 }
 
+/// [`Format`] as typed.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum FormatWord {
+pub(super) enum FormatWord {
     /// Tables for a terminal
     #[default]
     Text,
@@ -65,18 +66,26 @@ enum FormatWord {
     /// A row for each mean
     Csv,
     /// Markdown
+    #[value(alias = "markdown")]
     Md,
+}
+
+impl FormatWord {
+    /// The format meant, where `--json` says so too.
+    pub(super) fn or_json(self, json: bool) -> Format {
+        match self {
+            _ if json => Format::Json,
+            Self::Text => Format::Text,
+            Self::Json => Format::Json,
+            Self::Csv => Format::Csv,
+            Self::Md => Format::Md,
+        }
+    }
 }
 
 /// Carries out `gamemaster report`.
 pub fn execute(arguments: &Arguments) -> Outcome {
-    let format = match arguments.format {
-        _ if arguments.json => Format::Json,
-        FormatWord::Text => Format::Text,
-        FormatWord::Json => Format::Json,
-        FormatWord::Csv => Format::Csv,
-        FormatWord::Md => Format::Md,
-    };
+    let format = arguments.format.or_json(arguments.json);
     let run = folder(&arguments.run);
     let text = match &arguments.html {
         Some(_) => page(&run, arguments.replays)?,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use results::journal::Torn;
+use results::partition::Partition;
 use results::standings::Standings;
 use results::{report, tables};
 use serde::Serialize;
@@ -34,6 +35,7 @@ Examples:
   gamemaster run                              six players on six small games, about a minute
   gamemaster run --dry-run                    what that would play, and how long it would take
   gamemaster run my_spec.toml --out my_run    your own; the same command again resumes it
+  gamemaster run my_spec.toml --partition slice:1/3    a third of it; the others elsewhere
   gamemaster report my_run                    who is stronger
 
 A spec names players, games and clocks:
@@ -69,6 +71,9 @@ pub struct Arguments {
     /// Keep the matches of a run whose spec was smaller (fewer players, games or blocks)
     #[arg(long)]
     extend: bool,
+    /// Play a part of the schedule only, such as slice:1/3; `merge` puts parts together
+    #[arg(long, value_name = "slice:M/N", conflicts_with = "extend")]
+    partition: Option<Partition>,
     /// Only tell what would be played
     #[arg(long)]
     dry_run: bool,
@@ -84,14 +89,23 @@ pub struct Arguments {
 pub fn execute(arguments: &Arguments) -> Outcome {
     let spec = read_spec(arguments).map_err(Failure::usage)?;
     let planned = run_plan::plan(spec)?;
-    let folder = arguments.out.clone().unwrap_or_else(|| run_folder::default_folder(&planned.spec));
+    let folder = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| run_folder::default_folder(&planned.spec, arguments.partition));
     if arguments.dry_run {
-        return run_plan::tell(&planned, &folder, arguments.json);
+        return run_plan::tell(&planned, &folder, arguments.partition, arguments.json);
     }
     let (spec, schedule) = (&planned.spec, &planned.schedule);
-    let folder =
-        run_folder::open(&folder, spec, schedule, &sentences(&planned.warnings), arguments.extend)
-            .map_err(|error| Failure { code: folder_code(&error), error: failed_to(error) })?;
+    let folder = run_folder::open(
+        &folder,
+        spec,
+        schedule,
+        &sentences(&planned.warnings),
+        arguments.extend,
+        arguments.partition,
+    )
+    .map_err(|error| Failure { code: folder_code(&error), error: failed_to(error) })?;
     let manager = manager(&folder.path);
     // Launched players end with us, whichever way we leave.
     let _players_end = Shutdown(&manager);
@@ -103,7 +117,7 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     })
     .context("failed to listen for interrupts")?;
     // Not before the folder is known to be ours: launched players write logs there.
-    for player in players_left(schedule, &folder.done) {
+    for player in players_left(schedule, &folder) {
         match manager.preflight(&planned.spec.players[player].config) {
             Err(_) if stop.is_raised() => return Ok(exit_code::INTERRUPTED),
             checked => checked.map_err(|error| Failure::preflight(failed_to(error)))?,
@@ -119,13 +133,15 @@ pub fn execute(arguments: &Arguments) -> Outcome {
 
 /// The players of the jobs that are not done. Who has nothing left to play need
 /// not be there.
-fn players_left(schedule: &Schedule, done: &[u64]) -> BTreeSet<usize> {
+fn players_left(schedule: &Schedule, folder: &RunFolder) -> BTreeSet<usize> {
     let mut left = BTreeSet::new();
-    if done.len() as u64 == schedule.n_jobs() {
+    if (folder.done.len() + folder.elsewhere.len()) as u64 == schedule.n_jobs() {
         return left;
     }
     let all: BTreeSet<usize> = schedule.rounds().flat_map(|round| round.players).collect();
-    for job in schedule.jobs().filter(|job| done.binary_search(&job.number).is_err()) {
+    let has = |jobs: &[u64], number: u64| jobs.binary_search(&number).is_ok();
+    let is_left = |number| !has(&folder.done, number) && !has(&folder.elsewhere, number);
+    for job in schedule.jobs().filter(|job| is_left(job.number)) {
         left.extend(job.seats.iter().flatten());
         // Mostly known from the first few: there is no need to look at all.
         if left.len() == all.len() {
@@ -184,7 +200,8 @@ fn announce(planned: &Planned, folder: &RunFolder) -> std::io::Result<()> {
     for warning in &planned.warnings {
         writeln!(stderr, "warning: {warning}")?;
     }
-    let (n_jobs, n_done) = (planned.schedule.n_jobs(), folder.done.len());
+    let n_jobs = planned.schedule.n_jobs() - folder.elsewhere.len() as u64;
+    let n_done = folder.done.len();
     let path = folder.path.display();
     let Torn { bytes, lines } = folder.torn;
     match lines {
@@ -218,6 +235,7 @@ fn play(
         rules: Arc::new(planned.spec.rules.clone()),
         concurrency: planned.concurrency,
         done: folder.done,
+        elsewhere: folder.elsewhere,
     };
     let catalogue =
         Arc::new(Catalogue::new(&tournament.games, &tournament.players, planned.concurrency));
@@ -371,6 +389,10 @@ fn resume_hint(arguments: &Arguments) -> std::io::Result<()> {
     if let Some(seed) = arguments.seed {
         word("--seed");
         word(&seed.to_string());
+    }
+    if let Some(part) = arguments.partition {
+        word("--partition");
+        word(&part.to_string());
     }
     for (flag, given) in [("--quiet", arguments.quiet), ("--json", arguments.json)] {
         if given {

@@ -12,6 +12,8 @@ mod breakdowns;
 #[cfg(test)]
 mod browser;
 #[cfg(test)]
+mod compare;
+#[cfg(test)]
 mod fake_player;
 #[cfg(test)]
 mod game_commands;
@@ -20,11 +22,15 @@ mod interrupts;
 #[cfg(test)]
 mod matches;
 #[cfg(test)]
+mod parts;
+#[cfg(test)]
 mod play;
 #[cfg(test)]
 mod preflight;
 #[cfg(test)]
 mod protocol;
+#[cfg(test)]
+mod replay;
 #[cfg(test)]
 mod report_page;
 #[cfg(test)]

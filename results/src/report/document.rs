@@ -32,7 +32,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    fn new(n_names: usize, heading: &[&str], rows: Vec<Vec<String>>) -> Self {
+    pub(super) fn new(n_names: usize, heading: &[&str], rows: Vec<Vec<String>>) -> Self {
         Self { n_names, heading: heading.iter().map(|&name| name.into()).collect(), rows }
     }
 }
