@@ -16,6 +16,8 @@ pub const MOVES: &str = "moves.csv";
 pub const SUMMARY_JSON: &str = "summary.json";
 /// The standings, for people.
 pub const SUMMARY_MD: &str = "summary.md";
+/// The report as a page, where nothing else is said.
+pub const REPORT_HTML: &str = "report.html";
 /// The spec of the run, completed.
 pub const SPEC_LOCK: &str = "spec.lock.toml";
 

@@ -21,7 +21,9 @@ use crate::evidence::{Clock, Evidence};
 use crate::files;
 use crate::journal::JournalError;
 use crate::record::Header;
-use counts::{balance, count_blocks, cross_table, faults, goal_flags, timing, unscored};
+use counts::{
+    balance, count_blocks, cross_table, encounters, faults, goal_flags, timing, unscored,
+};
 use frame::frame;
 use means::{by_clock, by_game, by_role, order, players};
 use samples::{Sampled, sample};
@@ -51,8 +53,8 @@ pub enum StandingsError {
 /// # Errors
 /// If the journal cannot be read or is damaged.
 pub fn standings(run: &Path, bootstrap: &Bootstrap) -> Result<Standings, StandingsError> {
-    let evidence = Evidence::read(&run.join(files::JOURNAL))?;
-    Ok(compute(evidence, bootstrap)?)
+    let mut evidence = Evidence::read(&run.join(files::JOURNAL))?;
+    Ok(compute(&mut evidence, bootstrap)?)
 }
 
 /// What the journal's header says to its readers.
@@ -67,14 +69,20 @@ fn notes(header: &Header) -> Vec<String> {
     part.into_iter().chain(header.notes.iter().cloned()).collect()
 }
 
-fn compute(mut evidence: Evidence, bootstrap: &Bootstrap) -> Result<Standings, PolarsError> {
-    let frame = frame(&mut evidence)?;
-    let cells = cells(&frame)?;
+/// The standings; takes the seats out of `evidence`.
+pub(crate) fn compute(
+    evidence: &mut Evidence,
+    bootstrap: &Bootstrap,
+) -> Result<Standings, PolarsError> {
+    let encounters = encounters(evidence);
+    let cells = cells(evidence);
+    let frame = frame(evidence)?;
+    let evidence = &*evidence;
     let (n_blocks, n_incomplete_blocks) = count_blocks(&frame)?;
-    let records = strata(&cells, &evidence);
+    let records = strata(&cells, evidence);
     let sampled: Vec<Vec<Sampled>> =
         records.iter().map(|strata| sample(strata, bootstrap)).collect();
-    let order = order(&evidence, &sampled);
+    let order = order(evidence, &sampled);
     Ok(Standings {
         gamemaster_version: evidence.header.gamemaster_version.clone(),
         spec_hash: evidence.header.spec_hash.clone(),
@@ -89,17 +97,17 @@ fn compute(mut evidence: Evidence, bootstrap: &Bootstrap) -> Result<Standings, P
         level: bootstrap.level,
         games: evidence.games.clone(),
         clocks: evidence.clocks.iter().map(Clock::to_string).collect(),
-        players: players(&evidence, &records, &sampled, &order, bootstrap),
-        by_game: by_game(&evidence, &sampled, &order, bootstrap),
-        by_role: by_role(&evidence, &sampled, &order, bootstrap),
-        by_clock: by_clock(&evidence, &sampled, &order, bootstrap),
-        cross_table: cross_table(&frame, &evidence, &order)?,
-        balance: balance(&frame, &evidence)?,
-        faults: faults(&evidence, &order),
-        timing: timing(&evidence, &order),
-        unscored: unscored(&evidence),
-        goal_flags: goal_flags(&evidence),
-        header: evidence.header,
+        players: players(evidence, &records, &sampled, &order, bootstrap),
+        by_game: by_game(evidence, &sampled, &order, bootstrap),
+        by_role: by_role(evidence, &sampled, &order, bootstrap),
+        by_clock: by_clock(evidence, &sampled, &order, bootstrap),
+        cross_table: cross_table(&encounters, evidence, &order),
+        balance: balance(&frame, evidence)?,
+        faults: faults(evidence, &order),
+        timing: timing(evidence, &order),
+        unscored: unscored(evidence),
+        goal_flags: goal_flags(evidence),
+        header: evidence.header.clone(),
     })
 }
 

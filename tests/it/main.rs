@@ -10,6 +10,8 @@ mod batches;
 #[cfg(test)]
 mod breakdowns;
 #[cfg(test)]
+mod browser;
+#[cfg(test)]
 mod compare;
 #[cfg(test)]
 mod fake_player;
@@ -31,6 +33,8 @@ mod protocol;
 mod reasoners;
 #[cfg(test)]
 mod replay;
+#[cfg(test)]
+mod report_page;
 #[cfg(test)]
 mod resume;
 #[cfg(test)]
