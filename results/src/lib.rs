@@ -15,6 +15,7 @@ mod histogram;
 mod index;
 pub mod journal;
 pub mod record;
+pub mod regress;
 pub mod report;
 #[cfg(test)]
 mod sample;

@@ -145,7 +145,8 @@ impl Drop for Shutdown<'_> {
 }
 
 fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {
-    let overrides = Overrides { seed: arguments.seed, jobs: arguments.jobs };
+    let overrides =
+        Overrides { seed: arguments.seed, jobs: arguments.jobs, ..Overrides::default() };
     match &arguments.spec {
         None => spec::read(DEFAULT_SPEC, "default", Path::new(""), &overrides),
         Some(path) => {
