@@ -73,6 +73,8 @@ enum Command {
     Play(commands::play::Arguments),
     /// Report who is stronger, from a run's results.
     Report(commands::report::Arguments),
+    /// Tell whether a new version of a player is worse than the old one.
+    Regress(commands::regress::Arguments),
     /// List the built-in players and their options.
     Players(commands::players::Arguments),
     /// Serve a built-in player to any Gamemaster over HTTP.
@@ -89,6 +91,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Play(arguments) => commands::play::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
+        Command::Regress(arguments) => commands::regress::execute(&arguments),
         Command::Players(arguments) => commands::players::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
         Command::Game(command) => commands::game::execute(&command),

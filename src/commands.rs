@@ -3,6 +3,7 @@
 pub mod game;
 pub mod play;
 pub mod players;
+pub mod regress;
 pub mod report;
 pub mod run;
 mod run_plan;

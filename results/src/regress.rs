@@ -14,8 +14,12 @@
 mod evaluate;
 pub mod tracker;
 
+use std::io;
+use std::path::{Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
 
+use crate::files;
 use crate::record::FaultKind;
 
 pub use tracker::Tracker;
@@ -229,4 +233,30 @@ pub struct Canary {
     /// Whether head and canary differ as players do, so that the machine, and
     /// not the player, is to blame.
     pub blames_machine: bool,
+}
+
+/// What a comparison came to cannot be read. Fits after "failed to".
+#[derive(Debug, thiserror::Error)]
+#[error("read {}", path.display())]
+pub struct ReadError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// What the comparison in folder `run` came to; `None` if it is none, or has no
+/// answer yet.
+///
+/// # Errors
+/// If its file is there and cannot be read.
+pub fn read(run: &Path) -> Result<Option<Regression>, ReadError> {
+    let path = run.join(files::REGRESSION_JSON);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(ReadError { path, source }),
+    };
+    match serde_json::from_str(&text) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) => Err(ReadError { path, source: error.into() }),
+    }
 }

@@ -119,7 +119,7 @@ pub fn execute(arguments: &Arguments) -> Outcome {
 
 /// The players of the jobs that are not done. Who has nothing left to play need
 /// not be there.
-fn players_left(schedule: &Schedule, done: &[u64]) -> BTreeSet<usize> {
+pub(super) fn players_left(schedule: &Schedule, done: &[u64]) -> BTreeSet<usize> {
     let mut left = BTreeSet::new();
     if done.len() as u64 == schedule.n_jobs() {
         return left;
@@ -136,7 +136,7 @@ fn players_left(schedule: &Schedule, done: &[u64]) -> BTreeSet<usize> {
 }
 
 /// Ends launched players when it is dropped.
-struct Shutdown<'a>(&'a Manager);
+pub(super) struct Shutdown<'a>(pub(super) &'a Manager);
 
 impl Drop for Shutdown<'_> {
     fn drop(&mut self) {
@@ -158,14 +158,14 @@ fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {
     }
 }
 
-fn manager(folder: &Path) -> Arc<Manager> {
+pub(super) fn manager(folder: &Path) -> Arc<Manager> {
     Manager::new(ManagerSettings {
         stderr: PlayerStderr::Log(folder.join("logs")),
         ..ManagerSettings::default()
     })
 }
 
-fn folder_code(error: &run_folder::FolderError) -> u8 {
+pub(super) fn folder_code(error: &run_folder::FolderError) -> u8 {
     use results::journal::JournalError;
     match error {
         run_folder::FolderError::Journal(
@@ -278,7 +278,7 @@ impl Consumer for Consumers<'_> {
 }
 
 /// Warnings as the report has them.
-fn sentences(warnings: &[String]) -> Vec<String> {
+pub(super) fn sentences(warnings: &[String]) -> Vec<String> {
     let sentence = |warning: &String| {
         let mut characters = warning.chars();
         let first = characters.next().map(|first| first.to_ascii_uppercase());

@@ -2,7 +2,7 @@
 
 use crate::stats::block::{Unit, block_scores};
 use crate::stats::frequencies::Tally;
-use crate::stats::gsprt::{ErrorRates, Hypotheses};
+use crate::stats::gsprt::ErrorRates;
 use crate::stats::regression::test_of_margin;
 use crate::stats::schedule_order::{ScheduleOrder, SecondResult};
 use crate::stats::scored::ScoredMatch;
@@ -92,15 +92,17 @@ impl Tracker {
         }
         self.counted.append(&mut self.lap);
         self.n_laps += 1;
-        self.llr = self.hypotheses().llr(&self.tally.frequencies());
+        self.llr = self.test.hypotheses.llr(&self.tally.frequencies());
         self.verdict = self.test.judge(self.tally.n(), self.llr);
         if self.verdict == Verdict::GoOn && self.n_laps >= self.question.max_laps {
             self.verdict = Verdict::Exhausted;
         }
     }
 
-    fn hypotheses(&self) -> Hypotheses {
-        self.test.hypotheses
+    /// What is asked.
+    #[must_use]
+    pub fn question(&self) -> &Question {
+        &self.question
     }
 
     /// The verdict so far; once there is one, it stays.
