@@ -75,6 +75,12 @@ enum Command {
     Report(commands::report::Arguments),
     /// Tell whether a new version of a player is worse than the old one.
     Regress(commands::regress::Arguments),
+    /// Step through a match that was played.
+    Replay(commands::replay::Arguments),
+    /// Write a run's matches in the form of other programs.
+    Export(commands::export::Arguments),
+    /// Play under several budgets: strength against time.
+    Sweep(commands::sweep::Arguments),
     /// List the built-in players and their options.
     Players(commands::players::Arguments),
     /// Serve a built-in player to any Gamemaster over HTTP.
@@ -92,6 +98,9 @@ pub fn main() -> ExitCode {
         Command::Play(arguments) => commands::play::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
         Command::Regress(arguments) => commands::regress::execute(&arguments),
+        Command::Replay(arguments) => commands::replay::execute(&arguments),
+        Command::Export(arguments) => commands::export::execute(&arguments),
+        Command::Sweep(arguments) => commands::sweep::execute(&arguments),
         Command::Players(arguments) => commands::players::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
         Command::Game(command) => commands::game::execute(&command),

@@ -26,6 +26,7 @@ use crate::schedule::{Plan, PlannedGame, PlannedPairing, PlannedPlayer, Seating,
 
 pub use comparison::{BLOCKS_PER_CANARY, Comparison};
 pub use difference::differences;
+pub(crate) use duration::read_clock as read_play_clock;
 pub use error::SpecError;
 pub use file::{Contenders, Overrides, read};
 pub use lock::{LOCK_HEADER, lock_text};

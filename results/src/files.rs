@@ -22,6 +22,8 @@ pub const REGRESSION_JSON: &str = "regression.json";
 pub const REGRESSION_MD: &str = "regression.md";
 /// The same for a continuous integration's list of tests.
 pub const JUNIT_XML: &str = "junit.xml";
+/// The report as a page, where nothing else is said.
+pub const REPORT_HTML: &str = "report.html";
 /// The spec of the run, completed.
 pub const SPEC_LOCK: &str = "spec.lock.toml";
 

@@ -9,11 +9,13 @@
 //! no socket.
 
 pub mod bootstrap;
+pub mod evaluation;
 mod evidence;
 pub mod files;
 mod histogram;
 mod index;
 pub mod journal;
+pub mod matches;
 pub mod record;
 pub mod regress;
 pub mod report;
@@ -21,4 +23,5 @@ pub mod report;
 mod sample;
 pub mod standings;
 pub mod stats;
+pub mod sweep;
 pub mod tables;

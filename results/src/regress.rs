@@ -185,6 +185,9 @@ pub struct GameEffect {
     pub p_holm: f64,
     /// Whether the corrected one is at most alpha.
     pub warns: bool,
+    /// Whether the base was rewarded alike in all of many blocks: the same match
+    /// over and over is no evidence.
+    pub repeats: bool,
 }
 
 /// How reliable base and head are.

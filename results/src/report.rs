@@ -1,14 +1,17 @@
-//! Standings for people and for other programs: as text, Markdown, JSON and CSV.
+//! Standings for people and for other programs: as text, Markdown, JSON and CSV,
+//! and with everything else there is to say as a page.
 //!
 //! `summary.json` and `summary.md` hold the same as the JSON and Markdown
 //! reports; like the tables they can be rebuilt byte for byte.
 
 mod csv;
 mod document;
+mod html;
 mod junit;
 mod markdown;
 mod notes;
 mod regression;
+mod sweep;
 mod text;
 mod verdict;
 mod words;
@@ -16,12 +19,15 @@ mod words;
 use std::path::Path;
 
 use crate::bootstrap::Bootstrap;
+use crate::evaluation::{Evaluation, evaluate};
 use crate::files::{self, FillError, WriteError, write_whole};
 use crate::journal::JournalError;
 use crate::regress::{ReadError, Regression};
 use crate::standings::{Standings, StandingsError, standings};
+pub use html::{Replay, ReplayBoard, ReplaySeat, ReplayStep, html};
 pub use junit::junit;
 pub use regression::{render_regression, verdict_of_regression};
+pub use sweep::render_sweep;
 
 use csv::csv;
 use document::document;
@@ -111,6 +117,19 @@ pub fn write_regression(
     Ok(())
 }
 
+/// Everything that the page of [`html`] says about the run in folder `run`, with
+/// at most `n_replays` matches worth replaying.
+///
+/// # Errors
+/// As those of [`report`].
+pub fn evaluated(run: &Path, n_replays: usize) -> Result<Evaluation, ReportError> {
+    let evaluation = evaluate(run, &Bootstrap::default(), n_replays)?;
+    if evaluation.standings.n_matches == 0 {
+        return Err(ReportError::Empty { run: run.display().to_string() });
+    }
+    Ok(evaluation)
+}
+
 /// Writes `summary.json` and `summary.md` of the run in folder `run`, also when
 /// it holds no match yet.
 ///
@@ -125,6 +144,17 @@ pub fn write_summaries(run: &Path) -> Result<Standings, ReportError> {
         })?;
     }
     Ok(standings)
+}
+
+/// Writes a page to a file, whole or not at all.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_page(file: &Path, page: &str) -> Result<(), ReportError> {
+    write_whole(file, |writer| {
+        writer.write_all(page.as_bytes())?;
+        Ok::<_, FillError<ReportError>>(())
+    })
 }
 
 /// Writes standings down; the text ends with a line feed.

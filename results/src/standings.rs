@@ -50,18 +50,23 @@ pub enum StandingsError {
 /// # Errors
 /// If the journal cannot be read or is damaged.
 pub fn standings(run: &Path, bootstrap: &Bootstrap) -> Result<Standings, StandingsError> {
-    let evidence = Evidence::read(&run.join(files::JOURNAL))?;
-    Ok(compute(evidence, bootstrap)?)
+    let mut evidence = Evidence::read(&run.join(files::JOURNAL))?;
+    Ok(compute(&mut evidence, bootstrap)?)
 }
 
-fn compute(mut evidence: Evidence, bootstrap: &Bootstrap) -> Result<Standings, PolarsError> {
-    let frame = frame(&mut evidence)?;
+/// The standings; takes the seats out of `evidence`.
+pub(crate) fn compute(
+    evidence: &mut Evidence,
+    bootstrap: &Bootstrap,
+) -> Result<Standings, PolarsError> {
+    let frame = frame(evidence)?;
+    let evidence = &*evidence;
     let cells = cells(&frame)?;
     let (n_blocks, n_incomplete_blocks) = count_blocks(&frame)?;
-    let records = strata(&cells, &evidence);
+    let records = strata(&cells, evidence);
     let sampled: Vec<Vec<Sampled>> =
         records.iter().map(|strata| sample(strata, bootstrap)).collect();
-    let order = order(&evidence, &sampled);
+    let order = order(evidence, &sampled);
     Ok(Standings {
         gamemaster_version: evidence.header.gamemaster_version.clone(),
         spec_hash: evidence.header.spec_hash.clone(),
@@ -76,17 +81,17 @@ fn compute(mut evidence: Evidence, bootstrap: &Bootstrap) -> Result<Standings, P
         level: bootstrap.level,
         games: evidence.games.clone(),
         clocks: evidence.clocks.iter().map(Clock::to_string).collect(),
-        players: players(&evidence, &records, &sampled, &order, bootstrap),
-        by_game: by_game(&evidence, &sampled, &order, bootstrap),
-        by_role: by_role(&evidence, &sampled, &order, bootstrap),
-        by_clock: by_clock(&evidence, &sampled, &order, bootstrap),
-        cross_table: cross_table(&frame, &evidence, &order)?,
-        balance: balance(&frame, &evidence)?,
-        faults: faults(&evidence, &order),
-        timing: timing(&evidence, &order),
-        unscored: unscored(&evidence),
-        goal_flags: goal_flags(&evidence),
-        header: evidence.header,
+        players: players(evidence, &records, &sampled, &order, bootstrap),
+        by_game: by_game(evidence, &sampled, &order, bootstrap),
+        by_role: by_role(evidence, &sampled, &order, bootstrap),
+        by_clock: by_clock(evidence, &sampled, &order, bootstrap),
+        cross_table: cross_table(&frame, evidence, &order)?,
+        balance: balance(&frame, evidence)?,
+        faults: faults(evidence, &order),
+        timing: timing(evidence, &order),
+        unscored: unscored(evidence),
+        goal_flags: goal_flags(evidence),
+        header: evidence.header.clone(),
     })
 }
 

@@ -38,7 +38,7 @@ Examples:
 A player is written as for `gamemaster play`: KIND, KIND:option=value,..., http://HOST:PORT, or
 'cmd:COMMAND LINE with {port}'. A suite is a spec whose players are the opponents; base and head
 meet them at the same games with the same seeds and seats. Without opponents base and head meet
-each other. The suite `shipped` has eight games, and counts states in place of time.
+each other. The suite `shipped` has six games, and counts states in place of time.
 
 In its folder it leaves what a run does, and regression.json, regression.md and junit.xml. The same
 command again resumes what was interrupted, to the same answer.

@@ -5,6 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
@@ -78,15 +79,45 @@ pub struct Arguments {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
+    /// What a sweep plays under; it tells the results itself.
+    #[arg(skip)]
+    sweep: Option<Budgets>,
+}
+
+/// Budgets in place of the spec's; those that are empty are the spec's.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Budgets {
+    pub(super) play_clocks: Vec<Duration>,
+    pub(super) nodes: Vec<u64>,
+}
+
+impl Arguments {
+    /// Those of a run under several budgets: jobs and seed; quiet, dry run, JSON.
+    pub(super) fn for_sweep(
+        spec: PathBuf,
+        out: Option<PathBuf>,
+        (jobs, seed): (Option<u32>, Option<u64>),
+        budgets: Budgets,
+        (quiet, dry_run, json): (bool, bool, bool),
+    ) -> Self {
+        let (spec, sweep) = (Some(spec), Some(budgets));
+        Self { spec, out, jobs, seed, extend: false, dry_run, quiet, json, sweep }
+    }
 }
 
 /// Carries out `gamemaster run`.
 pub fn execute(arguments: &Arguments) -> Outcome {
+    carry_out(arguments).map(|(code, _)| code)
+}
+
+/// Carries out a run; the folder of one that was played to its end comes with
+/// the exit code.
+pub(super) fn carry_out(arguments: &Arguments) -> Result<(u8, Option<PathBuf>), Failure> {
     let spec = read_spec(arguments).map_err(Failure::usage)?;
     let planned = run_plan::plan(spec)?;
     let folder = arguments.out.clone().unwrap_or_else(|| run_folder::default_folder(&planned.spec));
     if arguments.dry_run {
-        return run_plan::tell(&planned, &folder, arguments.json);
+        return Ok((run_plan::tell(&planned, &folder, arguments.json)?, None));
     }
     let (spec, schedule) = (&planned.spec, &planned.schedule);
     let folder =
@@ -105,7 +136,7 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     // Not before the folder is known to be ours: launched players write logs there.
     for player in players_left(schedule, &folder.done) {
         match manager.preflight(&planned.spec.players[player].config) {
-            Err(_) if stop.is_raised() => return Ok(exit_code::INTERRUPTED),
+            Err(_) if stop.is_raised() => return Ok((exit_code::INTERRUPTED, None)),
             checked => checked.map_err(|error| Failure::preflight(failed_to(error)))?,
         }
     }
@@ -114,7 +145,8 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         announce(&planned, &folder)?;
     }
     let (reason, breakdowns) = play(&planned, &manager, folder, &stop, arguments.quiet)?;
-    finish(arguments, &path, planned.spec.record.moves, reason, &breakdowns)
+    let code = finish(arguments, &path, planned.spec.record.moves, reason, &breakdowns)?;
+    Ok((code, (code == exit_code::OK).then_some(path)))
 }
 
 /// The players of the jobs that are not done. Who has nothing left to play need
@@ -145,8 +177,9 @@ impl Drop for Shutdown<'_> {
 }
 
 fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {
-    let overrides =
-        Overrides { seed: arguments.seed, jobs: arguments.jobs, ..Overrides::default() };
+    let Budgets { play_clocks, nodes } = arguments.sweep.clone().unwrap_or_default();
+    let (seed, jobs) = (arguments.seed, arguments.jobs);
+    let overrides = Overrides { seed, jobs, play_clocks, nodes, ..Overrides::default() };
     match &arguments.spec {
         None => spec::read(DEFAULT_SPEC, "default", Path::new(""), &overrides),
         Some(path) => {
@@ -306,6 +339,9 @@ fn finish(
     written.map_err(failed_to)?;
     let standings = standings.map_err(failed_to)?;
     let outcome = to_stdout(|stdout| {
+        if arguments.sweep.is_some() {
+            return Ok(exit_code::OK);
+        }
         if arguments.json {
             let folder = path.display().to_string();
             json_line(stdout, &Summary { folder, stop: stop_name(reason), standings: &standings })?;
@@ -348,7 +384,8 @@ fn stop_name(reason: StopReason) -> &'static str {
 
 /// The command that goes on where this one stopped.
 fn resume_hint(arguments: &Arguments) -> std::io::Result<()> {
-    let mut command = String::from("gamemaster run");
+    let name = if arguments.sweep.is_some() { "sweep" } else { "run" };
+    let mut command = format!("gamemaster {name}");
     let mut word = |word: &str| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:+,".contains(c);
         command.push(' ');
@@ -360,6 +397,15 @@ fn resume_hint(arguments: &Arguments) -> std::io::Result<()> {
     };
     if let Some(spec) = &arguments.spec {
         word(&spec.display().to_string());
+    }
+    let Budgets { play_clocks, nodes } = arguments.sweep.clone().unwrap_or_default();
+    let clocks = play_clocks.iter().map(|clock| format!("{}ms", clock.as_millis()));
+    let lists = [clocks.collect::<Vec<_>>(), nodes.iter().map(u64::to_string).collect()];
+    for (flag, list) in ["--play-clock", "--nodes"].into_iter().zip(lists) {
+        if !list.is_empty() {
+            word(flag);
+            word(&list.join(","));
+        }
     }
     if let Some(out) = &arguments.out {
         word("--out");

@@ -6,9 +6,13 @@ mod bad_input;
 #[cfg(test)]
 mod bad_players;
 #[cfg(test)]
+mod baseline;
+#[cfg(test)]
 mod batches;
 #[cfg(test)]
 mod breakdowns;
+#[cfg(test)]
+mod browser;
 #[cfg(test)]
 mod fake_player;
 #[cfg(test)]
@@ -26,11 +30,17 @@ mod protocol;
 #[cfg(test)]
 mod reasoners;
 #[cfg(test)]
+mod regress;
+#[cfg(test)]
+mod report_page;
+#[cfg(test)]
 mod resume;
 #[cfg(test)]
 mod run;
 #[cfg(test)]
 mod serve;
+#[cfg(test)]
+mod sweep;
 #[cfg(test)]
 mod tidy;
 #[cfg(test)]

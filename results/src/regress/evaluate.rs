@@ -28,6 +28,8 @@ const CANARY_ALPHA: f64 = 0.0027;
 /// Assignments of signs that are drawn where there are too many to try all.
 const SIGN_DRAWS: u32 = 10_000;
 const SIGN_SEED: u64 = 1;
+/// Laps that are alike by chance hardly ever, unless one player always wins.
+const MANY_REPEATS: usize = 10;
 
 /// The answer to `question` from the matches of whole laps. `test` is the
 /// sequential test's verdict, its ratio, and the bounds of that.
@@ -74,7 +76,7 @@ pub(super) fn evaluate(
                 .sd
                 .map(|sd| Design { sd, alpha, power: 1.0 - alpha }.detectable(n_blocks)),
         },
-        games: games(&blocks.scores, alpha),
+        games: games(&blocks.scores, &compared, alpha),
         policies: policies(&compared, &faults, alpha),
         faults,
         canary,
@@ -119,7 +121,7 @@ fn anytime(blocks: &[BlockScore], alpha: f64) -> Option<[f64; 2]> {
     (!blocks.is_empty()).then(|| sequence.interval())
 }
 
-fn games(blocks: &[BlockScore], alpha: f64) -> Vec<GameEffect> {
+fn games(blocks: &[BlockScore], compared: &[&ScoredMatch], alpha: f64) -> Vec<GameEffect> {
     let mut strata: BTreeMap<&Stratum, Vec<BlockScore>> = BTreeMap::new();
     for block in blocks {
         strata.entry(&block.stratum).or_default().push(block.clone());
@@ -135,10 +137,25 @@ fn games(blocks: &[BlockScore], alpha: f64) -> Vec<GameEffect> {
             p,
             p_holm,
             warns: p_holm <= alpha,
+            repeats: repeats(compared, stratum),
         }
     };
     let corrected = holm(&p);
     strata.into_iter().zip(p.into_iter().zip(corrected)).map(game).collect()
+}
+
+/// Whether the base was rewarded alike, role by role, in all of many laps.
+fn repeats(compared: &[&ScoredMatch], stratum: &Stratum) -> bool {
+    let mut laps: BTreeMap<u32, Vec<(u32, Option<u8>)>> = BTreeMap::new();
+    for played in compared.iter().filter(|played| *played.stratum == *stratum) {
+        if let Some(seat) = played.seat_of(BASE) {
+            laps.entry(played.lap).or_default().push((seat.role, seat.reward));
+        }
+    }
+    laps.values_mut().for_each(|lap| lap.sort_unstable());
+    let mut rewards = laps.values();
+    let first = rewards.next();
+    laps.len() >= MANY_REPEATS && rewards.all(|lap| Some(lap) == first)
 }
 
 fn fault_counts(matches: &[&ScoredMatch], player: &str) -> FaultCounts {

@@ -213,10 +213,13 @@ mod tests {
         assert_eq!((weak.outcome, weak.reason), (Outcome::Fail, Reason::Test));
         assert!(weak.n_laps < 20, "{}", weak.n_laps);
         assert_eq!(weak.strength.difference.mean, Some(-50.0));
+        assert!(!weak.games[0].repeats, "blocks of one lap differ");
         let equal = conclude(100, (0..100).map(|number| lap(number, [50, 40, 60, 50], 50)));
         assert_eq!((equal.outcome, equal.reason), (Outcome::Pass, Reason::Test));
         assert_eq!(equal.stopped, Stopped::Decided);
         assert_eq!(equal.canary.unwrap().difference.mean, Some(0.0));
+        let same = conclude(100, (0..100).map(|number| lap(number, [50; 4], 50)));
+        assert!(same.games[0].repeats);
     }
 
     #[test]

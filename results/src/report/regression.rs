@@ -84,7 +84,7 @@ fn document(found: &Regression) -> Document {
 }
 
 fn percent(share: f64) -> String {
-    format!("{} %", (share * 1000.0).round() / 10.0)
+    format!("{} %", (share * 1e6).round() / 1e4)
 }
 
 fn probability(p: f64) -> String {
@@ -245,6 +245,15 @@ fn notes(found: &Regression) -> Vec<String> {
         found.games.iter().filter(|game| game.warns).map(|game| &*game.game).collect();
     if !warned.is_empty() {
         notes.push(format!("Head is worse at {}.", warned.join(", ")));
+    }
+    let repeated: Vec<&str> =
+        found.games.iter().filter(|game| game.repeats).map(|game| &*game.game).collect();
+    if !repeated.is_empty() {
+        notes.push(format!(
+            "Every block ended alike for base at {}: the same match over and over is no evidence. \
+             An opponent that draws, such as `random`, leads into other positions.",
+            repeated.join(", ")
+        ));
     }
     if found.n_unscored > 0 {
         let n = count(found.n_unscored, "match", "matches");

@@ -105,8 +105,8 @@ pub(super) fn timing(evidence: &Evidence, order: &[usize]) -> Vec<Timing> {
             think_ms_p95: quantile(0.95),
             think_ms_p99: quantile(0.99),
             think_ms_max: conduct.think_us.max().map(milliseconds),
-            n_overruns: conduct.n_overruns,
-            overrun_ms_max: milliseconds(conduct.max_overrun_us),
+            n_overruns: conduct.overrun_us.n(),
+            overrun_ms_max: conduct.overrun_us.max().map_or(0.0, milliseconds),
         }
     };
     order.iter().map(timing).collect()
