@@ -19,9 +19,11 @@ pub mod journal;
 pub mod matches;
 pub mod partition;
 pub mod record;
+pub mod regress;
 pub mod report;
 #[cfg(test)]
 mod sample;
 pub mod standings;
 pub mod stats;
+pub mod sweep;
 pub mod tables;

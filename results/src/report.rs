@@ -8,8 +8,11 @@ mod compared;
 mod csv;
 mod document;
 mod html;
+mod junit;
 mod markdown;
 mod notes;
+mod regression;
+mod sweep;
 mod text;
 mod verdict;
 mod words;
@@ -20,8 +23,12 @@ use crate::bootstrap::Bootstrap;
 use crate::evaluation::{Evaluation, evaluate};
 use crate::files::{self, FillError, WriteError, write_whole};
 use crate::journal::JournalError;
+use crate::regress::{ReadError, Regression};
 use crate::standings::{Standings, StandingsError, standings};
 pub use html::{Replay, ReplayBoard, ReplaySeat, ReplayStep, html};
+pub use junit::junit;
+pub use regression::{render_regression, verdict_of_regression};
+pub use sweep::render_sweep;
 
 pub use compared::render_comparison;
 use csv::csv;
@@ -51,6 +58,9 @@ pub enum ReportError {
     /// A summary cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// What a comparison came to cannot be read.
+    #[error(transparent)]
+    Regression(#[from] ReadError),
     /// There is nothing to report on.
     #[error("report on {run}: its journal holds no match yet")]
     Empty {
@@ -75,7 +85,38 @@ pub fn report(run: &Path, format: Format) -> Result<String, ReportError> {
     if standings.n_matches == 0 {
         return Err(ReportError::Empty { run: run.display().to_string() });
     }
-    Ok(render(&standings, format))
+    let report = render(&standings, format);
+    // Programs find the comparison in a file of its own.
+    Ok(match format {
+        Format::Text | Format::Md => match crate::regress::read(run)? {
+            Some(found) => render_regression(&found, format) + "\n" + &report,
+            None => report,
+        },
+        Format::Json | Format::Csv => report,
+    })
+}
+
+/// Writes what a comparison in folder `run` came to: for programs, for people,
+/// and as JUnit XML.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn write_regression(
+    run: &Path,
+    found: &Regression,
+    inconclusive_fails: bool,
+) -> Result<(), ReportError> {
+    for (name, contents) in [
+        (files::REGRESSION_JSON, render_regression(found, Format::Json)),
+        (files::REGRESSION_MD, render_regression(found, Format::Md)),
+        (files::JUNIT_XML, junit(found, inconclusive_fails)),
+    ] {
+        write_whole(&run.join(name), |file| {
+            file.write_all(contents.as_bytes())?;
+            Ok::<_, FillError<ReportError>>(())
+        })?;
+    }
+    Ok(())
 }
 
 /// Everything that the page of [`html`] says about the run in folder `run`, with

@@ -5,6 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
@@ -83,10 +84,40 @@ pub struct Arguments {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
+    /// What a sweep plays under; it tells the results itself.
+    #[arg(skip)]
+    sweep: Option<Budgets>,
+}
+
+/// Budgets in place of the spec's; those that are empty are the spec's.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Budgets {
+    pub(super) play_clocks: Vec<Duration>,
+    pub(super) nodes: Vec<u64>,
+}
+
+impl Arguments {
+    /// Those of a run under several budgets: jobs and seed; quiet, dry run, JSON.
+    pub(super) fn for_sweep(
+        spec: PathBuf,
+        out: Option<PathBuf>,
+        (jobs, seed): (Option<u32>, Option<u64>),
+        budgets: Budgets,
+        (quiet, dry_run, json): (bool, bool, bool),
+    ) -> Self {
+        let (spec, sweep) = (Some(spec), Some(budgets));
+        Self { spec, out, jobs, seed, extend: false, dry_run, quiet, json, partition: None, sweep }
+    }
 }
 
 /// Carries out `gamemaster run`.
 pub fn execute(arguments: &Arguments) -> Outcome {
+    carry_out(arguments).map(|(code, _)| code)
+}
+
+/// Carries out a run; the folder of one that was played to its end comes with
+/// the exit code.
+pub(super) fn carry_out(arguments: &Arguments) -> Result<(u8, Option<PathBuf>), Failure> {
     let spec = read_spec(arguments).map_err(Failure::usage)?;
     let planned = run_plan::plan(spec)?;
     let folder = arguments
@@ -94,7 +125,8 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         .clone()
         .unwrap_or_else(|| run_folder::default_folder(&planned.spec, arguments.partition));
     if arguments.dry_run {
-        return run_plan::tell(&planned, &folder, arguments.partition, arguments.json);
+        let told = run_plan::tell(&planned, &folder, arguments.partition, arguments.json)?;
+        return Ok((told, None));
     }
     let (spec, schedule) = (&planned.spec, &planned.schedule);
     let folder = run_folder::open(
@@ -119,7 +151,7 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     // Not before the folder is known to be ours: launched players write logs there.
     for player in players_left(schedule, &folder) {
         match manager.preflight(&planned.spec.players[player].config) {
-            Err(_) if stop.is_raised() => return Ok(exit_code::INTERRUPTED),
+            Err(_) if stop.is_raised() => return Ok((exit_code::INTERRUPTED, None)),
             checked => checked.map_err(|error| Failure::preflight(failed_to(error)))?,
         }
     }
@@ -128,12 +160,13 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         announce(&planned, &folder)?;
     }
     let (reason, breakdowns) = play(&planned, &manager, folder, &stop, arguments.quiet)?;
-    finish(arguments, &path, planned.spec.record.moves, reason, &breakdowns)
+    let code = finish(arguments, &path, planned.spec.record.moves, reason, &breakdowns)?;
+    Ok((code, (code == exit_code::OK).then_some(path)))
 }
 
 /// The players of the jobs that are not done. Who has nothing left to play need
 /// not be there.
-fn players_left(schedule: &Schedule, folder: &RunFolder) -> BTreeSet<usize> {
+pub(super) fn players_left(schedule: &Schedule, folder: &RunFolder) -> BTreeSet<usize> {
     let mut left = BTreeSet::new();
     if (folder.done.len() + folder.elsewhere.len()) as u64 == schedule.n_jobs() {
         return left;
@@ -152,7 +185,7 @@ fn players_left(schedule: &Schedule, folder: &RunFolder) -> BTreeSet<usize> {
 }
 
 /// Ends launched players when it is dropped.
-struct Shutdown<'a>(&'a Manager);
+pub(super) struct Shutdown<'a>(pub(super) &'a Manager);
 
 impl Drop for Shutdown<'_> {
     fn drop(&mut self) {
@@ -161,7 +194,9 @@ impl Drop for Shutdown<'_> {
 }
 
 fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {
-    let overrides = Overrides { seed: arguments.seed, jobs: arguments.jobs };
+    let Budgets { play_clocks, nodes } = arguments.sweep.clone().unwrap_or_default();
+    let (seed, jobs) = (arguments.seed, arguments.jobs);
+    let overrides = Overrides { seed, jobs, play_clocks, nodes, ..Overrides::default() };
     match &arguments.spec {
         None => spec::read(DEFAULT_SPEC, "default", Path::new(""), &overrides),
         Some(path) => {
@@ -173,14 +208,14 @@ fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {
     }
 }
 
-fn manager(folder: &Path) -> Arc<Manager> {
+pub(super) fn manager(folder: &Path) -> Arc<Manager> {
     Manager::new(ManagerSettings {
         stderr: PlayerStderr::Log(folder.join("logs")),
         ..ManagerSettings::default()
     })
 }
 
-fn folder_code(error: &run_folder::FolderError) -> u8 {
+pub(super) fn folder_code(error: &run_folder::FolderError) -> u8 {
     use results::journal::JournalError;
     match error {
         run_folder::FolderError::Journal(
@@ -295,7 +330,7 @@ impl Consumer for Consumers<'_> {
 }
 
 /// Warnings as the report has them.
-fn sentences(warnings: &[String]) -> Vec<String> {
+pub(super) fn sentences(warnings: &[String]) -> Vec<String> {
     let sentence = |warning: &String| {
         let mut characters = warning.chars();
         let first = characters.next().map(|first| first.to_ascii_uppercase());
@@ -323,6 +358,9 @@ fn finish(
     written.map_err(failed_to)?;
     let standings = standings.map_err(failed_to)?;
     let outcome = to_stdout(|stdout| {
+        if arguments.sweep.is_some() {
+            return Ok(exit_code::OK);
+        }
         if arguments.json {
             let folder = path.display().to_string();
             json_line(stdout, &Summary { folder, stop: stop_name(reason), standings: &standings })?;
@@ -365,7 +403,8 @@ fn stop_name(reason: StopReason) -> &'static str {
 
 /// The command that goes on where this one stopped.
 fn resume_hint(arguments: &Arguments) -> std::io::Result<()> {
-    let mut command = String::from("gamemaster run");
+    let name = if arguments.sweep.is_some() { "sweep" } else { "run" };
+    let mut command = format!("gamemaster {name}");
     let mut word = |word: &str| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:+,".contains(c);
         command.push(' ');
@@ -377,6 +416,15 @@ fn resume_hint(arguments: &Arguments) -> std::io::Result<()> {
     };
     if let Some(spec) = &arguments.spec {
         word(&spec.display().to_string());
+    }
+    let Budgets { play_clocks, nodes } = arguments.sweep.clone().unwrap_or_default();
+    let clocks = play_clocks.iter().map(|clock| format!("{}ms", clock.as_millis()));
+    let lists = [clocks.collect::<Vec<_>>(), nodes.iter().map(u64::to_string).collect()];
+    for (flag, list) in ["--play-clock", "--nodes"].into_iter().zip(lists) {
+        if !list.is_empty() {
+            word(flag);
+            word(&list.join(","));
+        }
     }
     if let Some(out) = &arguments.out {
         word("--out");

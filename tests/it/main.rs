@@ -6,6 +6,8 @@ mod bad_input;
 #[cfg(test)]
 mod bad_players;
 #[cfg(test)]
+mod baseline;
+#[cfg(test)]
 mod batches;
 #[cfg(test)]
 mod breakdowns;
@@ -32,6 +34,8 @@ mod protocol;
 #[cfg(test)]
 mod reasoners;
 #[cfg(test)]
+mod regress;
+#[cfg(test)]
 mod replay;
 #[cfg(test)]
 mod report_page;
@@ -41,6 +45,8 @@ mod resume;
 mod run;
 #[cfg(test)]
 mod serve;
+#[cfg(test)]
+mod sweep;
 #[cfg(test)]
 mod tidy;
 #[cfg(test)]
