@@ -175,6 +175,7 @@ pub(super) struct Commit<'a, B> {
 
 impl<B: Block> Kernel for Commit<'_, B> {
     type Output = ();
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
 
     #[inline(always)]
     fn run(self) {

@@ -199,6 +199,7 @@ impl<'a, B: Block> Run<'a, B> {
 
 impl<B: Block> Kernel for Run<'_, B> {
     type Output = Playouts;
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
 
     #[inline(always)]
     fn run(mut self) -> Playouts {
