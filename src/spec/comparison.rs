@@ -43,8 +43,8 @@ impl Comparison {
         let compared = compared.into_iter().chain(self.canary.map(|canary| (canary, 1)));
         let opponents: Vec<usize> =
             able.iter().copied().filter(|&player| !self.concerns(player)).collect();
-        let n_sets = binomial(opponents.len() as u64, n_seats as u64 - 1);
-        if n_sets > 0 {
+        if opponents.len() >= n_seats - 1 {
+            let n_sets = binomial(opponents.len() as u64, n_seats as u64 - 1);
             let sets = (0..n_sets).map(|set| combination(opponents.len(), n_seats - 1, set));
             let sets: Vec<Vec<usize>> =
                 sets.map(|set| set.into_iter().map(|index| opponents[index]).collect()).collect();

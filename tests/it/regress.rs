@@ -100,7 +100,7 @@ fn what_cannot_be_told_is_as_one_wants_it() {
     // 32 blocks cannot tell half a point.
     let workspace = Workspace::with_spec(SUITE);
     let more = ["--max-blocks", "32", "--margin", "0.5", "--out", "out"];
-    let players = ["alpha_beta:depth=1", "minimax:depth=1"];
+    let players = ["random", "legal"];
     let check = |word: &[&str], code| {
         let ran = regress(&workspace, players[0], players[1], &[&more[..], word].concat());
         assert!(ran.code(code).stdout().contains("inconclusive"));
