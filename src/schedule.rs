@@ -776,7 +776,7 @@ mod tests {
         let schedule = Schedule::new(plan).unwrap();
         // In a lap 2 blocks of 2 matches for each of two pairings, and 2 of 1.
         assert_eq!(schedule.n_jobs(), 3 * (8 + 2));
-        let mut chances: BTreeMap<(u32, u32), Vec<(u64, Vec<Option<usize>>)>> = BTreeMap::new();
+        let mut chances = BTreeMap::<(u32, u32), Vec<(u64, Vec<_>)>>::new();
         for job in schedule.jobs().filter(|job| job.game == 0) {
             let seats = job.seats.iter().map(|seat| seat.map(|player| player.max(1))).collect();
             chances.entry((job.lap, job.rotation)).or_default().push((job.seed, seats));

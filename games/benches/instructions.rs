@@ -7,7 +7,12 @@
 //! cargo bench -p games --bench instructions -- --write FILE    # a new record
 //! ```
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark may panic and print")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a benchmark may panic, print and read files"
+)]
 
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
