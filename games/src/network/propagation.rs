@@ -37,6 +37,8 @@ pub(crate) struct Wiring {
     counts: Vec<i32>,
     /// Outputs while all inputs of the network are false.
     outputs: Vec<u64>,
+    /// Number of gates with inputs.
+    n_real_gates: usize,
     /// Number of inputs of all gates.
     n_edges: usize,
 }
@@ -72,6 +74,7 @@ impl Wiring {
             consumers: Vec::new(),
             counts: Vec::with_capacity(n_gates),
             outputs: vec![0; outputs.len().div_ceil(WORD)],
+            n_real_gates: gates.inputs.iter().filter(|inputs| !inputs.is_empty()).count(),
             n_edges: takers.iter().map(Vec::len).sum(),
         };
         for (takers, readers) in takers.iter().zip(&readers) {
@@ -105,9 +108,9 @@ impl Wiring {
         }
     }
 
-    /// Number of gates.
+    /// Number of gates with inputs.
     pub(crate) fn n_gates(&self) -> usize {
-        self.n_gates
+        self.n_real_gates
     }
 
     /// Number of inputs of all gates.
