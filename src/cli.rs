@@ -73,6 +73,18 @@ enum Command {
     Play(commands::play::Arguments),
     /// Report who is stronger, from a run's results.
     Report(commands::report::Arguments),
+    /// Put the parts of a schedule together that were played apart.
+    Merge(commands::merge::Arguments),
+    /// Compare two runs: what changed for each player, and how sure that is.
+    Compare(commands::compare::Arguments),
+    /// Tell whether a new version of a player is worse than the old one.
+    Regress(commands::regress::Arguments),
+    /// Step through a match that was played.
+    Replay(commands::replay::Arguments),
+    /// Write a run's matches in the form of other programs.
+    Export(commands::export::Arguments),
+    /// Play under several budgets: strength against time.
+    Sweep(commands::sweep::Arguments),
     /// List the built-in players and their options.
     Players(commands::players::Arguments),
     /// Serve a built-in player to any Gamemaster over HTTP.
@@ -89,6 +101,12 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Play(arguments) => commands::play::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
+        Command::Merge(arguments) => commands::merge::execute(&arguments),
+        Command::Compare(arguments) => commands::compare::execute(&arguments),
+        Command::Regress(arguments) => commands::regress::execute(&arguments),
+        Command::Replay(arguments) => commands::replay::execute(&arguments),
+        Command::Export(arguments) => commands::export::execute(&arguments),
+        Command::Sweep(arguments) => commands::sweep::execute(&arguments),
         Command::Players(arguments) => commands::players::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
         Command::Game(command) => commands::game::execute(&command),

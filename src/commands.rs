@@ -1,9 +1,16 @@
 //! One file for each command: its arguments, and what it does with them.
 
+pub mod compare;
+pub mod export;
 pub mod game;
+pub mod merge;
 pub mod play;
 pub mod players;
+pub mod regress;
+pub mod replay;
 pub mod report;
 pub mod run;
+mod run_name;
 mod run_plan;
 pub mod serve;
+pub mod sweep;

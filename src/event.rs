@@ -69,7 +69,7 @@ pub enum StopReason {
 pub enum EventKind {
     /// The first event.
     TournamentStarted {
-        /// Jobs in the schedule.
+        /// Jobs to be played here, those done before included.
         n_jobs: u64,
         /// Jobs that an earlier run has finished.
         n_done: u64,

@@ -8,5 +8,9 @@ pub const INTERNAL: u8 = 1;
 pub const USAGE: u8 = 2;
 /// A rulesheet is broken, or a player failed its preflight.
 pub const PREFLIGHT: u8 = 3;
+/// The new version of a player is worse than the old one.
+pub const REGRESSION: u8 = 10;
+/// Whether it is cannot be told.
+pub const INCONCLUSIVE: u8 = 11;
 /// Stopped by the user; the run can be resumed.
 pub const INTERRUPTED: u8 = 130;

@@ -262,7 +262,7 @@ fn near(typed: &str, names: impl IntoIterator<Item = &'static str>) -> Vec<&'sta
 }
 
 /// Least number of characters to insert, remove or replace (Wagner and Fischer).
-fn edit_distance(a: &str, b: &str) -> usize {
+pub(crate) fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, from) in a.chars().enumerate() {

@@ -9,18 +9,22 @@
 //! consume them and none reaches back. How a reasoner works inside is the
 //! business of `games`, how a statistic is computed that of `results`.
 
+pub mod board;
 pub mod cli;
 pub mod commands;
 pub mod consumers;
 pub mod diagnostics;
+pub mod drawn_replay;
 pub mod event;
 pub mod exit_code;
 mod fingerprint;
 pub mod game_source;
+pub mod ggp_json;
 pub mod interrupt;
 pub mod manager;
 pub mod output;
 pub mod protocol;
+pub mod recorded;
 pub mod run_folder;
 pub mod runner;
 pub mod schedule;

@@ -8,6 +8,7 @@ pub mod message;
 pub mod reply;
 pub mod scramble;
 
+pub(crate) use message::Spaced;
 pub use message::{Message, MessageError, News};
 pub use reply::{MoveReading, Reading, read_move};
 pub use scramble::Scrambler;

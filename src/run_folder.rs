@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use results::files::{JOURNAL, SPEC_LOCK};
 use results::journal::{JobState, Journal, JournalError, JournalWriter, Torn};
+use results::partition::Partition;
 use results::record::{FORMAT_VERSION, Header};
 
 use crate::schedule::Schedule;
@@ -85,15 +86,20 @@ pub struct RunFolder {
     pub attempts: HashMap<String, JobState>,
     /// Numbers of the jobs that are done, ascending.
     pub done: Vec<u64>,
+    /// Numbers of the jobs that belong to other parts of the schedule, ascending.
+    pub elsewhere: Vec<u64>,
     /// What was cut off of the journal because it was half-written.
     pub torn: Torn,
 }
 
 /// Where a run of `spec` goes if nothing else is said: the same spec has the
 /// same folder, so that the same command takes up the same run.
+/// Each part of a schedule has its own.
 #[must_use]
-pub fn default_folder(spec: &Spec) -> PathBuf {
-    Path::new("results/runs").join(format!("{}-{}", spec.name, &spec.hash()[..8]))
+pub fn default_folder(spec: &Spec, partition: Option<Partition>) -> PathBuf {
+    let part =
+        partition.map_or_else(String::new, |part| format!("-{}of{}", part.slice(), part.of()));
+    Path::new("results/runs").join(format!("{}-{}{part}", spec.name, &spec.hash()[..8]))
 }
 
 /// Makes the folder, or takes up the run in it.
@@ -106,11 +112,12 @@ pub fn open(
     schedule: &Schedule,
     notes: &[String],
     extend: bool,
+    partition: Option<Partition>,
 ) -> Result<RunFolder, FolderError> {
     let unwritable = |source| FolderError::Unwritable { path: path.to_owned(), source };
     std::fs::create_dir_all(path).map_err(unwritable)?;
     let journal = path.join(JOURNAL);
-    let header = header(path, spec, notes);
+    let header = Header { partition, ..header(path, spec, notes) };
     let mut torn = Torn::default();
     let (writer, recovered) = if journal.exists() {
         torn = note_anew(&journal, &header)?;
@@ -134,9 +141,10 @@ pub fn open(
     };
     replace(&path.join(SPEC_LOCK), lock_text(spec).as_bytes()).map_err(unwritable)?;
     let done = done(schedule, &recovered.jobs);
+    let elsewhere = partition.map_or_else(Vec::new, |part| elsewhere(schedule, part));
     // Whichever pass came first has cut it off.
     let torn = if recovered.torn.is_some() { recovered.torn } else { torn };
-    Ok(RunFolder { path: path.to_owned(), writer, attempts: recovered.jobs, done, torn })
+    Ok(RunFolder { path: path.to_owned(), writer, attempts: recovered.jobs, done, elsewhere, torn })
 }
 
 fn header(path: &Path, spec: &Spec, notes: &[String]) -> Header {
@@ -148,6 +156,7 @@ fn header(path: &Path, spec: &Spec, notes: &[String]) -> Header {
         run: name,
         spec_hash: spec.hash(),
         timings: spec.timings(),
+        partition: None,
         notes: notes.to_vec(),
     }
 }
@@ -207,6 +216,12 @@ fn done(schedule: &Schedule, attempts: &HashMap<String, JobState>) -> Vec<u64> {
         // Mostly the first of the schedule: there is no need to look at all.
         .take(n_done)
         .collect()
+}
+
+/// The numbers of the jobs that are in other parts of the schedule, ascending.
+pub fn elsewhere(schedule: &Schedule, part: Partition) -> Vec<u64> {
+    let jobs = schedule.jobs().filter(|job| !part.contains(job.block));
+    jobs.map(|job| job.number).collect()
 }
 
 /// Writes a file in one piece: it is there whole, or as it was before.

@@ -29,6 +29,9 @@ pub struct Tournament {
     pub concurrency: u32,
     /// Jobs that an earlier run has finished, ascending.
     pub done: Vec<u64>,
+    /// Numbers of the jobs that are played elsewhere, ascending; none of them is
+    /// in `done`.
+    pub elsewhere: Vec<u64>,
 }
 
 /// What looks at a tournament. Called on one thread, in the order of events.
@@ -81,18 +84,20 @@ pub fn run(
     consumer: &mut dyn Consumer,
 ) -> StopReason {
     let began = Instant::now();
-    let cursor = Mutex::new(Cursor::new(&tournament.schedule, &tournament.done));
+    let mut skipped = [&tournament.done[..], &tournament.elsewhere[..]].concat();
+    skipped.sort_unstable();
+    let cursor = Mutex::new(Cursor::new(&tournament.schedule, &skipped));
     let mut dispatcher = Dispatcher { seq: 0, consumer, stop, manager };
     dispatcher.tell(
         Duration::ZERO,
         EventKind::TournamentStarted {
-            n_jobs: tournament.schedule.n_jobs(),
+            n_jobs: tournament.schedule.n_jobs() - tournament.elsewhere.len() as u64,
             n_done: tournament.done.len() as u64,
         },
     );
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(MAX_BATCHES);
-        let n_left = tournament.schedule.n_jobs() - tournament.done.len() as u64;
+        let n_left = tournament.schedule.n_jobs() - skipped.len() as u64;
         let n_workers = u64::from(tournament.concurrency).min(n_left).max(1);
         for index in 0..n_workers {
             let batches = Batches { sender: sender.clone(), events: vec![], began, sent: began };
@@ -296,6 +301,7 @@ mod tests {
             rules: Arc::new(spec.rules.clone()),
             concurrency,
             done,
+            elsewhere: vec![],
         }
     }
 

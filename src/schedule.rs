@@ -94,6 +94,18 @@ pub struct PlannedGame {
     pub weight: u32,
     /// Whether roles see less than the state.
     pub hidden_information: bool,
+    /// The sets of players that meet here; `None` for every set that fills the
+    /// seats.
+    pub pairings: Option<Vec<PlannedPairing>>,
+}
+
+/// A set of players that meets at a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedPairing {
+    /// Indices of the players, as many as there are seats.
+    pub players: Vec<usize>,
+    /// Blocks in a lap for each of the game's weight.
+    pub weight: u32,
 }
 
 /// What a schedule needs to know of a player.
@@ -101,6 +113,10 @@ pub struct PlannedGame {
 pub struct PlannedPlayer {
     /// Hash of the id and the configuration.
     pub hash: String,
+    /// What seeds and seatings are drawn from: players of equal lots, among the
+    /// same others, meet the same chances. The hash, unless they are to be
+    /// compared so.
+    pub lots: String,
     /// Whether it can play games of hidden information.
     pub plays_hidden_information: bool,
 }
@@ -268,12 +284,44 @@ impl Schedule {
             (0..self.plan.players.len()).partition(|&player| {
                 !planned.hidden_information || self.plan.players[player].plays_hidden_information
             });
+        if let Some(pairings) = planned.pairings.clone() {
+            self.lay_out_pairings(game, n_seats, &players, pairings);
+            return;
+        }
         if players.len() < n_seats {
             let n_players = players.len();
             self.skips.push(Skip::TooFewPlayers { game, n_seats, n_players });
             return;
         }
         self.skips.extend(idle.into_iter().map(|player| Skip::SitsOut { game, player }));
+        let weight = planned.weight;
+        self.add_groups(game, n_seats, &players, weight);
+    }
+
+    /// Lays out the listed sets of players alone.
+    fn lay_out_pairings(
+        &mut self,
+        game: usize,
+        n_seats: usize,
+        able: &[usize],
+        pairings: Vec<PlannedPairing>,
+    ) {
+        let game_weight = self.plan.games[game].weight;
+        let n_before = self.groups.len();
+        for pairing in pairings {
+            if pairing.players.len() == n_seats && pairing.players.iter().all(|p| able.contains(p))
+            {
+                let weight = pairing.weight.saturating_mul(game_weight);
+                self.add_groups(game, n_seats, &pairing.players, weight);
+            }
+        }
+        if self.groups.len() == n_before {
+            self.skips.push(Skip::TooFewPlayers { game, n_seats, n_players: able.len() });
+        }
+    }
+
+    /// All sets of `players` at a game, under each time budget.
+    fn add_groups(&mut self, game: usize, n_seats: usize, players: &[usize], weight: u32) {
         let n_pairings = binomial(players.len() as u64, n_seats as u64);
         let matches_per_block = match self.plan.seating {
             Seating::Rotations => n_seats as u64,
@@ -282,14 +330,14 @@ impl Schedule {
             }
         };
         for time_budget in 0..self.plan.time_budgets.len() {
-            let n_blocks = n_pairings.saturating_mul(u64::from(planned.weight));
+            let n_blocks = n_pairings.saturating_mul(u64::from(weight));
             self.groups.push(Group {
                 game,
                 time_budget,
-                players: players.clone(),
+                players: players.to_vec(),
                 n_seats,
                 n_pairings,
-                weight: planned.weight,
+                weight,
                 matches_per_block,
                 first_block: self.blocks_per_lap,
             });
@@ -297,6 +345,13 @@ impl Schedule {
             self.jobs_per_lap =
                 self.jobs_per_lap.saturating_add(n_blocks.saturating_mul(matches_per_block));
         }
+    }
+
+    /// The same schedule with another number of laps.
+    #[must_use]
+    pub fn with_laps(mut self, laps: u32) -> Self {
+        self.plan.laps = laps;
+        self
     }
 
     /// Number of jobs.
@@ -442,7 +497,7 @@ impl Schedule {
                 .number(self.plan.seed)
                 .text(&self.plan.games[group.game].hash)
                 .number(lap.into())
-                .text(&self.plan.players[player].hash)
+                .text(&self.plan.players[player].lots)
                 .seed()
         });
         match self.plan.seating {
@@ -461,9 +516,9 @@ impl Schedule {
             Budget::Clock => 0,
             Budget::Nodes(nodes) => nodes,
         };
-        let mut hashes: Vec<&str> =
-            players.iter().map(|&player| self.plan.players[player].hash.as_str()).collect();
-        hashes.sort_unstable();
+        let mut lots: Vec<&str> =
+            players.iter().map(|&player| self.plan.players[player].lots.as_str()).collect();
+        lots.sort_unstable();
         let seed = Fingerprint::of("match seed")
             .number(self.plan.seed)
             .text(&self.plan.games[group.game].hash)
@@ -471,7 +526,7 @@ impl Schedule {
             .number(millis(time.clocks.start))
             .number(millis(time.clocks.play))
             .number(nodes);
-        hashes.into_iter().fold(seed, Fingerprint::text).seed()
+        lots.into_iter().fold(seed, Fingerprint::text).seed()
     }
 
     fn make(&self, group: &Group, players: Vec<usize>, mut job: Job) -> Job {
@@ -502,7 +557,7 @@ fn millis(duration: Duration) -> u64 {
 }
 
 /// Sets of `k` out of `n`, saturating.
-fn binomial(n: u64, k: u64) -> u64 {
+pub(crate) fn binomial(n: u64, k: u64) -> u64 {
     let mut result: u128 = 1;
     for i in 0..k.min(n.saturating_sub(k)) {
         result = result * u128::from(n - i) / u128::from(i + 1);
@@ -514,7 +569,7 @@ fn binomial(n: u64, k: u64) -> u64 {
 }
 
 /// The set of `k` out of `0..n` with this number, in lexicographic order.
-fn combination(n: usize, k: usize, mut number: u64) -> Vec<usize> {
+pub(crate) fn combination(n: usize, k: usize, mut number: u64) -> Vec<usize> {
     let mut chosen = Vec::with_capacity(k);
     let mut candidate = 0;
     while chosen.len() < k {
@@ -565,11 +620,18 @@ mod tests {
         if n_seats > 1 {
             seats.insert(1, false);
         }
-        PlannedGame { hash: format!("game {index}"), seats, weight, hidden_information: false }
+        PlannedGame {
+            hash: format!("game {index}"),
+            seats,
+            weight,
+            hidden_information: false,
+            pairings: None,
+        }
     }
 
     fn player(index: usize) -> PlannedPlayer {
-        PlannedPlayer { hash: format!("player {index}"), plays_hidden_information: true }
+        let hash = format!("player {index}");
+        PlannedPlayer { lots: hash.clone(), hash, plays_hidden_information: true }
     }
 
     fn plan(games: &[(usize, u32)], n_players: usize, n_budgets: u64, laps: u32) -> Plan {
@@ -699,6 +761,36 @@ mod tests {
         assert_eq!(schedule.n_jobs(), 3 * 2 + 2);
         plan.games.drain(..2);
         assert!(matches!(Schedule::new(plan), Err(ScheduleError::NothingToPlay { .. })));
+    }
+
+    #[test]
+    fn listed_pairings_meet_alone_and_equal_lots_meet_equal_chances() {
+        let mut plan = plan(&[(2, 1), (1, 2)], 3, 1, 3);
+        for player in &mut plan.players[..2] {
+            player.lots = "same".into();
+        }
+        let pairing =
+            |players: &[usize], weight| PlannedPairing { players: players.to_vec(), weight };
+        plan.games[0].pairings = Some(vec![pairing(&[0, 2], 2), pairing(&[1, 2], 2)]);
+        plan.games[1].pairings = Some(vec![pairing(&[0], 1), pairing(&[0, 1], 1)]);
+        let schedule = Schedule::new(plan).unwrap();
+        // In a lap 2 blocks of 2 matches for each of two pairings, and 2 of 1.
+        assert_eq!(schedule.n_jobs(), 3 * (8 + 2));
+        let mut chances = BTreeMap::<(u32, u32), Vec<(u64, Vec<_>)>>::new();
+        for job in schedule.jobs().filter(|job| job.game == 0) {
+            let seats = job.seats.iter().map(|seat| seat.map(|player| player.max(1))).collect();
+            chances.entry((job.lap, job.rotation)).or_default().push((job.seed, seats));
+        }
+        assert_eq!(chances.len(), 6 * 2);
+        for chances in chances.values() {
+            assert_eq!(chances.len(), 2);
+            assert_eq!(chances[0], chances[1], "seed, and seats but for who is compared");
+        }
+        let ids: BTreeSet<String> = schedule.jobs().map(|job| job.id).collect();
+        assert_eq!(ids.len() as u64, schedule.n_jobs());
+        let longer = schedule.clone().with_laps(4);
+        assert!(longer.jobs().zip(schedule.jobs()).all(|(one, other)| one == other));
+        assert_eq!(longer.n_jobs(), 40);
     }
 
     #[test]

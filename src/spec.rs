@@ -5,6 +5,7 @@
 //! hashable, and all that a schedule needs. The keys are documented in
 //! `docs/spec.md`.
 
+mod comparison;
 mod difference;
 pub(crate) mod duration;
 mod error;
@@ -21,14 +22,16 @@ use results::record::Budget;
 use crate::fingerprint::Fingerprint;
 use crate::game_source::{CaseMode, GameSource, Reading as RulesReading};
 use crate::manager::{Dialect, GoalConflict, MatchRules, PlayerConfig, Reading, Substitute};
-use crate::schedule::{Plan, PlannedGame, PlannedPlayer, Seating, TimeBudget};
+use crate::schedule::{Plan, PlannedGame, PlannedPairing, PlannedPlayer, Seating, TimeBudget};
 
+pub use comparison::{BLOCKS_PER_CANARY, Comparison};
 pub use difference::differences;
+pub(crate) use duration::read_clock as read_play_clock;
 pub use error::SpecError;
-pub use file::{Overrides, read};
+pub use file::{Contenders, Overrides, read};
 pub use lock::{LOCK_HEADER, lock_text};
 pub(crate) use player_text::option_value;
-pub use player_text::read_player;
+pub use player_text::{read_player, read_player_as};
 
 /// An experiment, complete and checked as far as that goes without reading the
 /// rulesheets.
@@ -44,6 +47,8 @@ pub struct Spec {
     pub seating: Seating,
     /// Who plays.
     pub players: Vec<Contestant>,
+    /// Who of them are compared; `None` for a round robin of all.
+    pub comparison: Option<Comparison>,
     /// What is played.
     pub games: Vec<GameEntry>,
     /// One tournament for each.
@@ -137,27 +142,44 @@ impl Spec {
     /// [`games`](Self::games).
     #[must_use]
     pub fn plan(&self, games: &[Arc<Game>]) -> Plan {
-        let game = |(entry, game): (&GameEntry, &Arc<Game>)| PlannedGame {
-            hash: entry.hash(),
-            seats: (0..game.roles().len())
+        let game = |(entry, game): (&GameEntry, &Arc<Game>)| {
+            let seats: Vec<bool> = (0..game.roles().len())
                 .map(|role| game.random().is_none_or(|random| usize::from(random.0) != role))
-                .collect(),
-            weight: entry.weight,
-            hidden_information: game.kind().hidden_information,
+                .collect();
+            let hidden_information = game.kind().hidden_information;
+            PlannedGame {
+                hash: entry.hash(),
+                pairings: self
+                    .pairings(seats.iter().filter(|&&seat| seat).count(), hidden_information),
+                seats,
+                weight: entry.weight,
+                hidden_information,
+            }
         };
-        let player = |player: &Contestant| PlannedPlayer {
-            hash: player.config.hash.clone(),
-            plays_hidden_information: player.plays_hidden_information,
+        let player = |(index, player): (usize, &Contestant)| {
+            let hash = player.config.hash.clone();
+            let compared = self.comparison.is_some_and(|comparison| comparison.concerns(index));
+            PlannedPlayer {
+                lots: if compared { comparison::LOTS.to_owned() } else { hash.clone() },
+                hash,
+                plays_hidden_information: player.plays_hidden_information,
+            }
         };
         Plan {
             seed: self.seed,
             laps: self.blocks,
             seating: self.seating,
             games: self.games.iter().zip(games).map(game).collect(),
-            players: self.players.iter().map(player).collect(),
+            players: self.players.iter().enumerate().map(player).collect(),
             time_budgets: self.time_budgets.clone(),
             settings_hash: self.settings_hash(),
         }
+    }
+
+    fn pairings(&self, n_seats: usize, hidden: bool) -> Option<Vec<PlannedPairing>> {
+        let able = (0..self.players.len())
+            .filter(|&player| !hidden || self.players[player].plays_hidden_information);
+        Some(self.comparison?.pairings(&able.collect::<Vec<_>>(), n_seats))
     }
 
     /// Hash of the settings that all matches share.
@@ -190,6 +212,10 @@ impl Spec {
             .number(self.players.len() as u64);
         for player in &self.players {
             hash = hash.text(&player.config.hash);
+        }
+        if let Some(Comparison { base, head, canary }) = self.comparison {
+            hash = hash.text("comparison").number(base as u64).number(head as u64);
+            hash = hash.number(canary.map_or(0, |canary| 1 + canary as u64));
         }
         hash = hash.number(self.games.len() as u64);
         for game in &self.games {

@@ -1,8 +1,9 @@
 //! Random playouts in lock step: states reached in a second of this process's
-//! CPU time, by game and width, and what a step of a batch spends it on.
+//! CPU time, by game and width, interpreted and as machine code (where the bytes
+//! of code are not 0), and what a step of a batch spends it on.
 //!
 //! ```text
-//! cargo bench -p games --bench batches -- [GAME | RULESHEET.kif]... [--seconds S]
+//! cargo bench -p games --bench batches -- [GAME | RULESHEET.kif]... [--seconds S] [--lanes N]
 //! ```
 //!
 //! Not criterion: what counts is CPU time (machines are shared), and a table.
@@ -40,13 +41,19 @@ fn main() {
         seconds = names[at + 1].parse().unwrap();
         names.drain(at..at + 2);
     }
-    names.retain(|name| !name.starts_with("--"));
+    let mut widths: Vec<usize> = Width::ALL.map(Width::n_lanes).to_vec();
+    if let Some(at) = names.iter().position(|name| name == "--lanes") {
+        widths = vec![names[at + 1].parse().unwrap()];
+        names.drain(at..at + 2);
+    }
+    // Without `--bench` other words are filters of tests.
+    names.retain(|name| benches && !name.starts_with("--"));
     if names.is_empty() {
         let n = if benches { GAMES.len() } else { 2 };
         names = GAMES[..n].iter().map(|&name| name.to_owned()).collect();
     }
     println!(
-        "{:<24} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} | {:>5} {:>8} {:>10} {:>9} | {:>7} {:>7} {:>7}",
+        "{:<24} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>8} | {:>5} {:>8} {:>10} {:>9} | {:>7} {:>7} {:>7} {:>7} {:>7}",
         "game",
         "ands",
         "state",
@@ -54,16 +61,19 @@ fn main() {
         "goals",
         "slots",
         "ms",
+        "code",
         "lanes",
         "M st/s",
         "playouts/s",
         "length",
         "legal",
         "choose",
+        "advance",
+        "goals",
         "step ns"
     );
     for name in &names {
-        bench(name, seconds);
+        bench(name, seconds, &widths);
     }
 }
 
@@ -76,16 +86,28 @@ fn read(name: &str) -> Arc<Game> {
     Arc::new(game.unwrap())
 }
 
-fn bench(name: &str, seconds: f64) {
+fn bench(name: &str, seconds: f64, widths: &[usize]) {
     let network = match ground(&read(name), &Budget::default(), &Cancel::new()) {
         Ok(network) => network,
         Err(error) => return println!("{name}: failed to {error}"),
     };
     let before = cpu();
     let program = Arc::new(Program::new(Arc::new(network)));
-    let compile = cpu() - before;
+    let mut compile = cpu() - before;
     let short = name.rsplit('/').next().unwrap().split("__").next().unwrap();
-    for width in Width::ALL {
+    for (width, is_translated) in
+        Width::ALL.into_iter().flat_map(|width| [(width, false), (width, true)])
+    {
+        if widths.iter().all(|&n| n != width.n_lanes()) {
+            continue;
+        }
+        if is_translated {
+            let before = cpu();
+            if program.translate(width).is_err() {
+                continue;
+            }
+            compile = cpu() - before;
+        }
         let size = program.size();
         let mut batch = Batch::new(&program, width, 1);
         let state = program.network().initial_state();
@@ -115,9 +137,13 @@ fn bench(name: &str, seconds: f64) {
         let choose = each(seconds / 10.0, || {
             batch.choose_at_random();
         });
+        let advance = each(seconds / 10.0, || batch.advance());
+        let all_goals = each(seconds / 10.0, || {
+            _ = batch.goals(&[]);
+        });
         let goals = playouts.goals.iter().map(|goals| goals.mean().unwrap_or(f64::NAN));
         println!(
-            "{:<24} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6.1} | {:>5} {:>8.2} {:>10.0} {:>9.2} | {:>7.0} {:>7.0} {:>7.0} | {}",
+            "{:<24} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6.1} {:>8} | {:>5} {:>8.2} {:>10.0} {:>9.2} | {:>7.0} {:>7.0} {:>7.0} {:>7.0} {:>7.0} | {}",
             short,
             size.n_ands,
             size.n_state_gates,
@@ -125,29 +151,37 @@ fn bench(name: &str, seconds: f64) {
             size.n_goal_gates,
             size.n_slots,
             compile * 1e3,
+            if is_translated { program.n_machine_code_bytes(width) } else { 0 },
             n_lanes,
             playouts.n_states as f64 / time / 1e6,
             playouts.n as f64 / time,
             playouts.mean_length().unwrap(),
             legal * 1e9,
             choose * 1e9,
+            advance * 1e9,
+            all_goals * 1e9,
             time / playouts.n_states as f64 * n_lanes as f64 * 1e9,
             goals.map(|goal| format!("{goal:.1}")).collect::<Vec<_>>().join("/"),
         );
     }
 }
 
-/// The time of one call.
+/// The least time of one call, in many short spans: what interrupts it counts
+/// for nothing.
 fn each(seconds: f64, mut call: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    let mut least = f64::INFINITY;
     let mut n = 1;
     loop {
-        let before = cpu();
+        let before = Instant::now();
         (0..n).for_each(|_| call());
-        let time = cpu() - before;
-        if time >= seconds {
-            return time / f64::from(n);
+        let time = before.elapsed().as_secs_f64();
+        least = least.min(time / f64::from(n));
+        if time < 50e-6 {
+            n *= 2;
+        } else if start.elapsed().as_secs_f64() >= seconds {
+            return least;
         }
-        n *= 2;
     }
 }
 

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use games::{
-    Case, Guards, Leniency, MoveId, RoleId, State, StateMachine, library, state_machine_for,
-    validate,
+    Case, Game, Guards, Leniency, MoveId, Prover, RoleId, State, StateMachine, library,
+    state_machine_for, validate,
 };
 
 /// Name, playouts, and what they come to: states and goals of all roles.
@@ -62,11 +62,19 @@ fn playouts(machine: &mut dyn StateMachine, n: u64) -> (u64, u64) {
 }
 
 fn prover(c: &mut Criterion) {
-    let mut group = c.benchmark_group("prover");
+    bench(c, "prover", |game| Box::new(Prover::new(game, Guards::default()).unwrap()));
+}
+
+fn chosen(c: &mut Criterion) {
+    bench(c, "chosen", |game| state_machine_for(game, Guards::default()).unwrap());
+}
+
+fn bench(c: &mut Criterion, group: &str, machine: fn(Arc<Game>) -> Box<dyn StateMachine>) {
+    let mut group = c.benchmark_group(group);
     for (name, n, n_states, goals) in GAMES {
         let text = library::find(name).unwrap().text;
         let game = validate::read(name, text, Case::Folded, Leniency::Strict).game.unwrap();
-        let mut machine = state_machine_for(Arc::new(game), Guards::default()).unwrap();
+        let mut machine = machine(Arc::new(game));
         group.throughput(Throughput::Elements(n_states));
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
@@ -78,5 +86,5 @@ fn prover(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, prover);
+criterion_group!(benches, prover, chosen);
 criterion_main!(benches);

@@ -21,18 +21,21 @@ mod features;
 mod gates;
 mod interpreter;
 mod lanes;
+mod machine;
 mod pace;
 mod playouts;
 mod program;
 mod random;
 #[cfg(target_arch = "x86_64")]
 mod registers;
+mod schedule;
 mod transpose;
 
 use std::fmt;
 use std::sync::Arc;
 
-pub use playouts::{Goals, Limits, Playouts};
+pub use machine::NoMachineCode;
+pub use playouts::{Course, Goals, Limits, Playouts};
 pub use program::{Program, Size};
 
 use self::core::{Core, Slots};
@@ -165,7 +168,7 @@ impl Batch {
     /// The lanes whose state is terminal, as last evaluated.
     #[must_use]
     pub fn terminal(&self) -> &[u64] {
-        self.core.slot(self.program.terminal as usize)
+        self.core.terminal()
     }
 
     /// The lanes in which a move of a role is legal, as last evaluated.
@@ -244,9 +247,8 @@ impl Batch {
         let roles = 0..self.program.network().roles.len();
         let reading = |lane: usize, role: usize| {
             let mut reading = GoalReading::default();
-            let outputs = &self.program.goals.outputs[role];
-            for (&slot, value) in outputs.iter().zip(self.program.goal_values(role)) {
-                if !has(self.core.goal(slot), lane) {
+            for (index, value) in self.program.goal_values(role).enumerate() {
+                if !has(self.core.goal(role, index), lane) {
                     continue;
                 }
                 let GoalValue::Integer(value) = value else {
@@ -274,9 +276,10 @@ impl Batch {
     #[must_use]
     pub fn percepts(&mut self, role: RoleId, lanes: &[usize]) -> Vec<Vec<usize>> {
         self.core.evaluate_percepts();
-        let outputs = &self.program.percepts.outputs[usize::from(role.0)];
-        let sees = |lane, slot: u32| has(self.core.percept(slot), lane);
-        let of_lane = |&lane| (0..outputs.len()).filter(|&i| sees(lane, outputs[i])).collect();
+        let role = usize::from(role.0);
+        let n_percepts = self.program.network().roles[role].percepts.len();
+        let sees = |lane, index| has(self.core.percept(role, index), lane);
+        let of_lane = |&lane| (0..n_percepts).filter(|&index| sees(lane, index)).collect();
         lanes.iter().map(of_lane).collect()
     }
 
@@ -289,8 +292,26 @@ impl Batch {
     /// If it is no state of this network.
     #[must_use]
     pub fn playouts(&mut self, from: &State, limits: &Limits) -> Playouts {
+        self.playouts_while(from, limits, &mut |_| Course::GoOn)
+    }
+
+    /// The same for callers with a clock or a reason to break off: `watch` is
+    /// asked before each step of all lanes and told what the playouts came to
+    /// so far, goals of recent ends not yet among it. A step is short, from a
+    /// millionth of a second, so who reads a clock may want to do so only
+    /// after so many states.
+    ///
+    /// # Panics
+    /// If it is no state of this network.
+    #[must_use]
+    pub fn playouts_while(
+        &mut self,
+        from: &State,
+        limits: &Limits,
+        watch: &mut dyn FnMut(&Playouts) -> Course,
+    ) -> Playouts {
         self.check(from);
-        let playouts = self.core.playouts(from, limits);
+        let playouts = self.core.playouts(from, limits, watch);
         self.core.clear_choices();
         playouts
     }
@@ -312,17 +333,17 @@ fn core(program: Arc<Program>, width: Width, seed: u64) -> Box<dyn Core> {
         match width {
             Width::Lanes64 => {}
             Width::Lanes256 => {
-                return Box::new(Slots::<registers::Registers<1>>::new(program, seed));
+                return Box::new(Slots::<registers::Registers<1>>::new(program, width, seed));
             }
             Width::Lanes512 => {
-                return Box::new(Slots::<registers::Registers<2>>::new(program, seed));
+                return Box::new(Slots::<registers::Registers<2>>::new(program, width, seed));
             }
         }
     }
     match width {
-        Width::Lanes64 => Box::new(Slots::<Lanes64>::new(program, seed)),
-        Width::Lanes256 => Box::new(Slots::<Lanes256>::new(program, seed)),
-        Width::Lanes512 => Box::new(Slots::<Lanes512>::new(program, seed)),
+        Width::Lanes64 => Box::new(Slots::<Lanes64>::new(program, width, seed)),
+        Width::Lanes256 => Box::new(Slots::<Lanes256>::new(program, width, seed)),
+        Width::Lanes512 => Box::new(Slots::<Lanes512>::new(program, width, seed)),
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod constants;
 mod dot;
 mod graph;
 mod machine;
+mod positions;
 mod propagation;
 mod state;
 

@@ -85,6 +85,7 @@ fn header() -> Header {
         run: "bench".into(),
         spec_hash: "bench".into(),
         timings: true,
+        partition: None,
         notes: vec![],
     }
 }

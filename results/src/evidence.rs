@@ -14,7 +14,9 @@ use serde::Deserialize;
 use crate::histogram::Histogram;
 use crate::index::{IndexEntry, hash_of_id, superseded};
 use crate::journal::{Journal, JournalError, Torn};
-use crate::record::{Budget, Ending, FaultKind, GoalFlag, Header, MANAGER, MatchRecord};
+use crate::record::{
+    Budget, Ending, FaultKind, GoalFlag, Header, MANAGER, MatchRecord, OddsRecord,
+};
 
 /// Bytes of a journal for which another thread is worth its while.
 const BYTES_PER_THREAD: u64 = 4 << 20;
@@ -32,29 +34,42 @@ pub(crate) struct Evidence {
     pub(crate) n_scored: u64,
     pub(crate) games: Vec<String>,
     pub(crate) clocks: Vec<Clock>,
+    /// What bounded single players: the clocks of matches and of time odds.
+    pub(crate) own_clocks: Vec<Clock>,
     pub(crate) players: Vec<String>,
     /// Names of the roles, by game.
     pub(crate) roles: Vec<Vec<String>>,
     pub(crate) seats: Seats,
     /// By player.
     pub(crate) conduct: Vec<Conduct>,
+    /// By game: what matches took, scored or not.
+    pub(crate) overhead: Vec<Overhead>,
+    /// Faults of scored matches, in the order of [`FaultKind::ALL`], by match
+    /// number and role.
+    pub(crate) faulted: BTreeMap<(u32, u32), [u32; 6]>,
     /// Number of matches that scored nobody, by game, ending and reason.
     pub(crate) unscored: BTreeMap<(String, &'static str, String), u64>,
     /// Number of odd goals, by game.
     pub(crate) goal_flags: BTreeMap<(String, GoalFlag), u64>,
+    /// Where the records that count are in the journal, in no order.
+    pub(crate) entries: Vec<IndexEntry>,
 }
 
 /// A row for each player in each match that was scored.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Seats {
     pub(crate) game: Vec<u32>,
     pub(crate) clock: Vec<u32>,
+    /// What bounded this player, among [`Evidence::own_clocks`].
+    pub(crate) own_clock: Vec<u32>,
     pub(crate) player: Vec<u32>,
     pub(crate) block: Vec<u64>,
     pub(crate) role: Vec<u32>,
     pub(crate) reward: Vec<u32>,
-    /// Numbers the matches.
+    /// Numbers the matches in the order in which they were written.
     pub(crate) match_number: Vec<u32>,
+    /// The match's place in the schedule.
+    pub(crate) job: Vec<u64>,
 }
 
 /// What bounds thinking in a match.
@@ -64,6 +79,17 @@ pub(crate) struct Clock {
     pub(crate) play_clock_ms: u64,
     /// States for each move, if they are what is counted.
     pub(crate) nodes: Option<u64>,
+}
+
+impl From<OddsRecord> for Clock {
+    fn from(bounds: OddsRecord) -> Self {
+        let OddsRecord { start_clock_ms, play_clock_ms, budget } = bounds;
+        let nodes = match budget {
+            Budget::Clock => None,
+            Budget::Nodes(nodes) => Some(nodes),
+        };
+        Self { start_clock_ms, play_clock_ms, nodes }
+    }
 }
 
 impl fmt::Display for Clock {
@@ -88,8 +114,38 @@ pub(crate) struct Conduct {
     /// Think times of choices, microseconds.
     pub(crate) think_us: Histogram,
     pub(crate) n_decisions: u64,
-    pub(crate) n_overruns: u64,
-    pub(crate) max_overrun_us: u64,
+    /// Times beyond the play clock, of those moves that took longer, microseconds.
+    pub(crate) overrun_us: Histogram,
+}
+
+/// What the matches of a game took.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Overhead {
+    pub(crate) n_steps: u64,
+    /// From START to the last STOP, microseconds.
+    pub(crate) duration_us: Histogram,
+    pub(crate) duration_us_sum: u64,
+    /// What the manager itself took of that, microseconds.
+    pub(crate) harness_us: Histogram,
+    pub(crate) harness_us_sum: u64,
+}
+
+impl Overhead {
+    fn add(&mut self, record: &LeanMatch<'_>) {
+        self.n_steps += record.steps.len() as u64;
+        self.duration_us.add(record.duration_us);
+        self.duration_us_sum += record.duration_us;
+        self.harness_us.add(record.harness_us);
+        self.harness_us_sum += record.harness_us;
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.n_steps += other.n_steps;
+        self.duration_us.merge(&other.duration_us);
+        self.duration_us_sum += other.duration_us_sum;
+        self.harness_us.merge(&other.harness_us);
+        self.harness_us_sum += other.harness_us_sum;
+    }
 }
 
 impl Evidence {
@@ -112,23 +168,19 @@ impl Evidence {
     }
 
     fn read_with(path: &Path, threads: u64) -> Result<Self, JournalError> {
-        let (evidence, mut entries) = gather(path, threads, &HashSet::new())?;
-        let superseded = superseded(&mut entries);
-        if superseded.is_empty() {
-            return Ok(evidence);
+        let mut evidence = gather(path, threads, &HashSet::new())?;
+        let superseded = superseded(&mut evidence.entries);
+        if !superseded.is_empty() {
+            // Few runs have attempts that do not count; those are read again
+            // without them.
+            evidence = gather(path, threads, &superseded.into_iter().collect())?;
         }
-        // Few runs have attempts that do not count; those are read again
-        // without them.
-        Ok(gather(path, threads, &superseded.into_iter().collect())?.0)
+        Ok(evidence)
     }
 }
 
 /// Reads a journal, without the records that begin at an offset in `skip`.
-fn gather(
-    path: &Path,
-    threads: u64,
-    skip: &HashSet<u64>,
-) -> Result<(Evidence, Vec<IndexEntry>), JournalError> {
+fn gather(path: &Path, threads: u64, skip: &HashSet<u64>) -> Result<Evidence, JournalError> {
     let journal = Journal::open(path)?;
     let header = journal.header().clone();
     let sections = journal.divided(threads)?;
@@ -153,7 +205,7 @@ fn gather(
         whole.entries.extend(part.entries);
         whole.torn = whole.torn.and(part.torn);
     }
-    Ok((whole.gathering.finish(header, whole.torn), whole.entries))
+    Ok(whole.gathering.finish(header, whole.torn, whole.entries))
 }
 
 /// What one thread has read.
@@ -181,7 +233,9 @@ impl Part {
                 Ok((record.job, hash_of_id(&record.job_id), record.ending.is_done()))
             })?
         {
-            entries.push(IndexEntry { job, job_id, offset, done });
+            if !skip.contains(&offset) {
+                entries.push(IndexEntry { job, job_id, offset, done });
+            }
         }
         Ok(Self { gathering, entries, torn: section.torn() })
     }
@@ -199,6 +253,8 @@ struct LeanMatch<'a> {
     start_clock_ms: u64,
     play_clock_ms: u64,
     budget: Budget,
+    duration_us: u64,
+    harness_us: u64,
     ending: Ending,
     #[serde(default)]
     goal_flags: Vec<(u32, GoalFlag)>,
@@ -213,6 +269,8 @@ struct LeanSeat<'a> {
     role: Cow<'a, str>,
     #[serde(borrow)]
     player: Cow<'a, str>,
+    #[serde(default)]
+    odds: Option<OddsRecord>,
     reward: Option<u8>,
     start: LeanStart,
 }
@@ -274,10 +332,14 @@ struct Gathering {
     games: Codes<String>,
     players: Codes<String>,
     clocks: Codes<Clock>,
+    own_clocks: Codes<Clock>,
     /// By game's code, then role.
     roles: Vec<Vec<String>>,
     seats: Seats,
     conduct: Vec<Conduct>,
+    /// By game's code.
+    overhead: Vec<Overhead>,
+    faulted: BTreeMap<(u32, u32), [u32; 6]>,
     unscored: BTreeMap<(String, &'static str, String), u64>,
     goal_flags: BTreeMap<(String, GoalFlag), u64>,
 }
@@ -289,7 +351,9 @@ impl Gathering {
         let game = code(&mut self.games, &*record.game);
         if game as usize == self.roles.len() {
             self.roles.push(record.seats.iter().map(|seat| seat.role.clone().into()).collect());
+            self.overhead.push(Overhead::default());
         }
+        self.overhead[game as usize].add(record);
         for (_, flag) in &record.goal_flags {
             *self.goal_flags.entry((record.game.clone().into(), *flag)).or_default() += 1;
         }
@@ -300,7 +364,12 @@ impl Gathering {
             let key = (record.game.clone().into(), record.ending.name(), reason);
             *self.unscored.entry(key).or_default() += 1;
         }
-        let clock = self.clock(record);
+        let bounds = OddsRecord {
+            start_clock_ms: record.start_clock_ms,
+            play_clock_ms: record.play_clock_ms,
+            budget: record.budget,
+        };
+        let clock = code(&mut self.clocks, &Clock::from(bounds));
         for (role, seat) in record.seats.iter().enumerate() {
             if seat.role == MANAGER && seat.player == MANAGER {
                 continue;
@@ -309,35 +378,39 @@ impl Gathering {
             if player as usize == self.conduct.len() {
                 self.conduct.push(Conduct::default());
             }
-            self.conduct[player as usize].add(seat, role, &record.steps);
+            let faults = self.conduct[player as usize].add(seat, role, &record.steps);
             if let Some(reward) = seat.reward.filter(|_| scored) {
+                if faults != [0; 6] {
+                    self.faulted.insert((match_number, role as u32), faults);
+                }
+                let own_clock = Clock::from(seat.odds.unwrap_or(bounds));
+                let own_clock = code(&mut self.own_clocks, &own_clock);
                 let seats = &mut self.seats;
                 seats.game.push(game);
                 seats.clock.push(clock);
+                seats.own_clock.push(own_clock);
                 seats.player.push(player);
                 seats.block.push(record.block);
                 seats.role.push(role as u32);
                 seats.reward.push(reward.into());
                 seats.match_number.push(match_number);
+                seats.job.push(record.job);
             }
         }
-    }
-
-    fn clock(&mut self, record: &LeanMatch<'_>) -> u32 {
-        let nodes = match record.budget {
-            Budget::Clock => None,
-            Budget::Nodes(nodes) => Some(nodes),
-        };
-        let LeanMatch { start_clock_ms, play_clock_ms, .. } = *record;
-        code(&mut self.clocks, &Clock { start_clock_ms, play_clock_ms, nodes })
     }
 
     /// Adds what another has gathered from a later part of the journal.
     fn merge(&mut self, other: Self) {
         let (games, game_places) = sorted(other.games);
-        for (game, roles) in games.iter().zip(permuted(other.roles, &game_places)) {
-            if code(&mut self.games, game) as usize == self.roles.len() {
+        let roles = permuted(other.roles, &game_places);
+        let overhead = permuted(other.overhead, &game_places);
+        for ((game, roles), overhead) in games.iter().zip(roles).zip(overhead) {
+            let game = code(&mut self.games, game) as usize;
+            if game == self.roles.len() {
                 self.roles.push(roles);
+                self.overhead.push(overhead);
+            } else {
+                self.overhead[game].merge(&overhead);
             }
         }
         let (players, player_places) = sorted(other.players);
@@ -350,14 +423,20 @@ impl Gathering {
             }
         }
         let (clocks, clock_places) = sorted(other.clocks);
+        let (own_clocks, own_clock_places) = sorted(other.own_clocks);
 
         let mut seats = other.seats;
         renumber(&mut seats.game, &codes(&mut self.games, &games, &game_places));
         renumber(&mut seats.player, &codes(&mut self.players, &players, &player_places));
         renumber(&mut seats.clock, &codes(&mut self.clocks, &clocks, &clock_places));
+        let own_clocks = codes(&mut self.own_clocks, &own_clocks, &own_clock_places);
+        renumber(&mut seats.own_clock, &own_clocks);
         let n_matches = self.n_matches as u32;
         seats.match_number.iter_mut().for_each(|number| *number += n_matches);
         self.seats.append(&mut seats);
+        let faulted = other.faulted.into_iter();
+        self.faulted
+            .extend(faulted.map(|((number, role), faults)| ((number + n_matches, role), faults)));
         self.n_matches += other.n_matches;
         self.n_scored += other.n_scored;
         for (key, n) in other.unscored {
@@ -368,14 +447,16 @@ impl Gathering {
         }
     }
 
-    fn finish(self, header: Header, torn: Torn) -> Evidence {
+    fn finish(self, header: Header, torn: Torn, entries: Vec<IndexEntry>) -> Evidence {
         let (games, game_places) = sorted(self.games);
         let (players, player_places) = sorted(self.players);
         let (clocks, clock_places) = sorted(self.clocks);
+        let (own_clocks, own_clock_places) = sorted(self.own_clocks);
         let mut seats = self.seats;
         renumber(&mut seats.game, &game_places);
         renumber(&mut seats.player, &player_places);
         renumber(&mut seats.clock, &clock_places);
+        renumber(&mut seats.own_clock, &own_clock_places);
         Evidence {
             header,
             torn,
@@ -383,12 +464,16 @@ impl Gathering {
             n_scored: self.n_scored,
             games,
             clocks,
+            own_clocks,
             players,
             roles: permuted(self.roles, &game_places),
             seats,
             conduct: permuted(self.conduct, &player_places),
+            overhead: permuted(self.overhead, &game_places),
+            faulted: self.faulted,
             unscored: self.unscored,
             goal_flags: self.goal_flags,
+            entries,
         }
     }
 }
@@ -409,11 +494,13 @@ impl Seats {
     fn append(&mut self, other: &mut Self) {
         self.game.append(&mut other.game);
         self.clock.append(&mut other.clock);
+        self.own_clock.append(&mut other.own_clock);
         self.player.append(&mut other.player);
         self.block.append(&mut other.block);
         self.role.append(&mut other.role);
         self.reward.append(&mut other.reward);
         self.match_number.append(&mut other.match_number);
+        self.job.append(&mut other.job);
     }
 }
 
@@ -422,25 +509,29 @@ impl Conduct {
         self.faults.iter_mut().zip(&other.faults).for_each(|(n, other)| *n += other);
         self.think_us.merge(&other.think_us);
         self.n_decisions += other.n_decisions;
-        self.n_overruns += other.n_overruns;
-        self.max_overrun_us = self.max_overrun_us.max(other.max_overrun_us);
+        self.overrun_us.merge(&other.overrun_us);
     }
 
-    fn add(&mut self, seat: &LeanSeat<'_>, role: usize, steps: &[Vec<LeanDecision>]) {
+    /// Adds a seat of a match; returns its faults.
+    fn add(&mut self, seat: &LeanSeat<'_>, role: usize, steps: &[Vec<LeanDecision>]) -> [u32; 6] {
+        let mut faults = [0; 6];
         if let Some(fault) = seat.start.fault {
-            self.faults[fault as usize] += 1;
+            faults[fault as usize] += 1;
         }
         for decision in steps.iter().filter_map(|step| step.get(role)) {
             self.n_decisions += 1;
             if let Some(fault) = decision.fault {
-                self.faults[fault as usize] += 1;
+                faults[fault as usize] += 1;
             }
             if decision.n_legal > 1 {
                 self.think_us.add(decision.wall_us);
             }
-            self.n_overruns += u64::from(decision.overrun_us > 0);
-            self.max_overrun_us = self.max_overrun_us.max(decision.overrun_us);
+            if decision.overrun_us > 0 {
+                self.overrun_us.add(decision.overrun_us);
+            }
         }
+        self.faults.iter_mut().zip(faults).for_each(|(sum, n)| *sum += u64::from(n));
+        faults
     }
 }
 

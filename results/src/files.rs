@@ -16,6 +16,14 @@ pub const MOVES: &str = "moves.csv";
 pub const SUMMARY_JSON: &str = "summary.json";
 /// The standings, for people.
 pub const SUMMARY_MD: &str = "summary.md";
+/// What a comparison of two versions of a player came to, for programs.
+pub const REGRESSION_JSON: &str = "regression.json";
+/// The same for people.
+pub const REGRESSION_MD: &str = "regression.md";
+/// The same for a continuous integration's list of tests.
+pub const JUNIT_XML: &str = "junit.xml";
+/// The report as a page, where nothing else is said.
+pub const REPORT_HTML: &str = "report.html";
 /// The spec of the run, completed.
 pub const SPEC_LOCK: &str = "spec.lock.toml";
 

@@ -1,5 +1,7 @@
 //! Quantiles of many times in little memory.
 
+use std::collections::BTreeMap;
+
 /// Buckets of each power of two; values within a bucket differ by less than 1 / 128.
 const PER_OCTAVE: u64 = 128;
 
@@ -41,6 +43,19 @@ impl Histogram {
     /// The greatest value, exactly.
     pub(crate) fn max(&self) -> Option<u64> {
         (self.n > 0).then_some(self.max)
+    }
+
+    /// The values counted anew in wider buckets, `per_octave` of them to a power
+    /// of two: bucket `b` holds those from `2^(b / per_octave)` on. A value of 0
+    /// counts as 1. Empty buckets are left out.
+    pub(crate) fn counted(&self, per_octave: u32) -> BTreeMap<i32, u64> {
+        let mut counted = BTreeMap::new();
+        for (narrow, &n) in self.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
+            let value = middle(narrow as u64).max(1) as f64;
+            let wide = (value.log2() * f64::from(per_octave)).floor() as i32;
+            *counted.entry(wide).or_default() += n;
+        }
+        counted
     }
 
     /// The least value that is not below a share `q` of all.
@@ -88,6 +103,14 @@ mod tests {
         }
         assert_eq!((histogram.max(), histogram.quantile(1.0)), (Some(100_000), Some(100_000)));
         assert_eq!(histogram.n(), 100_000);
+    }
+
+    #[test]
+    fn wide_buckets_hold_the_same_values() {
+        let mut histogram = Histogram::default();
+        [0, 1, 2, 3, 4, 7, 8, 1000, 1023, 1024].iter().for_each(|&value| histogram.add(value));
+        let counted: Vec<(i32, u64)> = histogram.counted(1).into_iter().collect();
+        assert_eq!(counted, [(0, 2), (1, 2), (2, 2), (3, 1), (9, 2), (10, 1)]);
     }
 
     #[test]

@@ -60,6 +60,11 @@ impl Index {
         Self { entries, path }
     }
 
+    /// All records that count, one after the other.
+    pub(crate) fn records(&self) -> Result<Records<'_>, JournalError> {
+        Records::new(&self.path, &self.entries)
+    }
+
     /// Renders all records that count, a part of them at a time and on all cores,
     /// and hands what comes of each part to `take` in the order of the schedule.
     pub(crate) fn render<T: Send, E: From<JournalError> + Send>(

@@ -13,10 +13,12 @@
 //! [done](crate::record::MatchRecord::is_done) counts, or the last one if none is.
 
 mod error;
+mod merge;
 mod reader;
 mod writer;
 
 pub use error::JournalError;
+pub use merge::{Merge, MergeError, MergedPart};
 pub use reader::{Journal, Torn};
 pub use writer::{JobState, JournalWriter, Recovered, rewrite};
 

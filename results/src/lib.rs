@@ -9,15 +9,21 @@
 //! no socket.
 
 pub mod bootstrap;
+pub mod comparison;
+pub mod evaluation;
 mod evidence;
 pub mod files;
 mod histogram;
 mod index;
 pub mod journal;
+pub mod matches;
+pub mod partition;
 pub mod record;
+pub mod regress;
 pub mod report;
 #[cfg(test)]
 mod sample;
 pub mod standings;
 pub mod stats;
+pub mod sweep;
 pub mod tables;

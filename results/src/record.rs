@@ -7,6 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::partition::Partition;
+
 /// Version of the journal's lines, stated in its first line.
 pub const FORMAT_VERSION: u32 = 1;
 
@@ -24,6 +26,9 @@ pub struct Header {
     /// Whether think times are part of the tables. They are not when budgets are
     /// counted in nodes, so that equal runs give equal bytes.
     pub timings: bool,
+    /// The part of the schedule that is played here; `None` if all of it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<Partition>,
     /// Sentences that a reader of the results should know about how the run was
     /// set up, such as clocks that many matches at once made unfair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

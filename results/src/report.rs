@@ -1,12 +1,18 @@
-//! Standings for people and for other programs: as text, Markdown, JSON and CSV.
+//! Standings for people and for other programs: as text, Markdown, JSON and CSV,
+//! and with everything else there is to say as a page.
 //!
 //! `summary.json` and `summary.md` hold the same as the JSON and Markdown
 //! reports; like the tables they can be rebuilt byte for byte.
 
+mod compared;
 mod csv;
 mod document;
+mod html;
+mod junit;
 mod markdown;
 mod notes;
+mod regression;
+mod sweep;
 mod text;
 mod verdict;
 mod words;
@@ -14,9 +20,17 @@ mod words;
 use std::path::Path;
 
 use crate::bootstrap::Bootstrap;
+use crate::evaluation::{Evaluation, evaluate};
 use crate::files::{self, FillError, WriteError, write_whole};
 use crate::journal::JournalError;
+use crate::regress::{ReadError, Regression};
 use crate::standings::{Standings, StandingsError, standings};
+pub use html::{Replay, ReplayBoard, ReplaySeat, ReplayStep, html};
+pub use junit::junit;
+pub use regression::{render_regression, verdict_of_regression};
+pub use sweep::render_sweep;
+
+pub use compared::render_comparison;
 use csv::csv;
 use document::document;
 use markdown::markdown;
@@ -44,6 +58,9 @@ pub enum ReportError {
     /// A summary cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// What a comparison came to cannot be read.
+    #[error(transparent)]
+    Regression(#[from] ReadError),
     /// There is nothing to report on.
     #[error("report on {run}: its journal holds no match yet")]
     Empty {
@@ -68,7 +85,51 @@ pub fn report(run: &Path, format: Format) -> Result<String, ReportError> {
     if standings.n_matches == 0 {
         return Err(ReportError::Empty { run: run.display().to_string() });
     }
-    Ok(render(&standings, format))
+    let report = render(&standings, format);
+    // Programs find the comparison in a file of its own.
+    Ok(match format {
+        Format::Text | Format::Md => match crate::regress::read(run)? {
+            Some(found) => render_regression(&found, format) + "\n" + &report,
+            None => report,
+        },
+        Format::Json | Format::Csv => report,
+    })
+}
+
+/// Writes what a comparison in folder `run` came to: for programs, for people,
+/// and as JUnit XML.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn write_regression(
+    run: &Path,
+    found: &Regression,
+    inconclusive_fails: bool,
+) -> Result<(), ReportError> {
+    for (name, contents) in [
+        (files::REGRESSION_JSON, render_regression(found, Format::Json)),
+        (files::REGRESSION_MD, render_regression(found, Format::Md)),
+        (files::JUNIT_XML, junit(found, inconclusive_fails)),
+    ] {
+        write_whole(&run.join(name), |file| {
+            file.write_all(contents.as_bytes())?;
+            Ok::<_, FillError<ReportError>>(())
+        })?;
+    }
+    Ok(())
+}
+
+/// Everything that the page of [`html`] says about the run in folder `run`, with
+/// at most `n_replays` matches worth replaying.
+///
+/// # Errors
+/// As those of [`report`].
+pub fn evaluated(run: &Path, n_replays: usize) -> Result<Evaluation, ReportError> {
+    let evaluation = evaluate(run, &Bootstrap::default(), n_replays)?;
+    if evaluation.standings.n_matches == 0 {
+        return Err(ReportError::Empty { run: run.display().to_string() });
+    }
+    Ok(evaluation)
 }
 
 /// Writes `summary.json` and `summary.md` of the run in folder `run`, also when
@@ -85,6 +146,17 @@ pub fn write_summaries(run: &Path) -> Result<Standings, ReportError> {
         })?;
     }
     Ok(standings)
+}
+
+/// Writes a page to a file, whole or not at all.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_page(file: &Path, page: &str) -> Result<(), ReportError> {
+    write_whole(file, |writer| {
+        writer.write_all(page.as_bytes())?;
+        Ok::<_, FillError<ReportError>>(())
+    })
 }
 
 /// Writes standings down; the text ends with a line feed.

@@ -1,12 +1,16 @@
 //! A small tournament made up for the tests of this crate: two games of two
 //! seats and one with chance, three players, some faults and odd endings.
 
+use crate::bootstrap::Bootstrap;
 use crate::files;
 use crate::journal::JournalWriter;
 use crate::record::{
     Budget, DecisionRecord, Ending, FORMAT_VERSION, FaultKind, GoalFlag, Header, MatchRecord,
     OddsRecord, SeatRecord, StartRecord,
 };
+
+/// Enough resamples where their number does not matter.
+pub(crate) const QUICK: Bootstrap = Bootstrap { n_resamples: 50, level: 0.95, seed: 0 };
 
 pub(crate) fn header(timings: bool) -> Header {
     Header {
@@ -15,6 +19,7 @@ pub(crate) fn header(timings: bool) -> Header {
         run: "sample".into(),
         spec_hash: "5eed".into(),
         timings,
+        partition: None,
         notes: vec![],
     }
 }

@@ -20,7 +20,10 @@ use crate::bootstrap::Bootstrap;
 use crate::evidence::{Clock, Evidence};
 use crate::files;
 use crate::journal::JournalError;
-use counts::{balance, count_blocks, cross_table, faults, goal_flags, timing, unscored};
+use crate::record::Header;
+use counts::{
+    balance, count_blocks, cross_table, encounters, faults, goal_flags, timing, unscored,
+};
 use frame::frame;
 use means::{by_clock, by_game, by_role, order, players};
 use samples::{Sampled, sample};
@@ -50,22 +53,40 @@ pub enum StandingsError {
 /// # Errors
 /// If the journal cannot be read or is damaged.
 pub fn standings(run: &Path, bootstrap: &Bootstrap) -> Result<Standings, StandingsError> {
-    let evidence = Evidence::read(&run.join(files::JOURNAL))?;
-    Ok(compute(evidence, bootstrap)?)
+    let mut evidence = Evidence::read(&run.join(files::JOURNAL))?;
+    Ok(compute(&mut evidence, bootstrap)?)
 }
 
-fn compute(mut evidence: Evidence, bootstrap: &Bootstrap) -> Result<Standings, PolarsError> {
-    let frame = frame(&mut evidence)?;
-    let cells = cells(&frame)?;
+/// What the journal's header says to its readers.
+fn notes(header: &Header) -> Vec<String> {
+    let part = header.partition.map(|part| {
+        format!(
+            "This is part {} of {} of a schedule; `gamemaster merge` puts the parts together.",
+            part.slice(),
+            part.of()
+        )
+    });
+    part.into_iter().chain(header.notes.iter().cloned()).collect()
+}
+
+/// The standings; takes the seats out of `evidence`.
+pub(crate) fn compute(
+    evidence: &mut Evidence,
+    bootstrap: &Bootstrap,
+) -> Result<Standings, PolarsError> {
+    let encounters = encounters(evidence);
+    let cells = cells(evidence);
+    let frame = frame(evidence)?;
+    let evidence = &*evidence;
     let (n_blocks, n_incomplete_blocks) = count_blocks(&frame)?;
-    let records = strata(&cells, &evidence);
+    let records = strata(&cells, evidence);
     let sampled: Vec<Vec<Sampled>> =
         records.iter().map(|strata| sample(strata, bootstrap)).collect();
-    let order = order(&evidence, &sampled);
+    let order = order(evidence, &sampled);
     Ok(Standings {
         gamemaster_version: evidence.header.gamemaster_version.clone(),
         spec_hash: evidence.header.spec_hash.clone(),
-        notes: evidence.header.notes.clone(),
+        notes: notes(&evidence.header),
         n_matches: evidence.n_matches,
         n_scored: evidence.n_scored,
         n_blocks,
@@ -76,17 +97,17 @@ fn compute(mut evidence: Evidence, bootstrap: &Bootstrap) -> Result<Standings, P
         level: bootstrap.level,
         games: evidence.games.clone(),
         clocks: evidence.clocks.iter().map(Clock::to_string).collect(),
-        players: players(&evidence, &records, &sampled, &order, bootstrap),
-        by_game: by_game(&evidence, &sampled, &order, bootstrap),
-        by_role: by_role(&evidence, &sampled, &order, bootstrap),
-        by_clock: by_clock(&evidence, &sampled, &order, bootstrap),
-        cross_table: cross_table(&frame, &evidence, &order)?,
-        balance: balance(&frame, &evidence)?,
-        faults: faults(&evidence, &order),
-        timing: timing(&evidence, &order),
-        unscored: unscored(&evidence),
-        goal_flags: goal_flags(&evidence),
-        header: evidence.header,
+        players: players(evidence, &records, &sampled, &order, bootstrap),
+        by_game: by_game(evidence, &sampled, &order, bootstrap),
+        by_role: by_role(evidence, &sampled, &order, bootstrap),
+        by_clock: by_clock(evidence, &sampled, &order, bootstrap),
+        cross_table: cross_table(&encounters, evidence, &order),
+        balance: balance(&frame, evidence)?,
+        faults: faults(evidence, &order),
+        timing: timing(evidence, &order),
+        unscored: unscored(evidence),
+        goal_flags: goal_flags(evidence),
+        header: evidence.header.clone(),
     })
 }
 

@@ -9,7 +9,9 @@ use results::report::{self, Format, ReportError};
 use results::standings::StandingsError;
 use results::{files, tables};
 
+use super::run_name::folder;
 use crate::cli::{Failure, Outcome, failed_to};
+use crate::drawn_replay::drawn_replays;
 use crate::exit_code;
 use crate::output::to_stdout;
 
@@ -18,10 +20,15 @@ Examples:
   gamemaster report results/runs/default-1a2b3c4d
   gamemaster report default-1a2b3c4d --format md > report.md
   gamemaster report my_run --json | jq '.players[] | {player, mean, interval}'
+  gamemaster report my_run --html          one page: figures, tables, replays; my_run/report.html
+  gamemaster report my_run --html - | gzip > report.html.gz
   gamemaster report my_run --rebuild       matches.csv, moves.csv and the summaries anew
 
 Everything is computed from the run's journal; a run that is still played or was interrupted is
 reported on as far as it got.";
+
+/// Most matches of a page to step through, if nothing else is said.
+const N_REPLAYS: usize = 20;
 
 /// Arguments of `gamemaster report`.
 #[derive(Debug, Args)]
@@ -35,13 +42,22 @@ pub struct Arguments {
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Write a page that loads nothing from elsewhere, with figures, sortable
+    /// tables and replays, to FILE, or to report.html in the run's folder; `-` is
+    /// standard output
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["format", "json"])]
+    html: Option<Option<PathBuf>>,
+    /// Most matches that the page lets step through
+    #[arg(long, value_name = "N", default_value_t = N_REPLAYS, requires = "html")]
+    replays: usize,
     /// Write the tables and summaries anew, too
     #[arg(long)]
     rebuild: bool,
 }
 
+/// [`Format`] as typed.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum FormatWord {
+pub(super) enum FormatWord {
     /// Tables for a terminal
     #[default]
     Text,
@@ -50,20 +66,31 @@ enum FormatWord {
     /// A row for each mean
     Csv,
     /// Markdown
+    #[value(alias = "markdown")]
     Md,
+}
+
+impl FormatWord {
+    /// The format meant, where `--json` says so too.
+    pub(super) fn or_json(self, json: bool) -> Format {
+        match self {
+            _ if json => Format::Json,
+            Self::Text => Format::Text,
+            Self::Json => Format::Json,
+            Self::Csv => Format::Csv,
+            Self::Md => Format::Md,
+        }
+    }
 }
 
 /// Carries out `gamemaster report`.
 pub fn execute(arguments: &Arguments) -> Outcome {
-    let format = match arguments.format {
-        _ if arguments.json => Format::Json,
-        FormatWord::Text => Format::Text,
-        FormatWord::Json => Format::Json,
-        FormatWord::Csv => Format::Csv,
-        FormatWord::Md => Format::Md,
-    };
+    let format = arguments.format.or_json(arguments.json);
     let run = folder(&arguments.run);
-    let text = report::report(&run, format).map_err(failure)?;
+    let text = match &arguments.html {
+        Some(_) => page(&run, arguments.replays)?,
+        None => report::report(&run, format).map_err(failure)?,
+    };
     if arguments.rebuild {
         // A run that was to have no table of moves has none.
         let moves = run.join(files::MOVES).exists() || !run.join(files::MATCHES).exists();
@@ -71,16 +98,29 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         write(&run).map_err(failed_to)?;
         report::write_summaries(&run).map_err(failure)?;
     }
+    let file = match &arguments.html {
+        Some(Some(file)) if file.as_os_str() != "-" => Some(file.clone()),
+        Some(None) => Some(run.join(files::REPORT_HTML)),
+        _ => None,
+    };
+    let text = match file {
+        None => text,
+        Some(file) => {
+            report::write_page(&file, &text).map_err(failure)?;
+            format!("wrote {} ({} kB)\n", file.display(), text.len().div_ceil(1000))
+        }
+    };
     to_stdout(|stdout| {
         stdout.write_all(text.as_bytes())?;
         Ok(exit_code::OK)
     })
 }
 
-/// The folder meant: as given, or of that name among the runs.
-fn folder(given: &Path) -> PathBuf {
-    let among_runs = Path::new("results/runs").join(given);
-    if !given.exists() && among_runs.is_dir() { among_runs } else { given.to_owned() }
+/// The report as a page. A match that cannot be drawn is told of and left out.
+fn page(run: &Path, n_replays: usize) -> Result<String, Failure> {
+    let evaluation = report::evaluated(run, n_replays).map_err(failure)?;
+    let (replays, notes) = drawn_replays(run, evaluation.records());
+    Ok(report::html(&evaluation, &replays, &notes))
 }
 
 /// A folder without a run is the user's mistake.

@@ -5,10 +5,12 @@ use std::io::{IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use results::journal::Torn;
+use results::partition::Partition;
 use results::standings::Standings;
 use results::{report, tables};
 use serde::Serialize;
@@ -34,6 +36,7 @@ Examples:
   gamemaster run                              six players on six small games, about a minute
   gamemaster run --dry-run                    what that would play, and how long it would take
   gamemaster run my_spec.toml --out my_run    your own; the same command again resumes it
+  gamemaster run my_spec.toml --partition slice:1/3    a third of it; the others elsewhere
   gamemaster report my_run                    who is stronger
 
 A spec names players, games and clocks:
@@ -69,6 +72,9 @@ pub struct Arguments {
     /// Keep the matches of a run whose spec was smaller (fewer players, games or blocks)
     #[arg(long)]
     extend: bool,
+    /// Play a part of the schedule only, such as slice:1/3; `merge` puts parts together
+    #[arg(long, value_name = "slice:M/N", conflicts_with = "extend")]
+    partition: Option<Partition>,
     /// Only tell what would be played
     #[arg(long)]
     dry_run: bool,
@@ -78,20 +84,60 @@ pub struct Arguments {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
+    /// What a sweep plays under; it tells the results itself.
+    #[arg(skip)]
+    sweep: Option<Budgets>,
+}
+
+/// Budgets in place of the spec's; those that are empty are the spec's.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Budgets {
+    pub(super) play_clocks: Vec<Duration>,
+    pub(super) nodes: Vec<u64>,
+}
+
+impl Arguments {
+    /// Those of a run under several budgets: jobs and seed; quiet, dry run, JSON.
+    pub(super) fn for_sweep(
+        spec: PathBuf,
+        out: Option<PathBuf>,
+        (jobs, seed): (Option<u32>, Option<u64>),
+        budgets: Budgets,
+        (quiet, dry_run, json): (bool, bool, bool),
+    ) -> Self {
+        let (spec, sweep) = (Some(spec), Some(budgets));
+        Self { spec, out, jobs, seed, extend: false, dry_run, quiet, json, partition: None, sweep }
+    }
 }
 
 /// Carries out `gamemaster run`.
 pub fn execute(arguments: &Arguments) -> Outcome {
+    carry_out(arguments).map(|(code, _)| code)
+}
+
+/// Carries out a run; the folder of one that was played to its end comes with
+/// the exit code.
+pub(super) fn carry_out(arguments: &Arguments) -> Result<(u8, Option<PathBuf>), Failure> {
     let spec = read_spec(arguments).map_err(Failure::usage)?;
     let planned = run_plan::plan(spec)?;
-    let folder = arguments.out.clone().unwrap_or_else(|| run_folder::default_folder(&planned.spec));
+    let folder = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| run_folder::default_folder(&planned.spec, arguments.partition));
     if arguments.dry_run {
-        return run_plan::tell(&planned, &folder, arguments.json);
+        let told = run_plan::tell(&planned, &folder, arguments.partition, arguments.json)?;
+        return Ok((told, None));
     }
     let (spec, schedule) = (&planned.spec, &planned.schedule);
-    let folder =
-        run_folder::open(&folder, spec, schedule, &sentences(&planned.warnings), arguments.extend)
-            .map_err(|error| Failure { code: folder_code(&error), error: failed_to(error) })?;
+    let folder = run_folder::open(
+        &folder,
+        spec,
+        schedule,
+        &sentences(&planned.warnings),
+        arguments.extend,
+        arguments.partition,
+    )
+    .map_err(|error| Failure { code: folder_code(&error), error: failed_to(error) })?;
     let manager = manager(&folder.path);
     // Launched players end with us, whichever way we leave.
     let _players_end = Shutdown(&manager);
@@ -103,9 +149,9 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     })
     .context("failed to listen for interrupts")?;
     // Not before the folder is known to be ours: launched players write logs there.
-    for player in players_left(schedule, &folder.done) {
+    for player in players_left(schedule, &folder) {
         match manager.preflight(&planned.spec.players[player].config) {
-            Err(_) if stop.is_raised() => return Ok(exit_code::INTERRUPTED),
+            Err(_) if stop.is_raised() => return Ok((exit_code::INTERRUPTED, None)),
             checked => checked.map_err(|error| Failure::preflight(failed_to(error)))?,
         }
     }
@@ -114,18 +160,21 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         announce(&planned, &folder)?;
     }
     let (reason, breakdowns) = play(&planned, &manager, folder, &stop, arguments.quiet)?;
-    finish(arguments, &path, planned.spec.record.moves, reason, &breakdowns)
+    let code = finish(arguments, &path, planned.spec.record.moves, reason, &breakdowns)?;
+    Ok((code, (code == exit_code::OK).then_some(path)))
 }
 
 /// The players of the jobs that are not done. Who has nothing left to play need
 /// not be there.
-fn players_left(schedule: &Schedule, done: &[u64]) -> BTreeSet<usize> {
+pub(super) fn players_left(schedule: &Schedule, folder: &RunFolder) -> BTreeSet<usize> {
     let mut left = BTreeSet::new();
-    if done.len() as u64 == schedule.n_jobs() {
+    if (folder.done.len() + folder.elsewhere.len()) as u64 == schedule.n_jobs() {
         return left;
     }
     let all: BTreeSet<usize> = schedule.rounds().flat_map(|round| round.players).collect();
-    for job in schedule.jobs().filter(|job| done.binary_search(&job.number).is_err()) {
+    let has = |jobs: &[u64], number: u64| jobs.binary_search(&number).is_ok();
+    let is_left = |number| !has(&folder.done, number) && !has(&folder.elsewhere, number);
+    for job in schedule.jobs().filter(|job| is_left(job.number)) {
         left.extend(job.seats.iter().flatten());
         // Mostly known from the first few: there is no need to look at all.
         if left.len() == all.len() {
@@ -136,7 +185,7 @@ fn players_left(schedule: &Schedule, done: &[u64]) -> BTreeSet<usize> {
 }
 
 /// Ends launched players when it is dropped.
-struct Shutdown<'a>(&'a Manager);
+pub(super) struct Shutdown<'a>(pub(super) &'a Manager);
 
 impl Drop for Shutdown<'_> {
     fn drop(&mut self) {
@@ -145,7 +194,9 @@ impl Drop for Shutdown<'_> {
 }
 
 fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {
-    let overrides = Overrides { seed: arguments.seed, jobs: arguments.jobs };
+    let Budgets { play_clocks, nodes } = arguments.sweep.clone().unwrap_or_default();
+    let (seed, jobs) = (arguments.seed, arguments.jobs);
+    let overrides = Overrides { seed, jobs, play_clocks, nodes, ..Overrides::default() };
     match &arguments.spec {
         None => spec::read(DEFAULT_SPEC, "default", Path::new(""), &overrides),
         Some(path) => {
@@ -157,14 +208,14 @@ fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {
     }
 }
 
-fn manager(folder: &Path) -> Arc<Manager> {
+pub(super) fn manager(folder: &Path) -> Arc<Manager> {
     Manager::new(ManagerSettings {
         stderr: PlayerStderr::Log(folder.join("logs")),
         ..ManagerSettings::default()
     })
 }
 
-fn folder_code(error: &run_folder::FolderError) -> u8 {
+pub(super) fn folder_code(error: &run_folder::FolderError) -> u8 {
     use results::journal::JournalError;
     match error {
         run_folder::FolderError::Journal(
@@ -184,7 +235,8 @@ fn announce(planned: &Planned, folder: &RunFolder) -> std::io::Result<()> {
     for warning in &planned.warnings {
         writeln!(stderr, "warning: {warning}")?;
     }
-    let (n_jobs, n_done) = (planned.schedule.n_jobs(), folder.done.len());
+    let n_jobs = planned.schedule.n_jobs() - folder.elsewhere.len() as u64;
+    let n_done = folder.done.len();
     let path = folder.path.display();
     let Torn { bytes, lines } = folder.torn;
     match lines {
@@ -218,6 +270,7 @@ fn play(
         rules: Arc::new(planned.spec.rules.clone()),
         concurrency: planned.concurrency,
         done: folder.done,
+        elsewhere: folder.elsewhere,
     };
     let catalogue =
         Arc::new(Catalogue::new(&tournament.games, &tournament.players, planned.concurrency));
@@ -277,7 +330,7 @@ impl Consumer for Consumers<'_> {
 }
 
 /// Warnings as the report has them.
-fn sentences(warnings: &[String]) -> Vec<String> {
+pub(super) fn sentences(warnings: &[String]) -> Vec<String> {
     let sentence = |warning: &String| {
         let mut characters = warning.chars();
         let first = characters.next().map(|first| first.to_ascii_uppercase());
@@ -305,6 +358,9 @@ fn finish(
     written.map_err(failed_to)?;
     let standings = standings.map_err(failed_to)?;
     let outcome = to_stdout(|stdout| {
+        if arguments.sweep.is_some() {
+            return Ok(exit_code::OK);
+        }
         if arguments.json {
             let folder = path.display().to_string();
             json_line(stdout, &Summary { folder, stop: stop_name(reason), standings: &standings })?;
@@ -347,7 +403,8 @@ fn stop_name(reason: StopReason) -> &'static str {
 
 /// The command that goes on where this one stopped.
 fn resume_hint(arguments: &Arguments) -> std::io::Result<()> {
-    let mut command = String::from("gamemaster run");
+    let name = if arguments.sweep.is_some() { "sweep" } else { "run" };
+    let mut command = format!("gamemaster {name}");
     let mut word = |word: &str| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:+,".contains(c);
         command.push(' ');
@@ -360,6 +417,15 @@ fn resume_hint(arguments: &Arguments) -> std::io::Result<()> {
     if let Some(spec) = &arguments.spec {
         word(&spec.display().to_string());
     }
+    let Budgets { play_clocks, nodes } = arguments.sweep.clone().unwrap_or_default();
+    let clocks = play_clocks.iter().map(|clock| format!("{}ms", clock.as_millis()));
+    let lists = [clocks.collect::<Vec<_>>(), nodes.iter().map(u64::to_string).collect()];
+    for (flag, list) in ["--play-clock", "--nodes"].into_iter().zip(lists) {
+        if !list.is_empty() {
+            word(flag);
+            word(&list.join(","));
+        }
+    }
     if let Some(out) = &arguments.out {
         word("--out");
         word(&out.display().to_string());
@@ -371,6 +437,10 @@ fn resume_hint(arguments: &Arguments) -> std::io::Result<()> {
     if let Some(seed) = arguments.seed {
         word("--seed");
         word(&seed.to_string());
+    }
+    if let Some(part) = arguments.partition {
+        word("--partition");
+        word(&part.to_string());
     }
     for (flag, given) in [("--quiet", arguments.quiet), ("--json", arguments.json)] {
         if given {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use games::{Game, RoleId, StateMachine, state_machine_for};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
+use results::partition::Partition;
 use results::record::Budget;
 use serde::Serialize;
 
@@ -18,6 +19,7 @@ use crate::exit_code;
 use crate::game_source::GameSourceError;
 use crate::manager::PreparedGame;
 use crate::output::{json_line, to_stdout};
+use crate::run_folder::elsewhere;
 use crate::schedule::{Round, Schedule, ScheduleError, Skip};
 use crate::spec::{GameEntry, Spec, time_budget_words};
 
@@ -130,9 +132,17 @@ fn concurrency(spec: &Spec, schedule: &Schedule, warnings: &mut Vec<String>) -> 
 }
 
 /// Prints what would be played.
-pub(super) fn tell(planned: &Planned, folder: &Path, json: bool) -> Outcome {
+pub(super) fn tell(
+    planned: &Planned,
+    folder: &Path,
+    partition: Option<Partition>,
+    json: bool,
+) -> Outcome {
+    let n_elsewhere = partition.map_or(0, |part| elsewhere(&planned.schedule, part).len() as u64);
+    let n_here = planned.schedule.n_jobs() - n_elsewhere;
     let rounds: Vec<Row> = planned.schedule.rounds().map(|round| row(planned, &round)).collect();
-    let seconds = estimate(planned);
+    let share = n_here as f64 / planned.schedule.n_jobs() as f64;
+    let seconds = estimate(planned).map(|seconds| seconds * share);
     to_stdout(|stdout| {
         if json {
             json_line(
@@ -143,6 +153,8 @@ pub(super) fn tell(planned: &Planned, folder: &Path, json: bool) -> Outcome {
                     folder: folder.display().to_string(),
                     n_jobs: planned.schedule.n_jobs(),
                     n_blocks: planned.schedule.n_blocks(),
+                    partition,
+                    n_jobs_here: n_here,
                     concurrency: planned.concurrency,
                     estimated_seconds: seconds,
                     rounds: &rounds,
@@ -153,6 +165,9 @@ pub(super) fn tell(planned: &Planned, folder: &Path, json: bool) -> Outcome {
         }
         let (n_jobs, n_blocks) = (planned.schedule.n_jobs(), planned.schedule.n_blocks());
         writeln!(stdout, "{n_jobs} matches in {n_blocks} blocks, {} at once", planned.concurrency)?;
+        if let Some(part) = partition {
+            writeln!(stdout, "of which {part} has {n_here} matches")?;
+        }
         writeln!(stdout, "into {}\n", folder.display())?;
         let width = rounds.iter().map(|row| row.game.len()).max().unwrap_or(0).max(4);
         let time_width = rounds.iter().map(|row| row.budget.len()).max().unwrap_or(0).max(6);
@@ -200,6 +215,9 @@ struct Telling<'a> {
     folder: String,
     n_jobs: u64,
     n_blocks: u64,
+    partition: Option<Partition>,
+    /// Those of the part.
+    n_jobs_here: u64,
     concurrency: u32,
     estimated_seconds: Option<f64>,
     rounds: &'a [Row],

@@ -145,7 +145,7 @@ fn write_list(f: &mut fmt::Formatter<'_>, items: &[Expression]) -> fmt::Result {
 }
 
 /// A term with blanks inside the parentheses: `( mark 1 1 )`.
-struct Spaced<'a>(&'a Expression);
+pub(crate) struct Spaced<'a>(pub(crate) &'a Expression);
 
 impl fmt::Display for Spaced<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

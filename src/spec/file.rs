@@ -12,7 +12,7 @@ use toml::{Spanned, Value};
 
 use super::duration::{EXPECTED, read_clock};
 use super::player_text::{PlayerFields, contestant};
-use super::{Contestant, GameEntry, RecordSettings, Spec, SpecError, Timings};
+use super::{Comparison, Contestant, GameEntry, RecordSettings, Spec, SpecError, Timings};
 use crate::game_source::{CaseMode, GameSource, Reading};
 use crate::manager::{GoalConflict, MatchRules, PlayerSource, Substitute};
 use crate::schedule::{Clocks, Seating, TimeBudget};
@@ -24,6 +24,24 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// Matches at once.
     pub jobs: Option<u32>,
+    /// Who are compared; the spec's players are their opponents then, and there
+    /// may be none.
+    pub contenders: Option<Contenders>,
+    /// Play clocks, one tournament for each.
+    pub play_clocks: Vec<Duration>,
+    /// Nodes for each move, one tournament for each.
+    pub nodes: Vec<u64>,
+}
+
+/// Two players to be compared.
+#[derive(Clone, Debug)]
+pub struct Contenders {
+    /// The player that is there.
+    pub base: Contestant,
+    /// The player that is to replace it.
+    pub head: Contestant,
+    /// The head once more.
+    pub canary: Option<Contestant>,
 }
 
 #[derive(Deserialize)]
@@ -40,6 +58,7 @@ struct SpecFile {
     scramble: bool,
     #[serde(default)]
     players: Vec<Spanned<BTreeMap<Spanned<String>, Spanned<Value>>>>,
+    comparison: Option<Spanned<ComparisonTable>>,
     #[serde(default)]
     games: Vec<Spanned<Value>>,
     #[serde(default)]
@@ -67,6 +86,15 @@ enum SeatingWord {
     #[default]
     Rotations,
     Permutations,
+}
+
+/// Ids of players.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ComparisonTable {
+    base: String,
+    head: String,
+    canary: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -185,12 +213,13 @@ pub fn read(
         }
     };
     let jobs = file.jobs.as_ref().map(|jobs| source.positive(jobs, "jobs")).transpose()?;
-    let time_budgets = source.time_budgets(&file.clocks, &file.budget)?;
+    let time_budgets = source.time_budgets(&file.clocks, &file.budget, overrides)?;
     let by_clock = time_budgets.iter().any(|time| time.budget == Budget::Clock);
     let default_rules = MatchRules::default();
     let default_guards = Guards::default();
     let limits = &file.limits;
     let step_limit = limits.step_limit.as_ref().map(|n| source.positive(n, "step_limit"));
+    let (players, comparison) = source.players(&file, by_clock, overrides.contenders.as_ref())?;
     Ok(Spec {
         name,
         seed: overrides.seed.unwrap_or(file.seed.cast_unsigned()),
@@ -199,7 +228,8 @@ pub fn read(
             SeatingWord::Rotations => Seating::Rotations,
             SeatingWord::Permutations => Seating::Permutations,
         },
-        players: source.players(&file.players, by_clock)?,
+        players,
+        comparison,
         games: source.games(&file.games, folder)?,
         time_budgets,
         rules: MatchRules {
@@ -277,20 +307,71 @@ impl Source<'_> {
         }
     }
 
+    /// The players, those that are compared first, and who they are.
     fn players(
         &self,
-        tables: &[Spanned<BTreeMap<Spanned<String>, Spanned<Value>>>],
+        file: &SpecFile,
         by_clock: bool,
-    ) -> Result<Vec<Contestant>, SpecError> {
-        if tables.is_empty() {
-            return Err(
-                self.whole("no players; add [[players]] tables with a `kind`, `url` or `command`")
-            );
+        contenders: Option<&Contenders>,
+    ) -> Result<(Vec<Contestant>, Option<Comparison>), SpecError> {
+        let given = self.contestants(&file.players)?;
+        match (contenders, &file.comparison) {
+            (Some(_), Some(table)) => {
+                let message = "`comparison`: a suite names games and opponents; who is compared \
+                               is said on the command line";
+                Err(self.error(table.span(), message))
+            }
+            (Some(Contenders { base, head, canary }), None) => {
+                let compared = [Some(base), Some(head), canary.as_ref()];
+                let compared = compared.into_iter().flatten().map(|player| (0..0, player.clone()));
+                let players = self.distinct(compared.chain(given).collect(), by_clock)?;
+                let canary = canary.as_ref().map(|_| 2);
+                Ok((players, Some(Comparison { base: 0, head: 1, canary })))
+            }
+            (None, table) => {
+                if given.is_empty() {
+                    return Err(self.whole(
+                        "no players; add [[players]] tables with a `kind`, `url` or `command`",
+                    ));
+                }
+                let players = self.distinct(given, by_clock)?;
+                let table = table.as_ref();
+                let comparison = table.map(|table| self.comparison(table, &players)).transpose()?;
+                Ok((players, comparison))
+            }
         }
-        let mut players = Vec::new();
-        let mut ids = BTreeSet::new();
-        let mut addresses = BTreeMap::new();
-        for table in tables {
+    }
+
+    fn comparison(
+        &self,
+        table: &Spanned<ComparisonTable>,
+        players: &[Contestant],
+    ) -> Result<Comparison, SpecError> {
+        let find = |id: &String| {
+            let found = players.iter().position(|player| player.config.id == *id);
+            found.ok_or_else(|| {
+                self.error(table.span(), format!("comparison: no player is called `{id}`"))
+            })
+        };
+        let ComparisonTable { base, head, canary } = table.get_ref();
+        let comparison = Comparison {
+            base: find(base)?,
+            head: find(head)?,
+            canary: canary.as_ref().map(find).transpose()?,
+        };
+        let Comparison { base, head, canary } = comparison;
+        if base == head || canary.is_some_and(|canary| canary == base || canary == head) {
+            let message = "comparison: base, head and canary are players of their own";
+            return Err(self.error(table.span(), message));
+        }
+        Ok(comparison)
+    }
+
+    fn contestants(
+        &self,
+        tables: &[Spanned<BTreeMap<Spanned<String>, Spanned<Value>>>],
+    ) -> Result<Vec<(Range<usize>, Contestant)>, SpecError> {
+        let read = |table: &Spanned<BTreeMap<Spanned<String>, Spanned<Value>>>| {
             let mut fields = PlayerFields::new();
             for (key, value) in table.get_ref() {
                 fields.insert(key.get_ref().clone(), value.get_ref().clone());
@@ -302,18 +383,33 @@ impl Source<'_> {
                 let span = entry.map_or(table.span(), |(name, _)| name.span());
                 self.error(span, wrong.message)
             })?;
+            Ok((table.span(), contestant))
+        };
+        tables.iter().map(read).collect()
+    }
+
+    /// The players, if they can play side by side.
+    fn distinct(
+        &self,
+        given: Vec<(Range<usize>, Contestant)>,
+        by_clock: bool,
+    ) -> Result<Vec<Contestant>, SpecError> {
+        let mut players = Vec::new();
+        let mut ids = BTreeSet::new();
+        let mut addresses = BTreeMap::new();
+        for (span, contestant) in given {
             let id = &contestant.config.id;
             if !ids.insert(id.clone()) {
                 let message =
                     format!("two players are called `{id}`; give one of them another `id`");
-                return Err(self.error(table.span(), message));
+                return Err(self.error(span, message));
             }
             if by_clock && contestant.config.odds.nodes.is_some() {
                 let message = format!(
                     "`{id}` has a budget in nodes, but the matches are played by the clock; \
                      give all a `budget.nodes`, or this one `clocks`"
                 );
-                return Err(self.error(table.span(), message));
+                return Err(self.error(span, message));
             }
             if let PlayerSource::Remote { host, port } = &contestant.config.source
                 && let Some(twin) = addresses.insert((host.to_ascii_lowercase(), *port), id.clone())
@@ -322,7 +418,7 @@ impl Source<'_> {
                     "`{twin}` and `{id}` are one player, http://{host}:{port}, which plays one \
                      match at a time; leave one out"
                 );
-                return Err(self.error(table.span(), message));
+                return Err(self.error(span, message));
             }
             players.push(contestant);
         }
@@ -399,9 +495,17 @@ impl Source<'_> {
         &self,
         clocks: &ClocksTable,
         budget: &BudgetTable,
+        overrides: &Overrides,
     ) -> Result<Vec<TimeBudget>, SpecError> {
         let starts = self.durations(clocks.start.as_ref(), "start", Duration::from_secs(10))?;
-        let plays = self.durations(clocks.play.as_ref(), "play", Duration::from_secs(1))?;
+        let plays = match &overrides.play_clocks[..] {
+            [] => self.durations(clocks.play.as_ref(), "play", Duration::from_secs(1))?,
+            given => given.to_vec(),
+        };
+        let node_budgets = match &overrides.nodes[..] {
+            [] => self.budgets(budget)?,
+            given => given.iter().copied().map(Budget::Nodes).collect(),
+        };
         let margins = self.durations(clocks.margin.as_ref(), "margin", Duration::from_secs(1))?;
         let [margin] = margins[..] else {
             let span = clocks.margin.as_ref().map_or(0..0, Spanned::span);
@@ -424,7 +528,7 @@ impl Source<'_> {
                 self.error(span, message)
             })?;
             let clocks = Clocks { start, play, margin };
-            for budget in self.budgets(budget)? {
+            for &budget in &node_budgets {
                 let time_budget = TimeBudget { clocks, budget };
                 if budgets.contains(&time_budget) {
                     return Err(self.whole("the same clocks and budget are given twice"));

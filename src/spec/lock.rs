@@ -7,7 +7,7 @@ use results::record::Budget;
 use serde::Serialize;
 use toml::{Table, Value};
 
-use super::{Spec, odds_text};
+use super::{Comparison, Spec, odds_text};
 use crate::game_source::CaseMode;
 use crate::manager::PlayerSource;
 
@@ -60,6 +60,9 @@ pub fn lock_text(spec: &Spec) -> String {
     put("record", table(record).into());
     put("games", games(spec).into());
     put("players", players(spec).into());
+    if let Some(comparison) = spec.comparison {
+        put("comparison", compared(spec, comparison).into());
+    }
     put("lock", lock(spec).into());
     let text = toml::to_string(&root).expect("a table of plain values can be written");
     let mut file = String::from(LOCK_HEADER);
@@ -90,6 +93,13 @@ fn clocks(spec: &Spec) -> Table {
         ("play", clocks.iter().map(|clocks| words(clocks.play)).collect::<Vec<_>>().into()),
         ("margin", words(clocks[0].margin)),
     ])
+}
+
+fn compared(spec: &Spec, comparison: Comparison) -> Table {
+    let id = |player: usize| Value::from(spec.players[player].config.id.clone());
+    let mut compared = table([("base", id(comparison.base)), ("head", id(comparison.head))]);
+    compared.extend(comparison.canary.map(|canary| ("canary".to_owned(), id(canary))));
+    compared
 }
 
 fn faults(spec: &Spec) -> Table {

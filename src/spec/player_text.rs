@@ -39,6 +39,15 @@ impl Wrong {
 /// # Errors
 /// What is wrong with it.
 pub fn read_player(text: &str) -> Result<Contestant, SpecError> {
+    read_player_as(text, None)
+}
+
+/// Reads a player from the command line and calls it `id` whatever it is called
+/// there.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read_player_as(text: &str, called: Option<&str>) -> Result<Contestant, SpecError> {
     let alone = |message: String| SpecError::Alone(format!("player `{text}`: {message}"));
     let mut fields = PlayerFields::new();
     let mut rest = text;
@@ -61,6 +70,9 @@ pub fn read_player(text: &str) -> Result<Contestant, SpecError> {
                 .ok_or_else(|| alone(format!("`{option}`: expected option=value")))?;
             insert(&mut fields, key.trim(), option_value(value.trim()));
         }
+    }
+    if let Some(called) = called {
+        fields.insert("id".into(), Value::String(called.into()));
     }
     contestant(&fields).map_err(|wrong| alone(wrong.message))
 }

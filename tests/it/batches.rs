@@ -99,6 +99,7 @@ fn finished_matches_are_handed_on_before_a_player_is_waited_for() {
         rules: Arc::new(spec.rules.clone()),
         concurrency: 1,
         done: vec![],
+        elsewhere: vec![],
     };
     let manager = Manager::new(ManagerSettings { registry, ..Default::default() });
     let reason = run(&tournament, &manager, &StopFlag::default(), &mut |event: &Event| {

@@ -6,9 +6,15 @@ mod bad_input;
 #[cfg(test)]
 mod bad_players;
 #[cfg(test)]
+mod baseline;
+#[cfg(test)]
 mod batches;
 #[cfg(test)]
 mod breakdowns;
+#[cfg(test)]
+mod browser;
+#[cfg(test)]
+mod compare;
 #[cfg(test)]
 mod fake_player;
 #[cfg(test)]
@@ -18,6 +24,8 @@ mod interrupts;
 #[cfg(test)]
 mod matches;
 #[cfg(test)]
+mod parts;
+#[cfg(test)]
 mod play;
 #[cfg(test)]
 mod preflight;
@@ -26,11 +34,19 @@ mod protocol;
 #[cfg(test)]
 mod reasoners;
 #[cfg(test)]
+mod regress;
+#[cfg(test)]
+mod replay;
+#[cfg(test)]
+mod report_page;
+#[cfg(test)]
 mod resume;
 #[cfg(test)]
 mod run;
 #[cfg(test)]
 mod serve;
+#[cfg(test)]
+mod sweep;
 #[cfg(test)]
 mod tidy;
 #[cfg(test)]

@@ -176,6 +176,7 @@ pub(crate) struct Choose<'a, B: Block> {
 
 impl<B: Block> Kernel for Choose<'_, B> {
     type Output = B;
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
 
     #[inline(always)]
     fn run(mut self) -> B {

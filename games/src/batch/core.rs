@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use super::Width;
 use super::choice::{Choose, Chooser};
 use super::code::{ALL, Code};
 use super::features::{self, Kernel};
 use super::interpreter::Interpret;
 use super::lanes::Block;
-use super::playouts::{Limits, Playouts, Run};
-use super::program::{Part, Program};
+use super::machine::Machine;
+use super::playouts::{Course, Limits, Playouts, Run};
+use super::program::{Part, Program, Results};
 use super::transpose::transpose;
 use crate::State;
 
@@ -26,6 +28,8 @@ pub(super) trait Core: Send {
     fn state(&self, lane: usize) -> State;
     /// Computes legal moves and the end.
     fn evaluate(&mut self);
+    /// The lanes at their end, as last computed.
+    fn terminal(&self) -> &[u64];
     /// Chooses in each of these lanes; gives those where every role could.
     fn choose_at_random(&mut self, lanes: &[u64]) -> &[u64];
     /// Forgets the choices of all lanes.
@@ -39,16 +43,24 @@ pub(super) trait Core: Send {
     /// Computes the percepts of all lanes.
     fn evaluate_percepts(&mut self);
     /// By role and value: its lanes, as last computed.
-    fn goal(&self, slot: u32) -> &[u64];
+    fn goal(&self, role: usize, index: usize) -> &[u64];
     /// By role and percept: its lanes, as last computed.
-    fn percept(&self, slot: u32) -> &[u64];
+    fn percept(&self, role: usize, index: usize) -> &[u64];
     /// Plays at random.
-    fn playouts(&mut self, from: &State, limits: &Limits) -> Playouts;
+    fn playouts(
+        &mut self,
+        from: &State,
+        limits: &Limits,
+        watch: &mut dyn FnMut(&Playouts) -> Course,
+    ) -> Playouts;
 }
 
 /// Slots of one width.
 pub(super) struct Slots<B: Block> {
     pub(super) program: Arc<Program>,
+    width: Width,
+    /// What runs in place of the program's own code.
+    machine: Option<Arc<Machine>>,
     pub(super) slots: Vec<B>,
     pub(super) chooser: Chooser<B>,
     /// The lanes whose moves are chosen.
@@ -57,26 +69,73 @@ pub(super) struct Slots<B: Block> {
     percepts: Vec<B>,
 }
 
+/// All slots empty but the one of all lanes.
+fn empty_slots<B: Block>(n: usize) -> Vec<B> {
+    let mut slots = vec![B::NONE; n];
+    slots[ALL as usize] = B::ALL;
+    slots
+}
+
 impl<B: Block> Slots<B> {
-    pub(super) fn new(program: Arc<Program>, seed: u64) -> Self {
-        let slots = |n| {
-            let mut slots = vec![B::NONE; n];
-            slots[ALL as usize] = B::ALL;
-            slots
-        };
+    pub(super) fn new(program: Arc<Program>, width: Width, seed: u64) -> Self {
         Self {
-            slots: slots(program.n_slots),
+            width,
+            machine: None,
+            slots: empty_slots(program.results.n_slots),
             chooser: Chooser::new(&program.choices, seed),
             moving: B::NONE,
-            goals: slots(program.goals.n_slots),
-            percepts: slots(program.percepts.n_slots),
+            goals: empty_slots(program.results.n_goal_slots),
+            percepts: empty_slots(program.percepts.n_slots),
             program,
         }
     }
 
-    #[inline]
-    pub(super) fn execute(code: &Code, slots: &mut [B]) {
-        features::run(Interpret { code, slots });
+    /// Uses machine code from now on if there is some by now. Only between
+    /// steps: what computes the next state may read what the same code left
+    /// when it computed what is legal.
+    pub(super) fn renew_machine(&mut self) {
+        if self.machine.is_some() {
+            return;
+        }
+        if let Some(machine) = self.program.machine(self.width) {
+            let Results { n_slots, n_goal_slots, .. } = machine.results;
+            self.slots.resize(n_slots.max(self.slots.len()), B::NONE);
+            self.goals.resize(n_goal_slots.max(self.goals.len()), B::NONE);
+            self.machine = Some(machine.clone());
+        }
+    }
+
+    /// Where results are.
+    #[inline(always)]
+    pub(super) fn results(&self) -> &Results {
+        self.machine.as_ref().map_or(&self.program.results, |machine| &machine.results)
+    }
+
+    /// Computes what is legal, and whether it is the end.
+    #[inline(always)]
+    pub(super) fn compute_state(&mut self) {
+        match &self.machine {
+            Some(machine) => machine.state.run(&mut self.slots),
+            None => interpret(&self.program.state, &mut self.slots),
+        }
+    }
+
+    /// Computes what is next.
+    #[inline(always)]
+    pub(super) fn compute_next(&mut self) {
+        match &self.machine {
+            Some(machine) => machine.next.run(&mut self.slots),
+            None => interpret(&self.program.next, &mut self.slots),
+        }
+    }
+
+    /// Computes goals from their inputs.
+    #[inline(always)]
+    pub(super) fn compute_goals(&mut self) {
+        match &self.machine {
+            Some(machine) => machine.goals.run(&mut self.goals),
+            None => interpret(&self.program.goals.code, &mut self.goals),
+        }
     }
 
     /// Chooses in some lanes; gives those where every role could.
@@ -87,13 +146,17 @@ impl<B: Block> Slots<B> {
         self.moving = features::run(Choose { choices, chooser, slots, lanes });
         self.moving
     }
+}
 
-    /// Computes a part from the slots as they are.
-    fn compute(part: &Part, from: &[B], to: &mut [B]) {
-        for [source, target] in &part.inputs {
-            to[*target as usize] = from[*source as usize];
-        }
-        Self::execute(&part.code, to);
+#[inline]
+fn interpret<B: Block>(code: &Code, slots: &mut [B]) {
+    features::run(Interpret { code, slots });
+}
+
+/// Copies the inputs of a part from the slots as they are.
+fn copy_inputs<B: Block>(part: &Part, from: &[B], to: &mut [B]) {
+    for [source, target] in &part.inputs {
+        to[*target as usize] = from[*source as usize];
     }
 }
 
@@ -112,6 +175,7 @@ pub(super) struct Commit<'a, B> {
 
 impl<B: Block> Kernel for Commit<'_, B> {
     type Output = ();
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
 
     #[inline(always)]
     fn run(self) {
@@ -180,7 +244,8 @@ impl<B: Block> Core for Slots<B> {
     }
 
     fn evaluate(&mut self) {
-        Self::execute(&self.program.state, &mut self.slots);
+        self.renew_machine();
+        self.compute_state();
     }
 
     fn choose_at_random(&mut self, lanes: &[u64]) -> &[u64] {
@@ -205,11 +270,12 @@ impl<B: Block> Core for Slots<B> {
     }
 
     fn advance(&mut self) {
-        Self::execute(&self.program.next, &mut self.slots);
+        self.compute_next();
+        let results = self.machine.as_ref().map_or(&self.program.results, |m| &m.results);
         features::run(Commit {
             slots: &mut self.slots,
             first: self.program.fact(0),
-            next: &self.program.next_facts,
+            next: &results.next_facts,
             origin: None,
             renewed: !self.moving,
         });
@@ -217,22 +283,34 @@ impl<B: Block> Core for Slots<B> {
     }
 
     fn evaluate_goals(&mut self) {
-        Self::compute(&self.program.goals, &self.slots, &mut self.goals);
+        copy_inputs(&self.program.goals, &self.slots, &mut self.goals);
+        self.compute_goals();
     }
 
     fn evaluate_percepts(&mut self) {
-        Self::compute(&self.program.percepts, &self.slots, &mut self.percepts);
+        copy_inputs(&self.program.percepts, &self.slots, &mut self.percepts);
+        interpret(&self.program.percepts.code, &mut self.percepts);
     }
 
-    fn goal(&self, slot: u32) -> &[u64] {
-        self.goals[slot as usize].words()
+    fn terminal(&self) -> &[u64] {
+        self.slots[self.results().terminal as usize].words()
     }
 
-    fn percept(&self, slot: u32) -> &[u64] {
-        self.percepts[slot as usize].words()
+    fn goal(&self, role: usize, index: usize) -> &[u64] {
+        self.goals[self.results().goals[role][index] as usize].words()
     }
 
-    fn playouts(&mut self, from: &State, limits: &Limits) -> Playouts {
-        features::run(Run::new(self, from, limits))
+    fn percept(&self, role: usize, index: usize) -> &[u64] {
+        self.percepts[self.program.percept_outputs[role][index] as usize].words()
+    }
+
+    fn playouts(
+        &mut self,
+        from: &State,
+        limits: &Limits,
+        watch: &mut dyn FnMut(&Playouts) -> Course,
+    ) -> Playouts {
+        self.renew_machine();
+        features::run(Run::new(self, from, limits, watch))
     }
 }

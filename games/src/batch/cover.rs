@@ -15,9 +15,22 @@ const MAX_CUTS: usize = 8;
 /// Rounds of choosing: the first with the graph's own fan-outs.
 const N_ROUNDS: usize = 4;
 
-/// What reading two or three slots, writing one and decoding costs beside the
-/// instructions of the gate.
-const OVERHEAD: [f32; 4] = [0.0, 0.0, 3.0, 3.5];
+/// What gates cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prices {
+    /// Each AND, AND-NOT, OR or XOR.
+    pub(crate) instruction: f32,
+    /// Besides, a gate of two operands.
+    pub(crate) two: f32,
+    /// Besides, a gate of three operands.
+    pub(crate) three: f32,
+}
+
+impl Prices {
+    /// Of the interpreter: it spends more on reading two or three slots,
+    /// writing one and decoding than on computing.
+    pub(crate) const INTERPRETED: Self = Self { instruction: 1.0, two: 3.0, three: 3.5 };
+}
 
 /// A function of up to three nodes.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +54,8 @@ pub(crate) struct Cover {
 
 impl Cover {
     /// Covers the conjunctions that `roots` need.
-    pub(crate) fn new(graph: &Graph, library: &Library, roots: &[Lit]) -> Self {
-        let mut candidates = Candidates::new(graph, roots);
+    pub(crate) fn new(graph: &Graph, library: &Library, prices: &Prices, roots: &[Lit]) -> Self {
+        let mut candidates = Candidates::new(graph, prices, roots);
         candidates.enumerate(graph, library);
         let roots: Vec<Lit> = roots.iter().map(|&root| candidates.resolve(root)).collect();
         let mut cuts = candidates.choose(&roots);
@@ -62,6 +75,7 @@ impl Cover {
 }
 
 struct Candidates {
+    prices: Prices,
     /// By node: whether a root depends on it.
     needed: Vec<bool>,
     same: Vec<Lit>,
@@ -76,7 +90,7 @@ struct Candidates {
 }
 
 impl Candidates {
-    fn new(graph: &Graph, roots: &[Lit]) -> Self {
+    fn new(graph: &Graph, prices: &Prices, roots: &[Lit]) -> Self {
         let n_nodes = graph.n_nodes();
         let mut users = vec![0.0_f32; n_nodes];
         for root in roots {
@@ -91,6 +105,7 @@ impl Candidates {
             }
         }
         Self {
+            prices: *prices,
             needed: users.iter().map(|&users| users > 0.0).collect(),
             same: (0..n_nodes).map(|node| Lit::new(node as u32, false)).collect(),
             cuts: Vec::new(),
@@ -172,7 +187,8 @@ impl Candidates {
         // A slot may as well hold the complement, so the cheaper one counts.
         let price = |table| {
             let found = library.find(table).expect("the table depends on all its leaves");
-            f32::from(found.cost) + OVERHEAD[usize::from(found.arity)]
+            let Prices { instruction, two, three } = self.prices;
+            f32::from(found.cost) * instruction + if found.arity == 2 { two } else { three }
         };
         before + price(cut.table).min(price(!cut.table))
     }

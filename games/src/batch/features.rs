@@ -13,6 +13,11 @@ pub(crate) trait Kernel {
     /// What comes out.
     type Output;
 
+    /// Whether it computes with vector registers, and so exists only where there
+    /// is AVX2. Each is compiled for the CPUs that it is for, and no others: the
+    /// kernels are large.
+    const IN_REGISTERS: bool;
+
     /// Computes it.
     fn run(self) -> Self::Output;
 }
@@ -22,11 +27,12 @@ pub(crate) trait Kernel {
 pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
-        if has_avx512() {
+        if K::IN_REGISTERS && has_avx512() {
             // SAFETY: `has_avx512` detected all the features.
             return unsafe { run_avx512(kernel) };
         }
-        if has_avx2() {
+        if K::IN_REGISTERS {
+            assert!(has_avx2(), "vector registers are used where there are some");
             // SAFETY: `has_avx2` detected all the features.
             return unsafe { run_avx2(kernel) };
         }
@@ -57,7 +63,20 @@ pub(super) fn has_avx2() -> bool {
         && is_x86_feature_detected!("lzcnt")
 }
 
+/// Whether there is AVX-512 as far as it is used, also on shorter registers.
 #[cfg(target_arch = "x86_64")]
-fn has_avx512() -> bool {
+pub(super) fn has_avx512() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") && has_avx2()
+}
+
+/// Other computers have neither.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn has_avx2() -> bool {
+    false
+}
+
+/// Other computers have neither.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn has_avx512() -> bool {
+    false
 }

@@ -96,6 +96,13 @@ impl Gate {
     pub(crate) const NOT: Gate = Gate { class: Class::And, complement: true };
     /// The first operand, as a gate of two equal operands.
     pub(crate) const COPY: Gate = Gate { class: Class::And, complement: false };
+
+    /// The truth table.
+    pub(crate) fn table(self) -> u8 {
+        let (class, _, _, table) = CLASSES[self.class as usize];
+        debug_assert_eq!(class, self.class);
+        if self.complement { !table } else { table }
+    }
 }
 
 /// A gate with the operands it takes of a cut's leaves.

@@ -20,6 +20,8 @@ pub(crate) trait Lanes:
     + BitXorAssign
     + Not<Output = Self>
 {
+    /// Whether it is vector registers, and so exists only where there is AVX2.
+    const IN_REGISTERS: bool;
     /// Number of words.
     const N_WORDS: usize;
     /// No lane.
@@ -140,6 +142,7 @@ macro_rules! lanes {
         }
 
         impl Lanes for $name {
+            const IN_REGISTERS: bool = false;
             const N_WORDS: usize = $n * $words;
             const NONE: Self = Self([[0; $words]; $n]);
             const ALL: Self = Self([[!0; $words]; $n]);

@@ -35,6 +35,20 @@ impl Default for Limits {
     }
 }
 
+/// How playing is to go on, as said by who watches it
+/// ([`Batch::playouts_while`](crate::Batch::playouts_while)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Course {
+    /// As the [`Limits`] say.
+    GoOn,
+    /// No playout is started any more; those that run are finished, so that
+    /// their number favours no length.
+    Finish,
+    /// Playouts that run are abandoned. What was finished until then favours
+    /// short playouts, the more the fewer there are.
+    Stop,
+}
+
 /// What some playouts came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Playouts {
@@ -48,6 +62,9 @@ pub struct Playouts {
     /// Playouts that ended where some role had no legal move, a defect of the
     /// rules.
     pub n_stuck: u64,
+    /// Playouts that were abandoned because playing was to [`Course::Stop`]. Their
+    /// steps are in `n_states`, but not in the lengths below.
+    pub n_abandoned: u64,
     /// Steps of the shortest playout, however it ended.
     pub min_length: u32,
     /// Steps of the longest playout, however it ended.
@@ -102,6 +119,7 @@ impl Playouts {
             n_states: 0,
             n_cut: 0,
             n_stuck: 0,
+            n_abandoned: 0,
             min_length: u32::MAX,
             max_length: 0,
             goals: vec![Goals { counts: [0; 101], n_undefined: 0 }; n_roles],
@@ -120,6 +138,7 @@ impl Playouts {
         self.n_states += other.n_states;
         self.n_cut += other.n_cut;
         self.n_stuck += other.n_stuck;
+        self.n_abandoned += other.n_abandoned;
         self.min_length = self.min_length.min(other.min_length);
         self.max_length = self.max_length.max(other.max_length);
         for (goals, other) in self.goals.iter_mut().zip(&other.goals) {
@@ -135,6 +154,9 @@ impl Playouts {
 pub(super) struct Run<'a, B: Block> {
     slots: &'a mut Slots<B>,
     limits: Limits,
+    watch: &'a mut dyn FnMut(&Playouts) -> Course,
+    /// What `watch` said last.
+    course: Course,
     /// By fact: the lanes that start with it.
     origin: Vec<B>,
     result: Playouts,
@@ -147,11 +169,18 @@ pub(super) struct Run<'a, B: Block> {
 }
 
 impl<'a, B: Block> Run<'a, B> {
-    pub(super) fn new(slots: &'a mut Slots<B>, from: &State, limits: &Limits) -> Self {
+    pub(super) fn new(
+        slots: &'a mut Slots<B>,
+        from: &State,
+        limits: &Limits,
+        watch: &'a mut dyn FnMut(&Playouts) -> Course,
+    ) -> Self {
         let network = &slots.program.network;
         let plane = |fact| if network.holds(from, fact) { B::ALL } else { B::NONE };
         Self {
             limits: *limits,
+            watch,
+            course: Course::GoOn,
             origin: (0..network.n_facts()).map(plane).collect(),
             result: Playouts::none(network.roles.len()),
             ages: Ages::new(),
@@ -170,17 +199,24 @@ impl<'a, B: Block> Run<'a, B> {
 
 impl<B: Block> Kernel for Run<'_, B> {
     type Output = Playouts;
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
 
     #[inline(always)]
     fn run(mut self) -> Playouts {
         let program = self.slots.program.clone();
+        let results = self.slots.results().clone();
         let first = program.fact(0);
         self.slots.slots[first..first + self.origin.len()].copy_from_slice(&self.origin);
         self.running = self.start(B::ALL);
         let mut is_over = !self.running.any();
         while !is_over {
-            Slots::execute(&program.state, &mut self.slots.slots);
-            let terminal = self.slots.slots[program.terminal as usize] & self.running;
+            self.course = (self.watch)(&self.result);
+            if self.course == Course::Stop {
+                self.result.n_abandoned += self.running.count();
+                break;
+            }
+            self.slots.compute_state();
+            let terminal = self.slots.slots[results.terminal as usize] & self.running;
             if terminal.any() {
                 self.end(terminal);
             }
@@ -197,7 +233,7 @@ impl<B: Block> Kernel for Run<'_, B> {
                 self.result.n_stuck += stuck.count();
                 self.note_lengths(stuck);
             }
-            Slots::execute(&program.next, &mut self.slots.slots);
+            self.slots.compute_next();
             self.result.n_states += moving.count();
             let has_ended = (self.running & !moving).any();
             let may_start = self.pace.may_start(self.slots.chooser.work, has_ended);
@@ -206,7 +242,7 @@ impl<B: Block> Kernel for Run<'_, B> {
             Commit {
                 slots: &mut self.slots.slots,
                 first,
-                next: &program.next_facts,
+                next: &results.next_facts,
                 origin: Some(&self.origin),
                 renewed,
             }
@@ -224,7 +260,9 @@ impl<B: Block> Run<'_, B> {
     /// Whether no more playouts are to be started.
     #[inline(always)]
     fn is_enough(&self) -> bool {
-        self.result.n_states >= self.limits.n_states || self.result.n >= self.limits.n_playouts
+        self.course != Course::GoOn
+            || self.result.n_states >= self.limits.n_states
+            || self.result.n >= self.limits.n_playouts
     }
 
     /// Starts playouts in some of these lanes, as many as there are still to be
@@ -265,11 +303,10 @@ impl<B: Block> Run<'_, B> {
     /// Counts the goals of the ends that are put aside.
     #[inline(always)]
     fn compute_goals(&mut self) {
-        let program = &self.slots.program;
-        let planes = &mut self.slots.goals;
-        Slots::execute(&program.goals.code, planes);
+        self.slots.compute_goals();
+        let (program, planes) = (&self.slots.program, &self.slots.goals);
         for (role, goals) in self.result.goals.iter_mut().enumerate() {
-            let outputs = &program.goals.outputs[role];
+            let outputs = &self.slots.results().goals[role];
             let (mut some, mut several, mut unsound) = (B::NONE, B::NONE, B::NONE);
             for (&slot, value) in outputs.iter().zip(program.goal_values(role)) {
                 let lanes = planes[slot as usize];

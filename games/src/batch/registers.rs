@@ -77,6 +77,7 @@ fn rotate<const LEFT: i32, const RIGHT: i32>(register: __m256i) -> __m256i {
 }
 
 impl<const N: usize> Lanes for Registers<N> {
+    const IN_REGISTERS: bool = true;
     const N_WORDS: usize = 4 * N;
     // SAFETY: any bits are a register.
     const NONE: Self = Self([unsafe { std::mem::transmute::<[u64; 4], __m256i>([0; 4]) }; N]);

@@ -11,7 +11,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::cone::{Cone, ConeValues};
-use super::propagation::{Propagation, Wiring};
+use super::positions::{Positions, Split, Step};
+use super::propagation::Wiring;
 use super::{GoalValue, Lit, Network};
 use crate::state_machine::{
     Cancel, Goal, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Statistic,
@@ -22,17 +23,15 @@ use crate::{Expression, Game, Prover};
 /// Bits of outputs are laid out in words, so that ranges begin with a word.
 const WORD: usize = 64;
 
-/// A reasoner that keeps the network's values for one position and propagates
+/// A reasoner that keeps the network's values for few positions and propagates
 /// what changes from one to the next.
 #[derive(Debug)]
 pub struct NetworkMachine {
     tables: Arc<Tables>,
-    position: Propagation,
-    /// The inputs of the moves that hold in `position`.
-    moves: SmallVec<[u32; 4]>,
-    /// Values of goals, of `position` if they are known.
+    positions: Positions,
+    /// Values of goals, and of which position they are.
     goals: ConeValues,
-    goals_known: bool,
+    goals_of: Option<usize>,
     percepts: ConeValues,
     prover: Option<Prover>,
     cancel: Cancel,
@@ -43,6 +42,7 @@ pub struct NetworkMachine {
 struct Tables {
     network: Arc<Network>,
     wiring: Arc<Wiring>,
+    split: Split,
     goals: Cone,
     percepts: Cone,
     initial: State,
@@ -61,6 +61,11 @@ struct Tables {
 
 const NONE: u32 = u32::MAX;
 
+/// Steps of random play by which positions are told apart, and the most work for
+/// finding them.
+const WALK: usize = 256;
+const WALK_WORK: u64 = 2_000_000;
+
 impl NetworkMachine {
     /// A machine that computes with `network`, and asks `prover`, which is to
     /// be of the same game, what the network does not know.
@@ -78,10 +83,9 @@ impl NetworkMachine {
 
     fn over(tables: Arc<Tables>) -> Self {
         Self {
-            position: Propagation::new(Arc::clone(&tables.wiring)),
-            moves: SmallVec::new(),
+            positions: tables.positions(tables.split.clone()),
             goals: ConeValues::default(),
-            goals_known: false,
+            goals_of: None,
             percepts: ConeValues::default(),
             prover: None,
             cancel: Cancel::new(),
@@ -95,8 +99,10 @@ impl NetworkMachine {
         if state.words.len() != n_facts.div_ceil(WORD) {
             return false;
         }
-        if self.position.load(&state.words, n_facts) {
-            self.goals_known = false;
+        self.positions.select(&state.words);
+        let changed = self.positions.current().load(&state.words, n_facts);
+        if changed && self.goals_of == Some(self.positions.index()) {
+            self.goals_of = None;
         }
         true
     }
@@ -106,28 +112,22 @@ impl NetworkMachine {
     fn load_moves(&mut self, joint_move: &[MoveId]) -> bool {
         let tables = &self.tables;
         assert_eq!(joint_move.len(), tables.inputs.len(), "one move per role");
-        if self.position.output(tables.terminal) {
+        let values = self.positions.values();
+        if values.output(tables.terminal) {
             return false;
         }
         let mut inputs: SmallVec<[u32; 4]> = SmallVec::new();
         let mut first = tables.network.n_facts();
         for (role, id) in joint_move.iter().enumerate() {
             let input = tables.inputs[role].get(id.0 as usize).copied().unwrap_or(NONE);
-            let is_legal =
-                |input: u32| self.position.output(tables.legal[role] + input as usize - first);
+            let is_legal = |input: u32| values.output(tables.legal[role] + input as usize - first);
             if input == NONE || !is_legal(input) {
                 return false;
             }
             inputs.push(input);
             first += tables.ids[role].len();
         }
-        for &input in self.moves.iter().filter(|input| !inputs.contains(input)) {
-            self.position.set(input as usize, false);
-        }
-        for &input in inputs.iter().filter(|input| !self.moves.contains(input)) {
-            self.position.set(input as usize, true);
-        }
-        self.moves = inputs;
+        self.positions.current().make(&inputs);
         true
     }
 
@@ -167,11 +167,13 @@ impl NetworkMachine {
 impl Tables {
     fn new(network: Arc<Network>, prover: Prover) -> Self {
         let graph = &network.graph;
+        // What is next comes first, and is wanted only when moves are made.
         let mut outputs = network.next.clone();
         let pad = |outputs: &mut Vec<Lit>| {
             outputs.resize(outputs.len().next_multiple_of(WORD), Lit::FALSE);
         };
         pad(&mut outputs);
+        let n_late = outputs.len();
         let mut legal = Vec::new();
         for role in &network.roles {
             legal.push(outputs.len());
@@ -206,8 +208,9 @@ impl Tables {
                 inputs[role][id.0 as usize] = first + at as u32;
             }
         }
-        Self {
-            wiring: Arc::new(Wiring::new(graph, &outputs)),
+        let mut tables = Self {
+            wiring: Arc::new(Wiring::new(graph, &outputs, n_late)),
+            split: Split::default(),
             goals: Cone::new(graph, &goals),
             percepts: Cone::new(graph, &percepts),
             initial: network.initial_state(),
@@ -219,7 +222,66 @@ impl Tables {
             find_move,
             prover: Mutex::new(prover),
             network,
+        };
+        let walk = tables.walk();
+        tables.split = Split::choose(&tables.wiring, tables.network.n_facts(), &walk);
+        tables
+    }
+
+    fn positions(&self, split: Split) -> Positions {
+        Positions::new(Arc::clone(&self.wiring), split, self.network.n_facts())
+    }
+
+    /// Some steps of random play, the same whenever it is asked for.
+    fn walk(&self) -> Vec<Step> {
+        let mut positions = self.positions(Split::default());
+        let position = positions.current();
+        let n_words = self.network.n_state_words();
+        let mut numbers = 1_u64;
+        let mut walk: Vec<Step> = Vec::new();
+        let mut state = self.initial.words.clone();
+        while walk.len() < WALK && position.propagation.work() < WALK_WORK {
+            position.load(&state, self.network.n_facts());
+            let moves = match position.propagation.output(self.terminal) {
+                true => None,
+                false => self.random_moves(position.propagation.outputs(), &mut numbers),
+            };
+            let Some(moves) = moves else {
+                if state == self.initial.words {
+                    break;
+                }
+                state.clone_from(&self.initial.words);
+                continue;
+            };
+            position.make(&moves);
+            walk.push((state.clone(), moves));
+            state.copy_from_slice(&position.propagation.outputs()[..n_words]);
         }
+        walk
+    }
+
+    /// Inputs of a random legal move of each role, if each has one.
+    fn random_moves(&self, outputs: &[u64], numbers: &mut u64) -> Option<SmallVec<[u32; 4]>> {
+        let mut first = self.network.n_facts();
+        let mut moves = SmallVec::new();
+        for (ids, legal) in self.ids.iter().zip(&self.legal) {
+            let words = &outputs[legal / WORD..][..ids.len().div_ceil(WORD)];
+            let n_legal: u32 = words.iter().map(|word| word.count_ones()).sum();
+            // Knuth's MMIX generator: nothing but the choice of a layout rests on it.
+            *numbers = numbers
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let mut left = (*numbers >> 33).checked_rem(u64::from(n_legal))?;
+            let is_legal = |&at: &usize| words[at / WORD] >> (at % WORD) & 1 == 1;
+            let chosen = (0..ids.len()).filter(is_legal).find(|_| {
+                let found = left == 0;
+                left = left.saturating_sub(1);
+                found
+            })?;
+            moves.push((first + chosen) as u32);
+            first += ids.len();
+        }
+        Some(moves)
     }
 
     /// The words of the prover's state, if it is one.
@@ -298,7 +360,7 @@ impl StateMachine for NetworkMachine {
 
     fn is_terminal(&mut self, state: &State) -> Result<bool, ReasoningError> {
         if self.load(state) {
-            return Ok(self.position.output(self.tables.terminal));
+            return Ok(self.positions.values().output(self.tables.terminal));
         }
         let state = self.proven(state);
         self.prover().is_terminal(&state)
@@ -316,7 +378,7 @@ impl StateMachine for NetworkMachine {
             let role = tables.role(role);
             let ids = &tables.ids[role];
             let first = tables.legal[role] / WORD;
-            let words = &self.position.outputs()[first..][..ids.len().div_ceil(WORD)];
+            let words = &self.positions.values().outputs()[first..][..ids.len().div_ceil(WORD)];
             for (at, &word) in words.iter().enumerate() {
                 let mut left = word;
                 while left != 0 {
@@ -347,7 +409,7 @@ impl StateMachine for NetworkMachine {
             let n_words = self.tables.network.n_state_words();
             next.words.clear();
             // The outputs of facts come first, and unused bits are 0.
-            next.words.extend_from_slice(&self.position.outputs()[..n_words]);
+            next.words.extend_from_slice(&self.positions.values().outputs()[..n_words]);
             return Ok(());
         }
         let state = self.proven(state);
@@ -365,8 +427,9 @@ impl StateMachine for NetworkMachine {
         role: RoleId,
     ) -> Result<Vec<Expression>, ReasoningError> {
         if self.load(state) && self.load_moves(joint_move) {
-            let Self { tables, position, percepts, .. } = self;
-            tables.percepts.evaluate(|input| position.input(input), percepts);
+            let Self { tables, positions, percepts, .. } = self;
+            let values = positions.values();
+            tables.percepts.evaluate(|input| values.input(input), percepts);
             let role = tables.role(role);
             let roles = &tables.network.roles;
             let first: usize = roles[..role].iter().map(|role| role.percepts.len()).sum();
@@ -384,10 +447,11 @@ impl StateMachine for NetworkMachine {
             let state = self.proven(state);
             return self.prover().goal(&state, role);
         }
-        let Self { tables, position, goals, goals_known, .. } = self;
-        if !*goals_known {
-            tables.goals.evaluate(|input| position.input(input), goals);
-            *goals_known = true;
+        let Self { tables, positions, goals, goals_of, .. } = self;
+        if *goals_of != Some(positions.index()) {
+            let values = positions.values();
+            tables.goals.evaluate(|input| values.input(input), goals);
+            *goals_of = Some(positions.index());
         }
         let role = tables.role(role);
         let roles = &tables.network.roles;

@@ -4,9 +4,10 @@
 //! The conjunctions become gates of any number of inputs, each with a count of
 //! the inputs that do not hold; a gate holds when its count is 0. An input that
 //! flips changes the counts of its consumers, and a gate whose count leaves or
-//! reaches 0 flips in turn. The network has no cycles, so the counts agree with
-//! the inputs whatever the order of the flips. As in Sancho and galvanise, whose
-//! state machines work this way.
+//! reaches 0 is to flip. Sancho and galvanise work this way, gate after gate as
+//! they are met. Here those to flip wait as bits, and the first in the order of
+//! evaluation comes first: a gate flips once or not at all, however many ways lead
+//! to it. Gates that depend on moves wait until the moves are made.
 
 use std::sync::Arc;
 
@@ -15,40 +16,48 @@ use super::{Graph, Lit};
 /// No gate needs this many inputs, nor a node this many consumers.
 const MAX: u32 = u32::MAX >> 1;
 
+/// Bits of a word.
+const WORD: usize = 64;
+
 /// The gates that some outputs of a graph depend on, as lists of consumers.
 #[derive(Debug)]
 pub(crate) struct Wiring {
     n_inputs: usize,
-    /// Number of nodes: inputs, then gates, in order of evaluation.
-    n_nodes: usize,
-    /// By node, where its consumers begin in `consumers`; one more at the end.
-    first: Vec<u32>,
-    /// Consumers: a gate that takes the node (`gate << 1 | negated`), or after
-    /// `first_output[node]` an output.
+    /// Number of gates; between the early and the late ones are some without
+    /// inputs, so that each kind begins with a word of bits.
+    n_gates: usize,
+    /// Gates before this one, whole words of them, are early.
+    first_late: usize,
+    /// By node (inputs, then gates, in order of evaluation), where its gates and
+    /// its outputs begin in `consumers`; one more at the end.
+    spans: Vec<[u32; 2]>,
+    /// Consumers: a gate that takes the node (`gate << 1 | negated`), or an output.
     consumers: Vec<u32>,
-    /// By node, where its outputs begin in `consumers`.
-    first_output: Vec<u32>,
-    /// By gate (from `n_inputs`), inputs that do not hold while all inputs of
-    /// the network are false.
+    /// By gate, inputs that do not hold while all inputs of the network are false.
     counts: Vec<i32>,
     /// Outputs while all inputs of the network are false.
     outputs: Vec<u64>,
-    /// Number of consumers of gates and inputs, outputs left out.
+    /// Number of gates with inputs.
+    n_real_gates: usize,
+    /// Number of inputs of all gates.
     n_edges: usize,
 }
 
 impl Wiring {
-    /// The wiring of `outputs`, which may repeat and may be constant.
-    pub(crate) fn new(graph: &Graph, outputs: &[Lit]) -> Self {
+    /// The wiring of `outputs`, which may repeat and may be constant. The first
+    /// `n_late` are wanted after moves are made only; what only they depend on is
+    /// late.
+    pub(crate) fn new(graph: &Graph, outputs: &[Lit], n_late: usize) -> Self {
         let n_inputs = graph.n_inputs();
-        let gates = Gates::new(graph, outputs);
-        let n_nodes = n_inputs + gates.inputs.len();
+        let mut gates = Gates::new(graph, outputs);
+        let first_late = gates.move_late_ones(n_inputs, outputs, n_late);
+        let n_gates = gates.inputs.len();
+        let n_nodes = n_inputs + n_gates;
         // Consumers of each node, as lists before they are laid side by side.
         let mut takers: Vec<Vec<u32>> = vec![Vec::new(); n_nodes];
-        for (index, inputs) in gates.inputs.iter().enumerate() {
-            let gate = to_u32(n_inputs + index);
+        for (gate, inputs) in gates.inputs.iter().enumerate() {
             for &(node, negated) in inputs {
-                takers[node as usize].push(gate << 1 | u32::from(negated));
+                takers[node as usize].push(to_u32(gate) << 1 | u32::from(negated));
             }
         }
         let mut readers: Vec<Vec<u32>> = vec![Vec::new(); n_nodes];
@@ -59,28 +68,30 @@ impl Wiring {
         }
         let mut wiring = Self {
             n_inputs,
-            n_nodes,
-            first: Vec::with_capacity(n_nodes + 1),
+            n_gates,
+            first_late,
+            spans: Vec::with_capacity(n_nodes + 1),
             consumers: Vec::new(),
-            first_output: Vec::with_capacity(n_nodes),
-            counts: Vec::new(),
-            outputs: vec![0; outputs.len().div_ceil(64)],
+            counts: Vec::with_capacity(n_gates),
+            outputs: vec![0; outputs.len().div_ceil(WORD)],
+            n_real_gates: gates.inputs.iter().filter(|inputs| !inputs.is_empty()).count(),
             n_edges: takers.iter().map(Vec::len).sum(),
         };
         for (takers, readers) in takers.iter().zip(&readers) {
-            wiring.first.push(to_u32(wiring.consumers.len()));
+            let first = to_u32(wiring.consumers.len());
             wiring.consumers.extend_from_slice(takers);
-            wiring.first_output.push(to_u32(wiring.consumers.len()));
+            wiring.spans.push([first, to_u32(wiring.consumers.len())]);
             wiring.consumers.extend_from_slice(readers);
         }
-        wiring.first.push(to_u32(wiring.consumers.len()));
+        let end = to_u32(wiring.consumers.len());
+        wiring.spans.push([end, end]);
         wiring.settle(&gates, outputs);
         wiring
     }
 
     /// Finds the counts and outputs while all inputs are false.
     fn settle(&mut self, gates: &Gates, outputs: &[Lit]) {
-        let mut holds = vec![false; self.n_nodes];
+        let mut holds = vec![false; self.n_inputs + self.n_gates];
         for (index, inputs) in gates.inputs.iter().enumerate() {
             let fails = |&&(node, negated): &&(u32, bool)| holds[node as usize] == negated;
             let count = inputs.iter().filter(fails).count() as i32;
@@ -93,13 +104,13 @@ impl Wiring {
             } else {
                 holds[gates.node(output) as usize] != output.is_negated()
             };
-            self.outputs[index / 64] |= u64::from(value) << (index % 64);
+            self.outputs[index / WORD] |= u64::from(value) << (index % WORD);
         }
     }
 
-    /// Number of gates.
+    /// Number of gates with inputs.
     pub(crate) fn n_gates(&self) -> usize {
-        self.n_nodes - self.n_inputs
+        self.n_real_gates
     }
 
     /// Number of inputs of all gates.
@@ -183,6 +194,40 @@ impl Gates {
         (needed, inner)
     }
 
+    /// Puts the gates that outputs from `n_late` on depend on before the others,
+    /// and fills the last word of them up; where the others begin.
+    fn move_late_ones(&mut self, n_inputs: usize, outputs: &[Lit], n_late: usize) -> usize {
+        let mut early = vec![false; n_inputs + self.inputs.len()];
+        for &output in outputs[n_late..].iter().filter(|output| !output.is_constant()) {
+            early[self.node(output) as usize] = true;
+        }
+        for (index, inputs) in self.inputs.iter().enumerate().rev() {
+            if early[n_inputs + index] {
+                inputs.iter().for_each(|&(node, _)| early[node as usize] = true);
+            }
+        }
+        let is_early = |index: &usize| early[n_inputs + index];
+        let order: Vec<usize> = (0..self.inputs.len()).filter(is_early).collect();
+        let first_late = order.len().next_multiple_of(WORD);
+        let mut place: Vec<u32> = (0..n_inputs).map(to_u32).collect();
+        let (mut next_early, mut next_late) = (n_inputs, n_inputs + first_late);
+        for &early in &early[n_inputs..] {
+            let next = if early { &mut next_early } else { &mut next_late };
+            place.push(to_u32(*next));
+            *next += 1;
+        }
+        let mut moved = vec![Vec::new(); next_late - n_inputs];
+        for (index, mut inputs) in std::mem::take(&mut self.inputs).into_iter().enumerate() {
+            inputs.iter_mut().for_each(|(node, _)| *node = place[*node as usize]);
+            moved[place[n_inputs + index] as usize - n_inputs] = inputs;
+        }
+        self.inputs = moved;
+        for node in self.node_of.iter_mut().filter(|node| **node != u32::MAX) {
+            *node = place[*node as usize];
+        }
+        first_late
+    }
+
     fn node(&self, literal: Lit) -> u32 {
         self.node_of[literal.node() as usize]
     }
@@ -197,9 +242,9 @@ pub(crate) struct Propagation {
     /// By input.
     inputs: Vec<u64>,
     outputs: Vec<u64>,
-    /// Nodes that flipped, with their new value, and whose consumers do not know
-    /// yet.
-    pending: Vec<u32>,
+    waiting: Waiting,
+    /// Counts changed so far.
+    work: u64,
 }
 
 impl Propagation {
@@ -207,19 +252,20 @@ impl Propagation {
     pub(crate) fn new(wiring: Arc<Wiring>) -> Self {
         Self {
             counts: wiring.counts.clone(),
-            inputs: vec![0; wiring.n_inputs.div_ceil(64)],
+            inputs: vec![0; wiring.n_inputs.div_ceil(WORD)],
             outputs: wiring.outputs.clone(),
-            pending: Vec::new(),
+            waiting: Waiting::new(wiring.n_gates),
+            work: 0,
             wiring,
         }
     }
 
     /// Whether an input holds.
     pub(crate) fn input(&self, index: usize) -> bool {
-        self.inputs[index / 64] >> (index % 64) & 1 == 1
+        self.inputs[index / WORD] >> (index % WORD) & 1 == 1
     }
 
-    /// Makes an input hold, or not.
+    /// Makes an input hold, or not. To be settled.
     pub(crate) fn set(&mut self, index: usize, value: bool) {
         if self.input(index) != value {
             self.flip(index, value);
@@ -227,26 +273,36 @@ impl Propagation {
     }
 
     /// Sets the inputs from 0 on, as many as the words have bits; bits beyond
-    /// the last input must be 0. Tells whether any changed.
+    /// the last input must be 0. Tells whether any changed. To be settled.
     pub(crate) fn load(&mut self, words: &[u64], n_bits: usize) -> bool {
         let mut any = false;
         for (at, &word) in words.iter().enumerate() {
-            let left = n_bits - at * 64;
-            let mask = if left >= 64 { u64::MAX } else { (1 << left) - 1 };
+            let left = n_bits - at * WORD;
+            let mask = if left >= WORD { u64::MAX } else { (1 << left) - 1 };
             let mut changed = (self.inputs[at] ^ word) & mask;
             any |= changed != 0;
             while changed != 0 {
-                let index = at * 64 + changed.trailing_zeros() as usize;
-                self.flip(index, word >> (index % 64) & 1 == 1);
+                let index = at * WORD + changed.trailing_zeros() as usize;
+                self.flip(index, word >> (index % WORD) & 1 == 1);
                 changed &= changed - 1;
             }
         }
         any
     }
 
+    /// Makes the early outputs those of the inputs.
+    pub(crate) fn settle_early(&mut self) {
+        self.settle(self.wiring.first_late / WORD);
+    }
+
+    /// Makes all outputs those of the inputs.
+    pub(crate) fn settle_all(&mut self) {
+        self.settle(self.wiring.n_gates.div_ceil(WORD));
+    }
+
     /// Whether an output holds.
     pub(crate) fn output(&self, index: usize) -> bool {
-        self.outputs[index / 64] >> (index % 64) & 1 == 1
+        self.outputs[index / WORD] >> (index % WORD) & 1 == 1
     }
 
     /// The outputs as bits.
@@ -254,33 +310,80 @@ impl Propagation {
         &self.outputs
     }
 
+    /// Number of counts changed so far.
+    pub(crate) fn work(&self) -> u64 {
+        self.work
+    }
+
     fn flip(&mut self, input: usize, value: bool) {
-        self.inputs[input / 64] ^= 1 << (input % 64);
-        self.pending.push((input as u32) << 1 | u32::from(value));
-        let Self { wiring, counts, outputs, pending, .. } = self;
-        while let Some(flipped) = pending.pop() {
-            let (node, value) = ((flipped >> 1) as usize, flipped & 1);
-            let middle = wiring.first_output[node] as usize;
-            let takers = &wiring.consumers[wiring.first[node] as usize..middle];
-            for &taker in takers {
-                let gate = taker >> 1;
-                let count = &mut counts[gate as usize - wiring.n_inputs];
-                if taker & 1 != value {
-                    *count -= 1;
-                    if *count == 0 {
-                        pending.push(gate << 1 | 1);
-                    }
-                } else {
-                    *count += 1;
-                    if *count == 1 {
-                        pending.push(gate << 1);
-                    }
-                }
-            }
-            for &output in &wiring.consumers[middle..wiring.first[node + 1] as usize] {
-                outputs[output as usize / 64] ^= 1 << (output % 64);
+        self.inputs[input / WORD] ^= 1 << (input % WORD);
+        self.tell(input, u32::from(value));
+    }
+
+    /// Tells the consumers of a node that it flipped.
+    #[inline]
+    fn tell(&mut self, node: usize, value: u32) {
+        let Self { wiring, counts, outputs, waiting, work, .. } = self;
+        let [[first, middle], [end, _]] = [wiring.spans[node], wiring.spans[node + 1]];
+        let (first, middle, end) = (first as usize, middle as usize, end as usize);
+        *work += (middle - first) as u64;
+        for &taker in &wiring.consumers[first..middle] {
+            let gate = (taker >> 1) as usize;
+            // One input that fails more, or one less.
+            let more = taker & 1 == value;
+            let before = counts[gate];
+            let after = if more { before + 1 } else { before - 1 };
+            counts[gate] = after;
+            if before == 0 || after == 0 {
+                waiting.toggle(gate);
             }
         }
+        for &output in &wiring.consumers[middle..end] {
+            outputs[output as usize / WORD] ^= 1 << (output % WORD as u32);
+        }
+    }
+
+    /// Flips the gates of so many words that are to flip.
+    fn settle(&mut self, n_words: usize) {
+        let n_inputs = self.wiring.n_inputs;
+        for block in 0..n_words.div_ceil(WORD) {
+            let left = n_words - block * WORD;
+            let mask = if left >= WORD { u64::MAX } else { (1 << left) - 1 };
+            while self.waiting.words[block] & mask != 0 {
+                let within = (self.waiting.words[block] & mask).trailing_zeros();
+                self.waiting.words[block] &= !(1 << within);
+                let word = block * WORD + within as usize;
+                while self.waiting.gates[word] != 0 {
+                    let gate = word * WORD + self.waiting.gates[word].trailing_zeros() as usize;
+                    self.waiting.gates[word] &= self.waiting.gates[word] - 1;
+                    let value = u32::from(self.counts[gate] == 0);
+                    self.tell(n_inputs + gate, value);
+                }
+            }
+        }
+    }
+}
+
+/// Which gates are to flip.
+#[derive(Clone, Debug)]
+struct Waiting {
+    /// By gate.
+    gates: Vec<u64>,
+    /// By word of `gates`: whether one of them may be set.
+    words: Vec<u64>,
+}
+
+impl Waiting {
+    fn new(n_gates: usize) -> Self {
+        let n_words = n_gates.div_ceil(WORD);
+        Self { gates: vec![0; n_words], words: vec![0; n_words.div_ceil(WORD)] }
+    }
+
+    /// A gate that is to flip twice need not.
+    #[inline]
+    fn toggle(&mut self, gate: usize) {
+        self.gates[gate / WORD] ^= 1 << (gate % WORD);
+        self.words[gate / (WORD * WORD)] |= 1 << (gate / WORD % WORD);
     }
 }
 
@@ -301,7 +404,8 @@ mod tests {
             let literal = graph.and(a, b);
             literals.push(literal.negated_if(negated & 4 == 4));
         }
-        let outputs = literals.into_iter().rev().take(20).chain([Lit::TRUE, Lit::FALSE]).collect();
+        let mut outputs: Vec<Lit> = literals.into_iter().rev().cycle().take(20).collect();
+        outputs.extend([Lit::TRUE, Lit::FALSE]);
         (graph, outputs)
     }
 
@@ -311,16 +415,23 @@ mod tests {
         fn outputs_follow_inputs(
             n_inputs in 1..12_usize,
             picks in prop::collection::vec((any::<u32>(), any::<u32>(), 0..8_u8), 0..60),
-            states in prop::collection::vec(any::<u64>(), 1..12),
+            states in prop::collection::vec((any::<u64>(), any::<bool>()), 1..12),
+            n_late in 0..20_usize,
         ) {
             let (graph, outputs) = random_graph(n_inputs, &picks);
-            let mut propagation = Propagation::new(Arc::new(Wiring::new(&graph, &outputs)));
-            for bits in states {
+            let mut propagation = Propagation::new(Arc::new(Wiring::new(&graph, &outputs, n_late)));
+            for (bits, all) in states {
                 let bits = bits & ((1 << n_inputs) - 1);
                 propagation.load(&[bits], n_inputs);
+                if all {
+                    propagation.settle_all();
+                } else {
+                    propagation.settle_early();
+                }
                 let inputs: Vec<bool> = (0..n_inputs).map(|i| bits >> i & 1 == 1).collect();
                 let values = graph.evaluate(&inputs);
-                for (index, output) in outputs.iter().enumerate() {
+                let first = if all { 0 } else { n_late };
+                for (index, output) in outputs.iter().enumerate().skip(first) {
                     let expected = values[output.node() as usize] != output.is_negated();
                     prop_assert_eq!(propagation.output(index), expected, "output {}", index);
                 }
@@ -334,7 +445,7 @@ mod tests {
         let mut literals: Vec<Lit> = (0..8).map(|input| graph.input(input)).collect();
         let all = graph.all(&mut literals);
         assert_eq!(graph.n_ands(), 7);
-        let wiring = Wiring::new(&graph, &[all]);
+        let wiring = Wiring::new(&graph, &[all], 1);
         assert_eq!((wiring.n_gates(), wiring.n_edges()), (1, 8));
     }
 }

@@ -52,8 +52,13 @@ fn goal(network: &Network, values: &[bool], role: usize) -> GoalReading {
 /// Compares all lanes in all respects for some steps; the moves are chosen by
 /// the batch, or in every third step by us, legal or not.
 pub(crate) fn check(network: &Arc<Network>, seed: u64, n_steps: usize) {
-    let program = Arc::new(Program::new(network.clone()));
-    for width in Width::ALL {
+    for (width, is_translated) in
+        Width::ALL.into_iter().flat_map(|width| [(width, false), (width, true)])
+    {
+        let program = Arc::new(Program::new(network.clone()));
+        if is_translated && program.translate(width).is_err() {
+            continue;
+        }
         let mut seed = seed;
         let mut batch = Batch::new(&program, width, seed);
         // Half of the lanes start anywhere.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use games::Batch;
-use games::batch::{Limits, Playouts, Program, Width};
+use games::batch::{Course, Limits, Playouts, Program, Width};
 
 use super::networks::{counter, tic_tac_toe};
 
@@ -91,4 +91,33 @@ fn long_playouts_are_cut_and_dead_ends_noted() {
     let program = Arc::new(Program::new(counter(20, 5, |_| true)));
     let playouts = Batch::new(&program, Width::Lanes64, 1).playouts(&state, &limits(100));
     assert_eq!((playouts.n, playouts.n_stuck, playouts.n_states), (100, 100, 0));
+}
+
+#[test]
+fn who_watches_may_end_playing() {
+    let program = Arc::new(Program::new(tic_tac_toe()));
+    let state = program.network().initial_state();
+    let mut batch = Batch::new(&program, Width::Lanes256, 1);
+    let all = Limits::default();
+    let until = |n, course| {
+        move |playouts: &Playouts| if playouts.n_states < n { Course::GoOn } else { course }
+    };
+    // What runs is finished, so the means are right however short it is.
+    let mut sum = Playouts::none(2);
+    for _ in 0..100 {
+        sum.add(&batch.playouts_while(&state, &all, &mut until(3000, Course::Finish)));
+    }
+    assert_eq!((sum.n_abandoned, sum.goals[0].n()), (0, sum.n));
+    assert!(sum.n_states >= 300_000);
+    let mean = sum.mean_length().unwrap();
+    assert!((mean - 7.6262).abs() < 0.03, "{mean}");
+
+    // What runs is given up: some are over after five steps, none before.
+    let playouts = batch.playouts_while(&state, &all, &mut until(5 * 256 + 1, Course::Stop));
+    assert_eq!(playouts.goals[1].n() + playouts.n_abandoned, playouts.n);
+    assert!(playouts.n > 256 && playouts.n_abandoned == 256, "{playouts:?}");
+    assert_eq!((playouts.min_length, playouts.max_length), (5, 5));
+
+    let playouts = batch.playouts_while(&state, &all, &mut until(0, Course::Stop));
+    assert_eq!((playouts.n, playouts.n_abandoned, playouts.n_states), (256, 256, 0));
 }

@@ -1,5 +1,6 @@
 //! Batches of positions against the prover, in lock step: facts, legal moves,
-//! ends, goals and percepts of a few lanes, while all lanes play at random.
+//! ends, goals and percepts of a few lanes, while all lanes play at random; and
+//! machine code against the interpreter, in all lanes.
 //!
 //! `GAMEMASTER_CORPUS` and `GAMEMASTER_CORPUS_ONLY` as in `corpus`; with
 //! `RUN_SLOW_TESTS=1` there are 1000 steps instead of a few. The statistics of
@@ -154,6 +155,83 @@ fn check(name: &str, game: Game, width: Width) {
                 states[at] = initial.clone();
             }
         }
+    }
+}
+
+#[test]
+fn machine_code_of_shipped_rulesheets_agrees_with_the_interpreter() {
+    for shipped in library::all() {
+        let game = validate::read(shipped.name, shipped.text, Case::Folded, Leniency::Strict).game;
+        check_machine_code(shipped.name, game.unwrap());
+    }
+}
+
+#[test]
+fn machine_code_of_published_rulesheets_agrees_with_the_interpreter() {
+    for (name, game) in published("") {
+        check_machine_code(&name, game);
+    }
+}
+
+/// Both back ends draw the same moves from the same seed as long as they agree
+/// on what is legal, so everything has to be equal in all lanes for ever.
+fn check_machine_code(name: &str, game: Game) {
+    let Some(interpreted) = program(&Arc::new(game)) else {
+        eprintln!("{name}: no network");
+        return;
+    };
+    let network = interpreted.network().clone();
+    let initial = network.initial_state();
+    for width in [Width::Lanes256, Width::Lanes512] {
+        let translated = Arc::new(Program::new(network.clone()));
+        // In use before it is translated, as by another thread.
+        let mut batches = [&interpreted, &translated].map(|program| Batch::new(program, width, 77));
+        for batch in &mut batches {
+            batch.evaluate();
+            batch.choose_at_random();
+        }
+        if let Err(error) = translated.translate(width) {
+            eprintln!("skipped: failed to {error}");
+            return;
+        }
+        assert!(translated.n_machine_code_bytes(width) > 0);
+        let lanes: Vec<usize> = (0..width.n_lanes()).step_by(7).collect();
+        let n_steps = if is_slow() { 1000 } else { (20_000 / network.n_facts()).clamp(3, 60) };
+        for step in 0..n_steps {
+            for batch in &mut batches {
+                batch.advance();
+                batch.evaluate();
+            }
+            let [a, b] = &mut batches;
+            let place = format!("{name}, {width:?}, step {step}");
+            for fact in 0..network.n_facts() {
+                assert_eq!(a.fact(fact), b.fact(fact), "fact {fact}, {place}");
+            }
+            assert_eq!(a.terminal(), b.terminal(), "{place}");
+            for (role, outputs) in (0..).map(RoleId).zip(&network.roles) {
+                for index in 0..outputs.moves.len() {
+                    assert_eq!(a.legal(role, index), b.legal(role, index), "{role:?}, {place}");
+                }
+            }
+            assert_eq!(a.goals(&lanes), b.goals(&lanes), "{place}");
+            let ended: Vec<usize> = (0..width.n_lanes())
+                .filter(|lane| a.terminal()[lane / 64] >> (lane % 64) & 1 == 1)
+                .collect();
+            for batch in &mut batches {
+                batch.choose_at_random();
+                for &lane in &ended {
+                    batch.load(lane, std::slice::from_ref(&initial));
+                }
+                // Loading forgets what was known and chosen.
+                if !ended.is_empty() {
+                    batch.evaluate();
+                    batch.choose_at_random();
+                }
+            }
+        }
+        let limits = Limits { n_playouts: 700, max_length: 50, ..Limits::default() };
+        let [a, b] = batches.each_mut().map(|batch| batch.playouts(&initial, &limits));
+        assert_eq!(a, b, "playouts of {name}, {width:?}");
     }
 }
 

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::reader::MAX_LINE_BYTES;
+use crate::partition::Partition;
 use crate::record::FORMAT_VERSION;
 
 /// Why a journal cannot be written or read. Messages fit after "failed to".
@@ -85,6 +86,19 @@ pub enum JournalError {
         /// Hash of the spec at hand.
         expected: String,
     },
+    /// It holds another part of the schedule.
+    #[error(
+        "resume the journal {}: it is of {}, not of {}; {}",
+        .path.display(), part_words(*found), part_words(*expected), part_advice(*found)
+    )]
+    OtherPart {
+        /// The file.
+        path: PathBuf,
+        /// The part it was begun for.
+        found: Option<Partition>,
+        /// The part at hand.
+        expected: Option<Partition>,
+    },
     /// A line that records follow cannot be read.
     #[error(
         "read line {line} of the journal {}: it is damaged; remove that line and run again \
@@ -129,6 +143,17 @@ pub enum JournalError {
         /// The job.
         job: u64,
     },
+}
+
+fn part_words(part: Option<Partition>) -> String {
+    part.map_or_else(|| "the whole schedule".to_owned(), |part| format!("the part {part}"))
+}
+
+fn part_advice(found: Option<Partition>) -> String {
+    match found {
+        Some(part) => format!("give --partition {part}, or another folder by --out"),
+        None => "leave --partition out, or name another folder by --out".to_owned(),
+    }
 }
 
 pub(crate) fn read_error(path: &Path, source: io::Error) -> JournalError {

@@ -65,7 +65,7 @@ impl JournalWriter {
     ///
     /// # Errors
     /// If the file cannot be read or written, is damaged, is being written by
-    /// another process, has a newer format or belongs to another spec.
+    /// another process, has a newer format or belongs to another spec or part.
     pub fn resume(path: &Path, header: &Header) -> Result<(Self, Recovered), JournalError> {
         let file = OpenOptions::new()
             .read(true)
@@ -81,6 +81,13 @@ impl JournalWriter {
                         path: path.into(),
                         found: journal.header().spec_hash.clone(),
                         expected: header.spec_hash.clone(),
+                    });
+                }
+                if journal.header().partition != header.partition {
+                    return Err(JournalError::OtherPart {
+                        path: path.into(),
+                        found: journal.header().partition,
+                        expected: header.partition,
                     });
                 }
                 while let Some(entry) = journal.next_head()? {
@@ -148,6 +155,13 @@ impl JournalWriter {
             self.buffer.truncate(begin);
             return Err(JournalError::RecordTooLong { path: self.path.clone(), job: record.job });
         }
+        if self.buffer.len() >= WRITE_BUFFER { self.flush() } else { Ok(()) }
+    }
+
+    /// Appends the bytes of a record's line, line feed included, as another
+    /// journal has them.
+    pub(super) fn append_line(&mut self, line: &[u8]) -> Result<(), JournalError> {
+        self.buffer.extend_from_slice(line);
         if self.buffer.len() >= WRITE_BUFFER { self.flush() } else { Ok(()) }
     }
 

@@ -32,7 +32,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    fn new(n_names: usize, heading: &[&str], rows: Vec<Vec<String>>) -> Self {
+    pub(super) fn new(n_names: usize, heading: &[&str], rows: Vec<Vec<String>>) -> Self {
         Self { n_names, heading: heading.iter().map(|&name| name.into()).collect(), rows }
     }
 }
@@ -58,7 +58,8 @@ pub(super) fn document(standings: &Standings) -> Document {
     }
 }
 
-fn facts(standings: &Standings) -> String {
+/// What was played, in a sentence.
+pub(super) fn facts(standings: &Standings) -> String {
     let matches = count(standings.n_matches, "match", "matches");
     let unscored = standings.n_matches - standings.n_scored;
     let unscored =

@@ -1,8 +1,5 @@
 //! Rewards by player, game and clock, divided into blocks: what is drawn from.
 
-use polars::prelude::{DataFrame, IntoLazy, PolarsError, col, len};
-
-use super::frame::integers;
 use crate::bootstrap::{Clusters, Total};
 use crate::evidence::Evidence;
 
@@ -18,32 +15,25 @@ pub(super) struct Cell {
 }
 
 /// Sums of rewards, ordered by player, game, clock, block and role.
-pub(super) fn cells(frame: &DataFrame) -> Result<Vec<Cell>, PolarsError> {
-    let keys = ["player", "game", "clock", "block", "role"].map(col);
-    let sums = frame
-        .clone()
-        .lazy()
-        .group_by(keys)
-        .agg([col("reward").sum().alias("sum"), len().alias("n")])
-        .collect()?;
-    let [player, game, clock, role, sum, n] =
-        ["player", "game", "clock", "role", "sum", "n"].map(|name| integers(&sums, name));
-    let block = sums.column("block")?.u64()?;
-    let mut cells: Vec<Cell> = (player?.iter())
-        .zip(game?.iter())
-        .zip(clock?.iter())
-        .zip(role?.iter())
-        .zip(sum?.iter())
-        .zip(n?.iter())
-        .zip(block.into_no_null_iter())
-        .map(|((((((&player, &game), &clock), &role), &sum), &n), block)| {
-            let total = Total { sum: f64::from(sum), n: f64::from(n) };
-            Cell { player, game, clock, block, role, total }
+///
+/// Sorted by hand: grouping a frame of two million seats by five columns took a
+/// third of the time of a report.
+pub(super) fn cells(evidence: &Evidence) -> Vec<Cell> {
+    let seats = &evidence.seats;
+    let mut rows: Vec<(u32, u32, u32, u64, u32, u32)> = (0..seats.player.len())
+        .map(|row| {
+            let (player, game, clock) = (seats.player[row], seats.game[row], seats.clock[row]);
+            (player, game, clock, seats.block[row], seats.role[row], seats.reward[row])
         })
         .collect();
-    let key = |cell: &Cell| (cell.player, cell.game, cell.clock, cell.block, cell.role);
-    cells.sort_unstable_by_key(key);
-    Ok(cells)
+    rows.sort_unstable();
+    let key = |row: &(u32, u32, u32, u64, u32, u32)| (row.0, row.1, row.2, row.3, row.4);
+    let cell = |rows: &[(u32, u32, u32, u64, u32, u32)]| {
+        let (player, game, clock, block, role, _) = rows[0];
+        let sum = rows.iter().map(|row| f64::from(row.5)).sum();
+        Cell { player, game, clock, block, role, total: Total { sum, n: rows.len() as f64 } }
+    };
+    rows.chunk_by(|a, b| key(a) == key(b)).map(cell).collect()
 }
 
 /// What one player did at one game under one clock.

@@ -303,22 +303,38 @@ fn residuals(
     rewards: &[Observation],
     fitted: &DVector<f64>,
 ) -> (DMatrix<f64>, f64, usize) {
+    // What is expected depends on who sits where, of which there are few cases.
+    let mut cells = BTreeMap::new();
+    for observation in rewards {
+        cells.entry((observation.player, observation.seat)).or_insert_with(|| {
+            let row = columns.row(observation);
+            let expected: f64 = row.iter().map(|&(i, a)| a * fitted[i]).sum();
+            (row, expected)
+        });
+    }
     let mut order: Vec<usize> = (0..rewards.len()).collect();
     order.sort_by_key(|&index| rewards[index].block);
     let mut meat = DMatrix::zeros(columns.n(), columns.n());
     let (mut squares, mut n_blocks) = (0.0, 0);
+    let mut sums = vec![0.0; columns.n()];
     for block in order.chunk_by(|&a, &b| rewards[a].block == rewards[b].block) {
-        let mut sums: BTreeMap<usize, f64> = BTreeMap::new();
+        let mut met = vec![];
         for &index in block {
-            let row = columns.row(&rewards[index]);
-            let expected: f64 = row.iter().map(|&(i, a)| a * fitted[i]).sum();
-            let residual = rewards[index].reward - expected;
+            let observation = &rewards[index];
+            let (row, expected) = &cells[&(observation.player, observation.seat)];
+            let residual = observation.reward - expected;
             squares += residual * residual;
-            row.iter().for_each(|&(i, a)| *sums.entry(i).or_default() += a * residual);
+            for &(i, a) in row {
+                sums[i] += a * residual;
+                met.push(i);
+            }
         }
-        for (&i, a) in &sums {
-            sums.iter().for_each(|(&j, b)| meat[(i, j)] += a * b);
+        met.sort_unstable();
+        met.dedup();
+        for &i in &met {
+            met.iter().for_each(|&j| meat[(i, j)] += sums[i] * sums[j]);
         }
+        met.iter().for_each(|&i| sums[i] = 0.0);
         n_blocks += 1;
     }
     (meat, squares, n_blocks)

@@ -8,7 +8,7 @@
 use statrs::distribution::{Discrete, Hypergeometric};
 
 /// Matches of one player, and in how many of them it committed a fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultyMatches {
     /// Matches with a fault.
     pub faulty: u64,

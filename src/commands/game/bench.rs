@@ -27,7 +27,7 @@ Examples:
 
 Engines: `prover` works on the rules as written, for every game; `network` on the
 ground rules, one position at a time; `batch` on the ground rules, many positions at
-once; `auto` is what matches are played with, the network where there is one.
+once, by machine code where the CPU has AVX2; `auto` is what matches are played with, the network where there is one.
 
 All roles move uniformly at random, and the goals of all roles are computed at the
 end of each playout. A state counts when it is entered by a joint move. No playout
@@ -49,6 +49,9 @@ pub struct Arguments {
     /// Positions that a batch advances at once [default: 512]
     #[arg(long, value_enum, value_name = "N")]
     lanes: Option<Lanes>,
+    /// Interpret a batch's program instead of translating it into machine code
+    #[arg(long)]
+    interpreted: bool,
     /// Play on so many threads, each for itself
     #[arg(long, value_name = "N", default_value = "1")]
     threads: NonZeroU32,
@@ -100,7 +103,7 @@ struct Measurement {
 pub(super) fn execute(arguments: &Arguments) -> Outcome {
     let beginning = Instant::now();
     let game = arguments.game.load()?.game;
-    let engine = Engine::new(&game, arguments.engine, arguments.lanes)?;
+    let engine = Engine::new(&game, arguments.engine, arguments.lanes, arguments.interpreted)?;
     let init_seconds = beginning.elapsed().as_secs_f64();
 
     let effort = Effort {

@@ -49,7 +49,12 @@ pub(super) enum Engine {
     /// One position at a time.
     Single(Box<dyn StateMachine>),
     /// Many at once.
-    Batch { program: Arc<Program>, width: Width },
+    Batch {
+        program: Arc<Program>,
+        width: Width,
+        /// Into machine code.
+        is_translated: bool,
+    },
 }
 
 impl Engine {
@@ -57,10 +62,17 @@ impl Engine {
         game: &Arc<Game>,
         choice: Choice,
         lanes: Option<Lanes>,
+        interpreted: bool,
     ) -> Result<Self, Failure> {
-        if lanes.is_some() && !matches!(choice, Choice::Batch) {
-            let error = anyhow::anyhow!("--lanes is for --engine batch");
-            return Err(Failure::usage(error));
+        let only_batches = match (lanes, interpreted) {
+            (Some(_), _) => Some("--lanes"),
+            (None, true) => Some("--interpreted"),
+            (None, false) => None,
+        };
+        if let Some(option) = only_batches
+            && !matches!(choice, Choice::Batch)
+        {
+            return Err(Failure::usage(anyhow::anyhow!("{option} is for --engine batch")));
         }
         Ok(match choice {
             Choice::Auto => Self::Single(machine(game)?),
@@ -71,7 +83,10 @@ impl Engine {
             }
             Choice::Batch => {
                 let program = Arc::new(Program::new(Arc::new(network(game)?)));
-                Self::Batch { program, width: lanes.map_or(Width::Lanes512, Into::into) }
+                let width = lanes.map_or(Width::Lanes512, Into::into);
+                // What cannot be translated is interpreted.
+                let is_translated = !interpreted && program.translate(width).is_ok();
+                Self::Batch { program, width, is_translated }
             }
         })
     }
@@ -79,7 +94,8 @@ impl Engine {
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Single(machine) => machine.reasoner(),
-            Self::Batch { .. } => "batch",
+            Self::Batch { is_translated: true, .. } => "batch",
+            Self::Batch { is_translated: false, .. } => "interpreted batch",
         }
     }
 
@@ -95,7 +111,7 @@ impl Engine {
     pub(super) fn fork(&self, seed: u64) -> Fork {
         match self {
             Self::Single(machine) => Fork::Single(machine.fork()),
-            Self::Batch { program, width } => Fork::Batch(Batch::new(program, *width, seed)),
+            Self::Batch { program, width, .. } => Fork::Batch(Batch::new(program, *width, seed)),
         }
     }
 }

@@ -1,0 +1,142 @@
+//! One of two runs that are compared: its blocks, by what they have in common
+//! with those of other runs.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::evidence::Clock;
+use crate::files;
+use crate::histogram::Histogram;
+use crate::journal::{Journal, JournalError};
+use crate::matches::each_match;
+use crate::record::{Budget, Ending, Header, MatchRecord};
+
+/// What makes blocks of two runs the same experiment.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct BlockKey {
+    pub(super) game: Arc<str>,
+    pub(super) clock: Clock,
+    /// Ascending.
+    pub(super) players: Vec<Arc<str>>,
+    pub(super) lap: u32,
+}
+
+/// The matches of one block.
+#[derive(Debug)]
+pub(super) struct Block {
+    /// Number in the schedule.
+    pub(super) number: u64,
+    pub(super) seed: String,
+    pub(super) n_matches: u32,
+    pub(super) sittings: Vec<Sitting>,
+}
+
+/// One player in one match.
+#[derive(Debug)]
+pub(super) struct Sitting {
+    pub(super) player: Arc<str>,
+    pub(super) role: u32,
+    /// `None` if the match scored nobody.
+    pub(super) reward: Option<u8>,
+    /// It committed a fault.
+    pub(super) faulty: bool,
+}
+
+/// A run.
+#[derive(Debug)]
+pub(super) struct Side {
+    pub(super) header: Header,
+    pub(super) n_matches: u64,
+    pub(super) blocks: BTreeMap<BlockKey, Block>,
+    /// Hashes of each game's rulesheet.
+    pub(super) games: BTreeMap<Arc<str>, BTreeSet<String>>,
+    /// Hashes of each player's configuration.
+    pub(super) players: BTreeMap<Arc<str>, BTreeSet<String>>,
+    /// Think times of choices, microseconds, by player and game.
+    pub(super) think_us: BTreeMap<(Arc<str>, Arc<str>), Histogram>,
+    names: HashMap<String, Arc<str>>,
+}
+
+impl Side {
+    /// Reads the run in a folder.
+    pub(super) fn read(run: &Path) -> Result<Self, JournalError> {
+        let mut side = Self {
+            header: Journal::open(&run.join(files::JOURNAL))?.header().clone(),
+            n_matches: 0,
+            blocks: BTreeMap::new(),
+            games: BTreeMap::new(),
+            players: BTreeMap::new(),
+            think_us: BTreeMap::new(),
+            names: HashMap::new(),
+        };
+        each_match(run, |record| {
+            side.add(&record);
+            ControlFlow::Continue(())
+        })?;
+        Ok(side)
+    }
+
+    /// The clocks under which a game was played.
+    pub(super) fn clocks(&self, game: &str) -> BTreeSet<Clock> {
+        let keys = self.blocks.keys().filter(|key| &*key.game == game);
+        keys.map(|key| key.clock).collect()
+    }
+
+    fn name(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.names.get(name) {
+            return Arc::clone(known);
+        }
+        let shared: Arc<str> = name.into();
+        self.names.insert(name.to_owned(), Arc::clone(&shared));
+        shared
+    }
+
+    fn add(&mut self, record: &MatchRecord) {
+        self.n_matches += 1;
+        let game = self.name(&record.game);
+        self.games.entry(Arc::clone(&game)).or_default().insert(record.game_hash.clone());
+        let is_scored = record.ending == Ending::Terminal;
+        let mut sittings = Vec::new();
+        for (role, seat) in record.seats.iter().enumerate().filter(|(_, seat)| !seat.is_manager()) {
+            let player = self.name(&seat.player);
+            let hashes = self.players.entry(Arc::clone(&player)).or_default();
+            if !hashes.contains(&seat.player_hash) {
+                hashes.insert(seat.player_hash.clone());
+            }
+            let decisions = record.steps.iter().filter_map(|step| step.get(role));
+            let think_us =
+                self.think_us.entry((Arc::clone(&player), Arc::clone(&game))).or_default();
+            let mut faulty = seat.start.fault.is_some();
+            for decision in decisions {
+                faulty |= decision.fault.is_some();
+                if decision.n_legal > 1 {
+                    think_us.add(decision.wall_us);
+                }
+            }
+            let reward = seat.reward.filter(|_| is_scored);
+            sittings.push(Sitting { player, role: role as u32, reward, faulty });
+        }
+        let mut players: Vec<Arc<str>> =
+            sittings.iter().map(|sitting| Arc::clone(&sitting.player)).collect();
+        players.sort_unstable();
+        let clock = Clock {
+            start_clock_ms: record.start_clock_ms,
+            play_clock_ms: record.play_clock_ms,
+            nodes: match record.budget {
+                Budget::Clock => None,
+                Budget::Nodes(nodes) => Some(nodes),
+            },
+        };
+        let key = BlockKey { game, clock, players, lap: record.lap };
+        let block = self.blocks.entry(key).or_insert_with(|| Block {
+            number: record.block,
+            seed: record.seed.clone(),
+            n_matches: 0,
+            sittings: Vec::new(),
+        });
+        block.n_matches += 1;
+        block.sittings.extend(sittings);
+    }
+}

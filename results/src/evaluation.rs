@@ -1,0 +1,161 @@
+//! What a long report says beyond the standings: ratings, how sure ranks are,
+//! what faults, clocks and seats did, and how times and rewards are distributed.
+//!
+//! Everything here is a number or a reason why there is none; how it is laid
+//! out is the business of [`report`](crate::report).
+
+mod distributions;
+mod over_time;
+mod policies;
+mod ratings;
+mod scores;
+mod seats;
+mod worth_replaying;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::bootstrap::Bootstrap;
+use crate::evidence::Evidence;
+use crate::files;
+use crate::journal::JournalError;
+use crate::record::MatchRecord;
+use crate::standings::{self, Standings, StandingsError};
+use crate::stats::scored::{ScoredMatch, ScoredSeat, Stratum};
+
+pub use distributions::{Bar, GameOverhead, RewardDistribution, Times};
+pub use over_time::{Budget, OverTime, TimePoint};
+pub use policies::{PolicyRow, PolicyStandings};
+pub(crate) use ratings::ALPHA_RANK;
+pub use ratings::{RankProbabilities, Rating, Ratings};
+pub use seats::{SeatEffect, SeatEffects};
+pub use worth_replaying::WorthReplaying;
+
+/// Standings, and all that follows from the same journal.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The standings; players below are in their order.
+    pub standings: Standings,
+    /// How sure the ranks of the standings are; `None` if no match was scored.
+    pub ranks: Option<RankProbabilities>,
+    /// Ratings on other scales than the mean reward.
+    pub ratings: Ratings,
+    /// Standings under each fault policy; empty if there was no fault.
+    pub policies: Vec<PolicyStandings>,
+    /// What players had for a move, ascending.
+    pub budgets: Vec<Budget>,
+    /// Strength against time; empty if all had the same.
+    pub over_time: Vec<OverTime>,
+    /// By player: its rewards.
+    pub rewards: Vec<RewardDistribution>,
+    /// By player: think times of moves with a choice; empty if times are no part
+    /// of the run's results.
+    pub thinking: Vec<Times>,
+    /// By player: times beyond the play clock of the moves that took longer;
+    /// empty like `thinking`.
+    pub overruns: Vec<Times>,
+    /// What a role is worth and who is better where, each corrected for the
+    /// other; or why this cannot be told.
+    pub effects: Result<SeatEffects, String>,
+    /// By game: what matches took; empty like `thinking`.
+    pub overhead: Vec<GameOverhead>,
+    /// Matches to look at first.
+    pub worth_replaying: Vec<WorthReplaying>,
+}
+
+/// Reads the run in folder `run` and computes all of it, with at most
+/// `n_replays` matches worth replaying.
+///
+/// # Errors
+/// If the journal cannot be read or is damaged.
+pub fn evaluate(
+    run: &Path,
+    bootstrap: &Bootstrap,
+    n_replays: usize,
+) -> Result<Evaluation, StandingsError> {
+    let journal = run.join(files::JOURNAL);
+    let mut evidence = Evidence::read(&journal)?;
+    let seats = evidence.seats.clone();
+    let standings = standings::compute(&mut evidence, bootstrap)?;
+    evidence.seats = seats;
+    let players: Vec<Arc<str>> =
+        standings.players.iter().map(|row| row.player.as_str().into()).collect();
+    let order: Vec<usize> = (players.iter())
+        .map(|name| evidence.players.iter().position(|other| **other == **name))
+        .map(|place| place.expect("standings list the players of the journal"))
+        .collect();
+    let matches = matches(&evidence);
+    let timings = evidence.header.timings;
+    let (ranks, ratings) = ratings::ratings(&matches, &players, bootstrap);
+    let mut worth = worth_replaying::worth_replaying(&matches, &players, n_replays);
+    worth_replaying::read(&mut worth, &journal, &mut evidence.entries)?;
+    Ok(Evaluation {
+        ranks,
+        ratings,
+        policies: policies::policies(&matches, &players, bootstrap),
+        budgets: over_time::budgets(&evidence),
+        over_time: over_time::over_time(&evidence, &order, &standings, bootstrap.level),
+        rewards: distributions::rewards(&evidence, &order),
+        thinking: distributions::thinking(&evidence, &order, timings),
+        overruns: distributions::overruns(&evidence, &order, timings),
+        effects: seats::seat_effects(&matches, &players, &evidence),
+        overhead: distributions::overhead(&evidence, timings),
+        worth_replaying: worth,
+        standings,
+    })
+}
+
+/// The matches that were scored, in the order of the schedule.
+fn matches(evidence: &Evidence) -> Vec<ScoredMatch> {
+    let seats = &evidence.seats;
+    let players: Vec<Arc<str>> = evidence.players.iter().map(|name| name.as_str().into()).collect();
+    let n_clocks = evidence.clocks.len();
+    let stratum = |game: &String, at: usize| {
+        let clock = evidence.clocks[at];
+        Arc::new(Stratum {
+            game: game.clone(),
+            start_clock_ms: clock.start_clock_ms,
+            play_clock_ms: clock.play_clock_ms,
+            nodes: clock.nodes,
+        })
+    };
+    let strata: Vec<Arc<Stratum>> = (evidence.games.iter())
+        .flat_map(|game| (0..n_clocks).map(move |clock| stratum(game, clock)))
+        .collect();
+    let mut rows: Vec<usize> = (0..seats.player.len()).collect();
+    rows.sort_by_key(|&row| (seats.job[row], seats.match_number[row]));
+    let of_match = |rows: &[usize]| {
+        let first = rows[0];
+        let seat = |&row: &usize| {
+            let role = seats.role[row];
+            let faults = evidence.faulted.get(&(seats.match_number[row], role));
+            ScoredSeat {
+                role,
+                player: players[seats.player[row] as usize].clone(),
+                reward: u8::try_from(seats.reward[row]).ok(),
+                faults: faults.copied().unwrap_or_default(),
+            }
+        };
+        ScoredMatch {
+            job: seats.job[first],
+            block: seats.block[first],
+            lap: 0,
+            stratum: strata[seats.game[first] as usize * n_clocks + seats.clock[first] as usize]
+                .clone(),
+            seats: rows.iter().map(seat).collect(),
+        }
+    };
+    rows.chunk_by(|&a, &b| seats.match_number[a] == seats.match_number[b]).map(of_match).collect()
+}
+
+impl Evaluation {
+    /// The matches worth replaying that could be read, with what is notable.
+    pub fn records(&self) -> impl Iterator<Item = (&MatchRecord, &str)> {
+        self.worth_replaying
+            .iter()
+            .filter_map(|worth| Some((worth.record.as_ref()?, worth.reason.as_str())))
+    }
+}
+
+/// A name for use before `JournalError` is turned into the caller's error.
+type Read<T> = Result<T, JournalError>;

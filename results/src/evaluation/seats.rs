@@ -1,0 +1,206 @@
+//! What a role is worth, and who is better where: effects, each corrected for
+//! the others.
+
+use std::sync::Arc;
+
+use rand::seq::SliceRandom;
+
+use super::over_time::Budget;
+use crate::bootstrap::Bootstrap;
+use crate::evidence::{Clock, Evidence};
+use crate::stats::effects::{Effect, Effects, EffectsError, Interaction, Observations, effects};
+use crate::stats::scored::ScoredMatch;
+
+/// More blocks are merged at random into so many groups, which are independent
+/// as well.
+const MAX_CLUSTERS: usize = 2000;
+
+/// Most effects that are estimated at once: the work grows with the third power.
+const MAX_COLUMNS: usize = 400;
+
+/// What rewards are made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeatEffects {
+    /// By game, clock and role: what a player of no effect gets there.
+    pub seats: Vec<SeatEffect>,
+    /// By player: points above the average player in the same seats.
+    pub players: Vec<Option<Effect>>,
+    /// By player, then as `strata`: points above what its own and the seat's
+    /// effects say; empty if there are too many to be told apart.
+    pub at_game: Vec<Vec<Effect>>,
+    /// Games, and what players without time odds had for a move.
+    pub strata: Vec<(String, Budget)>,
+    /// Standard deviation of what is left, points.
+    pub residual_sd: f64,
+    /// Share of the variance that is explained.
+    pub r_squared: f64,
+    /// Independent groups of matches.
+    pub n_clusters: usize,
+}
+
+/// What a seat is worth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeatEffect {
+    /// The game.
+    pub game: String,
+    /// The clock, in words.
+    pub clock: String,
+    /// What players without time odds had for a move.
+    pub budget: Budget,
+    /// The role.
+    pub role: String,
+    /// What a player of no effect gets there, points.
+    pub effect: Effect,
+}
+
+/// Explains the rewards of `matches`.
+fn effects_of(
+    matches: &[ScoredMatch],
+    players: &[Arc<str>],
+    evidence: &Evidence,
+) -> Result<SeatEffects, EffectsError> {
+    let mut observations = Observations::of(matches);
+    merge_blocks(&mut observations);
+    let (n_seats, n_players, n_games) =
+        (observations.seats.len(), observations.players.len(), observations.games.len());
+    let n_columns = n_seats + n_players;
+    if n_columns > MAX_COLUMNS {
+        return Err(EffectsError::TooFew);
+    }
+    let plain = effects(&observations, Interaction::None)?;
+    let together = n_columns + n_players * n_games;
+    let at_game = if n_games > 1 && n_players > 1 && together <= MAX_COLUMNS {
+        effects(&observations, Interaction::Game).map(|found| found.interactions)
+    } else {
+        Ok(vec![])
+    };
+    Ok(named(&observations, plain, at_game.unwrap_or_default(), players, evidence))
+}
+
+/// As [`effects_of`], with the reason in words.
+pub(super) fn seat_effects(
+    matches: &[ScoredMatch],
+    players: &[Arc<str>],
+    evidence: &Evidence,
+) -> Result<SeatEffects, String> {
+    effects_of(matches, players, evidence).map_err(|error| match error {
+        EffectsError::NotIdentified => {
+            "some players never sat in the same seats as others, so that the effect of a seat \
+             cannot be told from that of a player"
+                .to_owned()
+        }
+        EffectsError::TooFew => {
+            "there are too few blocks for the number of players and seats".to_owned()
+        }
+    })
+}
+
+fn named(
+    observations: &Observations,
+    plain: Effects,
+    interactions: Vec<Vec<Effect>>,
+    players: &[Arc<str>],
+    evidence: &Evidence,
+) -> SeatEffects {
+    let clock = |at: usize| {
+        let stratum = &observations.games[at];
+        let (start_clock_ms, play_clock_ms) = (stratum.start_clock_ms, stratum.play_clock_ms);
+        Clock { start_clock_ms, play_clock_ms, nodes: stratum.nodes }
+    };
+    let role = |game: &str, role: u32| {
+        let at = evidence.games.iter().position(|other| other == game);
+        let roles = at.map(|at| &evidence.roles[at]);
+        roles.and_then(|roles| roles.get(role as usize)).cloned().unwrap_or_default()
+    };
+    let seats = observations.seats.iter().zip(plain.seats);
+    let seats = seats.map(|(&(game, index), effect)| {
+        let name = observations.games[game].game.clone();
+        let role = role(&name, index);
+        let clock = clock(game);
+        let budget = Budget::of(clock);
+        SeatEffect { game: name, clock: clock.to_string(), budget, role, effect }
+    });
+    let place = |player: &Arc<str>| observations.players.iter().position(|name| **name == **player);
+    let stratum = |at: usize| (observations.games[at].game.clone(), Budget::of(clock(at)));
+    let of_player = |player: &Arc<str>| {
+        place(player).and_then(|place| interactions.get(place).cloned()).unwrap_or_default()
+    };
+    SeatEffects {
+        seats: seats.collect(),
+        players: players.iter().map(|player| Some(plain.players[place(player)?])).collect(),
+        at_game: if interactions.is_empty() {
+            vec![]
+        } else {
+            players.iter().map(of_player).collect()
+        },
+        strata: (0..observations.games.len()).map(stratum).collect(),
+        residual_sd: plain.residual_sd,
+        r_squared: plain.r_squared,
+        n_clusters: plain.n_blocks,
+    }
+}
+
+/// Merges blocks at random into at most [`MAX_CLUSTERS`].
+fn merge_blocks(observations: &mut Observations) {
+    let mut blocks: Vec<u64> = observations.rewards.iter().map(|reward| reward.block).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    if blocks.len() <= MAX_CLUSTERS {
+        return;
+    }
+    let mut order: Vec<u64> = (0..blocks.len() as u64).collect();
+    order.shuffle(&mut Bootstrap::default().rng());
+    for reward in &mut observations.rewards {
+        let place = blocks.binary_search(&reward.block).expect("it is one of them");
+        reward.block = order[place] % MAX_CLUSTERS as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluation::evaluate;
+    use crate::record::MatchRecord;
+    use crate::sample;
+
+    #[test]
+    fn a_seat_and_a_player_are_told_apart() {
+        // The first seat is worth 20 points, player a 30 more than b.
+        let record = |job: u64| {
+            let (players, rewards) =
+                if job.is_multiple_of(2) { (["a", "b"], [75, 25]) } else { (["b", "a"], [45, 55]) };
+            sample::record(job, "x", players, rewards)
+        };
+        let records: Vec<MatchRecord> = (0..40).map(record).collect();
+        let run = sample::run(true, &records);
+        let effects = evaluate(run.path(), &sample::QUICK, 0).unwrap().effects.unwrap();
+        let worth: Vec<f64> = effects.seats.iter().map(|seat| seat.effect.points).collect();
+        assert!((worth[0] - worth[1] - 20.0).abs() < 1e-9, "{worth:?}");
+        let points = |player: usize| effects.players[player].unwrap().points;
+        assert!((points(0) - points(1) - 30.0).abs() < 1e-9);
+        assert_eq!(effects.seats[0].role, "xplayer");
+    }
+
+    #[test]
+    fn one_player_or_block_is_too_few() {
+        let records = [sample::record(0, "x", ["a", "b"], [75, 25])];
+        let run = sample::run(true, &records);
+        let effects = evaluate(run.path(), &sample::QUICK, 0).unwrap().effects;
+        assert!(effects.unwrap_err().contains("too few blocks"));
+    }
+
+    #[test]
+    fn many_blocks_are_merged() {
+        let matches: Vec<ScoredMatch> = (0..6000)
+            .map(|job| ScoredMatch::from(&sample::record(job, "x", ["a", "b"], [75, 25])))
+            .collect();
+        let mut observations = Observations::of(&matches);
+        merge_blocks(&mut observations);
+        let mut blocks: Vec<u64> = observations.rewards.iter().map(|r| r.block).collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        assert_eq!(blocks.len(), MAX_CLUSTERS);
+        let of_block = |job: usize| observations.rewards[2 * job].block;
+        assert!((0..3000).all(|block| of_block(2 * block) == of_block(2 * block + 1)));
+    }
+}

@@ -1,0 +1,486 @@
+//! Two runs side by side, for people and for other programs.
+
+use super::document::{Document, Section, Table};
+use super::words::{count, interval, points};
+use super::{Format, markdown::markdown, text::text};
+use crate::comparison::{Change, ComparedRun, Comparison, PlayerChange};
+use crate::standings::FEW_BLOCKS;
+
+/// Writes a comparison down; the text ends with a line feed.
+#[must_use]
+pub fn render_comparison(comparison: &Comparison, format: Format) -> String {
+    match format {
+        Format::Text => text(&document(comparison)),
+        Format::Md => markdown(&document(comparison)),
+        Format::Json => {
+            let json = serde_json::to_string_pretty(comparison);
+            json.expect("comparisons are representable") + "\n"
+        }
+        Format::Csv => csv(comparison),
+    }
+}
+
+fn document(comparison: &Comparison) -> Document {
+    let sections =
+        [players(comparison), by_game(comparison), timing(comparison), faults(comparison)];
+    let [first, second] = &comparison.runs;
+    Document {
+        title: "Two runs compared",
+        facts: format!(
+            "{} ({}) and {} ({}) have {} in common; differences are the second less the first.",
+            first.folder,
+            count(first.n_matches, "match", "matches"),
+            second.folder,
+            count(second.n_matches, "match", "matches"),
+            count(comparison.n_common_blocks, "block", "blocks"),
+        ),
+        sections: sections.into_iter().flatten().collect(),
+        notes: notes(comparison),
+    }
+}
+
+/// Points with a sign, but for zero.
+fn signed(value: f64) -> String {
+    let text = points(value);
+    if text.starts_with('-') || text == "0.0" { text } else { format!("+{text}") }
+}
+
+fn probability(p: f64) -> String {
+    if p < 0.001 { "<0.001".to_owned() } else { format!("{p:.3}") }
+}
+
+fn p_equals(p: f64) -> String {
+    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
+}
+
+fn columns(change: &Change) -> [String; 6] {
+    [
+        points(change.means[0]),
+        points(change.means[1]),
+        signed(change.difference),
+        interval(change.interval),
+        change.n_blocks.to_string(),
+        change.n_equal.to_string(),
+    ]
+}
+
+fn players(comparison: &Comparison) -> Option<Section> {
+    let any_changed = comparison.players.iter().any(|player| player.changed);
+    let row = |player: &PlayerChange| {
+        let star = if player.changed { "*" } else { "" };
+        let mut row = vec![format!("{}{star}", player.player)];
+        row.extend(columns(&player.reward));
+        row.extend([probability(player.p_value), probability(player.p_holm)]);
+        row
+    };
+    let percent = comparison.level * 100.0;
+    let level = format!("{percent:.0} % interval");
+    let heading =
+        ["player", "first", "second", "difference", &level, "blocks", "equal", "p", "Holm"];
+    let star = if any_changed { " * was configured otherwise in the second run." } else { "" };
+    Some(Section {
+        heading: "Players".into(),
+        sentence: Some(verdict(comparison) + star),
+        tables: vec![Table::new(1, &heading, comparison.players.iter().map(row).collect())],
+    })
+}
+
+/// What the comparison says, in a sentence or two.
+fn verdict(comparison: &Comparison) -> String {
+    let players = &comparison.players;
+    let sure = |player: &&PlayerChange| player.p_holm <= 1.0 - comparison.level;
+    let told: Vec<String> = players.iter().filter(sure).map(changed).collect();
+    let most = |a: &&PlayerChange, b: &&PlayerChange| {
+        a.reward.difference.abs().total_cmp(&b.reward.difference.abs())
+    };
+    let mut words = if players.iter().all(|player| player.reward.n_equal == player.reward.n_blocks)
+    {
+        "All common blocks gave all players the same rewards in both runs.".to_owned()
+    } else if told.is_empty() {
+        let Some(largest) = players.iter().max_by(most) else { return String::new() };
+        if points(largest.reward.difference.abs()) == "0.0" {
+            "No player's mean reward changed, though it did in single blocks.".to_owned()
+        } else {
+            let largest = with_doubt(largest);
+            format!("No difference excludes chance; the largest is that of {largest}.")
+        }
+    } else {
+        let others = match (told.len(), players.len()) {
+            (n, all) if n == all => "",
+            _ => "; no other difference excludes chance",
+        };
+        format!("{}{others}.", told.join(", "))
+    };
+    if players.iter().any(|player| player.reward.n_blocks < FEW_BLOCKS * player.n_games) {
+        words += &format!(
+            " That is from only {}.",
+            count(comparison.n_common_blocks, "block", "blocks")
+        );
+    }
+    let alpha = 1.0 - comparison.level;
+    let fault = |player: &&PlayerChange| player.faults_p_value.is_some_and(|p| p <= alpha);
+    for player in players.iter().filter(fault) {
+        let [first, second] = player.faulty_matches;
+        let [n_first, n_second] = player.matches;
+        words += &format!(
+            " {} was at fault in {second} of {n_second} matches, before in {first} of {n_first} \
+             ({}).",
+            player.player,
+            p_equals(player.faults_p_value.unwrap_or(1.0)),
+        );
+    }
+    words
+}
+
+fn changed(player: &PlayerChange) -> String {
+    let did = if player.reward.difference > 0.0 { "gained" } else { "lost" };
+    let by = points(player.reward.difference.abs());
+    let doubt = interval(player.reward.interval);
+    format!("{} {did} {by} points ({doubt}, {})", player.player, p_equals(player.p_holm))
+}
+
+fn with_doubt(player: &PlayerChange) -> String {
+    let by = signed(player.reward.difference);
+    match player.reward.interval {
+        None => format!("{}, {by} points", player.player),
+        doubt => format!("{}, {by} points {}", player.player, interval(doubt)),
+    }
+}
+
+fn by_game(comparison: &Comparison) -> Option<Section> {
+    let rows: Vec<Vec<String>> = comparison
+        .by_game
+        .iter()
+        .map(|row| {
+            let mut cells = vec![row.game.clone(), row.player.clone()];
+            cells.extend(columns(&row.reward));
+            cells
+        })
+        .collect();
+    let heading =
+        ["game", "player", "first", "second", "difference", "interval", "blocks", "equal"];
+    section("By game", 2, &heading, rows)
+}
+
+fn section(
+    heading: &str,
+    n_names: usize,
+    columns: &[&str],
+    rows: Vec<Vec<String>>,
+) -> Option<Section> {
+    let table = Table::new(n_names, columns, rows);
+    (!table.rows.is_empty()).then(|| Section {
+        heading: heading.into(),
+        sentence: None,
+        tables: vec![table],
+    })
+}
+
+fn timing(comparison: &Comparison) -> Option<Section> {
+    let ms = |value: f64| format!("{value:.1}");
+    let rows = comparison.players.iter().filter_map(|player| {
+        let (median, high) = player.think_ms_p50.zip(player.think_ms_p95)?;
+        let times = [median[0], median[1], high[0], high[1]].map(ms);
+        Some([vec![player.player.clone()], times.to_vec()].concat())
+    });
+    let heading = ["player", "first p50 ms", "second p50 ms", "first p95 ms", "second p95 ms"];
+    section("Thinking time", 1, &heading, rows.collect())
+}
+
+fn faults(comparison: &Comparison) -> Option<Section> {
+    let rows = comparison.players.iter().filter_map(|player| {
+        let p_value = probability(player.faults_p_value?);
+        let of = |at: usize| format!("{} of {}", player.faulty_matches[at], player.matches[at]);
+        Some(vec![player.player.clone(), of(0), of(1), p_value])
+    });
+    section("Matches with a fault", 1, &["player", "first", "second", "p"], rows.collect())
+}
+
+fn notes(comparison: &Comparison) -> Vec<String> {
+    let mut notes = Vec::new();
+    let Comparison { n_common_blocks, n_same_seed, n_incomplete, .. } = *comparison;
+    if n_same_seed < n_common_blocks {
+        let which = if n_same_seed == 0 {
+            "All common blocks were".to_owned()
+        } else {
+            format!("{} of {n_common_blocks} common blocks were", n_common_blocks - n_same_seed)
+        };
+        notes.push(format!(
+            "{which} played with other seeds in the second run, so that chance differs too and \
+             the intervals are wider than they could be."
+        ));
+    }
+    if n_incomplete > 0 {
+        notes.push(format!(
+            "{} of both runs left out: matches are missing or scored nobody, or seats were taken \
+             otherwise.",
+            count(n_incomplete, "block", "blocks")
+        ));
+    }
+    if !comparison.changed_games.is_empty() {
+        notes.push(format!(
+            "Left out since their rulesheets differ: {}.",
+            comparison.changed_games.join(", ")
+        ));
+    }
+    for changed in &comparison.changed_clocks {
+        let [first, second] = &changed.clocks;
+        notes.push(format!("{} was played under other clocks: {first}; {second}.", changed.game));
+    }
+    notes.extend(comparison.runs.iter().filter_map(only));
+    notes
+}
+
+fn only(run: &ComparedRun) -> Option<String> {
+    let named = |names: &[String], one: &str, many: &str| match names {
+        [] => None,
+        [name] => Some(format!("{one} {name}")),
+        names => Some(format!("{many} {}", names.join(", "))),
+    };
+    let blocks = (run.n_own_blocks > 0).then(|| count(run.n_own_blocks, "block", "blocks"));
+    let parts = [
+        named(&run.own_players, "player", "players"),
+        named(&run.own_games, "game", "games"),
+        blocks,
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("Only in {}: {}.", run.folder, parts.join("; ")))
+}
+
+/// A row for each player, then for each player at each game.
+fn csv(comparison: &Comparison) -> String {
+    let mut writer =
+        csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(vec![]);
+    let heading = [
+        "scope",
+        "game",
+        "player",
+        "first",
+        "second",
+        "difference",
+        "low",
+        "high",
+        "n_blocks",
+        "n_equal",
+        "p_value",
+        "p_holm",
+        "first_matches",
+        "second_matches",
+        "first_faulty_matches",
+        "second_faulty_matches",
+    ];
+    writer.write_record(heading).expect("memory takes all rows");
+    let change = |change: &Change| {
+        let [low, high] = match change.interval {
+            Some(ends) => ends.map(|end| end.to_string()),
+            None => [String::new(), String::new()],
+        };
+        let [first, second] = change.means.map(|mean| mean.to_string());
+        let difference = change.difference.to_string();
+        let [blocks, equal] = [change.n_blocks, change.n_equal].map(|n| n.to_string());
+        [first, second, difference, low, high, blocks, equal]
+    };
+    for player in &comparison.players {
+        let numbers = [player.p_value.to_string(), player.p_holm.to_string()];
+        let counts = [player.matches, player.faulty_matches].concat();
+        let counts = counts.iter().map(ToString::to_string);
+        let names = ["overall".to_owned(), String::new(), player.player.clone()];
+        let row = names.into_iter().chain(change(&player.reward)).chain(numbers).chain(counts);
+        writer.write_record(row.collect::<Vec<_>>()).expect("all rows have as many fields");
+    }
+    for row in &comparison.by_game {
+        let names = ["game".to_owned(), row.game.clone(), row.player.clone()];
+        let none = std::iter::repeat_n(String::new(), 6);
+        let row = names.into_iter().chain(change(&row.reward)).chain(none);
+        writer.write_record(row.collect::<Vec<_>>()).expect("all rows have as many fields");
+    }
+    let rows = writer.into_inner().expect("memory takes all rows");
+    String::from_utf8(rows).expect("all fields are text")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::bootstrap::Bootstrap;
+    use crate::comparison::{ComparisonError, compare};
+    use crate::record::{FaultKind, MatchRecord};
+    use crate::sample;
+
+    /// Twelve blocks of two matches at each of two games; what `alpha` gets in
+    /// the matches of a block in the first role and the second.
+    fn records(alpha: impl Fn(&str, u64) -> [u8; 2]) -> Vec<MatchRecord> {
+        let mut records = Vec::new();
+        for game in ["x", "y"] {
+            for lap in 0..12_u64 {
+                let rewards = alpha(game, lap);
+                for rotation in 0..2_u64 {
+                    let reward = rewards[rotation as usize];
+                    let job = records.len() as u64;
+                    let (players, rewards) = match rotation {
+                        0 => (["alpha", "beta"], [reward, 100 - reward]),
+                        _ => (["beta", "alpha"], [100 - reward, reward]),
+                    };
+                    let mut record = sample::record(job, game, players, rewards);
+                    (record.block, record.lap) = (job / 2, lap as u32);
+                    record.rotation = rotation as u32;
+                    records.push(record);
+                }
+            }
+        }
+        records
+    }
+
+    fn comparison(
+        first: &[MatchRecord],
+        second: &[MatchRecord],
+    ) -> Result<Comparison, ComparisonError> {
+        let runs = [first, second].map(|records| sample::run(true, records));
+        let [first, second] = runs.each_ref().map(|run| run.path());
+        let mut comparison = compare([first, second], &Bootstrap::default())?;
+        comparison.runs[0].folder = "before".into();
+        comparison.runs[1].folder = "after".into();
+        Ok(comparison)
+    }
+
+    fn alpha(comparison: &Comparison) -> &PlayerChange {
+        comparison.players.iter().find(|player| player.player == "alpha").unwrap()
+    }
+
+    #[test]
+    fn a_stronger_player_is_told() {
+        // By hand: at x 10 of 12 blocks gain 100 in one match of two, at y none does.
+        let first = records(|_, _| [100, 0]);
+        let second =
+            records(|game, lap| if game == "x" && lap < 10 { [100, 100] } else { [100, 0] });
+        let found = comparison(&first, &second).unwrap();
+        let alpha = alpha(&found);
+        assert!((alpha.reward.difference - 50.0 * 10.0 / 12.0 / 2.0).abs() < 1e-9);
+        assert!((alpha.reward.means[0] - 50.0).abs() < 1e-9);
+        assert_eq!((alpha.reward.n_blocks, alpha.reward.n_equal, alpha.n_games), (24, 14, 2));
+        // All ten that differ have the same sign: 2 of 2^10 assignments are as far from 0.
+        assert!((alpha.p_value - 2.0 / 1024.0).abs() < 0.002, "{}", alpha.p_value);
+        let text = render_comparison(&found, Format::Text);
+        assert!(text.contains("alpha gained 20.8 points"), "{text}");
+        assert!(text.contains("beta lost 20.8 points"), "{text}");
+        insta::assert_snapshot!("compared.txt", text);
+        insta::assert_snapshot!("compared.csv", render_comparison(&found, Format::Csv));
+    }
+
+    #[test]
+    fn equal_runs_are_told_to_be_equal() {
+        let same = records(|_, lap| [if lap % 2 == 0 { 100 } else { 30 }, 0]);
+        let found = comparison(&same, &same).unwrap();
+        let text = render_comparison(&found, Format::Text);
+        assert!(text.contains("All common blocks gave all players the same rewards"), "{text}");
+        assert_eq!((alpha(&found).p_value, alpha(&found).reward.difference), (1.0, 0.0));
+        assert!(!text.contains("Notes"), "{text}");
+    }
+
+    #[test]
+    fn chance_is_told_from_change() {
+        let first = records(|_, _| [100, 0]);
+        let check = |second: &[MatchRecord], expected: &str| {
+            let text = render_comparison(&comparison(&first, second).unwrap(), Format::Md);
+            assert!(text.contains(expected), "{text}");
+        };
+        // One block of 24 gains 50: the bootstrap may miss it, the test says p = 1.
+        let one = records(|game, lap| if game == "x" && lap == 3 { [100, 100] } else { [100, 0] });
+        check(&one, "No difference excludes chance; the largest is that of ");
+        // One gains what another loses.
+        let both = records(|_, lap| match lap {
+            3 => [100, 100],
+            4 => [0, 0],
+            _ => [100, 0],
+        });
+        check(&both, "No player's mean reward changed, though it did in single blocks.");
+    }
+
+    #[test]
+    fn what_is_in_one_run_only_is_told_and_left_out() {
+        let first = records(|_, _| [100, 0]);
+        let mut second = records(|_, _| [100, 50]);
+        // The second run has no y but z, another seed, and a block that is not whole.
+        second.retain(|record| record.game == "x" && record.job != 3);
+        for record in &mut second {
+            record.seed = "another".into();
+        }
+        let mut extra = second[0].clone();
+        (extra.game, extra.job, extra.block) = ("z".into(), 100, 100);
+        extra.job_id = "extra".into();
+        second.push(extra);
+        let found = comparison(&first, &second).unwrap();
+        assert_eq!((found.n_common_blocks, found.n_same_seed, found.n_incomplete), (11, 0, 1));
+        assert_eq!(found.runs[0].own_games, ["y"]);
+        assert_eq!(found.runs[1].own_games, ["z"]);
+        assert_eq!((found.runs[0].n_own_blocks, found.runs[1].n_own_blocks), (12, 1));
+        assert!((alpha(&found).reward.difference - 25.0).abs() < 1e-9);
+        let text = render_comparison(&found, Format::Md);
+        assert!(text.contains("Only in before: game y; 12 blocks."), "{text}");
+        assert!(text.contains("All common blocks were played with other seeds"), "{text}");
+    }
+
+    #[test]
+    fn other_clocks_and_faults_are_told() {
+        let first = records(|_, _| [50, 50]);
+        let mut second = first.clone();
+        for record in &mut second {
+            record.play_clock_ms *= 2;
+            let seat = record.seats.iter().position(|seat| seat.player == "alpha").unwrap();
+            if record.game == "x" {
+                record.steps[0][seat].fault = Some(FaultKind::LateMove);
+            }
+            record.seats[seat].player_hash = "new".into();
+        }
+        let found = comparison(&first, &second).unwrap();
+        assert_eq!(found.changed_clocks.len(), 2);
+        let alpha = alpha(&found);
+        assert_eq!((alpha.matches, alpha.faulty_matches), ([48, 48], [0, 24]));
+        assert!(alpha.changed && alpha.faults_p_value.unwrap() < 1e-6);
+        let text = render_comparison(&found, Format::Md);
+        assert!(
+            text.contains("alpha was at fault in 24 of 48 matches, before in 0 of 48"),
+            "{text}"
+        );
+        assert!(text.contains(r"alpha\* "), "{text}");
+        let changed: Vec<MatchRecord> = first
+            .iter()
+            .cloned()
+            .map(|record| MatchRecord { game_hash: "other".into(), ..record })
+            .collect();
+        let told = comparison(&first, &changed).unwrap_err().to_string();
+        assert!(told.ends_with("since the rulesheets of the games they share differ"), "{told}");
+    }
+
+    #[test]
+    fn runs_with_nothing_in_common_are_refused() {
+        let first = records(|_, _| [50, 50]);
+        let check = |second: &[MatchRecord], expected: &str| {
+            let told = comparison(&first, second).unwrap_err().to_string();
+            assert!(told.contains(expected), "{told}");
+        };
+        check(&[], "its journal holds no match yet");
+        let mut other = first.clone();
+        other.iter_mut().for_each(|record| record.game += "_other");
+        check(&other, "since they share no game");
+        let mut other = first.clone();
+        other.iter_mut().flat_map(|record| &mut record.seats).for_each(|seat| seat.player += "2");
+        check(&other, "since they share no player");
+        check(&first[..1], "but 1 that are not complete in both");
+        let missing = compare([Path::new("nowhere"), Path::new("nowhere")], &Bootstrap::default());
+        assert!(missing.unwrap_err().to_string().contains("nowhere"));
+    }
+
+    #[test]
+    fn no_comparison_has_a_number_that_is_none() {
+        let first = records(|_, _| [50, 50]);
+        for n in [2, 4, 48] {
+            let found = comparison(&first, &first[..n]).unwrap();
+            for format in [Format::Text, Format::Md, Format::Csv, Format::Json] {
+                let text = render_comparison(&found, format);
+                assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+            }
+        }
+    }
+}

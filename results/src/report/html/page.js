@@ -1,0 +1,176 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  root.classList.add("js");
+  const byId = (id) => document.getElementById(id);
+
+  // Light or dark: as the system says until somebody says otherwise.
+  const remembered = (() => { try { return localStorage.getItem("theme"); } catch { return null; } })();
+  if (remembered === "light" || remembered === "dark") root.dataset.theme = remembered;
+  byId("theme").addEventListener("click", () => {
+    const isDark = root.dataset.theme
+      ? root.dataset.theme === "dark"
+      : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = isDark ? "light" : "dark";
+    try { localStorage.setItem("theme", root.dataset.theme); } catch { /* a page without storage */ }
+  });
+
+  // Tables: sorted by a click on a heading, saved as CSV.
+  const value = (cell, isName) => {
+    if (cell.dataset.v !== undefined) return Number(cell.dataset.v.split(";")[0]);
+    return isName ? cell.textContent : null;
+  };
+  const compared = (a, b) =>
+    typeof a === "number" && typeof b === "number" ? a - b
+      : String(a).localeCompare(String(b), "en", { numeric: true });
+  const sort = (head) => {
+    const table = head.closest("table");
+    const column = [...head.parentNode.children].indexOf(head);
+    const isName = head.classList.contains("name");
+    // Numbers begin with the greatest, names with the first.
+    const before = head.getAttribute("aria-sort");
+    const order = before === null ? (isName ? "ascending" : "descending")
+      : before === "ascending" ? "descending" : "ascending";
+    for (const other of head.parentNode.children) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", order);
+    const rows = [...table.tBodies[0].rows].map((row) => [value(row.cells[column], isName), row]);
+    const sign = order === "ascending" ? 1 : -1;
+    rows.sort(([a], [b]) => {
+      // What is not known stays last.
+      if (a === null || b === null) return (a === null) - (b === null);
+      return sign * compared(a, b);
+    });
+    table.tBodies[0].append(...rows.map(([, row]) => row));
+  };
+  for (const head of document.querySelectorAll("figure.table thead th")) {
+    head.firstElementChild.addEventListener("click", () => sort(head));
+  }
+  const quoted = (text) => {
+    // A spreadsheet must not take a name for a formula.
+    const safe = /^[=+\-@\t\r]/.test(text) && !/^-?[0-9.]+$/.test(text) ? "'" + text : text;
+    return /[",\n\r]/.test(safe) ? '"' + safe.replaceAll('"', '""') + '"' : safe;
+  };
+  const csv = (table) => {
+    const heads = [...table.tHead.rows[0].cells];
+    const isInterval = (at) => heads[at].classList.contains("interval");
+    const names = heads.flatMap((head, at) => {
+      const name = head.textContent.trim() || "rank";
+      return isInterval(at) ? [name + " low", name + " high"] : [name];
+    });
+    const lines = [...table.tBodies[0].rows].map((row) => [...row.cells].flatMap((cell, at) => {
+      const values = (cell.dataset.v ?? "").split(";");
+      if (isInterval(at)) return values.length === 2 ? values : ["", ""];
+      if (cell.dataset.v !== undefined) return values;
+      return [cell.textContent === "–" ? "" : cell.textContent];
+    }));
+    return [names, ...lines].map((line) => line.map(quoted).join(",") + "\r\n").join("");
+  };
+  for (const button of document.querySelectorAll("button.csv")) {
+    button.title = "Save this table as CSV";
+    button.addEventListener("click", () => {
+      const id = button.dataset.table;
+      const text = csv(byId(id).querySelector("table"));
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+      link.download = id + ".csv";
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+  }
+
+  // Replays.
+  const data = byId("replay-data");
+  const viewer = byId("viewer");
+  if (!data || !viewer) return;
+  const replays = JSON.parse(data.textContent);
+  const slider = byId("viewer-slider");
+  let replay = null;
+  let at = 0;
+  const element = (name, text, className) => {
+    const made = document.createElement(name);
+    if (text !== undefined) made.textContent = text;
+    if (className) made.className = className;
+    return made;
+  };
+  const board = (step, before) => {
+    const { columns, rows, pieces } = replay.board;
+    const table = element("table", undefined, "grid-board");
+    if (columns.length > 9 || pieces.some(([mark]) => mark.length > 2)) table.classList.add("dense");
+    rows.forEach((label, row) => {
+      const line = element("tr");
+      line.append(element("th", label));
+      columns.forEach((_, column) => {
+        const place = row * columns.length + column;
+        const piece = step.cells[place] ?? 0;
+        const [mark, name] = pieces[piece] ?? ["", ""];
+        const cell = element("td", piece === 0 ? "" : mark, piece === 0 ? "" : "p" + ((piece - 1) % 6 + 1));
+        if (piece !== 0) cell.title = name;
+        if (before && (before.cells[place] ?? 0) !== piece) cell.classList.add("changed");
+        line.append(cell);
+      });
+      table.append(line);
+    });
+    const last = element("tr");
+    last.append(element("th"), ...columns.map((label) => element("th", label)));
+    table.append(last);
+    return table;
+  };
+  const draw = () => {
+    const step = replay.steps[at];
+    const before = at > 0 ? replay.steps[at - 1] : null;
+    byId("viewer-step").textContent = at === 0
+      ? "Initial position, " + (replay.steps.length - 1) + " steps follow."
+      : "Step " + at + " of " + (replay.steps.length - 1)
+        + (at === replay.steps.length - 1 ? ", the last: " + replay.ending + "." : ".");
+    byId("viewer-moves").replaceChildren(...step.moves.map((move, role) => {
+      const line = element("li", replay.seats[role].role + ": " + move);
+      const fault = (step.faults ?? [])[role];
+      if (fault) line.append(element("span", " (" + fault + ")", "fault"));
+      return line;
+    }));
+    const held = new Set(before ? before.facts ?? [] : step.facts ?? []);
+    byId("viewer-facts").replaceChildren(...(step.facts ?? []).map((fact) =>
+      element("li", replay.facts[fact], held.has(fact) ? "" : "new")));
+    byId("board").replaceChildren(...(replay.board ? [board(step, before)] : []));
+    slider.value = String(at);
+  };
+  const go = (where) => {
+    if (!replay) return;
+    at = Math.max(0, Math.min(replay.steps.length - 1, where));
+    draw();
+  };
+  const open = (job) => {
+    const found = replays.find((candidate) => String(candidate.job) === job);
+    if (!found) return false;
+    replay = found;
+    viewer.hidden = false;
+    byId("viewer-title").textContent = replay.game + ", match " + replay.job;
+    byId("viewer-seats").textContent = replay.seats.map((seat) =>
+      seat.role + ": " + seat.player + (seat.reward === null ? "" : " (" + seat.reward + ")")).join(", ");
+    slider.max = String(replay.steps.length - 1);
+    go(0);
+    return true;
+  };
+  const steps = { first: () => 0, back: () => at - 1, on: () => at + 1, last: () => Infinity };
+  for (const button of viewer.querySelectorAll("[data-go]")) {
+    button.addEventListener("click", () => go(steps[button.dataset.go]()));
+  }
+  slider.addEventListener("input", () => go(Number(slider.value)));
+  const keys = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last" };
+  viewer.addEventListener("keydown", (event) => {
+    const step = keys[event.key];
+    if (!step || event.target === slider) return;
+    event.preventDefault();
+    go(steps[step]());
+  });
+  const follow = () => {
+    const [, job] = location.hash.match(/^#replay-(\d+)$/) ?? [];
+    if (job !== undefined && open(job)) {
+      byId("replays").scrollIntoView();
+      viewer.focus({ preventScroll: true });
+    }
+  };
+  addEventListener("hashchange", follow);
+  open(String(replays[0].job));
+  follow();
+})();

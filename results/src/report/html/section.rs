@@ -1,0 +1,62 @@
+//! The sections of the page, one file each: numbers come in, markup goes out.
+
+mod cross_table;
+mod faults;
+mod games;
+mod notes;
+mod over_time;
+mod overhead;
+mod overview;
+mod policies;
+mod ratings;
+mod replays;
+mod rewards;
+mod standings;
+mod thinking;
+
+pub(super) use overview::overview;
+pub(super) use replays::embedded;
+
+use super::Page;
+use super::escape::Escaped;
+
+/// A section.
+pub(super) struct Section {
+    /// Unique on the page; the anchor.
+    pub(super) id: &'static str,
+    pub(super) heading: &'static str,
+    pub(super) body: String,
+}
+
+/// All sections that have something to say.
+pub(super) fn sections(page: &Page<'_>) -> Vec<Section> {
+    let sections: [fn(&Page<'_>) -> Option<Section>; 12] = [
+        standings::section,
+        ratings::section,
+        policies::section,
+        cross_table::section,
+        over_time::section,
+        games::section,
+        rewards::section,
+        thinking::section,
+        faults::section,
+        overhead::section,
+        replays::section,
+        notes::section,
+    ];
+    sections.iter().filter_map(|section| section(page)).collect()
+}
+
+/// A paragraph.
+fn paragraph(text: &str) -> String {
+    format!("<p>{}</p>\n", Escaped(text))
+}
+
+/// Figures side by side where there is room.
+fn abreast(figures: &[String]) -> String {
+    let figures: Vec<&str> = figures.iter().map(String::as_str).filter(|f| !f.is_empty()).collect();
+    match figures[..] {
+        [] => String::new(),
+        _ => format!("<div class=\"abreast\">\n{}</div>\n", figures.concat()),
+    }
+}

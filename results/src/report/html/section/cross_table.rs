@@ -1,0 +1,77 @@
+//! Who did how well against whom.
+
+use std::collections::BTreeMap;
+
+use super::super::chart::{Heat, HeatCell, Hue};
+use super::super::table::{Cell, Table, name, number};
+use super::super::{Page, words};
+use super::{Section, abreast, paragraph};
+
+/// Most players of the figure.
+const MOST: usize = 16;
+
+pub(super) fn section(page: &Page<'_>) -> Option<Section> {
+    let encounters = &page.evaluation.standings.cross_table;
+    if encounters.is_empty() {
+        return None;
+    }
+    let found: BTreeMap<(&str, &str), _> =
+        encounters.iter().map(|row| ((&*row.player, &*row.opponent), row)).collect();
+    let names = page.names();
+    let mut body = paragraph(
+        "Mean reward of the row's player in its matches with the column's. 50 is level where \
+         rewards of a match add up to 100.",
+    );
+    if names.len() <= MOST {
+        let cell = |player: &str, opponent: &str| {
+            found.get(&(player, opponent)).map(|row| HeatCell {
+                value: (row.mean - 50.0) / 50.0,
+                shown: words::points(row.mean),
+                tip: format!(
+                    "{player} against {opponent}: mean reward {} in {} matches",
+                    words::points(row.mean),
+                    row.n_matches
+                ),
+            })
+        };
+        let row = |&player: &&str| {
+            let cells = names.iter().map(|opponent| cell(player, opponent)).collect();
+            (player.to_owned(), cells)
+        };
+        let heat = Heat {
+            title: "Against each other",
+            description: "Blue is more than 50 points on average, orange less; each match weighs \
+                          the same.",
+            hue: Hue::Sign,
+            across: "opponent",
+            columns: names.iter().map(|&name| name.to_owned()).collect(),
+            rows: names.iter().map(row).collect(),
+        };
+        body += &abreast(&[heat.html()]);
+    }
+    let columns = vec![
+        name("player", "Whose reward it is."),
+        name("opponent", "Who sat in the same matches."),
+        number("reward", "Mean reward of the player in these matches, each weighing the same."),
+        number("opponent's", "Mean reward of the opponent in the same matches."),
+        number("matches", "Scored matches in which both sat."),
+        name("replay", "One of these matches, if it is on this page."),
+    ];
+    let rows = encounters.iter().map(|row| {
+        let others = found.get(&(&*row.opponent, &*row.player)).map(|row| row.mean);
+        let replay = page.replay_of(&row.player, &row.opponent);
+        vec![
+            Cell::text(&row.player),
+            Cell::text(&row.opponent),
+            Cell::points(Some(row.mean)).from(format!("mean of {} matches", row.n_matches)),
+            Cell::points(others),
+            Cell::count(row.n_matches),
+            replay.map_or(Cell::text(""), |job| {
+                Cell::text(format!("match {job}")).to(format!("replay-{job}"))
+            }),
+        ]
+    });
+    let (caption, rows) = ("Against each other".into(), rows.collect());
+    body += &Table { id: "cross-table", caption, columns, rows }.html();
+    Some(Section { id: "against-each-other", heading: "Against each other", body })
+}

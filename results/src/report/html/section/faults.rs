@@ -1,0 +1,100 @@
+//! Faults of players, matches that scored nobody, and odd goals.
+
+use super::super::Page;
+use super::super::chart::{Part, Stacked};
+use super::super::table::{Cell, Table, name, number};
+use super::{Section, abreast, paragraph};
+use crate::record::FaultKind;
+
+pub(super) fn section(page: &Page<'_>) -> Option<Section> {
+    let standings = &page.evaluation.standings;
+    let mut body = if standings.faults.is_empty() {
+        paragraph("No player committed a fault.")
+    } else {
+        faults(page)
+    };
+    if !standings.unscored.is_empty() {
+        let columns = vec![
+            name("game", "Name of the rulesheet."),
+            name("ending", "How the match ended."),
+            name("reason", "Why, in words."),
+            number("matches", "Matches that ended so; they count for nobody."),
+        ];
+        let rows = standings.unscored.iter().map(|row| {
+            let reason = if row.reason.is_empty() { "–" } else { &row.reason };
+            let ending = row.ending.replace('_', " ");
+            vec![Cell::text(&row.game), Cell::text(ending), Cell::text(reason), Cell::count(row.n)]
+        });
+        let caption = "Matches that scored nobody".into();
+        body += &Table { id: "unscored-table", caption, columns, rows: rows.collect() }.html();
+    }
+    if !standings.goal_flags.is_empty() {
+        let columns = vec![
+            name("game", "Name of the rulesheet."),
+            name("goal", "What was odd about a goal of a terminal state."),
+            number("times", "How often, counting each role."),
+        ];
+        let rows = standings.goal_flags.iter().map(|row| {
+            let flag = row.flag.name().replace('_', " ");
+            vec![Cell::text(&row.game), Cell::text(flag), Cell::count(row.n)]
+        });
+        let caption = "Odd goals".into();
+        body += &Table { id: "goal-table", caption, columns, rows: rows.collect() }.html();
+    }
+    Some(Section { id: "faults", heading: "Faults", body })
+}
+
+fn faults(page: &Page<'_>) -> String {
+    let standings = &page.evaluation.standings;
+    let names = page.names();
+    let times = |player: &str, kind: FaultKind| {
+        let mut rows = standings.faults.iter();
+        rows.find(|row| row.player == player && row.kind == kind).map_or(0, |row| row.n)
+    };
+    let words = |kind: FaultKind| kind.name().replace('_', " ");
+    let occurred = |kind: &FaultKind| standings.faults.iter().any(|row| row.kind == *kind);
+    let kinds: Vec<FaultKind> = FaultKind::ALL.into_iter().filter(occurred).collect();
+    let row = |&name: &&str| {
+        let part = |kind: FaultKind| {
+            let n = times(name, kind);
+            Part { size: n as f64, tip: format!("{name}: {}, {n} times", words(kind)) }
+        };
+        (name.to_owned(), kinds.iter().copied().map(part).collect())
+    };
+    let classes: Vec<(String, String)> =
+        (kinds.iter()).map(|&kind| (words(kind), format!("s{} fill", kind as usize))).collect();
+    let stacked = Stacked {
+        title: "Faults",
+        description: "How often each kind occurred, in all matches, scored or not.",
+        unit: "faults",
+        parts: &classes,
+        rows: names.iter().map(row).collect(),
+    };
+    let mut columns = vec![name("player", "In the order of the standings.")];
+    columns.extend(FaultKind::ALL.map(|kind| number(&words(kind), meaning(kind))));
+    columns.push(number("all", "Faults of all kinds."));
+    columns.push(number("per match", "Faults of all kinds for each scored match."));
+    let rows = standings.players.iter().map(|row| {
+        let mut cells = vec![Cell::text(&row.player)];
+        cells.extend(FaultKind::ALL.map(|kind| Cell::count(times(&row.player, kind))));
+        cells.push(Cell::count(row.n_faults));
+        let n_matches = row.reward.n_matches;
+        let rate = (n_matches > 0).then(|| row.n_faults as f64 / n_matches as f64);
+        cells.push(Cell::decimal(rate, 3));
+        cells
+    });
+    let caption = "Faults".into();
+    let table = Table { id: "fault-table", caption, columns, rows: rows.collect() };
+    abreast(&[stacked.html()]) + &table.html()
+}
+
+fn meaning(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::LateStart => "No answer to START in time.",
+        FaultKind::LateMove => "No move in time.",
+        FaultKind::IllegalMove => "A move that is not legal.",
+        FaultKind::Unreadable => "An answer that is no term, or breaks a cap.",
+        FaultKind::Crashed => "The player's process or thread ended, or it broke down.",
+        FaultKind::Unreachable => "No connection, or it broke.",
+    }
+}

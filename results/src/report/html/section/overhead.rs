@@ -1,0 +1,56 @@
+//! What the harness itself took.
+
+use super::super::Page;
+use super::super::chart::{Histograms, Row};
+use super::super::table::{Cell, Table, name, number};
+use super::{Section, abreast, paragraph};
+
+/// Most games of the figure.
+const MOST: usize = 24;
+
+pub(super) fn section(page: &Page<'_>) -> Option<Section> {
+    let overhead = &page.evaluation.overhead;
+    if overhead.is_empty() {
+        return None;
+    }
+    let rows = overhead.iter().take(MOST);
+    let figure = Histograms {
+        title: "Time of the harness in a match",
+        description: "Matches of each game, by what is neither a player's time nor waiting: \
+                      computing the rules, sending and checking moves, recording.",
+        what: "matches",
+        rows: rows.map(|row| Row { name: &row.game, times: &row.harness, series: 0 }).collect(),
+        references: vec![],
+    };
+    let columns = vec![
+        name("game", "Name of the rulesheet."),
+        number("matches", "Matches that count, scored or not."),
+        number("steps", "Mean number of steps of a match."),
+        number("duration", "Median time from START to the last STOP, milliseconds."),
+        number("longest", "The longest such time, milliseconds."),
+        number("harness", "Median time of the harness itself, milliseconds."),
+        number("harness 95 %", "95 % of the matches took the harness no longer, milliseconds."),
+        number("µs a step", "Time of the harness over all matches for each step, microseconds."),
+        number("share", "The harness's share of the duration of all matches."),
+    ];
+    let rows = overhead.iter().map(|row| {
+        let steps = (row.n_matches > 0).then(|| row.n_steps as f64 / row.n_matches as f64);
+        vec![
+            Cell::text(&row.game),
+            Cell::count(row.n_matches),
+            Cell::decimal(steps, 1),
+            Cell::ms(row.duration.quantiles.map(|quantiles| quantiles[0])),
+            Cell::ms(row.duration.max),
+            Cell::ms(row.harness.quantiles.map(|quantiles| quantiles[0])),
+            Cell::ms(row.harness.quantiles.map(|quantiles| quantiles[1])),
+            Cell::decimal(row.harness_us_per_step, 1),
+            Cell::percent(row.share),
+        ]
+    });
+    let caption = "What matches took".into();
+    let table = Table { id: "overhead-table", caption, columns, rows: rows.collect() };
+    let body = paragraph("How much of a match is the harness and not the players.")
+        + &abreast(&[figure.html().unwrap_or_default()])
+        + &table.html();
+    Some(Section { id: "overhead", heading: "Harness overhead", body })
+}

@@ -1,0 +1,47 @@
+//! What was played, and who leads, in a few lines.
+
+use std::fmt::Write as _;
+
+use super::super::super::document::facts;
+use super::super::super::verdict::{caution, verdict};
+use super::super::super::words::count;
+use super::super::Page;
+use super::super::escape::Escaped;
+
+/// The head of the page, below its title.
+pub(crate) fn overview(page: &Page<'_>) -> String {
+    let standings = &page.evaluation.standings;
+    let mut html = String::new();
+    if let Some(verdict) = verdict(standings) {
+        let _ = writeln!(html, "<p class=\"verdict\">{}</p>", Escaped(&verdict));
+    }
+    if let Some(caution) = caution(standings) {
+        let _ = writeln!(html, "<p class=\"caution\">{}</p>", Escaped(&caution));
+    }
+    let _ = writeln!(html, "<p>{}</p>", Escaped(&facts(standings)));
+    let faults: u64 = standings.players.iter().map(|row| row.n_faults).sum();
+    let numbers = [
+        (standings.n_matches, "matches", "matches that count, scored or not"),
+        (standings.n_blocks, "blocks", "blocks with a scored match: the units of evidence"),
+        (standings.games.len() as u64, "games", "rulesheets"),
+        (standings.players.len() as u64, "players", "players"),
+        (faults, "faults", "faults of all players, in all matches"),
+    ];
+    html += "<ul class=\"numbers\">";
+    for (n, word, meaning) in numbers {
+        let word = if n == 1 { singular(word) } else { word.into() };
+        let _ = write!(html, "<li title=\"{meaning}\"><b>{n}</b> {word}</li>");
+    }
+    html += "</ul>\n";
+    if !page.replays.is_empty() {
+        let replays = count(page.replays.len() as u64, "match", "matches");
+        let _ = writeln!(html, "<p><a href=\"#replays\">{replays} to replay</a></p>");
+    }
+    html
+}
+
+fn singular(word: &str) -> String {
+    word.strip_suffix("es")
+        .filter(|word| word.ends_with("ch"))
+        .map_or_else(|| word.trim_end_matches('s').to_owned(), str::to_owned)
+}

@@ -1,0 +1,58 @@
+//! What faults cost: standings under each fault policy side by side.
+
+use super::super::Page;
+use super::super::table::{Cell, Table, interval, name, number};
+use super::{Section, paragraph};
+use crate::stats::fault_policy::FaultPolicy;
+
+pub(super) fn section(page: &Page<'_>) -> Option<Section> {
+    let policies = &page.evaluation.policies;
+    if policies.is_empty() {
+        return None;
+    }
+    let mut columns = vec![name("player", "In the order of the standings.")];
+    let mut rows: Vec<Vec<Cell>> = page.names().into_iter().map(|n| vec![Cell::text(n)]).collect();
+    for standings in policies {
+        let (word, meaning) = words(standings.policy);
+        let of = format!("{meaning} {} matches count.", standings.n_matches);
+        columns.push(number(word, &format!("Mean reward. {of}")));
+        columns.push(interval(
+            &format!("{word} interval"),
+            &format!("From 1000 resamples of whole blocks. {of}"),
+        ));
+        columns.push(number("rank", &format!("By that mean reward. {of}")));
+        for (row, standing) in rows.iter_mut().zip(&standings.rows) {
+            row.push(Cell::points(standing.mean));
+            row.push(Cell::interval(standing.interval));
+            row.push(standing.rank.map_or(Cell::text("–"), |rank| Cell::count(rank as u64)));
+        }
+    }
+    let changed = policies.iter().any(|standings| {
+        standings.rows.iter().zip(&policies[0].rows).any(|(row, first)| row.rank != first.rank)
+    });
+    let mut body = paragraph(if changed {
+        "Faults decide: the order of the players is not the same under all policies."
+    } else {
+        "Faults do not decide: the order of the players is the same under all policies."
+    });
+    let caption = "Standings under each fault policy".into();
+    body += &Table { id: "policies-table", caption, columns, rows }.html();
+    Some(Section { id: "policies", heading: "What faults cost", body })
+}
+
+fn words(policy: FaultPolicy) -> (&'static str, &'static str) {
+    match policy {
+        FaultPolicy::AsPlayed => {
+            ("as played", "Matches count as they ended, with substitutes for faulty moves.")
+        }
+        FaultPolicy::OffenderZero => (
+            "offender zero",
+            "Who committed a fault in a match gets 0 for it, others what they got.",
+        ),
+        FaultPolicy::Void => (
+            "match void",
+            "A block with a fault in any of its matches does not count, so that all still sat \
+             equally often in each role.",
+        ),
+    }
+}

@@ -1,0 +1,171 @@
+//! Players on other scales than the mean reward.
+
+use super::super::chart::{Forest, Interval};
+use super::super::table::{Cell, Column, Table, interval, name, number};
+use super::super::{Page, words};
+use super::{Section, abreast, paragraph};
+use crate::evaluation::{ALPHA_RANK, Rating};
+
+pub(super) fn section(page: &Page<'_>) -> Option<Section> {
+    let ratings = &page.evaluation.ratings;
+    let names = page.names();
+    let columns = columns(page);
+    if columns.is_empty() || names.len() < 2 {
+        return None;
+    }
+    let mut body = paragraph(
+        "The same matches on other scales. Where they disagree with the standings it matters how \
+         games are weighed, or players beat each other in a circle.",
+    );
+    body += &paragraph(&match ratings.condorcet_winner {
+        Some(winner) => {
+            format!(
+                "A majority of games and clocks prefers {} to each other player.",
+                names[winner]
+            )
+        }
+        None => "No player is preferred to each other by a majority of games and clocks.".into(),
+    });
+    if ratings.too_many {
+        body += &paragraph("There are too many players for ratings by matches with each other.");
+    }
+    let table = |id, caption: &str, columns: Vec<(Column, Vec<Cell>)>| {
+        let mut rows: Vec<Vec<Cell>> = names.iter().map(|&name| vec![Cell::text(name)]).collect();
+        let mut headings = vec![name("player", "In the order of the standings.")];
+        for (heading, cells) in columns {
+            headings.push(heading);
+            rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
+        }
+        Table { id, caption: caption.into(), columns: headings, rows }.html()
+    };
+    body += &table("ratings-table", "Ratings", columns);
+    let first = firsts(page);
+    if !first.is_empty() {
+        body += &table("first-table", "How probably a player is the first, by each rating", first);
+    }
+    let figures: Vec<String> = (elo_scales(page).into_iter())
+        .map(|(rating, word, _)| forest(&names, rating, word))
+        .collect();
+    body += &abreast(&figures);
+    Some(Section { id: "ratings", heading: "Ratings", body })
+}
+
+/// Columns of the ratings that could be computed.
+fn columns(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
+    let ratings = &page.evaluation.ratings;
+    let mut columns = vec![];
+    for (rating, word, meaning) in elo_scales(page) {
+        let elo = rating.values.iter().map(|&elo| Cell::decimal(Some(elo), 0));
+        columns.push((number(word, meaning), elo.collect()));
+        let bounds = (0..rating.values.len()).map(|player| Cell::interval(bounds(rating, player)));
+        let meaning = "95 %: the rating and 1.96 robust standard errors to either side, clustered by \
+                       block.";
+        columns.push((interval(&format!("{word} interval"), meaning), bounds.collect()));
+    }
+    if let Some(rating) = &ratings.copeland {
+        let meaning = format!(
+            "Voting as evaluation by Copeland's method: how many other players a majority of the \
+             {} voters prefers this one to, ties one half. Each game under each clock is a voter \
+             that prefers who has the greater mean reward there.",
+            ratings.n_voters
+        );
+        let wins = rating.values.iter().map(|&wins| Cell::decimal(Some(wins), 1));
+        columns.push((number("Copeland", &meaning), wins.collect()));
+    }
+    if let Some(places) = &ratings.ranked_pairs {
+        let meaning = "Rank by Tideman's ranked pairs of the same votes: majorities count from the \
+                       clearest on unless they contradict clearer ones.";
+        let places = places.iter().map(|&place| Cell::count(place as u64));
+        columns.push((number("ranked pairs", meaning), places.collect()));
+    }
+    if let Some(rating) = &ratings.maximal_lottery {
+        let meaning = "Maximal lottery of the same votes: with which probability to choose the \
+                       player, so that no other choice is preferred on average.";
+        columns.push((number("lottery", meaning), shares(&rating.values)));
+    }
+    if let Some(rating) = &ratings.nash {
+        let meaning = "Nash averaging: mean points won from opponents drawn from the equilibrium \
+                       of greatest entropy; 0 for who is part of it. Copies of a player change \
+                       nothing.";
+        let points = rating.values.iter().map(|&points| Cell::points(Some(points)));
+        columns.push((number("Nash", meaning), points.collect()));
+    }
+    if let Some(values) = &ratings.nash_shares {
+        let meaning = "The player's share in that equilibrium.";
+        columns.push((number("Nash share", meaning), shares(values)));
+    }
+    if let Some(rating) = &ratings.alpha_rank {
+        let meaning = format!(
+            "Share of time that evolution spends at the player, with populations of {} and \
+             selection {} on payoffs from -1 to 1: differences of rewards over 100.",
+            ALPHA_RANK.population, ALPHA_RANK.alpha
+        );
+        columns.push((number("alpha-rank", &meaning), shares(&rating.values)));
+    }
+    columns
+}
+
+fn shares(values: &[f64]) -> Vec<Cell> {
+    values.iter().map(|&share| Cell::percent(Some(share))).collect()
+}
+
+/// By each rating, the shares of resamples in which players are the first.
+fn firsts(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
+    let ratings = &page.evaluation.ratings;
+    let of = |word: &str, first: Option<&Vec<f64>>| {
+        let meaning = format!(
+            "Share of {} resamples of whole blocks in which the player is the first by this \
+             rating; players that are level share.",
+            ratings.n_resamples
+        );
+        first.map(|first| (number(word, &meaning), shares(first)))
+    };
+    let first = |rating: &'_ Option<Rating>, word| {
+        of(word, rating.as_ref().and_then(|rating| rating.first.as_ref()))
+    };
+    let columns = [
+        first(&ratings.bradley_terry, "Elo"),
+        first(&ratings.copeland, "Copeland"),
+        first(&ratings.maximal_lottery, "lottery"),
+        first(&ratings.nash, "Nash"),
+        first(&ratings.alpha_rank, "alpha-rank"),
+    ];
+    columns.into_iter().flatten().collect()
+}
+
+/// Ratings in Elo, with their headings.
+fn elo_scales<'a>(page: &'a Page<'_>) -> Vec<(&'a Rating, &'static str, &'static str)> {
+    let ratings = &page.evaluation.ratings;
+    let bradley_terry = (
+        &ratings.bradley_terry,
+        "Elo",
+        "Bradley-Terry: the strengths under which the wins, draws and losses of all pairs of \
+         players in a match are most likely, with one draw of each player added so that all are \
+         finite. All matches weigh the same. The mean is 0.",
+    );
+    let plackett_luce = (
+        &ratings.plackett_luce,
+        "Elo by places",
+        "Plackett-Luce: the same for the finishing orders of matches of several players, which \
+         share a place if their rewards are equal.",
+    );
+    let scales = [bradley_terry, plackett_luce].into_iter();
+    scales.filter_map(|(rating, word, meaning)| Some((rating.as_ref()?, word, meaning))).collect()
+}
+
+fn bounds(rating: &Rating, player: usize) -> Option<[f64; 2]> {
+    rating.intervals.as_ref()?.get(player).copied()
+}
+
+fn forest(names: &[&str], rating: &Rating, word: &str) -> String {
+    let row = |(player, name): (usize, &&str)| {
+        let (middle, bounds) = (rating.values[player], bounds(rating, player));
+        let tip = format!("{name}: {middle:.0} {}", words::interval(bounds));
+        Interval { name: (*name).to_owned(), middle, bounds, tip }
+    };
+    let title = format!("{word}, with intervals");
+    let description = "Dots are ratings, lines 1.96 robust standard errors to either side. 100 Elo \
+                       more mean an expected score of 64 %, 200 of 76 %, 400 of 91 %.";
+    let rows = names.iter().enumerate().map(row).collect();
+    Forest { title: &title, description, unit: "Elo", reference: Some(0.0), rows }.html()
+}

@@ -1,0 +1,66 @@
+//! Single matches, step by step.
+
+use super::super::Page;
+use super::super::escape::json_in_script;
+use super::super::table::{Cell, Table, name, number};
+use super::{Section, paragraph};
+
+pub(super) fn section(page: &Page<'_>) -> Option<Section> {
+    if page.replays.is_empty() {
+        return None;
+    }
+    let mut body = paragraph(
+        "Positions are computed from the recorded moves by the rules. Step with the buttons, the \
+         slider, or the arrow keys.",
+    );
+    body += VIEWER;
+    let columns = vec![
+        number("match", "Its place in the schedule; leads into the replay."),
+        name("game", "Name of the rulesheet."),
+        name("players", "In the order of the roles."),
+        name("rewards", "In the same order."),
+        number("steps", "Steps played."),
+        name("why", "Why this match of all was chosen."),
+    ];
+    let rows = page.replays.iter().map(|replay| {
+        let players: Vec<&str> = replay.seats.iter().map(|seat| &*seat.player).collect();
+        let rewards = replay.seats.iter();
+        let rewards: Vec<String> =
+            rewards.map(|seat| seat.reward.map_or("–".into(), |r| r.to_string())).collect();
+        vec![
+            Cell::count(replay.job).to(format!("replay-{}", replay.job)),
+            Cell::text(&replay.game),
+            Cell::text(players.join(", ")),
+            Cell::text(rewards.join(", ")),
+            Cell::count(replay.steps.len().saturating_sub(1) as u64),
+            Cell::text(&replay.reason),
+        ]
+    });
+    let caption = "Matches to replay".into();
+    body += &Table { id: "replay-table", caption, columns, rows: rows.collect() }.html();
+    Some(Section { id: "replays", heading: "Replays", body })
+}
+
+/// What the script fills.
+const VIEWER: &str = "\
+<div class=\"viewer\" id=\"viewer\" tabindex=\"0\" hidden>
+<div class=\"viewer-head\"><h3 id=\"viewer-title\"></h3><p id=\"viewer-seats\"></p></div>
+<div class=\"viewer-body\"><div id=\"board\" class=\"scroll\"></div>
+<div class=\"viewer-side\"><p id=\"viewer-step\" aria-live=\"polite\"></p>
+<ul id=\"viewer-moves\"></ul><ul id=\"viewer-facts\"></ul></div></div>
+<div class=\"controls\">
+<button type=\"button\" data-go=\"first\" aria-label=\"first position\">|◀</button>
+<button type=\"button\" data-go=\"back\" aria-label=\"a step back\">◀</button>
+<input type=\"range\" id=\"viewer-slider\" min=\"0\" value=\"0\" aria-label=\"step\">
+<button type=\"button\" data-go=\"on\" aria-label=\"a step on\">▶</button>
+<button type=\"button\" data-go=\"last\" aria-label=\"last position\">▶|</button>
+</div></div>
+<noscript><p>Replays need JavaScript.</p></noscript>
+";
+
+/// The replays as data of the page.
+pub(crate) fn embedded(page: &Page<'_>) -> String {
+    let json = serde_json::to_string(page.replays).expect("replays are representable");
+    let json = json_in_script(&json);
+    format!("<script type=\"application/json\" id=\"replay-data\">{json}</script>\n")
+}

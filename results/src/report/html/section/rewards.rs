@@ -1,0 +1,72 @@
+//! How rewards are distributed.
+
+use super::super::Page;
+use super::super::chart::{Part, Stacked};
+use super::super::table::{Cell, Table, name, number};
+use super::{Section, abreast, paragraph};
+use crate::evaluation::RewardDistribution;
+
+/// Classes of rewards: least, greatest, name, and colour.
+const CLASSES: [(u8, u8, &str, &str); 5] = [
+    (0, 0, "0", "r0"),
+    (1, 49, "1 to 49", "r1"),
+    (50, 50, "50", "r2"),
+    (51, 99, "51 to 99", "r3"),
+    (100, 100, "100", "r4"),
+];
+
+pub(super) fn section(page: &Page<'_>) -> Option<Section> {
+    let rewards = &page.evaluation.rewards;
+    if rewards.iter().all(|distribution| distribution.n == 0) {
+        return None;
+    }
+    let names = page.names();
+    let parts = |name: &str, distribution: &RewardDistribution| {
+        let part = |&(low, high, class, _): &(u8, u8, &str, &str)| {
+            let n = distribution.within(low, high);
+            let size = n as f64 / distribution.n.max(1) as f64 * 100.0;
+            let tip = format!(
+                "{name}: reward {class} in {n} of {} matches ({size:.1} %)",
+                distribution.n
+            );
+            Part { size, tip }
+        };
+        CLASSES.iter().map(part).collect::<Vec<_>>()
+    };
+    let of_player = |(name, distribution): (&&str, &RewardDistribution)| {
+        ((*name).to_owned(), parts(name, distribution))
+    };
+    let classes = CLASSES.map(|(_, _, name, class)| (name.to_owned(), class.to_owned()));
+    let stacked = Stacked {
+        title: "Rewards of single matches",
+        description: "Share of each player's scored matches by reward.",
+        unit: "percent of matches",
+        parts: &classes,
+        rows: names.iter().zip(rewards).map(of_player).collect(),
+    };
+    let mut columns = vec![name("player", "In the order of the standings.")];
+    columns.extend(
+        CLASSES.map(|(_, _, class, _)| number(class, "Scored matches with such a reward.")),
+    );
+    columns.extend([
+        number("matches", "Scored matches."),
+        number("mean", "Each match weighing the same, unlike in the standings."),
+        number("deviation", "Standard deviation of the rewards of single matches, points."),
+    ]);
+    let rows = names.iter().zip(rewards).map(|(&name, distribution)| {
+        let mut cells = vec![Cell::text(name)];
+        cells.extend(CLASSES.map(|(low, high, ..)| Cell::count(distribution.within(low, high))));
+        cells.extend([
+            Cell::count(distribution.n),
+            Cell::points(distribution.mean),
+            Cell::points(distribution.standard_deviation),
+        ]);
+        cells
+    });
+    let caption = "Rewards of single matches".into();
+    let table = Table { id: "reward-table", caption, columns, rows: rows.collect() };
+    let body = paragraph("What single matches gave, as played.")
+        + &abreast(&[stacked.html()])
+        + &table.html();
+    Some(Section { id: "rewards", heading: "Rewards", body })
+}

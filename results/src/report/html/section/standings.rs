@@ -1,0 +1,137 @@
+//! Who is stronger, by how much, and how sure that is.
+
+use super::super::chart::{Forest, Heat, HeatCell, Hue, Interval};
+use super::super::figure::tick;
+use super::super::table::{Cell, Table, interval, name, number, percent};
+use super::super::{Page, words};
+use super::{Section, abreast, paragraph};
+
+/// Ranks abreast in the figure of probabilities.
+const MOST_RANKS: usize = 14;
+
+pub(super) fn section(page: &Page<'_>) -> Option<Section> {
+    let standings = &page.evaluation.standings;
+    let level = format!("{:.0} % interval", standings.level * 100.0);
+    let resamples = format!(
+        "cuts off {} % at either end of {} resamples of whole blocks, drawn separately for each \
+         game and clock",
+        tick((1.0 - standings.level) * 50.0),
+        standings.n_resamples
+    );
+    let ranks = page.evaluation.ranks.as_ref();
+    let mut columns = vec![
+        number("", "Rank by mean reward."),
+        name("player", "Name of the player in the spec."),
+        number(
+            "reward",
+            "Mean reward, 0 to 100: the mean over its games, each weighing the same; a game's is \
+             the mean over its clocks, a clock's the mean over its scored matches.",
+        ),
+        interval(&level, &format!("Where the mean reward may be: {resamples}.")),
+        number("behind", "The leader's mean less this player's, over the games both played."),
+        interval("behind interval", &format!("Where that difference may be: {resamples}.")),
+    ];
+    if let Some(ranks) = ranks {
+        let of = format!(
+            "{} resamples of whole blocks, in each of which all players are ranked anew",
+            ranks.n_resamples
+        );
+        columns.push(number("first", &format!("Share in which the player is first, of {of}.")));
+        columns.push(number("mean rank", &format!("Mean of its ranks in {of}.")));
+    }
+    columns.extend([
+        number("games", "Games it was scored in."),
+        number("matches", "Scored matches it sat in."),
+        number("blocks", "Blocks these belong to: the units of evidence."),
+        number("faults", "Faults of all kinds, in all matches, scored or not."),
+    ]);
+    let rows = standings.players.iter().enumerate().map(|(place, row)| {
+        let reward = &row.reward;
+        let of = format!("mean of {} matches in {} blocks", reward.n_matches, reward.n_blocks);
+        let behind = row.behind.as_ref();
+        let over = behind.map_or_else(String::new, |behind| {
+            format!("over {} games and {} blocks", behind.n_games, behind.n_blocks)
+        });
+        let mut cells = vec![
+            Cell::count(place as u64 + 1),
+            Cell::text(&row.player),
+            Cell::points(reward.mean).from(&of),
+            Cell::interval(reward.interval).from(of),
+            Cell::points(behind.map(|behind| behind.mean)).from(&over),
+            Cell::interval(behind.and_then(|behind| behind.interval)).from(over),
+        ];
+        if let Some(ranks) = ranks {
+            cells.push(Cell::percent(Some(ranks.probabilities[place][0])));
+            cells.push(Cell::decimal(Some(ranks.mean_ranks[place]), 2));
+        }
+        cells.extend([
+            Cell::count(row.n_games),
+            Cell::count(reward.n_matches),
+            Cell::count(reward.n_blocks),
+            Cell::count(row.n_faults),
+        ]);
+        cells
+    });
+    let table =
+        Table { id: "standings-table", caption: "Standings".into(), columns, rows: rows.collect() };
+    let mut body = table.html();
+    body += &abreast(&[forest(page), probabilities(page)]);
+    if ranks.is_none() {
+        body +=
+            &paragraph("How probable each rank is cannot be said from a single block of a game.");
+    }
+    Some(Section { id: "standings", heading: "Standings", body })
+}
+
+fn forest(page: &Page<'_>) -> String {
+    let rows = page.evaluation.standings.players.iter().filter_map(|row| {
+        let middle = row.reward.mean?;
+        let bounds = row.reward.interval;
+        let tip = format!(
+            "{}: {} {}",
+            row.player,
+            words::points(middle),
+            bounds.map_or_else(String::new, |bounds| words::interval(Some(bounds)))
+        );
+        Some(Interval { name: row.player.clone(), middle, bounds, tip })
+    });
+    let rows: Vec<Interval> = rows.collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let description = "Dots are mean rewards, lines their intervals. Where two lines overlap little \
+                       or not at all, the order of the two players is hardly chance.";
+    let title = "Mean reward";
+    Forest { title, description, unit: "points, 0 to 100", reference: None, rows }.html()
+}
+
+fn probabilities(page: &Page<'_>) -> String {
+    let Some(ranks) = &page.evaluation.ranks else { return String::new() };
+    let names = page.names();
+    if names.len() < 2 || names.len() > MOST_RANKS {
+        return String::new();
+    }
+    let cell = |name: &str, rank: usize, share: f64| HeatCell {
+        value: share,
+        shown: if share < 0.0005 { String::new() } else { percent(share).replace(" %", "") },
+        tip: format!("{name} has rank {rank} in {}", percent(share)),
+    };
+    let row = |(name, shares): (&&str, &Vec<f64>)| {
+        let cells = shares.iter().zip(1..).map(|(&share, rank)| Some(cell(name, rank, share)));
+        ((*name).to_owned(), cells.collect())
+    };
+    let description = format!(
+        "Percent of {} resamples of whole blocks in which a player has a rank; players that are \
+         level share. Empty cells never occurred.",
+        ranks.n_resamples
+    );
+    Heat {
+        title: "How probable each rank is",
+        description: &description,
+        hue: Hue::Share,
+        across: "rank",
+        columns: (1..=names.len()).map(|rank| rank.to_string()).collect(),
+        rows: names.iter().zip(&ranks.probabilities).map(row).collect(),
+    }
+    .html()
+}

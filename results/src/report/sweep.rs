@@ -1,0 +1,128 @@
+//! Strength against time, as text, Markdown, CSV and JSON.
+
+use super::Format;
+use super::document::{Document, Section, Table};
+use super::markdown::markdown;
+use super::text::text;
+use super::words::{count, interval, optional_points, points};
+use crate::sweep::{AtBudget, Sweep, SweptPlayer, Unit};
+
+/// Writes a sweep down; the text ends with a line feed.
+#[must_use]
+pub fn render_sweep(sweep: &Sweep, format: Format) -> String {
+    match format {
+        Format::Text => text(&document(sweep)),
+        Format::Md => markdown(&document(sweep)),
+        Format::Json => {
+            serde_json::to_string_pretty(sweep).expect("a sweep is representable") + "\n"
+        }
+        Format::Csv => csv(sweep),
+    }
+}
+
+fn document(sweep: &Sweep) -> Document {
+    let matches = count(sweep.n_matches, "match", "matches");
+    let players = count(sweep.players.len() as u64, "player", "players");
+    let facts = if sweep.players.is_empty() {
+        format!("{matches}, all under one budget: there is nothing to compare.")
+    } else {
+        format!("{matches}; {players}.")
+    };
+    let level = format!("{:.0} % interval", sweep.level * 100.0);
+    let sections = [against_time(sweep, &level), per_doubling(sweep, &level)];
+    Document {
+        title: "Strength against time",
+        facts,
+        sections: sections.into_iter().flatten().collect(),
+        notes: vec![],
+    }
+}
+
+fn budget(at: &AtBudget) -> String {
+    match (at.unit, at.amount) {
+        (Unit::Nodes, 1) => "1 node".into(),
+        (Unit::Nodes, nodes) => format!("{nodes} nodes"),
+        (Unit::Milliseconds, ms) if ms.is_multiple_of(1000) => format!("{} s", ms / 1000),
+        (Unit::Milliseconds, ms) => format!("{ms} ms"),
+    }
+}
+
+fn against_time(sweep: &Sweep, level: &str) -> Option<Section> {
+    let row = |player: &SweptPlayer, at: &AtBudget| {
+        let numbers = [at.reward.n_matches, at.reward.n_blocks].map(|n| n.to_string());
+        let mean = [optional_points(at.reward.mean), interval(at.reward.interval)];
+        [&[player.player.clone(), budget(at)][..], &mean, &numbers].concat()
+    };
+    let players = sweep.players.iter();
+    let rows: Vec<Vec<String>> =
+        players.flat_map(|player| player.at.iter().map(move |at| row(player, at))).collect();
+    let heading = ["player", "a move", "reward", level, "matches", "blocks"];
+    (!rows.is_empty()).then(|| Section {
+        heading: "At each budget".into(),
+        sentence: Some(
+            "All who sit in a match have the same budget, but for those with clocks or a budget \
+             of their own: against such a yardstick a mean shows what time is worth, else whom \
+             more time helps more than the others."
+                .into(),
+        ),
+        tables: vec![table(2, &heading, rows)],
+    })
+}
+
+fn per_doubling(sweep: &Sweep, level: &str) -> Option<Section> {
+    let row = |player: &SweptPlayer| {
+        let found = player.per_doubling?;
+        Some(vec![
+            player.player.clone(),
+            points(found.points),
+            interval(Some(found.interval)),
+            found.n_blocks.to_string(),
+        ])
+    };
+    let rows: Vec<Vec<String>> = sweep.players.iter().filter_map(row).collect();
+    let heading = ["player", "points", level, "blocks"];
+    (!rows.is_empty()).then(|| Section {
+        heading: "What a doubling is worth".into(),
+        sentence: Some(
+            "The slope of a line through blocks over the logarithm of the budget. Strength levels \
+             off in the end: look at the means at each budget, too."
+                .into(),
+        ),
+        tables: vec![table(1, &heading, rows)],
+    })
+}
+
+fn table(n_names: usize, heading: &[&str], rows: Vec<Vec<String>>) -> Table {
+    Table { n_names, heading: heading.iter().map(|&name| name.into()).collect(), rows }
+}
+
+fn csv(sweep: &Sweep) -> String {
+    let mut writer = csv::Writer::from_writer(vec![]);
+    let mut write = |cells: [String; 8]| {
+        writer.write_record(cells).expect("writing to memory does not fail");
+    };
+    let heading = ["player", "unit", "amount", "mean", "low", "high", "n_matches", "n_blocks"];
+    write(heading.map(str::to_owned));
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    for player in &sweep.players {
+        for at in &player.at {
+            let unit = match at.unit {
+                Unit::Milliseconds => "milliseconds",
+                Unit::Nodes => "nodes",
+            };
+            let bounds = at.reward.interval;
+            write([
+                player.player.clone(),
+                unit.into(),
+                at.amount.to_string(),
+                number(at.reward.mean),
+                number(bounds.map(|[low, _]| low)),
+                number(bounds.map(|[_, high]| high)),
+                at.reward.n_matches.to_string(),
+                at.reward.n_blocks.to_string(),
+            ]);
+        }
+    }
+    let bytes = writer.into_inner().expect("writing to memory does not fail");
+    String::from_utf8(bytes).expect("all cells are text")
+}

@@ -1,0 +1,159 @@
+//! Players by budgets: strength against time, as one document that programs read
+//! and reports draw.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::bootstrap::Bootstrap;
+use crate::evaluation::{Budget, Evaluation, OverTime, evaluate};
+use crate::standings::{Estimate, StandingsError};
+
+/// What players made of their budgets. No number in it is infinite or undefined.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sweep {
+    /// Matches that count.
+    pub n_matches: u64,
+    /// Level of all intervals.
+    pub level: f64,
+    /// All players, the best over all budgets first.
+    pub players: Vec<SweptPlayer>,
+}
+
+/// One player at all its budgets.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SweptPlayer {
+    /// The player.
+    pub player: String,
+    /// Its means, by budget, ascending.
+    pub at: Vec<AtBudget>,
+    /// What a doubling is worth; `None` for a single budget, too few blocks, or
+    /// budgets of different units.
+    pub per_doubling: Option<Doubling>,
+}
+
+/// A player's mean at one budget.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AtBudget {
+    /// What the budget is counted in.
+    pub unit: Unit,
+    /// How many of them for a move.
+    pub amount: u64,
+    /// Mean reward over its games.
+    #[serde(flatten)]
+    pub reward: Estimate,
+}
+
+/// What a budget is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// The play clock.
+    Milliseconds,
+    /// States that a player may enter.
+    Nodes,
+}
+
+/// Points gained with each doubling of the budget.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Doubling {
+    /// Points.
+    pub points: f64,
+    /// Robust standard error.
+    pub standard_error: f64,
+    /// Student's t interval.
+    pub interval: [f64; 2],
+    /// Blocks the line goes through.
+    pub n_blocks: usize,
+}
+
+impl Sweep {
+    /// The part of an evaluation that is about budgets; without players if all
+    /// had the same.
+    #[must_use]
+    pub fn of(evaluation: &Evaluation) -> Self {
+        let standings = &evaluation.standings;
+        let player = |over: &OverTime| SweptPlayer {
+            player: standings.players[over.player].player.clone(),
+            at: over.points.iter().map(|point| at_budget(point.budget, &point.reward)).collect(),
+            per_doubling: over.per_doubling.map(|found| Doubling {
+                points: found.points,
+                standard_error: found.standard_error,
+                interval: found.interval,
+                n_blocks: over.n_blocks,
+            }),
+        };
+        Self {
+            n_matches: standings.n_matches,
+            level: standings.level,
+            players: evaluation.over_time.iter().map(player).collect(),
+        }
+    }
+}
+
+fn at_budget(budget: Budget, reward: &Estimate) -> AtBudget {
+    let unit = match budget {
+        Budget::Milliseconds(_) => Unit::Milliseconds,
+        Budget::Nodes(_) => Unit::Nodes,
+    };
+    AtBudget { unit, amount: budget.amount(), reward: reward.clone() }
+}
+
+/// Reads the run in folder `run`.
+///
+/// # Errors
+/// If its journal cannot be read or is damaged.
+pub fn sweep(run: &Path) -> Result<Sweep, StandingsError> {
+    Ok(Sweep::of(&evaluate(run, &Bootstrap::default(), 0)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::MatchRecord;
+    use crate::report::{Format, render_sweep};
+    use crate::sample;
+
+    /// At 1, 2 and 4 seconds a wins 60, 70 and 80 points, and b the rest.
+    #[test]
+    fn a_sweep_is_written_in_each_form() {
+        let records = (0..24u64).map(|job| {
+            let step = job / 8;
+            let a = 60 + 10 * step as u8;
+            let (players, rewards) =
+                if job % 2 == 0 { (["a", "b"], [a, 100 - a]) } else { (["b", "a"], [100 - a, a]) };
+            let record = sample::record(job, "x", players, rewards);
+            MatchRecord { play_clock_ms: 1000 << step, ..record }
+        });
+        let run = sample::run(true, &records.collect::<Vec<_>>());
+        let found = sweep(run.path()).unwrap();
+        let of = |player: &SweptPlayer| {
+            let at = player.at.iter().map(|at| (at.unit, at.amount, at.reward.mean.unwrap()));
+            (at.collect::<Vec<_>>(), player.per_doubling.unwrap().points.round())
+        };
+        let ms = Unit::Milliseconds;
+        let a = vec![(ms, 1000, 60.0), (ms, 2000, 70.0), (ms, 4000, 80.0)];
+        let b = vec![(ms, 1000, 40.0), (ms, 2000, 30.0), (ms, 4000, 20.0)];
+        let found_of: Vec<_> = found.players.iter().map(of).collect();
+        assert_eq!(found_of, [(a, 10.0), (b, -10.0)]);
+
+        let text = render_sweep(&found, Format::Text);
+        assert!(text.contains("4 s") && text.contains("10.0"), "{text}");
+        let csv = render_sweep(&found, Format::Csv);
+        assert_eq!(csv.lines().nth(1), Some("a,milliseconds,1000,60,60,60,8,4"), "{csv}");
+        assert_eq!(csv.lines().count(), 7);
+        let markdown = render_sweep(&found, Format::Md);
+        assert!(markdown.contains("| a | 10.0 |"), "{markdown}");
+        let json: serde_json::Value =
+            serde_json::from_str(&render_sweep(&found, Format::Json)).unwrap();
+        assert_eq!(json["players"][1]["at"][2]["mean"], 20.0);
+    }
+
+    #[test]
+    fn one_budget_is_no_sweep() {
+        let run = sample::run(true, &[sample::record(0, "x", ["a", "b"], [60, 40])]);
+        let found = sweep(run.path()).unwrap();
+        assert_eq!((found.n_matches, found.players.len()), (1, 0));
+        assert!(render_sweep(&found, Format::Text).contains("one budget"));
+    }
+}

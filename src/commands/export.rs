@@ -1,0 +1,116 @@
+//! Exporting a run's matches to the formats of other programs.
+
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use results::journal::JournalError;
+use results::matches::each_match;
+use results::record::MatchRecord;
+
+use super::run_name::folder;
+use crate::cli::{Failure, Outcome, failed_to};
+use crate::exit_code;
+use crate::ggp_json::GgpMatch;
+use crate::output::{json_line, to_stdout};
+use crate::recorded::{RecordedError, RecordedRun, positions};
+
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster export my_run > matches.jsonl             a line for each match
+  gamemaster export my_run --out records               a file for each match
+  gamemaster export my_run --match 17                  job 17 alone
+
+The form is that of ggp-base's match records, which its viewers read: states and moves with
+blanks inside the parentheses, errors as TO, CE and IL, clocks in seconds, rounded up.";
+
+/// Arguments of `gamemaster export`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Folder of a run, or its name in results/runs
+    run: PathBuf,
+    /// What to write
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: FormatWord,
+    /// One match only: its job's number, job_id or match_id
+    #[arg(long = "match", value_name = "MATCH")]
+    one: Option<String>,
+    /// Write a file MATCH_ID.json for each match into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum FormatWord {
+    /// Match records of ggp-base
+    #[default]
+    GgpJson,
+}
+
+/// Carries out `gamemaster export`.
+pub fn execute(arguments: &Arguments) -> Outcome {
+    let FormatWord::GgpJson = arguments.format;
+    let folder = folder(&arguments.run);
+    let mut run = RecordedRun::open(&folder).map_err(failure)?;
+    let chosen = arguments.one.as_ref().map(|name| run.find(name)).transpose().map_err(failure)?;
+    if let Some(out) = &arguments.out {
+        let made = std::fs::create_dir_all(out);
+        made.map_err(|error| unwritable(out, &error))?;
+    }
+    to_stdout(|stdout| {
+        let mut n_written = 0_u64;
+        let mut write = |record: &MatchRecord| -> Result<(), Failure> {
+            let exported = export(&mut run, record).map_err(failure)?;
+            n_written += 1;
+            let Some(out) = &arguments.out else { return Ok(json_line(stdout, &exported)?) };
+            let path = out.join(format!("{}.json", record.match_id));
+            let text = serde_json::to_string(&exported)?;
+            std::fs::write(&path, text).map_err(|error| unwritable(&path, &error))
+        };
+        if let Some(record) = &chosen {
+            write(record)?;
+        } else {
+            let mut result = Ok(());
+            each_match(&folder, |record| {
+                result = write(&record);
+                if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })
+            .map_err(|error| failure(error.into()))?;
+            result?;
+        }
+        if let Some(out) = &arguments.out {
+            let plural = if n_written == 1 { "" } else { "es" };
+            writeln!(stdout, "{n_written} match{plural} in {}", out.display())?;
+        }
+        Ok(exit_code::OK)
+    })
+}
+
+fn export(run: &mut RecordedRun, record: &MatchRecord) -> Result<GgpMatch, RecordedError> {
+    let positions = positions(run.machine(record)?, record)?;
+    Ok(GgpMatch::new(record, &positions, &run.spec().name, run.spec().rules.scramble))
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    anyhow::anyhow!("failed to write {}: {error}", path.display()).into()
+}
+
+/// What the user named cannot be shown.
+pub(super) fn failure(error: RecordedError) -> Failure {
+    let code = match &error {
+        RecordedError::Lock { .. }
+        | RecordedError::NoMatch { .. }
+        | RecordedError::Ambiguous { .. }
+        | RecordedError::Spec(_)
+        | RecordedError::Journal(
+            JournalError::Missing { .. }
+            | JournalError::NoHeader { .. }
+            | JournalError::NewerFormat { .. },
+        ) => exit_code::USAGE,
+        RecordedError::Changed { .. } | RecordedError::Game(_) => exit_code::PREFLIGHT,
+        _ => exit_code::INTERNAL,
+    };
+    Failure { code, error: failed_to(error) }
+}

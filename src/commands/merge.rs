@@ -1,0 +1,233 @@
+//! Putting together the parts of one schedule that were played apart.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use results::files::{JOURNAL, MATCHES, MOVES, SPEC_LOCK};
+use results::journal::{JournalError, Merge, MergeError};
+use results::partition::Partition;
+use results::{report, tables};
+use serde::Serialize;
+
+use super::run_name::folder;
+use super::run_plan;
+use crate::cli::{Failure, Outcome, failed_to};
+use crate::exit_code;
+use crate::output::{json_line, to_stdout};
+use crate::run_folder::{FolderError, replace};
+use crate::spec::{self, Overrides, differences};
+
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster run spec.toml --partition slice:1/2 --out a    on one machine
+  gamemaster run spec.toml --partition slice:2/2 --out b    on another
+  gamemaster merge a b --out whole                          both, as if played in one place
+  gamemaster report whole
+
+The parts must be of one spec: the same players, games, clocks and seed. A match that is in two
+parts is kept once if both have the same record of it, and refused otherwise. If matches are
+missing, they are told, and `gamemaster run spec.toml --out whole` plays them.";
+
+/// Arguments of `gamemaster merge`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Folders of the parts, or their names in results/runs
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// Folder of the whole run; a new or an empty one
+    #[arg(long, alias = "into", value_name = "DIR")]
+    out: PathBuf,
+    /// Print what came of it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Carries out `gamemaster merge`.
+pub fn execute(arguments: &Arguments) -> Outcome {
+    let runs: Vec<PathBuf> = arguments.runs.iter().map(|run| folder(run)).collect();
+    let journals: Vec<PathBuf> = runs.iter().map(|run| run.join(JOURNAL)).collect();
+    let merge = Merge::read(&journals).map_err(|error| refused(&error))?;
+    let lock = runs[0].join(SPEC_LOCK);
+    let lock = std::fs::read(&lock).map_err(|error| {
+        Failure::usage(anyhow::anyhow!("failed to read {}: {error}", lock.display()))
+    })?;
+    write(&merge, &lock, &runs, &arguments.out)?;
+    let missing = missing(&merge, &arguments.out);
+    let telling = Telling {
+        folder: arguments.out.display().to_string(),
+        n_parts: runs.len(),
+        n_done: merge.done().len() as u64,
+        n_duplicates: merge.parts().iter().map(|part| part.n_duplicates).sum(),
+        n_missing: missing.as_ref().ok().map(|blocks| blocks.len() as u64),
+        missing_parts: unseen(&merge, missing.as_deref().ok()),
+    };
+    tell_torn(&merge, &runs)?;
+    to_stdout(|stdout| {
+        if arguments.json {
+            json_line(stdout, &telling)?;
+        } else {
+            telling.tell(stdout, missing.as_ref().err())?;
+        }
+        Ok(exit_code::OK)
+    })
+}
+
+/// Makes the run's folder: nothing is in it unless all is.
+fn write(merge: &Merge, lock: &[u8], runs: &[PathBuf], out: &Path) -> Result<(), Failure> {
+    let unwritable = |source| {
+        let error = FolderError::Unwritable { path: out.to_owned(), source };
+        Failure { code: exit_code::INTERNAL, error: failed_to(error) }
+    };
+    std::fs::create_dir_all(out).map_err(unwritable)?;
+    if std::fs::read_dir(out).map_err(unwritable)?.next().is_some() {
+        return Err(Failure::usage(anyhow::anyhow!(
+            "failed to merge into the folder {}: it is not empty; name another by --out",
+            out.display()
+        )));
+    }
+    let absolute = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
+    let name = absolute.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+    merge
+        .write(&out.join(JOURNAL), &name)
+        .map_err(|error| Failure { code: exit_code::INTERNAL, error: failed_to(error) })?;
+    replace(&out.join(SPEC_LOCK), lock).map_err(unwritable)?;
+    // A run that was to have no table of moves has none.
+    let has = |name: &str| runs.iter().any(|run| run.join(name).exists());
+    let moves = has(MOVES) || !has(MATCHES);
+    let write = if moves { tables::write_tables } else { tables::write_matches };
+    write(out).map_err(failed_to)?;
+    report::write_summaries(out).map_err(failed_to)?;
+    Ok(())
+}
+
+/// The blocks of the jobs that nobody has played, one for each job; or why they
+/// cannot be told.
+fn missing(merge: &Merge, out: &Path) -> Result<Vec<u64>, String> {
+    let path = out.join(SPEC_LOCK);
+    let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
+    let spec = spec::read(&text, &path.display().to_string(), out, &Overrides::default())
+        .map_err(|error| failed_to(error).to_string())?;
+    if spec.hash() != merge.spec_hash() {
+        return Err("the rulesheets are not here as they were played".to_owned());
+    }
+    let planned = run_plan::plan(spec).map_err(|failure| format!("{:#}", failure.error))?;
+    if merge.done().len() as u64 == planned.schedule.n_jobs() {
+        return Ok(Vec::new());
+    }
+    let jobs = planned.schedule.jobs();
+    let jobs = jobs.filter(|job| merge.done().binary_search(&job.number).is_err());
+    Ok(jobs.map(|job| job.block).collect())
+}
+
+/// The parts of the schedule of which there was no run, and of whose blocks some
+/// are missing, as far as that is known.
+fn unseen(merge: &Merge, missing: Option<&[u64]>) -> Vec<Partition> {
+    let seen: BTreeSet<Partition> =
+        merge.parts().iter().filter_map(|part| part.partition).collect();
+    let whole = merge.parts().iter().any(|part| part.partition.is_none());
+    let of: BTreeSet<u32> = seen.iter().map(|part| part.of()).collect();
+    // Parts of differently many say nothing of each other.
+    let Some(&of) = of.first().filter(|_| of.len() == 1 && !whole) else { return Vec::new() };
+    let slice_of = |block: &u64| block % u64::from(of) + 1;
+    let missing: Option<BTreeSet<u64>> =
+        missing.map(|blocks| blocks.iter().map(slice_of).collect());
+    let all = (1..=of).filter_map(|slice| format!("slice:{slice}/{of}").parse::<Partition>().ok());
+    let is_missing = |part: &Partition| {
+        let slice = u64::from(part.slice());
+        !seen.contains(part) && missing.as_ref().is_none_or(|slices| slices.contains(&slice))
+    };
+    all.filter(is_missing).collect()
+}
+
+fn tell_torn(merge: &Merge, runs: &[PathBuf]) -> std::io::Result<()> {
+    let mut stderr = std::io::stderr().lock();
+    for (part, run) in merge.parts().iter().zip(runs).filter(|(part, _)| part.torn.is_some()) {
+        let bytes = part.torn.bytes;
+        writeln!(stderr, "note: {bytes} half-written bytes of {} were left out", run.display())?;
+    }
+    Ok(())
+}
+
+/// Parts that are named where more are missing.
+const MAX_NAMED: usize = 6;
+
+/// What came of it.
+#[derive(Serialize)]
+struct Telling {
+    folder: String,
+    n_parts: usize,
+    /// Matches that need not be played again.
+    n_done: u64,
+    /// Records that were there twice.
+    n_duplicates: u64,
+    /// Matches of the schedule that nobody has played; `None` if that cannot be
+    /// told.
+    n_missing: Option<u64>,
+    /// Parts of the schedule that some of them are in and of which there was no run.
+    missing_parts: Vec<Partition>,
+}
+
+impl Telling {
+    fn tell(&self, out: &mut impl std::io::Write, unknown: Option<&String>) -> std::io::Result<()> {
+        let Self { folder, n_parts, n_done, n_duplicates, n_missing, missing_parts } = self;
+        let runs = if *n_parts == 1 { "run" } else { "runs" };
+        let all = n_missing.map_or_else(String::new, |missing| format!(" of {}", n_done + missing));
+        writeln!(out, "{n_parts} {runs} in {folder}: {n_done}{all} matches")?;
+        if *n_duplicates > 0 {
+            writeln!(out, "{n_duplicates} were there twice and are kept once")?;
+        }
+        if !missing_parts.is_empty() {
+            let names: Vec<String> =
+                missing_parts.iter().take(MAX_NAMED).map(ToString::to_string).collect();
+            let more = missing_parts.len() - names.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            writeln!(out, "no run of {}{more}", names.join(", "))?;
+        }
+        match (n_missing, unknown) {
+            (Some(0), _) => writeln!(out, "All of it: gamemaster report {folder}"),
+            (Some(missing), _) => writeln!(
+                out,
+                "{missing} missing; to play them: gamemaster run {folder}/{SPEC_LOCK} --out {folder}"
+            ),
+            (None, why) => writeln!(
+                out,
+                "whether matches are missing cannot be told: {}",
+                why.map_or("", String::as_str)
+            ),
+        }
+    }
+}
+
+fn refused(error: &MergeError) -> Failure {
+    let words = match error {
+        MergeError::OtherSpec { first, other } => {
+            let lock = |journal: &PathBuf| {
+                std::fs::read_to_string(journal.with_file_name(SPEC_LOCK)).unwrap_or_default()
+            };
+            let [first, other] = [first, other].map(|journal| (journal, lock(journal)));
+            let told = match &*differences(&first.1, &other.1) {
+                [] => "their spec.lock.toml do not tell in what".to_owned(),
+                differences => differences.join(", "),
+            };
+            let [first, other] =
+                [first.0, other.0].map(|journal| journal.with_file_name("").display().to_string());
+            let [first, other] = [&first, &other].map(|path| path.trim_end_matches('/'));
+            anyhow::anyhow!("failed to merge {first} with {other}: their specs differ in {told}")
+        }
+        error => failed_to(error),
+    };
+    let code = match error {
+        MergeError::OtherSpec { .. }
+        | MergeError::Conflict { .. }
+        | MergeError::Journal(
+            JournalError::Missing { .. }
+            | JournalError::NoHeader { .. }
+            | JournalError::NewerFormat { .. },
+        ) => exit_code::USAGE,
+        MergeError::Journal(_) => exit_code::INTERNAL,
+    };
+    Failure { code, error: words }
+}

@@ -1,0 +1,129 @@
+//! From the arguments to the question and the schedule that can answer it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use results::regress::{BASE, CANARY, HEAD, MIN_BLOCKS, Question};
+
+use super::Arguments;
+use crate::cli::Failure;
+use crate::commands::run_plan::{self, Planned};
+use crate::manager::PlayerSource;
+use crate::schedule::Schedule;
+use crate::spec::{self, BLOCKS_PER_CANARY, Contenders, Overrides, Spec, SpecError};
+
+/// The name of the suite that comes with the program.
+pub(super) const SHIPPED: &str = "shipped";
+const SHIPPED_TEXT: &str = include_str!("../../suites/shipped.toml");
+
+/// Time that is allowed if nothing is said.
+const DEFAULT_BUDGET: Duration = Duration::from_secs(600);
+/// Laps of a schedule that only time ends.
+const LAPS_WITHOUT_LIMIT: u32 = 1_000_000;
+
+/// A question, and what is played to answer it.
+pub(super) struct Asked {
+    pub(super) planned: Planned,
+    pub(super) question: Question,
+}
+
+/// A time budget on the command line: above zero.
+pub(super) fn read_budget(text: &str) -> Result<Duration, String> {
+    let wanted = || format!("expected a time such as 90s, 10m or 1h30m, not {text:?}");
+    let budget = humantime::parse_duration(text).map_err(|_| wanted())?;
+    if budget.is_zero() { Err(wanted()) } else { Ok(budget) }
+}
+
+/// Checks the arguments and lays out the schedule.
+pub(super) fn asked(arguments: &Arguments) -> Result<Asked, Failure> {
+    check(arguments).map_err(|message| Failure::usage(anyhow!(message)))?;
+    let spec = read_suite(arguments).map_err(Failure::usage)?;
+    let suite = spec.name.trim_start_matches(RUN_NAME).to_owned();
+    let mut planned = run_plan::plan(spec)?;
+    let blocks_per_lap = blocks_per_lap(&planned);
+    let max_laps = match arguments.max_blocks {
+        Some(blocks) => u32::try_from((blocks / blocks_per_lap).max(1)).unwrap_or(u32::MAX),
+        None => LAPS_WITHOUT_LIMIT,
+    };
+    let max_laps = max_laps.min(LAPS_WITHOUT_LIMIT);
+    planned.spec.blocks = max_laps;
+    planned.schedule = Schedule::clone(&planned.schedule).with_laps(max_laps).into();
+    let default = arguments.max_blocks.is_none().then_some(DEFAULT_BUDGET);
+    let time_limit = arguments.budget.or(default);
+    let question = Question {
+        base: arguments.base.clone(),
+        head: arguments.head.clone(),
+        suite,
+        margin: arguments.margin,
+        alpha: arguments.alpha,
+        max_laps: max_laps.into(),
+        time_limit_s: time_limit.map(|limit| limit.as_secs_f64()),
+        matches_per_lap: planned.schedule.jobs_per_lap(),
+        blocks_per_lap,
+        has_canary: planned.spec.comparison.is_some_and(|comparison| comparison.canary.is_some()),
+    };
+    Ok(Asked { planned, question })
+}
+
+fn check(arguments: &Arguments) -> Result<(), String> {
+    let Arguments { margin, alpha, max_blocks, .. } = arguments;
+    if !(*margin > 0.0 && *margin < 100.0) {
+        return Err(format!("--margin {margin}: expected points above 0 and below 100"));
+    }
+    if !(*alpha > 0.0 && *alpha < 0.5) {
+        return Err(format!("--alpha {alpha}: expected a probability above 0 and below 0.5"));
+    }
+    match max_blocks {
+        Some(blocks) if *blocks < MIN_BLOCKS => Err(format!(
+            "--max-blocks {blocks}: expected at least {MIN_BLOCKS}; fewer tell nothing"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What the runs of this command are called, before the suite's name.
+const RUN_NAME: &str = "regress-";
+
+fn read_suite(arguments: &Arguments) -> Result<Spec, SpecError> {
+    let head = spec::read_player_as(&arguments.head, Some(HEAD))?;
+    // One server plays one match at a time, and so never itself.
+    let alone = matches!(head.config.source, PlayerSource::Remote { .. });
+    let canary = (!alone).then(|| spec::read_player_as(&arguments.head, Some(CANARY)));
+    let contenders = Contenders {
+        base: spec::read_player_as(&arguments.base, Some(BASE))?,
+        head,
+        canary: canary.transpose()?,
+    };
+    let overrides = Overrides {
+        seed: arguments.seed,
+        jobs: arguments.jobs,
+        contenders: Some(contenders),
+        ..Overrides::default()
+    };
+    let suite = &arguments.suite;
+    let mut spec = if suite.as_os_str() == SHIPPED {
+        spec::read(SHIPPED_TEXT, SHIPPED, Path::new(""), &overrides)?
+    } else {
+        let unreadable = |source| SpecError::Unreadable { path: suite.clone(), source };
+        let text = std::fs::read_to_string(suite).map_err(unreadable)?;
+        let folder = suite.parent().unwrap_or(Path::new(""));
+        spec::read(&text, &suite.display().to_string(), folder, &overrides)?
+    };
+    spec.name = format!("{RUN_NAME}{}", spec.name);
+    // How long a comparison is follows from what is asked.
+    spec.blocks = 1;
+    Ok(spec)
+}
+
+/// Pairs of what base and head do in a lap: for each game and time budget as
+/// many as either has blocks with one set of opponents.
+fn blocks_per_lap(planned: &Planned) -> u64 {
+    let spec = &planned.spec;
+    let mut rounds: Vec<(usize, usize)> =
+        planned.schedule.rounds().map(|round| (round.game, round.time_budget)).collect();
+    rounds.sort_unstable();
+    rounds.dedup();
+    let weight = |(game, _): (usize, usize)| u64::from(spec.games[game].weight);
+    rounds.into_iter().map(weight).sum::<u64>() * u64::from(BLOCKS_PER_CANARY)
+}

@@ -1,0 +1,313 @@
+//! Stepping through a match that was played.
+
+use std::io::{BufRead, IsTerminal as _, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use games::Expression;
+use results::record::MatchRecord;
+use serde::Serialize;
+
+use super::export::failure;
+use super::run_name::{folder, latest};
+use crate::board::{self, Board};
+use crate::cli::{Failure, Outcome};
+use crate::exit_code;
+use crate::output::{json_line, to_stdout};
+use crate::recorded::{RecordedRun, positions};
+
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster replay 17                       match 17 of the run played last
+  gamemaster replay 17 --run my_run | less   all of it at once
+  gamemaster replay 17 --step 5              the position after five steps
+  gamemaster replay 17 --json                positions and moves as JSON, one a line
+
+A match is named by its job's number, its job_id or its match_id (columns of matches.csv). In a
+terminal: Enter or n for the next step, p for the one before, f for the first, l for the last, a
+number to go there, q to leave.
+The board is drawn if the facts form a grid; other facts are listed, new ones with a +.";
+
+/// Arguments of `gamemaster replay`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Number of the match's job, its job_id or its match_id
+    #[arg(value_name = "MATCH")]
+    name: String,
+    /// Folder of a run, or its name in results/runs; by default the one played last
+    #[arg(long, value_name = "RUN")]
+    run: Option<PathBuf>,
+    /// Show the position after so many steps only
+    #[arg(long, value_name = "N")]
+    step: Option<usize>,
+    /// Print positions and moves as JSON, one a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// Carries out `gamemaster replay`.
+pub fn execute(arguments: &Arguments) -> Outcome {
+    let named = arguments.run.as_deref().map(folder).or_else(latest);
+    let run = named.ok_or_else(|| {
+        Failure::usage(anyhow::anyhow!("no run in results/runs; name one by --run"))
+    })?;
+    let mut run = RecordedRun::open(&run).map_err(failure)?;
+    let record = run.find(&arguments.name).map_err(failure)?;
+    let machine = run.machine(&record).map_err(failure)?;
+    let game = Arc::clone(machine.game());
+    let positions = positions(machine, &record).map_err(failure)?;
+    let n_steps = record.steps.len();
+    if let Some(step) = arguments.step.filter(|&step| step > n_steps) {
+        return Err(Failure::usage(anyhow::anyhow!("the match has {n_steps} steps, not {step}")));
+    }
+    let replay = Replay { board: board::find(&game, &positions), record, positions };
+    to_stdout(|stdout| {
+        let steps = arguments.step.map_or(0..=n_steps, |step| step..=step);
+        if arguments.json {
+            for step in steps {
+                json_line(stdout, &replay.line(step))?;
+            }
+            return Ok(exit_code::OK);
+        }
+        let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        if arguments.step.is_none() && is_terminal {
+            replay.converse(&mut std::io::stdin().lock(), stdout)?;
+            return Ok(exit_code::OK);
+        }
+        replay.head(stdout)?;
+        for step in steps {
+            replay.show(step, stdout)?;
+        }
+        if arguments.step.is_none() {
+            replay.foot(stdout)?;
+        }
+        Ok(exit_code::OK)
+    })
+}
+
+struct Replay {
+    record: MatchRecord,
+    positions: Vec<Vec<Expression>>,
+    board: Option<Board>,
+}
+
+/// A position as JSON.
+#[derive(Serialize)]
+struct Line<'a> {
+    step: usize,
+    facts: Vec<String>,
+    /// The moves that led here, in role order; none at the start.
+    moves: Option<Vec<&'a str>>,
+    /// The faults that led here, in role order.
+    faults: Option<Vec<Option<&'static str>>>,
+}
+
+impl Replay {
+    fn n_steps(&self) -> usize {
+        self.record.steps.len()
+    }
+
+    fn line(&self, step: usize) -> Line<'_> {
+        let decisions = step.checked_sub(1).map(|before| &self.record.steps[before]);
+        Line {
+            step,
+            facts: self.positions[step].iter().map(ToString::to_string).collect(),
+            moves: decisions.map(|all| all.iter().map(|one| one.executed.as_str()).collect()),
+            faults: decisions.map(|all| {
+                all.iter().map(|one| one.fault.map(results::record::FaultKind::name)).collect()
+            }),
+        }
+    }
+
+    fn head(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let MatchRecord { game, job, match_id, .. } = &self.record;
+        writeln!(out, "{game}, job {job} ({match_id}), {} steps", self.n_steps())?;
+        for seat in &self.record.seats {
+            writeln!(out, "  {}: {}", seat.role, seat.player)?;
+        }
+        if let Some(legend) = self.board.as_ref().and_then(Board::legend) {
+            writeln!(out, "  {legend}")?;
+        }
+        writeln!(out)
+    }
+
+    fn show(&self, step: usize, out: &mut impl Write) -> std::io::Result<()> {
+        match step.checked_sub(1) {
+            None => writeln!(out, "start")?,
+            Some(before) => {
+                writeln!(out, "step {step}")?;
+                for (seat, decision) in self.record.seats.iter().zip(&self.record.steps[before]) {
+                    let fault =
+                        decision.fault.map_or(String::new(), |fault| format!("  {}", fault.name()));
+                    writeln!(out, "  {}: {}{fault}", seat.role, decision.executed)?;
+                }
+            }
+        }
+        let facts = &self.positions[step];
+        if let Some(board) = &self.board {
+            for line in board.draw(facts).lines() {
+                writeln!(out, "    {line}")?;
+            }
+        }
+        let listed = |facts: &[Expression]| -> Vec<String> {
+            let is_listed =
+                |fact: &&Expression| self.board.as_ref().is_none_or(|b| b.place(fact).is_none());
+            facts.iter().filter(is_listed).map(ToString::to_string).collect()
+        };
+        let now = listed(facts);
+        let before = step.checked_sub(1).map(|before| listed(&self.positions[before]));
+        let words: Vec<String> = match before {
+            None => now,
+            Some(before) => {
+                let new = now.iter().filter(|fact| !before.contains(fact));
+                let gone = before.iter().filter(|fact| !now.contains(fact));
+                new.map(|fact| format!("+{fact}")).chain(gone.map(|f| format!("-{f}"))).collect()
+            }
+        };
+        if !words.is_empty() {
+            writeln!(out, "    {}", words.join(" "))?;
+        }
+        writeln!(out)
+    }
+
+    fn foot(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let ending = &self.record.ending;
+        match ending.reason() {
+            "" => writeln!(out, "{}", ending.name())?,
+            reason => writeln!(out, "{}: {reason}", ending.name())?,
+        }
+        for seat in &self.record.seats {
+            if let Some(reward) = seat.reward.filter(|_| !seat.is_manager()) {
+                writeln!(out, "  {}: {reward} for {}", seat.role, seat.player)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes where the user says, until told to leave.
+    fn converse(&self, input: &mut impl BufRead, out: &mut impl Write) -> std::io::Result<()> {
+        self.head(out)?;
+        let last = self.n_steps();
+        let mut step = 0;
+        loop {
+            self.show(step, out)?;
+            if step == last {
+                self.foot(out)?;
+            }
+            step = loop {
+                write!(out, "{step} of {last}> ")?;
+                out.flush()?;
+                let mut line = String::new();
+                if input.read_line(&mut line)? == 0 {
+                    return writeln!(out);
+                }
+                match line.trim() {
+                    "" | "n" | "next" => break (step + 1).min(last),
+                    "p" | "previous" => break step.saturating_sub(1),
+                    "f" | "first" => break 0,
+                    "l" | "last" => break last,
+                    "q" | "quit" => return Ok(()),
+                    word => match word.parse::<usize>() {
+                        Ok(wanted) => break wanted.min(last),
+                        Err(_) => writeln!(out, "{KEYS}")?,
+                    },
+                }
+            };
+        }
+    }
+}
+
+/// What can be typed.
+const KEYS: &str = "Enter or n: next step, p: previous, f: first, l: last, a number, q: leave";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A match of two steps: the first player's move failed, then both passed.
+    fn replay() -> Replay {
+        let seat = |role: &str, player: &str, reward: u8| {
+            serde_json::json!({"role": role, "player": player, "player_hash": "", "reward": reward,
+                "start": {"wall_us": 1}})
+        };
+        let pass = serde_json::json!({"move": "pass", "n_legal": 1, "wall_us": 1});
+        let late = serde_json::json!(
+            {"move": "go", "n_legal": 2, "wall_us": 1, "fault": "late_move"});
+        let record = serde_json::json!({
+            "job": 7, "job_id": "abcdef", "block": 3, "lap": 0, "rotation": 1, "attempt": 1,
+            "game": "walk", "game_hash": "", "match_id": "match.abcdef", "seed": "",
+            "start_clock_ms": 1, "play_clock_ms": 1, "budget": "clock", "concurrency": 1,
+            "started_at": "", "duration_us": 1, "harness_us": 1, "ending": {"kind": "terminal"},
+            "n_steps": 2, "seats": [seat("left", "slow", 0), seat("right", "quick", 100)],
+            "steps": [[late, pass], [pass, pass]],
+        });
+        let facts = |text: &str| -> Vec<Expression> {
+            text.split(", ").map(|fact| fact.parse().unwrap()).collect()
+        };
+        Replay {
+            record: serde_json::from_value(record).unwrap(),
+            positions: vec![facts("(at 1), day"), facts("(at 2), day"), facts("(at 2), night")],
+            board: None,
+        }
+    }
+
+    fn check(typed: &str, shown: &[&str]) {
+        let mut out = Vec::new();
+        replay().converse(&mut typed.as_bytes(), &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        let is_place = |line: &&str| line.contains("> ") || line.starts_with("step");
+        let places: Vec<&str> = out.lines().filter(is_place).collect();
+        assert_eq!(places, shown, "typed {typed:?}: {out}");
+    }
+
+    #[test]
+    fn keys_go_through_the_match() {
+        check("\nn\nn\nq\n", &["0 of 2> step 1", "1 of 2> step 2", "2 of 2> step 2", "2 of 2> "]);
+        check(
+            "l\np\nf\n2\n99\n",
+            &[
+                "0 of 2> step 2",
+                "2 of 2> step 1",
+                "1 of 2> start",
+                "0 of 2> step 2",
+                "2 of 2> step 2",
+                "2 of 2> ",
+            ],
+        );
+        // What is not understood leaves everything as it is, with a hint.
+        let mut out = Vec::new();
+        replay().converse(&mut "x\n".as_bytes(), &mut out).unwrap();
+        assert!(String::from_utf8(out).unwrap().ends_with(&format!("0 of 2> {KEYS}\n0 of 2> \n")));
+    }
+
+    #[test]
+    fn a_match_without_a_board_lists_what_changed() {
+        let mut out = Vec::new();
+        replay().converse(&mut "n\nn\nq\n".as_bytes(), &mut out).unwrap();
+        expect_test::expect![[r#"
+            walk, job 7 (match.abcdef), 2 steps
+              left: slow
+              right: quick
+
+            start
+                (at 1) day
+
+            0 of 2> step 1
+              left: go  late_move
+              right: pass
+                +(at 2) -(at 1)
+
+            1 of 2> step 2
+              left: pass
+              right: pass
+                +night -day
+
+            terminal
+              left: 0 for slow
+              right: 100 for quick
+            2 of 2> "#]]
+        .assert_eq(&String::from_utf8(out).unwrap());
+    }
+}

@@ -1,0 +1,189 @@
+//! Matches as the page of a report steps through them: positions computed from
+//! the recorded moves, the board found in them, and the other facts.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use games::Expression;
+use results::record::{Ending, MatchRecord};
+use results::report::{Replay, ReplayBoard, ReplaySeat, ReplayStep};
+
+use crate::board::{self, Board};
+use crate::recorded::{RecordedError, RecordedRun, positions};
+
+/// Most bytes that the replays of a page take.
+const MAX_BYTES: usize = 700_000;
+/// Most bytes of one replay: a long match of a game with many facts would take
+/// the room of all others.
+const MAX_REPLAY_BYTES: usize = 200_000;
+
+/// Replays of `records`, each with the reason why it is shown, as far as there is
+/// room for them; and what to tell about those that are left out.
+pub fn drawn_replays<'a>(
+    run: &Path,
+    records: impl Iterator<Item = (&'a MatchRecord, &'a str)>,
+) -> (Vec<Replay>, Vec<String>) {
+    let mut records = records.peekable();
+    if records.peek().is_none() {
+        return (vec![], vec![]);
+    }
+    let mut recorded = match RecordedRun::open(run) {
+        Ok(recorded) => recorded,
+        Err(error) => {
+            return (vec![], vec![format!("No match can be replayed: failed to {}.", told(error))]);
+        }
+    };
+    let (mut replays, mut notes, mut n_bytes, mut n_left_out) = (vec![], vec![], 0, 0);
+    for (record, reason) in records {
+        match drawn_replay(&mut recorded, record, reason) {
+            Ok(replay) => {
+                let more = replay.n_bytes();
+                if more <= MAX_REPLAY_BYTES && n_bytes + more <= MAX_BYTES {
+                    n_bytes += more;
+                    replays.push(replay);
+                } else {
+                    n_left_out += 1;
+                }
+            }
+            Err(error) => {
+                let (job, told) = (record.job, told(error));
+                notes.push(format!("Match {job} cannot be replayed: failed to {told}."));
+            }
+        }
+    }
+    if n_left_out > 0 {
+        notes.push(format!(
+            "{n_left_out} of the matches worth replaying are too long for this page; \
+             `gamemaster replay` steps through them."
+        ));
+    }
+    (replays, notes)
+}
+
+/// An error and its causes in one line.
+fn told(error: RecordedError) -> String {
+    format!("{:#}", anyhow::Error::new(error))
+}
+
+/// One match.
+///
+/// # Errors
+/// If its game is not what it was, or its moves cannot be computed.
+pub fn drawn_replay(
+    run: &mut RecordedRun,
+    record: &MatchRecord,
+    reason: &str,
+) -> Result<Replay, RecordedError> {
+    let machine = run.machine(record)?;
+    let positions = positions(machine, record)?;
+    let game = machine.game();
+    let mut facts = Numbered::default();
+    let mut drawing = board::find(game, &positions).map(Drawing::new);
+    let mut steps = Vec::with_capacity(positions.len());
+    for (at, position) in positions.iter().enumerate() {
+        let mut step = ReplayStep::default();
+        if let Some(drawing) = &mut drawing {
+            step.cells = drawing.cells(position);
+        }
+        let is_shown = |fact: &Expression| {
+            drawing.as_ref().is_some_and(|drawing| drawing.board.place(fact).is_some())
+        };
+        let others = position.iter().filter(|fact| !is_shown(fact));
+        step.facts = others.map(|fact| facts.number(&fact.to_string())).collect();
+        if let Some(decisions) = at.checked_sub(1).and_then(|at| record.steps.get(at)) {
+            step.moves = decisions.iter().map(|decision| decision.executed.clone()).collect();
+            if decisions.iter().any(|decision| decision.fault.is_some()) {
+                let fault = |kind: results::record::FaultKind| kind.name().replace('_', " ");
+                step.faults = decisions
+                    .iter()
+                    .map(|decision| decision.fault.map(fault).unwrap_or_default())
+                    .collect();
+            }
+        }
+        steps.push(step);
+    }
+    let seats = record.seats.iter().map(|seat| ReplaySeat {
+        role: seat.role.clone(),
+        player: seat.player.clone(),
+        reward: seat.reward,
+    });
+    Ok(Replay {
+        job: record.job,
+        match_id: record.match_id.clone(),
+        game: record.game.clone(),
+        reason: reason.to_owned(),
+        ending: ending(&record.ending),
+        seats: seats.collect(),
+        board: drawing.map(Drawing::finish),
+        facts: facts.words,
+        steps,
+    })
+}
+
+fn ending(ending: &Ending) -> String {
+    match ending {
+        Ending::Terminal => "terminal".to_owned(),
+        Ending::StepLimit => "the step limit".to_owned(),
+        Ending::Aborted { reason } => format!("broken off ({reason})"),
+        Ending::GameError { reason } => format!("the rules failed ({reason})"),
+    }
+}
+
+/// Words by number, each once.
+#[derive(Default)]
+struct Numbered {
+    numbers: BTreeMap<String, u32>,
+    words: Vec<String>,
+}
+
+impl Numbered {
+    fn number(&mut self, word: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(word) {
+            return number;
+        }
+        let number = self.words.len() as u32;
+        self.numbers.insert(word.to_owned(), number);
+        self.words.push(word.to_owned());
+        number
+    }
+}
+
+/// A board, and the pieces met on it.
+struct Drawing {
+    board: Board,
+    /// What stands on a cell, by number; the first is nothing.
+    pieces: Numbered,
+    marks: Vec<String>,
+}
+
+impl Drawing {
+    fn new(board: Board) -> Self {
+        let mut pieces = Numbered::default();
+        pieces.number("");
+        Self { board, pieces, marks: vec![String::new()] }
+    }
+
+    /// The cells of a position, row by row from the top.
+    fn cells(&mut self, facts: &[Expression]) -> Vec<u32> {
+        let mut cells = vec![];
+        for row in self.board.cells(facts).into_iter().rev() {
+            for stack in row {
+                let marks: Vec<&str> = stack.iter().map(|piece| self.board.mark(piece)).collect();
+                let number = self.pieces.number(&stack.join(", "));
+                if number as usize == self.marks.len() {
+                    self.marks.push(marks.join("+"));
+                }
+                cells.push(number);
+            }
+        }
+        cells
+    }
+
+    fn finish(self) -> ReplayBoard {
+        ReplayBoard {
+            columns: self.board.columns().to_vec(),
+            rows: self.board.rows().iter().rev().cloned().collect(),
+            pieces: self.marks.into_iter().zip(self.pieces.words).collect(),
+        }
+    }
+}

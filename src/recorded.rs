@@ -1,0 +1,247 @@
+//! Matches played before: a run's records with the games they are of, and their
+//! positions computed anew from the moves.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use games::{Expression, Game, Prover, ReasoningError, State, StateMachine};
+use results::files::SPEC_LOCK;
+use results::journal::JournalError;
+use results::matches::each_match;
+use results::record::MatchRecord;
+
+use crate::game_source::{GameSourceError, edit_distance};
+use crate::spec::{self, Overrides, Spec, SpecError};
+
+/// A run's folder, read.
+pub struct RecordedRun {
+    folder: PathBuf,
+    spec: Spec,
+    /// A reasoner for each game asked for.
+    machines: BTreeMap<String, Box<dyn StateMachine>>,
+}
+
+/// Why a match cannot be shown. Messages fit after "failed to".
+#[derive(Debug, thiserror::Error)]
+pub enum RecordedError {
+    /// The folder holds no run, or not all of it.
+    #[error("find a run in {}: {} cannot be read", run.display(), SPEC_LOCK)]
+    Lock {
+        /// The folder.
+        run: PathBuf,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The spec cannot be read any more.
+    #[error("understand the run's spec")]
+    Spec(#[from] SpecError),
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// No match is called so.
+    #[error("find a match called `{name}` in {}, {}; a match is named by its job, job_id or match_id (columns of matches.csv)", run.display(), candidates(*n_matches, near))]
+    NoMatch {
+        /// What was asked for.
+        name: String,
+        /// Where.
+        run: PathBuf,
+        /// Matches there are.
+        n_matches: u64,
+        /// Those that are called nearly so.
+        near: Vec<String>,
+    },
+    /// Several matches are called so.
+    #[error("tell which match `{name}` is: it may be {}", alternatives(matches))]
+    Ambiguous {
+        /// What was asked for.
+        name: String,
+        /// What it may be; not all, if they are many.
+        matches: Vec<String>,
+    },
+    /// The rulesheet is not what it was.
+    #[error("show a match of `{game}`: its rulesheet has changed since it was played")]
+    Changed {
+        /// The game.
+        game: String,
+    },
+    /// The rulesheet does not validate any more.
+    #[error(transparent)]
+    Game(#[from] Box<GameSourceError>),
+    /// The rules cannot be computed.
+    #[error("compute `{game}`")]
+    Reasoning {
+        /// The game.
+        game: String,
+        /// Why.
+        #[source]
+        source: ReasoningError,
+    },
+    /// A recorded move is none of this game.
+    #[error("understand the move {played} of step {step}")]
+    Move {
+        /// As recorded.
+        played: String,
+        /// Steps before it.
+        step: usize,
+    },
+}
+
+fn candidates(n_matches: u64, near: &[String]) -> String {
+    match (n_matches, near) {
+        (0, _) => "which has none yet".to_owned(),
+        (1, near) => format!("whose only match is {}", near.join("")),
+        (_, []) => format!("which has {n_matches} others"),
+        (_, near) => format!("which has {n_matches} others, such as {}", alternatives(near)),
+    }
+}
+
+fn alternatives(names: &[String]) -> String {
+    match names {
+        [most @ .., last] if !most.is_empty() => format!("{} or {last}", most.join(", ")),
+        names => names.concat(),
+    }
+}
+
+impl RecordedRun {
+    /// Reads the spec of the run in `folder`.
+    ///
+    /// # Errors
+    /// If there is none, or its games are gone.
+    pub fn open(folder: &Path) -> Result<Self, RecordedError> {
+        let path = folder.join(SPEC_LOCK);
+        let text = std::fs::read_to_string(&path)
+            .map_err(|source| RecordedError::Lock { run: folder.to_owned(), source })?;
+        let spec = spec::read(&text, &path.display().to_string(), folder, &Overrides::default())?;
+        Ok(Self { folder: folder.to_owned(), spec, machines: BTreeMap::new() })
+    }
+
+    /// What was run.
+    #[must_use]
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The match that `name` means: a job's number, or a job's or match's id, or
+    /// the beginning of one.
+    ///
+    /// # Errors
+    /// If there is none or more than one, or the journal cannot be read.
+    pub fn find(&self, name: &str) -> Result<MatchRecord, RecordedError> {
+        let number: Option<u64> = name.parse().ok();
+        let mut exact = None;
+        let mut begun = Vec::new();
+        let mut near = Vec::new();
+        let mut n_matches = 0;
+        each_match(&self.folder, |record| {
+            n_matches += 1;
+            let ids = [record.job_id.as_str(), record.match_id.as_str(), hexadecimal(&record)];
+            if number == Some(record.job) || ids.contains(&name) {
+                exact = Some(record);
+                return ControlFlow::Break(());
+            }
+            if name.len() >= MIN_BEGINNING && ids.iter().any(|id| id.starts_with(name)) {
+                begun.push(record);
+            } else {
+                let by_id = |id: &&str| edit_distance(name, &id[..id.len().min(name.len())]);
+                let by_number = number.map(|number| number.abs_diff(record.job));
+                let by_id = ids.iter().map(by_id).min().unwrap_or(usize::MAX);
+                near.push((by_number.unwrap_or(by_id as u64), shown(&record)));
+                near.sort();
+                near.truncate(3);
+            }
+            // Two show that it is not clear which is meant, unless one is exact.
+            begun.truncate(3);
+            ControlFlow::Continue(())
+        })?;
+        if let Some(record) = exact {
+            return Ok(record);
+        }
+        let name = name.to_owned();
+        match begun.len() {
+            1 => Ok(begun.remove(0)),
+            0 => {
+                let near = near.into_iter().map(|(_, shown)| shown).collect();
+                Err(RecordedError::NoMatch { name, run: self.folder.clone(), n_matches, near })
+            }
+            _ => {
+                let matches = begun.iter().map(shown).collect();
+                Err(RecordedError::Ambiguous { name, matches })
+            }
+        }
+    }
+
+    /// A reasoner for the game of a match.
+    ///
+    /// # Errors
+    /// If its rulesheet is not what it was, or cannot be computed.
+    pub fn machine(
+        &mut self,
+        record: &MatchRecord,
+    ) -> Result<&mut dyn StateMachine, RecordedError> {
+        if !self.machines.contains_key(&record.game) {
+            let game = self.game(record)?;
+            let machine = Prover::new(game, self.spec.guards.clone())
+                .map_err(|source| RecordedError::Reasoning { game: record.game.clone(), source })?;
+            // Following a match asks too little for another reasoner to be worth making.
+            self.machines.insert(record.game.clone(), Box::new(machine));
+        }
+        Ok(&mut **self.machines.get_mut(&record.game).expect("it was put there just now"))
+    }
+
+    fn game(&self, record: &MatchRecord) -> Result<Arc<Game>, RecordedError> {
+        let changed = || RecordedError::Changed { game: record.game.clone() };
+        let mut entries = self.spec.games.iter();
+        let entry = entries.find(|entry| entry.source.name == record.game).ok_or_else(changed)?;
+        if entry.text_hash() != record.game_hash {
+            return Err(changed());
+        }
+        let checked = entry.source.clone().check(entry.reading);
+        let diagnostics = checked.diagnostics;
+        let broken = || Box::new(GameSourceError::Broken(Box::new(diagnostics)));
+        Ok(checked.game.ok_or_else(broken)?)
+    }
+}
+
+/// Letters of an id that may stand for it.
+const MIN_BEGINNING: usize = 4;
+
+/// A match's id without the word before it.
+fn hexadecimal(record: &MatchRecord) -> &str {
+    record.match_id.rsplit('.').next().unwrap_or_default()
+}
+
+fn shown(record: &MatchRecord) -> String {
+    format!("{} ({})", record.job, record.match_id)
+}
+
+/// The positions of a match, from the initial one to the last: the facts of each,
+/// in canonical order.
+///
+/// # Errors
+/// If a move is none of the game's, or the rules cannot be computed.
+pub fn positions(
+    machine: &mut dyn StateMachine,
+    record: &MatchRecord,
+) -> Result<Vec<Vec<Expression>>, RecordedError> {
+    let reasoning = |source| RecordedError::Reasoning { game: record.game.clone(), source };
+    let mut state = machine.initial_state().map_err(reasoning)?;
+    let mut positions = vec![machine.facts(&state)];
+    for (step, decisions) in record.steps.iter().enumerate() {
+        let mut joint_move = Vec::with_capacity(decisions.len());
+        for decision in decisions {
+            let expression: Option<Expression> = decision.executed.parse().ok();
+            let id = expression.and_then(|expression| machine.find_move(&expression));
+            joint_move.push(
+                id.ok_or_else(|| RecordedError::Move { played: decision.executed.clone(), step })?,
+            );
+        }
+        let mut next = State::default();
+        machine.next_state(&state, &joint_move, &mut next).map_err(reasoning)?;
+        state = next;
+        positions.push(machine.facts(&state));
+    }
+    Ok(positions)
+}

@@ -1,0 +1,59 @@
+//! `gamemaster sweep`: one experiment under several budgets.
+
+use crate::workspace::Workspace;
+
+const SPEC: &str = r#"
+name = "swept"
+blocks = 2
+games = ["tic_tac_toe", "nim"]
+clocks = { play = "20ms" }
+[[players]]
+kind = "alpha_beta"
+[[players]]
+kind = "random"
+"#;
+
+#[test]
+fn players_play_under_each_budget() {
+    let workspace = Workspace::with_spec(SPEC);
+    let command = ["sweep", "spec.toml", "--nodes", "10,1e2,400", "--out", "out"];
+    let ran = workspace.run(&[&command[..], &["--format", "csv", "--quiet"]].concat()).code(0);
+    let csv = ran.stdout();
+    let budgets: Vec<&str> = csv
+        .lines()
+        .filter_map(|line| line.strip_prefix("alpha_beta,nodes,")?.split(',').next())
+        .collect();
+    assert_eq!(budgets, ["10", "100", "400"], "{csv}");
+    // Found again, and told in another form.
+    let journal = workspace.read("out/journal.jsonl");
+    let text = workspace.run(&command).code(0).stdout();
+    assert!(text.contains("Strength against time") && text.contains("400 nodes"), "{text}");
+    assert!(text.contains("What a doubling is worth"), "{text}");
+    assert_eq!(workspace.read("out/journal.jsonl"), journal);
+    let json = workspace.run(&[&command[..], &["--json"]].concat()).code(0).stdout();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["players"][0]["at"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn clocks_are_swept_too_and_a_plan_is_told() {
+    let workspace = Workspace::with_spec(SPEC);
+    let command = ["sweep", "spec.toml", "--play-clock", "5ms,10ms", "--out", "out"];
+    let told = workspace.run(&[&command[..], &["--dry-run"]].concat()).code(0).stdout();
+    assert!(told.contains("+ 5ms a move") && told.contains("+ 10ms a move"), "{told}");
+    assert!(!workspace.path("out").exists());
+}
+
+#[test]
+fn bad_budgets_have_one_clear_answer() {
+    let workspace = Workspace::with_spec(SPEC);
+    let check = |arguments: &[&str], message: &str| {
+        let ran = workspace.run(&[&["sweep", "spec.toml"], arguments].concat()).code(2);
+        assert!(ran.stderr().contains(message), "{message}: {}", ran.stderr());
+    };
+    check(&["--nodes", "0"], "expected a whole number from 1");
+    check(&["--nodes", "1e3,1e3"], "the same clocks and budget are given twice");
+    check(&["--play-clock", "soon"], "expected a time such as 200ms");
+    let ran = workspace.run(&["sweep", "none.toml"]).code(2);
+    assert!(ran.stderr().contains("cannot read the spec none.toml"), "{}", ran.stderr());
+}
