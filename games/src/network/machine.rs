@@ -336,7 +336,7 @@ impl StateMachine for NetworkMachine {
             count("facts", network.n_facts()),
             count("moves", network.n_moves()),
             count("conjunctions", network.graph.n_ands()),
-            count("gates", wiring.n_gates()),
+            count("gates", wiring.n_real_gates()),
             count("gate_inputs", wiring.n_edges()),
             count("goal_conjunctions", goals.n_ands()),
             count("percept_conjunctions", percepts.n_ands()),

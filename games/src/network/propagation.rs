@@ -109,7 +109,7 @@ impl Wiring {
     }
 
     /// Number of gates with inputs.
-    pub(crate) fn n_gates(&self) -> usize {
+    pub(crate) fn n_real_gates(&self) -> usize {
         self.n_real_gates
     }
 
@@ -446,6 +446,6 @@ mod tests {
         let all = graph.all(&mut literals);
         assert_eq!(graph.n_ands(), 7);
         let wiring = Wiring::new(&graph, &[all], 1);
-        assert_eq!((wiring.n_gates(), wiring.n_edges()), (1, 8));
+        assert_eq!((wiring.n_real_gates(), wiring.n_edges()), (1, 8));
     }
 }
