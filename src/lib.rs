@@ -12,6 +12,7 @@
 pub mod cli;
 pub mod commands;
 pub mod consumers;
+pub mod course;
 pub mod diagnostics;
 pub mod event;
 pub mod exit_code;

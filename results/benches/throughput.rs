@@ -86,6 +86,7 @@ fn header() -> Header {
         spec_hash: "bench".into(),
         timings: true,
         notes: vec![],
+        formats: None,
     }
 }
 
@@ -115,6 +116,7 @@ fn record() -> MatchRecord {
         block: 0,
         lap: 3,
         rotation: 1,
+        round: None,
         attempt: 1,
         game: String::new(),
         game_hash: "0123456789abcdef0123456789abcdef".into(),

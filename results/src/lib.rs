@@ -11,6 +11,7 @@
 pub mod bootstrap;
 mod evidence;
 pub mod files;
+pub mod formats;
 mod histogram;
 mod index;
 pub mod journal;

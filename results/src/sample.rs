@@ -16,6 +16,7 @@ pub(crate) fn header(timings: bool) -> Header {
         spec_hash: "5eed".into(),
         timings,
         notes: vec![],
+        formats: None,
     }
 }
 
@@ -69,6 +70,7 @@ pub(crate) fn record(job: u64, game: &str, players: [&str; 2], rewards: [u8; 2])
         block: job / 2,
         lap: (job / 12) as u32,
         rotation: (job % 2) as u32,
+        round: None,
         attempt: 1,
         game: game.into(),
         game_hash: format!("hash-of-{game}"),

@@ -246,6 +246,7 @@ fn setup(
             clocks,
             budget,
             seed: arguments.seed,
+            round: None,
         }),
     }
 }
