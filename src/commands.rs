@@ -5,5 +5,6 @@ pub mod play;
 pub mod players;
 pub mod report;
 pub mod run;
+mod run_course_plan;
 mod run_plan;
 pub mod serve;

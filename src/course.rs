@@ -18,6 +18,8 @@ mod matching;
 mod neighbours;
 mod outline;
 mod swiss;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

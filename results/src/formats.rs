@@ -18,6 +18,7 @@ pub mod outcomes;
 pub mod proceedings;
 pub mod race;
 pub mod standing;
+pub mod summary;
 pub mod swiss;
 pub mod table;
 

@@ -19,6 +19,8 @@ use polars::prelude::PolarsError;
 use crate::bootstrap::Bootstrap;
 use crate::evidence::{Clock, Evidence};
 use crate::files;
+use crate::formats::proceedings;
+use crate::formats::summary::summaries;
 use crate::journal::JournalError;
 use counts::{balance, count_blocks, cross_table, faults, goal_flags, timing, unscored};
 use frame::frame;
@@ -50,8 +52,13 @@ pub enum StandingsError {
 /// # Errors
 /// If the journal cannot be read or is damaged.
 pub fn standings(run: &Path, bootstrap: &Bootstrap) -> Result<Standings, StandingsError> {
-    let evidence = Evidence::read(&run.join(files::JOURNAL))?;
-    Ok(compute(evidence, bootstrap)?)
+    let journal = run.join(files::JOURNAL);
+    let mut standings = compute(Evidence::read(&journal)?, bootstrap)?;
+    if standings.header.formats.is_some() {
+        let proceedings = proceedings::read(&journal)?;
+        standings.stages = proceedings.as_ref().map_or(vec![], summaries);
+    }
+    Ok(standings)
 }
 
 fn compute(mut evidence: Evidence, bootstrap: &Bootstrap) -> Result<Standings, PolarsError> {
@@ -76,6 +83,7 @@ fn compute(mut evidence: Evidence, bootstrap: &Bootstrap) -> Result<Standings, P
         level: bootstrap.level,
         games: evidence.games.clone(),
         clocks: evidence.clocks.iter().map(Clock::to_string).collect(),
+        stages: vec![],
         players: players(&evidence, &records, &sampled, &order, bootstrap),
         by_game: by_game(&evidence, &sampled, &order, bootstrap),
         by_role: by_role(&evidence, &sampled, &order, bootstrap),

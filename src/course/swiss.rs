@@ -74,7 +74,8 @@ fn groups(mut ranked: Vec<&SwissRow>, n_seats: usize) -> Vec<Vec<u32>> {
         let n_level = 1 + ranked.iter().filter(|row| row.half_points == first.half_points).count();
         let mut group = vec![first];
         for seat in 1..n_seats {
-            let wanted = (seat * n_level / n_seats).saturating_sub(1);
+            // Those of the group that stood before are taken out.
+            let wanted = (seat * n_level / n_seats).saturating_sub(seat);
             let cost = |&index: &usize| {
                 let met: usize = group.iter().map(|row| n_met(row, ranked[index])).sum();
                 (met, index.abs_diff(wanted), index)
@@ -150,7 +151,9 @@ mod tests {
         assert_eq!(rounds[0], [[0, 2], [1, 3]]);
         // 0, 1 and 4 have a point; 3 is the lowest without a bye.
         assert_eq!(rounds[1], [[0, 1], [4, 2]]);
-        assert_eq!(rounds[2], [[0, 4], [1, 3]]);
+        // 2 has beaten 4; all but 0 have one point, and 2 is the lowest without a bye
+        // among them, so that 0 has to meet one with less that it has not met.
+        assert_eq!(rounds[2], [[0, 3], [1, 4]]);
     }
 
     #[test]

@@ -268,6 +268,10 @@ pub(super) struct Source<'a> {
 
 impl Source<'_> {
     pub(super) fn error(&self, span: Range<usize>, message: impl Into<String>) -> SpecError {
+        if span.is_empty() {
+            // Of the command line.
+            return self.whole(message);
+        }
         let line = self.text[..span.start.min(self.text.len())].matches('\n').count() + 1;
         SpecError::At { origin: self.origin.to_owned(), line, message: message.into() }
     }

@@ -47,7 +47,7 @@ impl Outcomes {
                 }
                 let lean: LeanMatch<'_> = serde_json::from_slice(line)?;
                 let rewards = lean.seats.iter().map(|seat| seat.reward);
-                outcomes.insert(&lean.job_id, &lean.ending, rewards);
+                outcomes.take(&lean.job_id, &lean.ending, rewards);
                 Ok(())
             })?
             .is_some()
@@ -58,14 +58,18 @@ impl Outcomes {
     /// Takes in one more record.
     pub fn add(&mut self, record: &MatchRecord) {
         let rewards = record.seats.iter().map(|seat| seat.reward);
-        self.insert(&record.job_id, &record.ending, rewards);
+        self.take(&record.job_id, &record.ending, rewards);
     }
 
-    fn insert(&mut self, job: &str, ending: &Ending, rewards: impl Iterator<Item = Option<u8>>) {
+    fn take(&mut self, job_id: &str, ending: &Ending, rewards: impl Iterator<Item = Option<u8>>) {
         if ending.is_done() {
-            let outcome = (*ending == Ending::Terminal).then(|| rewards.collect());
-            self.0.insert(job.to_owned(), outcome);
+            self.insert(job_id, (*ending == Ending::Terminal).then(|| rewards.collect()));
         }
+    }
+
+    /// Says how the match of a job ended.
+    pub fn insert(&mut self, job_id: &str, outcome: Outcome) {
+        self.0.insert(job_id.to_owned(), outcome);
     }
 
     /// The outcome of the job with this id; `None` if it is not done.

@@ -104,12 +104,19 @@ impl Race {
     }
 }
 
+/// What blocks of one of two players have in common to be compared: the game,
+/// the repetition and the others.
+type Alike = (u32, u32, Vec<u32>);
+
+/// A mean reward; `None` if the block does not count.
+type Reward = Option<f64>;
+
 /// How much better `a` did than `b`, as scores from 0 to 1 with weights: a
 /// score for each block of both, and for each two blocks of one of them that
 /// differ in nothing else.
 fn differences(a: u32, b: u32, blocks: &[PlayedBlock]) -> Vec<(f64, f64)> {
     let mut found: Vec<(u32, f64)> = vec![];
-    let mut alone: BTreeMap<(u32, u32, Vec<u32>), [Option<Option<f64>>; 2]> = BTreeMap::new();
+    let mut alone: BTreeMap<Alike, [Option<Reward>; 2]> = BTreeMap::new();
     for block in blocks {
         let reward = |player: u32| {
             let at = block.players.iter().position(|&other| other == player)?;
@@ -142,7 +149,7 @@ fn differences(a: u32, b: u32, blocks: &[PlayedBlock]) -> Vec<(f64, f64)> {
 }
 
 /// A difference of rewards from 0 to 1; none if one of them does not count.
-fn difference(a: Option<f64>, b: Option<f64>) -> f64 {
+fn difference(a: Reward, b: Reward) -> f64 {
     match (a, b) {
         (Some(a), Some(b)) => ((a - b + 100.0) / 200.0).clamp(0.0, 1.0),
         _ => 0.5,

@@ -12,6 +12,8 @@ pub struct SwissRow {
     /// In each encounter a player beaten counts 2 and a level one 1, so that a
     /// whole point is 2 for each other player of a match. A bye is a whole point.
     pub half_points: u32,
+    /// Half points of a whole point.
+    pub whole: u32,
     /// Buchholz: the half points of all opponents together. A bye adds nothing.
     pub buchholz: u32,
     /// Mean over encounters of the own mean reward less the others', points; 0
@@ -46,10 +48,19 @@ pub fn table(entrants: &[u32], n_seats: u32, rounds: &[Vec<PlayedBlock>]) -> Vec
     rows
 }
 
+impl SwissRow {
+    /// Half points as points.
+    #[must_use]
+    pub fn points(&self, half_points: u32) -> f64 {
+        f64::from(half_points) / f64::from(self.whole)
+    }
+}
+
 fn row(player: u32, n_seats: u32, rounds: &[Vec<Encounter>]) -> SwissRow {
     let mut row = SwissRow {
         player,
         half_points: 0,
+        whole: 2 * (n_seats - 1),
         buchholz: 0,
         margin: 0.0,
         n_byes: 0,
@@ -67,7 +78,7 @@ fn row(player: u32, n_seats: u32, rounds: &[Vec<Encounter>]) -> SwissRow {
             }
             None => {
                 row.n_byes += 1;
-                2 * (n_seats - 1)
+                row.whole
             }
         };
         row.half_points += half_points;
