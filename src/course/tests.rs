@@ -54,8 +54,8 @@ fn finish(job: &Job, chance: u64, outcomes: &mut Outcomes) {
         Some(player) if Some(drawn(*player)) == best => Some(100),
         Some(_) => Some(0),
     };
-    let scored = Fingerprint::of("scored").number(chance).text(&job.id).seed() % 50 > 0;
-    outcomes.insert(&job.id, scored.then(|| job.seats.iter().map(reward).collect()));
+    let void = Fingerprint::of("scored").number(chance).text(&job.id).seed().is_multiple_of(50);
+    outcomes.insert(&job.id, (!void).then(|| job.seats.iter().map(reward).collect()));
 }
 
 /// All rounds and jobs, played to the end.
@@ -87,7 +87,7 @@ fn stages() -> impl Strategy<Value = Vec<Stage>> {
     let stage = (format, 1u32..3, any::<bool>()).prop_map(|(format, laps, raced)| {
         let is_table = matches!(format, Format::RoundRobin | Format::Gauntlet { .. });
         let race = (raced && is_table).then(RaceRule::default);
-        Stage { format, laps: laps * if race.is_some() { 20 } else { 1 }, best: None, race }
+        Stage { format, laps: laps * if race.is_some() { 6 } else { 1 }, best: None, race }
     });
     (prop::collection::vec(stage, 1..4), 4u32..6).prop_map(|(mut stages, best)| {
         if stages.len() > 1 {
@@ -98,12 +98,12 @@ fn stages() -> impl Strategy<Value = Vec<Stage>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn jobs_are_numbered_in_whole_blocks_and_never_twice(
         stages in stages(),
-        n_players in 5usize..8,
+        n_players in 5usize..7,
         n_games in 1usize..3,
         chance: u64,
     ) {
@@ -145,7 +145,7 @@ proptest! {
         chance: u64,
         order: u64,
     ) {
-        let course = course(plan(&[2, 2], 6), &stages);
+        let course = course(plan(&[2], 5), &stages);
         let (_, jobs) = play(&course, chance);
         let known = |outcomes: &Outcomes| -> Vec<Job> {
             let rounds = course.rounds(outcomes);
@@ -161,7 +161,7 @@ proptest! {
                 break;
             }
             order_by_seed(&mut missing, order);
-            let n = missing.len().div_ceil(2);
+            let n = (2 * missing.len()).div_ceil(3);
             missing[..n].iter().for_each(|job| finish(job, chance, &mut outcomes));
         }
         prop_assert_eq!(outcomes.len(), jobs.len());
@@ -185,8 +185,8 @@ fn the_first_round_robin_is_the_one_of_the_schedule() {
 
 #[test]
 fn a_race_leaves_the_survivors_jobs_as_they_were() {
-    let plan = Plan { laps: 60, ..plan(&[2, 2], 5) };
-    let raced = Stage { race: Some(RaceRule::default()), ..Stage::round_robin(60) };
+    let plan = Plan { laps: 30, ..plan(&[2, 2], 5) };
+    let raced = Stage { race: Some(RaceRule::default()), ..Stage::round_robin(30) };
     let (rounds, played) = play(&course(plan.clone(), &[raced]), 2);
     let last = &rounds[rounds.len() - 1];
     let survivors: BTreeSet<usize> =
@@ -205,7 +205,7 @@ fn a_race_leaves_the_survivors_jobs_as_they_were() {
 #[test]
 fn a_gauntlet_may_be_raced() {
     let format = Format::Gauntlet { challengers: 1 };
-    let raced = Stage { race: Some(RaceRule::default()), ..stage(format, 80) };
+    let raced = Stage { race: Some(RaceRule::default()), ..stage(format, 40) };
     let (rounds, jobs) = play(&course(plan(&[2, 2], 6), &[raced]), 3);
     assert!(jobs.iter().all(|job| job.seats.contains(&Some(0))));
     let last = &rounds[rounds.len() - 1].blocks;
