@@ -733,6 +733,15 @@ mod tests {
         assert!(matches!(Schedule::new(plan), Err(ScheduleError::NothingToPlay { .. })));
     }
 
+    /// Journals refer to jobs by these ids: with others no run could be resumed.
+    #[test]
+    fn ids_of_jobs_do_not_change_between_versions() {
+        let schedule = Schedule::new(plan(&[(2, 1), (3, 2)], 4, 1, 2)).unwrap();
+        let ids: Vec<String> =
+            [0, 1, 30].iter().map(|&number| schedule.job(number).unwrap().id).collect();
+        assert_eq!(ids, ["583bf192592d69718de3", "fe88d6cfd30eb6b5c5b9", "9cdfc7013d1de1f5fc5e"]);
+    }
+
     #[test]
     fn a_huge_schedule_is_not_laid_out_in_memory() {
         let schedule = Schedule::new(plan(&[(2, 1)], 2, 1, u32::MAX)).unwrap();

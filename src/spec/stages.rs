@@ -151,7 +151,15 @@ impl Source<'_> {
         let format = match word {
             RoundRobin => Format::RoundRobin,
             Gauntlet => {
-                Format::Gauntlet { challengers: number(&table.challengers, "challengers", 1)? }
+                let challengers = number(&table.challengers, "challengers", 1)?;
+                if challengers as usize >= n_players && n_players > 1 {
+                    let span = table.challengers.as_ref().map_or(0..0, Spanned::span);
+                    let message = format!(
+                        "challengers = {challengers}: of {n_players} players some must be left to be met"
+                    );
+                    return Err(self.error(span, message));
+                }
+                Format::Gauntlet { challengers }
             }
             Swiss => Format::Swiss { rounds: number(&table.rounds, "rounds", halvings)? },
             Ladder => Format::Ladder { rounds: number(&table.rounds, "rounds", LADDER_ROUNDS)? },

@@ -12,6 +12,8 @@ mod breakdowns;
 #[cfg(test)]
 mod fake_player;
 #[cfg(test)]
+mod formats;
+#[cfg(test)]
 mod game_commands;
 #[cfg(test)]
 mod interrupts;
