@@ -24,10 +24,13 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use results::formats::ladder::LadderRow;
 use results::formats::outcomes::Outcomes;
 use results::formats::race::Race;
 use results::formats::standing::{Standing, runners_race, standing};
-use results::formats::{Format, PlayedBlock, RoundId, RoundRecord, Stage, knockout, ladder};
+use results::formats::{
+    Format, PlayedBlock, RoundId, RoundRecord, Stage, encounters, knockout, ladder,
+};
 
 use crate::fingerprint::Fingerprint;
 use crate::schedule::{Block, Job, MatchPlace, Pairings, Plan, Schedule, order_by_seed};
@@ -169,6 +172,10 @@ pub struct Walk {
     /// The blocks of its rounds that are finished, further laps counted.
     played: Vec<Vec<PlayedBlock>>,
     race: Option<Race>,
+    /// In the order of seeds; of a ladder only.
+    ladder: Vec<LadderRow>,
+    /// Rounds of a ladder in which two met, by the smaller number first.
+    n_rounds_met: BTreeMap<[u32; 2], u32>,
     /// Blocks by game and players: before the stage, and up to now.
     met_before: BTreeMap<(usize, Vec<usize>), u32>,
     met: BTreeMap<(usize, Vec<usize>), u32>,
@@ -188,6 +195,8 @@ impl Walk {
             entrants,
             played: vec![],
             race: None,
+            ladder: vec![],
+            n_rounds_met: BTreeMap::new(),
             met_before: BTreeMap::new(),
             met: BTreeMap::new(),
             n_jobs: 0,
@@ -217,6 +226,14 @@ impl Walk {
         self.n_blocks += round.blocks.len() as u64;
         if let Some(race) = &mut self.race {
             race.add_lap(&blocks);
+        }
+        if let Format::Ladder { .. } = round.format {
+            self.ladder = ladder::after(&self.ladder, &blocks);
+            for met in encounters(&blocks) {
+                if let [a, b] = met.players[..] {
+                    *self.n_rounds_met.entry([a, b]).or_default() += 1;
+                }
+            }
         }
         self.played.push(blocks);
         self.find_round();
@@ -256,6 +273,8 @@ impl Walk {
         self.race = runners_race(stage, &self.entrants);
         self.met_before.clone_from(&self.met);
         self.played.clear();
+        self.ladder = ladder::ladder(&self.entrants, &[]);
+        self.n_rounds_met.clear();
     }
 
     /// Finds the next round, in this stage or the next that has one.
@@ -294,19 +313,14 @@ impl Walk {
                 swiss::pair(&rows, self.course.plan.n_seats(0))
             }
             Format::Ladder { .. } => {
-                let rows = ladder::ladder(&self.entrants, &self.played);
-                neighbours::pair(&rows, |a, b| self.n_rounds_met(a, b))
+                let mut rows = self.ladder.clone();
+                // Stable: equals stay in the order of seeds.
+                rows.sort_by(|a, b| b.rating.total_cmp(&a.rating));
+                let n_met = |a: u32, b: u32| self.n_rounds_met.get(&[a.min(b), a.max(b)]).copied();
+                neighbours::pair(&rows, |a, b| n_met(a, b).unwrap_or(0))
             }
         };
         Some(self.round_of(n_played + 1, 0, pairs))
-    }
-
-    /// Rounds of this stage in which two met.
-    fn n_rounds_met(&self, a: u32, b: u32) -> u32 {
-        let met = |round: &&Vec<PlayedBlock>| {
-            round.iter().any(|block| block.players.contains(&a) && block.players.contains(&b))
-        };
-        self.played.iter().filter(met).count() as u32
     }
 
     /// A round in which each of these sets plays the stage's laps of every game.

@@ -36,33 +36,32 @@ fn n_met(a: &SwissRow, b: &SwissRow) -> usize {
 
 fn pairs(mut ranked: Vec<&SwissRow>) -> Vec<Vec<u32>> {
     // The fewest meetings with which everybody can be paired.
-    let allowed = (0..)
-        .find(|&most| {
-            has_perfect_matching(ranked.len(), |a, b| n_met(ranked[a], ranked[b]) <= most)
-        })
-        .expect("with all meetings allowed everybody can be paired");
+    let allowed = (0..).find(|&most| can_be_paired(&ranked, most));
+    let allowed = allowed.expect("with all meetings allowed everybody can be paired");
     let mut pairs = vec![];
     while !ranked.is_empty() {
         let first = ranked.remove(0);
         let n_level = ranked.iter().filter(|row| row.half_points == first.half_points).count();
         // As many as stand in the lower half of the level ones, the first counted.
         let half = n_level.div_ceil(2).saturating_sub(1);
-        let order = (half..n_level).chain((0..half).rev()).chain(n_level..ranked.len());
+        let mut order = (half..n_level).chain((0..half).rev()).chain(n_level..ranked.len());
         let fits = |&index: &usize| {
-            let others: Vec<&SwissRow> = ranked
-                .iter()
-                .enumerate()
-                .filter(|(at, _)| *at != index)
-                .map(|(_, row)| *row)
-                .collect();
-            n_met(first, ranked[index]) <= allowed
-                && has_perfect_matching(others.len(), |a, b| n_met(others[a], others[b]) <= allowed)
+            let mut others = ranked.clone();
+            let second = others.remove(index);
+            n_met(first, second) <= allowed && can_be_paired(&others, allowed)
         };
-        let mut order = order;
         let index = order.find(fits).expect("everybody can still be paired");
         pairs.push(vec![first.player, ranked.remove(index).player]);
     }
     pairs
+}
+
+/// Whether all can be paired so that no two have met more often than that.
+fn can_be_paired(rows: &[&SwissRow], most: usize) -> bool {
+    // With so many that they have not met there is a way: see there.
+    let n_met_most = rows.iter().map(|row| row.opponents.len()).max().unwrap_or(0);
+    rows.len() >= 2 * (n_met_most + 1)
+        || has_perfect_matching(rows.len(), |a, b| n_met(rows[a], rows[b]) <= most)
 }
 
 /// Groups of more than two: the highest player, and in each share of the level

@@ -40,14 +40,19 @@ pub fn ladder(entrants: &[u32], rounds: &[Vec<PlayedBlock>]) -> Vec<LadderRow> {
         won: [0; 3],
         n_byes: 0,
     };
-    let mut rows: Vec<LadderRow> = entrants.iter().map(row).collect();
-    for round in rounds {
-        let before = rows.clone();
-        for row in &mut rows {
-            after_round(row, &before, round);
-        }
-    }
+    let rows: Vec<LadderRow> = entrants.iter().map(row).collect();
+    let mut rows = rounds.iter().fold(rows, |rows, round| after(&rows, round));
+    let seed = |player: u32| entrants.iter().position(|&other| other == player);
+    rows.sort_by_key(|row| seed(row.player));
     rows.sort_by(|a, b| b.rating.total_cmp(&a.rating));
+    rows
+}
+
+/// A ladder after one more round, in the same order.
+#[must_use]
+pub fn after(before: &[LadderRow], round: &[PlayedBlock]) -> Vec<LadderRow> {
+    let mut rows = before.to_vec();
+    rows.iter_mut().for_each(|row| after_round(row, before, round));
     rows
 }
 

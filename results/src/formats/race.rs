@@ -60,10 +60,19 @@ impl Race {
     /// Takes in the blocks of one more lap, and drops who is hopeless.
     pub fn add_lap(&mut self, blocks: &[PlayedBlock]) {
         self.n_laps += 1;
+        let mut of_player: BTreeMap<u32, Vec<&PlayedBlock>> = BTreeMap::new();
+        for block in blocks {
+            block
+                .players
+                .iter()
+                .for_each(|&player| of_player.entry(player).or_default().push(block));
+        }
+        let of = |player: u32| of_player.get(&player).into_iter().flatten().copied();
         for &a in &self.running {
             for &b in &self.running {
                 if let Some(gambler) = self.gamblers.get_mut(&(a, b)) {
-                    gambler.add_lap(&differences(a, b, blocks));
+                    let of_b_alone = of(b).filter(|block| !block.players.contains(&a));
+                    gambler.add_lap(&differences(a, b, of(a).chain(of_b_alone)));
                 }
             }
         }
@@ -114,7 +123,11 @@ type Reward = Option<f64>;
 /// How much better `a` did than `b`, as scores from 0 to 1 with weights: a
 /// score for each block of both, and for each two blocks of one of them that
 /// differ in nothing else.
-fn differences(a: u32, b: u32, blocks: &[PlayedBlock]) -> Vec<(f64, f64)> {
+fn differences<'a>(
+    a: u32,
+    b: u32,
+    blocks: impl Iterator<Item = &'a PlayedBlock>,
+) -> Vec<(f64, f64)> {
     let mut found: Vec<(u32, f64)> = vec![];
     let mut alone: BTreeMap<Alike, [Option<Reward>; 2]> = BTreeMap::new();
     for block in blocks {
@@ -235,8 +248,8 @@ mod tests {
             other(1, block(1, 2, [100.0, 0.0])),
         ];
         let expected = [(1.0, 1.0), (0.0, 1.0), (0.75, 1.0), (0.5, 1.0)];
-        assert_eq!(differences(0, 1, &blocks), expected);
+        assert_eq!(differences(0, 1, blocks.iter()), expected);
         let expected = [(0.0, 0.5), (1.0, 1.0), (0.25, 0.5)];
-        assert_eq!(differences(1, 0, &blocks[..4]), expected);
+        assert_eq!(differences(1, 0, blocks[..4].iter()), expected);
     }
 }
