@@ -268,7 +268,7 @@ pub(super) struct Source<'a> {
 
 impl Source<'_> {
     pub(super) fn error(&self, span: Range<usize>, message: impl Into<String>) -> SpecError {
-        if span.is_empty() {
+        if span == (0..0) {
             // Of the command line.
             return self.whole(message);
         }
