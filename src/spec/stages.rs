@@ -240,7 +240,9 @@ fn overridden(mut top: StageTable, overrides: &Overrides) -> StageTable {
         if top.format.as_ref().is_some_and(|own| *own.get_ref() != format)
             || top.format.is_none() && format != FormatWord::default()
         {
-            top = StageTable { race: top.race, ..StageTable::default() };
+            let may_race = matches!(format, FormatWord::RoundRobin | FormatWord::Gauntlet);
+            let race = top.race.filter(|_| may_race);
+            top = StageTable { race, ..StageTable::default() };
         }
         top.format = Some(Spanned::new(at_command_line.clone(), format));
     }

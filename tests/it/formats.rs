@@ -263,6 +263,10 @@ fn a_dry_run_tells_what_is_known_beforehand() {
     let ran = workspace.run(&["run", "spec.toml", "--dry-run", "--format", "gauntlet"]).code(0);
     // 5 opponents, 2 seats, 2 games.
     assert!(ran.stdout().starts_with("20 matches in 10 blocks"), "{}", ran.stdout());
+    // What the spec says of another format does not count.
+    workspace.write("spec.toml", &spec("race = true\nchallengers = 2\nformat = \"gauntlet\""));
+    let ran = workspace.run(&["run", "spec.toml", "--dry-run", "--format", "swiss"]).code(0);
+    assert!(ran.stdout().starts_with("at most 36 matches"), "{}", ran.stdout());
 }
 
 fn check_error(what: &str, arguments: &[&str], expected: Expect) {
