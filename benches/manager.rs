@@ -70,6 +70,7 @@ fn setup(game: &Arc<PreparedGame>, source: &PlayerSource, seed: u64) -> MatchSet
         clocks,
         budget: Budget::Clock,
         seed,
+        round: None,
     };
     MatchSetup {
         job: Arc::new(job),

@@ -67,7 +67,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Play a round robin and write its results.
+    /// Play a tournament and write its results.
     Run(commands::run::Arguments),
     /// Play one match and print it as it goes.
     Play(commands::play::Arguments),

@@ -10,6 +10,7 @@ pub mod regress;
 pub mod replay;
 pub mod report;
 pub mod run;
+mod run_course_plan;
 mod run_name;
 mod run_plan;
 pub mod serve;

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use results::formats::{Format, RoundId};
 use results::record::{Ending, FaultKind, GoalFlag};
 
 use crate::schedule::Job;
@@ -62,6 +63,8 @@ pub enum StopReason {
     Completed,
     /// A consumer or the user asked for it.
     Interrupted,
+    /// Matches were broken off, and what comes next follows from them.
+    Paused,
 }
 
 /// The kinds of events. `job` is the number of the job in its schedule.
@@ -69,9 +72,25 @@ pub enum StopReason {
 pub enum EventKind {
     /// The first event.
     TournamentStarted {
-        /// Jobs to be played here, those done before included.
+        /// Jobs to be played here, those done before included; the most there can
+        /// be if later ones follow from results.
         n_jobs: u64,
         /// Jobs that an earlier run has finished.
+        n_done: u64,
+    },
+    /// A round begins, or goes on.
+    RoundStarted {
+        /// Which one.
+        round: RoundId,
+        /// The format of its stage.
+        format: Format,
+        /// Rounds of the stage, at most.
+        n_rounds: u32,
+        /// Stages of the tournament.
+        n_stages: u32,
+        /// Matches of the round.
+        n_jobs: u64,
+        /// Those that an earlier run has finished.
         n_done: u64,
     },
     /// A match begins.

@@ -13,6 +13,7 @@ pub mod board;
 pub mod cli;
 pub mod commands;
 pub mod consumers;
+pub mod course;
 pub mod diagnostics;
 pub mod drawn_replay;
 pub mod event;

@@ -11,13 +11,16 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use results::files::{JOURNAL, SPEC_LOCK};
+use results::formats::outcomes::Outcomes;
 use results::journal::{JobState, Journal, JournalError, JournalWriter, Torn};
 use results::partition::Partition;
 use results::record::{FORMAT_VERSION, Header};
 
-use crate::schedule::Schedule;
+use crate::course::Course;
+use crate::schedule::{Job, Schedule};
 use crate::spec::{Spec, differences, lock_text};
 
 /// Why a folder cannot hold this run.
@@ -76,6 +79,36 @@ fn told(differences: &[String]) -> String {
     format!("they differ in {}", differences.join(", "))
 }
 
+/// What a run plays.
+#[derive(Clone, Copy)]
+pub enum Jobs<'a> {
+    /// All of a schedule.
+    Schedule(&'a Schedule),
+    /// Rounds that follow from results.
+    Course(&'a Arc<Course>),
+}
+
+impl<'a> From<&'a Schedule> for Jobs<'a> {
+    fn from(schedule: &'a Schedule) -> Self {
+        Self::Schedule(schedule)
+    }
+}
+
+impl Jobs<'_> {
+    /// The jobs that are known when these are done.
+    fn for_each(self, outcomes: &Outcomes, mut take: impl FnMut(Job)) {
+        match self {
+            Self::Schedule(schedule) => schedule.jobs().for_each(take),
+            Self::Course(course) => {
+                course
+                    .rounds(outcomes)
+                    .iter()
+                    .for_each(|round| course.jobs(round).for_each(&mut take));
+            }
+        }
+    }
+}
+
 /// A folder that is ours to write.
 pub struct RunFolder {
     /// Where it is.
@@ -84,10 +117,13 @@ pub struct RunFolder {
     pub writer: JournalWriter,
     /// What the journal holds already, by job id.
     pub attempts: HashMap<String, JobState>,
-    /// Numbers of the jobs that are done, ascending.
+    /// Numbers of the jobs that are done, ascending; of a course, those of its
+    /// rounds that are known.
     pub done: Vec<u64>,
     /// Numbers of the jobs that belong to other parts of the schedule, ascending.
     pub elsewhere: Vec<u64>,
+    /// How the matches of a course ended; nothing of a schedule.
+    pub outcomes: Outcomes,
     /// What was cut off of the journal because it was half-written.
     pub torn: Torn,
 }
@@ -106,14 +142,15 @@ pub fn default_folder(spec: &Spec, partition: Option<Partition>) -> PathBuf {
 ///
 /// # Errors
 /// If it is not ours, not writable, in use, or damaged.
-pub fn open(
+pub fn open<'a>(
     path: &Path,
     spec: &Spec,
-    schedule: &Schedule,
+    jobs: impl Into<Jobs<'a>>,
     notes: &[String],
     extend: bool,
     partition: Option<Partition>,
 ) -> Result<RunFolder, FolderError> {
+    let jobs = jobs.into();
     let unwritable = |source| FolderError::Unwritable { path: path.to_owned(), source };
     std::fs::create_dir_all(path).map_err(unwritable)?;
     let journal = path.join(JOURNAL);
@@ -123,7 +160,7 @@ pub fn open(
         torn = note_anew(&journal, &header)?;
         match JournalWriter::resume(&journal, &header) {
             Err(JournalError::OtherSpec { .. }) if extend => {
-                torn = extend_journal(path, &journal, &header, schedule)?;
+                torn = extend_journal(path, &journal, &header, jobs)?;
                 JournalWriter::resume(&journal, &header)?
             }
             Err(JournalError::OtherSpec { .. }) => {
@@ -140,11 +177,19 @@ pub fn open(
         (JournalWriter::create(&journal, &header)?, results::journal::Recovered::default())
     };
     replace(&path.join(SPEC_LOCK), lock_text(spec).as_bytes()).map_err(unwritable)?;
-    let done = done(schedule, &recovered.jobs);
-    let elsewhere = partition.map_or_else(Vec::new, |part| elsewhere(schedule, part));
+    let elsewhere = match (jobs, partition) {
+        (Jobs::Schedule(schedule), Some(part)) => elsewhere(schedule, part),
+        _ => vec![],
+    };
+    let outcomes = match jobs {
+        Jobs::Schedule(_) => Outcomes::default(),
+        Jobs::Course(_) => Outcomes::read(&journal)?,
+    };
+    let done = done(jobs, &recovered.jobs, &outcomes);
     // Whichever pass came first has cut it off.
     let torn = if recovered.torn.is_some() { recovered.torn } else { torn };
-    Ok(RunFolder { path: path.to_owned(), writer, attempts: recovered.jobs, done, elsewhere, torn })
+    let attempts = recovered.jobs;
+    Ok(RunFolder { path: path.to_owned(), writer, attempts, done, elsewhere, outcomes, torn })
 }
 
 fn header(path: &Path, spec: &Spec, notes: &[String]) -> Header {
@@ -158,6 +203,7 @@ fn header(path: &Path, spec: &Spec, notes: &[String]) -> Header {
         timings: spec.timings(),
         partition: None,
         notes: notes.to_vec(),
+        formats: spec.formats(),
     }
 }
 
@@ -185,10 +231,14 @@ fn extend_journal(
     path: &Path,
     journal: &Path,
     header: &Header,
-    schedule: &Schedule,
+    planned: Jobs<'_>,
 ) -> Result<Torn, FolderError> {
-    let jobs: HashMap<String, crate::schedule::Job> =
-        schedule.jobs().map(|job| (job.id.clone(), job)).collect();
+    let mut jobs: HashMap<String, Job> = HashMap::new();
+    let outcomes = match planned {
+        Jobs::Schedule(_) => Outcomes::default(),
+        Jobs::Course(_) => Outcomes::read(journal)?,
+    };
+    planned.for_each(&outcomes, |job| drop(jobs.insert(job.id.clone(), job)));
     let (mut n_foreign, mut n_records) = (0, 0);
     for record in Journal::open(journal)? {
         n_records += 1;
@@ -201,21 +251,27 @@ fn extend_journal(
         let Some(job) = jobs.get(&record.job_id) else { return false };
         (record.job, record.block, record.lap, record.rotation) =
             (job.number, job.block, job.lap, job.rotation);
+        record.round = job.round;
         true
     })?;
     Ok(torn)
 }
 
 /// The numbers of the jobs that are done, ascending.
-fn done(schedule: &Schedule, attempts: &HashMap<String, JobState>) -> Vec<u64> {
-    let n_done = attempts.values().filter(|state| state.done).count();
-    schedule
-        .jobs()
-        .filter(|job| attempts.get(&job.id).is_some_and(|state| state.done))
-        .map(|job| job.number)
-        // Mostly the first of the schedule: there is no need to look at all.
-        .take(n_done)
-        .collect()
+fn done(jobs: Jobs<'_>, attempts: &HashMap<String, JobState>, outcomes: &Outcomes) -> Vec<u64> {
+    let is_done = |job: &Job| attempts.get(&job.id).is_some_and(|state| state.done);
+    match jobs {
+        Jobs::Schedule(schedule) => {
+            let n_done = attempts.values().filter(|state| state.done).count();
+            // Mostly the first of the schedule: there is no need to look at all.
+            schedule.jobs().filter(is_done).map(|job| job.number).take(n_done).collect()
+        }
+        Jobs::Course(_) => {
+            let mut done = vec![];
+            jobs.for_each(outcomes, |job| done.extend(is_done(&job).then_some(job.number)));
+            done
+        }
+    }
 }
 
 /// The numbers of the jobs that are in other parts of the schedule, ascending.

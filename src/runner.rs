@@ -1,16 +1,21 @@
-//! Plays the jobs of a schedule and tells what happens.
+//! Plays the jobs of a schedule, or the rounds of a course, and tells what
+//! happens.
 //!
 //! Workers are threads that pull jobs from one cursor, in the order of the
 //! schedule, and send events in batches; the calling thread numbers the events
 //! and hands them to the consumers. Nothing of a match depends on which worker
-//! plays it, nor on when.
+//! plays it, nor on when. Between the rounds of a course all workers wait, since
+//! the next one follows from all results of those before.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use results::formats::outcomes::Outcomes;
+
+use crate::course::{Course, Round, Walk};
 use crate::event::{Event, EventKind, StopReason};
 use crate::manager::{Manager, MatchRules, MatchSetup, PlayerConfig, PreparedGame, Worker};
 use crate::schedule::{Job, Lap, Schedule};
@@ -32,6 +37,29 @@ pub struct Tournament {
     /// Numbers of the jobs that are played elsewhere, ascending; none of them is
     /// in `done`.
     pub elsewhere: Vec<u64>,
+}
+
+/// All that a tournament in rounds needs to be played.
+pub struct StagedTournament {
+    /// What is to be played.
+    pub course: Arc<Course>,
+    /// The games that jobs refer to.
+    pub games: Vec<Arc<PreparedGame>>,
+    /// The players that jobs refer to.
+    pub players: Vec<Arc<PlayerConfig>>,
+    /// Settings of every match.
+    pub rules: Arc<MatchRules>,
+    /// Matches at once.
+    pub concurrency: u32,
+}
+
+/// Who plays what, whatever the jobs.
+#[derive(Clone, Copy)]
+struct Setting<'a> {
+    games: &'a [Arc<PreparedGame>],
+    players: &'a [Arc<PlayerConfig>],
+    rules: &'a Arc<MatchRules>,
+    concurrency: u32,
 }
 
 /// What looks at a tournament. Called on one thread, in the order of events.
@@ -83,45 +111,118 @@ pub fn run(
     stop: &StopFlag,
     consumer: &mut dyn Consumer,
 ) -> StopReason {
-    let began = Instant::now();
+    let mut dispatcher = Dispatcher::new(consumer, stop, manager);
+    let n_jobs = tournament.schedule.n_jobs() - tournament.elsewhere.len() as u64;
+    let n_done = tournament.done.len() as u64;
+    dispatcher.tell(EventKind::TournamentStarted { n_jobs, n_done });
     let mut skipped = [&tournament.done[..], &tournament.elsewhere[..]].concat();
     skipped.sort_unstable();
+    let Tournament { games, players, rules, concurrency, .. } = tournament;
+    let setting = Setting { games, players, rules, concurrency: *concurrency };
     let cursor = Mutex::new(Cursor::new(&tournament.schedule, &skipped));
-    let mut dispatcher = Dispatcher { seq: 0, consumer, stop, manager };
-    dispatcher.tell(
-        Duration::ZERO,
-        EventKind::TournamentStarted {
-            n_jobs: tournament.schedule.n_jobs() - tournament.elsewhere.len() as u64,
-            n_done: tournament.done.len() as u64,
-        },
+    play(
+        setting,
+        &|| cursor.lock().expect("workers do not panic").next(),
+        n_jobs - n_done,
+        &mut dispatcher,
     );
+    let complete = cursor.into_inner().expect("workers do not panic").is_at_end();
+    let reason =
+        if complete && !stop.is_raised() { StopReason::Completed } else { StopReason::Interrupted };
+    dispatcher.finish(reason)
+}
+
+/// Plays the rounds of a course one after the other, each as soon as all matches
+/// before it are done. `outcomes` is what was played before; whoever consumes
+/// the events adds the outcome of each match that is finished, as it is written
+/// down.
+///
+/// Ends as paused if matches of a round were broken off, so that it is not known
+/// how the tournament goes on.
+pub fn run_course(
+    tournament: &StagedTournament,
+    outcomes: &Mutex<Outcomes>,
+    manager: &Arc<Manager>,
+    stop: &StopFlag,
+    consumer: &mut dyn Consumer,
+) -> StopReason {
+    let StagedTournament { course, games, players, rules, concurrency } = tournament;
+    let setting = Setting { games, players, rules, concurrency: *concurrency };
+    let outcomes = || outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut dispatcher = Dispatcher::new(consumer, stop, manager);
+    let mut walk = Walk::new(Arc::clone(course));
+    let mut n_done = 0;
+    while let Some(round) = walk.round() {
+        n_done += round.n_jobs - missing(course, &round, &outcomes()).len() as u64;
+        if !walk.pass(&outcomes()) {
+            break;
+        }
+    }
+    dispatcher.tell(EventKind::TournamentStarted { n_jobs: course.most_jobs(), n_done });
+    while let Some(round) = walk.round() {
+        let jobs = missing(course, &round, &outcomes());
+        let n_left = jobs.len() as u64;
+        dispatcher.tell(EventKind::RoundStarted {
+            round: round.id,
+            format: round.format,
+            n_rounds: round.n_rounds,
+            n_stages: course.stages().len() as u32,
+            n_jobs: round.n_jobs,
+            n_done: round.n_jobs - n_left,
+        });
+        let jobs = Mutex::new(jobs.into_iter());
+        play(
+            setting,
+            &|| jobs.lock().expect("workers do not panic").next(),
+            n_left,
+            &mut dispatcher,
+        );
+        let is_finished = walk.pass(&outcomes());
+        if stop.is_raised() {
+            return dispatcher.finish(StopReason::Interrupted);
+        }
+        if !is_finished {
+            return dispatcher.finish(StopReason::Paused);
+        }
+    }
+    dispatcher.finish(StopReason::Completed)
+}
+
+/// The jobs of a round that are not done.
+fn missing(course: &Course, round: &Round, outcomes: &Outcomes) -> Vec<Job> {
+    course.jobs(round).filter(|job| outcomes.get(&job.id).is_none()).collect()
+}
+
+/// Plays jobs until there are no more, and tells of them. `n_left` is their
+/// number.
+fn play(
+    setting: Setting<'_>,
+    next: &(dyn Fn() -> Option<Job> + Sync),
+    n_left: u64,
+    dispatcher: &mut Dispatcher<'_>,
+) {
+    let (stop, manager, began) = (dispatcher.stop, dispatcher.manager, dispatcher.began);
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(MAX_BATCHES);
-        let n_left = tournament.schedule.n_jobs() - skipped.len() as u64;
-        let n_workers = u64::from(tournament.concurrency).min(n_left).max(1);
+        let n_workers = u64::from(setting.concurrency).min(n_left).max(1);
         for index in 0..n_workers {
-            let batches = Batches { sender: sender.clone(), events: vec![], began, sent: began };
-            let (cursor, worker) = (&cursor, manager.worker());
+            let batches =
+                Batches { sender: sender.clone(), events: vec![], began, sent: Instant::now() };
+            let worker = manager.worker();
             let spawned = std::thread::Builder::new()
                 .name(format!("worker {index}"))
-                .spawn_scoped(scope, move || work(tournament, cursor, stop, worker, batches));
+                .spawn_scoped(scope, move || work(setting, next, stop, worker, batches));
             if let Err(error) = spawned {
                 // Fewer workers play the same; none play nothing.
                 let message = format!("only {index} of {n_workers} matches at once: {error}");
-                dispatcher.tell(began.elapsed(), EventKind::Notice { message });
+                dispatcher.tell(EventKind::Notice { message });
                 break;
             }
         }
         drop(sender);
         dispatcher.drain(&receiver);
     });
-    let mut cursor = cursor.into_inner().expect("workers do not panic");
-    let complete = cursor.is_at_end();
-    let reason =
-        if complete && !stop.is_raised() { StopReason::Completed } else { StopReason::Interrupted };
-    dispatcher.tell(began.elapsed(), EventKind::TournamentFinished { stop: reason });
     dispatcher.pause();
-    reason
 }
 
 /// Where the workers are in the schedule.
@@ -196,15 +297,15 @@ impl Batches {
 }
 
 fn work(
-    tournament: &Tournament,
-    cursor: &Mutex<Cursor<'_>>,
+    setting: Setting<'_>,
+    next: &(dyn Fn() -> Option<Job> + Sync),
     stop: &StopFlag,
     mut worker: Worker,
     mut batches: Batches,
 ) {
     while !stop.is_raised() {
-        let Some(job) = cursor.lock().expect("workers do not panic").next() else { break };
-        let setup = setup(tournament, job);
+        let Some(job) = next() else { break };
+        let setup = setup(setting, job);
         let waits = setup.waits();
         if waits {
             // What is finished must not wait for players that are to think.
@@ -218,14 +319,14 @@ fn work(
     batches.send(Instant::now());
 }
 
-fn setup(tournament: &Tournament, job: Job) -> MatchSetup {
-    let player = |seat: &Option<usize>| seat.map(|player| Arc::clone(&tournament.players[player]));
+fn setup(setting: Setting<'_>, job: Job) -> MatchSetup {
+    let player = |seat: &Option<usize>| seat.map(|player| Arc::clone(&setting.players[player]));
     MatchSetup {
-        game: Arc::clone(&tournament.games[job.game]),
+        game: Arc::clone(&setting.games[job.game]),
         seats: job.seats.iter().map(player).collect(),
-        rules: Arc::clone(&tournament.rules),
+        rules: Arc::clone(setting.rules),
         budget: job.budget,
-        concurrency: tournament.concurrency,
+        concurrency: setting.concurrency,
         job: Arc::new(job),
     }
 }
@@ -233,22 +334,39 @@ fn setup(tournament: &Tournament, job: Job) -> MatchSetup {
 /// Numbers events and hands them on.
 struct Dispatcher<'a> {
     seq: u64,
+    began: Instant,
     consumer: &'a mut dyn Consumer,
     stop: &'a StopFlag,
-    manager: &'a Manager,
+    manager: &'a Arc<Manager>,
 }
 
-impl Dispatcher<'_> {
+impl<'a> Dispatcher<'a> {
+    fn new(consumer: &'a mut dyn Consumer, stop: &'a StopFlag, manager: &'a Arc<Manager>) -> Self {
+        Self { seq: 0, began: Instant::now(), consumer, stop, manager }
+    }
+
+    /// Tells that it is over.
+    fn finish(&mut self, stop: StopReason) -> StopReason {
+        self.tell(EventKind::TournamentFinished { stop });
+        self.pause();
+        stop
+    }
+
+    /// Tells of something that happens now.
+    fn tell(&mut self, kind: EventKind) {
+        self.tell_of(self.began.elapsed(), kind);
+    }
+
     fn drain(&mut self, receiver: &Receiver<Vec<(Duration, EventKind)>>) {
         while let Ok(batch) = receiver.recv() {
             for (elapsed, kind) in batch {
-                self.tell(elapsed, kind);
+                self.tell_of(elapsed, kind);
             }
             self.pause();
         }
     }
 
-    fn tell(&mut self, elapsed: Duration, kind: EventKind) {
+    fn tell_of(&mut self, elapsed: Duration, kind: EventKind) {
         let event = Event { seq: self.seq, elapsed, kind };
         self.seq += 1;
         let flow = self.consumer.event(&event);

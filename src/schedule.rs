@@ -1,6 +1,6 @@
 //! From a plan to the jobs to be played, in order.
 //!
-//! A round robin by blocks. A *pairing* is a set of players that fills the
+//! A round robin or a gauntlet by blocks. A *pairing* is a set of players that fills the
 //! seats of a game; a *block* is one pairing at one game under one time budget,
 //! played once in every seating with the same seed; a *lap* is one block of
 //! each pairing, game and time budget. Laps follow each other, and within a lap
@@ -9,16 +9,20 @@
 //!
 //! The schedule is a pure function of its plan. Jobs are computed from their
 //! number when they are wanted: only the order of one lap is ever in memory.
+//! What is played after results, and follows from them, is a
+//! [course](crate::course).
+
+mod matches;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_pcg::Pcg64Mcg;
+use results::formats::RoundRecord;
 use results::record::Budget;
 
 use crate::fingerprint::Fingerprint;
+
+pub(crate) use matches::{MatchPlace, order_by_seed};
 
 /// One match to be played.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +52,8 @@ pub struct Job {
     /// players and the time budget; the same for all matches of a block, and for
     /// no others, so that blocks are independent.
     pub seed: u64,
+    /// The round it belongs to, where there are rounds.
+    pub round: Option<RoundRecord>,
 }
 
 /// The clocks of a match.
@@ -72,6 +78,17 @@ pub enum Seating {
     Rotations,
     /// One match for each permutation of the players.
     Permutations,
+}
+
+/// Which sets of players are pairings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pairings {
+    /// All that fill the seats of a game.
+    #[default]
+    All,
+    /// Those with exactly one of the first so many players. Games of one player
+    /// are played by all.
+    Gauntlet(u32),
 }
 
 /// What bounds thinking in the matches of one of a spec's tournaments.
@@ -130,6 +147,8 @@ pub struct Plan {
     pub laps: u32,
     /// How pairings are seated.
     pub seating: Seating,
+    /// Which sets of players meet.
+    pub pairings: Pairings,
     /// The games.
     pub games: Vec<PlannedGame>,
     /// The players.
@@ -156,6 +175,11 @@ pub enum Skip {
         n_seats: usize,
         /// Players that can play it.
         n_players: usize,
+    },
+    /// Those who can play the game are all challengers of a gauntlet, or none is.
+    NoGauntlet {
+        /// Index of the game.
+        game: usize,
     },
     /// The player cannot play the game, others can.
     SitsOut {
@@ -195,6 +219,8 @@ struct Group {
     time_budget: usize,
     /// Players that can play the game.
     players: Vec<usize>,
+    /// How many of the first of them are challengers; none if all may meet.
+    n_challengers: usize,
     n_seats: usize,
     n_pairings: u64,
     weight: u32,
@@ -220,7 +246,8 @@ pub struct Round {
     pub n_blocks: u64,
     /// Matches, over all laps.
     pub n_matches: u64,
-    /// How often each player sits in each role.
+    /// How often each player sits in each role; in a gauntlet each but the
+    /// challengers.
     pub n_times_seated: u64,
 }
 
@@ -293,9 +320,14 @@ impl Schedule {
             self.skips.push(Skip::TooFewPlayers { game, n_seats, n_players });
             return;
         }
-        self.skips.extend(idle.into_iter().map(|player| Skip::SitsOut { game, player }));
         let weight = planned.weight;
-        self.add_groups(game, n_seats, &players, weight);
+        let n_before = self.groups.len();
+        self.add_groups(game, n_seats, &players, weight, self.plan.pairings);
+        if self.groups.len() == n_before {
+            self.skips.push(Skip::NoGauntlet { game });
+            return;
+        }
+        self.skips.extend(idle.into_iter().map(|player| Skip::SitsOut { game, player }));
     }
 
     /// Lays out the listed sets of players alone.
@@ -312,7 +344,7 @@ impl Schedule {
             if pairing.players.len() == n_seats && pairing.players.iter().all(|p| able.contains(p))
             {
                 let weight = pairing.weight.saturating_mul(game_weight);
-                self.add_groups(game, n_seats, &pairing.players, weight);
+                self.add_groups(game, n_seats, &pairing.players, weight, Pairings::All);
             }
         }
         if self.groups.len() == n_before {
@@ -320,21 +352,40 @@ impl Schedule {
         }
     }
 
-    /// All sets of `players` at a game, under each time budget.
-    fn add_groups(&mut self, game: usize, n_seats: usize, players: &[usize], weight: u32) {
-        let n_pairings = binomial(players.len() as u64, n_seats as u64);
-        let matches_per_block = match self.plan.seating {
-            Seating::Rotations => n_seats as u64,
-            Seating::Permutations => {
-                (1..=n_seats as u64).fold(1u64, |product, factor| product.saturating_mul(factor))
+    /// The sets of `players` that meet at a game, under each time budget; nothing
+    /// if there are none.
+    fn add_groups(
+        &mut self,
+        game: usize,
+        n_seats: usize,
+        players: &[usize],
+        weight: u32,
+        pairings: Pairings,
+    ) {
+        let n_challengers = match pairings {
+            Pairings::Gauntlet(n) if n_seats > 1 => {
+                players.iter().filter(|&&player| player < n as usize).count()
             }
+            _ => 0,
         };
+        let n_others = players.len() - n_challengers;
+        let n_pairings = match pairings {
+            Pairings::Gauntlet(_) if n_seats > 1 => {
+                (n_challengers as u64).saturating_mul(binomial(n_others as u64, n_seats as u64 - 1))
+            }
+            _ => binomial(players.len() as u64, n_seats as u64),
+        };
+        if n_pairings == 0 {
+            return;
+        }
+        let matches_per_block = self.plan.matches_per_block(game);
         for time_budget in 0..self.plan.time_budgets.len() {
             let n_blocks = n_pairings.saturating_mul(u64::from(weight));
             self.groups.push(Group {
                 game,
                 time_budget,
                 players: players.to_vec(),
+                n_challengers,
                 n_seats,
                 n_pairings,
                 weight,
@@ -388,8 +439,7 @@ impl Schedule {
                 n_pairings: group.n_pairings,
                 n_blocks,
                 n_matches,
-                // Every block seats each of its players equally often in each role.
-                n_times_seated: n_matches / group.players.len() as u64,
+                n_times_seated: group.n_times_seated(n_matches),
             }
         })
     }
@@ -406,7 +456,7 @@ impl Schedule {
         let n_blocks = u32::try_from(self.blocks_per_lap).expect("bounded by MAX_BLOCKS_PER_LAP");
         let mut order: Vec<u32> = (0..n_blocks).collect();
         let seed = Fingerprint::of("lap").number(self.plan.seed).number(number.into()).seed();
-        order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed));
+        order_by_seed(&mut order, seed);
         let mut n_jobs = 0;
         let first_jobs = order
             .iter()
@@ -441,31 +491,33 @@ impl Schedule {
         assert_eq!(self.lap_of(number), lap.number, "job {number} is of another lap");
         let offset = number % self.jobs_per_lap;
         let position = lap.first_jobs.partition_point(|&first| first <= offset) - 1;
-        let group = self.group_of(lap.order[position]);
-        let within = u64::from(lap.order[position]) - group.first_block;
-        let rotation = offset - lap.first_jobs[position];
-        let repetition = u32::try_from(within / group.n_pairings).expect("below the weight");
-        let block_lap = lap.number * group.weight + repetition;
-        let block = u64::from(lap.number) * self.blocks_per_lap + position as u64;
-        let players = self.seated(group, within % group.n_pairings, block_lap, rotation);
-        let rotation = u32::try_from(rotation).expect("no game has that many roles");
-        let seed = self.match_seed(group, block_lap, &players);
-        self.make(
-            group,
-            players,
-            Job {
+        let block = self.block_of(lap, position);
+        self.plan.job(
+            &block,
+            MatchPlace {
                 number,
-                id: String::new(),
-                block,
-                lap: block_lap,
-                rotation,
-                game: group.game,
-                seats: vec![],
-                clocks: self.plan.time_budgets[group.time_budget].clocks,
-                budget: self.plan.time_budgets[group.time_budget].budget,
-                seed,
+                block: u64::from(lap.number) * self.blocks_per_lap + position as u64,
+                rotation: offset - lap.first_jobs[position],
+                round: None,
             },
         )
+    }
+
+    /// The blocks of a lap, in order.
+    pub(crate) fn blocks(&self, lap: &Lap) -> impl Iterator<Item = Block> {
+        (0..lap.order.len()).map(move |position| self.block_of(lap, position))
+    }
+
+    fn block_of(&self, lap: &Lap, position: usize) -> Block {
+        let group = self.group_of(lap.order[position]);
+        let within = u64::from(lap.order[position]) - group.first_block;
+        let repetition = u32::try_from(within / group.n_pairings).expect("below the weight");
+        Block {
+            game: group.game,
+            time_budget: group.time_budget,
+            players: group.pairing(within % group.n_pairings),
+            lap: lap.number * group.weight + repetition,
+        }
     }
 
     /// All jobs in order.
@@ -481,83 +533,51 @@ impl Schedule {
         let after = self.groups.partition_point(|group| group.first_block <= u64::from(block));
         &self.groups[after - 1]
     }
-
-    /// The players of a match in the order of the seats.
-    ///
-    /// The order that is rotated is drawn for each block, so that over the laps
-    /// nobody always sits behind the same opponent. It is drawn from hashes, and
-    /// not by shuffling, so that it stays the same when other players join.
-    fn seated(&self, group: &Group, pairing: u64, lap: u32, rotation: u64) -> Vec<usize> {
-        let mut players: Vec<usize> = combination(group.players.len(), group.n_seats, pairing)
-            .into_iter()
-            .map(|index| group.players[index])
-            .collect();
-        players.sort_by_cached_key(|&player| {
-            Fingerprint::of("seating")
-                .number(self.plan.seed)
-                .text(&self.plan.games[group.game].hash)
-                .number(lap.into())
-                .text(&self.plan.players[player].lots)
-                .seed()
-        });
-        match self.plan.seating {
-            Seating::Rotations => {
-                players.rotate_left(usize::try_from(rotation).expect("below the number of seats"));
-                players
-            }
-            Seating::Permutations => permutation(players, rotation),
-        }
-    }
-
-    /// Blocks share no randomness: intervals take them for independent.
-    fn match_seed(&self, group: &Group, lap: u32, players: &[usize]) -> u64 {
-        let time = &self.plan.time_budgets[group.time_budget];
-        let nodes = match time.budget {
-            Budget::Clock => 0,
-            Budget::Nodes(nodes) => nodes,
-        };
-        let mut lots: Vec<&str> =
-            players.iter().map(|&player| self.plan.players[player].lots.as_str()).collect();
-        lots.sort_unstable();
-        let seed = Fingerprint::of("match seed")
-            .number(self.plan.seed)
-            .text(&self.plan.games[group.game].hash)
-            .number(lap.into())
-            .number(millis(time.clocks.start))
-            .number(millis(time.clocks.play))
-            .number(nodes);
-        lots.into_iter().fold(seed, Fingerprint::text).seed()
-    }
-
-    fn make(&self, group: &Group, players: Vec<usize>, mut job: Job) -> Job {
-        let mut players = players.into_iter();
-        let seats = &self.plan.games[group.game].seats;
-        job.seats = seats.iter().map(|&seat| if seat { players.next() } else { None }).collect();
-        let mut hash = Fingerprint::of("job")
-            .text(&self.plan.settings_hash)
-            .text(&self.plan.games[group.game].hash)
-            .number(millis(job.clocks.start))
-            .number(millis(job.clocks.play))
-            .number(millis(job.clocks.margin))
-            .number(match job.budget {
-                Budget::Clock => 0,
-                Budget::Nodes(nodes) => nodes,
-            })
-            .number(job.seed);
-        for seat in &job.seats {
-            hash = hash.text(seat.map_or("", |player| &self.plan.players[player].hash));
-        }
-        job.id = hash.hex(20);
-        job
-    }
 }
 
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+/// One block to be played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub(crate) game: usize,
+    pub(crate) time_budget: usize,
+    /// Who plays, in the order of the plan.
+    pub(crate) players: Vec<usize>,
+    /// How many blocks of the same game, clock and players come before.
+    pub(crate) lap: u32,
+}
+
+impl Group {
+    /// The players of the pairing with this number.
+    fn pairing(&self, number: u64) -> Vec<usize> {
+        let players = |indices: Vec<usize>| indices.into_iter().map(|index| self.players[index]);
+        if self.n_challengers == 0 {
+            return players(combination(self.players.len(), self.n_seats, number)).collect();
+        }
+        let n_others = self.players.len() - self.n_challengers;
+        let n_sets = binomial(n_others as u64, self.n_seats as u64 - 1);
+        let challenger = usize::try_from(number / n_sets).expect("below their number");
+        let others = combination(n_others, self.n_seats - 1, number % n_sets);
+        let others = others.into_iter().map(|other| self.n_challengers + other);
+        players([challenger].into_iter().chain(others).collect()).collect()
+    }
+
+    /// Every block seats each of its players equally often in each role.
+    fn n_times_seated(&self, n_matches: u64) -> u64 {
+        if self.n_challengers == 0 {
+            return n_matches / self.players.len() as u64;
+        }
+        // Of the seats that challengers leave, everybody else has the same share.
+        let n_others = (self.players.len() - self.n_challengers) as u64;
+        (u128::from(n_matches) * (self.n_seats as u128 - 1)
+            / (u128::from(n_others) * self.n_seats as u128)) as u64
+    }
 }
 
 /// Sets of `k` out of `n`, saturating.
 pub(crate) fn binomial(n: u64, k: u64) -> u64 {
+    if k > n {
+        return 0;
+    }
     let mut result: u128 = 1;
     for i in 0..k.min(n.saturating_sub(k)) {
         result = result * u128::from(n - i) / u128::from(i + 1);
@@ -583,18 +603,6 @@ pub(crate) fn combination(n: usize, k: usize, mut number: u64) -> Vec<usize> {
         candidate += 1;
     }
     chosen
-}
-
-/// The permutation of `items` with this number, in lexicographic order.
-fn permutation(mut items: Vec<usize>, mut number: u64) -> Vec<usize> {
-    let mut permuted = Vec::with_capacity(items.len());
-    while !items.is_empty() {
-        let choices_behind = (1..items.len() as u64).product::<u64>();
-        let index = usize::try_from(number / choices_behind).expect("below the number of items");
-        permuted.push(items.remove(index));
-        number %= choices_behind;
-    }
-    permuted
 }
 
 #[cfg(test)]
@@ -639,6 +647,7 @@ mod tests {
             seed: 7,
             laps,
             seating: Seating::Rotations,
+            pairings: Pairings::All,
             games: games.iter().enumerate().map(|(i, &(k, weight))| game(i, k, weight)).collect(),
             players: (0..n_players).map(player).collect(),
             time_budgets: (1..=n_budgets).map(time_budget).collect(),
@@ -746,6 +755,41 @@ mod tests {
     }
 
     #[test]
+    fn in_a_gauntlet_exactly_one_challenger_plays_in_each_match() {
+        let all = plan(&[(1, 1), (2, 1), (3, 2)], 5, 1, 2);
+        let gauntlet = Plan { pairings: Pairings::Gauntlet(2), ..all.clone() };
+        let schedule = Schedule::new(gauntlet).unwrap();
+        let jobs: Vec<Job> = schedule.jobs().collect();
+        assert_eq!(jobs.len() as u64, schedule.n_jobs());
+        let ids: BTreeSet<String> =
+            Schedule::new(all.clone()).unwrap().jobs().map(|job| job.id).collect();
+        assert!(jobs.iter().all(|job| ids.contains(&job.id)), "jobs of the round robin");
+        for game in 1..3 {
+            let pairings: BTreeSet<_> =
+                jobs.iter().filter(|job| job.game == game).map(pairing).collect();
+            // 2 challengers, 3 others of whom 1 or 2 are chosen.
+            assert_eq!(pairings.len(), 6);
+            let n_challengers = |players: &BTreeSet<usize>| players.range(..2).count();
+            assert!(pairings.iter().all(|(_, _, players)| n_challengers(players) == 1));
+        }
+        for round in schedule.rounds() {
+            for role in 0..all.games[round.game].seats.len() {
+                let seated = |player: usize| {
+                    let own =
+                        |job: &&Job| job.game == round.game && job.seats[role] == Some(player);
+                    jobs.iter().filter(own).count() as u64
+                };
+                if all.games[round.game].seats[role] {
+                    assert!((2..5).all(|player| seated(player) == round.n_times_seated));
+                }
+            }
+        }
+        let hopeless = Plan { pairings: Pairings::Gauntlet(5), ..plan(&[(2, 1)], 5, 1, 1) };
+        let Err(ScheduleError::NothingToPlay { skips }) = Schedule::new(hopeless) else { panic!() };
+        assert_eq!(skips, [Skip::NoGauntlet { game: 0 }]);
+    }
+
+    #[test]
     fn who_cannot_play_sits_out() {
         let mut plan = plan(&[(2, 1), (2, 1), (4, 1)], 3, 1, 1);
         plan.games[1].hidden_information = true;
@@ -761,6 +805,15 @@ mod tests {
         assert_eq!(schedule.n_jobs(), 3 * 2 + 2);
         plan.games.drain(..2);
         assert!(matches!(Schedule::new(plan), Err(ScheduleError::NothingToPlay { .. })));
+    }
+
+    /// Journals refer to jobs by these ids: with others no run could be resumed.
+    #[test]
+    fn ids_of_jobs_do_not_change_between_versions() {
+        let schedule = Schedule::new(plan(&[(2, 1), (3, 2)], 4, 1, 2)).unwrap();
+        let ids: Vec<String> =
+            [0, 1, 30].iter().map(|&number| schedule.job(number).unwrap().id).collect();
+        assert_eq!(ids, ["583bf192592d69718de3", "fe88d6cfd30eb6b5c5b9", "9cdfc7013d1de1f5fc5e"]);
     }
 
     #[test]
@@ -801,11 +854,9 @@ mod tests {
     }
 
     #[test]
-    fn sets_and_orders_are_numbered() {
+    fn sets_are_numbered() {
         let sets: Vec<_> = (0..binomial(4, 2)).map(|number| combination(4, 2, number)).collect();
         assert_eq!(sets, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]);
-        let orders: Vec<_> = (0..6).map(|number| permutation(vec![1, 2, 3], number)).collect();
-        assert_eq!(orders, [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]]);
-        assert_eq!(binomial(200, 100), u64::MAX);
+        assert_eq!((binomial(200, 100), binomial(1, 2), binomial(2, 2)), (u64::MAX, 0, 1));
     }
 }

@@ -13,16 +13,20 @@ pub(crate) mod file;
 mod lock;
 mod odds_text;
 mod player_text;
+mod stages;
 
 use std::sync::Arc;
 
 use games::{Game, Guards};
+use results::formats::{Format, Formats, Stage};
 use results::record::Budget;
 
 use crate::fingerprint::Fingerprint;
 use crate::game_source::{CaseMode, GameSource, Reading as RulesReading};
 use crate::manager::{Dialect, GoalConflict, MatchRules, PlayerConfig, Reading, Substitute};
-use crate::schedule::{Plan, PlannedGame, PlannedPairing, PlannedPlayer, Seating, TimeBudget};
+use crate::schedule::{
+    Pairings, Plan, PlannedGame, PlannedPairing, PlannedPlayer, Seating, TimeBudget,
+};
 
 pub use comparison::{BLOCKS_PER_CANARY, Comparison};
 pub use difference::differences;
@@ -32,6 +36,7 @@ pub use file::{Contenders, Overrides, read};
 pub use lock::{LOCK_HEADER, lock_text};
 pub(crate) use player_text::option_value;
 pub use player_text::{read_player, read_player_as};
+pub use stages::FormatWord;
 
 /// An experiment, complete and checked as far as that goes without reading the
 /// rulesheets.
@@ -45,6 +50,8 @@ pub struct Spec {
     pub blocks: u32,
     /// How pairings are seated.
     pub seating: Seating,
+    /// What is played: one round robin, if nothing else is said.
+    pub stages: Vec<Stage>,
     /// Who plays.
     pub players: Vec<Contestant>,
     /// Who of them are compared; `None` for a round robin of all.
@@ -138,6 +145,21 @@ impl Spec {
         }
     }
 
+    /// Whether what is played follows from results: then there is a
+    /// [course](crate::course), and no schedule.
+    #[must_use]
+    pub fn follows_results(&self) -> bool {
+        self.stages.len() > 1 || self.stages.iter().any(Stage::depends_on_results)
+    }
+
+    /// What the journal says of the stages, if they follow results.
+    #[must_use]
+    pub fn formats(&self) -> Option<Formats> {
+        let players = self.players.iter().map(|player| player.config.id.clone());
+        let formats = || Formats { players: players.collect(), stages: self.stages.clone() };
+        self.follows_results().then(formats)
+    }
+
     /// What the schedule follows from, given the games in the order of
     /// [`games`](Self::games).
     #[must_use]
@@ -169,6 +191,12 @@ impl Spec {
             seed: self.seed,
             laps: self.blocks,
             seating: self.seating,
+            pairings: match self.stages[..] {
+                [Stage { format: Format::Gauntlet { challengers }, .. }] => {
+                    Pairings::Gauntlet(challengers)
+                }
+                _ => Pairings::All,
+            },
             games: self.games.iter().zip(games).map(game).collect(),
             players: self.players.iter().enumerate().map(player).collect(),
             time_budgets: self.time_budgets.clone(),
@@ -231,6 +259,9 @@ impl Spec {
                     Budget::Clock => 0,
                     Budget::Nodes(nodes) => nodes,
                 });
+        }
+        if self.stages != [Stage::round_robin(self.blocks)] {
+            hash = stages::hashed(hash, &self.stages);
         }
         hash.hex(16)
     }

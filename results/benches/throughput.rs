@@ -87,6 +87,7 @@ fn header() -> Header {
         timings: true,
         partition: None,
         notes: vec![],
+        formats: None,
     }
 }
 
@@ -116,6 +117,7 @@ fn record() -> MatchRecord {
         block: 0,
         lap: 3,
         rotation: 1,
+        round: None,
         attempt: 1,
         game: String::new(),
         game_hash: "0123456789abcdef0123456789abcdef".into(),

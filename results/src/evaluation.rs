@@ -76,7 +76,7 @@ pub fn evaluate(
     let journal = run.join(files::JOURNAL);
     let mut evidence = Evidence::read(&journal)?;
     let seats = evidence.seats.clone();
-    let standings = standings::compute(&mut evidence, bootstrap)?;
+    let standings = standings::compute(&journal, &mut evidence, bootstrap)?;
     evidence.seats = seats;
     let players: Vec<Arc<str>> =
         standings.players.iter().map(|row| row.player.as_str().into()).collect();

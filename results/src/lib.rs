@@ -13,6 +13,7 @@ pub mod comparison;
 pub mod evaluation;
 mod evidence;
 pub mod files;
+pub mod formats;
 mod histogram;
 mod index;
 pub mod journal;

@@ -7,13 +7,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::formats::{Formats, RoundRecord};
 use crate::partition::Partition;
 
 /// Version of the journal's lines, stated in its first line.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// What the journal is of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// [`FORMAT_VERSION`] of the writer.
     pub format_version: u32,
@@ -33,6 +34,9 @@ pub struct Header {
     /// set up, such as clocks that many matches at once made unfair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What is played beyond one plain round robin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub formats: Option<Formats>,
 }
 
 /// What bounds a player's thinking.
@@ -181,6 +185,9 @@ pub struct MatchRecord {
     pub lap: u32,
     /// Index of the rotation within the block.
     pub rotation: u32,
+    /// The round it belongs to, if the format has rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<RoundRecord>,
     /// 1 for the first attempt.
     pub attempt: u32,
     /// Name of the game.

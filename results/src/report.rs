@@ -12,6 +12,7 @@ mod junit;
 mod markdown;
 mod notes;
 mod regression;
+mod stages;
 mod sweep;
 mod text;
 mod verdict;
@@ -173,13 +174,17 @@ pub fn render(standings: &Standings, format: Format) -> String {
     }
 }
 
-/// The standings alone, as text: what a run ends with on a terminal.
+/// The standings alone, of each stage and of all together, as text: what a run
+/// ends with on a terminal.
 #[must_use]
 pub fn render_overall(standings: &Standings) -> String {
     let document = document(standings);
     let mut text = wrapped(&document.facts, "", "");
-    for section in document.sections.iter().take(1) {
+    for section in document.sections.iter().take(standings.stages.len() + 1) {
         text += "\n";
+        if !standings.stages.is_empty() {
+            text += &format!("{}\n", section.heading);
+        }
         text += &section_text(section);
     }
     text

@@ -21,6 +21,7 @@ pub(crate) fn header(timings: bool) -> Header {
         timings,
         partition: None,
         notes: vec![],
+        formats: None,
     }
 }
 
@@ -74,6 +75,7 @@ pub(crate) fn record(job: u64, game: &str, players: [&str; 2], rewards: [u8; 2])
         block: job / 2,
         lap: (job / 12) as u32,
         rotation: (job % 2) as u32,
+        round: None,
         attempt: 1,
         game: game.into(),
         game_hash: format!("hash-of-{game}"),

@@ -19,6 +19,8 @@ use polars::prelude::PolarsError;
 use crate::bootstrap::Bootstrap;
 use crate::evidence::{Clock, Evidence};
 use crate::files;
+use crate::formats::proceedings;
+use crate::formats::summary::{StageSummary, summaries};
 use crate::journal::JournalError;
 use crate::record::Header;
 use counts::{
@@ -53,8 +55,8 @@ pub enum StandingsError {
 /// # Errors
 /// If the journal cannot be read or is damaged.
 pub fn standings(run: &Path, bootstrap: &Bootstrap) -> Result<Standings, StandingsError> {
-    let mut evidence = Evidence::read(&run.join(files::JOURNAL))?;
-    Ok(compute(&mut evidence, bootstrap)?)
+    let journal = run.join(files::JOURNAL);
+    compute(&journal, &mut Evidence::read(&journal)?, bootstrap)
 }
 
 /// What the journal's header says to its readers.
@@ -69,11 +71,21 @@ fn notes(header: &Header) -> Vec<String> {
     part.into_iter().chain(header.notes.iter().cloned()).collect()
 }
 
-/// The standings; takes the seats out of `evidence`.
+/// How the stages stand; nothing if what was played did not follow from results.
+fn stages(journal: &Path, header: &Header) -> Result<Vec<StageSummary>, JournalError> {
+    if header.formats.is_none() {
+        return Ok(vec![]);
+    }
+    Ok(proceedings::read(journal)?.as_ref().map_or(vec![], summaries))
+}
+
+/// The standings by what was read of `journal`; takes the seats out of
+/// `evidence`.
 pub(crate) fn compute(
+    journal: &Path,
     evidence: &mut Evidence,
     bootstrap: &Bootstrap,
-) -> Result<Standings, PolarsError> {
+) -> Result<Standings, StandingsError> {
     let encounters = encounters(evidence);
     let cells = cells(evidence);
     let frame = frame(evidence)?;
@@ -97,6 +109,7 @@ pub(crate) fn compute(
         level: bootstrap.level,
         games: evidence.games.clone(),
         clocks: evidence.clocks.iter().map(Clock::to_string).collect(),
+        stages: stages(journal, &evidence.header)?,
         players: players(evidence, &records, &sampled, &order, bootstrap),
         by_game: by_game(evidence, &sampled, &order, bootstrap),
         by_role: by_role(evidence, &sampled, &order, bootstrap),

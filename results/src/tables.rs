@@ -14,11 +14,14 @@ use crate::journal::{Journal, JournalError};
 use crate::record::{Budget, DecisionRecord, FaultKind, MatchRecord, SeatRecord};
 
 /// Columns of `matches.csv`.
-pub const MATCH_COLUMNS: [&str; 48] = [
+pub const MATCH_COLUMNS: [&str; 51] = [
     "job",
     "job_id",
     "block",
     "lap",
+    "stage",
+    "round",
+    "extra_lap",
     "rotation",
     "game",
     "game_hash",
@@ -163,6 +166,10 @@ fn write_match(table: &mut Table, record: &MatchRecord) -> Row {
         table.text(&record.job_id)?;
         table.number(record.block)?;
         table.number(record.lap)?;
+        let round = record.round.map(|round| round.id);
+        table.optional(round.map(|id| id.stage))?;
+        table.optional(round.map(|id| id.round))?;
+        table.optional(round.map(|id| id.extra))?;
         table.number(record.rotation)?;
         table.text(&record.game)?;
         table.text(&record.game_hash)?;

@@ -114,10 +114,11 @@ fn missing(merge: &Merge, out: &Path) -> Result<Vec<u64>, String> {
         return Err("the rulesheets are not here as they were played".to_owned());
     }
     let planned = run_plan::plan(spec).map_err(|failure| format!("{:#}", failure.error))?;
-    if merge.done().len() as u64 == planned.schedule.n_jobs() {
+    let planned = planned.scheduled().ok_or("who meets whom follows from results")?;
+    if merge.done().len() as u64 == planned.jobs.n_jobs() {
         return Ok(Vec::new());
     }
-    let jobs = planned.schedule.jobs();
+    let jobs = planned.jobs.jobs();
     let jobs = jobs.filter(|job| merge.done().binary_search(&job.number).is_err());
     Ok(jobs.map(|job| job.block).collect())
 }
@@ -222,6 +223,7 @@ fn refused(error: &MergeError) -> Failure {
     let code = match error {
         MergeError::OtherSpec { .. }
         | MergeError::Conflict { .. }
+        | MergeError::FollowsResults { .. }
         | MergeError::Journal(
             JournalError::Missing { .. }
             | JournalError::NoHeader { .. }

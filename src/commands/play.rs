@@ -246,6 +246,7 @@ fn setup(
             clocks,
             budget,
             seed: arguments.seed,
+            round: None,
         }),
     }
 }
@@ -284,7 +285,9 @@ impl<'a, W: Write> View<'a, W> {
                 self.finished(&job, ending, rewards)?;
             }
             EventKind::Notice { message } => writeln!(self.out, "note: {message}")?,
-            EventKind::TournamentStarted { .. } | EventKind::TournamentFinished { .. } => {}
+            EventKind::TournamentStarted { .. }
+            | EventKind::RoundStarted { .. }
+            | EventKind::TournamentFinished { .. } => {}
         }
         self.out.flush()
     }

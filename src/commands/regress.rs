@@ -26,6 +26,7 @@ use crate::interrupt::on_interrupt;
 use crate::output::{json_line, to_stdout};
 use crate::run_folder::{self, RunFolder};
 use crate::runner::StopFlag;
+use crate::schedule::Schedule;
 use asked::{Asked, read_budget};
 use compared::{Clock, Played};
 
@@ -108,7 +109,7 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     let path =
         arguments.out.clone().unwrap_or_else(|| run_folder::default_folder(&planned.spec, None));
     let warnings = sentences(&planned.warnings);
-    let folder = run_folder::open(&path, &planned.spec, &planned.schedule, &warnings, false, None)
+    let folder = run_folder::open(&path, &planned.spec, &*planned.jobs, &warnings, false, None)
         .map_err(|error| Failure { code: folder_code(&error), error: failed_to(error) })?;
     let mut tracker = Tracker::new(question.clone());
     take_up(&folder, &mut tracker)?;
@@ -169,7 +170,7 @@ fn earlier_answer(
 }
 
 fn announce(
-    planned: &Planned,
+    planned: &Planned<Arc<Schedule>>,
     folder: &RunFolder,
     question: &regress::Question,
 ) -> std::io::Result<()> {
@@ -194,7 +195,7 @@ fn announce(
 /// Plays until there is an answer; `None` if it was interrupted.
 fn play(
     arguments: &Arguments,
-    planned: &Planned,
+    planned: &Planned<Arc<Schedule>>,
     folder: RunFolder,
     tracker: Tracker,
     clock: Clock,
@@ -210,7 +211,7 @@ fn play(
         at_manager.interrupt();
     })
     .context("failed to listen for interrupts")?;
-    for player in players_left(&planned.schedule, &folder) {
+    for player in players_left(&planned.jobs, &folder) {
         match manager.preflight(&planned.spec.players[player].config) {
             Err(_) if asked.is_raised() => return Ok(None),
             checked => checked.map_err(|error| Failure::preflight(failed_to(error)))?,

@@ -4,29 +4,32 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use clap::Args;
+use clap::{Args, ValueEnum as _};
+use results::formats::Format;
 use results::journal::Torn;
 use results::partition::Partition;
+use results::record::MatchRecord;
 use results::standings::Standings;
 use results::{report, tables};
 use serde::Serialize;
 
-use super::run_plan::{self, Planned};
+use super::run_plan::{self, Planned, PlannedJobs};
 use crate::cli::{Failure, Outcome, failed_to};
 use crate::consumers::{Catalogue, JournalConsumer, Progress, Style};
+use crate::course::Walk;
 use crate::event::{Event, EventKind, StopReason};
 use crate::exit_code;
 use crate::interrupt::on_interrupt;
 use crate::manager::{Manager, ManagerSettings, PlayerStderr};
 use crate::output::{json_line, to_stdout};
-use crate::run_folder::{self, RunFolder};
-use crate::runner::{self, Consumer, StopFlag, Tournament};
+use crate::run_folder::{self, Jobs, RunFolder};
+use crate::runner::{self, Consumer, StagedTournament, StopFlag, Tournament};
 use crate::schedule::Schedule;
-use crate::spec::{self, Overrides, Spec, SpecError};
+use crate::spec::{self, FormatWord, Overrides, Spec, SpecError};
 
 /// What `gamemaster run` plays when nothing is said.
 const DEFAULT_SPEC: &str = include_str!("../default_spec.toml");
@@ -37,6 +40,8 @@ Examples:
   gamemaster run --dry-run                    what that would play, and how long it would take
   gamemaster run my_spec.toml --out my_run    your own; the same command again resumes it
   gamemaster run my_spec.toml --partition slice:1/3    a third of it; the others elsewhere
+  gamemaster run my_spec.toml --format swiss  another format (docs/formats.md tells them)
+  gamemaster run my_spec.toml --race          who is hopeless is dropped on the way
   gamemaster report my_run                    who is stronger
 
 A spec names players, games and clocks:
@@ -66,6 +71,15 @@ pub struct Arguments {
     /// Matches at once [default: cores / players that think at once]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: Option<u32>,
+    /// Who meets whom, instead of what the spec says
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<FormatWord>,
+    /// Rounds of a swiss system or a ladder
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: Option<u32>,
+    /// Drop players that are shown to be worse than the best (round_robin, gauntlet)
+    #[arg(long)]
+    race: bool,
     /// Seed of everything random, instead of the spec's
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
@@ -105,8 +119,21 @@ impl Arguments {
         budgets: Budgets,
         (quiet, dry_run, json): (bool, bool, bool),
     ) -> Self {
-        let (spec, sweep) = (Some(spec), Some(budgets));
-        Self { spec, out, jobs, seed, extend: false, dry_run, quiet, json, partition: None, sweep }
+        Self {
+            spec: Some(spec),
+            out,
+            jobs,
+            format: None,
+            rounds: None,
+            race: false,
+            seed,
+            extend: false,
+            partition: None,
+            dry_run,
+            quiet,
+            json,
+            sweep: Some(budgets),
+        }
     }
 }
 
@@ -120,6 +147,12 @@ pub fn execute(arguments: &Arguments) -> Outcome {
 pub(super) fn carry_out(arguments: &Arguments) -> Result<(u8, Option<PathBuf>), Failure> {
     let spec = read_spec(arguments).map_err(Failure::usage)?;
     let planned = run_plan::plan(spec)?;
+    if let (PlannedJobs::Course(_), Some(part)) = (&planned.jobs, arguments.partition) {
+        return Err(Failure::usage(anyhow!(
+            "--partition {part}: who meets whom follows from the results of all, so that nothing can \
+             be played apart; only a round_robin or a gauntlet without a race can"
+        )));
+    }
     let folder = arguments
         .out
         .clone()
@@ -128,16 +161,15 @@ pub(super) fn carry_out(arguments: &Arguments) -> Result<(u8, Option<PathBuf>), 
         let told = run_plan::tell(&planned, &folder, arguments.partition, arguments.json)?;
         return Ok((told, None));
     }
-    let (spec, schedule) = (&planned.spec, &planned.schedule);
-    let folder = run_folder::open(
-        &folder,
-        spec,
-        schedule,
-        &sentences(&planned.warnings),
-        arguments.extend,
-        arguments.partition,
-    )
-    .map_err(|error| Failure { code: folder_code(&error), error: failed_to(error) })?;
+    let jobs = match &planned.jobs {
+        PlannedJobs::Schedule(schedule) => Jobs::Schedule(schedule),
+        PlannedJobs::Course(course) => Jobs::Course(course),
+    };
+    let mut notes = sentences(&planned.warnings);
+    notes.extend(gauntlet_note(&planned));
+    let (extend, partition) = (arguments.extend, arguments.partition);
+    let folder = run_folder::open(&folder, &planned.spec, jobs, &notes, extend, partition)
+        .map_err(|error| Failure { code: folder_code(&error), error: failed_to(error) })?;
     let manager = manager(&folder.path);
     // Launched players end with us, whichever way we leave.
     let _players_end = Shutdown(&manager);
@@ -149,7 +181,15 @@ pub(super) fn carry_out(arguments: &Arguments) -> Result<(u8, Option<PathBuf>), 
     })
     .context("failed to listen for interrupts")?;
     // Not before the folder is known to be ours: launched players write logs there.
-    for player in players_left(schedule, &folder) {
+    let left = match &planned.jobs {
+        PlannedJobs::Schedule(schedule) => players_left(schedule, &folder),
+        PlannedJobs::Course(course) => {
+            let mut walk = Walk::new(Arc::clone(course));
+            while walk.pass(&folder.outcomes) {}
+            walk.players_left()
+        }
+    };
+    for player in left {
         match manager.preflight(&planned.spec.players[player].config) {
             Err(_) if stop.is_raised() => return Ok((exit_code::INTERRUPTED, None)),
             checked => checked.map_err(|error| Failure::preflight(failed_to(error)))?,
@@ -162,6 +202,20 @@ pub(super) fn carry_out(arguments: &Arguments) -> Result<(u8, Option<PathBuf>), 
     let (reason, breakdowns) = play(&planned, &manager, folder, &stop, arguments.quiet)?;
     let code = finish(arguments, &path, planned.spec.record.moves, reason, &breakdowns)?;
     Ok((code, (code == exit_code::OK).then_some(path)))
+}
+
+/// What a reader of a gauntlet's results should know, who sees matches only.
+fn gauntlet_note(planned: &Planned) -> Option<String> {
+    let PlannedJobs::Schedule(_) = planned.jobs else { return None };
+    let Format::Gauntlet { challengers } = planned.spec.stages[0].format else { return None };
+    let players = planned.spec.players.iter().take(challengers as usize);
+    let ids: Vec<&str> = players.map(|player| player.config.id.as_str()).collect();
+    let [verb, pronoun] = if ids.len() == 1 { ["meets", "it"] } else { ["meet", "them"] };
+    Some(format!(
+        "A gauntlet: {} {verb} each of the others, who meet only {pronoun}; compare those with each \
+         other, and not with {pronoun}.",
+        ids.join(" and ")
+    ))
 }
 
 /// The players of the jobs that are not done. Who has nothing left to play need
@@ -195,8 +249,16 @@ impl Drop for Shutdown<'_> {
 
 fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {
     let Budgets { play_clocks, nodes } = arguments.sweep.clone().unwrap_or_default();
-    let (seed, jobs) = (arguments.seed, arguments.jobs);
-    let overrides = Overrides { seed, jobs, play_clocks, nodes, ..Overrides::default() };
+    let overrides = Overrides {
+        seed: arguments.seed,
+        jobs: arguments.jobs,
+        contenders: None,
+        play_clocks,
+        nodes,
+        format: arguments.format,
+        rounds: arguments.rounds,
+        race: arguments.race,
+    };
     match &arguments.spec {
         None => spec::read(DEFAULT_SPEC, "default", Path::new(""), &overrides),
         Some(path) => {
@@ -235,8 +297,12 @@ fn announce(planned: &Planned, folder: &RunFolder) -> std::io::Result<()> {
     for warning in &planned.warnings {
         writeln!(stderr, "warning: {warning}")?;
     }
-    let n_jobs = planned.schedule.n_jobs() - folder.elsewhere.len() as u64;
+    let n_jobs = planned.jobs.n_jobs() - folder.elsewhere.len() as u64;
     let n_done = folder.done.len();
+    let most = match planned.jobs {
+        PlannedJobs::Schedule(_) => "",
+        PlannedJobs::Course(_) => "at most ",
+    };
     let path = folder.path.display();
     let Torn { bytes, lines } = folder.torn;
     match lines {
@@ -248,10 +314,10 @@ fn announce(planned: &Planned, folder: &RunFolder) -> std::io::Result<()> {
         )?,
     }
     if n_done > 0 {
-        writeln!(stderr, "Resuming {path}: {n_done} of {n_jobs} matches are played")
+        writeln!(stderr, "Resuming {path}: {n_done} of {most}{n_jobs} matches are played")
     } else {
         let at_once = planned.concurrency;
-        writeln!(stderr, "Playing {n_jobs} matches, {at_once} at once, into {path}")
+        writeln!(stderr, "Playing {most}{n_jobs} matches, {at_once} at once, into {path}")
     }
 }
 
@@ -263,18 +329,19 @@ fn play(
     stop: &StopFlag,
     quiet: bool,
 ) -> Result<(StopReason, Breakdowns), Failure> {
-    let tournament = Tournament {
-        schedule: Arc::clone(&planned.schedule),
-        games: planned.games.clone(),
-        players: planned.spec.players.iter().map(|player| Arc::clone(&player.config)).collect(),
-        rules: Arc::new(planned.spec.rules.clone()),
-        concurrency: planned.concurrency,
-        done: folder.done,
-        elsewhere: folder.elsewhere,
+    let games = planned.games.clone();
+    let players: Vec<_> =
+        planned.spec.players.iter().map(|player| Arc::clone(&player.config)).collect();
+    let rules = Arc::new(planned.spec.rules.clone());
+    let concurrency = planned.concurrency;
+    let catalogue = Arc::new(Catalogue::new(&games, &players, concurrency));
+    let outcomes = Mutex::new(folder.outcomes);
+    // What is written down is what later rounds follow from.
+    let mut watch = |record: &MatchRecord| {
+        if record.round.is_some() {
+            outcomes.lock().unwrap_or_else(PoisonError::into_inner).add(record);
+        }
     };
-    let catalogue =
-        Arc::new(Catalogue::new(&tournament.games, &tournament.players, planned.concurrency));
-    let mut watch = |_: &results::record::MatchRecord| ();
     let style = match (quiet, std::io::stderr().is_terminal()) {
         (true, _) => Style::Quiet,
         (false, true) => Style::Bar,
@@ -290,7 +357,20 @@ fn play(
         progress: Progress::new(catalogue, style),
         breakdowns: Breakdowns::default(),
     };
-    let reason = runner::run(&tournament, manager, stop, &mut consumers);
+    let reason = match &planned.jobs {
+        PlannedJobs::Schedule(schedule) => {
+            let schedule = Arc::clone(schedule);
+            let (done, elsewhere) = (folder.done, folder.elsewhere);
+            let tournament =
+                Tournament { schedule, games, players, rules, concurrency, done, elsewhere };
+            runner::run(&tournament, manager, stop, &mut consumers)
+        }
+        PlannedJobs::Course(course) => {
+            let course = Arc::clone(course);
+            let tournament = StagedTournament { course, games, players, rules, concurrency };
+            runner::run_course(&tournament, &outcomes, manager, stop, &mut consumers)
+        }
+    };
     consumers.journal.finish().map_err(failed_to)?;
     Ok((reason, consumers.breakdowns))
 }
@@ -398,6 +478,7 @@ fn stop_name(reason: StopReason) -> &'static str {
     match reason {
         StopReason::Completed => "completed",
         StopReason::Interrupted => "interrupted",
+        StopReason::Paused => "paused",
     }
 }
 
@@ -442,7 +523,17 @@ fn resume_hint(arguments: &Arguments) -> std::io::Result<()> {
         word("--partition");
         word(&part.to_string());
     }
-    for (flag, given) in [("--quiet", arguments.quiet), ("--json", arguments.json)] {
+    if let Some(format) = arguments.format.and_then(|format| format.to_possible_value()) {
+        word("--format");
+        word(format.get_name());
+    }
+    if let Some(rounds) = arguments.rounds {
+        word("--rounds");
+        word(&rounds.to_string());
+    }
+    for (flag, given) in
+        [("--race", arguments.race), ("--quiet", arguments.quiet), ("--json", arguments.json)]
+    {
         if given {
             word(flag);
         }

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::cli::{Failure, Outcome};
 use crate::consumers::brief;
+use crate::course::{Course, CourseError};
 use crate::exit_code;
 use crate::game_source::GameSourceError;
 use crate::manager::PreparedGame;
@@ -24,31 +25,68 @@ use crate::schedule::{Round, Schedule, ScheduleError, Skip};
 use crate::spec::{GameEntry, Spec, time_budget_words};
 
 /// A spec, ready to be played.
-pub(super) struct Planned {
+pub(super) struct Planned<J = PlannedJobs> {
     pub(super) spec: Spec,
     pub(super) games: Vec<Arc<PreparedGame>>,
-    pub(super) schedule: Arc<Schedule>,
+    pub(super) jobs: J,
     pub(super) concurrency: u32,
     /// What a user should know, and a reader of the report too.
     pub(super) warnings: Vec<String>,
 }
 
-/// Reads the games and lays out the schedule.
+/// What is to be played.
+pub(super) enum PlannedJobs {
+    /// All is known.
+    Schedule(Arc<Schedule>),
+    /// It follows from results.
+    Course(Arc<Course>),
+}
+
+impl PlannedJobs {
+    /// Matches, at most.
+    pub(super) fn n_jobs(&self) -> u64 {
+        match self {
+            Self::Schedule(schedule) => schedule.n_jobs(),
+            Self::Course(course) => course.most_jobs(),
+        }
+    }
+
+    /// What is played of each game under each budget, at most.
+    fn rounds(&self) -> Vec<Round> {
+        match self {
+            Self::Schedule(schedule) => schedule.rounds().collect(),
+            Self::Course(course) => course.most_rounds(),
+        }
+    }
+}
+
+impl Planned {
+    /// What is played, if all of it is known.
+    pub(super) fn scheduled(self) -> Option<Planned<Arc<Schedule>>> {
+        let Self { spec, games, jobs, concurrency, warnings } = self;
+        let PlannedJobs::Schedule(jobs) = jobs else { return None };
+        Some(Planned { spec, games, jobs, concurrency, warnings })
+    }
+}
+
+/// Reads the games and lays out what is played.
 pub(super) fn plan(spec: Spec) -> Result<Planned, Failure> {
     let games = spec.games.iter().map(validated).collect::<Result<Vec<_>, _>>();
     let games = games.map_err(Failure::game)?;
-    let schedule = Schedule::new(spec.plan(&games))
-        .map_err(|error| Failure::usage(anyhow::anyhow!(no_schedule(&spec, &error))))?;
-    let mut warnings: Vec<String> = sitting_out(&spec, schedule.skips());
-    let concurrency = concurrency(&spec, &schedule, &mut warnings);
+    let mut warnings = vec![];
+    let jobs = if spec.follows_results() {
+        let course = Course::new(spec.plan(&games), spec.stages.clone())
+            .map_err(|error| Failure::usage(anyhow::anyhow!(no_course(&spec, &error))))?;
+        PlannedJobs::Course(Arc::new(course))
+    } else {
+        let schedule = Schedule::new(spec.plan(&games))
+            .map_err(|error| Failure::usage(anyhow::anyhow!(no_schedule(&spec, &error))))?;
+        warnings = sitting_out(&spec, schedule.skips());
+        PlannedJobs::Schedule(Arc::new(schedule))
+    };
+    let concurrency = concurrency(&spec, &jobs, &mut warnings);
     let prepared = spec.games.iter().zip(games).map(|(entry, game)| prepare(&spec, entry, game));
-    Ok(Planned {
-        games: prepared.collect::<Result<_, _>>()?,
-        schedule: Arc::new(schedule),
-        concurrency,
-        warnings,
-        spec,
-    })
+    Ok(Planned { games: prepared.collect::<Result<_, _>>()?, jobs, concurrency, warnings, spec })
 }
 
 fn validated(entry: &GameEntry) -> Result<Arc<Game>, GameSourceError> {
@@ -68,6 +106,36 @@ fn no_schedule(spec: &Spec, error: &ScheduleError) -> String {
     format!("player count fits no game: {}", sitting_out(spec, skips).join("; "))
 }
 
+/// Why stages cannot be played, with names.
+fn no_course(spec: &Spec, error: &CourseError) -> String {
+    let game = |game: usize| &spec.games[game].source.name;
+    match *error {
+        CourseError::Seats { stage, format, wanted, game: index, n_seats } => format!(
+            "{}{} takes games of {wanted}, and {} is for {n_seats}: leave it out, or play a round_robin",
+            stage_words(spec, stage),
+            format.name(),
+            game(index)
+        ),
+        CourseError::SitsOut { game: index, player } => format!(
+            "{} cannot play {} (hidden information): where pairings follow results everybody plays \
+             everything, so leave one of them out",
+            spec.players[player].config.id,
+            game(index)
+        ),
+        CourseError::TooFewPlayers { stage, n_players, n_needed } => format!(
+            "{}{} takes {n_needed} players at least, and there {} {n_players}",
+            stage_words(spec, stage),
+            spec.stages[stage - 1].format.name(),
+            if n_players == 1 { "is" } else { "are" }
+        ),
+        _ => error.to_string(),
+    }
+}
+
+fn stage_words(spec: &Spec, stage: usize) -> String {
+    if spec.stages.len() > 1 { format!("stage {stage}: ") } else { String::new() }
+}
+
 /// What is left out and why, in words. Players that sit out of several games
 /// are told of once.
 fn sitting_out(spec: &Spec, skips: &[Skip]) -> Vec<String> {
@@ -85,6 +153,12 @@ fn sitting_out(spec: &Spec, skips: &[Skip]) -> Vec<String> {
                      so it is left out",
                     name(game),
                     spec.players.len()
+                ));
+            }
+            Skip::NoGauntlet { game } => {
+                words.push(format!(
+                    "{} is left out: those who can play it are all challengers, or none is",
+                    name(game)
                 ));
             }
             Skip::SitsOut { .. } => {}
@@ -110,13 +184,13 @@ fn sitting_out(spec: &Spec, skips: &[Skip]) -> Vec<String> {
 }
 
 /// Matches at once: as many as leave a core to every player that thinks.
-fn concurrency(spec: &Spec, schedule: &Schedule, warnings: &mut Vec<String>) -> u32 {
+fn concurrency(spec: &Spec, jobs: &PlannedJobs, warnings: &mut Vec<String>) -> u32 {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let at_once = |round: Round| {
         let thinkers = round.players.iter().filter(|&&player| spec.players[player].thinks);
         thinkers.count().min(round.n_seats)
     };
-    let thinkers = schedule.rounds().map(at_once).max().unwrap_or(0);
+    let thinkers = jobs.rounds().into_iter().map(at_once).max().unwrap_or(0);
     // Counted in nodes, thoughts are the same however slow.
     let by_clock = spec.time_budgets.iter().any(|time| time.budget == Budget::Clock);
     let share = if by_clock { thinkers.max(1) } else { 1 };
@@ -138,10 +212,25 @@ pub(super) fn tell(
     partition: Option<Partition>,
     json: bool,
 ) -> Outcome {
-    let n_elsewhere = partition.map_or(0, |part| elsewhere(&planned.schedule, part).len() as u64);
-    let n_here = planned.schedule.n_jobs() - n_elsewhere;
-    let rounds: Vec<Row> = planned.schedule.rounds().map(|round| row(planned, &round)).collect();
-    let share = n_here as f64 / planned.schedule.n_jobs() as f64;
+    match &planned.jobs {
+        PlannedJobs::Schedule(schedule) => {
+            tell_schedule(planned, schedule, folder, partition, json)
+        }
+        PlannedJobs::Course(course) => super::run_course_plan::tell(planned, course, folder, json),
+    }
+}
+
+fn tell_schedule(
+    planned: &Planned,
+    schedule: &Schedule,
+    folder: &Path,
+    partition: Option<Partition>,
+    json: bool,
+) -> Outcome {
+    let n_elsewhere = partition.map_or(0, |part| elsewhere(schedule, part).len() as u64);
+    let n_here = schedule.n_jobs() - n_elsewhere;
+    let rounds: Vec<Row> = schedule.rounds().map(|round| row(planned, &round)).collect();
+    let share = n_here as f64 / schedule.n_jobs() as f64;
     let seconds = estimate(planned).map(|seconds| seconds * share);
     to_stdout(|stdout| {
         if json {
@@ -151,8 +240,8 @@ pub(super) fn tell(
                     name: &planned.spec.name,
                     spec_hash: planned.spec.hash(),
                     folder: folder.display().to_string(),
-                    n_jobs: planned.schedule.n_jobs(),
-                    n_blocks: planned.schedule.n_blocks(),
+                    n_jobs: schedule.n_jobs(),
+                    n_blocks: schedule.n_blocks(),
                     partition,
                     n_jobs_here: n_here,
                     concurrency: planned.concurrency,
@@ -163,7 +252,7 @@ pub(super) fn tell(
             )?;
             return Ok(exit_code::OK);
         }
-        let (n_jobs, n_blocks) = (planned.schedule.n_jobs(), planned.schedule.n_blocks());
+        let (n_jobs, n_blocks) = (schedule.n_jobs(), schedule.n_blocks());
         writeln!(stdout, "{n_jobs} matches in {n_blocks} blocks, {} at once", planned.concurrency)?;
         if let Some(part) = partition {
             writeln!(stdout, "of which {part} has {n_here} matches")?;
@@ -191,21 +280,27 @@ pub(super) fn tell(
             )?;
         }
         writeln!(stdout)?;
-        for warning in &planned.warnings {
-            writeln!(stdout, "note: {warning}")?;
-        }
-        match seconds {
-            Some(seconds) => {
-                let most = brief(Duration::from_secs_f64(seconds));
-                writeln!(
-                    stdout,
-                    "at most about {most}, if every clock is used up and nobody is late"
-                )?;
-            }
-            None => writeln!(stdout, "no time is estimated: nobody thinks by the clock")?,
-        }
+        tell_notes(stdout, planned, seconds)?;
         Ok(exit_code::OK)
     })
+}
+
+/// Prints what is to be known beforehand, and how long it may take.
+pub(super) fn tell_notes(
+    stdout: &mut dyn std::io::Write,
+    planned: &Planned,
+    seconds: Option<f64>,
+) -> std::io::Result<()> {
+    for warning in &planned.warnings {
+        writeln!(stdout, "note: {warning}")?;
+    }
+    match seconds {
+        Some(seconds) => {
+            let most = brief(Duration::from_secs_f64(seconds));
+            writeln!(stdout, "at most about {most}, if every clock is used up and nobody is late")
+        }
+        None => writeln!(stdout, "no time is estimated: nobody thinks by the clock"),
+    }
 }
 
 #[derive(Serialize)]
@@ -253,11 +348,11 @@ fn row(planned: &Planned, round: &Round) -> Row {
 /// Seconds if every clock is used up by those who think: start clock and play
 /// clocks of a match of the length that random play has, over the matches at
 /// once. `None` if no clock counts.
-fn estimate(planned: &Planned) -> Option<f64> {
+pub(super) fn estimate(planned: &Planned) -> Option<f64> {
     let spec = &planned.spec;
     let mut total = 0.0;
     let mut counts = false;
-    for round in planned.schedule.rounds() {
+    for round in planned.jobs.rounds() {
         let time = &spec.time_budgets[round.time_budget];
         let n_thinkers =
             round.players.iter().filter(|&&player| spec.players[player].thinks).count();

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use results::formats::{Format, RoundId};
 
 use super::recorder::Catalogue;
 use crate::event::{Event, EventKind};
@@ -46,6 +47,8 @@ pub struct Progress {
     n_done: u64,
     n_played: u64,
     n_faults: u64,
+    /// The round that is played, in words; empty where there are none.
+    round: String,
     told: Duration,
     told_at: u64,
 }
@@ -77,6 +80,7 @@ impl Progress {
             n_done: 0,
             n_played: 0,
             n_faults: 0,
+            round: String::new(),
             told: Duration::ZERO,
             told_at: 0,
         }
@@ -133,12 +137,15 @@ impl Progress {
         }
     }
 
-    /// Rate, time left, who leads.
+    /// The round, rate, time left, who leads.
     fn message(&self, elapsed: Duration) -> String {
         let rate = self.n_played as f64 / elapsed.as_secs_f64().max(1e-3);
         let left = self.n_jobs.saturating_sub(self.n_done + self.n_played);
-        let mut message =
-            if rate >= 10.0 { format!("{rate:.0}/s") } else { format!("{rate:.1}/s") };
+        let mut message = self.round.clone();
+        if !message.is_empty() {
+            message += "  ";
+        }
+        message += &if rate >= 10.0 { format!("{rate:.0}/s") } else { format!("{rate:.1}/s") };
         if left > 0 {
             message += &format!("  ETA {}", brief(Duration::from_secs_f64(left as f64 / rate)));
         }
@@ -175,6 +182,22 @@ impl Progress {
     }
 }
 
+/// A round as it is told: `stage 1 of 2, swiss, round 3 of 5`.
+pub(crate) fn round_words(round: RoundId, format: Format, n_rounds: u32, n_stages: u32) -> String {
+    let mut words = String::new();
+    if n_stages > 1 {
+        words += &format!("stage {} of {n_stages}, ", round.stage);
+    }
+    words += format.name();
+    if n_rounds > 1 {
+        words += &format!(", round {} of {n_rounds}", round.round);
+    }
+    if round.extra > 0 {
+        words += &format!(", further lap {} of level ties", round.extra);
+    }
+    words
+}
+
 /// A duration to the second, the two largest units of it.
 pub(crate) fn brief(duration: Duration) -> String {
     let seconds = duration.as_secs();
@@ -190,6 +213,16 @@ impl Consumer for Progress {
     fn event(&mut self, event: &Event) -> ControlFlow<()> {
         match &event.kind {
             EventKind::TournamentStarted { n_jobs, n_done } => self.begin(*n_jobs, *n_done),
+            EventKind::RoundStarted { round, format, n_rounds, n_stages, n_jobs, n_done } => {
+                self.round = round_words(*round, *format, *n_rounds, *n_stages);
+                let step = u64::from(*n_rounds).div_ceil(LINES_PER_RUN);
+                if self.style == Style::Lines
+                    && u64::from(round.round - 1).is_multiple_of(step.max(1))
+                {
+                    let left = n_jobs - n_done;
+                    self.line(&format!("{}: {left} matches to play", self.round));
+                }
+            }
             EventKind::MatchStarted { job, .. } => {
                 self.running.insert(job.number, Arc::clone(job));
             }
@@ -213,6 +246,21 @@ impl Consumer for Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rounds_are_told() {
+        let told = |stage, round, extra, n_rounds, n_stages| {
+            round_words(
+                RoundId { stage, round, extra },
+                Format::Knockout { extra_laps: 3 },
+                n_rounds,
+                n_stages,
+            )
+        };
+        assert_eq!(told(1, 1, 0, 1, 1), "knockout");
+        assert_eq!(told(2, 3, 0, 4, 2), "stage 2 of 2, knockout, round 3 of 4");
+        assert_eq!(told(1, 2, 1, 4, 1), "knockout, round 2 of 4, further lap 1 of level ties");
+    }
 
     #[test]
     fn durations_are_brief() {

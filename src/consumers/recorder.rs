@@ -136,6 +136,7 @@ impl Recorder {
                 Some(self.record(running, &end))
             }
             EventKind::TournamentStarted { .. }
+            | EventKind::RoundStarted { .. }
             | EventKind::Notice { .. }
             | EventKind::TournamentFinished { .. } => None,
         }
@@ -164,6 +165,7 @@ impl Recorder {
             block: job.block,
             lap: job.lap,
             rotation: job.rotation,
+            round: job.round,
             attempt: 1,
             match_id: manager::match_id(&job),
             game: game.name.clone(),

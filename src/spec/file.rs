@@ -6,12 +6,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use games::Guards;
+use results::formats::{Format, Stage};
 use results::record::Budget;
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use super::duration::{EXPECTED, read_clock};
 use super::player_text::{PlayerFields, contestant};
+use super::stages::{FormatWord, RaceValue, StageTable};
 use super::{Comparison, Contestant, GameEntry, RecordSettings, Spec, SpecError, Timings};
 use crate::game_source::{CaseMode, GameSource, Reading};
 use crate::manager::{GoalConflict, MatchRules, PlayerSource, Substitute};
@@ -31,6 +33,12 @@ pub struct Overrides {
     pub play_clocks: Vec<Duration>,
     /// Nodes for each move, one tournament for each.
     pub nodes: Vec<u64>,
+    /// The format.
+    pub format: Option<FormatWord>,
+    /// Rounds of a swiss system or a ladder.
+    pub rounds: Option<u32>,
+    /// Whether players are dropped on the way.
+    pub race: bool,
 }
 
 /// Two players to be compared.
@@ -53,6 +61,13 @@ struct SpecFile {
     blocks: Option<Spanned<u32>>,
     #[serde(default)]
     seating: SeatingWord,
+    format: Option<Spanned<FormatWord>>,
+    rounds: Option<Spanned<u32>>,
+    challengers: Option<Spanned<u32>>,
+    extra_laps: Option<Spanned<u32>>,
+    race: Option<Spanned<RaceValue>>,
+    #[serde(default)]
+    stage: Vec<Spanned<StageTable>>,
     jobs: Option<Spanned<u32>>,
     #[serde(default)]
     scramble: bool,
@@ -220,10 +235,28 @@ pub fn read(
     let limits = &file.limits;
     let step_limit = limits.step_limit.as_ref().map(|n| source.positive(n, "step_limit"));
     let (players, comparison) = source.players(&file, by_clock, overrides.contenders.as_ref())?;
+    let blocks = file.blocks.as_ref().map_or(Ok(1), |blocks| source.positive(blocks, "blocks"))?;
+    let top = StageTable {
+        format: file.format,
+        blocks: None,
+        rounds: file.rounds,
+        challengers: file.challengers,
+        extra_laps: file.extra_laps,
+        best: None,
+        race: file.race,
+    };
+    let stages = source.stages(top, &file.stage, blocks, players.len(), overrides)?;
+    if comparison.is_some()
+        && !matches!(stages[..], [Stage { format: Format::RoundRobin, race: None, .. }])
+    {
+        let message = "a comparison has pairings of its own: no `format`, `race` or [[stage]]";
+        return Err(source.whole(message));
+    }
     Ok(Spec {
         name,
         seed: overrides.seed.unwrap_or(file.seed.cast_unsigned()),
-        blocks: file.blocks.as_ref().map_or(Ok(1), |blocks| source.positive(blocks, "blocks"))?,
+        blocks,
+        stages,
         seating: match file.seating {
             SeatingWord::Rotations => Seating::Rotations,
             SeatingWord::Permutations => Seating::Permutations,
@@ -264,18 +297,22 @@ pub fn read(
 }
 
 /// The text of a spec, for errors that say where they are.
-struct Source<'a> {
+pub(super) struct Source<'a> {
     text: &'a str,
     origin: &'a str,
 }
 
 impl Source<'_> {
-    fn error(&self, span: Range<usize>, message: impl Into<String>) -> SpecError {
+    pub(super) fn error(&self, span: Range<usize>, message: impl Into<String>) -> SpecError {
+        if span == (0..0) {
+            // Of the command line.
+            return self.whole(message);
+        }
         let line = self.text[..span.start.min(self.text.len())].matches('\n').count() + 1;
         SpecError::At { origin: self.origin.to_owned(), line, message: message.into() }
     }
 
-    fn whole(&self, message: impl Into<String>) -> SpecError {
+    pub(super) fn whole(&self, message: impl Into<String>) -> SpecError {
         SpecError::Whole { origin: self.origin.to_owned(), message: message.into() }
     }
 
@@ -298,7 +335,7 @@ impl Source<'_> {
         ))
     }
 
-    fn positive(&self, number: &Spanned<u32>, key: &str) -> Result<u32, SpecError> {
+    pub(super) fn positive(&self, number: &Spanned<u32>, key: &str) -> Result<u32, SpecError> {
         match *number.get_ref() {
             0 => {
                 Err(self.error(number.span(), format!("{key} = 0: expected a whole number from 1")))

@@ -32,6 +32,9 @@ pub fn lock_text(spec: &Spec) -> String {
     put("seed", seed_value(spec.seed));
     put("blocks", i64::from(spec.blocks).into());
     put("seating", super::seating_name(spec.seating).into());
+    for (key, value) in super::stages::written(&spec.stages, spec.blocks) {
+        put(&key, value);
+    }
     if let Some(jobs) = spec.jobs {
         put("jobs", i64::from(jobs).into());
     }

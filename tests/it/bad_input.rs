@@ -65,7 +65,7 @@ fn an_unknown_key() {
         "name = \"a\"\nblokcs = 3\n",
         2,
         expect![[r#"
-            error: spec.toml:2: unknown key `blokcs`, expected one of `name`, `seed`, `blocks`, `seating`, `jobs`, `scramble`, `players`, `comparison`, `games`, `clocks`, `budget`, `faults`, `limits`, `record`, `lock`
+            error: spec.toml:2: unknown key `blokcs`, expected one of `name`, `seed`, `blocks`, `seating`, `format`, `rounds`, `challengers`, `extra_laps`, `race`, `stage`, `jobs`, `scramble`, `players`, `comparison`, `games`, `clocks`, `budget`, `faults`, `limits`, `record`, `lock`
         "#]],
     );
     check_spec(

@@ -18,6 +18,8 @@ mod compare;
 #[cfg(test)]
 mod fake_player;
 #[cfg(test)]
+mod formats;
+#[cfg(test)]
 mod game_commands;
 #[cfg(test)]
 mod interrupts;

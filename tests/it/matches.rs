@@ -78,6 +78,7 @@ pub(crate) fn setup(game: &Arc<PreparedGame>, seats: Vec<Option<Arc<PlayerConfig
         clocks,
         budget: Budget::Clock,
         seed: 1,
+        round: None,
     };
     MatchSetup {
         job: Arc::new(job),

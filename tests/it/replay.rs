@@ -1,6 +1,6 @@
 //! `gamemaster replay` and `gamemaster export`: what was played is shown again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -25,11 +25,17 @@ fn played() -> Workspace {
     workspace
 }
 
-/// Columns of the first row of `matches.csv` for a game.
-fn first_row(workspace: &Workspace, game: &str) -> Vec<String> {
-    let matches = workspace.read("out/matches.csv");
-    let row = matches.lines().find(|line| line.contains(&format!(",{game},"))).unwrap();
-    row.split(',').map(str::to_owned).collect()
+/// The rows of `matches.csv`, by column.
+fn rows(workspace: &Workspace) -> Vec<BTreeMap<String, String>> {
+    let table = workspace.read("out/matches.csv");
+    let mut lines = table.lines().map(|line| line.split(',').map(str::to_owned));
+    let heading: Vec<String> = lines.next().unwrap().collect();
+    lines.map(|row| heading.iter().cloned().zip(row).collect()).collect()
+}
+
+/// The first row of `matches.csv` for a game.
+fn first_row(workspace: &Workspace, game: &str) -> BTreeMap<String, String> {
+    rows(workspace).into_iter().find(|row| row["game"] == game).unwrap()
 }
 
 fn strings(value: &Value) -> Vec<&str> {
@@ -109,16 +115,14 @@ fn an_exported_run_has_a_record_for_each_match() {
     let records: Vec<Value> =
         exported.stdout().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     // The form does not name the game, but job after job it is that of the table.
-    let table = workspace.read("out/matches.csv");
-    let mut rows: Vec<Vec<&str>> =
-        table.lines().skip(1).map(|line| line.split(',').collect()).collect();
-    rows.dedup_by_key(|row| row[0]);
+    let mut rows = rows(&workspace);
+    rows.dedup_by_key(|row| row["job"].clone());
     assert_eq!(records.len(), rows.len());
     for (record, row) in records.iter().zip(&rows) {
         // kuhn_poker has a third role: chance.
-        check_record(record, if row[5] == "kuhn_poker" { 3 } else { 2 });
-        assert_eq!(record["matchId"], row[8]);
-        if row[5] != "tic_tac_toe" {
+        check_record(record, if row["game"] == "kuhn_poker" { 3 } else { 2 });
+        assert_eq!(record["matchId"], row["match_id"].as_str());
+        if row["game"] != "tic_tac_toe" {
             continue;
         }
         let moves: Vec<Vec<&str>> =
@@ -151,14 +155,14 @@ fn matches_are_exported_alone_or_to_files() {
 fn a_match_on_a_board_is_drawn() {
     let workspace = played();
     let row = first_row(&workspace, "tic_tac_toe");
-    let shown = workspace.run(&["replay", &row[0], "--run", "out", "--step", "0"]).code(0);
+    let shown = workspace.run(&["replay", &row["job"], "--run", "out", "--step", "0"]).code(0);
     let empty = "    3  . . .\n    2  . . .\n    1  . . .\n       1 2 3\n    (control xplayer)\n";
     assert!(shown.stdout().contains(empty), "{}", shown.stdout());
     // The whole match, without a terminal: each step once, then the rewards.
-    let whole = workspace.run(&["replay", &row[1], "--run", "out"]).code(0);
+    let whole = workspace.run(&["replay", &row["job_id"], "--run", "out"]).code(0);
     let whole = whole.stdout();
     let n_steps: usize = workspace
-        .run(&["replay", &row[8], "--run", "out", "--json"])
+        .run(&["replay", &row["match_id"], "--run", "out", "--json"])
         .code(0)
         .stdout()
         .lines()
@@ -178,7 +182,7 @@ fn a_match_on_a_board_is_drawn() {
 fn a_match_without_a_board_lists_what_changed() {
     let workspace = played();
     let row = first_row(&workspace, "nim");
-    let shown = workspace.run(&["replay", &row[0], "--run", "out"]).code(0);
+    let shown = workspace.run(&["replay", &row["job"], "--run", "out"]).code(0);
     let start = "start\n    (heap a 3) (heap b 4) (heap c 5) (control left)\n";
     assert!(shown.stdout().contains(start), "{}", shown.stdout());
     assert!(shown.stdout().contains("+(control right)"), "{}", shown.stdout());
@@ -212,15 +216,16 @@ fn a_match_that_is_not_there_is_told_with_those_that_are() {
         "{told}"
     );
     // One digit of an id is wrong: the right one comes first.
-    let id = &row[8];
+    let id = &row["match_id"];
     let wrong_digit = if id.ends_with('0') { "1" } else { "0" };
     let told = wrong(&format!("{}{wrong_digit}", &id[..id.len() - 1]));
-    assert!(told.contains(&format!("such as {} ({id})", row[0])), "{told}");
+    assert!(told.contains(&format!("such as {} ({id})", row["job"])), "{told}");
     // The beginning of all ids is none.
     let told = wrong("match.");
     assert!(told.contains("failed to tell which match `match.` is: it may be 0 ("), "{told}");
     // But the beginning of one is.
-    let shown = workspace.run(&["replay", &row[1][..8], "--run", "out", "--step", "0"]).code(0);
+    let shown =
+        workspace.run(&["replay", &row["job_id"][..8], "--run", "out", "--step", "0"]).code(0);
     assert!(shown.stdout().contains(id.as_str()), "{}", shown.stdout());
 
     let n_steps =
@@ -241,8 +246,8 @@ fn a_changed_rulesheet_is_no_longer_the_match_played() {
     workspace.write("mine.kif", rules);
     workspace.run(&["run", "spec.toml", "--out", "out", "--quiet"]).code(0);
     let row = first_row(&workspace, "mine");
-    workspace.run(&["replay", &row[0], "--run", "out"]).code(0);
+    workspace.run(&["replay", &row["job"], "--run", "out"]).code(0);
     workspace.write("mine.kif", &format!("{rules}\n; changed\n"));
-    let told = workspace.run(&["replay", &row[0], "--run", "out"]).code(3).stderr();
+    let told = workspace.run(&["replay", &row["job"], "--run", "out"]).code(3).stderr();
     assert!(told.contains("its rulesheet has changed since it was played"), "{told}");
 }

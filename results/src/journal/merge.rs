@@ -50,6 +50,15 @@ pub enum MergeError {
         /// The one that does not fit.
         other: PathBuf,
     },
+    /// Who meets whom in it follows from results, so that it has no parts.
+    #[error(
+        "merge {}: who meets whom in it follows from results, so that it cannot be a part of a run",
+        path.display()
+    )]
+    FollowsResults {
+        /// The journal.
+        path: PathBuf,
+    },
     /// Two journals have different results of one job.
     #[error(
         "merge {} with {}: both have played job {job}, with different results; leave one out, or \
@@ -105,6 +114,9 @@ impl Merge {
         for (path, source) in paths.iter().zip(0..) {
             let mut journal = Journal::open(path)?;
             let found = journal.header();
+            if found.formats.is_some() {
+                return Err(MergeError::FollowsResults { path: path.clone() });
+            }
             if found.spec_hash != header.spec_hash {
                 let (first, other) = (paths[0].clone(), path.clone());
                 return Err(MergeError::OtherSpec { first, other });

@@ -50,10 +50,11 @@ pub(super) fn document(standings: &Standings) -> Document {
         unscored(standings),
         goal_flags(standings),
     ];
+    let stages = standings.stages.iter().map(super::stages::section);
     Document {
         title: "Tournament report",
         facts: facts(standings),
-        sections: sections.into_iter().flatten().collect(),
+        sections: stages.chain(sections.into_iter().flatten()).collect(),
         notes: notes(standings),
     }
 }

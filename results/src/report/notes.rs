@@ -1,6 +1,8 @@
 //! The notes below a report.
 
 use super::words::count;
+use crate::formats::Format;
+use crate::formats::summary::StageSummary;
 use crate::standings::{FEW_BLOCKS, Standings};
 
 /// What a reader must know in order not to be misled.
@@ -13,6 +15,20 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
     };
     let scored = || standings.players.iter().filter(|row| row.n_games > 0);
     note(standings.half_written_bytes > 0, half_written(standings));
+    let follows = |stage: &StageSummary| {
+        stage.n_stages > 1
+            || !matches!(stage.rule.format, Format::RoundRobin | Format::Gauntlet { .. })
+    };
+    note(
+        standings.stages.iter().any(follows),
+        "Who met whom followed from results, so means are against opponents of different strength: \
+         the places of the format are what it is about."
+            .into(),
+    );
+    note(
+        standings.stages.iter().any(|stage| stage.rule.race.is_some()),
+        "Who was dropped has fewer blocks, and those were against more opponents.".into(),
+    );
     let incomplete = count(standings.n_incomplete_blocks, "block is", "blocks are");
     note(
         standings.n_incomplete_blocks > 0,

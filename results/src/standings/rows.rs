@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::formats::summary::StageSummary;
 use crate::record::{FaultKind, GoalFlag, Header};
 
 /// What a run shows. No number in it is infinite or undefined.
@@ -36,6 +37,9 @@ pub struct Standings {
     pub games: Vec<String>,
     /// What bounded thinking, in words.
     pub clocks: Vec<String>,
+    /// The stages that are begun, if what was played followed from results.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageSummary>,
     /// All players, the best first.
     pub players: Vec<PlayerStanding>,
     /// By game, then player in the order of `players`, over all clocks.

@@ -85,6 +85,28 @@ impl EProcess {
         self.capital
     }
 
+    /// Takes the scores of independent blocks of one lap, each with a weight
+    /// from 0 to 1, and returns the capital. Holds against "the weighted mean of
+    /// a lap is at most ..." even if blocks have different means, as those of
+    /// different games have: all get the same bet, and with `m` the mean of a
+    /// block beyond the hypothesis and `w` its weight, the capital is expected
+    /// to change by `prod (1 + bet m)^w`, which is 1 at most if `sum w m` is not
+    /// positive, since the geometric mean is not above the arithmetic one.
+    ///
+    /// # Panics
+    /// If a score or a weight is not within 0 and 1.
+    pub fn add_lap(&mut self, scores: &[(f64, f64)]) -> f64 {
+        let bet = self.plugin.bet((1.0 / self.alpha).ln()).min(BOLDEST / self.null);
+        for &(score, weight) in scores {
+            assert!((0.0..=1.0).contains(&score), "a score from 0 to 1");
+            assert!((0.0..=1.0).contains(&weight), "a weight from 0 to 1");
+            self.capital *= (1.0 + bet * (score - self.null)).powf(weight);
+        }
+        self.most = self.most.max(self.capital);
+        scores.iter().for_each(|&(score, _)| self.plugin.add(score));
+        self.capital
+    }
+
     /// The capital now: evidence against the hypothesis, 1 for none.
     #[must_use]
     pub fn capital(&self) -> f64 {
@@ -192,6 +214,35 @@ mod tests {
             .count();
         // 5 % are allowed; three standard errors are 21.
         assert!(alarms <= 71, "{alarms}");
+    }
+
+    #[test]
+    fn false_alarms_are_rare_when_blocks_of_a_lap_differ_in_mean() {
+        let mut rng = Pcg64Mcg::seed_from_u64(5);
+        let alarms = (0..1000)
+            .filter(|_| {
+                let mut process = EProcess::against(0.0, 0.05);
+                for _ in 0..60 {
+                    // One game for each of the two, the second played twice as often.
+                    let mut lap = vec![(f64::from(rng.random_range(0..2u32)) / 2.0 + 0.5, 1.0)];
+                    for _ in 0..2 {
+                        lap.push((f64::from(rng.random_range(0..2u32)) / 2.0, 0.5));
+                    }
+                    process.add_lap(&lap);
+                }
+                process.rejects()
+            })
+            .count();
+        assert!(alarms <= 71, "{alarms}");
+    }
+
+    #[test]
+    fn a_lap_of_one_block_is_a_block() {
+        let [mut laps, mut blocks] = [0.05; 2].map(|alpha| EProcess::against(0.0, alpha));
+        for score in [1.0, 0.5, 0.75, 0.0, 1.0] {
+            assert!((laps.add_lap(&[(score, 1.0)]) - blocks.add(score)).abs() < 1e-12);
+        }
+        assert_eq!(laps.rejects(), blocks.rejects());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! From the arguments to the question and the schedule that can answer it.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::anyhow;
@@ -24,7 +25,7 @@ const LAPS_WITHOUT_LIMIT: u32 = 1_000_000;
 
 /// A question, and what is played to answer it.
 pub(super) struct Asked {
-    pub(super) planned: Planned,
+    pub(super) planned: Planned<Arc<Schedule>>,
     pub(super) question: Question,
 }
 
@@ -40,7 +41,8 @@ pub(super) fn asked(arguments: &Arguments) -> Result<Asked, Failure> {
     check(arguments).map_err(|message| Failure::usage(anyhow!(message)))?;
     let spec = read_suite(arguments).map_err(Failure::usage)?;
     let suite = spec.name.trim_start_matches(RUN_NAME).to_owned();
-    let mut planned = run_plan::plan(spec)?;
+    let planned = run_plan::plan(spec)?.scheduled();
+    let mut planned = planned.expect("a comparison follows no results: reading the spec checks it");
     let blocks_per_lap = blocks_per_lap(&planned);
     let max_laps = match arguments.max_blocks {
         Some(blocks) => u32::try_from((blocks / blocks_per_lap).max(1)).unwrap_or(u32::MAX),
@@ -48,7 +50,7 @@ pub(super) fn asked(arguments: &Arguments) -> Result<Asked, Failure> {
     };
     let max_laps = max_laps.min(LAPS_WITHOUT_LIMIT);
     planned.spec.blocks = max_laps;
-    planned.schedule = Schedule::clone(&planned.schedule).with_laps(max_laps).into();
+    planned.jobs = Schedule::clone(&planned.jobs).with_laps(max_laps).into();
     let default = arguments.max_blocks.is_none().then_some(DEFAULT_BUDGET);
     let time_limit = arguments.budget.or(default);
     let question = Question {
@@ -59,7 +61,7 @@ pub(super) fn asked(arguments: &Arguments) -> Result<Asked, Failure> {
         alpha: arguments.alpha,
         max_laps: max_laps.into(),
         time_limit_s: time_limit.map(|limit| limit.as_secs_f64()),
-        matches_per_lap: planned.schedule.jobs_per_lap(),
+        matches_per_lap: planned.jobs.jobs_per_lap(),
         blocks_per_lap,
         has_canary: planned.spec.comparison.is_some_and(|comparison| comparison.canary.is_some()),
     };
@@ -118,10 +120,10 @@ fn read_suite(arguments: &Arguments) -> Result<Spec, SpecError> {
 
 /// Pairs of what base and head do in a lap: for each game and time budget as
 /// many as either has blocks with one set of opponents.
-fn blocks_per_lap(planned: &Planned) -> u64 {
+fn blocks_per_lap(planned: &Planned<Arc<Schedule>>) -> u64 {
     let spec = &planned.spec;
     let mut rounds: Vec<(usize, usize)> =
-        planned.schedule.rounds().map(|round| (round.game, round.time_budget)).collect();
+        planned.jobs.rounds().map(|round| (round.game, round.time_budget)).collect();
     rounds.sort_unstable();
     rounds.dedup();
     let weight = |(game, _): (usize, usize)| u64::from(spec.games[game].weight);

@@ -22,13 +22,14 @@ use crate::event::{Event, EventKind};
 use crate::manager::Manager;
 use crate::run_folder::RunFolder;
 use crate::runner::{self, Consumer, StopFlag, Tournament};
+use crate::schedule::Schedule;
 
 /// Time between two lines of progress.
 const LINE_TIME: Duration = Duration::from_secs(5);
 
 /// What is played, and who reads along.
 pub(super) struct Played<'a> {
-    pub(super) planned: &'a Planned,
+    pub(super) planned: &'a Planned<Arc<Schedule>>,
     pub(super) manager: &'a Arc<Manager>,
     pub(super) stop: &'a StopFlag,
     pub(super) tracker: &'a RefCell<Tracker>,
@@ -74,7 +75,7 @@ impl Clock {
 pub(super) fn play(played: &Played<'_>, folder: RunFolder, clock: Clock) -> Result<bool, Failure> {
     let planned = played.planned;
     let tournament = Tournament {
-        schedule: Arc::clone(&planned.schedule),
+        schedule: Arc::clone(&planned.jobs),
         games: planned.games.clone(),
         players: planned.spec.players.iter().map(|player| Arc::clone(&player.config)).collect(),
         rules: Arc::new(planned.spec.rules.clone()),

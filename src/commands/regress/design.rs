@@ -1,12 +1,14 @@
 //! What can be seen, told before anything is played.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use results::regress::Question;
 use results::stats::power::Design;
 
 use crate::commands::run_plan::Planned;
+use crate::schedule::Schedule;
 use crate::spec::time_budget_words;
 
 /// How much blocks differ in most games, points: typical, least, most.
@@ -15,9 +17,9 @@ const SPREADS: [f64; 3] = [35.0, 25.0, 45.0];
 const BLOCKS_TOLD: [u64; 3] = [100, 1000, 10_000];
 
 /// Who is compared how, and what difference can be seen.
-pub(super) fn lines(planned: &Planned, question: &Question) -> Vec<String> {
+pub(super) fn lines(planned: &Planned<Arc<Schedule>>, question: &Question) -> Vec<String> {
     let spec = &planned.spec;
-    let games: BTreeSet<usize> = planned.schedule.rounds().map(|round| round.game).collect();
+    let games: BTreeSet<usize> = planned.jobs.rounds().map(|round| round.game).collect();
     let n_opponents = spec
         .comparison
         .map_or(0, |compared| (0..spec.players.len()).filter(|&p| !compared.concerns(p)).count());

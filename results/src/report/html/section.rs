@@ -11,6 +11,7 @@ mod policies;
 mod ratings;
 mod replays;
 mod rewards;
+mod stages;
 mod standings;
 mod thinking;
 
@@ -30,7 +31,8 @@ pub(super) struct Section {
 
 /// All sections that have something to say.
 pub(super) fn sections(page: &Page<'_>) -> Vec<Section> {
-    let sections: [fn(&Page<'_>) -> Option<Section>; 12] = [
+    let sections: [fn(&Page<'_>) -> Option<Section>; 13] = [
+        stages::section,
         standings::section,
         ratings::section,
         policies::section,

@@ -1,6 +1,7 @@
 //! Tables that can be sorted and saved as CSV, each column with what it was
 //! computed from.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::super::words;
@@ -141,7 +142,7 @@ pub(super) fn percent(share: f64) -> String {
 /// A table with its name, which is also that of the CSV file.
 pub(super) struct Table {
     /// Letters and hyphens, unique on the page.
-    pub(super) id: &'static str,
+    pub(super) id: Cow<'static, str>,
     pub(super) caption: String,
     pub(super) columns: Vec<Column>,
     pub(super) rows: Vec<Vec<Cell>>,

@@ -72,6 +72,6 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         ]
     });
     let (caption, rows) = ("Against each other".into(), rows.collect());
-    body += &Table { id: "cross-table", caption, columns, rows }.html();
+    body += &Table { id: "cross-table".into(), caption, columns, rows }.html();
     Some(Section { id: "against-each-other", heading: "Against each other", body })
 }

@@ -26,7 +26,8 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             vec![Cell::text(&row.game), Cell::text(ending), Cell::text(reason), Cell::count(row.n)]
         });
         let caption = "Matches that scored nobody".into();
-        body += &Table { id: "unscored-table", caption, columns, rows: rows.collect() }.html();
+        body +=
+            &Table { id: "unscored-table".into(), caption, columns, rows: rows.collect() }.html();
     }
     if !standings.goal_flags.is_empty() {
         let columns = vec![
@@ -39,7 +40,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             vec![Cell::text(&row.game), Cell::text(flag), Cell::count(row.n)]
         });
         let caption = "Odd goals".into();
-        body += &Table { id: "goal-table", caption, columns, rows: rows.collect() }.html();
+        body += &Table { id: "goal-table".into(), caption, columns, rows: rows.collect() }.html();
     }
     Some(Section { id: "faults", heading: "Faults", body })
 }
@@ -84,7 +85,7 @@ fn faults(page: &Page<'_>) -> String {
         cells
     });
     let caption = "Faults".into();
-    let table = Table { id: "fault-table", caption, columns, rows: rows.collect() };
+    let table = Table { id: "fault-table".into(), caption, columns, rows: rows.collect() };
     abreast(&[stacked.html()]) + &table.html()
 }
 

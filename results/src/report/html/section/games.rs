@@ -97,7 +97,7 @@ fn estimate_cells(names: &[&str], estimate: &Estimate) -> Vec<Cell> {
 fn by_game(standings: &Standings) -> String {
     let rows = standings.by_game.iter();
     Table {
-        id: "game-table",
+        id: "game-table".into(),
         caption: "By game".into(),
         columns: estimate_columns(&[
             name("game", "Name of the rulesheet."),
@@ -111,7 +111,7 @@ fn by_game(standings: &Standings) -> String {
 fn by_role(standings: &Standings) -> String {
     let rows = standings.by_role.iter();
     Table {
-        id: "role-table",
+        id: "role-table".into(),
         caption: "By role".into(),
         columns: estimate_columns(&[
             name("game", "Name of the rulesheet."),
@@ -163,7 +163,7 @@ fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
         cells
     });
     let caption = "What a seat is worth".into();
-    html += &Table { id: "seat-table", caption, columns, rows: rows.collect() }.html();
+    html += &Table { id: "seat-table".into(), caption, columns, rows: rows.collect() }.html();
     let mut columns = vec![name("player", "In the order of the standings.")];
     columns.extend(effect_columns(
         "What the player adds to what its seats are worth; all players' add up to 0.",
@@ -174,7 +174,7 @@ fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
         cells
     });
     let caption = "What a player adds".into();
-    html + &Table { id: "effect-table", caption, columns, rows: rows.collect() }.html()
+    html + &Table { id: "effect-table".into(), caption, columns, rows: rows.collect() }.html()
 }
 
 fn has_several_clocks(effects: &SeatEffects) -> bool {

@@ -98,7 +98,7 @@ fn per_doubling(over_time: &[OverTime], names: &[&str], level: f64) -> String {
         ])
     });
     let caption = "What a doubling of its time is worth to a player".into();
-    Table { id: "doubling-table", caption, columns, rows: rows.collect() }.html()
+    Table { id: "doubling-table".into(), caption, columns, rows: rows.collect() }.html()
 }
 
 fn at_each_clock(over_time: &[OverTime], names: &[&str]) -> String {
@@ -127,5 +127,5 @@ fn at_each_clock(over_time: &[OverTime], names: &[&str]) -> String {
         over.points.iter().map(move |point| row(name, point))
     });
     let caption = "At each clock".into();
-    Table { id: "clock-table", caption, columns, rows: rows.collect() }.html()
+    Table { id: "clock-table".into(), caption, columns, rows: rows.collect() }.html()
 }

@@ -48,7 +48,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         ]
     });
     let caption = "What matches took".into();
-    let table = Table { id: "overhead-table", caption, columns, rows: rows.collect() };
+    let table = Table { id: "overhead-table".into(), caption, columns, rows: rows.collect() };
     let body = paragraph("How much of a match is the harness and not the players.")
         + &abreast(&[figure.html().unwrap_or_default()])
         + &table.html();

@@ -36,7 +36,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         "Faults do not decide: the order of the players is the same under all policies."
     });
     let caption = "Standings under each fault policy".into();
-    body += &Table { id: "policies-table", caption, columns, rows }.html();
+    body += &Table { id: "policies-table".into(), caption, columns, rows }.html();
     Some(Section { id: "policies", heading: "What faults cost", body })
 }
 

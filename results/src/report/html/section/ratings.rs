@@ -29,14 +29,14 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     if ratings.too_many {
         body += &paragraph("There are too many players for ratings by matches with each other.");
     }
-    let table = |id, caption: &str, columns: Vec<(Column, Vec<Cell>)>| {
+    let table = |id: &'static str, caption: &str, columns: Vec<(Column, Vec<Cell>)>| {
         let mut rows: Vec<Vec<Cell>> = names.iter().map(|&name| vec![Cell::text(name)]).collect();
         let mut headings = vec![name("player", "In the order of the standings.")];
         for (heading, cells) in columns {
             headings.push(heading);
             rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
         }
-        Table { id, caption: caption.into(), columns: headings, rows }.html()
+        Table { id: id.into(), caption: caption.into(), columns: headings, rows }.html()
     };
     body += &table("ratings-table", "Ratings", columns);
     let first = firsts(page);

@@ -37,7 +37,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         ]
     });
     let caption = "Matches to replay".into();
-    body += &Table { id: "replay-table", caption, columns, rows: rows.collect() }.html();
+    body += &Table { id: "replay-table".into(), caption, columns, rows: rows.collect() }.html();
     Some(Section { id: "replays", heading: "Replays", body })
 }
 

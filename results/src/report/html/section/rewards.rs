@@ -64,7 +64,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         cells
     });
     let caption = "Rewards of single matches".into();
-    let table = Table { id: "reward-table", caption, columns, rows: rows.collect() };
+    let table = Table { id: "reward-table".into(), caption, columns, rows: rows.collect() };
     let body = paragraph("What single matches gave, as played.")
         + &abreast(&[stacked.html()])
         + &table.html();

@@ -72,8 +72,12 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         ]);
         cells
     });
-    let table =
-        Table { id: "standings-table", caption: "Standings".into(), columns, rows: rows.collect() };
+    let table = Table {
+        id: "standings-table".into(),
+        caption: "Standings".into(),
+        columns,
+        rows: rows.collect(),
+    };
     let mut body = table.html();
     body += &abreast(&[forest(page), probabilities(page)]);
     if ranks.is_none() {

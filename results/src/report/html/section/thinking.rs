@@ -84,5 +84,5 @@ fn table(page: &Page<'_>, names: &[&str]) -> String {
         cells
     });
     let caption = "Time to think, milliseconds".into();
-    Table { id: "time-table", caption, columns, rows: rows.collect() }.html()
+    Table { id: "time-table".into(), caption, columns, rows: rows.collect() }.html()
 }

@@ -1,0 +1,109 @@
+//! How each stage of a tournament in rounds stands, by its own rule.
+
+use super::super::Page;
+use super::super::escape::Escaped;
+use super::super::table::{Cell, Column, Table, name, number};
+use super::{Section, paragraph};
+use crate::formats::summary::{Placed, PlacedBy, StageSummary};
+use crate::formats::{Format, Stage};
+use crate::report::stages::{heading, sentence, tie_words};
+
+pub(super) fn section(page: &Page<'_>) -> Option<Section> {
+    let stages = &page.evaluation.standings.stages;
+    if stages.is_empty() {
+        return None;
+    }
+    let body = stages.iter().map(stage_body).collect();
+    Some(Section { id: "stages", heading: "Stages", body })
+}
+
+fn stage_body(stage: &StageSummary) -> String {
+    let mut body =
+        format!("<h3>{}</h3>\n{}", Escaped(&heading(stage)), paragraph(&sentence(stage)));
+    if !stage.ties.is_empty() {
+        let id = format!("bracket-{}-table", stage.stage).into();
+        let columns = vec![
+            name("round", "The round of the knockout."),
+            name("upper", "The player with the better seed of the two; in brackets its seed."),
+            name("lower", "The other player."),
+            name("rewards", "Mean rewards of the two: first the tie itself, then further laps."),
+            name("through", "Who plays on."),
+            name("by", "What decided."),
+        ];
+        let row = |tie| tie_words(tie).map(Cell::text).to_vec();
+        let rows = stage.ties.iter().map(row).collect();
+        body += &Table { id, caption: "Bracket".into(), columns, rows }.html();
+    }
+    let id = format!("stage-{}-table", stage.stage).into();
+    let columns = columns(&stage.rule, stage.n_rounds_finished);
+    let rows = stage.ranking.iter().map(|row| placed(row, &stage.rule)).collect();
+    body + &Table { id, caption: heading(stage), columns, rows }.html()
+}
+
+fn columns(rule: &Stage, n_rounds: u32) -> Vec<Column> {
+    let mut columns =
+        vec![number("", "Place in this stage."), name("player", "Name of the player in the spec.")];
+    match rule.format {
+        Format::RoundRobin | Format::Gauntlet { .. } => {
+            columns
+                .push(number("reward", "Mean reward in this stage, each game weighing the same."));
+            columns.push(number("blocks", "Blocks of this stage that count."));
+            if rule.race.is_some() {
+                let meaning =
+                    "Laps after which the player was shown to be worse; none if it stayed.";
+                columns.push(number("dropped after laps", meaning));
+            }
+        }
+        Format::Swiss { .. } => {
+            columns
+                .push(number("points", "One for an encounter won or a bye, half for a level one."));
+            let round = |round: u32| number(&format!("r{round}"), "Points of that round.");
+            columns.extend((1..=n_rounds).map(round));
+            columns.push(number("Buchholz", "Points of all opponents."));
+            let meaning = "Mean over encounters of the own mean reward less the opponents'.";
+            columns.push(number("margin", meaning));
+            columns.push(number("byes", "Rounds in which it had no opponent."));
+        }
+        Format::Knockout { .. } => {
+            columns.push(number(
+                "seed",
+                "Place before the knockout: who has a better one meets a weaker.",
+            ));
+        }
+        Format::Ladder { .. } => {
+            columns.push(number("rating", "Glicko-2 rating after the last finished round."));
+            columns.push(number("deviation", "How sure the rating is: less is surer."));
+            columns.push(number("won", "Blocks with the better mean reward."));
+            columns.push(number("drawn", "Blocks with equal mean rewards."));
+            columns.push(number("lost", "Blocks with the lower mean reward."));
+            columns.push(number("byes", "Rounds in which it had no opponent."));
+        }
+    }
+    columns
+}
+
+fn placed(row: &Placed, rule: &Stage) -> Vec<Cell> {
+    let count = |n: u32| Cell::count(n.into());
+    let mut cells = vec![count(row.place), Cell::text(&row.player)];
+    match &row.by {
+        PlacedBy::Table { mean, n_blocks, dropped_after_laps } => {
+            cells.extend([Cell::points(*mean), Cell::count(*n_blocks)]);
+            if rule.race.is_some() {
+                cells.push(dropped_after_laps.map_or_else(|| Cell::text("–"), count));
+            }
+        }
+        PlacedBy::Swiss { points, by_round, buchholz, margin, n_byes } => {
+            let decimals = |points: f64| usize::from(points.fract() != 0.0) * 2;
+            let own = |points: f64| Cell::decimal(Some(points), decimals(points));
+            cells.push(own(*points));
+            cells.extend(by_round.iter().map(|&points| own(points)));
+            cells.extend([own(*buchholz), Cell::points(Some(*margin)), count(*n_byes)]);
+        }
+        PlacedBy::Knockout { seed } => cells.push(count(*seed)),
+        PlacedBy::Ladder { rating, deviation, n_won, n_drawn, n_lost, n_byes } => {
+            cells.extend([rating, deviation].map(|value| Cell::decimal(Some(*value), 0)));
+            cells.extend([n_won, n_drawn, n_lost, n_byes].map(|&n| count(n)));
+        }
+    }
+    cells
+}

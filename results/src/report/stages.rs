@@ -1,0 +1,204 @@
+//! The sections of a report on tournaments in rounds.
+
+use super::document::{Section, Table};
+use super::words::{count, optional_points, points};
+use crate::formats::knockout::Decided;
+use crate::formats::summary::{Placed, PlacedBy, StageSummary, TieSummary};
+use crate::formats::{Format, Stage};
+
+/// Rounds that are shown side by side.
+const ROUNDS_ABREAST: usize = 9;
+
+pub(super) fn section(stage: &StageSummary) -> Section {
+    let mut tables = vec![];
+    if !stage.ties.is_empty() {
+        tables.push(bracket(&stage.ties));
+    }
+    tables.push(match stage.rule.format {
+        Format::RoundRobin | Format::Gauntlet { .. } => means(stage),
+        Format::Swiss { .. } => swiss(stage),
+        Format::Knockout { .. } => places(&stage.ranking),
+        Format::Ladder { .. } => ladder(&stage.ranking),
+    });
+    Section { heading: heading(stage), sentence: Some(sentence(stage)), tables }
+}
+
+/// Which stage it is, and what is played.
+pub(super) fn heading(stage: &StageSummary) -> String {
+    let number = match stage.n_stages {
+        1 => String::new(),
+        n => format!("Stage {} of {n}: ", stage.stage),
+    };
+    format!("{number}{}", name(&stage.rule))
+}
+
+fn name(stage: &Stage) -> String {
+    let format = match stage.format {
+        Format::RoundRobin => "Round robin",
+        Format::Gauntlet { .. } => "Gauntlet",
+        Format::Swiss { .. } => "Swiss system",
+        Format::Knockout { .. } => "Knockout",
+        Format::Ladder { .. } => "Ladder",
+    };
+    let best = stage.best.map_or_else(String::new, |best| format!(" of the best {best}"));
+    let race = if stage.race.is_some() { ", raced" } else { "" };
+    format!("{format}{best}{race}")
+}
+
+/// How far it is, and what decides.
+pub(super) fn sentence(stage: &StageSummary) -> String {
+    let mut said = vec![];
+    if let Some(round) = stage.unfinished {
+        let lap =
+            if round.extra > 0 { format!(", further lap {}", round.extra) } else { String::new() };
+        said.push(format!(
+            "Round {}{lap} is not finished: {} of {} are played, and do not count here yet.",
+            round.round,
+            round.n_done,
+            count(round.n_matches, "match", "matches")
+        ));
+    }
+    said.push(match stage.rule.format {
+        Format::Swiss { rounds } => format!(
+            "After {} of {}. Level points are decided by Buchholz (the points of the opponents), then \
+             margin (the mean reward beyond the opponents'), then the seed; a bye is a point.",
+            stage.n_rounds_finished,
+            count(rounds.into(), "round", "rounds")
+        ),
+        Format::Ladder { rounds } => format!(
+            "After {} of {}. Glicko-2 ratings from 1500; a round is a rating period, a block one result.",
+            stage.n_rounds_finished,
+            count(rounds.into(), "round", "rounds")
+        ),
+        Format::Knockout { extra_laps } => format!(
+            "The better mean reward is through; a level tie plays up to {}, then the better seed is through.",
+            count(extra_laps.into(), "further lap", "further laps")
+        ),
+        Format::RoundRobin | Format::Gauntlet { .. } => match stage.rule.race {
+            None => "Ranked by mean reward, each game weighing the same.".to_owned(),
+            Some(race) => format!(
+                "After {} of {}. Who was shown to be worse than {} was dropped, with at most {} % chance of \
+                 dropping one of the best, and ranks behind those who stayed longer.",
+                stage.n_rounds_finished,
+                count(stage.n_rounds().into(), "lap", "laps"),
+                match race.keep {
+                    1 => "another".to_owned(),
+                    keep => format!("{keep} others"),
+                },
+                race.alpha * 100.0
+            ),
+        },
+    });
+    said.join(" ")
+}
+
+/// Points of a swiss system: whole and half ones are mostly all there are.
+fn short(points: f64) -> String {
+    let text = format!("{points:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn table(n_names: usize, heading: Vec<String>, rows: Vec<Vec<String>>) -> Table {
+    Table { n_names, heading, rows }
+}
+
+fn words(heading: &[&str]) -> Vec<String> {
+    heading.iter().map(|&word| word.to_owned()).collect()
+}
+
+fn place(row: &Placed) -> Vec<String> {
+    vec![row.place.to_string(), row.player.clone()]
+}
+
+fn means(stage: &StageSummary) -> Table {
+    let mut heading = words(&["", "player", "reward", "blocks"]);
+    if stage.rule.race.is_some() {
+        heading.push("dropped after laps".into());
+    }
+    let row = |row: &Placed| {
+        let mut cells = place(row);
+        if let PlacedBy::Table { mean, n_blocks, dropped_after_laps } = row.by {
+            cells.extend([optional_points(mean), n_blocks.to_string()]);
+            if stage.rule.race.is_some() {
+                cells.push(dropped_after_laps.map_or_else(|| "-".into(), |laps| laps.to_string()));
+            }
+        }
+        cells
+    };
+    table(2, heading, stage.ranking.iter().map(row).collect())
+}
+
+fn swiss(stage: &StageSummary) -> Table {
+    let n_rounds = stage.n_rounds_finished as usize;
+    // The last ones, if there are too many.
+    let first = n_rounds.saturating_sub(ROUNDS_ABREAST);
+    let mut heading = words(&["", "player", "points"]);
+    heading.extend((first..n_rounds).map(|round| format!("r{}", round + 1)));
+    heading.extend(words(&["Buchholz", "margin", "byes"]));
+    let row = |row: &Placed| {
+        let mut cells = place(row);
+        if let PlacedBy::Swiss { points: own, by_round, buchholz, margin, n_byes } = &row.by {
+            cells.push(short(*own));
+            cells.extend(by_round.iter().skip(first).map(|&points| short(points)));
+            cells.extend([short(*buchholz), points(*margin), n_byes.to_string()]);
+        }
+        cells
+    };
+    table(2, heading, stage.ranking.iter().map(row).collect())
+}
+
+fn ladder(ranking: &[Placed]) -> Table {
+    let row = |row: &Placed| {
+        let mut cells = place(row);
+        if let PlacedBy::Ladder { rating, deviation, n_won, n_drawn, n_lost, n_byes } = row.by {
+            cells.extend([format!("{rating:.0}"), format!("{deviation:.0}")]);
+            cells.extend([n_won, n_drawn, n_lost, n_byes].map(|n| n.to_string()));
+        }
+        cells
+    };
+    let heading = ["", "player", "rating", "deviation", "won", "drawn", "lost", "byes"];
+    table(2, words(&heading), ranking.iter().map(row).collect())
+}
+
+fn places(ranking: &[Placed]) -> Table {
+    let row = |row: &Placed| {
+        let mut cells = place(row);
+        if let PlacedBy::Knockout { seed } = row.by {
+            cells.push(seed.to_string());
+        }
+        cells
+    };
+    table(2, words(&["", "player", "seed"]), ranking.iter().map(row).collect())
+}
+
+fn bracket(ties: &[TieSummary]) -> Table {
+    let heading = ["round", "upper", "lower", "rewards", "through", "by"];
+    let rows = ties.iter().map(|tie| tie_words(tie).to_vec());
+    table(6, words(&heading), rows.collect())
+}
+
+/// Round, upper and lower player, rewards, who is through, and by what.
+pub(super) fn tie_words(tie: &TieSummary) -> [String; 6] {
+    let side = |at: usize| match (&tie.players[at], tie.seeds[at]) {
+        (Some(player), Some(seed)) => format!("{player} ({seed})"),
+        _ if tie.decided == Some(Decided::Bye) => "bye".to_owned(),
+        _ => "-".to_owned(),
+    };
+    let rewards: Vec<String> = tie
+        .means
+        .iter()
+        .map(|means| match means {
+            Some([a, b]) => format!("{} : {}", points(*a), points(*b)),
+            None => "void".to_owned(),
+        })
+        .collect();
+    let by = match tie.decided {
+        None => "not played yet".to_owned(),
+        Some(Decided::Bye) => "bye".to_owned(),
+        Some(Decided::Reward) => "reward".to_owned(),
+        Some(Decided::ExtraLap(lap)) => format!("further lap {lap}"),
+        Some(Decided::Seed) => "seed, all level".to_owned(),
+    };
+    let winner = tie.winner.clone().unwrap_or_else(|| "-".to_owned());
+    [tie.name.clone(), side(0), side(1), rewards.join(", "), winner, by]
+}

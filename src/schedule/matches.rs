@@ -1,0 +1,153 @@
+//! From a block to its matches: who sits where, with which seed, under which id.
+
+use std::time::Duration;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64Mcg;
+use results::formats::RoundRecord;
+use results::record::Budget;
+
+use super::{Block, Job, Plan, Seating};
+use crate::fingerprint::Fingerprint;
+
+/// Where a match of a block stands in a schedule.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MatchPlace {
+    pub(crate) number: u64,
+    pub(crate) block: u64,
+    pub(crate) rotation: u64,
+    pub(crate) round: Option<RoundRecord>,
+}
+
+/// Puts things in an order drawn from a seed.
+pub(crate) fn order_by_seed<T>(things: &mut [T], seed: u64) {
+    things.shuffle(&mut Pcg64Mcg::seed_from_u64(seed));
+}
+
+impl Plan {
+    /// Players of a match of a game.
+    pub(crate) fn n_seats(&self, game: usize) -> usize {
+        self.games[game].seats.iter().filter(|&&seat| seat).count()
+    }
+
+    /// Matches of a block of a game.
+    pub(crate) fn matches_per_block(&self, game: usize) -> u64 {
+        let n_seats = self.n_seats(game) as u64;
+        match self.seating {
+            Seating::Rotations => n_seats,
+            Seating::Permutations => {
+                (1..=n_seats).fold(1u64, |product, factor| product.saturating_mul(factor))
+            }
+        }
+    }
+
+    /// A match of a block. It is the same wherever it stands.
+    pub(crate) fn job(&self, block: &Block, place: MatchPlace) -> Job {
+        let players = self.seated(block, place.rotation);
+        let time = &self.time_budgets[block.time_budget];
+        let seed = self.match_seed(block);
+        let mut players = players.into_iter();
+        let seats = &self.games[block.game].seats;
+        let mut job = Job {
+            number: place.number,
+            id: String::new(),
+            block: place.block,
+            lap: block.lap,
+            rotation: u32::try_from(place.rotation).expect("no game has that many roles"),
+            game: block.game,
+            seats: seats.iter().map(|&seat| if seat { players.next() } else { None }).collect(),
+            clocks: time.clocks,
+            budget: time.budget,
+            seed,
+            round: place.round,
+        };
+        let mut hash = Fingerprint::of("job")
+            .text(&self.settings_hash)
+            .text(&self.games[block.game].hash)
+            .number(millis(job.clocks.start))
+            .number(millis(job.clocks.play))
+            .number(millis(job.clocks.margin))
+            .number(nodes(job.budget))
+            .number(job.seed);
+        for seat in &job.seats {
+            hash = hash.text(seat.map_or("", |player| &self.players[player].hash));
+        }
+        job.id = hash.hex(20);
+        job
+    }
+
+    /// The players of a match in the order of the seats.
+    ///
+    /// The order that is rotated is drawn for each block, so that over the laps
+    /// nobody always sits behind the same opponent. It is drawn from hashes, and
+    /// not by shuffling, so that it stays the same when other players join.
+    fn seated(&self, block: &Block, rotation: u64) -> Vec<usize> {
+        let mut players = block.players.clone();
+        players.sort_by_cached_key(|&player| {
+            Fingerprint::of("seating")
+                .number(self.seed)
+                .text(&self.games[block.game].hash)
+                .number(block.lap.into())
+                .text(&self.players[player].lots)
+                .seed()
+        });
+        match self.seating {
+            Seating::Rotations => {
+                players.rotate_left(usize::try_from(rotation).expect("below the number of seats"));
+                players
+            }
+            Seating::Permutations => permutation(players, rotation),
+        }
+    }
+
+    /// Blocks share no randomness: intervals take them for independent.
+    fn match_seed(&self, block: &Block) -> u64 {
+        let time = &self.time_budgets[block.time_budget];
+        let mut lots: Vec<&str> =
+            block.players.iter().map(|&player| self.players[player].lots.as_str()).collect();
+        lots.sort_unstable();
+        let seed = Fingerprint::of("match seed")
+            .number(self.seed)
+            .text(&self.games[block.game].hash)
+            .number(block.lap.into())
+            .number(millis(time.clocks.start))
+            .number(millis(time.clocks.play))
+            .number(nodes(time.budget));
+        lots.into_iter().fold(seed, Fingerprint::text).seed()
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn nodes(budget: Budget) -> u64 {
+    match budget {
+        Budget::Clock => 0,
+        Budget::Nodes(nodes) => nodes,
+    }
+}
+
+/// The permutation of `items` with this number, in lexicographic order.
+fn permutation(mut items: Vec<usize>, mut number: u64) -> Vec<usize> {
+    let mut permuted = Vec::with_capacity(items.len());
+    while !items.is_empty() {
+        let choices_behind = (1..items.len() as u64).product::<u64>();
+        let index = usize::try_from(number / choices_behind).expect("below the number of items");
+        permuted.push(items.remove(index));
+        number %= choices_behind;
+    }
+    permuted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_numbered() {
+        let orders: Vec<_> = (0..6).map(|number| permutation(vec![1, 2, 3], number)).collect();
+        assert_eq!(orders, [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]]);
+    }
+}

@@ -1,0 +1,335 @@
+//! Formats and stages as they are written.
+
+use clap::ValueEnum;
+use results::formats::{Format, RaceRule, Stage};
+use serde::Deserialize;
+use toml::{Spanned, Table, Value};
+
+use super::SpecError;
+use super::file::{Overrides, Source};
+use crate::fingerprint::Fingerprint;
+
+/// Formats by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+pub enum FormatWord {
+    /// Everybody meets everybody
+    #[default]
+    RoundRobin,
+    /// The first player (or `challengers`) meets each of the others
+    Gauntlet,
+    /// Who has as many points meets
+    Swiss,
+    /// Who loses is out
+    Knockout,
+    /// Neighbours by Glicko-2 rating meet
+    Ladder,
+}
+
+impl FormatWord {
+    /// As it is written in specs.
+    fn name(self) -> &'static str {
+        match self {
+            Self::RoundRobin => "round_robin",
+            Self::Gauntlet => "gauntlet",
+            Self::Swiss => "swiss",
+            Self::Knockout => "knockout",
+            Self::Ladder => "ladder",
+        }
+    }
+}
+
+/// Rounds of a ladder if nothing is said.
+const LADDER_ROUNDS: u32 = 10;
+/// Further laps for a level tie if nothing is said.
+const EXTRA_LAPS: u32 = 3;
+/// Rounds beyond which a number is taken for a mistake.
+const MAX_ROUNDS: u32 = 100_000;
+
+/// A `[[stage]]`, or what the spec itself says of its only one.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StageTable {
+    pub(super) format: Option<Spanned<FormatWord>>,
+    pub(super) blocks: Option<Spanned<u32>>,
+    pub(super) rounds: Option<Spanned<u32>>,
+    pub(super) challengers: Option<Spanned<u32>>,
+    pub(super) extra_laps: Option<Spanned<u32>>,
+    pub(super) best: Option<Spanned<u32>>,
+    pub(super) race: Option<Spanned<RaceValue>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "race: expected true, false, or a table with `alpha` and `keep`")]
+pub(super) enum RaceValue {
+    Wanted(bool),
+    Rule(RaceTable),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RaceTable {
+    alpha: Option<f64>,
+    keep: Option<u32>,
+}
+
+impl Source<'_> {
+    /// The stages: those of `tables`, or the one that the spec and the command
+    /// line describe.
+    pub(super) fn stages(
+        &self,
+        mut top: StageTable,
+        tables: &[Spanned<StageTable>],
+        blocks: u32,
+        n_players: usize,
+        overrides: &Overrides,
+    ) -> Result<Vec<Stage>, SpecError> {
+        let asked = overrides.format.is_some() || overrides.rounds.is_some() || overrides.race;
+        if tables.is_empty() {
+            if asked {
+                top = overridden(top, overrides);
+            }
+            return Ok(vec![self.stage(&top, blocks, n_players)?]);
+        }
+        if asked {
+            let message = "--format, --rounds and --race are for a spec of one stage; \
+                           this one has [[stage]] tables";
+            return Err(self.whole(message));
+        }
+        if let Some((span, key)) = top.first_key() {
+            let message = format!("`{key}` belongs into one of the [[stage]] tables");
+            return Err(self.error(span, message));
+        }
+        let mut stages: Vec<Stage> = vec![];
+        let mut n_left = n_players;
+        for table in tables {
+            let span = table.span();
+            let table = table.get_ref();
+            if let Some(best) = &table.best {
+                self.positive(best, "best")?;
+                if stages.is_empty() {
+                    let message = "best: the first stage is for all players";
+                    return Err(self.error(best.span(), message));
+                }
+                if *best.get_ref() as usize > n_left {
+                    let message = format!(
+                        "best = {}: only {n_left} players take part before",
+                        best.get_ref()
+                    );
+                    return Err(self.error(best.span(), message));
+                }
+                n_left = *best.get_ref() as usize;
+            }
+            if table.format.is_none() {
+                return Err(self.error(span, "a stage needs a `format`"));
+            }
+            let blocks = match &table.blocks {
+                Some(blocks) => self.positive(blocks, "blocks")?,
+                None => blocks,
+            };
+            stages.push(self.stage(table, blocks, n_left)?);
+        }
+        Ok(stages)
+    }
+
+    fn stage(&self, table: &StageTable, laps: u32, n_players: usize) -> Result<Stage, SpecError> {
+        let word = table.format.as_ref().map_or_else(FormatWord::default, |word| *word.get_ref());
+        use FormatWord::{Gauntlet, Knockout, Ladder, RoundRobin, Swiss};
+        self.only(&table.rounds, "rounds", word, &[Swiss, Ladder])?;
+        self.only(&table.challengers, "challengers", word, &[Gauntlet])?;
+        self.only(&table.extra_laps, "extra_laps", word, &[Knockout])?;
+        let number = |value: &Option<Spanned<u32>>, key: &str, default: u32| match value {
+            None => Ok(default),
+            Some(value) if *value.get_ref() > MAX_ROUNDS => {
+                let message = format!("{key} = {}: at most {MAX_ROUNDS}", value.get_ref());
+                Err(self.error(value.span(), message))
+            }
+            Some(value) => self.positive(value, key),
+        };
+        let halvings = n_players.next_power_of_two().trailing_zeros().max(1);
+        let format = match word {
+            RoundRobin => Format::RoundRobin,
+            Gauntlet => {
+                let challengers = number(&table.challengers, "challengers", 1)?;
+                if challengers as usize >= n_players && n_players > 1 {
+                    let span = table.challengers.as_ref().map_or(0..0, Spanned::span);
+                    let message = format!(
+                        "challengers = {challengers}: of {n_players} players some must be left to be met"
+                    );
+                    return Err(self.error(span, message));
+                }
+                Format::Gauntlet { challengers }
+            }
+            Swiss => Format::Swiss { rounds: number(&table.rounds, "rounds", halvings)? },
+            Ladder => Format::Ladder { rounds: number(&table.rounds, "rounds", LADDER_ROUNDS)? },
+            Knockout => {
+                let extra_laps = table.extra_laps.as_ref().map(|laps| *laps.get_ref());
+                let extra_laps = extra_laps.unwrap_or(EXTRA_LAPS).min(MAX_ROUNDS);
+                Format::Knockout { extra_laps }
+            }
+        };
+        let race = match &table.race {
+            None => None,
+            Some(race) => self.race(race, format, n_players)?,
+        };
+        let best = table.best.as_ref().map(|best| *best.get_ref());
+        Ok(Stage { format, laps, best, race })
+    }
+
+    fn only(
+        &self,
+        value: &Option<Spanned<u32>>,
+        key: &str,
+        word: FormatWord,
+        formats: &[FormatWord],
+    ) -> Result<(), SpecError> {
+        let Some(value) = value else { return Ok(()) };
+        if formats.contains(&word) {
+            return Ok(());
+        }
+        let names: Vec<&str> = formats.iter().map(|format| format.name()).collect();
+        let (names, word) = (names.join(" and "), word.name());
+        Err(self.error(value.span(), format!("{key} is for {names}, and the format is {word}")))
+    }
+
+    fn race(
+        &self,
+        race: &Spanned<RaceValue>,
+        format: Format,
+        n_players: usize,
+    ) -> Result<Option<RaceRule>, SpecError> {
+        let default = RaceRule::default();
+        let rule = match race.get_ref() {
+            RaceValue::Wanted(false) => return Ok(None),
+            RaceValue::Wanted(true) => default,
+            RaceValue::Rule(RaceTable { alpha, keep }) => RaceRule {
+                alpha: alpha.unwrap_or(default.alpha),
+                keep: keep.unwrap_or(default.keep),
+            },
+        };
+        let wrong = |message: String| Err(self.error(race.span(), message));
+        let n_runners = match format {
+            Format::RoundRobin => n_players,
+            Format::Gauntlet { challengers } => n_players.saturating_sub(challengers as usize),
+            _ => {
+                let format = format.name();
+                return wrong(format!(
+                    "race is for round_robin and gauntlet, and the format is {format}"
+                ));
+            }
+        };
+        if !(rule.alpha > 0.0 && rule.alpha < 1.0) {
+            return wrong(format!("alpha = {}: expected a number between 0 and 1", rule.alpha));
+        }
+        if rule.keep == 0 || rule.keep as usize >= n_runners.max(2) {
+            return wrong(format!(
+                "keep = {}: expected a whole number from 1, less than the {n_runners} players that race",
+                rule.keep
+            ));
+        }
+        Ok(Some(rule))
+    }
+}
+
+/// What the command line says goes before what the spec says; what the spec says
+/// of another format does not count.
+fn overridden(mut top: StageTable, overrides: &Overrides) -> StageTable {
+    let at_command_line = 0..0;
+    if let Some(format) = overrides.format {
+        if top.format.as_ref().is_some_and(|own| *own.get_ref() != format)
+            || top.format.is_none() && format != FormatWord::default()
+        {
+            let may_race = matches!(format, FormatWord::RoundRobin | FormatWord::Gauntlet);
+            let race = top.race.filter(|_| may_race);
+            top = StageTable { race, ..StageTable::default() };
+        }
+        top.format = Some(Spanned::new(at_command_line.clone(), format));
+    }
+    if let Some(rounds) = overrides.rounds {
+        top.rounds = Some(Spanned::new(at_command_line.clone(), rounds));
+    }
+    if overrides.race
+        && !matches!(top.race.as_ref().map(Spanned::get_ref), Some(RaceValue::Rule(_)))
+    {
+        top.race = Some(Spanned::new(at_command_line, RaceValue::Wanted(true)));
+    }
+    top
+}
+
+impl StageTable {
+    /// The first key that is given, and where.
+    fn first_key(&self) -> Option<(std::ops::Range<usize>, &'static str)> {
+        let keys = [
+            (self.format.as_ref().map(Spanned::span), "format"),
+            (self.rounds.as_ref().map(Spanned::span), "rounds"),
+            (self.challengers.as_ref().map(Spanned::span), "challengers"),
+            (self.extra_laps.as_ref().map(Spanned::span), "extra_laps"),
+            (self.race.as_ref().map(Spanned::span), "race"),
+        ];
+        keys.into_iter().find_map(|(span, key)| Some((span?, key)))
+    }
+}
+
+/// Goes on with a hash of stages.
+pub(super) fn hashed(mut hash: Fingerprint, stages: &[Stage]) -> Fingerprint {
+    hash = hash.text("stages").number(stages.len() as u64);
+    for stage in stages {
+        let number = match stage.format {
+            Format::RoundRobin => 0,
+            Format::Gauntlet { challengers } => challengers,
+            Format::Swiss { rounds } | Format::Ladder { rounds } => rounds,
+            Format::Knockout { extra_laps } => extra_laps,
+        };
+        let race = stage.race.map_or((0, 0), |race| (race.alpha.to_bits(), race.keep));
+        hash = hash
+            .text(stage.format.name())
+            .number(number.into())
+            .number(stage.laps.into())
+            .number(stage.best.map_or(0, u64::from))
+            .number(race.0)
+            .number(race.1.into());
+    }
+    hash
+}
+
+/// The stages as they are written in a lock file; nothing for one round robin.
+pub(super) fn written(stages: &[Stage], blocks: u32) -> Table {
+    let mut table = Table::new();
+    match stages {
+        [stage] if *stage == Stage::round_robin(blocks) => {}
+        [stage] => table = stage_table(stage, false),
+        stages => {
+            let stages: Vec<Value> =
+                stages.iter().map(|stage| Value::Table(stage_table(stage, true))).collect();
+            table.insert("stage".into(), stages.into());
+        }
+    }
+    table
+}
+
+fn stage_table(stage: &Stage, among_others: bool) -> Table {
+    let mut table = Table::new();
+    let mut put = |key: &str, value: Value| table.insert(key.to_owned(), value);
+    put("format", stage.format.name().into());
+    match stage.format {
+        Format::RoundRobin => None,
+        Format::Gauntlet { challengers } => put("challengers", i64::from(challengers).into()),
+        Format::Swiss { rounds } | Format::Ladder { rounds } => {
+            put("rounds", i64::from(rounds).into())
+        }
+        Format::Knockout { extra_laps } => put("extra_laps", i64::from(extra_laps).into()),
+    };
+    if among_others {
+        put("blocks", i64::from(stage.laps).into());
+    }
+    if let Some(best) = stage.best {
+        put("best", i64::from(best).into());
+    }
+    if let Some(RaceRule { alpha, keep }) = stage.race {
+        let rule =
+            [("alpha".to_owned(), alpha.into()), ("keep".to_owned(), i64::from(keep).into())];
+        put("race", Value::Table(rule.into_iter().collect()));
+    }
+    table
+}
