@@ -37,7 +37,7 @@ fn stage_body(stage: &StageSummary) -> String {
     let id = format!("stage-{}-table", stage.stage).into();
     let columns = columns(&stage.rule, stage.n_rounds_finished);
     let rows = stage.ranking.iter().map(|row| placed(row, &stage.rule)).collect();
-    body + &Table { id, caption: heading(stage), columns, rows }.html()
+    body + &Table { id, caption: "Places".into(), columns, rows }.html()
 }
 
 fn columns(rule: &Stage, n_rounds: u32) -> Vec<Column> {
