@@ -5,6 +5,7 @@
 //! out is the business of [`report`](crate::report).
 
 mod distributions;
+mod orders;
 mod over_time;
 mod policies;
 mod ratings;
@@ -98,7 +99,7 @@ pub fn evaluate(
         rewards: distributions::rewards(&evidence, &order),
         thinking: distributions::thinking(&evidence, &order, timings),
         overruns: distributions::overruns(&evidence, &order, timings),
-        effects: seats::seat_effects(&matches, &players, &evidence),
+        effects: seats::seat_effects(&matches, &players, &evidence, bootstrap),
         overhead: distributions::overhead(&evidence, timings),
         worth_replaying: worth,
         standings,

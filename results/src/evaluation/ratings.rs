@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::orders::Orders;
 use super::scores::{Group, Scores, Sums};
 use crate::bootstrap::Bootstrap;
 use crate::stats::alpha_rank::AlphaRank;
@@ -9,7 +10,7 @@ use crate::stats::bradley_terry::BradleyTerry;
 use crate::stats::luce::Ratings as LuceRatings;
 use crate::stats::nash::nash_average;
 use crate::stats::normal::normal_quantile;
-use crate::stats::plackett_luce::{plackett_luce, rankings};
+use crate::stats::plackett_luce::{Ranking, plackett_luce};
 use crate::stats::rank_bootstrap::{RankDistribution, rank_distribution};
 use crate::stats::scored::ScoredMatch;
 use crate::stats::vase::{Margins, Vote};
@@ -19,7 +20,7 @@ use crate::stats::vase::{Margins, Vote};
 const MAX_PLAYERS: usize = 64;
 
 /// Resamples for ratings that are costlier than means.
-const N_RESAMPLES: usize = 500;
+pub(super) const N_RESAMPLES: usize = 500;
 
 /// Draws that each player is thought to have had beforehand, so that who won or
 /// lost everything has a finite rating, too.
@@ -133,7 +134,7 @@ pub(super) fn ratings(
         ratings.maximal_lottery = rate(&|sums| Some(settled(lottery(&sums.votes()))));
         if !totals.comparisons().is_empty() {
             ratings.bradley_terry = bradley_terry(&scores, &few);
-            ratings.plackett_luce = finishing_orders(matches, players);
+            ratings.plackett_luce = finishing_orders(matches, players, &few);
             // Who is outside the equilibrium is behind all that are inside;
             // those have shares.
             let nash = |sums: &Sums<'_>| {
@@ -172,7 +173,7 @@ fn first(ranks: &RankDistribution) -> Vec<f64> {
 
 /// Iterative methods and long sums differ in their last digits; players that are
 /// level must stay so.
-fn settled(values: Vec<f64>) -> Vec<f64> {
+pub(super) fn settled(values: Vec<f64>) -> Vec<f64> {
     values.into_iter().map(|value| (value * 1e6).round() / 1e6 + 0.0).collect()
 }
 
@@ -201,12 +202,19 @@ fn elo(rated: LuceRatings) -> Rating {
     Rating { values: rated.elo, intervals: Some(intervals), first: None }
 }
 
-fn finishing_orders(matches: &[ScoredMatch], players: &[Arc<str>]) -> Option<Rating> {
+fn finishing_orders(
+    matches: &[ScoredMatch],
+    players: &[Arc<str>],
+    bootstrap: &Bootstrap,
+) -> Option<Rating> {
     if matches.iter().all(|played| played.seats.len() <= 2) {
         return None;
     }
-    let names: Vec<&str> = players.iter().map(|name| &**name).collect();
-    plackett_luce(names.len(), &rankings(matches, &names), PRIOR_DRAWS).ok().map(elo)
+    let orders = Orders::of(matches, players);
+    let fit = |rankings: &[Ranking]| plackett_luce(players.len(), rankings, PRIOR_DRAWS).ok();
+    let rated = fit(&orders.rankings())?;
+    let drawn = orders.drawn(bootstrap, |rankings| Some(settled(fit(rankings)?.elo)));
+    Some(Rating { first: drawn.map(|ranks| first(&ranks)), ..elo(rated) })
 }
 
 fn alpha_rank(payoffs: &[Vec<f64>]) -> Vec<f64> {

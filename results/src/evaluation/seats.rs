@@ -1,14 +1,20 @@
 //! What a role is worth, and who is better where: effects, each corrected for
 //! the others.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rand::seq::SliceRandom;
 
 use super::over_time::Budget;
+use super::ratings::{N_RESAMPLES, settled};
 use crate::bootstrap::Bootstrap;
 use crate::evidence::{Clock, Evidence};
-use crate::stats::effects::{Effect, Effects, EffectsError, Interaction, Observations, effects};
+use crate::stats::effects::{
+    Cell, Effect, Effects, EffectsError, Interaction, Observation, Observations, effects,
+    player_effects,
+};
+use crate::stats::rank_bootstrap::rank_distribution;
 use crate::stats::scored::ScoredMatch;
 
 /// More blocks are merged at random into so many groups, which are independent
@@ -18,6 +24,9 @@ const MAX_CLUSTERS: usize = 2000;
 /// Most effects that are estimated at once: the work grows with the third power.
 const MAX_COLUMNS: usize = 400;
 
+/// Most effects that are estimated anew for each resample.
+const MAX_RESAMPLED_COLUMNS: usize = 150;
+
 /// What rewards are made of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeatEffects {
@@ -25,6 +34,9 @@ pub struct SeatEffects {
     pub seats: Vec<SeatEffect>,
     /// By player: points above the average player in the same seats.
     pub players: Vec<Option<Effect>>,
+    /// By player: the share of resamples of whole blocks in which its effect is
+    /// the greatest; `None` if resamples could not be told.
+    pub first: Option<Vec<f64>>,
     /// By player, then as `strata`: points above what its own and the seat's
     /// effects say; empty if there are too many to be told apart.
     pub at_game: Vec<Vec<Effect>>,
@@ -58,6 +70,7 @@ fn effects_of(
     matches: &[ScoredMatch],
     players: &[Arc<str>],
     evidence: &Evidence,
+    bootstrap: &Bootstrap,
 ) -> Result<SeatEffects, EffectsError> {
     let mut observations = Observations::of(matches);
     merge_blocks(&mut observations);
@@ -74,7 +87,41 @@ fn effects_of(
     } else {
         Ok(vec![])
     };
-    Ok(named(&observations, plain, at_game.unwrap_or_default(), players, evidence))
+    let first =
+        (n_columns <= MAX_RESAMPLED_COLUMNS).then(|| first(&observations, bootstrap)).flatten();
+    Ok(named(&observations, plain, at_game.unwrap_or_default(), first, players, evidence))
+}
+
+/// What was won in a block, by player and seat.
+type Cells = BTreeMap<(usize, usize), Cell>;
+
+/// By number of the player, how often it adds most.
+fn first(observations: &Observations, bootstrap: &Bootstrap) -> Option<Vec<f64>> {
+    let mut games: BTreeMap<usize, BTreeMap<u64, Cells>> = BTreeMap::new();
+    for &Observation { player, game, seat, reward, block } in &observations.rewards {
+        let cells = games.entry(game).or_default().entry(block).or_default();
+        let cell = cells.entry((player, seat)).or_default();
+        *cell = Cell { player, seat, n: cell.n + 1.0, sum: cell.sum + reward };
+    }
+    let (n_players, n_seats) = (observations.players.len(), observations.seats.len());
+    let cells = |cells: Cells| cells.into_values().collect::<Vec<Cell>>();
+    let strata: Vec<Vec<Vec<Cell>>> =
+        games.into_values().map(|blocks| blocks.into_values().map(cells).collect()).collect();
+    // Drawing from single blocks gives them all again, as if nothing were unsure.
+    if n_players < 2 || strata.iter().any(|blocks| blocks.len() < 2) {
+        return None;
+    }
+    let few = Bootstrap { n_resamples: N_RESAMPLES.min(bootstrap.n_resamples), ..*bootstrap };
+    let ranks = rank_distribution(&strata, &few, |drawn: &[(u64, &Vec<Cell>)]| {
+        let mut sums = vec![Cell::default(); n_players * n_seats];
+        for cell in drawn.iter().flat_map(|(_, cells)| *cells) {
+            let sum = &mut sums[cell.player * n_seats + cell.seat];
+            *sum = Cell { n: sum.n + cell.n, sum: sum.sum + cell.sum, ..*cell };
+        }
+        sums.retain(|cell| cell.n > 0.0);
+        Some(settled(player_effects(n_players, n_seats, &sums)?))
+    });
+    Some(settled(ranks?.probabilities.iter().map(|ranks| ranks[0]).collect()))
 }
 
 /// As [`effects_of`], with the reason in words.
@@ -82,8 +129,9 @@ pub(super) fn seat_effects(
     matches: &[ScoredMatch],
     players: &[Arc<str>],
     evidence: &Evidence,
+    bootstrap: &Bootstrap,
 ) -> Result<SeatEffects, String> {
-    effects_of(matches, players, evidence).map_err(|error| match error {
+    effects_of(matches, players, evidence, bootstrap).map_err(|error| match error {
         EffectsError::NotIdentified => {
             "some players never sat in the same seats as others, so that the effect of a seat \
              cannot be told from that of a player"
@@ -99,6 +147,7 @@ fn named(
     observations: &Observations,
     plain: Effects,
     interactions: Vec<Vec<Effect>>,
+    first: Option<Vec<f64>>,
     players: &[Arc<str>],
     evidence: &Evidence,
 ) -> SeatEffects {
@@ -128,6 +177,9 @@ fn named(
     SeatEffects {
         seats: seats.collect(),
         players: players.iter().map(|player| Some(plain.players[place(player)?])).collect(),
+        first: first.map(|first| {
+            players.iter().map(|player| place(player).map_or(0.0, |place| first[place])).collect()
+        }),
         at_game: if interactions.is_empty() {
             vec![]
         } else {
@@ -179,6 +231,7 @@ mod tests {
         let points = |player: usize| effects.players[player].unwrap().points;
         assert!((points(0) - points(1) - 30.0).abs() < 1e-9);
         assert_eq!(effects.seats[0].role, "xplayer");
+        assert_eq!(effects.first, Some(vec![1.0, 0.0]));
     }
 
     #[test]

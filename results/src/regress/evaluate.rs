@@ -9,7 +9,7 @@ use crate::stats::block::{BlockScore, Unit, block_scores};
 use crate::stats::fault_gate::{FaultyMatches, different_faults, more_faults};
 use crate::stats::fault_policy::FaultPolicy;
 use crate::stats::holm::holm;
-use crate::stats::laps::t_interval;
+use crate::stats::laps::{t_interval, unvaried_interval};
 use crate::stats::normal::t_quantile;
 use crate::stats::power::Design;
 use crate::stats::regression::{Answer, Ground, answer};
@@ -107,12 +107,11 @@ fn effect(blocks: &[BlockScore], alpha: f64) -> Effect {
     let n_blocks = points.len() as u64;
     let mean = (n_blocks > 0).then(|| points.iter().sum::<f64>() / n_blocks as f64);
     let found = t_interval(&points, 1.0 - alpha);
-    Effect {
-        n_blocks,
-        mean,
-        sd: found.map(|found| found.sd),
-        interval: found.map(|found| found.interval),
-    }
+    let interval = found.map(|found| match found.sd {
+        0.0 => unvaried_interval(found.mean, found.n, 1.0 - alpha, [-100.0, 100.0]),
+        _ => found.interval,
+    });
+    Effect { n_blocks, mean, sd: found.map(|found| found.sd), interval }
 }
 
 fn anytime(blocks: &[BlockScore], alpha: f64) -> Option<[f64; 2]> {

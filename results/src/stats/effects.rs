@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use crate::stats::normal::t_quantile;
 use crate::stats::scored::{ScoredMatch, Stratum};
@@ -266,6 +266,34 @@ pub fn effects(
 }
 
 /// Sums over cells of equal rows, of which there are far fewer than rewards.
+/// What a player got in a seat.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// Number of the player.
+    pub player: usize,
+    /// Number of the seat.
+    pub seat: usize,
+    /// How many rewards.
+    pub n: f64,
+    /// Their sum.
+    pub sum: f64,
+}
+
+/// The players' effects alone, as [`effects`] without interaction finds them:
+/// what a resample is asked for. `None` if they cannot be told apart.
+///
+/// # Panics
+/// If a cell names a player or a seat that is not there.
+#[must_use]
+pub fn player_effects(n_players: usize, n_seats: usize, cells: &[Cell]) -> Option<Vec<f64>> {
+    let columns = Columns { n_seats, n_players, n_groups: n_seats, interaction: Interaction::None };
+    let row = |cell: &Cell| [vec![(cell.seat, 1.0)], columns.player(cell.player)].concat();
+    let (normal, right) = equations(columns.n(), cells.iter().map(|c| (row(c), c.n, c.sum)));
+    let fitted = sound_cholesky(normal)?.solve(&right);
+    let of_player = |player| columns.player(player).iter().map(|&(i, sign)| sign * fitted[i]).sum();
+    Some((0..n_players).map(of_player).collect())
+}
+
 fn normal_equations(columns: Columns, rewards: &[Observation]) -> (DMatrix<f64>, DVector<f64>) {
     let mut cells: BTreeMap<(usize, usize), (&Observation, f64, f64)> = BTreeMap::new();
     for observation in rewards {
@@ -274,10 +302,19 @@ fn normal_equations(columns: Columns, rewards: &[Observation]) -> (DMatrix<f64>,
         cell.1 += 1.0;
         cell.2 += observation.reward;
     }
-    let mut normal = DMatrix::zeros(columns.n(), columns.n());
-    let mut right = DVector::zeros(columns.n());
-    for (observation, n, sum) in cells.values() {
-        let row = columns.row(observation);
+    let cells = cells.into_values();
+    equations(columns.n(), cells.map(|(observation, n, sum)| (columns.row(observation), n, sum)))
+}
+
+/// The normal equations of `n` columns, by rows with the number and the sum of
+/// their rewards.
+fn equations(
+    n: usize,
+    cells: impl Iterator<Item = (Vec<(usize, f64)>, f64, f64)>,
+) -> (DMatrix<f64>, DVector<f64>) {
+    let mut normal = DMatrix::zeros(n, n);
+    let mut right = DVector::zeros(n);
+    for (row, n, sum) in cells {
         for &(i, a) in &row {
             right[i] += a * sum;
             row.iter().for_each(|&(j, b)| normal[(i, j)] += n * a * b);
@@ -288,12 +325,16 @@ fn normal_equations(columns: Columns, rewards: &[Observation]) -> (DMatrix<f64>,
 
 /// `None` if the matrix has no inverse to speak of.
 fn inverse(matrix: DMatrix<f64>) -> Option<DMatrix<f64>> {
+    Some(sound_cholesky(matrix)?.inverse())
+}
+
+/// The factors of a matrix that is not singular but for rounding.
+fn sound_cholesky(matrix: DMatrix<f64>) -> Option<Cholesky<f64, Dyn>> {
     let scale = matrix.diagonal();
     let cholesky = matrix.cholesky()?;
-    let factor = cholesky.l();
-    // A pivot that has nearly vanished is a column that others determine.
+    let factor = cholesky.l_dirty();
     let sound = (0..scale.len()).all(|i| factor[(i, i)].powi(2) > 1e-9 * scale[i]);
-    sound.then(|| cholesky.inverse())
+    sound.then_some(cholesky)
 }
 
 /// The sum over blocks of the squares of `X' residual`, the sum of squares of

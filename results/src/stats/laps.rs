@@ -82,6 +82,23 @@ pub fn t_interval(values: &[f64], level: f64) -> Option<TInterval> {
     Some(TInterval { mean, sd, standard_error, interval: [mean - half, mean + half], n })
 }
 
+/// An interval at `level` for the mean of values between `bounds` of which `n`
+/// were seen, all equal to `value`: one that says how much others could weigh.
+///
+/// Such values have no spread, and Student's interval no width. But with `n`
+/// values seen, other ones may have a probability of up to `1 - (a / 2)^(1 / n)`
+/// (Clopper and Pearson 1934, for no event in `n` trials; `a` is `1 - level`),
+/// and may be as far off as the bounds.
+///
+/// # Panics
+/// If `n` is 0.
+#[must_use]
+pub fn unvaried_interval(value: f64, n: usize, level: f64, bounds: [f64; 2]) -> [f64; 2] {
+    assert!(n > 0, "at least one value");
+    let others = 1.0 - ((1.0 - level) / 2.0).powf(1.0 / n as f64);
+    bounds.map(|bound| value + (bound - value) * others)
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -91,6 +108,18 @@ mod tests {
 
     fn check(found: f64, expected: f64) {
         assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
+    }
+
+    /// Others with a probability just beyond the bound would have shown among `n`
+    /// values in 97.5 % of cases.
+    #[test]
+    fn equal_values_bound_what_others_can_weigh() {
+        let [low, high] = unvaried_interval(0.0, 32, 0.95, [-100.0, 100.0]);
+        assert_eq!(low, -high);
+        assert!(((1.0 - high / 100.0).powi(32) - 0.025).abs() < 1e-12);
+        assert!(high > 10.8 && high < 11.0, "{high}");
+        assert_eq!(unvaried_interval(100.0, 32, 0.95, [-100.0, 100.0])[1], 100.0);
+        assert!(unvaried_interval(0.0, 3000, 0.95, [-100.0, 100.0])[1] < 0.13);
     }
 
     #[test]

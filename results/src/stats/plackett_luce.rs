@@ -16,12 +16,14 @@ use crate::stats::scored::ScoredMatch;
 pub const MAX_TIED: usize = 12;
 
 /// How one match ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
     /// Indices of players, the best first; those of one group share a place.
     pub places: Vec<Vec<usize>>,
     /// The block: rankings of the same block are correlated.
     pub cluster: u64,
+    /// How many matches ended so; 1 for a single one.
+    pub weight: f64,
 }
 
 /// Rates players 0 to `n_players - 1` by their finishing orders. With
@@ -47,7 +49,7 @@ pub fn plackett_luce(
             }
             let behind: Vec<usize> = ranking.places[place + 1..].concat();
             assert!(tied.iter().chain(&behind).all(|&player| player < n_players), "a known player");
-            choices_of(tied, &behind, ranking.cluster, &mut choices);
+            choices_of(tied, &behind, ranking, &mut choices);
         }
     }
     fit(Model { n_players, advantage: false, prior_draws }, &choices)
@@ -56,13 +58,14 @@ pub fn plackett_luce(
 /// The choices that the players `tied` were chosen by before those `behind`,
 /// over all orders of theirs: of each set of tied players that may be left, each
 /// is next in an equal share of the orders.
-fn choices_of(tied: &[usize], behind: &[usize], cluster: u64, choices: &mut Vec<Choice>) {
+fn choices_of(tied: &[usize], behind: &[usize], ranking: &Ranking, choices: &mut Vec<Choice>) {
+    let cluster = ranking.cluster;
     for set in 1u32..1 << tied.len() {
         let n = set.count_ones();
         if n as usize + behind.len() < 2 {
             continue;
         }
-        let share = 1.0 / (binomial(tied.len() as u32, n) * f64::from(n));
+        let share = ranking.weight / (binomial(tied.len() as u32, n) * f64::from(n));
         let left = (0..tied.len()).filter(|index| set >> index & 1 == 1);
         let left = left.map(|index| (tied[index], share));
         let alternatives = left.chain(behind.iter().map(|&player| (player, 0.0)));
@@ -93,8 +96,8 @@ pub fn rankings<'a>(
             }
         }
         if places.values().map(Vec::len).sum::<usize>() > 1 {
-            rankings
-                .push(Ranking { places: places.into_values().collect(), cluster: played.block });
+            let places = places.into_values().collect();
+            rankings.push(Ranking { places, cluster: played.block, weight: 1.0 });
         }
     }
     rankings
@@ -108,7 +111,8 @@ mod tests {
     use crate::stats::bradley_terry::{BradleyTerry, Comparison};
 
     fn ranking(cluster: u64, places: &[&[usize]]) -> Ranking {
-        Ranking { places: places.iter().map(|tied| tied.to_vec()).collect(), cluster }
+        let places = places.iter().map(|tied| tied.to_vec()).collect();
+        Ranking { places, cluster, weight: 1.0 }
     }
 
     proptest! {

@@ -287,7 +287,7 @@ fn plackett_luce_orders() {
     let orders = [([0, 1, 2, 3], 5), ([1, 0, 2, 3], 3), ([0, 2, 1, 3], 2), ([3, 0, 1, 2], 1)];
     let rankings = orders.iter().flat_map(|(order, count)| {
         let places = order.iter().map(|&player| vec![player]).collect::<Vec<_>>();
-        (0..*count).map(move |cluster| Ranking { places: places.clone(), cluster })
+        (0..*count).map(move |cluster| Ranking { places: places.clone(), cluster, weight: 1.0 })
     });
     let found = plackett_luce(4, &rankings.collect::<Vec<_>>(), 0.0).unwrap();
     let logits: Vec<f64> = found.elo.iter().map(|elo| elo / ELO_PER_LOGIT).collect();

@@ -168,9 +168,14 @@ fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
     columns.extend(effect_columns(
         "What the player adds to what its seats are worth; all players' add up to 0.",
     ));
-    let rows = page.names().into_iter().zip(&effects.players).map(|(name, effect)| {
+    if effects.first.is_some() {
+        columns.push(number("first", "Share of resamples of whole blocks in which it adds most."));
+    }
+    let players = page.names().into_iter().zip(&effects.players).zip(0..);
+    let rows = players.map(|((name, effect), place): (_, usize)| {
         let mut cells = vec![Cell::text(name)];
         cells.extend(effect_cells(*effect));
+        cells.extend(effects.first.iter().map(|first| Cell::percent(Some(first[place]))));
         cells
     });
     let caption = "What a player adds".into();
