@@ -29,6 +29,7 @@ mod random;
 #[cfg(target_arch = "x86_64")]
 mod registers;
 mod schedule;
+mod sheet;
 mod transpose;
 
 use std::fmt;
@@ -37,6 +38,8 @@ use std::sync::Arc;
 pub use machine::NoMachineCode;
 pub use playouts::{Course, Goals, Limits, Playouts};
 pub use program::{Program, Size};
+
+pub(crate) use sheet::{price, sheet};
 
 use self::core::{Core, Slots};
 use self::lanes::{Lanes64, Lanes256, Lanes512};

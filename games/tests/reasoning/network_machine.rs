@@ -6,10 +6,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use games::network::NetworkMachine;
+use games::network::{Evaluation, NetworkMachine};
 use games::{
-    Budget, Cancel, Case, Expression, Game, Guards, Leniency, MoveId, Prover, RoleId, State,
-    StateMachine, ground, library, validate,
+    Budget, Cancel, Case, Expression, Game, Guards, Leniency, MoveId, Network, Prover, RoleId,
+    State, StateMachine, ground, library, validate,
 };
 
 use super::random::Random;
@@ -57,8 +57,18 @@ fn budget() -> Budget {
 
 fn check(game: Arc<Game>) -> bool {
     let Ok(network) = ground(&game, &budget(), &Cancel::new()) else { return false };
-    let mut prover = Prover::new(Arc::clone(&game), Guards::default()).unwrap();
-    let mut machine = NetworkMachine::new(std::sync::Arc::new(network), prover.clone());
+    let network = Arc::new(network);
+    for evaluation in [Evaluation::Differential, Evaluation::Pass] {
+        walk(&game, &network, evaluation);
+    }
+    true
+}
+
+fn walk(game: &Arc<Game>, network: &Arc<Network>, evaluation: Evaluation) {
+    let mut prover = Prover::new(Arc::clone(game), Guards::default()).unwrap();
+    let mut machine =
+        NetworkMachine::with_evaluation(Arc::clone(network), prover.clone(), evaluation);
+    assert_eq!(machine.evaluation(), evaluation);
     let mut random = Random::new(7);
     let (n_walks, n_steps) = walks();
     for walk in 0..n_walks {
@@ -95,7 +105,6 @@ fn check(game: Arc<Game>) -> bool {
             assert_eq!(pair.machine.initial_state().unwrap(), start);
         }
     }
-    true
 }
 
 struct Pair<'a> {
