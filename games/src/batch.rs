@@ -17,6 +17,7 @@ mod choice;
 mod code;
 mod core;
 mod cover;
+mod expansion;
 mod features;
 mod gates;
 mod interpreter;
@@ -39,6 +40,7 @@ pub use machine::NoMachineCode;
 pub use playouts::{Course, Goals, Limits, Playouts};
 pub use program::{Program, Size};
 
+pub(crate) use expansion::{Expander, expander, expansion_width};
 pub(crate) use sheet::{price, sheet};
 
 use self::core::{Core, Slots};

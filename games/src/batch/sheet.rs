@@ -33,7 +33,7 @@ pub(crate) fn sheet(program: &Arc<Program>) -> Box<dyn Evaluator> {
 
 /// The program as machine code for registers.
 #[cfg(target_arch = "x86_64")]
-fn translated(program: &Program) -> Option<Arc<Machine>> {
+pub(super) fn translated(program: &Program) -> Option<Arc<Machine>> {
     program.translate(Width::Lanes256).ok()?;
     program.machine(Width::Lanes256).cloned()
 }
@@ -70,12 +70,13 @@ enum Known {
     Next,
 }
 
+/// Slots of one position.
 #[derive(Debug)]
-struct Sheet<B> {
-    program: Arc<Program>,
+pub(super) struct Sheet<B> {
+    pub(super) program: Arc<Program>,
     machine: Option<Arc<Machine>>,
-    slots: Vec<B>,
-    goals: Vec<B>,
+    pub(super) slots: Vec<B>,
+    pub(super) goals: Vec<B>,
     /// The facts as they are in the slots.
     facts: Vec<u64>,
     /// The inputs of the moves in the slots.
@@ -85,7 +86,7 @@ struct Sheet<B> {
     /// By role: the slots of whether its moves are legal.
     legal_slots: Vec<Vec<u32>>,
     /// The same as rows.
-    legal_rows: Vec<Vec<Row>>,
+    pub(super) legal_rows: Vec<Vec<Row>>,
     /// By role: its legal moves as bits, if `knows_legal`.
     legal: Vec<Vec<u64>>,
     knows_legal: bool,
@@ -96,7 +97,7 @@ struct Sheet<B> {
 }
 
 impl<B: Block> Sheet<B> {
-    fn new(program: &Arc<Program>, machine: Option<Arc<Machine>>) -> Self {
+    pub(super) fn new(program: &Arc<Program>, machine: Option<Arc<Machine>>) -> Self {
         let network = program.network();
         let results = machine.as_ref().map_or(&program.results, |machine| &machine.results);
         let blank = |n: usize| {
@@ -128,15 +129,22 @@ impl<B: Block> Sheet<B> {
         }
     }
 
-    fn results(&self) -> &Results {
+    pub(super) fn results(&self) -> &Results {
         self.machine.as_ref().map_or(&self.program.results, |machine| &machine.results)
     }
 
-    fn compute_state(&mut self) {
+    /// Computes legal moves and the end over slots of the same kind.
+    pub(super) fn run_state(&self, slots: &mut [B]) {
         match &self.machine {
-            Some(machine) => machine.state.run(&mut self.slots),
-            None => features::run(Interpret { code: &self.program.state, slots: &mut self.slots }),
+            Some(machine) => machine.state.run(slots),
+            None => features::run(Interpret { code: &self.program.state, slots }),
         }
+    }
+
+    fn compute_state(&mut self) {
+        let mut slots = std::mem::take(&mut self.slots);
+        self.run_state(&mut slots);
+        self.slots = slots;
         self.is_terminal = self.slots[self.results().terminal as usize].has(0);
         self.known = Known::State;
     }
@@ -150,9 +158,43 @@ impl<B: Block> Sheet<B> {
         self.knows_next = false;
     }
 
+    /// Makes each lane's moves others than its neighbour's, and computes what is
+    /// next: the moves of the first lane, as inputs, then of the second.
+    pub(super) fn make_many(&mut self, moves: &[u32], n_roles: usize) {
+        if self.known != Known::State {
+            self.compute_state();
+        }
+        let places = &self.program.task.inputs;
+        for &input in &self.moves {
+            self.slots[places[input as usize] as usize] = B::NONE;
+        }
+        self.moves.clear();
+        for (lane, joint_move) in moves.chunks(n_roles).enumerate() {
+            for &input in joint_move {
+                let slot = &mut self.slots[places[input as usize] as usize];
+                slot.words_mut()[lane / WORD] |= 1 << (lane % WORD);
+            }
+        }
+        self.compute_next();
+        for &input in moves {
+            self.slots[self.program.task.inputs[input as usize] as usize] = B::NONE;
+        }
+        // The moves that were made are not there any more.
+        self.known = Known::Nothing;
+    }
+
     fn compute_goals(&mut self) {
+        let slots = std::mem::take(&mut self.slots);
+        self.run_goals(&slots);
+        self.slots = slots;
+        self.knows_goals = true;
+    }
+
+    /// Computes goals from slots of the same kind.
+    pub(super) fn run_goals(&mut self, slots: &[B]) {
+        self.knows_goals = false;
         for [source, target] in &self.program.goals.inputs {
-            self.goals[*target as usize] = self.slots[*source as usize];
+            self.goals[*target as usize] = slots[*source as usize];
         }
         match &self.machine {
             Some(machine) => machine.goals.run(&mut self.goals),
@@ -161,7 +203,6 @@ impl<B: Block> Sheet<B> {
                 features::run(Interpret { code, slots: &mut self.goals });
             }
         }
-        self.knows_goals = true;
     }
 }
 
@@ -233,13 +274,13 @@ impl<B: Block + std::fmt::Debug> Evaluator for Sheet<B> {
 
 /// Slots that follow each other and are bits of one word that do so too.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+pub(super) struct Row {
     /// The first slot.
-    slot: usize,
+    pub(super) slot: usize,
     /// Number of slots.
-    n: usize,
+    pub(super) n: usize,
     /// The first bit.
-    bit: usize,
+    pub(super) bit: usize,
 }
 
 impl Row {

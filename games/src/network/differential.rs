@@ -81,6 +81,11 @@ impl Circuit {
         self.work
     }
 
+    /// Number of gates of two operands for all but goals and percepts.
+    pub(crate) fn n_gates(&self) -> usize {
+        self.wiring.n_edges() - self.wiring.n_real_gates()
+    }
+
     /// What a step takes, in tenths of a nanosecond as measured on one computer.
     pub(crate) fn price(&self) -> u64 {
         let n_bits = self.n_facts + self.n_moves.iter().sum::<usize>();

@@ -5,7 +5,7 @@
 //! together from facts or reached by illegal moves, are answered by a prover; such
 //! a state is the prover's, behind a mark, and so are all that follow from it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -14,9 +14,10 @@ use super::cone::{Cone, ConeValues};
 use super::differential::{Circuit, Differential};
 use super::evaluator::Evaluator;
 use super::{GoalValue, Lit, Network};
-use crate::batch::{self, Program};
+use crate::batch::{self, Expander, Program};
+use crate::children::{self, Children, Together, Wanted};
 use crate::state_machine::{
-    Cancel, Goal, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Statistic,
+    Cancel, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Statistic,
     StatisticValue::{self, Count},
 };
 use crate::{Expression, Game, Prover};
@@ -37,9 +38,7 @@ impl Evaluation {
     /// What is expected to be faster. It rests on counts of gates and of what
     /// changes in random play, and not on a clock.
     fn choose(circuit: &Circuit, network: &Network) -> Self {
-        // Gates of two operands: goals have code of their own.
-        let n_gates = circuit.wiring.n_edges() - circuit.wiring.n_real_gates();
-        let pass = batch::price(n_gates, network.n_facts(), network.n_moves());
+        let pass = batch::price(circuit.n_gates(), network.n_facts(), network.n_moves());
         if pass < circuit.price() { Evaluation::Pass } else { Evaluation::Differential }
     }
 
@@ -56,6 +55,10 @@ impl Evaluation {
 pub struct NetworkMachine {
     tables: Arc<Tables>,
     evaluator: Box<dyn Evaluator>,
+    /// Made when children are asked for.
+    expander: Option<Box<dyn Expander>>,
+    /// Of the joint moves to children.
+    inputs: Vec<u32>,
     percepts: ConeValues,
     prover: Option<Prover>,
     cancel: Cancel,
@@ -66,8 +69,10 @@ pub struct NetworkMachine {
 struct Tables {
     network: Arc<Network>,
     circuit: Arc<Circuit>,
-    /// If positions are computed by a pass.
-    program: Option<Arc<Program>>,
+    evaluation: Evaluation,
+    /// Compiled when it is needed.
+    program: OnceLock<Arc<Program>>,
+    together: Option<Together>,
     percepts: Cone,
     initial: State,
     /// The moves of all roles, each once.
@@ -81,6 +86,24 @@ struct Tables {
 }
 
 const NONE: u32 = u32::MAX;
+
+/// Children are computed together where the network has no more gates of two
+/// operands. To compile more takes longer than a player may have time for.
+const MAX_EXPANDED: usize = 20_000;
+
+/// When children are computed together: not if the network is too large for the
+/// code to be compiled when it is first needed.
+fn together(circuit: &Circuit, network: &Network, evaluation: Evaluation) -> Option<Together> {
+    let pass = batch::price(circuit.n_gates(), network.n_facts(), network.n_moves());
+    let one = match evaluation {
+        Evaluation::Pass => pass,
+        Evaluation::Differential => circuit.price(),
+    };
+    // Two passes, and what it takes to lay out children side by side.
+    let least = (2 * pass + 8_000).div_ceil(one) as usize;
+    let most = batch::expansion_width();
+    (circuit.n_gates() <= MAX_EXPANDED).then_some(Together { least, most })
+}
 
 impl NetworkMachine {
     /// A machine that computes with `network`, and asks `prover`, which is to
@@ -99,7 +122,7 @@ impl NetworkMachine {
     /// How positions are computed.
     #[must_use]
     pub fn evaluation(&self) -> Evaluation {
-        self.tables.evaluation()
+        self.tables.evaluation
     }
 
     /// The network.
@@ -111,6 +134,8 @@ impl NetworkMachine {
     fn over(tables: Arc<Tables>) -> Self {
         Self {
             evaluator: tables.evaluator(),
+            expander: None,
+            inputs: Vec::new(),
             percepts: ConeValues::default(),
             prover: None,
             cancel: Cancel::new(),
@@ -148,6 +173,37 @@ impl NetworkMachine {
             first += tables.ids[role].len();
         }
         self.evaluator.make(&inputs);
+        true
+    }
+
+    /// Computes children together; `false` if the network does not know them all.
+    fn expand_at_once(
+        &mut self,
+        state: &State,
+        joint_moves: &[MoveId],
+        wanted: Wanted,
+        children: &mut Children,
+    ) -> bool {
+        let Self { tables, expander, inputs, .. } = self;
+        let expander = expander.get_or_insert_with(|| batch::expander(tables.program()));
+        if state.words.len() != tables.network.n_state_words() || !expander.load(&state.words) {
+            return false;
+        }
+        let n_roles = tables.ids.len();
+        assert!(joint_moves.len().is_multiple_of(n_roles), "one move per role");
+        inputs.clear();
+        for joint_move in joint_moves.chunks(n_roles) {
+            let mut first = tables.network.n_facts();
+            for (role, id) in joint_move.iter().enumerate() {
+                let input = tables.inputs[role].get(id.0 as usize).copied().unwrap_or(NONE);
+                if input == NONE || !expander.is_legal(role, input as usize - first) {
+                    return false;
+                }
+                inputs.push(input);
+                first += tables.ids[role].len();
+            }
+        }
+        expander.expand(inputs, wanted, &tables.ids, children);
         true
     }
 
@@ -213,10 +269,11 @@ impl Tables {
         }
         let circuit = Circuit::new(&network);
         let evaluation = evaluation.unwrap_or_else(|| Evaluation::choose(&circuit, &network));
-        let is_pass = evaluation == Evaluation::Pass;
         Self {
+            together: together(&circuit, &network, evaluation),
             circuit: Arc::new(circuit),
-            program: is_pass.then(|| Arc::new(Program::new(Arc::clone(&network)))),
+            evaluation,
+            program: OnceLock::new(),
             percepts: Cone::new(&network.graph, &percepts),
             initial: network.initial_state(),
             moves,
@@ -228,14 +285,14 @@ impl Tables {
         }
     }
 
-    fn evaluation(&self) -> Evaluation {
-        if self.program.is_some() { Evaluation::Pass } else { Evaluation::Differential }
+    fn program(&self) -> &Arc<Program> {
+        self.program.get_or_init(|| Arc::new(Program::new(Arc::clone(&self.network))))
     }
 
     fn evaluator(&self) -> Box<dyn Evaluator> {
-        match &self.program {
-            Some(program) => batch::sheet(program),
-            None => Box::new(Differential::new(&self.circuit)),
+        match self.evaluation {
+            Evaluation::Pass => batch::sheet(self.program()),
+            Evaluation::Differential => Box::new(Differential::new(&self.circuit)),
         }
     }
 
@@ -298,7 +355,7 @@ impl StateMachine for NetworkMachine {
             count("percept_conjunctions", percepts.n_ands()),
             Statistic {
                 name: "evaluation",
-                value: StatisticValue::Names(vec![self.evaluation().name().to_owned()]),
+                value: StatisticValue::Names(vec![self.tables.evaluation.name().to_owned()]),
             },
         ]
     }
@@ -373,6 +430,26 @@ impl StateMachine for NetworkMachine {
         let mut proven = State::default();
         self.prover().next_state(&state, &joint_move, &mut proven)?;
         *next = self.tables.mark(&proven);
+        Ok(())
+    }
+
+    fn together(&self) -> Option<Together> {
+        self.tables.together
+    }
+
+    fn expand(
+        &mut self,
+        state: &State,
+        joint_moves: &[MoveId],
+        wanted: Wanted,
+        children: &mut Children,
+    ) -> Result<(), ReasoningError> {
+        let most = self.tables.together.map_or(0, |together| together.most);
+        if joint_moves.len() > most * self.tables.ids.len()
+            || !self.expand_at_once(state, joint_moves, wanted, children)
+        {
+            return children::one_by_one(self, state, joint_moves, wanted, children);
+        }
         Ok(())
     }
 
@@ -452,17 +529,10 @@ impl StateMachine for NetworkMachine {
 
 impl GoalValue {
     /// Adds what holds to a reading.
-    fn read_into(self, reading: &mut GoalReading) {
-        let Self::Integer(value) = self else {
-            reading.unreadable = true;
-            return;
-        };
-        let goal = Goal::new(value).unwrap_or_else(|| {
-            reading.clamped = true;
-            if value < 0 { Goal::MIN } else { Goal::MAX }
-        });
-        if !reading.values.contains(&goal) {
-            reading.values.push(goal);
+    pub(crate) fn read_into(self, reading: &mut GoalReading) {
+        match self {
+            Self::Integer(value) => reading.add(value),
+            Self::Unreadable => reading.unreadable = true,
         }
     }
 }
