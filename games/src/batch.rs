@@ -17,6 +17,7 @@ mod choice;
 mod code;
 mod core;
 mod cover;
+mod expansion;
 mod features;
 mod gates;
 mod interpreter;
@@ -29,6 +30,7 @@ mod random;
 #[cfg(target_arch = "x86_64")]
 mod registers;
 mod schedule;
+mod sheet;
 mod transpose;
 
 use std::fmt;
@@ -37,6 +39,9 @@ use std::sync::Arc;
 pub use machine::NoMachineCode;
 pub use playouts::{Course, Goals, Limits, Playouts};
 pub use program::{Program, Size};
+
+pub(crate) use expansion::{Expander, expander, expansion_width};
+pub(crate) use sheet::{price, sheet};
 
 use self::core::{Core, Slots};
 use self::lanes::{Lanes64, Lanes256, Lanes512};

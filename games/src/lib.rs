@@ -11,6 +11,7 @@
 //! no player.
 
 pub mod batch;
+pub mod children;
 mod components;
 pub mod expression;
 pub mod finding;
@@ -28,6 +29,7 @@ pub mod symbol;
 pub mod validate;
 
 pub use batch::Batch;
+pub use children::{Children, Together, Wanted};
 pub use expression::Expression;
 pub use finding::{Finding, Severity};
 pub use game::{Game, Kind};

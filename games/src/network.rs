@@ -7,7 +7,9 @@
 
 mod cone;
 pub(crate) mod constants;
+mod differential;
 mod dot;
+mod evaluator;
 mod graph;
 mod machine;
 mod positions;
@@ -18,7 +20,9 @@ use std::sync::Arc;
 
 pub use dot::Dot;
 pub use graph::{Graph, Lit};
-pub use machine::NetworkMachine;
+pub use machine::{Evaluation, NetworkMachine};
+
+pub(crate) use evaluator::Evaluator;
 
 use crate::{Expression, Game, RoleId};
 

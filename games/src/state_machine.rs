@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
+use crate::children::{self, Children, Together, Wanted};
 use crate::{Expression, Game};
 
 /// A seat of a game: index into [`Game::roles`], in statement order.
@@ -241,6 +242,31 @@ pub trait StateMachine: Send {
         joint_move: &[MoveId],
         next: &mut State,
     ) -> Result<(), ReasoningError>;
+
+    /// When [`expand`](StateMachine::expand) is faster than questions about one
+    /// child after the other; `None` if never.
+    fn together(&self) -> Option<Together> {
+        None
+    }
+
+    /// Puts the successors of `state` under some joint moves (one move per role,
+    /// in role order, the first joint move first), and what is `wanted` of them,
+    /// into `children`. The answers are those of the questions about one state.
+    ///
+    /// # Errors
+    /// As those of the questions about one state.
+    ///
+    /// # Panics
+    /// If `joint_moves` has not one move per role for each child.
+    fn expand(
+        &mut self,
+        state: &State,
+        joint_moves: &[MoveId],
+        wanted: Wanted,
+        children: &mut Children,
+    ) -> Result<(), ReasoningError> {
+        children::one_by_one(self, state, joint_moves, wanted, children)
+    }
 
     /// What `role` perceives of the step from `state` under `joint_move`: the
     /// second arguments of `sees`, as a set in canonical order (GDL-II).

@@ -12,10 +12,12 @@
 
 use std::sync::Arc;
 
-use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
+use games::{MoveId, ReasoningError, RoleId, State, StateMachine, Wanted};
 use rustc_hash::FxHashMap;
 
-use crate::search::{Cast, Frame, Halt, MAX_LEVELS, Stopwatch, reward as reward_of};
+use crate::search::{
+    Cast, Frame, Halt, MAX_LEVELS, Share, Stopwatch, at, reward as reward_of, worst,
+};
 use crate::{Deliberation, Failure, Stop};
 
 const ROLE: RoleId = RoleId(0);
@@ -201,9 +203,18 @@ pub(crate) fn plan(
     cast.chance = None;
     let stopwatch = Stopwatch::new(stop);
     let frames = Vec::new();
-    let mut planner = Planner { machine, cast, settings, ranks, solved, stopwatch, frames };
+    let mut planner = Planner {
+        machine,
+        cast,
+        settings,
+        ranks,
+        solved,
+        stopwatch,
+        frames,
+        share: Share::default(),
+    };
     planner.reserve(0);
-    planner.frames[0].state.clone_from(state);
+    planner.frames[0].begin(state);
     let result = planner.best_plan(0);
     let mut deliberation = planner.stopwatch.deliberation;
     let outcome = match result {
@@ -226,6 +237,7 @@ struct Planner<'a> {
     solved: &'a mut Solved,
     stopwatch: Stopwatch<'a>,
     frames: Vec<Frame>,
+    share: Share,
 }
 
 /// What was found below one state.
@@ -259,19 +271,22 @@ impl Planner<'_> {
     }
 
     fn deliberate(&mut self, level: usize) -> Result<Search, Halt> {
-        let frame = &mut self.frames[level];
-        if self.machine.is_terminal(&frame.state)? {
+        let (above, frame) = at(&mut self.frames, level);
+        if frame.is_terminal(self.machine, above)? {
             self.stopwatch.deliberation.leaves += 1;
-            let score = reward_of(self.machine, &frame.state, self.cast.me)?;
+            let score = worst(&frame.goal(self.machine, above, self.cast.me)?);
             return Ok(Search { plan: Some(Plan { score, first: None }), is_whole: true });
         }
         if level >= MAX_LEVELS {
             self.stopwatch.deliberation.leaves += 1;
             return Ok(Search { plan: None, is_whole: false });
         }
-        if !frame.list_moves(self.machine, self.ranks)? {
+        if !frame.list_moves(self.machine, above, self.ranks)? {
             return Ok(Search { plan: None, is_whole: true });
         }
+        let wanted = Wanted { legal: true, all_goals: false };
+        let n_entered = self.stopwatch.deliberation.nodes;
+        frame.expand(self.machine, wanted, &mut self.share, n_entered)?;
         self.best_line(level)
     }
 
@@ -284,7 +299,7 @@ impl Planner<'_> {
         for index in 0..n_moves {
             for reply in 0..n_replies {
                 let frame = &mut self.frames[level];
-                frame.joint[me] = frame.legal[me][index];
+                frame.pick(me, index);
                 self.cast.set_reply(frame, reply);
                 self.advance(level)?;
                 let found = self.best_plan(level + 1)?;
@@ -312,7 +327,6 @@ impl Planner<'_> {
         self.stopwatch.deliberation.next_calls += 1;
         self.reserve(level + 1);
         let (above, below) = self.frames.split_at_mut(level + 1);
-        let (frame, next) = (&above[level], &mut below[0]);
-        Ok(self.machine.next_state(&frame.state, &frame.joint, &mut next.state)?)
+        Ok(above[level].advance(self.machine, &mut below[0])?)
     }
 }

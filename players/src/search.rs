@@ -27,11 +27,11 @@ mod stopwatch;
 pub(crate) mod table;
 pub(crate) mod track;
 
-use games::{Expression, MoveId, ReasoningError, RoleId, State, StateMachine};
+use games::{Expression, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Wanted};
 use rustc_hash::FxHashMap;
 
 use crate::{Deliberation, Stop};
-pub(crate) use frame::{Cast, Frame};
+pub(crate) use frame::{Cast, Frame, Share};
 pub(crate) use stopwatch::{Halt, Stopwatch};
 use table::{Bound, Entry, Table};
 
@@ -152,6 +152,7 @@ pub(crate) struct Search<'a> {
     /// Rank of the moves to try first.
     ranks: FxHashMap<MoveId, usize>,
     frames: Vec<Frame>,
+    share: Share,
     /// The depth limit of the current iteration.
     limit: usize,
     /// The move to try first at the root, by its index.
@@ -183,6 +184,7 @@ impl<'a> Search<'a> {
             cast,
             ranks: FxHashMap::default(),
             frames: Vec::new(),
+            share: Share::default(),
             limit: 0,
             root_hint: None,
             root_strategy: None,
@@ -253,7 +255,7 @@ impl<'a> Search<'a> {
     }
 
     fn iterate(&mut self, state: &State) -> Result<Value, Halt> {
-        self.frame(0).state.clone_from(state);
+        self.frame(0).begin(state);
         self.frame(0).best = None;
         self.root_strategy = None;
         if self.settings.opponents == Opponents::MaxN {
@@ -278,35 +280,42 @@ impl<'a> Search<'a> {
     /// moves if it has children.
     fn enter(&mut self, level: usize) -> Result<Arrival, Halt> {
         self.stopwatch.enter(level)?;
-        let frame = &mut self.frames[level];
+        let (above, frame) = at(&mut self.frames, level);
         frame.best = None;
-        if self.machine.is_terminal(&frame.state)? {
+        if frame.is_terminal(self.machine, above)? {
             return Ok(Arrival::Terminal);
         }
         if level >= self.limit {
             return Ok(Arrival::CutOff);
         }
-        let is_dead = !frame.list_moves(self.machine, &self.ranks)?;
-        Ok(if is_dead { Arrival::DeadEnd } else { Arrival::Inner })
+        if !frame.list_moves(self.machine, above, &self.ranks)? {
+            return Ok(Arrival::DeadEnd);
+        }
+        let is_last = level + 1 >= self.limit;
+        let evaluation = self.settings.evaluation;
+        let wanted = Wanted {
+            legal: !is_last || evaluation == Evaluation::Mobility,
+            all_goals: is_last && evaluation == Evaluation::Goal,
+        };
+        frame.expand(self.machine, wanted, &mut self.share, self.stopwatch.deliberation.nodes)?;
+        Ok(Arrival::Inner)
     }
 
     /// What a state without children is worth to `role`.
     fn leaf(&mut self, level: usize, arrival: Arrival, role: RoleId) -> Result<f64, Halt> {
-        let state = &self.frames[level].state;
+        let (above, frame) = at(&mut self.frames, level);
         let score = match arrival {
-            Arrival::Terminal => f64::from(reward(self.machine, state, role)?),
+            Arrival::Terminal => f64::from(worst(&frame.goal(self.machine, above, role)?)),
             Arrival::DeadEnd => 0.0,
             Arrival::CutOff | Arrival::Inner => match self.settings.evaluation {
                 Evaluation::Zero => 0.0,
                 Evaluation::Goal => {
-                    let goal = self.machine.goal(state, role)?.unique();
+                    let goal = frame.goal(self.machine, above, role)?.unique();
                     goal.map_or(50.0, |goal| f64::from(goal.value()).clamp(1.0, 99.0))
                 }
                 Evaluation::Mobility => {
                     let index = usize::from(role.0);
-                    let frame = &mut self.frames[level];
-                    self.machine.legal_moves(&frame.state, role, &mut frame.legal[index])?;
-                    let n_moves = frame.legal[index].len();
+                    let n_moves = frame.n_moves(self.machine, above, role)?;
                     let most = self.memory.most_moves[index].max(n_moves);
                     self.memory.most_moves[index] = most;
                     (100.0 * n_moves as f64 / most as f64).clamp(1.0, 99.0)
@@ -389,8 +398,7 @@ impl<'a> Search<'a> {
         for rank in 0..n_moves {
             let index = ranked(rank as u64, hint.map(|(index, _)| index as u64)) as usize;
             let reply_hint = hint.and_then(|(best, reply)| (best == index).then_some(reply));
-            let own_move = self.frames[level].legal[self.cast.index()][index];
-            self.frames[level].joint[self.cast.index()] = own_move;
+            self.frames[level].pick(self.cast.index(), index);
             let reply = self.reply(level, reply_hint, floor, beta)?;
             if reply.score > best.score {
                 best.score = reply.score;
@@ -476,8 +484,7 @@ impl<'a> Search<'a> {
         let Some(chance) = self.cast.chance else { return self.child(level, alpha, beta) };
         let n_moves = self.frames[level].legal[chance].len();
         if n_moves == 1 {
-            let frame = &mut self.frames[level];
-            frame.joint[chance] = frame.legal[chance][0];
+            self.frames[level].pick(chance, 0);
             return self.child(level, alpha, beta);
         }
         let (lowest, highest) = self.settings.window;
@@ -493,8 +500,7 @@ impl<'a> Search<'a> {
                 floor = floor.max(n * alpha - sum - most_left - EPSILON);
                 ceiling = ceiling.min(n * beta - sum + EPSILON);
             }
-            let frame = &mut self.frames[level];
-            frame.joint[chance] = frame.legal[chance][index];
+            self.frames[level].pick(chance, index);
             let value = self.child(level, floor, ceiling)?;
             sum += value.score;
             proven &= value.proven;
@@ -521,9 +527,14 @@ impl<'a> Search<'a> {
         self.stopwatch.deliberation.next_calls += 1;
         self.frame(level + 1);
         let (above, below) = self.frames.split_at_mut(level + 1);
-        let (frame, next) = (&above[level], &mut below[0]);
-        Ok(self.machine.next_state(&frame.state, &frame.joint, &mut next.state)?)
+        Ok(above[level].advance(self.machine, &mut below[0])?)
     }
+}
+
+/// The frame of a level and the one above it.
+pub(crate) fn at(frames: &mut [Frame], level: usize) -> (Option<&Frame>, &mut Frame) {
+    let (above, below) = frames.split_at_mut(level);
+    (above.last(), &mut below[0])
 }
 
 /// The index to try at `rank` if `first` comes before all others.
@@ -556,6 +567,10 @@ pub(crate) fn reward(
     state: &State,
     role: RoleId,
 ) -> Result<u8, ReasoningError> {
-    let reading = machine.goal(state, role)?;
-    Ok(reading.values.iter().min().map_or(0, |goal| goal.value()))
+    Ok(worst(&machine.goal(state, role)?))
+}
+
+/// The worst of the goals that the rules give; 0 if they give none.
+pub(crate) fn worst(reading: &GoalReading) -> u8 {
+    reading.values.iter().min().map_or(0, |goal| goal.value())
 }

@@ -5,33 +5,60 @@
 //! together from facts or reached by illegal moves, are answered by a prover; such
 //! a state is the prover's, behind a mark, and so are all that follow from it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::cone::{Cone, ConeValues};
-use super::positions::{Positions, Split, Step};
-use super::propagation::Wiring;
+use super::differential::{Circuit, Differential};
+use super::evaluator::Evaluator;
 use super::{GoalValue, Lit, Network};
+use crate::batch::{self, Expander, Program};
+use crate::children::{self, Children, Together, Wanted};
 use crate::state_machine::{
-    Cancel, Goal, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Statistic,
-    StatisticValue::Count,
+    Cancel, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Statistic,
+    StatisticValue::{self, Count},
 };
 use crate::{Expression, Game, Prover};
 
-/// Bits of outputs are laid out in words, so that ranges begin with a word.
+/// Bits of a word.
 const WORD: usize = 64;
 
-/// A reasoner that keeps the network's values for few positions and propagates
-/// what changes from one to the next.
+/// How the gates of one position are computed. The answers are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evaluation {
+    /// What differs from an earlier position is propagated.
+    Differential,
+    /// All gates are computed, by straight-line code.
+    Pass,
+}
+
+impl Evaluation {
+    /// What is expected to be faster. It rests on counts of gates and of what
+    /// changes in random play, and not on a clock.
+    fn choose(circuit: &Circuit, network: &Network) -> Self {
+        let pass = batch::price(circuit.n_gates(), network.n_facts(), network.n_moves());
+        if pass < circuit.price() { Evaluation::Pass } else { Evaluation::Differential }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Evaluation::Differential => "differential",
+            Evaluation::Pass => "pass",
+        }
+    }
+}
+
+/// A reasoner that computes a network, one position at a time.
 #[derive(Debug)]
 pub struct NetworkMachine {
     tables: Arc<Tables>,
-    positions: Positions,
-    /// Values of goals, and of which position they are.
-    goals: ConeValues,
-    goals_of: Option<usize>,
+    evaluator: Box<dyn Evaluator>,
+    /// Made when children are asked for.
+    expander: Option<Box<dyn Expander>>,
+    /// Of the joint moves to children.
+    inputs: Vec<u32>,
     percepts: ConeValues,
     prover: Option<Prover>,
     cancel: Cancel,
@@ -41,14 +68,13 @@ pub struct NetworkMachine {
 #[derive(Debug)]
 struct Tables {
     network: Arc<Network>,
-    wiring: Arc<Wiring>,
-    split: Split,
-    goals: Cone,
+    circuit: Arc<Circuit>,
+    evaluation: Evaluation,
+    /// Compiled when it is needed.
+    program: OnceLock<Arc<Program>>,
+    together: Option<Together>,
     percepts: Cone,
     initial: State,
-    /// Where the outputs of each role's legal moves begin, and of `terminal`.
-    legal: Vec<usize>,
-    terminal: usize,
     /// The moves of all roles, each once.
     moves: Vec<Expression>,
     /// By role and index of the role's move, its id.
@@ -61,18 +87,42 @@ struct Tables {
 
 const NONE: u32 = u32::MAX;
 
-/// Steps of random play by which positions are told apart, and the most work for
-/// finding them.
-const WALK: usize = 256;
-const WALK_WORK: u64 = 2_000_000;
+/// Children are computed together where the network has no more gates of two
+/// operands. To compile more takes longer than a player may have time for.
+const MAX_EXPANDED: usize = 20_000;
+
+/// When children are computed together: not if the network is too large for the
+/// code to be compiled when it is first needed.
+fn together(circuit: &Circuit, network: &Network, evaluation: Evaluation) -> Option<Together> {
+    let pass = batch::price(circuit.n_gates(), network.n_facts(), network.n_moves());
+    let one = match evaluation {
+        Evaluation::Pass => pass,
+        Evaluation::Differential => circuit.price(),
+    };
+    // Two passes, and what it takes to lay out children side by side.
+    let least = (2 * pass + 8_000).div_ceil(one) as usize;
+    let most = batch::expansion_width();
+    (circuit.n_gates() <= MAX_EXPANDED).then_some(Together { least, most })
+}
 
 impl NetworkMachine {
     /// A machine that computes with `network`, and asks `prover`, which is to
     /// be of the same game, what the network does not know.
     #[must_use]
     pub fn new(network: Arc<Network>, prover: Prover) -> Self {
-        let tables = Arc::new(Tables::new(network, prover));
-        Self::over(tables)
+        Self::over(Arc::new(Tables::new(network, prover, None)))
+    }
+
+    /// The same, computing positions in this way.
+    #[must_use]
+    pub fn with_evaluation(network: Arc<Network>, prover: Prover, evaluation: Evaluation) -> Self {
+        Self::over(Arc::new(Tables::new(network, prover, Some(evaluation))))
+    }
+
+    /// How positions are computed.
+    #[must_use]
+    pub fn evaluation(&self) -> Evaluation {
+        self.tables.evaluation
     }
 
     /// The network.
@@ -83,9 +133,9 @@ impl NetworkMachine {
 
     fn over(tables: Arc<Tables>) -> Self {
         Self {
-            positions: tables.positions(tables.split.clone()),
-            goals: ConeValues::default(),
-            goals_of: None,
+            evaluator: tables.evaluator(),
+            expander: None,
+            inputs: Vec::new(),
             percepts: ConeValues::default(),
             prover: None,
             cancel: Cancel::new(),
@@ -99,11 +149,7 @@ impl NetworkMachine {
         if state.words.len() != n_facts.div_ceil(WORD) {
             return false;
         }
-        self.positions.select(&state.words);
-        let changed = self.positions.current().load(&state.words, n_facts);
-        if changed && self.goals_of == Some(self.positions.index()) {
-            self.goals_of = None;
-        }
+        self.evaluator.load(&state.words);
         true
     }
 
@@ -112,22 +158,52 @@ impl NetworkMachine {
     fn load_moves(&mut self, joint_move: &[MoveId]) -> bool {
         let tables = &self.tables;
         assert_eq!(joint_move.len(), tables.inputs.len(), "one move per role");
-        let values = self.positions.values();
-        if values.output(tables.terminal) {
+        if self.evaluator.is_terminal() {
             return false;
         }
         let mut inputs: SmallVec<[u32; 4]> = SmallVec::new();
         let mut first = tables.network.n_facts();
         for (role, id) in joint_move.iter().enumerate() {
             let input = tables.inputs[role].get(id.0 as usize).copied().unwrap_or(NONE);
-            let is_legal = |input: u32| values.output(tables.legal[role] + input as usize - first);
+            let is_legal = |input: u32| self.evaluator.is_legal(role, input as usize - first);
             if input == NONE || !is_legal(input) {
                 return false;
             }
             inputs.push(input);
             first += tables.ids[role].len();
         }
-        self.positions.current().make(&inputs);
+        self.evaluator.make(&inputs);
+        true
+    }
+
+    /// Computes children together; `false` if the network does not know them all.
+    fn expand_at_once(
+        &mut self,
+        state: &State,
+        joint_moves: &[MoveId],
+        wanted: Wanted,
+        children: &mut Children,
+    ) -> bool {
+        let Self { tables, expander, inputs, .. } = self;
+        let expander = expander.get_or_insert_with(|| batch::expander(tables.program()));
+        if state.words.len() != tables.network.n_state_words() || !expander.load(&state.words) {
+            return false;
+        }
+        let n_roles = tables.ids.len();
+        assert!(joint_moves.len().is_multiple_of(n_roles), "one move per role");
+        inputs.clear();
+        for joint_move in joint_moves.chunks(n_roles) {
+            let mut first = tables.network.n_facts();
+            for (role, id) in joint_move.iter().enumerate() {
+                let input = tables.inputs[role].get(id.0 as usize).copied().unwrap_or(NONE);
+                if input == NONE || !expander.is_legal(role, input as usize - first) {
+                    return false;
+                }
+                inputs.push(input);
+                first += tables.ids[role].len();
+            }
+        }
+        expander.expand(inputs, wanted, &tables.ids, children);
         true
     }
 
@@ -165,27 +241,10 @@ impl NetworkMachine {
 }
 
 impl Tables {
-    fn new(network: Arc<Network>, prover: Prover) -> Self {
-        let graph = &network.graph;
-        // What is next comes first, and is wanted only when moves are made.
-        let mut outputs = network.next.clone();
-        let pad = |outputs: &mut Vec<Lit>| {
-            outputs.resize(outputs.len().next_multiple_of(WORD), Lit::FALSE);
-        };
-        pad(&mut outputs);
-        let n_late = outputs.len();
-        let mut legal = Vec::new();
-        for role in &network.roles {
-            legal.push(outputs.len());
-            outputs.extend_from_slice(&role.legal);
-            pad(&mut outputs);
-        }
-        let terminal = outputs.len();
-        outputs.push(network.terminal);
-        let goals = network.roles.iter().flat_map(|role| role.goals.iter().map(|goal| goal.1));
+    fn new(network: Arc<Network>, prover: Prover, evaluation: Option<Evaluation>) -> Self {
         let percepts =
             network.roles.iter().flat_map(|role| role.percepts.iter().map(|seen| seen.1));
-        let (goals, percepts): (Vec<Lit>, Vec<Lit>) = (goals.collect(), percepts.collect());
+        let percepts: Vec<Lit> = percepts.collect();
 
         let mut find_move = FxHashMap::default();
         let mut moves: Vec<Expression> = Vec::new();
@@ -208,80 +267,33 @@ impl Tables {
                 inputs[role][id.0 as usize] = first + at as u32;
             }
         }
-        let mut tables = Self {
-            wiring: Arc::new(Wiring::new(graph, &outputs, n_late)),
-            split: Split::default(),
-            goals: Cone::new(graph, &goals),
-            percepts: Cone::new(graph, &percepts),
+        let circuit = Circuit::new(&network);
+        let evaluation = evaluation.unwrap_or_else(|| Evaluation::choose(&circuit, &network));
+        Self {
+            together: together(&circuit, &network, evaluation),
+            circuit: Arc::new(circuit),
+            evaluation,
+            program: OnceLock::new(),
+            percepts: Cone::new(&network.graph, &percepts),
             initial: network.initial_state(),
-            legal,
-            terminal,
             moves,
             ids,
             inputs,
             find_move,
             prover: Mutex::new(prover),
             network,
-        };
-        let walk = tables.walk();
-        tables.split = Split::choose(&tables.wiring, tables.network.n_facts(), &walk);
-        tables
-    }
-
-    fn positions(&self, split: Split) -> Positions {
-        Positions::new(Arc::clone(&self.wiring), split, self.network.n_facts())
-    }
-
-    /// Some steps of random play, the same whenever it is asked for.
-    fn walk(&self) -> Vec<Step> {
-        let mut positions = self.positions(Split::default());
-        let position = positions.current();
-        let n_words = self.network.n_state_words();
-        let mut numbers = 1_u64;
-        let mut walk: Vec<Step> = Vec::new();
-        let mut state = self.initial.words.clone();
-        while walk.len() < WALK && position.propagation.work() < WALK_WORK {
-            position.load(&state, self.network.n_facts());
-            let moves = match position.propagation.output(self.terminal) {
-                true => None,
-                false => self.random_moves(position.propagation.outputs(), &mut numbers),
-            };
-            let Some(moves) = moves else {
-                if state == self.initial.words {
-                    break;
-                }
-                state.clone_from(&self.initial.words);
-                continue;
-            };
-            position.make(&moves);
-            walk.push((state.clone(), moves));
-            state.copy_from_slice(&position.propagation.outputs()[..n_words]);
         }
-        walk
     }
 
-    /// Inputs of a random legal move of each role, if each has one.
-    fn random_moves(&self, outputs: &[u64], numbers: &mut u64) -> Option<SmallVec<[u32; 4]>> {
-        let mut first = self.network.n_facts();
-        let mut moves = SmallVec::new();
-        for (ids, legal) in self.ids.iter().zip(&self.legal) {
-            let words = &outputs[legal / WORD..][..ids.len().div_ceil(WORD)];
-            let n_legal: u32 = words.iter().map(|word| word.count_ones()).sum();
-            // Knuth's MMIX generator: nothing but the choice of a layout rests on it.
-            *numbers = numbers
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            let mut left = (*numbers >> 33).checked_rem(u64::from(n_legal))?;
-            let is_legal = |&at: &usize| words[at / WORD] >> (at % WORD) & 1 == 1;
-            let chosen = (0..ids.len()).filter(is_legal).find(|_| {
-                let found = left == 0;
-                left = left.saturating_sub(1);
-                found
-            })?;
-            moves.push((first + chosen) as u32);
-            first += ids.len();
+    fn program(&self) -> &Arc<Program> {
+        self.program.get_or_init(|| Arc::new(Program::new(Arc::clone(&self.network))))
+    }
+
+    fn evaluator(&self) -> Box<dyn Evaluator> {
+        match self.evaluation {
+            Evaluation::Pass => batch::sheet(self.program()),
+            Evaluation::Differential => Box::new(Differential::new(&self.circuit)),
         }
-        Some(moves)
     }
 
     /// The words of the prover's state, if it is one.
@@ -330,16 +342,21 @@ impl StateMachine for NetworkMachine {
 
     /// Gates have any number of inputs; the conjunctions of the network, two.
     fn statistics(&self) -> Vec<Statistic> {
-        let Tables { network, wiring, goals, percepts, .. } = &*self.tables;
+        let Tables { network, circuit, percepts, .. } = &*self.tables;
         let count = |name, value: usize| Statistic { name, value: Count(value as u64) };
         vec![
             count("facts", network.n_facts()),
             count("moves", network.n_moves()),
             count("conjunctions", network.graph.n_ands()),
-            count("gates", wiring.n_real_gates()),
-            count("gate_inputs", wiring.n_edges()),
-            count("goal_conjunctions", goals.n_ands()),
+            count("gates", circuit.wiring.n_real_gates()),
+            count("gate_inputs", circuit.wiring.n_edges()),
+            count("changes_per_step", circuit.work() as usize),
+            count("goal_conjunctions", circuit.goals.n_ands()),
             count("percept_conjunctions", percepts.n_ands()),
+            Statistic {
+                name: "evaluation",
+                value: StatisticValue::Names(vec![self.tables.evaluation.name().to_owned()]),
+            },
         ]
     }
 
@@ -360,7 +377,7 @@ impl StateMachine for NetworkMachine {
 
     fn is_terminal(&mut self, state: &State) -> Result<bool, ReasoningError> {
         if self.load(state) {
-            return Ok(self.positions.values().output(self.tables.terminal));
+            return Ok(self.evaluator.is_terminal());
         }
         let state = self.proven(state);
         self.prover().is_terminal(&state)
@@ -377,9 +394,7 @@ impl StateMachine for NetworkMachine {
             let tables = &self.tables;
             let role = tables.role(role);
             let ids = &tables.ids[role];
-            let first = tables.legal[role] / WORD;
-            let words = &self.positions.values().outputs()[first..][..ids.len().div_ceil(WORD)];
-            for (at, &word) in words.iter().enumerate() {
+            for (at, &word) in self.evaluator.legal(role).iter().enumerate() {
                 let mut left = word;
                 while left != 0 {
                     moves.push(ids[at * WORD + left.trailing_zeros() as usize]);
@@ -406,10 +421,8 @@ impl StateMachine for NetworkMachine {
         next: &mut State,
     ) -> Result<(), ReasoningError> {
         if self.load(state) && self.load_moves(joint_move) {
-            let n_words = self.tables.network.n_state_words();
             next.words.clear();
-            // The outputs of facts come first, and unused bits are 0.
-            next.words.extend_from_slice(&self.positions.values().outputs()[..n_words]);
+            next.words.extend_from_slice(self.evaluator.next());
             return Ok(());
         }
         let state = self.proven(state);
@@ -420,6 +433,26 @@ impl StateMachine for NetworkMachine {
         Ok(())
     }
 
+    fn together(&self) -> Option<Together> {
+        self.tables.together
+    }
+
+    fn expand(
+        &mut self,
+        state: &State,
+        joint_moves: &[MoveId],
+        wanted: Wanted,
+        children: &mut Children,
+    ) -> Result<(), ReasoningError> {
+        let most = self.tables.together.map_or(0, |together| together.most);
+        if joint_moves.len() > most * self.tables.ids.len()
+            || !self.expand_at_once(state, joint_moves, wanted, children)
+        {
+            return children::one_by_one(self, state, joint_moves, wanted, children);
+        }
+        Ok(())
+    }
+
     fn percepts(
         &mut self,
         state: &State,
@@ -427,9 +460,8 @@ impl StateMachine for NetworkMachine {
         role: RoleId,
     ) -> Result<Vec<Expression>, ReasoningError> {
         if self.load(state) && self.load_moves(joint_move) {
-            let Self { tables, positions, percepts, .. } = self;
-            let values = positions.values();
-            tables.percepts.evaluate(|input| values.input(input), percepts);
+            let Self { tables, evaluator, percepts, .. } = self;
+            tables.percepts.evaluate(|input| evaluator.input(input), percepts);
             let role = tables.role(role);
             let roles = &tables.network.roles;
             let first: usize = roles[..role].iter().map(|role| role.percepts.len()).sum();
@@ -447,18 +479,10 @@ impl StateMachine for NetworkMachine {
             let state = self.proven(state);
             return self.prover().goal(&state, role);
         }
-        let Self { tables, positions, goals, goals_of, .. } = self;
-        if *goals_of != Some(positions.index()) {
-            let values = positions.values();
-            tables.goals.evaluate(|input| values.input(input), goals);
-            *goals_of = Some(positions.index());
-        }
-        let role = tables.role(role);
-        let roles = &tables.network.roles;
-        let first: usize = roles[..role].iter().map(|role| role.goals.len()).sum();
+        let role = self.tables.role(role);
         let mut reading = GoalReading::default();
-        for (at, (value, _)) in roles[role].goals.iter().enumerate() {
-            if tables.goals.output(goals, first + at) {
+        for (at, (value, _)) in self.tables.network.roles[role].goals.iter().enumerate() {
+            if self.evaluator.goal(role, at) {
                 value.read_into(&mut reading);
             }
         }
@@ -505,17 +529,10 @@ impl StateMachine for NetworkMachine {
 
 impl GoalValue {
     /// Adds what holds to a reading.
-    fn read_into(self, reading: &mut GoalReading) {
-        let Self::Integer(value) = self else {
-            reading.unreadable = true;
-            return;
-        };
-        let goal = Goal::new(value).unwrap_or_else(|| {
-            reading.clamped = true;
-            if value < 0 { Goal::MIN } else { Goal::MAX }
-        });
-        if !reading.values.contains(&goal) {
-            reading.values.push(goal);
+    pub(crate) fn read_into(self, reading: &mut GoalReading) {
+        match self {
+            Self::Integer(value) => reading.add(value),
+            Self::Unreadable => reading.unreadable = true,
         }
     }
 }

@@ -29,8 +29,9 @@ pub(crate) struct Split {
 pub(crate) type Step = (Vec<u64>, SmallVec<[u32; 4]>);
 
 impl Split {
-    /// The facts that save most work in a walk through the game.
-    pub(crate) fn choose(wiring: &Arc<Wiring>, n_facts: usize, walk: &[Step]) -> Self {
+    /// The facts that save most work in a walk through the game, and what work
+    /// is left: counts changed in a step.
+    pub(crate) fn choose(wiring: &Arc<Wiring>, n_facts: usize, walk: &[Step]) -> (Self, u64) {
         let mut flips = vec![0_u32; n_facts];
         for pair in walk.windows(2) {
             for (at, (before, after)) in pair[0].0.iter().zip(&pair[1].0).enumerate() {
@@ -61,7 +62,7 @@ impl Split {
                 _ => break,
             }
         }
-        best
+        (best, least / walk.len().max(1) as u64)
     }
 
     /// What the walk costs, the first visits left out.

@@ -6,10 +6,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use games::network::NetworkMachine;
+use games::network::{Evaluation, NetworkMachine};
 use games::{
-    Budget, Cancel, Case, Expression, Game, Guards, Leniency, MoveId, Prover, RoleId, State,
-    StateMachine, ground, library, validate,
+    Budget, Cancel, Case, Children, Expression, Game, GoalReading, Guards, Leniency, MoveId,
+    Network, Prover, RoleId, State, StateMachine, Wanted, ground, library, validate,
 };
 
 use super::random::Random;
@@ -57,8 +57,18 @@ fn budget() -> Budget {
 
 fn check(game: Arc<Game>) -> bool {
     let Ok(network) = ground(&game, &budget(), &Cancel::new()) else { return false };
-    let mut prover = Prover::new(Arc::clone(&game), Guards::default()).unwrap();
-    let mut machine = NetworkMachine::new(std::sync::Arc::new(network), prover.clone());
+    let network = Arc::new(network);
+    for evaluation in [Evaluation::Differential, Evaluation::Pass] {
+        walk(&game, &network, evaluation);
+    }
+    true
+}
+
+fn walk(game: &Arc<Game>, network: &Arc<Network>, evaluation: Evaluation) {
+    let mut prover = Prover::new(Arc::clone(game), Guards::default()).unwrap();
+    let mut machine =
+        NetworkMachine::with_evaluation(Arc::clone(network), prover.clone(), evaluation);
+    assert_eq!(machine.evaluation(), evaluation);
     let mut random = Random::new(7);
     let (n_walks, n_steps) = walks();
     for walk in 0..n_walks {
@@ -76,6 +86,9 @@ fn check(game: Arc<Game>) -> bool {
             pair.compare(step);
             let Some(joint_move) = pair.draw(&mut random) else { break };
             pair.compare_percepts(&joint_move, step);
+            if step % 10 == 0 {
+                pair.compare_children(&mut random, if step == 0 { 70 } else { 5 }, step);
+            }
             pair.advance(&joint_move);
         }
         // And from facts, which are as good as a state that was played to.
@@ -95,7 +108,6 @@ fn check(game: Arc<Game>) -> bool {
             assert_eq!(pair.machine.initial_state().unwrap(), start);
         }
     }
-    true
 }
 
 struct Pair<'a> {
@@ -171,6 +183,59 @@ impl Pair<'_> {
                 "{} after {step} steps",
                 self.name
             );
+        }
+    }
+
+    /// Some children at once against the prover, one after the other.
+    fn compare_children(&mut self, random: &mut Random, n: usize, step: usize) {
+        let joint_moves: Vec<_> = (0..n).filter_map(|_| self.draw(random)).collect();
+        let ids: Vec<_> = joint_moves.iter().map(|joint_move| self.ids(joint_move)).collect();
+        let flat: Vec<MoveId> = ids.iter().flat_map(|(_, played)| played.clone()).collect();
+        let mut children = Children::default();
+        for wanted in [
+            Wanted { legal: true, all_goals: true },
+            Wanted { legal: true, all_goals: false },
+            Wanted { legal: false, all_goals: false },
+        ] {
+            self.machine.expand(&self.state, &flat, wanted, &mut children).unwrap();
+            assert_eq!(children.len(), joint_moves.len());
+            for (child, (proven, _)) in ids.iter().enumerate() {
+                self.compare_child(proven, &children, child, wanted, step);
+            }
+        }
+    }
+
+    fn compare_child(
+        &mut self,
+        joint_move: &[MoveId],
+        children: &Children,
+        child: usize,
+        wanted: Wanted,
+        step: usize,
+    ) {
+        let place = format!("{} after {step} steps, child {child}, {wanted:?}", self.name);
+        let mut next = State::default();
+        self.prover.next_state(&self.proven, joint_move, &mut next).unwrap();
+        let facts = self.machine.facts(children.state(child));
+        assert_eq!(facts, self.prover.facts(&next), "{place}");
+        let is_terminal = self.prover.is_terminal(&next).unwrap();
+        assert_eq!(children.is_terminal(child), is_terminal, "{place}");
+        let mut moves = Vec::new();
+        for role in self.roles() {
+            let goal = if wanted.all_goals || is_terminal {
+                self.prover.goal(&next, role).unwrap()
+            } else {
+                GoalReading::default()
+            };
+            assert_eq!(children.goal(child, role), &goal, "{place}");
+            moves.clear();
+            if wanted.legal && !is_terminal {
+                self.prover.legal_moves(&next, role, &mut moves).unwrap();
+            }
+            let proven = moves.iter().map(|&id| self.prover.move_expression(id));
+            let legal = children.legal(child, role).iter();
+            let legal = legal.map(|&id| self.machine.move_expression(id));
+            assert!(legal.eq(proven), "{place}");
         }
     }
 

@@ -1,7 +1,9 @@
 //! One level of a search: a state, its legal moves and the joint move tried,
 //! kept from visit to visit so that the inner loop allocates nothing.
 
-use games::{Game, MoveId, ReasoningError, RoleId, State, StateMachine};
+use games::{
+    Children, Game, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Wanted,
+};
 use rustc_hash::FxHashMap;
 
 /// Who is who among the roles of a game.
@@ -42,11 +44,32 @@ impl Cast {
     /// the cross product is never laid out.
     pub(crate) fn set_reply(&self, frame: &mut Frame, mut index: u64) {
         for &role in self.others.iter().rev() {
-            let moves = &frame.legal[role];
-            let n_moves = moves.len() as u64;
-            frame.joint[role] = moves[(index % n_moves) as usize];
+            let n_moves = frame.legal[role].len() as u64;
+            frame.pick(role, (index % n_moves) as usize);
             index /= n_moves;
         }
+    }
+}
+
+/// What part of the children of states is looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Share {
+    n_children: u64,
+}
+
+impl Share {
+    /// Children before the part is believed.
+    const ENOUGH: u64 = 256;
+
+    /// How many of so many children will be looked at, after `n_entered` of all
+    /// before were.
+    fn expected(&mut self, n_children: usize, n_entered: u64) -> usize {
+        let before = self.n_children;
+        self.n_children = before.saturating_add(n_children as u64);
+        if before < Self::ENOUGH {
+            return n_children;
+        }
+        (n_children as u64).saturating_mul(n_entered).div_ceil(before) as usize
     }
 }
 
@@ -59,6 +82,16 @@ pub(crate) struct Frame {
     pub(crate) legal: Vec<Vec<MoveId>>,
     /// The joint move tried, by role.
     pub(crate) joint: Vec<MoveId>,
+    /// The same as indices into the legal moves.
+    picked: Vec<usize>,
+    /// What is known of the children, if they were computed together: in the
+    /// order of joint moves, the last role's moves changing fastest.
+    children: Option<Box<Children>>,
+    is_expanded: bool,
+    /// Which child of the frame above this is, if that was expanded.
+    given: Option<usize>,
+    /// Room for the joint moves to all children.
+    joint_moves: Vec<MoveId>,
     /// The best of my moves so far, by its index.
     pub(crate) best: Option<usize>,
     /// The joint reply that settled the value of my best move.
@@ -74,21 +107,145 @@ impl Frame {
             state: State::default(),
             legal: vec![Vec::new(); n_roles],
             joint: vec![MoveId(0); n_roles],
+            picked: vec![0; n_roles],
+            children: None,
+            is_expanded: false,
+            given: None,
+            joint_moves: Vec::new(),
             best: None,
             best_reply: 0,
             reply: 0,
         }
     }
 
+    /// Begins with a state that was not reached through a frame.
+    pub(crate) fn begin(&mut self, state: &State) {
+        self.state.clone_from(state);
+        self.given = None;
+    }
+
+    /// Makes the legal move of this index the role's.
+    pub(crate) fn pick(&mut self, role: usize, index: usize) {
+        self.picked[role] = index;
+        self.joint[role] = self.legal[role][index];
+    }
+
+    /// Puts the successor by the joint move into the frame below.
+    pub(crate) fn advance(
+        &self,
+        machine: &mut dyn StateMachine,
+        next: &mut Frame,
+    ) -> Result<(), ReasoningError> {
+        next.given = None;
+        match &self.children {
+            Some(children) if self.is_expanded => {
+                let moves = self.picked.iter().zip(&self.legal);
+                let child = moves.fold(0, |child, (&at, moves)| child * moves.len() + at);
+                next.state.clone_from(children.state(child));
+                next.given = Some(child);
+                Ok(())
+            }
+            _ => machine.next_state(&self.state, &self.joint, &mut next.state),
+        }
+    }
+
+    /// Computes all children together, if the machine gains by it, going by the
+    /// part of children that was looked at so far. Answers do not depend on it.
+    pub(crate) fn expand(
+        &mut self,
+        machine: &mut dyn StateMachine,
+        wanted: Wanted,
+        share: &mut Share,
+        n_entered: u64,
+    ) -> Result<(), ReasoningError> {
+        let Some(together) = machine.together() else { return Ok(()) };
+        let n_children = self.legal.iter().fold(1, |n: usize, moves| n.saturating_mul(moves.len()));
+        let expected = share.expected(n_children, n_entered);
+        if n_children > together.most || expected < together.least {
+            return Ok(());
+        }
+        self.joint_moves.clear();
+        for child in 0..n_children {
+            let first = self.joint_moves.len();
+            let mut index = child;
+            for moves in self.legal.iter().rev() {
+                self.joint_moves.push(moves[index % moves.len()]);
+                index /= moves.len();
+            }
+            self.joint_moves[first..].reverse();
+        }
+        let children = self.children.get_or_insert_default();
+        machine.expand(&self.state, &self.joint_moves, wanted, children)?;
+        self.is_expanded = true;
+        Ok(())
+    }
+
+    /// Whether the state is terminal. `above` is the frame it was reached from.
+    pub(crate) fn is_terminal(
+        &mut self,
+        machine: &mut dyn StateMachine,
+        above: Option<&Frame>,
+    ) -> Result<bool, ReasoningError> {
+        self.is_expanded = false;
+        match self.as_given(above) {
+            Some((children, child)) => Ok(children.is_terminal(child)),
+            None => machine.is_terminal(&self.state),
+        }
+    }
+
+    /// The goal of a role in the state; computed before if the state is terminal
+    /// or `above` wanted all goals.
+    pub(crate) fn goal(
+        &self,
+        machine: &mut dyn StateMachine,
+        above: Option<&Frame>,
+        role: RoleId,
+    ) -> Result<GoalReading, ReasoningError> {
+        match self.as_given(above) {
+            Some((children, child)) => Ok(children.goal(child, role).clone()),
+            None => machine.goal(&self.state, role),
+        }
+    }
+
+    /// The number of legal moves of a role in the state; known before if `above`
+    /// wanted them.
+    pub(crate) fn n_moves(
+        &mut self,
+        machine: &mut dyn StateMachine,
+        above: Option<&Frame>,
+        role: RoleId,
+    ) -> Result<usize, ReasoningError> {
+        if let Some((children, child)) = self.as_given(above) {
+            return Ok(children.legal(child, role).len());
+        }
+        let moves = &mut self.legal[usize::from(role.0)];
+        machine.legal_moves(&self.state, role, moves)?;
+        Ok(moves.len())
+    }
+
+    /// What the frame above knows of this state.
+    fn as_given<'f>(&self, above: Option<&'f Frame>) -> Option<(&'f Children, usize)> {
+        Some((above?.children.as_deref()?, self.given?))
+    }
+
     /// Lists the legal moves of all roles, those with a rank first. Returns
-    /// whether every role has one.
+    /// whether every role has one. `above` is the frame the state was reached
+    /// from.
     pub(crate) fn list_moves(
         &mut self,
         machine: &mut dyn StateMachine,
+        above: Option<&Frame>,
         ranks: &FxHashMap<MoveId, usize>,
     ) -> Result<bool, ReasoningError> {
+        let given = self.as_given(above);
         for (role, moves) in (0..).zip(&mut self.legal) {
-            machine.legal_moves(&self.state, RoleId(role), moves)?;
+            match given {
+                Some((children, child)) => {
+                    moves.clear();
+                    moves.extend_from_slice(children.legal(child, RoleId(role)));
+                }
+                None => machine.legal_moves(&self.state, RoleId(role), moves)?,
+            }
             if !ranks.is_empty() {
                 moves.sort_by_key(|id| ranks.get(id).copied().unwrap_or(usize::MAX));
             }

@@ -25,7 +25,7 @@ impl Search<'_> {
         let mut rows = Vec::with_capacity(n_moves);
         let mut proven = true;
         for index in 0..n_moves {
-            self.frames[level].joint[me] = self.frames[level].legal[me][index];
+            self.frames[level].pick(me, index);
             if is_large {
                 let worst = self.reply(level, None, alpha, beta)?;
                 proven &= worst.proven;

@@ -33,7 +33,7 @@ impl Search<'_> {
         };
         let mut best: Option<Vec<f64>> = None;
         for index in 0..self.frames[level].legal[role].len() {
-            self.frames[level].joint[role] = self.frames[level].legal[role][index];
+            self.frames[level].pick(role, index);
             let scores = self.choose(level, turn + 1)?;
             let is_better = best.as_ref().is_none_or(|best| {
                 scores[role] > best[role]
@@ -57,7 +57,7 @@ impl Search<'_> {
         let n_moves = self.frames[level].legal[chance].len();
         let mut mean = vec![0.0; self.cast.n_roles];
         for index in 0..n_moves {
-            self.frames[level].joint[chance] = self.frames[level].legal[chance][index];
+            self.frames[level].pick(chance, index);
             self.advance(level)?;
             for (sum, score) in mean.iter_mut().zip(self.vector(level + 1)?) {
                 *sum += score;

@@ -9,3 +9,4 @@ mod eight_puzzle;
 mod every_player;
 mod planning;
 mod textbook;
+mod together;

@@ -1,0 +1,388 @@
+//! One position by a pass over all gates: straight-line code, run as a whole.
+//!
+//! A pass knows nothing of the position before, so it costs the same however much
+//! changed. For a network of few gates that is less than to find out what did.
+//! The lanes all belong to the one position; [`Evaluator`] is what may be asked.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::Width;
+use super::code::ALL;
+use super::features::{self, Kernel, has_avx2, has_avx512};
+use super::interpreter::Interpret;
+use super::lanes::{Block, Lanes64};
+use super::machine::Machine;
+use super::program::{Program, Results};
+use crate::RoleId;
+use crate::network::Evaluator;
+
+/// Bits of a word.
+const WORD: usize = 64;
+
+/// An evaluator by a pass, of machine code where there is some for this CPU.
+pub(crate) fn sheet(program: &Arc<Program>) -> Box<dyn Evaluator> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(machine) = translated(program) {
+        let sheet = Sheet::<super::registers::Registers<1>>::new(program, Some(machine));
+        return Box::new(sheet);
+    }
+    Box::new(Sheet::<Lanes64>::new(program, None))
+}
+
+/// The program as machine code for registers.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn translated(program: &Program) -> Option<Arc<Machine>> {
+    program.translate(Width::Lanes256).ok()?;
+    program.machine(Width::Lanes256).cloned()
+}
+
+/// What a step takes by a pass, in tenths of a nanosecond as measured on one
+/// computer: for choosing between this and other ways. Gates of two operands,
+/// inputs and outputs of the network all count.
+pub(crate) fn price(n_gates: usize, n_facts: usize, n_moves: usize) -> u64 {
+    let gates = n_gates as u64;
+    let gates = match (has_avx512(), has_avx2()) {
+        // One instruction for about five gates in eight.
+        (true, _) => gates * 5 / 4,
+        (_, true) => gates * 2,
+        // Interpreted.
+        _ => gates * 7,
+    };
+    // More than so many do not stay in the nearest caches.
+    let far = (n_gates as u64).saturating_sub(NEAR_GATES) * 3;
+    700 + gates + far + 12 * (n_facts + n_moves) as u64
+}
+
+/// Gates whose code and slots fit the nearest caches.
+const NEAR_GATES: u64 = 12_000;
+
+/// What is known of the position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// Nothing, or not any more: what computes the next state uses up what it is
+    /// computed from.
+    Nothing,
+    /// Legal moves and the end, and what the next state is computed from.
+    State,
+    /// The next state, and still which moves are legal.
+    Next,
+}
+
+/// Slots of one position.
+#[derive(Debug)]
+pub(super) struct Sheet<B> {
+    pub(super) program: Arc<Program>,
+    machine: Option<Arc<Machine>>,
+    pub(super) slots: Vec<B>,
+    pub(super) goals: Vec<B>,
+    /// The facts as they are in the slots.
+    facts: Vec<u64>,
+    /// The inputs of the moves in the slots.
+    moves: SmallVec<[u32; 4]>,
+    known: Known,
+    is_terminal: bool,
+    /// By role: the slots of whether its moves are legal.
+    legal_slots: Vec<Vec<u32>>,
+    /// The same as rows.
+    pub(super) legal_rows: Vec<Vec<Row>>,
+    /// By role: its legal moves as bits, if `knows_legal`.
+    legal: Vec<Vec<u64>>,
+    knows_legal: bool,
+    /// What is next as bits, if `knows_next`.
+    next: Vec<u64>,
+    knows_next: bool,
+    knows_goals: bool,
+}
+
+impl<B: Block> Sheet<B> {
+    pub(super) fn new(program: &Arc<Program>, machine: Option<Arc<Machine>>) -> Self {
+        let network = program.network();
+        let results = machine.as_ref().map_or(&program.results, |machine| &machine.results);
+        let blank = |n: usize| {
+            let mut slots = vec![B::NONE; n];
+            slots[ALL as usize] = B::ALL;
+            slots
+        };
+        let legal_slots = |role: usize| {
+            let moves = 0..network.roles[role].moves.len();
+            moves.map(|index| program.legal(RoleId(role as u8), index) as u32).collect()
+        };
+        let legal_slots: Vec<Vec<u32>> = (0..network.roles.len()).map(legal_slots).collect();
+        Self {
+            slots: blank(results.n_slots),
+            goals: blank(results.n_goal_slots),
+            facts: vec![0; network.n_state_words()],
+            moves: SmallVec::new(),
+            known: Known::Nothing,
+            is_terminal: false,
+            legal: legal_slots.iter().map(|slots| vec![0; slots.len().div_ceil(WORD)]).collect(),
+            legal_rows: legal_slots.iter().map(|slots| Row::all(slots)).collect(),
+            legal_slots,
+            knows_legal: false,
+            next: vec![0; network.n_state_words()],
+            knows_next: false,
+            knows_goals: false,
+            program: Arc::clone(program),
+            machine,
+        }
+    }
+
+    pub(super) fn results(&self) -> &Results {
+        self.machine.as_ref().map_or(&self.program.results, |machine| &machine.results)
+    }
+
+    /// Computes legal moves and the end over slots of the same kind.
+    pub(super) fn run_state(&self, slots: &mut [B]) {
+        match &self.machine {
+            Some(machine) => machine.state.run(slots),
+            None => features::run(Interpret { code: &self.program.state, slots }),
+        }
+    }
+
+    fn compute_state(&mut self) {
+        let mut slots = std::mem::take(&mut self.slots);
+        self.run_state(&mut slots);
+        self.slots = slots;
+        self.is_terminal = self.slots[self.results().terminal as usize].has(0);
+        self.known = Known::State;
+    }
+
+    fn compute_next(&mut self) {
+        match &self.machine {
+            Some(machine) => machine.next.run(&mut self.slots),
+            None => features::run(Interpret { code: &self.program.next, slots: &mut self.slots }),
+        }
+        self.known = Known::Next;
+        self.knows_next = false;
+    }
+
+    /// Makes each lane's moves others than its neighbour's, and computes what is
+    /// next: the moves of the first lane, as inputs, then of the second.
+    pub(super) fn make_many(&mut self, moves: &[u32], n_roles: usize) {
+        if self.known != Known::State {
+            self.compute_state();
+        }
+        let places = &self.program.task.inputs;
+        for &input in &self.moves {
+            self.slots[places[input as usize] as usize] = B::NONE;
+        }
+        self.moves.clear();
+        for (lane, joint_move) in moves.chunks(n_roles).enumerate() {
+            for &input in joint_move {
+                let slot = &mut self.slots[places[input as usize] as usize];
+                slot.words_mut()[lane / WORD] |= 1 << (lane % WORD);
+            }
+        }
+        self.compute_next();
+        for &input in moves {
+            self.slots[self.program.task.inputs[input as usize] as usize] = B::NONE;
+        }
+        // The moves that were made are not there any more.
+        self.known = Known::Nothing;
+    }
+
+    fn compute_goals(&mut self) {
+        let slots = std::mem::take(&mut self.slots);
+        self.run_goals(&slots);
+        self.slots = slots;
+        self.knows_goals = true;
+    }
+
+    /// Computes goals from slots of the same kind.
+    pub(super) fn run_goals(&mut self, slots: &[B]) {
+        self.knows_goals = false;
+        for [source, target] in &self.program.goals.inputs {
+            self.goals[*target as usize] = slots[*source as usize];
+        }
+        match &self.machine {
+            Some(machine) => machine.goals.run(&mut self.goals),
+            None => {
+                let code = &self.program.goals.code;
+                features::run(Interpret { code, slots: &mut self.goals });
+            }
+        }
+    }
+}
+
+impl<B: Block + std::fmt::Debug> Evaluator for Sheet<B> {
+    fn load(&mut self, state: &[u64]) {
+        if self.known != Known::Nothing && self.facts == state {
+            return;
+        }
+        let first = self.program.fact(0);
+        features::run(Flip { slots: &mut self.slots, first, from: &mut self.facts, to: state });
+        self.compute_state();
+        (self.knows_legal, self.knows_goals) = (false, false);
+    }
+
+    fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    fn is_legal(&self, role: usize, index: usize) -> bool {
+        self.slots[self.legal_slots[role][index] as usize].has(0)
+    }
+
+    fn legal(&mut self, role: usize) -> &[u64] {
+        if !self.knows_legal {
+            for (rows, to) in self.legal_rows.iter().zip(&mut self.legal) {
+                pack_few(&self.slots, rows, to);
+            }
+            self.knows_legal = true;
+        }
+        &self.legal[role]
+    }
+
+    fn make(&mut self, moves: &[u32]) {
+        let is_made = self.moves.as_slice() == moves;
+        match self.known {
+            Known::Next if is_made => return,
+            Known::State => {}
+            Known::Next | Known::Nothing => self.compute_state(),
+        }
+        if !is_made {
+            let does = &self.program.task.inputs;
+            let (slots, from, to) = (&mut self.slots, &self.moves, moves);
+            features::run(Replace { slots, places: does, from, to });
+            self.moves = SmallVec::from_slice(moves);
+        }
+        self.compute_next();
+    }
+
+    fn next(&mut self) -> &[u64] {
+        if !self.knows_next {
+            let results = self.machine.as_ref().map_or(&self.program.results, |m| &m.results);
+            pack(&self.slots, &results.next_facts, &mut self.next);
+            self.knows_next = true;
+        }
+        &self.next
+    }
+
+    fn input(&self, index: usize) -> bool {
+        self.slots[self.program.task.inputs[index] as usize].has(0)
+    }
+
+    fn goal(&mut self, role: usize, index: usize) -> bool {
+        if !self.knows_goals {
+            self.compute_goals();
+        }
+        self.goals[self.results().goals[role][index] as usize].has(0)
+    }
+}
+
+/// Slots that follow each other and are bits of one word that do so too.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    /// The first slot.
+    pub(super) slot: usize,
+    /// Number of slots.
+    pub(super) n: usize,
+    /// The first bit.
+    pub(super) bit: usize,
+}
+
+impl Row {
+    /// Slots of a row, few enough that one in use makes not much work.
+    const MOST: usize = 8;
+
+    /// The slots of bits as rows.
+    fn all(slots: &[u32]) -> Vec<Self> {
+        let mut rows: Vec<Self> = Vec::new();
+        for (bit, &slot) in slots.iter().enumerate() {
+            let slot = slot as usize;
+            match rows.last_mut() {
+                Some(row) if row.slot + row.n == slot && row.n < Self::MOST && bit % WORD != 0 => {
+                    row.n += 1;
+                }
+                _ => rows.push(Self { slot, n: 1, bit }),
+            }
+        }
+        rows
+    }
+}
+
+/// The first lane of slots as bits, where most of it is 0.
+fn pack_few<B: Block>(slots: &[B], rows: &[Row], to: &mut [u64]) {
+    to.fill(0);
+    for row in rows {
+        let slots = &slots[row.slot..row.slot + row.n];
+        if slots.iter().fold(0, |any, slot| any | slot.words()[0]) == 0 {
+            continue;
+        }
+        for (bit, slot) in slots.iter().enumerate() {
+            to[row.bit / WORD] |= (slot.words()[0] & 1) << (row.bit % WORD + bit);
+        }
+    }
+}
+
+/// The first lane of slots as bits.
+fn pack<B: Block>(slots: &[B], from: &[u32], to: &mut [u64]) {
+    for (from, to) in from.chunks(WORD).zip(to) {
+        let (eights, rest) = from.as_chunks::<8>();
+        let mut bits = 0;
+        for (at, eight) in eights.iter().enumerate() {
+            let mut byte = 0;
+            for (bit, &slot) in eight.iter().enumerate() {
+                byte |= slots[slot as usize].words()[0] & 1 << bit;
+            }
+            bits |= byte << (at * 8);
+        }
+        for (bit, &slot) in rest.iter().enumerate() {
+            bits |= (slots[slot as usize].words()[0] & 1) << (eights.len() * 8 + bit);
+        }
+        *to = bits;
+    }
+}
+
+/// Makes the facts of slots others.
+struct Flip<'a, B> {
+    slots: &'a mut [B],
+    /// The slot of the first fact.
+    first: usize,
+    from: &'a mut [u64],
+    to: &'a [u64],
+}
+
+impl<B: Block> Kernel for Flip<'_, B> {
+    type Output = ();
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
+
+    #[inline(always)]
+    fn run(self) {
+        for (at, (from, &to)) in self.from.iter_mut().zip(self.to).enumerate() {
+            let mut changed = *from ^ to;
+            *from = to;
+            while changed != 0 {
+                let slot = self.first + at * WORD + changed.trailing_zeros() as usize;
+                self.slots[slot] = !self.slots[slot];
+                changed &= changed - 1;
+            }
+        }
+    }
+}
+
+/// Makes inputs hold in place of others.
+struct Replace<'a, B> {
+    slots: &'a mut [B],
+    /// By input: its slot.
+    places: &'a [u32],
+    from: &'a [u32],
+    to: &'a [u32],
+}
+
+impl<B: Block> Kernel for Replace<'_, B> {
+    type Output = ();
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
+
+    #[inline(always)]
+    fn run(self) {
+        for &input in self.from {
+            self.slots[self.places[input as usize] as usize] = B::NONE;
+        }
+        for &input in self.to {
+            self.slots[self.places[input as usize] as usize] = B::ALL;
+        }
+    }
+}

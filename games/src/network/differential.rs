@@ -1,0 +1,221 @@
+//! One position by differential propagation: [`propagation`](super::propagation)
+//! over the positions that [`positions`](super::positions) keeps apart.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::cone::{Cone, ConeValues};
+use super::evaluator::Evaluator;
+use super::positions::{Positions, Split, Step};
+use super::propagation::{Propagation, Wiring};
+use super::{Lit, Network};
+
+/// Bits of outputs are laid out in words, so that ranges begin with a word.
+const WORD: usize = 64;
+
+/// Steps of random play by which positions are told apart, and the most work for
+/// finding them.
+const WALK: usize = 256;
+const WALK_WORK: u64 = 2_000_000;
+
+/// What all evaluators of a network share.
+#[derive(Debug)]
+pub(crate) struct Circuit {
+    pub(crate) wiring: Arc<Wiring>,
+    pub(crate) goals: Cone,
+    split: Split,
+    /// Counts that change in a step of random play.
+    work: u64,
+    n_facts: usize,
+    /// Where the outputs of each role's legal moves begin, and of `terminal`.
+    legal: Vec<usize>,
+    terminal: usize,
+    /// By role: how many moves, and where its goals begin.
+    n_moves: Vec<usize>,
+    first_goals: Vec<usize>,
+}
+
+impl Circuit {
+    /// The circuit of a network.
+    pub(crate) fn new(network: &Network) -> Self {
+        // What is next comes first, and is wanted only when moves are made.
+        let mut outputs = network.next.clone();
+        let pad = |outputs: &mut Vec<Lit>| {
+            outputs.resize(outputs.len().next_multiple_of(WORD), Lit::FALSE);
+        };
+        pad(&mut outputs);
+        let n_late = outputs.len();
+        let mut legal = Vec::new();
+        for role in &network.roles {
+            legal.push(outputs.len());
+            outputs.extend_from_slice(&role.legal);
+            pad(&mut outputs);
+        }
+        let terminal = outputs.len();
+        outputs.push(network.terminal);
+        let mut goals = Vec::new();
+        let mut first_goals = Vec::new();
+        for role in &network.roles {
+            first_goals.push(goals.len());
+            goals.extend(role.goals.iter().map(|goal| goal.1));
+        }
+        let mut circuit = Self {
+            wiring: Arc::new(Wiring::new(&network.graph, &outputs, n_late)),
+            goals: Cone::new(&network.graph, &goals),
+            split: Split::default(),
+            work: 0,
+            n_facts: network.n_facts(),
+            legal,
+            terminal,
+            n_moves: network.roles.iter().map(|role| role.moves.len()).collect(),
+            first_goals,
+        };
+        let walk = circuit.walk(&network.initial_state().words);
+        (circuit.split, circuit.work) = Split::choose(&circuit.wiring, circuit.n_facts, &walk);
+        circuit
+    }
+
+    /// Counts that change in a step of random play.
+    pub(crate) fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Number of gates of two operands for all but goals and percepts.
+    pub(crate) fn n_gates(&self) -> usize {
+        self.wiring.n_edges() - self.wiring.n_real_gates()
+    }
+
+    /// What a step takes, in tenths of a nanosecond as measured on one computer.
+    pub(crate) fn price(&self) -> u64 {
+        let n_bits = self.n_facts + self.n_moves.iter().sum::<usize>();
+        1800 + 35 * self.work + 5 * n_bits as u64
+    }
+
+    fn positions(&self, split: Split) -> Positions {
+        Positions::new(Arc::clone(&self.wiring), split, self.n_facts)
+    }
+
+    /// Some steps of random play, the same whenever it is asked for.
+    fn walk(&self, initial: &[u64]) -> Vec<Step> {
+        let mut positions = self.positions(Split::default());
+        let position = positions.current();
+        let mut numbers = 1_u64;
+        let mut walk: Vec<Step> = Vec::new();
+        let mut state = initial.to_vec();
+        while walk.len() < WALK && position.propagation.work() < WALK_WORK {
+            position.load(&state, self.n_facts);
+            let moves = match position.propagation.output(self.terminal) {
+                true => None,
+                false => self.random_moves(position.propagation.outputs(), &mut numbers),
+            };
+            let Some(moves) = moves else {
+                if state == initial {
+                    break;
+                }
+                state.copy_from_slice(initial);
+                continue;
+            };
+            position.make(&moves);
+            walk.push((state.clone(), moves));
+            state.copy_from_slice(&position.propagation.outputs()[..initial.len()]);
+        }
+        walk
+    }
+
+    /// Inputs of a random legal move of each role, if each has one.
+    fn random_moves(&self, outputs: &[u64], numbers: &mut u64) -> Option<SmallVec<[u32; 4]>> {
+        let mut first = self.n_facts;
+        let mut moves = SmallVec::new();
+        for (&n_moves, legal) in self.n_moves.iter().zip(&self.legal) {
+            let words = &outputs[legal / WORD..][..n_moves.div_ceil(WORD)];
+            let n_legal: u32 = words.iter().map(|word| word.count_ones()).sum();
+            // Knuth's MMIX generator: nothing but the choice of a layout rests on it.
+            *numbers = numbers
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let mut left = (*numbers >> 33).checked_rem(u64::from(n_legal))?;
+            let is_legal = |&at: &usize| words[at / WORD] >> (at % WORD) & 1 == 1;
+            let chosen = (0..n_moves).filter(is_legal).find(|_| {
+                let found = left == 0;
+                left = left.saturating_sub(1);
+                found
+            })?;
+            moves.push((first + chosen) as u32);
+            first += n_moves;
+        }
+        Some(moves)
+    }
+}
+
+/// An evaluator that keeps the values of few positions and propagates what
+/// changes from one to the next.
+#[derive(Debug)]
+pub(crate) struct Differential {
+    circuit: Arc<Circuit>,
+    positions: Positions,
+    /// Values of goals, and of which position they are.
+    goals: ConeValues,
+    goals_of: Option<usize>,
+}
+
+impl Differential {
+    /// An evaluator in no particular position.
+    pub(crate) fn new(circuit: &Arc<Circuit>) -> Self {
+        Self {
+            positions: circuit.positions(circuit.split.clone()),
+            goals: ConeValues::default(),
+            goals_of: None,
+            circuit: Arc::clone(circuit),
+        }
+    }
+
+    fn values(&self) -> &Propagation {
+        self.positions.values()
+    }
+}
+
+impl Evaluator for Differential {
+    fn load(&mut self, state: &[u64]) {
+        self.positions.select(state);
+        let changed = self.positions.current().load(state, self.circuit.n_facts);
+        if changed && self.goals_of == Some(self.positions.index()) {
+            self.goals_of = None;
+        }
+    }
+
+    fn is_terminal(&self) -> bool {
+        self.values().output(self.circuit.terminal)
+    }
+
+    fn is_legal(&self, role: usize, index: usize) -> bool {
+        self.values().output(self.circuit.legal[role] + index)
+    }
+
+    fn legal(&mut self, role: usize) -> &[u64] {
+        let first = self.circuit.legal[role] / WORD;
+        &self.values().outputs()[first..][..self.circuit.n_moves[role].div_ceil(WORD)]
+    }
+
+    fn make(&mut self, moves: &[u32]) {
+        self.positions.current().make(moves);
+    }
+
+    fn next(&mut self) -> &[u64] {
+        // The outputs of facts come first, and unused bits are 0.
+        &self.values().outputs()[..self.circuit.n_facts.div_ceil(WORD)]
+    }
+
+    fn input(&self, index: usize) -> bool {
+        self.values().input(index)
+    }
+
+    fn goal(&mut self, role: usize, index: usize) -> bool {
+        if self.goals_of != Some(self.positions.index()) {
+            let values = self.positions.values();
+            self.circuit.goals.evaluate(|input| values.input(input), &mut self.goals);
+            self.goals_of = Some(self.positions.index());
+        }
+        self.circuit.goals.output(&self.goals, self.circuit.first_goals[role] + index)
+    }
+}

@@ -1,0 +1,212 @@
+//! States that searching players visit in a second, children computed one by one
+//! and together.
+//!
+//! ```text
+//! cargo bench -p players --bench searches -- [GAME | RULESHEET.kif]... [--nodes N]
+//! ```
+//!
+//! Each row asserts that both ways gave the same answer and the same counts.
+
+#![expect(clippy::unwrap_used, reason = "a benchmark may panic")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use games::network::Evaluation;
+use games::{
+    Budget, Cancel, Case, Expression, Game, GoalReading, Guards, Leniency, MoveId, NetworkMachine,
+    Prover, ReasoningError, RoleId, State, StateMachine, ground, library, state_machine::Statistic,
+    validate,
+};
+use players::{Deliberation, Options, Seat, Stop, Turn, Value};
+
+/// What is searched without arguments.
+const GAMES: [&str; 8] = [
+    "tic_tac_toe",
+    "connect_four",
+    "breakthrough_6x6",
+    "othello",
+    "checkers",
+    "hex_5x5",
+    "nim",
+    "eight_puzzle_course",
+];
+
+/// A machine that has no faster way to children than one after the other.
+struct OneByOne(Box<dyn StateMachine>);
+
+impl StateMachine for OneByOne {
+    fn game(&self) -> &Arc<Game> {
+        self.0.game()
+    }
+
+    fn reasoner(&self) -> &'static str {
+        self.0.reasoner()
+    }
+
+    fn statistics(&self) -> Vec<Statistic> {
+        self.0.statistics()
+    }
+
+    fn fork(&self) -> Box<dyn StateMachine> {
+        Box::new(Self(self.0.fork()))
+    }
+
+    fn set_cancel(&mut self, cancel: Cancel) {
+        self.0.set_cancel(cancel);
+    }
+
+    fn initial_state(&mut self) -> Result<State, ReasoningError> {
+        self.0.initial_state()
+    }
+
+    fn is_terminal(&mut self, state: &State) -> Result<bool, ReasoningError> {
+        self.0.is_terminal(state)
+    }
+
+    fn legal_moves(
+        &mut self,
+        state: &State,
+        role: RoleId,
+        moves: &mut Vec<MoveId>,
+    ) -> Result<(), ReasoningError> {
+        self.0.legal_moves(state, role, moves)
+    }
+
+    fn next_state(
+        &mut self,
+        state: &State,
+        joint_move: &[MoveId],
+        next: &mut State,
+    ) -> Result<(), ReasoningError> {
+        self.0.next_state(state, joint_move, next)
+    }
+
+    fn percepts(
+        &mut self,
+        state: &State,
+        joint_move: &[MoveId],
+        role: RoleId,
+    ) -> Result<Vec<Expression>, ReasoningError> {
+        self.0.percepts(state, joint_move, role)
+    }
+
+    fn goal(&mut self, state: &State, role: RoleId) -> Result<GoalReading, ReasoningError> {
+        self.0.goal(state, role)
+    }
+
+    fn facts(&self, state: &State) -> Vec<Expression> {
+        self.0.facts(state)
+    }
+
+    fn state_of(&mut self, facts: &[Expression]) -> Option<State> {
+        self.0.state_of(facts)
+    }
+
+    fn move_expression(&self, id: MoveId) -> Expression {
+        self.0.move_expression(id)
+    }
+
+    fn find_move(&mut self, expression: &Expression) -> Option<MoveId> {
+        self.0.find_move(expression)
+    }
+}
+
+fn main() {
+    let mut names: Vec<String> = std::env::args().skip(1).collect();
+    // Cargo says so when it benches, and not when it tests.
+    let benches = names.iter().any(|name| name == "--bench");
+    let mut n_nodes = if benches { 200_000 } else { 200 };
+    if let Some(at) = names.iter().position(|name| name == "--nodes") {
+        n_nodes = names[at + 1].parse().unwrap();
+        names.drain(at..at + 2);
+    }
+    // Without `--bench` other words are filters of tests.
+    names.retain(|name| benches && !name.starts_with("--"));
+    if names.is_empty() {
+        names = GAMES.map(str::to_owned).to_vec();
+    }
+    println!("{:<22} {:<22} {:>14} {:>14}", "game", "player", "one by one", "together");
+    for name in &names {
+        let game = Arc::new(read(name));
+        let prover = Prover::new(Arc::clone(&game), Guards::default()).unwrap();
+        let network = Arc::new(ground(&game, &Budget::default(), &Cancel::new()).unwrap());
+        let chosen = NetworkMachine::new(Arc::clone(&network), prover.clone()).evaluation();
+        let machine = |evaluation| {
+            let network = Arc::clone(&network);
+            Box::new(NetworkMachine::with_evaluation(network, prover.clone(), evaluation))
+        };
+        let fastest: Evaluation = chosen;
+        let memory = [("transposition", Value::from(0))];
+        let single = [("deepening", Value::from(false)), ("transposition", Value::from(0))];
+        let players: [(&str, &str, Options); 6] = [
+            ("minimax", "minimax", Options::default()),
+            ("minimax", "minimax, no table", memory.clone().into_iter().collect()),
+            ("minimax", "minimax, single", single.clone().into_iter().collect()),
+            ("alpha_beta", "alpha_beta", Options::default()),
+            ("alpha_beta", "alpha_beta, no table", memory.into_iter().collect()),
+            ("sequential_planner", "sequential_planner", Options::default()),
+        ];
+        for (kind, label, options) in players {
+            if kind == "sequential_planner" && game.roles().len() > 1 {
+                continue;
+            }
+            let stop = Stop::never().after_nodes(n_nodes);
+            let (before, slow) =
+                measure(Box::new(OneByOne(machine(fastest))), kind, &options, &stop);
+            let (after, fast) = measure(machine(fastest), kind, &options, &stop);
+            assert_eq!(before, after, "{name}, {label}");
+            println!(
+                "{:<22} {label:<22} {:>10.0} k/s {:>10.0} k/s  {:.2}",
+                &game.name()[..game.name().len().min(22)],
+                slow / 1e3,
+                fast / 1e3,
+                fast / slow
+            );
+        }
+    }
+}
+
+fn read(name: &str) -> Game {
+    match library::find(name) {
+        Some(shipped) => {
+            validate::read(name, shipped.text, Case::Folded, Leniency::Strict).game.unwrap()
+        }
+        None => {
+            let text = std::fs::read(name).unwrap();
+            let short = name.rsplit('/').next().unwrap();
+            validate::read(short, &text, Case::Folded, Leniency::Lenient).game.unwrap()
+        }
+    }
+}
+
+/// The answer of a player to the initial state, what it took, and nodes in a
+/// second: the best of three.
+fn measure(
+    mut machine: Box<dyn StateMachine>,
+    kind: &str,
+    options: &Options,
+    stop: &Stop,
+) -> ((MoveId, Option<Deliberation>), f64) {
+    let initial = machine.initial_state().unwrap();
+    let mut legal = Vec::new();
+    machine.legal_moves(&initial, RoleId(0), &mut legal).unwrap();
+    let mut found = None;
+    let mut fastest: f64 = 0.0;
+    for _ in 0..3 {
+        let mut player = (players::find(kind).unwrap().make)(options).unwrap();
+        let machine = machine.fork();
+        let seat = Seat { machine, role: RoleId(0), start_clock: None, play_clock: None, seed: 1 };
+        player.start(seat, &Stop::never().after_nodes(10)).unwrap();
+        let before = Instant::now();
+        let turn = Turn { step: 0, observation: None, legal: &legal };
+        let answer = player.play(&turn, stop).unwrap();
+        let elapsed = before.elapsed().as_secs_f64();
+        let deliberation = player.deliberation();
+        let nodes = deliberation.map_or(0, |deliberation| deliberation.nodes);
+        fastest = fastest.max(nodes as f64 / elapsed);
+        assert_eq!(*found.get_or_insert((answer, deliberation)), (answer, deliberation));
+    }
+    (found.unwrap(), fastest)
+}
