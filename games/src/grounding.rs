@@ -33,7 +33,7 @@ use std::sync::Arc;
 pub use budget::{Budget, GroundingError, Resource};
 
 use crate::network::constants::without_constants;
-use crate::network::{GoalValue, Lit, RoleOutputs};
+use crate::network::{GoalValue, Lit, ReductionEffort, RoleOutputs, reduce};
 use crate::relational::rules::{self, Phase, PredicateId, Rules};
 use crate::relational::terms::{Store, TermId, Terms, compare};
 use crate::{Cancel, Expression, Game, Network};
@@ -57,6 +57,9 @@ pub enum Pass {
     Circuit,
     /// Constants.
     Constants,
+    /// Parts that are equal in all positions, and proven to be; if the network is
+    /// small.
+    Equal,
 }
 
 /// What grounding a game took and gave so far.
@@ -80,6 +83,8 @@ pub struct GroundingStatistics {
     pub n_cyclic: u64,
     /// Conjunctions before constants are found.
     pub n_ands_before: usize,
+    /// Conjunctions without constants, before equal parts are merged.
+    pub n_ands_apart: usize,
     /// Conjunctions of the network.
     pub n_ands: usize,
     /// Facts of the network.
@@ -148,11 +153,20 @@ pub fn ground_watched(
     statistics.n_ands_before = network.graph.n_ands();
     watch(Pass::Circuit, &statistics);
 
-    let network = without_constants(&network);
+    let mut network = without_constants(&network);
+    statistics.n_ands_apart = network.graph.n_ands();
     statistics.n_ands = network.graph.n_ands();
     statistics.n_facts = network.n_facts();
     statistics.n_moves = network.n_moves();
     watch(Pass::Constants, &statistics);
+
+    if network.graph.n_ands() <= budget.max_reduced {
+        if let Some(reduction) = reduce(&network, &ReductionEffort::default(), cancel) {
+            network = reduction.network;
+        }
+        statistics.n_ands = network.graph.n_ands();
+        watch(Pass::Equal, &statistics);
+    }
     Ok((network, statistics))
 }
 

@@ -34,7 +34,7 @@ pub use expression::Expression;
 pub use finding::{Finding, Severity};
 pub use game::{Game, Kind};
 pub use grounding::{Budget, GroundingError, ground};
-pub use network::{Network, NetworkMachine};
+pub use network::{Network, NetworkMachine, Reduction, ReductionEffort, reduce};
 pub use prover::Prover;
 pub use reader::SyntaxError;
 pub use reasoner::state_machine_for;

@@ -14,6 +14,7 @@ mod graph;
 mod machine;
 mod positions;
 mod propagation;
+mod reduction;
 mod state;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 pub use dot::Dot;
 pub use graph::{Graph, Lit};
 pub use machine::{Evaluation, NetworkMachine};
+pub use reduction::{Reduction, ReductionEffort, reduce};
 
 pub(crate) use evaluator::Evaluator;
 

@@ -14,6 +14,7 @@ mod reasoning {
     mod perft;
     mod playthroughs;
     mod random;
+    mod reduction;
     mod semantics;
     mod sharing;
     mod shuffled;

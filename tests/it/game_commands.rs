@@ -299,7 +299,16 @@ fn the_reasoner_tells_of_itself() {
     assert!(statistics["gates"].as_u64() > Some(1000), "{statistics:?}");
     let grounding = report["grounding"].as_object().unwrap();
     assert_eq!(grounding["after"]["facts"], statistics["facts"]);
+    // Equal parts are merged in small networks only.
     assert_eq!(grounding["passes"].as_array().unwrap().len(), 5);
+    let told = game(folder.path(), &["info", "kuhn_poker", "--playouts", "3", "--json"]);
+    let report: Value = serde_json::from_str(&told.stdout).unwrap();
+    let grounding = report["grounding"].as_object().unwrap();
+    assert_eq!(grounding["passes"].as_array().unwrap().len(), 6);
+    assert!(
+        grounding["after"]["conjunctions"].as_u64() < grounding["conjunctions_apart"].as_u64(),
+        "{grounding:?}"
+    );
     let text = game(folder.path(), &["info", "othello", "--playouts", "3"]).stdout;
     let engine = report["engine"].as_str().unwrap();
     assert!(text.contains(&format!("reasoner       {engine}: ")), "{text}");

@@ -19,6 +19,9 @@ pub struct Budget {
     pub max_ands: u64,
     /// Deepest nesting of a term.
     pub max_term_depth: u32,
+    /// Most conjunctions of a network of which equal parts are proven to be equal
+    /// and merged; for larger ones that takes too long for a start clock.
+    pub max_reduced: usize,
 }
 
 /// About ten seconds and two gigabytes.
@@ -30,6 +33,7 @@ impl Default for Budget {
             max_steps: 200_000_000,
             max_ands: 20_000_000,
             max_term_depth: 64,
+            max_reduced: 600,
         }
     }
 }

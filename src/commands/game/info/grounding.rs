@@ -35,6 +35,8 @@ pub(super) struct Done {
     /// Ground sentences that rest on themselves within one state.
     cyclic_sentences: u64,
     before: Size,
+    /// Conjunctions without constants, before equal parts are merged.
+    conjunctions_apart: usize,
     after: Size,
     /// Steps that the budget counts.
     steps: u64,
@@ -71,16 +73,21 @@ impl Grounding {
             0 => String::new(),
             n => format!(", {n} sentences in cycles"),
         };
+        let merged = match after.conjunctions {
+            n if n < done.conjunctions_apart => format!("; equal parts merged, {n}"),
+            _ => String::new(),
+        };
         vec![
             format!("{ground_rules} ground rules of {} rows{cyclic}", done.reachable_rows),
             format!(
-                "{} facts, {} moves, {} conjunctions; without constants {}, {}, {}",
+                "{} facts, {} moves, {} conjunctions; without constants {}, {}, {}{}",
                 before.facts,
                 before.moves,
                 before.conjunctions,
                 after.facts,
                 after.moves,
-                after.conjunctions
+                done.conjunctions_apart,
+                merged
             ),
             format!("{}: {}", shown(total), each.collect::<Vec<_>>().join(", ")),
         ]
@@ -130,6 +137,7 @@ fn done(statistics: &GroundingStatistics, passes: Vec<Timed>) -> Done {
             moves: statistics.n_moves,
             conjunctions: statistics.n_ands,
         },
+        conjunctions_apart: statistics.n_ands_apart,
         steps: statistics.n_steps,
         relation_bytes: statistics.n_bytes,
         passes,
@@ -143,6 +151,7 @@ fn name(pass: Pass) -> &'static str {
         Pass::Split => "split",
         Pass::Circuit => "circuit",
         Pass::Constants => "constants",
+        Pass::Equal => "equal parts",
     }
 }
 

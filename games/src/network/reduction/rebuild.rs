@@ -1,0 +1,57 @@
+//! The network in which nodes are replaced by what they are equal to.
+
+use std::sync::Arc;
+
+use crate::network::{Graph, Lit, Network};
+
+/// The network with each node replaced by `substitutes[node]`, a literal of a
+/// node that is not replaced and not greater; and without what no output needs.
+pub(super) fn rebuild(network: &Network, substitutes: &[Lit]) -> Network {
+    let smaller = copy(network, substitutes);
+    // Conjunctions that folded have left others behind that nothing needs.
+    let same: Vec<Lit> =
+        (0..smaller.graph.n_nodes()).map(|node| Lit::new(node as u32, false)).collect();
+    copy(&smaller, &same)
+}
+
+fn copy(network: &Network, substitutes: &[Lit]) -> Network {
+    let old = &network.graph;
+    let resolve = |lit: Lit| substitutes[lit.node() as usize].negated_if(lit.is_negated());
+    let mut is_needed = vec![false; old.n_nodes()];
+    let mut outputs = network.clone();
+    outputs.for_each_output(|lit| {
+        *lit = resolve(*lit);
+        is_needed[lit.node() as usize] = true;
+    });
+    for node in (0..old.n_nodes() as u32).rev().filter(|&node| old.operands(node).is_some()) {
+        if is_needed[node as usize] {
+            for lit in old.operands(node).into_iter().flatten() {
+                is_needed[resolve(lit).node() as usize] = true;
+            }
+        }
+    }
+    let mut new = Graph::new(old.n_inputs());
+    let mut lits = vec![Lit::FALSE];
+    lits.extend((0..old.n_inputs()).map(|input| new.input(input)));
+    for (node, operands) in old.ands() {
+        let [a, b] = operands.map(|lit| {
+            let lit = resolve(lit);
+            lits[lit.node() as usize].negated_if(lit.is_negated())
+        });
+        lits.push(if is_needed[node as usize] { new.and(a, b) } else { Lit::FALSE });
+    }
+    outputs.for_each_output(|lit| *lit = lits[lit.node() as usize].negated_if(lit.is_negated()));
+    Network { graph: new, game: Arc::clone(&network.game), ..outputs }
+}
+
+impl Network {
+    fn for_each_output(&mut self, mut change: impl FnMut(&mut Lit)) {
+        change(&mut self.terminal);
+        self.next.iter_mut().for_each(&mut change);
+        for role in &mut self.roles {
+            role.legal.iter_mut().for_each(&mut change);
+            role.goals.iter_mut().for_each(|(_, lit)| change(lit));
+            role.percepts.iter_mut().for_each(|(_, lit)| change(lit));
+        }
+    }
+}
