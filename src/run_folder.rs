@@ -44,7 +44,7 @@ pub enum FolderError {
     /// It holds a run of another spec.
     #[error(
         "use the folder {}: it holds a run of another spec ({}); \
-         name another folder by --out, or keep its matches by --extend if this spec plays them all",
+         name another folder by --out",
         path.display(), told(differences)
     )]
     OtherSpec {
@@ -154,7 +154,7 @@ pub fn open<'a>(
     let unwritable = |source| FolderError::Unwritable { path: path.to_owned(), source };
     std::fs::create_dir_all(path).map_err(unwritable)?;
     let journal = path.join(JOURNAL);
-    let header = Header { partition, ..header(path, spec, notes) };
+    let header = Header { partition, ..header(path, spec, jobs, notes) };
     let mut torn = Torn::default();
     let (writer, recovered) = if journal.exists() {
         torn = note_anew(&journal, &header)?;
@@ -192,9 +192,14 @@ pub fn open<'a>(
     Ok(RunFolder { path: path.to_owned(), writer, attempts, done, elsewhere, outcomes, torn })
 }
 
-fn header(path: &Path, spec: &Spec, notes: &[String]) -> Header {
+fn header(path: &Path, spec: &Spec, jobs: Jobs<'_>, notes: &[String]) -> Header {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let name = absolute.file_name().map_or(spec.name.clone(), |name| name.to_string_lossy().into());
+    let n_jobs = match jobs {
+        // A comparison ends when it has its answer.
+        Jobs::Schedule(schedule) if spec.comparison.is_none() => Some(schedule.n_jobs()),
+        _ => None,
+    };
     Header {
         format_version: FORMAT_VERSION,
         gamemaster_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -203,6 +208,7 @@ fn header(path: &Path, spec: &Spec, notes: &[String]) -> Header {
         timings: spec.timings(),
         partition: None,
         notes: notes.to_vec(),
+        n_jobs,
         formats: spec.formats(),
     }
 }

@@ -87,6 +87,7 @@ fn header() -> Header {
         timings: true,
         partition: None,
         notes: vec![],
+        n_jobs: None,
         formats: None,
     }
 }

@@ -271,6 +271,7 @@ struct LeanSeat<'a> {
     player: Cow<'a, str>,
     #[serde(default)]
     odds: Option<OddsRecord>,
+    #[serde(default, deserialize_with = "crate::record::reward")]
     reward: Option<u8>,
     start: LeanStart,
 }

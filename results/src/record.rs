@@ -5,7 +5,8 @@
 //! Lines carry no tag: an internally tagged enum would make serde copy each
 //! line into a tree before reading it, at twice the time.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::formats::{Formats, RoundRecord};
 use crate::partition::Partition;
@@ -34,6 +35,9 @@ pub struct Header {
     /// set up, such as clocks that many matches at once made unfair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Matches of the whole schedule; `None` if it has no fixed number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_jobs: Option<u64>,
     /// What is played beyond one plain round robin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formats: Option<Formats>,
@@ -112,9 +116,20 @@ pub struct SeatRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub odds: Option<OddsRecord>,
     /// 0..=100; `None` if the match scored nobody.
+    #[serde(default, deserialize_with = "reward")]
     pub reward: Option<u8>,
     /// How START was answered.
     pub start: StartRecord,
+}
+
+/// Reads a reward, if there is one.
+pub(crate) fn reward<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<u8>, D::Error> {
+    match Option::deserialize(reader)? {
+        Some(reward) if reward > 100 => {
+            Err(D::Error::custom(format!("reward {reward}: expected 0 to 100")))
+        }
+        reward => Ok(reward),
+    }
 }
 
 /// Clocks and budget of one player with time odds, complete.
@@ -248,6 +263,22 @@ impl SeatRecord {
 }
 
 impl MatchRecord {
+    /// The record without what depends on when and how fast the match was played.
+    #[must_use]
+    pub(crate) fn without_times(mut self) -> Self {
+        (self.attempt, self.concurrency) = (0, 0);
+        (self.duration_us, self.harness_us) = (0, 0);
+        self.started_at.clear();
+        for seat in &mut self.seats {
+            (seat.start.wall_us, seat.start.cpu_us) = (0, None);
+        }
+        for decision in self.steps.iter_mut().flatten() {
+            (decision.wall_us, decision.overrun_us) = (0, 0);
+            (decision.cpu_us, decision.connect_us) = (None, None);
+        }
+        self
+    }
+
     /// What bounds a player without time odds.
     #[must_use]
     pub fn no_odds(&self) -> OddsRecord {
@@ -349,4 +380,21 @@ impl FaultKind {
 
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_reward_beyond_bounds_is_no_record() {
+        let record = sample::record(0, "game", ["a", "b"], [100, 0]);
+        let line = serde_json::to_string(&record).unwrap();
+        assert!(serde_json::from_str::<MatchRecord>(&line).is_ok());
+        for wrong in ["101", "255", "-5", "50.5", "1e308"] {
+            let line = line.replace("\"reward\":100", &format!("\"reward\":{wrong}"));
+            assert!(serde_json::from_str::<MatchRecord>(&line).is_err(), "{wrong}");
+        }
+    }
 }

@@ -21,6 +21,7 @@ pub(crate) fn header(timings: bool) -> Header {
         timings,
         partition: None,
         notes: vec![],
+        n_jobs: None,
         formats: None,
     }
 }

@@ -17,7 +17,7 @@ use crate::cli::{Failure, Outcome, failed_to};
 use crate::exit_code;
 use crate::output::{json_line, to_stdout};
 use crate::run_folder::{FolderError, replace};
-use crate::spec::{self, Overrides, differences};
+use crate::spec::{self, Overrides, Spec, differences};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,12 +50,9 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     let runs: Vec<PathBuf> = arguments.runs.iter().map(|run| folder(run)).collect();
     let journals: Vec<PathBuf> = runs.iter().map(|run| run.join(JOURNAL)).collect();
     let merge = Merge::read(&journals).map_err(|error| refused(&error))?;
-    let lock = runs[0].join(SPEC_LOCK);
-    let lock = std::fs::read(&lock).map_err(|error| {
-        Failure::usage(anyhow::anyhow!("failed to read {}: {error}", lock.display()))
-    })?;
-    write(&merge, &lock, &runs, &arguments.out)?;
-    let missing = missing(&merge, &arguments.out);
+    let (lock, spec) = lock(&merge, &runs)?;
+    write(&merge, lock.as_bytes(), &runs, &arguments.out)?;
+    let missing = missing(&merge, spec);
     let telling = Telling {
         folder: arguments.out.display().to_string(),
         n_parts: runs.len(),
@@ -73,6 +70,39 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         }
         Ok(exit_code::OK)
     })
+}
+
+/// The text of the first lock file that is of the spec that was played, and that
+/// spec; or of the first that can be read, if none can be shown to be of it.
+fn lock(merge: &Merge, runs: &[PathBuf]) -> Result<(String, Option<Spec>), Failure> {
+    let mut readable = None;
+    let mut first_error = None;
+    for run in runs {
+        let path = run.join(SPEC_LOCK);
+        let read = || {
+            let text = std::fs::read_to_string(&path)?;
+            // Rulesheets that are not here are no fault of the file.
+            toml::from_str::<toml::Table>(&text)?;
+            Ok::<String, anyhow::Error>(text)
+        };
+        let text = match read() {
+            Ok(text) => text,
+            Err(error) => {
+                let error = anyhow::anyhow!("failed to read {}: {error}", path.display());
+                first_error.get_or_insert(error);
+                continue;
+            }
+        };
+        match spec::read(&text, &path.display().to_string(), run, &Overrides::default()) {
+            Ok(spec) if spec.hash() == merge.spec_hash() => return Ok((text, Some(spec))),
+            _ => drop(readable.get_or_insert(text)),
+        }
+    }
+    match (readable, first_error) {
+        (Some(text), _) => Ok((text, None)),
+        (None, Some(error)) => Err(Failure::usage(error)),
+        (None, None) => unreachable!("there is a run at least"),
+    }
 }
 
 /// Makes the run's folder: nothing is in it unless all is.
@@ -105,14 +135,10 @@ fn write(merge: &Merge, lock: &[u8], runs: &[PathBuf], out: &Path) -> Result<(),
 
 /// The blocks of the jobs that nobody has played, one for each job; or why they
 /// cannot be told.
-fn missing(merge: &Merge, out: &Path) -> Result<Vec<u64>, String> {
-    let path = out.join(SPEC_LOCK);
-    let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
-    let spec = spec::read(&text, &path.display().to_string(), out, &Overrides::default())
-        .map_err(|error| failed_to(error).to_string())?;
-    if spec.hash() != merge.spec_hash() {
-        return Err("the rulesheets are not here as they were played".to_owned());
-    }
+fn missing(merge: &Merge, spec: Option<Spec>) -> Result<Vec<u64>, String> {
+    let spec = spec.ok_or_else(|| {
+        format!("neither {SPEC_LOCK} nor the rulesheets are surely those that were played")
+    })?;
     let planned = run_plan::plan(spec).map_err(|failure| format!("{:#}", failure.error))?;
     let planned = planned.scheduled().ok_or("who meets whom follows from results")?;
     if merge.done().len() as u64 == planned.jobs.n_jobs() {

@@ -169,7 +169,7 @@ pub(super) fn carry_out(arguments: &Arguments) -> Result<(u8, Option<PathBuf>), 
     notes.extend(gauntlet_note(&planned));
     let (extend, partition) = (arguments.extend, arguments.partition);
     let folder = run_folder::open(&folder, &planned.spec, jobs, &notes, extend, partition)
-        .map_err(|error| Failure { code: folder_code(&error), error: failed_to(error) })?;
+        .map_err(|error| Failure { code: folder_code(&error), error: not_opened(error) })?;
     let manager = manager(&folder.path);
     // Launched players end with us, whichever way we leave.
     let _players_end = Shutdown(&manager);
@@ -275,6 +275,16 @@ pub(super) fn manager(folder: &Path) -> Arc<Manager> {
         stderr: PlayerStderr::Log(folder.join("logs")),
         ..ManagerSettings::default()
     })
+}
+
+/// Why the folder cannot be used, and how it could.
+fn not_opened(error: run_folder::FolderError) -> anyhow::Error {
+    let is_other = matches!(error, run_folder::FolderError::OtherSpec { .. });
+    let error = failed_to(error);
+    match is_other {
+        true => anyhow!("{error:#}, or keep its matches by --extend if this spec plays them all"),
+        false => error,
+    }
 }
 
 pub(super) fn folder_code(error: &run_folder::FolderError) -> u8 {

@@ -540,6 +540,8 @@ impl Source<'_> {
             given => given.to_vec(),
         };
         let node_budgets = match &overrides.nodes[..] {
+            // Clocks that are asked for are to count.
+            [] if !overrides.play_clocks.is_empty() => vec![Budget::Clock],
             [] => self.budgets(budget)?,
             given => given.iter().copied().map(Budget::Nodes).collect(),
         };

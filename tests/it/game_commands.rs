@@ -351,7 +351,7 @@ fn a_game_is_described() {
               kind           2 players, turn-taking, deterministic, perfect information
               rulesheet      1827 bytes, 36 forms, no findings
               rules          24 rules, 12 facts, 17 relations
-              reasoner       network: 29 facts, 20 moves, 104 conjunctions, 71 gates, 175 gate inputs, 41 goal conjunctions, 0 percept conjunctions
+              reasoner       network: 29 facts, 20 moves, 104 conjunctions, 71 gates, 175 gate inputs, 27 changes per step, 41 goal conjunctions, 0 percept conjunctions, evaluation: pass
               grounding      211 ground rules of 262 rows
                              29 facts, 20 moves, 104 conjunctions; without constants 29, 20, 104
                              (times)
@@ -375,9 +375,9 @@ fn a_game_is_described() {
               kind           1 player, deterministic, perfect information
               rulesheet      287 bytes, 9 forms, no findings
               rules          7 rules, 2 facts, 6 relations
-              reasoner       network: 3 facts, 2 moves, 1 conjunctions, 1 gates, 2 gate inputs, 0 goal conjunctions, 0 percept conjunctions
+              reasoner       network: 3 facts, 2 moves, 0 conjunctions, 0 gates, 0 gate inputs, 0 changes per step, 0 goal conjunctions, 0 percept conjunctions, evaluation: pass
               grounding      12 ground rules of 18 rows
-                             3 facts, 2 moves, 1 conjunctions; without constants 3, 2, 1
+                             3 facts, 2 moves, 1 conjunctions; without constants 3, 2, 1; equal parts merged, 0
                              (times)
               at the start   1 fact, legal moves: keeper 2
               playouts       50, 27 cut short

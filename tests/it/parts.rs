@@ -194,12 +194,29 @@ fn matches_played_twice_are_kept_once_or_refused() {
     let n = jobs_and_blocks(&workspace, "1").len();
     let merged = workspace.run(&["merge", "1", "2", "1", "3", "--out", "twice"]).code(0).stdout();
     assert!(merged.contains(&format!("{n} were there twice and are kept once\n")), "{merged}");
-    // Played again, the same matches take other times: nobody knows which to take.
+    // Played again, the same matches take other times, which are no result here.
     play_part(&workspace, "slice:1/3", "again");
+    let merged =
+        workspace.run(&["merge", "1", "2", "again", "3", "--out", "anew"]).code(0).stdout();
+    assert!(merged.contains(&format!("{n} were there twice and are kept once\n")), "{merged}");
+    // With other results nobody knows which to take.
+    let journal = workspace.read("again/journal.jsonl");
+    workspace.write("again/journal.jsonl", &journal.replace("\"reward\":100", "\"reward\":99"));
     let told = workspace.run(&["merge", "1", "again", "--out", "both"]).code(2).stderr();
     assert_eq!(told.lines().count(), 1, "{told}");
     assert!(told.contains("both have played job "), "{told}");
     assert!(!workspace.path("both").exists());
+}
+
+#[test]
+fn a_lock_file_that_is_not_of_the_run_is_passed_over() {
+    let workspace = parts();
+    let lock = workspace.read("3/spec.lock.toml");
+    workspace.write("1/spec.lock.toml", "garbage");
+    workspace.write("2/spec.lock.toml", &lock.replace("seed = 11", "seed = 12"));
+    let merged = workspace.run(&["merge", "1", "2", "3", "--out", "merged/out"]).code(0);
+    assert!(merged.stdout().ends_with("All of it: gamemaster report merged/out\n"));
+    assert_eq!(workspace.read("merged/out/spec.lock.toml"), lock);
 }
 
 #[test]

@@ -154,6 +154,7 @@ fn bad_input_has_one_clear_answer() {
     check(&with(&["--margin", "0"]), "--margin 0: expected points above 0");
     check(&with(&["--margin", "NaN"]), "--margin NaN");
     check(&with(&["--alpha", "0.5"]), "--alpha 0.5: expected a probability");
+    check(&with(&["--alpha", "5e-17"]), "expected a probability from 0.000001");
     check(&with(&["--max-blocks", "29"]), "--max-blocks 29: expected at least 30");
     check(&with(&["--budget", "soon"]), "expected a time such as 90s");
     check(&with(&["--suite", "none.toml"]), "cannot read the spec none.toml");

@@ -81,6 +81,8 @@ pub(super) struct Sheet<B> {
     facts: Vec<u64>,
     /// The inputs of the moves in the slots.
     moves: SmallVec<[u32; 4]>,
+    /// Inputs of moves that lanes made each for itself, and that are still set.
+    made_together: Vec<u32>,
     known: Known,
     is_terminal: bool,
     /// By role: the slots of whether its moves are legal.
@@ -115,6 +117,7 @@ impl<B: Block> Sheet<B> {
             goals: blank(results.n_goal_slots),
             facts: vec![0; network.n_state_words()],
             moves: SmallVec::new(),
+            made_together: Vec::new(),
             known: Known::Nothing,
             is_terminal: false,
             legal: legal_slots.iter().map(|slots| vec![0; slots.len().div_ceil(WORD)]).collect(),
@@ -165,10 +168,9 @@ impl<B: Block> Sheet<B> {
             self.compute_state();
         }
         let places = &self.program.task.inputs;
-        for &input in &self.moves {
+        for input in self.moves.drain(..).chain(self.made_together.drain(..)) {
             self.slots[places[input as usize] as usize] = B::NONE;
         }
-        self.moves.clear();
         for (lane, joint_move) in moves.chunks(n_roles).enumerate() {
             for &input in joint_move {
                 let slot = &mut self.slots[places[input as usize] as usize];
@@ -176,10 +178,8 @@ impl<B: Block> Sheet<B> {
             }
         }
         self.compute_next();
-        for &input in moves {
-            self.slots[self.program.task.inputs[input as usize] as usize] = B::NONE;
-        }
-        // The moves that were made are not there any more.
+        // What is next may be a move itself: they are taken back later.
+        self.made_together.extend_from_slice(moves);
         self.known = Known::Nothing;
     }
 
@@ -244,6 +244,9 @@ impl<B: Block + std::fmt::Debug> Evaluator for Sheet<B> {
         }
         if !is_made {
             let does = &self.program.task.inputs;
+            for input in self.made_together.drain(..) {
+                self.slots[does[input as usize] as usize] = B::NONE;
+            }
             let (slots, from, to) = (&mut self.slots, &self.moves, moves);
             features::run(Replace { slots, places: does, from, to });
             self.moves = SmallVec::from_slice(moves);

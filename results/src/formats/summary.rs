@@ -28,6 +28,16 @@ pub struct StageSummary {
     pub ties: Vec<TieSummary>,
 }
 
+impl StageSummary {
+    /// Whether opponents were of different strength, because of what happened
+    /// before.
+    #[must_use]
+    pub fn pairs_by_results(&self) -> bool {
+        self.n_stages > 1
+            || !matches!(self.rule.format, Format::RoundRobin | Format::Gauntlet { .. })
+    }
+}
+
 /// A round that is not finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Unfinished {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -61,7 +62,7 @@ pub enum MergeError {
     },
     /// Two journals have different results of one job.
     #[error(
-        "merge {} with {}: both have played job {job}, with different results; leave one out, or \
+        "merge {} with {}: both have played job {job}, and not the same; leave one out, or \
          remove the lines of that job from one",
         first.display(), other.display()
     )]
@@ -166,6 +167,10 @@ impl Merge {
                     continue;
                 }
                 if let Some(other) = others.clone().find(|other| other.done && line.done) {
+                    if !self.header.timings && self.played_the_same(other, line)? {
+                        self.parts[line.source as usize].n_duplicates += 1;
+                        continue;
+                    }
                     let path = |line: &Line| self.paths[line.source as usize].clone();
                     let (first, other) = (path(other), path(line));
                     return Err(MergeError::Conflict { job: line.job, first, other });
@@ -181,6 +186,22 @@ impl Merge {
         }
         self.lines = kept;
         Ok(())
+    }
+
+    /// Whether two records of a job differ in nothing but when and how fast it was
+    /// played, which is no part of the results.
+    fn played_the_same(&self, one: &Line, other: &Line) -> Result<bool, MergeError> {
+        let read = |line: &Line| {
+            let path = &self.paths[line.source as usize];
+            let failed = |source| read_error(path, source);
+            let mut bytes = vec![0; usize::try_from(line.n_bytes).expect("lines fit memory")];
+            let file = File::open(path).map_err(failed)?;
+            file.read_exact_at(&mut bytes, line.offset).map_err(failed)?;
+            let record: MatchRecord =
+                serde_json::from_slice(&bytes).map_err(|error| failed(error.into()))?;
+            Ok::<_, MergeError>(record.without_times())
+        };
+        Ok(read(one)? == read(other)?)
     }
 
     /// Hash of the spec they are all of.

@@ -1,7 +1,6 @@
 //! The notes below a report.
 
 use super::words::count;
-use crate::formats::Format;
 use crate::formats::summary::StageSummary;
 use crate::standings::{FEW_BLOCKS, Standings};
 
@@ -15,12 +14,16 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
     };
     let scored = || standings.players.iter().filter(|row| row.n_games > 0);
     note(standings.half_written_bytes > 0, half_written(standings));
-    let follows = |stage: &StageSummary| {
-        stage.n_stages > 1
-            || !matches!(stage.rule.format, Format::RoundRobin | Format::Gauntlet { .. })
-    };
+    let n_jobs = standings.header.n_jobs.unwrap_or(0);
     note(
-        standings.stages.iter().any(follows),
+        standings.n_matches < n_jobs,
+        format!(
+            "{} of {} matches are played; the others do not count here.",
+            standings.n_matches, n_jobs
+        ),
+    );
+    note(
+        standings.stages.iter().any(StageSummary::pairs_by_results),
         "Who met whom followed from results, so means are against opponents of different strength: \
          the places of the format are what it is about."
             .into(),

@@ -5,6 +5,27 @@ use crate::standings::{Difference, FEW_BLOCKS, PlayerStanding, Standings};
 
 /// Who leads, and whether one may be sure of it.
 pub(super) fn verdict(standings: &Standings) -> Option<String> {
+    let by_means = by_means(standings)?;
+    let Some(placed) = by_format(standings) else { return Some(by_means) };
+    Some(format!("{placed} By mean rewards, against opponents of different strength: {by_means}"))
+}
+
+/// Who is first in the last stage, if who met whom followed from results.
+fn by_format(standings: &Standings) -> Option<String> {
+    let stage = standings.stages.last().filter(|stage| stage.pairs_by_results())?;
+    let first = &stage.ranking.first()?.player;
+    let so_far = match stage.unfinished.is_some() || stage.stage < stage.n_stages {
+        true => " so far",
+        false => "",
+    };
+    let name = stage.rule.format.name().replace('_', " ");
+    Some(match stage.n_stages {
+        1 => format!("{first} is first in the {name}{so_far}."),
+        n => format!("{first} is first in stage {} of {n}, a {name}{so_far}.", stage.stage),
+    })
+}
+
+fn by_means(standings: &Standings) -> Option<String> {
     let leader = standings.players.first()?;
     let Some(mean) = leader.reward.mean else {
         return Some("No match was scored, so nobody leads.".into());

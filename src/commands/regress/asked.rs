@@ -20,6 +20,8 @@ const SHIPPED_TEXT: &str = include_str!("../../suites/shipped.toml");
 
 /// Time that is allowed if nothing is said.
 const DEFAULT_BUDGET: Duration = Duration::from_secs(600);
+/// Least chance of being wrong that can be asked for.
+const MIN_ALPHA: f64 = 1e-6;
 /// Laps of a schedule that only time ends.
 const LAPS_WITHOUT_LIMIT: u32 = 1_000_000;
 
@@ -49,6 +51,14 @@ pub(super) fn asked(arguments: &Arguments) -> Result<Asked, Failure> {
         None => LAPS_WITHOUT_LIMIT,
     };
     let max_laps = max_laps.min(LAPS_WITHOUT_LIMIT);
+    if u64::from(max_laps) * blocks_per_lap < MIN_BLOCKS {
+        return Err(Failure::usage(anyhow!(
+            "--max-blocks {}: a lap of this suite has {blocks_per_lap} blocks, only whole laps count, \
+             and fewer than {MIN_BLOCKS} blocks tell nothing: expected at least {}",
+            arguments.max_blocks.unwrap_or_default(),
+            MIN_BLOCKS.next_multiple_of(blocks_per_lap)
+        )));
+    }
     planned.spec.blocks = max_laps;
     planned.jobs = Schedule::clone(&planned.jobs).with_laps(max_laps).into();
     let default = arguments.max_blocks.is_none().then_some(DEFAULT_BUDGET);
@@ -73,8 +83,10 @@ fn check(arguments: &Arguments) -> Result<(), String> {
     if !(*margin > 0.0 && *margin < 100.0) {
         return Err(format!("--margin {margin}: expected points above 0 and below 100"));
     }
-    if !(*alpha > 0.0 && *alpha < 0.5) {
-        return Err(format!("--alpha {alpha}: expected a probability above 0 and below 0.5"));
+    if !(*alpha >= MIN_ALPHA && *alpha < 0.5) {
+        return Err(format!(
+            "--alpha {alpha}: expected a probability from {MIN_ALPHA}, and below 0.5"
+        ));
     }
     match max_blocks {
         Some(blocks) if *blocks < MIN_BLOCKS => Err(format!(
