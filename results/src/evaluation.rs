@@ -7,9 +7,7 @@
 mod distributions;
 mod orders;
 mod over_time;
-mod policies;
 mod ratings;
-mod scores;
 mod seats;
 mod worth_replaying;
 
@@ -21,12 +19,10 @@ use crate::evidence::Evidence;
 use crate::files;
 use crate::journal::JournalError;
 use crate::record::MatchRecord;
-use crate::standings::{self, Standings, StandingsError};
-use crate::stats::scored::{ScoredMatch, ScoredSeat, Stratum};
+use crate::standings::{self, Standings, StandingsError, scored_matches};
 
 pub use distributions::{Bar, GameOverhead, RewardDistribution, Times};
 pub use over_time::{Budget, OverTime, TimePoint};
-pub use policies::{PolicyRow, PolicyStandings};
 pub(crate) use ratings::ALPHA_RANK;
 pub use ratings::{RankProbabilities, Rating, Ratings};
 pub use seats::{SeatEffect, SeatEffects};
@@ -41,8 +37,6 @@ pub struct Evaluation {
     pub ranks: Option<RankProbabilities>,
     /// Ratings on other scales than the mean reward.
     pub ratings: Ratings,
-    /// Standings under each fault policy; empty if there was no fault.
-    pub policies: Vec<PolicyStandings>,
     /// What players had for a move, ascending.
     pub budgets: Vec<Budget>,
     /// Strength against time; empty if all had the same.
@@ -85,7 +79,7 @@ pub fn evaluate(
         .map(|name| evidence.players.iter().position(|other| **other == **name))
         .map(|place| place.expect("standings list the players of the journal"))
         .collect();
-    let matches = matches(&evidence);
+    let matches = scored_matches(&evidence);
     let timings = evidence.header.timings;
     let (ranks, ratings) = ratings::ratings(&matches, &players, bootstrap);
     let mut worth = worth_replaying::worth_replaying(&matches, &players, n_replays);
@@ -93,7 +87,6 @@ pub fn evaluate(
     Ok(Evaluation {
         ranks,
         ratings,
-        policies: policies::policies(&matches, &players, bootstrap),
         budgets: over_time::budgets(&evidence),
         over_time: over_time::over_time(&evidence, &order, &standings, bootstrap.level),
         rewards: distributions::rewards(&evidence, &order),
@@ -104,49 +97,6 @@ pub fn evaluate(
         worth_replaying: worth,
         standings,
     })
-}
-
-/// The matches that were scored, in the order of the schedule.
-fn matches(evidence: &Evidence) -> Vec<ScoredMatch> {
-    let seats = &evidence.seats;
-    let players: Vec<Arc<str>> = evidence.players.iter().map(|name| name.as_str().into()).collect();
-    let n_clocks = evidence.clocks.len();
-    let stratum = |game: &String, at: usize| {
-        let clock = evidence.clocks[at];
-        Arc::new(Stratum {
-            game: game.clone(),
-            start_clock_ms: clock.start_clock_ms,
-            play_clock_ms: clock.play_clock_ms,
-            nodes: clock.nodes,
-        })
-    };
-    let strata: Vec<Arc<Stratum>> = (evidence.games.iter())
-        .flat_map(|game| (0..n_clocks).map(move |clock| stratum(game, clock)))
-        .collect();
-    let mut rows: Vec<usize> = (0..seats.player.len()).collect();
-    rows.sort_by_key(|&row| (seats.job[row], seats.match_number[row]));
-    let of_match = |rows: &[usize]| {
-        let first = rows[0];
-        let seat = |&row: &usize| {
-            let role = seats.role[row];
-            let faults = evidence.faulted.get(&(seats.match_number[row], role));
-            ScoredSeat {
-                role,
-                player: players[seats.player[row] as usize].clone(),
-                reward: u8::try_from(seats.reward[row]).ok(),
-                faults: faults.copied().unwrap_or_default(),
-            }
-        };
-        ScoredMatch {
-            job: seats.job[first],
-            block: seats.block[first],
-            lap: 0,
-            stratum: strata[seats.game[first] as usize * n_clocks + seats.clock[first] as usize]
-                .clone(),
-            seats: rows.iter().map(seat).collect(),
-        }
-    };
-    rows.chunk_by(|&a, &b| seats.match_number[a] == seats.match_number[b]).map(of_match).collect()
 }
 
 impl Evaluation {

@@ -7,12 +7,16 @@
 
 mod counts;
 mod frame;
+mod matches;
 mod means;
+mod policies;
 mod rows;
 mod samples;
+pub(crate) mod scores;
 mod strata;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use polars::prelude::PolarsError;
 
@@ -31,6 +35,8 @@ use means::{by_clock, by_game, by_role, order, players};
 use samples::{Sampled, sample};
 use strata::{cells, strata};
 
+pub(crate) use matches::scored_matches;
+pub use policies::{PolicyRow, PolicyStandings};
 pub use rows::{
     ClockStanding, Difference, Encounter, Estimate, FaultCount, GameStanding, GoalFlagCount,
     PlayerStanding, RoleBalance, RoleStanding, Standings, Timing, Unscored,
@@ -87,6 +93,10 @@ pub(crate) fn compute(
     bootstrap: &Bootstrap,
 ) -> Result<Standings, StandingsError> {
     let encounters = encounters(evidence);
+    let faulted = match evidence.faulted.is_empty() {
+        true => vec![],
+        false => scored_matches(evidence),
+    };
     let cells = cells(evidence);
     let frame = frame(evidence)?;
     let evidence = &*evidence;
@@ -95,6 +105,8 @@ pub(crate) fn compute(
     let sampled: Vec<Vec<Sampled>> =
         records.iter().map(|strata| sample(strata, bootstrap)).collect();
     let order = order(evidence, &sampled);
+    let names: Vec<Arc<str>> =
+        order.iter().map(|&player| evidence.players[player].as_str().into()).collect();
     Ok(Standings {
         gamemaster_version: evidence.header.gamemaster_version.clone(),
         spec_hash: evidence.header.spec_hash.clone(),
@@ -117,6 +129,7 @@ pub(crate) fn compute(
         cross_table: cross_table(&encounters, evidence, &order),
         balance: balance(&frame, evidence)?,
         faults: faults(evidence, &order),
+        policies: policies::policies(&faulted, &names, bootstrap),
         timing: timing(evidence, &order),
         unscored: unscored(evidence),
         goal_flags: goal_flags(evidence),

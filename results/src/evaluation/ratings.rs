@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::orders::Orders;
-use super::scores::{Group, Scores, Sums};
 use crate::bootstrap::Bootstrap;
+use crate::standings::scores::{Group, Scores, Sums};
 use crate::stats::alpha_rank::AlphaRank;
 use crate::stats::bradley_terry::BradleyTerry;
 use crate::stats::luce::Ratings as LuceRatings;

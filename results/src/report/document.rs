@@ -47,6 +47,7 @@ pub(super) fn document(standings: &Standings) -> Document {
         balance(standings),
         timing(standings),
         faults(standings),
+        policies(standings),
         unscored(standings),
         goal_flags(standings),
     ];
@@ -239,6 +240,32 @@ fn faults(standings: &Standings) -> Option<Section> {
     let rows = standings.faults.iter();
     let rows = rows.map(|row| vec![row.player.clone(), row.kind.name().into(), row.n.to_string()]);
     section("Faults", 2, &["player", "fault", "times"], rows.collect())
+}
+
+/// Standings under each fault policy, side by side.
+fn policies(standings: &Standings) -> Option<Section> {
+    if standings.policies.is_empty() {
+        return None;
+    }
+    let row = |(place, player): (usize, &PlayerStanding)| {
+        let mut cells = vec![player.player.clone()];
+        for policy in &standings.policies {
+            let row = &policy.rows[place];
+            cells.extend([optional_points(row.mean), interval(row.interval)]);
+        }
+        cells
+    };
+    let rows = standings.players.iter().enumerate().map(row).collect();
+    let heading = ["player", "as played", "", "offender zero", "", "match void", ""];
+    Some(Section {
+        heading: "What faults cost".into(),
+        sentence: Some(
+            "Means with intervals: with substitutes' moves counting, with nothing for who committed \
+             a fault, and without blocks in which there was one."
+                .into(),
+        ),
+        tables: vec![Table::new(1, &heading, rows)],
+    })
 }
 
 fn unscored(standings: &Standings) -> Option<Section> {

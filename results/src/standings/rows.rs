@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::policies::PolicyStandings;
 use crate::formats::summary::StageSummary;
 use crate::record::{FaultKind, GoalFlag, Header};
 
@@ -54,6 +55,9 @@ pub struct Standings {
     pub balance: Vec<RoleBalance>,
     /// By player, then kind; only faults that occurred.
     pub faults: Vec<FaultCount>,
+    /// Standings under each fault policy; empty if no scored match had a fault.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policies: Vec<PolicyStandings>,
     /// By player; empty if times are no part of the run's results.
     pub timing: Vec<Timing>,
     /// Matches that scored nobody.

@@ -4,11 +4,14 @@
 //! move is replaced by a random one). Standings that agree under all three
 //! policies do not depend on faults; where they differ, faults decide.
 
+use serde::Serialize;
+
 use crate::record::FaultKind;
 use crate::stats::scored::ScoredMatch;
 
 /// How matches with faults are scored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FaultPolicy {
     /// By the rewards of the match as it was played, with substitute moves.
     #[default]

@@ -6,7 +6,7 @@ use super::{Section, paragraph};
 use crate::stats::fault_policy::FaultPolicy;
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
-    let policies = &page.evaluation.policies;
+    let policies = &page.evaluation.standings.policies;
     if policies.is_empty() {
         return None;
     }

@@ -21,7 +21,7 @@ const MAX_GROUPS: usize = 500;
 
 /// A block, or several that are drawn as one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Group {
+pub(crate) struct Group {
     stratum: u32,
     /// By player, ascending: sum of rewards, and their number.
     won: Vec<(u32, [f64; 2])>,
@@ -49,13 +49,13 @@ impl Met {
 
 /// The blocks of a run, by stratum.
 #[derive(Clone, Debug)]
-pub(super) struct Scores {
-    pub(super) n_players: usize,
+pub(crate) struct Scores {
+    pub(crate) n_players: usize,
     /// By stratum: which game it is of.
     game_of: Vec<usize>,
     n_games: usize,
     /// By stratum: what is drawn from.
-    pub(super) groups: Vec<Vec<Group>>,
+    pub(crate) groups: Vec<Vec<Group>>,
 }
 
 /// The number of the pair of players `first < second`.
@@ -65,7 +65,7 @@ fn pair(first: usize, second: usize) -> u32 {
 
 impl Scores {
     /// Takes in the matches that were scored. Pairs are left out unless `pairs`.
-    pub(super) fn of(matches: &[ScoredMatch], players: &[Arc<str>], pairs: bool) -> Self {
+    pub(crate) fn of(matches: &[ScoredMatch], players: &[Arc<str>], pairs: bool) -> Self {
         let index: BTreeMap<&str, usize> =
             players.iter().enumerate().map(|(at, name)| (&**name, at)).collect();
         let strata = Strata::of(matches);
@@ -88,7 +88,7 @@ impl Scores {
     }
 
     /// Sums over groups, each as often as it is named.
-    pub(super) fn sums<'a>(&self, groups: impl IntoIterator<Item = &'a Group>) -> Sums<'_> {
+    pub(crate) fn sums<'a>(&self, groups: impl IntoIterator<Item = &'a Group>) -> Sums<'_> {
         let n_pairs = self.n_players * self.n_players.saturating_sub(1) / 2;
         let n_strata = self.groups.len();
         let mut sums = Sums {
@@ -112,12 +112,12 @@ impl Scores {
     }
 
     /// Sums over all.
-    pub(super) fn totals(&self) -> Sums<'_> {
+    pub(crate) fn totals(&self) -> Sums<'_> {
         self.sums(self.groups.iter().flatten())
     }
 
     /// All comparisons, those of a block or group as one cluster.
-    pub(super) fn comparisons(&self) -> Vec<Comparison> {
+    pub(crate) fn comparisons(&self) -> Vec<Comparison> {
         let groups = self.groups.iter().flatten().zip(0..);
         let of_group = |(group, cluster): (&Group, u64)| {
             let met = group.met.clone().into_iter();
@@ -138,7 +138,7 @@ fn comparison(pair: u32, met: Met, cluster: u64) -> Comparison {
 }
 
 /// What players won in some blocks.
-pub(super) struct Sums<'a> {
+pub(crate) struct Sums<'a> {
     scores: &'a Scores,
     n_pairs: usize,
     /// By stratum, then player.
@@ -149,14 +149,14 @@ pub(super) struct Sums<'a> {
 
 impl Sums<'_> {
     /// Mean rewards by stratum, then player.
-    pub(super) fn votes(&self) -> Vec<Vote> {
+    pub(crate) fn votes(&self) -> Vec<Vote> {
         let mean = |&[sum, n]: &[f64; 2]| (n > 0.0).then(|| rounded(sum / n));
         self.won.chunks(self.scores.n_players).map(|row| row.iter().map(mean).collect()).collect()
     }
 
     /// By player the mean over its games of the means over their clocks, as in
     /// the standings; `None` for who has no match.
-    pub(super) fn means(&self) -> Vec<Option<f64>> {
+    pub(crate) fn means(&self) -> Vec<Option<f64>> {
         let n_players = self.scores.n_players;
         let mut games = vec![[0.0; 2]; self.scores.n_games * n_players];
         for (votes, &game) in self.votes().iter().zip(&self.scores.game_of) {
@@ -177,7 +177,7 @@ impl Sums<'_> {
 
     /// What each player won from each other on average, each stratum in which
     /// they met weighing the same; 0 where they never met.
-    pub(super) fn payoffs(&self) -> Vec<Vec<f64>> {
+    pub(crate) fn payoffs(&self) -> Vec<Vec<f64>> {
         let n_players = self.scores.n_players;
         let mut payoffs = vec![vec![0.0; n_players]; n_players];
         let pairs = (0..n_players).flat_map(|second| (0..second).map(move |first| (first, second)));
@@ -195,7 +195,7 @@ impl Sums<'_> {
     }
 
     /// One comparison for each pair that met, over all strata.
-    pub(super) fn comparisons(&self) -> Vec<Comparison> {
+    pub(crate) fn comparisons(&self) -> Vec<Comparison> {
         let mut pairs = vec![Met::default(); self.n_pairs];
         for stratum in self.met.chunks(self.n_pairs.max(1)) {
             pairs.iter_mut().zip(stratum).for_each(|(sum, met)| sum.add(*met));

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::scores::{Group, Scores};
 use crate::bootstrap::Bootstrap;
 use crate::stats::fault_policy::FaultPolicy;
@@ -13,18 +15,18 @@ use crate::stats::scored::ScoredMatch;
 const N_RESAMPLES: usize = 1000;
 
 /// The standings under one policy.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PolicyStandings {
     /// The policy.
     pub policy: FaultPolicy,
-    /// By player.
+    /// By player, in the order of the standings.
     pub rows: Vec<PolicyRow>,
     /// Matches that count.
     pub n_matches: usize,
 }
 
 /// A player's standing under one policy.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PolicyRow {
     /// Mean reward, as in the standings; `None` without matches.
     pub mean: Option<f64>,
