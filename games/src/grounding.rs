@@ -210,6 +210,7 @@ fn explain(
         Halt::Budget(resource) => {
             let limit = match resource {
                 Resource::Rows => budget.max_rows,
+                Resource::Terms => budget.max_terms,
                 Resource::Bytes => budget.max_bytes,
                 Resource::Steps => budget.max_steps,
                 Resource::Ands => budget.max_ands,

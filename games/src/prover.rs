@@ -33,7 +33,7 @@ use crate::state_machine::{
     Statistic,
     StatisticValue::{Bytes, Count, Names},
 };
-use crate::{Expression, Game};
+use crate::{Expression, Game, StateKey};
 use compile::Blueprint;
 use evaluate::{Engine, Halt};
 use order::Order;
@@ -57,6 +57,8 @@ pub struct Prover {
     /// The legal moves by role, if known.
     legal: Vec<Vec<MoveId>>,
     legal_known: bool,
+    /// By fact: its key, once it was asked for.
+    keys: Vec<Option<StateKey>>,
     order: Order,
     facts: Vec<FactId>,
 }
@@ -93,6 +95,7 @@ impl Prover {
             is_loaded: false,
             joint_move: SmallVec::new(),
             legal_known: false,
+            keys: Vec::new(),
             order: Order::default(),
             facts: Vec::new(),
         };
@@ -467,6 +470,29 @@ impl StateMachine for Prover {
             Some(fact) if fact as usize >= terms.n_facts() => terms.with_shared(read),
             _ => read(terms),
         }
+    }
+
+    fn key(&mut self, state: &State) -> StateKey {
+        // Each fact's key is made once.
+        let mut unknown = Vec::new();
+        let mut key = StateKey::default();
+        let mut keys = std::mem::take(&mut self.keys);
+        encoding::each_fact(state, |fact| match keys.get(fact as usize) {
+            Some(Some(fact)) => key.toggle(*fact),
+            _ => unknown.push(fact),
+        });
+        for fact in unknown {
+            let mut alone = State::default();
+            encoding::encode(&mut [fact], &mut alone);
+            let made = StateKey::of_facts(&self.facts(&alone));
+            if keys.len() <= fact as usize {
+                keys.resize(fact as usize + 1, None);
+            }
+            keys[fact as usize] = Some(made);
+            key.toggle(made);
+        }
+        self.keys = keys;
+        key
     }
 
     fn state_of(&mut self, facts: &[Expression]) -> Option<State> {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use smallvec::SmallVec;
 
 use crate::children::{self, Children, Together, Wanted};
-use crate::{Expression, Game};
+use crate::{Expression, Game, StateKey};
 
 /// A seat of a game: index into [`Game::roles`], in statement order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -282,6 +282,13 @@ pub trait StateMachine: Send {
 
     /// The facts of `state` without the `true` wrapper, in canonical order.
     fn facts(&self, state: &State) -> Vec<Expression>;
+
+    /// The key of `state`, the same for the same facts whatever reasoner it is
+    /// asked of. One after the other, keys of states that differ little cost
+    /// little.
+    fn key(&mut self, state: &State) -> StateKey {
+        StateKey::of_facts(&self.facts(state))
+    }
 
     /// The state made of exactly `facts` (duplicates allowed), whether or not
     /// play can reach it. `None` if some fact is a variable or names a symbol

@@ -16,8 +16,8 @@ use std::time::Instant;
 use games::network::Evaluation;
 use games::{
     Budget, Cancel, Case, Expression, Game, GoalReading, Guards, Leniency, MoveId, NetworkMachine,
-    Prover, ReasoningError, RoleId, State, StateMachine, ground, library, state_machine::Statistic,
-    validate,
+    Prover, ReasoningError, RoleId, State, StateKey, StateMachine, ground, library,
+    state_machine::Statistic, validate,
 };
 use players::{Deliberation, Options, Seat, Stop, Turn, Value};
 
@@ -98,6 +98,10 @@ impl StateMachine for OneByOne {
 
     fn facts(&self, state: &State) -> Vec<Expression> {
         self.0.facts(state)
+    }
+
+    fn key(&mut self, state: &State) -> StateKey {
+        self.0.key(state)
     }
 
     fn state_of(&mut self, facts: &[Expression]) -> Option<State> {

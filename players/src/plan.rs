@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use games::{MoveId, ReasoningError, RoleId, State, StateMachine, Wanted};
+use games::{MoveId, ReasoningError, RoleId, State, StateKey, StateMachine, Wanted};
 use rustc_hash::FxHashMap;
 
 use crate::search::{
@@ -164,7 +164,7 @@ impl Plan {
 /// The best plans from states that were searched to the end.
 #[derive(Debug, Default)]
 pub(crate) struct Solved {
-    plans: FxHashMap<State, Plan>,
+    plans: FxHashMap<StateKey, Plan>,
 }
 
 /// How to plan.
@@ -256,7 +256,11 @@ impl Planner<'_> {
     }
 
     fn best_plan(&mut self, level: usize) -> Result<Search, Halt> {
-        if let Some(plan) = self.solved.plans.get(&self.frames[level].state) {
+        let frame = &mut self.frames[level];
+        if self.settings.remembered > 0 {
+            frame.key = self.machine.key(&frame.state);
+        }
+        if let Some(plan) = self.solved.plans.get(&frame.key) {
             return Ok(Search { plan: Some(plan.clone()), is_whole: true });
         }
         self.stopwatch.enter(level)?;
@@ -265,7 +269,7 @@ impl Planner<'_> {
             && let Some(plan) = &found.plan
             && self.solved.plans.len() < self.settings.remembered
         {
-            self.solved.plans.insert(self.frames[level].state.clone(), plan.clone());
+            self.solved.plans.insert(self.frames[level].key, plan.clone());
         }
         Ok(found)
     }

@@ -352,11 +352,13 @@ impl<'a> Search<'a> {
         Ok(value)
     }
 
-    fn recall(&self, level: usize) -> Option<Entry> {
+    fn recall(&mut self, level: usize) -> Option<Entry> {
         if self.settings.remembered == 0 {
             return None;
         }
-        self.memory.table.get(&self.frames[level].state)
+        let frame = &mut self.frames[level];
+        frame.key = self.machine.key(&frame.state);
+        self.memory.table.get(frame.key)
     }
 
     fn remember(&mut self, level: usize, value: Value, alpha: f64, beta: f64) {
@@ -376,7 +378,7 @@ impl<'a> Search<'a> {
             best: frame.best,
             best_reply: frame.best_reply,
         };
-        self.memory.table.insert(&frame.state, entry, self.settings.remembered);
+        self.memory.table.insert(frame.key, entry, self.settings.remembered);
     }
 
     /// The maximising layer: the best of my moves, the first of equals.

@@ -11,6 +11,9 @@ const POLL: u64 = 1 << 16;
 pub struct Budget {
     /// Most rows of all relations together.
     pub max_rows: u64,
+    /// Most different terms: rules that build lists make ever more of them, and
+    /// the sooner that is seen the sooner the game is played otherwise.
+    pub max_terms: u64,
     /// Most memory of relations, ground rules and graph, in bytes, roughly.
     pub max_bytes: u64,
     /// Most elementary steps: rows looked at and gates made.
@@ -29,6 +32,7 @@ impl Default for Budget {
     fn default() -> Self {
         Self {
             max_rows: 16_000_000,
+            max_terms: 1_000_000,
             max_bytes: 2 << 30,
             max_steps: 200_000_000,
             max_ands: 20_000_000,
@@ -43,6 +47,8 @@ impl Default for Budget {
 pub enum Resource {
     /// [`Budget::max_rows`].
     Rows,
+    /// [`Budget::max_terms`].
+    Terms,
     /// [`Budget::max_bytes`].
     Bytes,
     /// [`Budget::max_steps`].
@@ -55,6 +61,7 @@ impl std::fmt::Display for Resource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Rows => "rows",
+            Self::Terms => "terms",
             Self::Bytes => "bytes",
             Self::Steps => "steps",
             Self::Ands => "gates",

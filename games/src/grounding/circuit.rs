@@ -123,12 +123,15 @@ impl Circuit {
         for &id in &book.relations[relation].operations {
             self.clause = book.operations[id].clause;
             workshop.run(book, id, |workshop, found| {
-                for (rows, absent, values) in found.iter() {
-                    self.n_ground_rules += 1;
-                    let lit = self.matched(book, id, rows, absent, |_| false);
-                    if lit != Lit::FALSE {
-                        let (row, _) = workshop.enter(book, id, values)?;
-                        matches.push((row, lit));
+                for group in found.groups() {
+                    workshop.fetch(book, id, group);
+                    for (rows, absent, values) in group.iter() {
+                        self.n_ground_rules += 1;
+                        let lit = self.matched(book, id, rows, absent, |_| false);
+                        if lit != Lit::FALSE {
+                            let (row, _) = workshop.enter(book, id, values)?;
+                            matches.push((row, lit));
+                        }
                     }
                 }
                 let bytes = (8 * matches.capacity()) as u64 + self.bytes();

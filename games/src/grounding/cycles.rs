@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 use super::budget::Halt;
 use super::circuit::Circuit;
 use super::gates::Gates;
-use super::joining::Workshop;
+use super::joining::{Group, Workshop};
 use super::operations::{Book, RelationId};
 use crate::components::components;
 use crate::network::Lit;
@@ -98,7 +98,7 @@ fn alternatives(
                     || part.absent.iter().filter(|atom| !book.relations[atom.predicate].is_static);
                 let to = number(target).expect("it is one of them") as u32;
                 workshop.run(book, id, |workshop, matches| {
-                    for (rows, absent, values) in matches.iter() {
+                    for (rows, absent, values) in matches.groups().flat_map(Group::iter) {
                         circuit.n_ground_rules += 1;
                         let is_inside = |id| number(id).is_some();
                         let outside = circuit.matched(book, id, rows, absent, is_inside);

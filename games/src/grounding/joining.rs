@@ -6,7 +6,7 @@
 //! reachability analysis wants the row that follows, the circuit also the rows
 //! it follows from.
 
-use super::budget::{Halt, Meter};
+use super::budget::{Halt, Meter, Resource};
 use super::operations::{Book, Part, RelationId};
 use crate::relational::rules::{Atom, Pattern, each_variable};
 use crate::relational::table::Table;
@@ -14,6 +14,10 @@ use crate::relational::terms::{NONE, Store, TermId, Terms};
 
 /// Matches are handed over when they take up so many numbers.
 const CHUNK: usize = 1 << 16;
+
+/// Matches that are fetched from memory together: tables are large and far away,
+/// and what is waited for at the same time is waited for once.
+const TOGETHER: usize = 16;
 
 /// Terms, tables and the state of all operations.
 #[derive(Debug)]
@@ -67,9 +71,25 @@ pub(super) struct Matches {
 }
 
 impl Matches {
+    /// The matches, a few at a time.
+    pub(super) fn groups(&self) -> impl Iterator<Item = Group<'_>> {
+        let numbers = self.numbers.chunks(TOGETHER * self.stride);
+        numbers.map(|numbers| Group { numbers, stride: self.stride, n_absent: self.n_absent })
+    }
+}
+
+/// Some matches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group<'a> {
+    numbers: &'a [u32],
+    stride: usize,
+    n_absent: usize,
+}
+
+impl<'a> Group<'a> {
     /// The matches: rows of the inputs, rows of absent sentences, values.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u32], &[u32], &[TermId])> {
-        self.numbers.chunks_exact(self.stride).map(|numbers| {
+    pub(super) fn iter(self) -> impl Iterator<Item = (&'a [u32], &'a [u32], &'a [TermId])> {
+        self.numbers.chunks_exact(self.stride).map(move |numbers| {
             let (rows, rest) = numbers.split_at(2);
             let (absent, values) = rest.split_at(self.n_absent);
             (rows, absent, values)
@@ -334,6 +354,18 @@ impl Workshop {
         self.tables[atom.predicate].find_row(&values)
     }
 
+    /// Fetches from memory what entering these matches will look at, all at once.
+    pub(super) fn fetch(&self, book: &Book, operation: usize, group: Group<'_>) {
+        if self.is_plain[operation] {
+            let table = &self.tables[book.operations[operation].target];
+            let mut rows = [NONE; TOGETHER];
+            for (row, (_, _, values)) in rows.iter_mut().zip(group.iter()) {
+                *row = table.glance(values);
+            }
+            rows.into_iter().for_each(|row| table.touch(row));
+        }
+    }
+
     /// Puts the row that follows from a match into a table. Returns the row,
     /// and whether it is new.
     pub(super) fn enter(
@@ -394,6 +426,9 @@ impl Workshop {
 
     /// Compares sizes with the budget, now and then.
     fn look(&mut self) -> Result<(), Halt> {
+        if self.terms.len() as u64 > self.meter.budget.max_terms {
+            return Err(Halt::Budget(Resource::Terms));
+        }
         if self.meter.steps < self.next_look {
             return Ok(());
         }

@@ -175,6 +175,11 @@ impl Book {
 }
 
 impl Part {
+    /// Whether it may make terms that were not there.
+    pub(super) fn builds_terms(&self) -> bool {
+        self.output.iter().any(|pattern| matches!(pattern, Pattern::Compound(..)))
+    }
+
     /// Numbers the variables by their first occurrence.
     pub(super) fn renumbered(mut self) -> Self {
         let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();

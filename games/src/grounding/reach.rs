@@ -92,7 +92,16 @@ impl Reach {
                         if component.negation_inside { (at << 32) | (stratum + 1) } else { 0 };
                     self.clause = id;
                     let Self { book, workshop, .. } = self;
+                    let first = book.operations.len();
                     split::split(book, clause, id, scope, Purpose::Reach, workshop)?;
+                    let new: Vec<usize> = (first..book.operations.len()).collect();
+                    // Where too many terms are built, that is soon seen: before
+                    // other clauses are split, which may have the larger joins.
+                    let builds = |&id: &usize| book.operations[id].part.builds_terms();
+                    if !component.negation_inside && new.iter().any(builds) {
+                        self.workshop.make_room(&self.book);
+                        self.run_all(&new)?;
+                    }
                 }
                 self.workshop.make_room(&self.book);
                 let operations = self.book.needed(component.predicates.iter().copied());
@@ -225,8 +234,11 @@ pub(super) fn roots(rules: &Rules) -> [RelationId; 5] {
 fn fill(workshop: &mut Workshop, book: &Book, id: usize) -> Result<bool, Halt> {
     let mut grown = false;
     workshop.run(book, id, |workshop, matches| {
-        for (_, _, values) in matches.iter() {
-            grown |= workshop.enter(book, id, values)?.1;
+        for group in matches.groups() {
+            workshop.fetch(book, id, group);
+            for (_, _, values) in group.iter() {
+                grown |= workshop.enter(book, id, values)?.1;
+            }
         }
         Ok(())
     })?;

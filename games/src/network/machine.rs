@@ -20,7 +20,7 @@ use crate::state_machine::{
     Cancel, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Statistic,
     StatisticValue::{self, Count},
 };
-use crate::{Expression, Game, Prover};
+use crate::{Expression, Game, Prover, StateKey};
 
 /// Bits of a word.
 const WORD: usize = 64;
@@ -60,6 +60,8 @@ pub struct NetworkMachine {
     /// Of the joint moves to children.
     inputs: Vec<u32>,
     percepts: ConeValues,
+    /// The state whose key was asked for last, and the key.
+    keyed: (Vec<u64>, StateKey),
     prover: Option<Prover>,
     cancel: Cancel,
 }
@@ -75,6 +77,8 @@ struct Tables {
     together: Option<Together>,
     percepts: Cone,
     initial: State,
+    /// By fact: its key; made when keys are asked for.
+    keys: OnceLock<Vec<StateKey>>,
     /// The moves of all roles, each once.
     moves: Vec<Expression>,
     /// By role and index of the role's move, its id.
@@ -136,6 +140,7 @@ impl NetworkMachine {
             evaluator: tables.evaluator(),
             expander: None,
             inputs: Vec::new(),
+            keyed: (vec![0; tables.network.n_state_words()], StateKey::default()),
             percepts: ConeValues::default(),
             prover: None,
             cancel: Cancel::new(),
@@ -276,6 +281,7 @@ impl Tables {
             program: OnceLock::new(),
             percepts: Cone::new(&network.graph, &percepts),
             initial: network.initial_state(),
+            keys: OnceLock::new(),
             moves,
             ids,
             inputs,
@@ -283,6 +289,11 @@ impl Tables {
             prover: Mutex::new(prover),
             network,
         }
+    }
+
+    /// By fact: its key.
+    fn keys(&self) -> &[StateKey] {
+        self.keys.get_or_init(|| self.network.facts.iter().map(StateKey::of_fact).collect())
     }
 
     fn program(&self) -> &Arc<Program> {
@@ -498,6 +509,23 @@ impl StateMachine for NetworkMachine {
         let facts = self.tables.network.facts.iter().enumerate();
         let holds = |at: usize| state.words[at / WORD] >> (at % WORD) & 1 == 1;
         facts.filter(|&(at, _)| holds(at)).map(|(_, fact)| fact.clone()).collect()
+    }
+
+    fn key(&mut self, state: &State) -> StateKey {
+        if state.words.len() != self.tables.network.n_state_words() {
+            return StateKey::of_facts(&self.facts(state));
+        }
+        let Self { tables, keyed, .. } = self;
+        let facts = tables.keys();
+        for (at, (from, &to)) in keyed.0.iter_mut().zip(&state.words).enumerate() {
+            let mut changed = *from ^ to;
+            *from = to;
+            while changed != 0 {
+                keyed.1.toggle(facts[at * WORD + changed.trailing_zeros() as usize]);
+                changed &= changed - 1;
+            }
+        }
+        keyed.1
     }
 
     fn state_of(&mut self, facts: &[Expression]) -> Option<State> {

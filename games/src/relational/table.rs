@@ -13,6 +13,10 @@ const MAX_DIRECT: usize = 1 << 16;
 /// Leads beyond all buckets, even if added up.
 const MISS: u32 = 1 << 20;
 
+/// Stamps of fillings are below this; the rest of a bucket's mark is part of the
+/// hash of its key.
+const STAMPS: u32 = 1 << 12;
+
 /// Beyond this number of columns an index is hashed.
 const MAX_DIRECT_COLUMNS: usize = 16;
 
@@ -150,6 +154,29 @@ impl Table {
         (self.n_rows - 1, true)
     }
 
+    /// The row that is likely to be found first in a search for these values, if
+    /// it takes a search: large tables are far away, and what is waited for at
+    /// the same time is waited for once.
+    #[inline]
+    pub(crate) fn glance(&self, row: &[TermId]) -> u32 {
+        let Some(unique) = self.unique else { return NONE };
+        let index = &self.indexes[unique as usize];
+        if index.layout != Layout::Hashed {
+            return NONE;
+        }
+        let (slot, mark) = index.place(row.iter().copied());
+        let (there, row) = index.heads[slot];
+        if there == mark { row } else { NONE }
+    }
+
+    /// Looks at a row that is there, or at none.
+    #[inline]
+    pub(crate) fn touch(&self, row: u32) {
+        if row != NONE {
+            std::hint::black_box(self.data[row as usize * self.arity]);
+        }
+    }
+
     /// The row with these values, or `NONE`. The table must keep rows distinct.
     #[inline]
     pub(crate) fn find_row(&self, row: &[TermId]) -> u32 {
@@ -206,7 +233,9 @@ struct Index {
     strides: Vec<u32>,
     /// `Direct`: the most codes of each column that the strides admit.
     limits: Vec<u32>,
-    /// Stamp and first row of each bucket.
+    /// Mark and first row of each bucket. A mark is the stamp of a filling;
+    /// `Hashed`: with part of the key's hash, so that another key in the bucket's
+    /// place is seldom looked up in its row, which is far away.
     heads: Vec<(u32, u32)>,
     stamp: u32,
     next: Vec<u32>,
@@ -241,8 +270,8 @@ impl Index {
         self.built = 0;
         self.next.clear();
         self.n_used = 0;
-        self.stamp = self.stamp.wrapping_add(1);
-        if self.stamp == 0 {
+        self.stamp += 1;
+        if self.stamp == STAMPS {
             self.heads.fill((0, NONE));
             self.stamp = 1;
         }
@@ -313,38 +342,47 @@ impl Index {
                 }
             }
             Layout::Hashed => {
-                let slot = self.slot(key, data, arity);
-                let (stamp, row) = self.heads[slot];
-                if stamp == self.stamp { row } else { NONE }
+                let (slot, mark) = self.slot(key, data, arity);
+                let (there, row) = self.heads[slot];
+                if there == mark { row } else { NONE }
             }
         }
     }
 
-    /// The bucket of this key, or the free one where it belongs.
+    /// Where the search for a key begins, and the mark of its bucket.
+    #[inline]
+    fn place(&self, key: impl Iterator<Item = TermId>) -> (usize, u32) {
+        let hash = hash(key);
+        let mark = self.stamp + (hash >> 44) as u32 * STAMPS;
+        ((hash >> 29) as usize & (self.heads.len() - 1), mark)
+    }
+
+    /// The bucket of this key, or the free one where it belongs; and its mark.
     #[inline]
     fn slot(
         &self,
         key: impl Iterator<Item = TermId> + Clone,
         data: &[TermId],
         arity: usize,
-    ) -> usize {
-        let mask = self.heads.len() - 1;
-        let mut slot = hash(key.clone()) & mask;
+    ) -> (usize, u32) {
+        let (mut slot, mark) = self.place(key.clone());
         loop {
-            let (stamp, row) = self.heads[slot];
-            if stamp != self.stamp {
-                return slot;
+            let (there, row) = self.heads[slot];
+            if there % STAMPS != self.stamp {
+                return (slot, mark);
             }
-            let start = row as usize * arity;
-            let is_it = self
-                .columns
-                .iter()
-                .zip(key.clone())
-                .all(|(&column, value)| data[start + column as usize] == value);
-            if is_it {
-                return slot;
+            if there == mark {
+                let start = row as usize * arity;
+                let is_it = self
+                    .columns
+                    .iter()
+                    .zip(key.clone())
+                    .all(|(&column, value)| data[start + column as usize] == value);
+                if is_it {
+                    return (slot, mark);
+                }
             }
-            slot = (slot + 1) & mask;
+            slot = (slot + 1) & (self.heads.len() - 1);
         }
     }
 
@@ -358,11 +396,11 @@ impl Index {
     }
 
     fn enter(&mut self, values: &[TermId], row: u32, data: &[TermId], arity: usize) {
-        let bucket = self.bucket(values, data, arity);
+        let (bucket, mark) = self.bucket(values, data, arity);
         let head = &mut self.heads[bucket];
-        let after = if head.0 == self.stamp { head.1 } else { NONE };
+        let after = if head.0 == mark { head.1 } else { NONE };
         self.n_used += usize::from(after == NONE);
-        *head = (self.stamp, row);
+        *head = (mark, row);
         self.next.push(after);
         self.built = row + 1;
     }
@@ -371,28 +409,28 @@ impl Index {
     /// it, otherwise `NONE`.
     #[inline]
     fn insert_new(&mut self, values: &[TermId], data: &[TermId], arity: usize, row: u32) -> u32 {
-        let bucket = self.bucket(values, data, arity);
+        let (bucket, mark) = self.bucket(values, data, arity);
         let head = &mut self.heads[bucket];
-        if head.0 == self.stamp {
+        if head.0 == mark {
             return head.1;
         }
-        *head = (self.stamp, row);
+        *head = (mark, row);
         self.n_used += 1;
         self.next.push(NONE);
         self.built = row + 1;
         NONE
     }
 
-    /// The bucket of a whole row; grows the index if need be.
+    /// The bucket of a whole row, and its mark; grows the index if need be.
     #[inline]
-    fn bucket(&mut self, values: &[TermId], data: &[TermId], arity: usize) -> usize {
+    fn bucket(&mut self, values: &[TermId], data: &[TermId], arity: usize) -> (usize, u32) {
         match self.layout {
             Layout::Single => {
                 let bucket = values[self.columns[0] as usize] as usize;
                 if bucket >= self.heads.len() {
                     self.heads.resize((bucket + 1).next_power_of_two(), (0, NONE));
                 }
-                bucket
+                (bucket, self.stamp)
             }
             Layout::Direct => {
                 let (mut bucket, mut start) = (0, 0);
@@ -406,7 +444,7 @@ impl Index {
                     bucket += share;
                     start += self.width;
                 }
-                bucket as usize
+                (bucket as usize, self.stamp)
             }
             Layout::Hashed => {
                 if 2 * (self.n_used + 1) > self.heads.len() {
@@ -455,13 +493,13 @@ impl Index {
 }
 
 #[inline]
-fn hash(key: impl Iterator<Item = TermId>) -> usize {
+fn hash(key: impl Iterator<Item = TermId>) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut hash = 0_u64;
     for value in key {
         hash = (hash.rotate_left(23) ^ u64::from(value)).wrapping_mul(FACTOR);
     }
-    (hash >> 29) as usize
+    hash
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use games::grounding::{GroundingStatistics, ground_watched};
+use games::grounding::{GroundingStatistics, Resource, ground_watched};
 use games::network::{GoalValue, Lit};
 use games::{
     Budget, Cancel, Case, Game, Goal, GoalReading, GroundingError, Guards, Leniency, Network,
@@ -156,6 +156,10 @@ fn what_explodes_is_an_error_that_names_it() {
     let error = network(&rules, &budget).unwrap_err();
     let GroundingError::Budget { relation, .. } = &error else { panic!("{error}") };
     assert_eq!(relation, "next");
+    let budget = Budget { max_terms: 9_000, ..Budget::default() };
+    let error = network(&rules, &budget).unwrap_err();
+    let GroundingError::Budget { resource, relation, .. } = &error else { panic!("{error}") };
+    assert_eq!((*resource, relation.as_str()), (Resource::Terms, "next"));
     let growing = "(init (f 0)) (goal robot 0) (legal robot m) (<= (next (f ?x)) (true ?x))";
     let too_deep = GroundingError::TermTooDeep { limit: 64, relation: "next".to_owned() };
     assert_eq!(network(growing, &Budget::default()).unwrap_err(), too_deep);

@@ -3,13 +3,14 @@
 
 #![expect(clippy::print_stderr, reason = "what was not compared is to be seen")]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use games::network::{Evaluation, NetworkMachine};
 use games::{
     Budget, Cancel, Case, Children, Expression, Game, GoalReading, Guards, Leniency, MoveId,
-    Network, Prover, RoleId, State, StateMachine, Wanted, ground, library, validate,
+    Network, Prover, RoleId, State, StateKey, StateMachine, Wanted, ground, library, validate,
 };
 
 use super::random::Random;
@@ -81,6 +82,7 @@ fn walk(game: &Arc<Game>, network: &Arc<Network>, evaluation: Evaluation) {
             prover: &mut prover,
             machine,
             name: game.name(),
+            seen: BTreeMap::new(),
         };
         for step in 0..n_steps {
             pair.compare(step);
@@ -116,6 +118,8 @@ struct Pair<'a> {
     proven: State,
     state: State,
     name: &'a str,
+    /// The states met, by their keys.
+    seen: BTreeMap<StateKey, Vec<Expression>>,
 }
 
 impl Pair<'_> {
@@ -132,6 +136,7 @@ impl Pair<'_> {
     fn compare(&mut self, step: usize) {
         let place = format!("{} after {step} steps", self.name);
         assert_eq!(self.machine.facts(&self.state), self.prover.facts(&self.proven), "{place}");
+        self.compare_keys(&place);
         let ends = self.prover.is_terminal(&self.proven).unwrap();
         assert_eq!(self.machine.is_terminal(&self.state).unwrap(), ends, "{place}");
         for role in self.roles() {
@@ -143,6 +148,16 @@ impl Pair<'_> {
             let goal = self.machine.goal(&self.state, role).unwrap();
             assert_eq!(goal, self.prover.goal(&self.proven, role).unwrap(), "{place}");
         }
+    }
+
+    /// The key that follows from the state before is that of a machine which never
+    /// saw another, and the prover's; and no other state's.
+    fn compare_keys(&mut self, place: &str) {
+        let key = self.machine.key(&self.state);
+        assert_eq!(key, self.prover.key(&self.proven), "{place}");
+        assert_eq!(key, self.machine.fork().key(&self.state), "{place}");
+        let facts = self.machine.facts(&self.state);
+        assert_eq!(*self.seen.entry(key).or_insert_with(|| facts.clone()), facts, "{place}");
     }
 
     /// A legal move for each role, unless the state is terminal or stuck.

@@ -2,7 +2,8 @@
 //! kept from visit to visit so that the inner loop allocates nothing.
 
 use games::{
-    Children, Game, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Wanted,
+    Children, Game, GoalReading, MoveId, ReasoningError, RoleId, State, StateKey, StateMachine,
+    Wanted,
 };
 use rustc_hash::FxHashMap;
 
@@ -78,6 +79,8 @@ impl Share {
 pub(crate) struct Frame {
     /// The state entered.
     pub(crate) state: State,
+    /// Its key, where a table is asked.
+    pub(crate) key: StateKey,
     /// The legal moves, by role.
     pub(crate) legal: Vec<Vec<MoveId>>,
     /// The joint move tried, by role.
@@ -105,6 +108,7 @@ impl Frame {
     pub(crate) fn new(n_roles: usize) -> Self {
         Self {
             state: State::default(),
+            key: StateKey::default(),
             legal: vec![Vec::new(); n_roles],
             joint: vec![MoveId(0); n_roles],
             picked: vec![0; n_roles],

@@ -1,6 +1,6 @@
 //! The transposition table: what is known of states met before.
 
-use games::State;
+use games::StateKey;
 use rustc_hash::FxHashMap;
 
 use super::Value;
@@ -54,37 +54,37 @@ impl Entry {
     }
 }
 
-/// Entries by state, in two generations: when the young one is full it becomes
+/// Entries by key of a state, in two generations: when the young one is full it becomes
 /// the old one, whose entries are dropped unless they are met again. Values hold
 /// for the role, the opponents and the evaluation they were found for, so a
 /// table belongs to one player's match.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
-    young: FxHashMap<State, Entry>,
-    old: FxHashMap<State, Entry>,
+    young: FxHashMap<StateKey, Entry>,
+    old: FxHashMap<StateKey, Entry>,
 }
 
 impl Table {
-    /// What is known of `state`.
-    pub(crate) fn get(&self, state: &State) -> Option<Entry> {
-        self.young.get(state).or_else(|| self.old.get(state)).copied()
+    /// What is known of the state with this key.
+    pub(crate) fn get(&self, state: StateKey) -> Option<Entry> {
+        self.young.get(&state).or_else(|| self.old.get(&state)).copied()
     }
 
     /// Remembers `entry` in place of what was known of `state`, unless that was
     /// proven and this is not. No more than `capacity` states are kept.
-    pub(crate) fn insert(&mut self, state: &State, entry: Entry, capacity: usize) {
+    pub(crate) fn insert(&mut self, state: StateKey, entry: Entry, capacity: usize) {
         let keeps = |known: &Entry| known.value.proven && !entry.value.proven;
-        if let Some(known) = self.young.get_mut(state) {
+        if let Some(known) = self.young.get_mut(&state) {
             if !keeps(known) {
                 *known = entry;
             }
             return;
         }
-        let entry = self.old.remove(state).filter(keeps).unwrap_or(entry);
+        let entry = self.old.remove(&state).filter(keeps).unwrap_or(entry);
         if self.young.len() >= (capacity / 2).max(1) {
             self.old = std::mem::take(&mut self.young);
         }
-        self.young.insert(state.clone(), entry);
+        self.young.insert(state, entry);
     }
 }
 
@@ -101,7 +101,8 @@ mod tests {
         let mut machine = machine(&format!("{rules} {numbers}"));
         let mut state = |n: usize| {
             let fact = games::Expression::parse(&format!("(at {n})")).unwrap();
-            machine.state_of(&[fact]).unwrap()
+            let state = machine.state_of(&[fact]).unwrap();
+            machine.key(&state)
         };
         let entry = |score: f64, proven| Entry {
             value: Value { score, proven },
@@ -110,15 +111,15 @@ mod tests {
             best: None,
             best_reply: 0,
         };
-        let score = |table: &Table, state| table.get(&state).map(|entry| entry.value.score);
+        let score = |table: &Table, state| table.get(state).map(|entry| entry.value.score);
         let mut table = Table::default();
         for n in 0..40 {
-            table.insert(&state(n), entry(n as f64, false), 8);
-            table.insert(&state(0), entry(7.0, n == 0), 8);
+            table.insert(state(n), entry(n as f64, false), 8);
+            table.insert(state(0), entry(7.0, n == 0), 8);
             assert!(table.young.len() + table.old.len() <= 8);
         }
         // Proven once, and no estimate took its place.
-        assert_eq!(table.get(&state(0)).map(|entry| entry.value.proven), Some(true));
+        assert_eq!(table.get(state(0)).map(|entry| entry.value.proven), Some(true));
         assert_eq!(score(&table, state(39)), Some(39.0));
         assert_eq!(score(&table, state(20)), None);
     }
