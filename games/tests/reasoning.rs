@@ -4,8 +4,11 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod reasoning {
+    mod agreement;
     mod batches;
     mod corpus;
+    mod generated;
+    mod generator;
     mod grounding;
     mod guards;
     mod hostile;
