@@ -5,8 +5,10 @@
 
 mod reasoning {
     mod agreement;
+    mod any_text;
     mod batches;
     mod corpus;
+    mod fuzzed;
     mod generated;
     mod generator;
     mod grounding;
