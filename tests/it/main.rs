@@ -46,6 +46,7 @@ mod run;
 #[cfg(test)]
 mod serve;
 #[cfg(test)]
+mod suite;
 mod sweep;
 #[cfg(test)]
 mod tidy;

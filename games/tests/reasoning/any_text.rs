@@ -33,7 +33,7 @@ pub(crate) enum Reached {
 
 /// Plays whatever a text says.
 pub(crate) fn check(text: &[u8]) -> Reached {
-    let case = if text.len() % 2 == 0 { Case::Folded } else { Case::Sensitive };
+    let case = if text.len().is_multiple_of(2) { Case::Folded } else { Case::Sensitive };
     let strict = validate::read("text", text, case, Leniency::Strict).game;
     let lenient = validate::read("text", text, case, Leniency::Lenient).game;
     assert!(strict.is_none() || lenient.is_some(), "what is valid is valid to the lenient");
@@ -58,7 +58,7 @@ pub(crate) fn check(text: &[u8]) -> Reached {
     let Ok(proven) = proven else { return Reached::Game };
     assert_eq!(played.as_ref(), Ok(&proven), "the network and the prover");
     // Batches take longer, and are compared now and then.
-    if text.len() % 8 == 0 {
+    if text.len().is_multiple_of(8) {
         let effort = Effort { width: Width::Lanes256, n_steps: 3, seed: 2008, guards: guards() };
         if agreement::check(&network, &effort).is_err() {
             return Reached::Game;

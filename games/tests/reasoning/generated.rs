@@ -50,7 +50,7 @@ fn check(numbers: &[u16]) -> (usize, usize) {
     let network = network.unwrap_or_else(|error| panic!("failed to {error}\n{text}"));
     let add = |seed: u64, &number| seed.wrapping_mul(31).wrapping_add(u64::from(number));
     let seed = numbers.iter().fold(0, add);
-    let width = if seed % 2 == 0 { Width::Lanes256 } else { Width::Lanes512 };
+    let width = if seed.is_multiple_of(2) { Width::Lanes256 } else { Width::Lanes512 };
     let effort = Effort { width, n_steps: N_STEPS, seed, guards: Guards::default() };
     let n_gates = network.graph.n_ands();
     (agreement::check(&Arc::new(network), &effort).unwrap().n_states, n_gates)
