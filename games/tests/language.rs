@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod language {
+    mod consistent;
     mod corpus;
     mod properties;
     mod reading;

@@ -4,8 +4,13 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod reasoning {
+    mod agreement;
+    mod any_text;
     mod batches;
     mod corpus;
+    mod fuzzed;
+    mod generated;
+    mod generator;
     mod grounding;
     mod guards;
     mod hostile;

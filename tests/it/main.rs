@@ -48,6 +48,7 @@ mod run;
 #[cfg(test)]
 mod serve;
 #[cfg(test)]
+mod suite;
 mod sweep;
 #[cfg(test)]
 mod tidy;

@@ -16,20 +16,20 @@ const GROWING: &str = "\
 ";
 
 /// Exit code, what is printed, and the errors.
-fn game(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+pub(crate) fn game(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gamemaster"));
     let output = command.arg("game").args(arguments).current_dir(folder).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-fn json(folder: &Path, arguments: &[&str]) -> Value {
+pub(crate) fn json(folder: &Path, arguments: &[&str]) -> Value {
     let (code, stdout, stderr) = game(folder, arguments);
     assert_eq!(code, 0, "{arguments:?}: {stderr}");
     serde_json::from_str(&stdout).unwrap()
 }
 
-fn growing() -> tempfile::TempDir {
+pub(crate) fn growing() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("growing.kif"), GROWING).unwrap();
     folder

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use games::{Case, Leniency, Rulesheet, Severity};
 
-use super::properties::{check_printing, check_sent};
+use super::consistent::{check_printing, check_sent};
 
 fn corpus() -> Vec<(String, Vec<u8>)> {
     let Some(folder) = std::env::var_os("GAMEMASTER_CORPUS") else { return Vec::new() };

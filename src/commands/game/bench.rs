@@ -3,6 +3,7 @@
 
 mod engine;
 mod playing;
+mod suite;
 
 use std::io::{self, Write};
 use std::num::NonZeroU32;
@@ -13,10 +14,10 @@ use serde::Serialize;
 
 use self::engine::{Choice, Engine, Lanes};
 use self::playing::{Effort, GoalSum, Tally, play};
-use super::GameArgument;
 use super::view::ByRole;
-use crate::cli::Outcome;
+use crate::cli::{Failure, Outcome};
 use crate::exit_code;
+use crate::game_source::{self, Reading};
 use crate::output::{json_line, to_stdout};
 
 const EXAMPLES: &str = "\
@@ -24,6 +25,8 @@ Examples:
   gamemaster game bench connect_four --seconds 10
   gamemaster game bench my_game.kif --seconds 2 --seed 7 --json
   gamemaster game bench breakthrough --engine batch --lanes 256 --threads 2
+  gamemaster game bench --suite                      every reasoner on every shipped game
+  gamemaster game bench --suite nim my_game.kif --seconds 5 --format csv > speed.csv
 
 Engines: `prover` works on the rules as written, for every game; `network` on the
 ground rules, one position at a time; `batch` on the ground rules, many positions at
@@ -38,11 +41,20 @@ short ones are not favoured.";
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
+    /// Path of a rulesheet, or the name of a shipped game
+    #[arg(required_unless_present = "suite")]
+    file: Option<String>,
     #[command(flatten)]
-    game: GameArgument,
-    /// Begin playouts for this long
-    #[arg(long, value_name = "T", default_value_t = 3.0, value_parser = seconds)]
-    seconds: f64,
+    reading: Reading,
+    /// Measure every reasoner on these games, by default on all that are shipped,
+    /// with a yardstick beside them
+    #[arg(long, value_name = "GAME", num_args = 0.., conflicts_with_all = [
+        "file", "case", "lenient", "engine", "lanes", "interpreted", "threads",
+    ])]
+    suite: Option<Vec<String>>,
+    /// Begin playouts for this long [default: 3; in a suite 1 for each reasoner]
+    #[arg(long, value_name = "T", value_parser = seconds)]
+    seconds: Option<f64>,
     /// What computes the states
     #[arg(long, value_enum, default_value_t)]
     engine: Choice,
@@ -61,10 +73,16 @@ pub struct Arguments {
     /// Cut each playout after this many steps
     #[arg(long, value_name = "K", default_value_t = 1000)]
     steps: u32,
+    /// How to print a suite
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<suite::Format>,
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, conflicts_with = "format")]
     json: bool,
 }
+
+/// Time for playouts of one game, if none is given.
+const SECONDS: f64 = 3.0;
 
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().map_err(|_| "not a number".to_owned())?;
@@ -101,16 +119,27 @@ struct Measurement {
 
 /// Carries out `gamemaster game bench`.
 pub(super) fn execute(arguments: &Arguments) -> Outcome {
-    let beginning = Instant::now();
-    let game = arguments.game.load()?.game;
-    let engine = Engine::new(&game, arguments.engine, arguments.lanes, arguments.interpreted)?;
-    let init_seconds = beginning.elapsed().as_secs_f64();
-
-    let effort = Effort {
-        time: Duration::from_secs_f64(arguments.seconds),
+    let effort = |otherwise: f64| Effort {
+        time: Duration::from_secs_f64(arguments.seconds.unwrap_or(otherwise)),
         seed: arguments.seed,
         max_steps: arguments.steps,
     };
+    let file = match (&arguments.suite, &arguments.file) {
+        (Some(names), _) => {
+            let format = if arguments.json { Some(suite::Format::Json) } else { arguments.format };
+            return suite::execute(names, &effort(suite::SECONDS), format.unwrap_or_default());
+        }
+        (None, _) if arguments.format.is_some() => {
+            return Err(Failure::usage(anyhow::anyhow!("--format is for --suite")));
+        }
+        (None, file) => file.as_ref().expect("there is a game unless there is a suite"),
+    };
+    let effort = effort(SECONDS);
+    let beginning = Instant::now();
+    let game = game_source::load(file, arguments.reading).map_err(Failure::game)?.game;
+    let engine = Engine::new(&game, arguments.engine, arguments.lanes, arguments.interpreted)?;
+    let init_seconds = beginning.elapsed().as_secs_f64();
+
     let wall = Instant::now();
     let tally = play(&engine, &effort, arguments.threads)?;
     let seconds = wall.elapsed().as_secs_f64();

@@ -122,7 +122,7 @@ pub(super) enum Fork {
     Batch(Batch),
 }
 
-fn prover(game: &Arc<Game>) -> Result<Prover, Failure> {
+pub(super) fn prover(game: &Arc<Game>) -> Result<Prover, Failure> {
     Prover::new(Arc::clone(game), Guards::default()).map_err(reasoning)
 }
 

@@ -187,7 +187,8 @@ fn add(tally: &mut Tally, played: &batch::Playouts) {
     }
 }
 
-fn thread_cpu() -> f64 {
+/// CPU time of this thread, seconds.
+pub(super) fn thread_cpu() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
