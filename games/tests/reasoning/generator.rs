@@ -138,7 +138,12 @@ impl Generator<'_> {
         let (name, arity) = VIEWS[number];
         if name == "reach" && !self.one_in(3) {
             self.line("(<= (reach ?x ?y) (true (q ?x ?y)))");
-            self.line("(<= (reach ?x ?z) (true (q ?x ?y)) (reach ?y ?z))");
+            // Linear, or with itself twice.
+            let rule = match self.below(2) {
+                0 => "(<= (reach ?x ?z) (true (q ?x ?y)) (reach ?y ?z))",
+                _ => "(<= (reach ?x ?z) (reach ?x ?y) (dom ?y) (reach ?y ?z))",
+            };
+            self.line(rule);
         }
         // At least one rule, for what is used must be defined.
         for _ in 0..1 + self.below(3) {
