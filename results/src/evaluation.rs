@@ -19,6 +19,7 @@ use crate::evidence::Evidence;
 use crate::files;
 use crate::journal::JournalError;
 use crate::record::MatchRecord;
+use crate::regress::Regression;
 use crate::standings::{self, Standings, StandingsError, scored_matches};
 
 pub use distributions::{Bar, GameOverhead, RewardDistribution, Times};
@@ -33,6 +34,8 @@ pub use worth_replaying::WorthReplaying;
 pub struct Evaluation {
     /// The standings; players below are in their order.
     pub standings: Standings,
+    /// The answer, if the run is a comparison of two versions of a player.
+    pub regression: Option<Regression>,
     /// How sure the ranks of the standings are; `None` if no match was scored.
     pub ranks: Option<RankProbabilities>,
     /// Ratings on other scales than the mean reward.
@@ -95,6 +98,7 @@ pub fn evaluate(
         effects: seats::seat_effects(&matches, &players, &evidence, bootstrap),
         overhead: distributions::overhead(&evidence, timings),
         worth_replaying: worth,
+        regression: None,
         standings,
     })
 }

@@ -126,7 +126,8 @@ pub fn write_regression(
 /// # Errors
 /// As those of [`report`].
 pub fn evaluated(run: &Path, n_replays: usize) -> Result<Evaluation, ReportError> {
-    let evaluation = evaluate(run, &Bootstrap::default(), n_replays)?;
+    let mut evaluation = evaluate(run, &Bootstrap::default(), n_replays)?;
+    evaluation.regression = crate::regress::read(run)?;
     if evaluation.standings.n_matches == 0 {
         return Err(ReportError::Empty { run: run.display().to_string() });
     }

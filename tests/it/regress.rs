@@ -37,6 +37,9 @@ fn a_weaker_head_fails_and_leaves_its_reports() {
     assert!(json["strength"]["difference"]["mean"].as_f64().unwrap() < -10.0, "{json}");
     assert!(json["canary"]["difference"]["mean"] == 0.0, "{}", json["canary"]);
     assert!(workspace.read("out/junit.xml").contains("<failure"));
+    let page = workspace.run(&["report", "out", "--html", "-"]).code(0).stdout();
+    let verdict = page.split("<p class=\"verdict\">").nth(1).unwrap();
+    assert!(verdict.starts_with("Head is worse than base"), "{}", &verdict[..100]);
     assert!(workspace.read("page.md").starts_with("# Regression test: FAIL"));
     let report = workspace.run(&["report", "out"]).code(0).stdout();
     assert!(report.contains("Regression test: FAIL") && report.contains("Standings"), "{report}");

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::super::document::facts;
+use super::super::super::regression::verdict_of_regression;
 use super::super::super::verdict::{caution, verdict};
 use super::super::super::words::count;
 use super::super::Page;
@@ -12,8 +13,17 @@ use super::super::escape::Escaped;
 pub(crate) fn overview(page: &Page<'_>) -> String {
     let standings = &page.evaluation.standings;
     let mut html = String::new();
-    if let Some(verdict) = verdict(standings) {
+    let by_means = verdict(standings);
+    // What was asked comes first: it is answered from pairs of blocks.
+    let (verdict, other) = match &page.evaluation.regression {
+        Some(found) => (Some(verdict_of_regression(found)), by_means),
+        None => (by_means, None),
+    };
+    if let Some(verdict) = verdict {
         let _ = writeln!(html, "<p class=\"verdict\">{}</p>", Escaped(&verdict));
+    }
+    if let Some(other) = other {
+        let _ = writeln!(html, "<p>Without pairing blocks: {}</p>", Escaped(&other));
     }
     if let Some(caution) = caution(standings) {
         let _ = writeln!(html, "<p class=\"caution\">{}</p>", Escaped(&caution));
