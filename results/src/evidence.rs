@@ -14,9 +14,8 @@ use serde::Deserialize;
 use crate::histogram::Histogram;
 use crate::index::{IndexEntry, hash_of_id, superseded};
 use crate::journal::{Journal, JournalError, Torn};
-use crate::record::{
-    Budget, Ending, FaultKind, GoalFlag, Header, MANAGER, MatchRecord, OddsRecord,
-};
+use crate::lean::LeanSeat;
+use crate::record::{Budget, Ending, FaultKind, GoalFlag, Header, MatchRecord, OddsRecord};
 
 /// Bytes of a journal for which another thread is worth its while.
 const BYTES_PER_THREAD: u64 = 4 << 20;
@@ -264,25 +263,6 @@ struct LeanMatch<'a> {
 }
 
 #[derive(Deserialize)]
-struct LeanSeat<'a> {
-    #[serde(borrow)]
-    role: Cow<'a, str>,
-    #[serde(borrow)]
-    player: Cow<'a, str>,
-    #[serde(default)]
-    odds: Option<OddsRecord>,
-    #[serde(default, deserialize_with = "crate::record::reward")]
-    reward: Option<u8>,
-    start: LeanStart,
-}
-
-#[derive(Deserialize)]
-struct LeanStart {
-    #[serde(default)]
-    fault: Option<FaultKind>,
-}
-
-#[derive(Deserialize)]
 struct LeanDecision {
     n_legal: u32,
     #[serde(default)]
@@ -372,7 +352,7 @@ impl Gathering {
         };
         let clock = code(&mut self.clocks, &Clock::from(bounds));
         for (role, seat) in record.seats.iter().enumerate() {
-            if seat.role == MANAGER && seat.player == MANAGER {
+            if seat.is_manager() {
                 continue;
             }
             let player = code(&mut self.players, &*seat.player);

@@ -17,6 +17,7 @@ pub mod formats;
 mod histogram;
 mod index;
 pub mod journal;
+mod lean;
 pub mod matches;
 pub mod partition;
 pub mod record;

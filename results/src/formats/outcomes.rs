@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::journal::{Journal, JournalError};
+use crate::lean::LeanSeat;
 use crate::record::{Ending, MatchRecord};
 
 /// Outcomes of the jobs that are done. The last attempt that is done counts.
@@ -23,12 +24,8 @@ struct LeanMatch<'a> {
     #[serde(borrow)]
     job_id: Cow<'a, str>,
     ending: Ending,
-    seats: Vec<LeanSeat>,
-}
-
-#[derive(Deserialize)]
-struct LeanSeat {
-    reward: Option<u8>,
+    #[serde(borrow)]
+    seats: Vec<LeanSeat<'a>>,
 }
 
 impl Outcomes {

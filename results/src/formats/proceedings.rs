@@ -10,7 +10,8 @@ use super::standing::{Standing, standing};
 use super::{Formats, PlayedBlock, RoundId, RoundRecord, Stage};
 use crate::index::{IndexEntry, hash_of_id, superseded};
 use crate::journal::{Journal, JournalError};
-use crate::record::{Ending, MANAGER, MatchRecord};
+use crate::lean::LeanSeat;
+use crate::record::{Ending, MatchRecord};
 
 /// A run of more than one plain round robin.
 #[derive(Clone, Debug)]
@@ -81,15 +82,6 @@ struct LeanMatch<'a> {
     seats: Vec<LeanSeat<'a>>,
 }
 
-#[derive(Deserialize)]
-struct LeanSeat<'a> {
-    #[serde(borrow)]
-    role: Cow<'a, str>,
-    #[serde(borrow)]
-    player: Cow<'a, str>,
-    reward: Option<u8>,
-}
-
 /// A match that is done.
 struct PlayedMatch {
     job: u64,
@@ -105,7 +97,7 @@ impl LeanMatch<'_> {
     fn played(&self, formats: &Formats) -> Option<PlayedMatch> {
         let scored = self.ending == Ending::Terminal;
         let seats = self.seats.iter();
-        let seats = seats.filter(|seat| !(seat.role == MANAGER && seat.player == MANAGER));
+        let seats = seats.filter(|seat| !seat.is_manager());
         let number = |seat: &LeanSeat<'_>| formats.players.iter().position(|id| *id == seat.player);
         let seat =
             |seat: &LeanSeat<'_>| Some((number(seat)? as u32, seat.reward.filter(|_| scored)));

@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use crate::index::{IndexEntry, hash_of_id, superseded};
 use crate::journal::{Journal, JournalError};
-use crate::record::{Budget, Ending, FaultKind, MANAGER, MatchRecord};
+use crate::lean::{LeanFault, LeanSeat};
+use crate::record::{Budget, Ending, FaultKind, MatchRecord};
 
 /// A game under a clock: matches of different strata are not comparable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -147,22 +148,6 @@ struct LeanMatch<'a> {
     steps: Vec<Vec<LeanFault>>,
 }
 
-#[derive(Deserialize)]
-struct LeanSeat<'a> {
-    #[serde(borrow)]
-    role: Cow<'a, str>,
-    #[serde(borrow)]
-    player: Cow<'a, str>,
-    reward: Option<u8>,
-    start: LeanFault,
-}
-
-#[derive(Deserialize)]
-struct LeanFault {
-    #[serde(default)]
-    fault: Option<FaultKind>,
-}
-
 /// Each name once.
 #[derive(Default)]
 struct Names {
@@ -182,7 +167,7 @@ impl Names {
         let stratum = self.strata.entry(key).or_insert_with(|| stratum.into()).clone();
         let scored = lean.ending == Ending::Terminal;
         let seats = lean.seats.iter().enumerate();
-        let seats = seats.filter(|(_, seat)| !(seat.role == MANAGER && seat.player == MANAGER));
+        let seats = seats.filter(|(_, seat)| !seat.is_manager());
         let seats = seats.map(|(role, seat)| ScoredSeat {
             role: role as u32,
             player: self.player(&seat.player),
