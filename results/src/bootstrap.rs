@@ -46,6 +46,15 @@ impl Bootstrap {
     }
 }
 
+/// By block, the group it falls into when `n_blocks` are merged at random into so
+/// many groups of nearly equal size. Groups of blocks are as independent as
+/// blocks.
+pub(crate) fn random_groups(n_blocks: usize, n_groups: usize, rng: &mut Pcg64Mcg) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..n_blocks).collect();
+    order.shuffle(rng);
+    order.into_iter().map(|place| place % n_groups).collect()
+}
+
 /// Rewards and numbers of matches of the blocks of a stratum, one row a block.
 /// Each row has the same columns, such as roles or players.
 #[derive(Clone, Debug, Default)]
@@ -106,10 +115,9 @@ impl Clusters {
         }
         let mut merged = Self::new(self.n_columns);
         merged.cells.resize(MAX_CLUSTERS * self.n_columns, Total::default());
-        let mut order: Vec<usize> = (0..n_blocks).collect();
-        order.shuffle(rng);
-        for (place, block) in order.iter().zip(self.cells.chunks_exact(self.n_columns)) {
-            let start = place % MAX_CLUSTERS * self.n_columns;
+        let groups = random_groups(n_blocks, MAX_CLUSTERS, rng);
+        for (group, block) in groups.into_iter().zip(self.cells.chunks_exact(self.n_columns)) {
+            let start = group * self.n_columns;
             add(&mut merged.cells[start..start + self.n_columns], block);
         }
         merged

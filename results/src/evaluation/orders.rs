@@ -4,15 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rand::seq::SliceRandom;
-
-use crate::bootstrap::Bootstrap;
+use crate::bootstrap::{Bootstrap, random_groups};
+use crate::standings::scores::MAX_GROUPS;
 use crate::stats::plackett_luce::{Ranking, rankings};
 use crate::stats::rank_bootstrap::{RankDistribution, rank_distribution};
 use crate::stats::scored::{ScoredMatch, Stratum};
 
-/// Most groups of blocks of one stratum; more blocks are merged into so many.
-const MAX_GROUPS: usize = 500;
 /// Most different orders that are rated anew for each resample.
 const MAX_ORDERS: usize = 2000;
 
@@ -95,11 +92,10 @@ fn merged(blocks: Vec<Counts>) -> Vec<Counts> {
     if blocks.len() <= MAX_GROUPS {
         return blocks;
     }
-    let mut order: Vec<usize> = (0..blocks.len()).collect();
-    order.shuffle(&mut Bootstrap::default().rng());
+    let places = random_groups(blocks.len(), MAX_GROUPS, &mut Bootstrap::default().rng());
     let mut groups = vec![Counts::new(); MAX_GROUPS];
-    for (place, block) in order.into_iter().zip(&blocks) {
-        add(&mut groups[place % MAX_GROUPS], block);
+    for (place, block) in places.into_iter().zip(&blocks) {
+        add(&mut groups[place], block);
     }
     groups
 }

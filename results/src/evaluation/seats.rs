@@ -4,11 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rand::seq::SliceRandom;
-
 use super::over_time::Budget;
 use super::ratings::{N_RESAMPLES, settled};
-use crate::bootstrap::Bootstrap;
+use crate::bootstrap::{Bootstrap, random_groups};
 use crate::evidence::{Clock, Evidence};
 use crate::stats::effects::{
     Cell, Effect, Effects, EffectsError, Interaction, Observation, Observations, effects,
@@ -200,11 +198,10 @@ fn merge_blocks(observations: &mut Observations) {
     if blocks.len() <= MAX_CLUSTERS {
         return;
     }
-    let mut order: Vec<u64> = (0..blocks.len() as u64).collect();
-    order.shuffle(&mut Bootstrap::default().rng());
+    let groups = random_groups(blocks.len(), MAX_CLUSTERS, &mut Bootstrap::default().rng());
     for reward in &mut observations.rewards {
         let place = blocks.binary_search(&reward.block).expect("it is one of them");
-        reward.block = order[place] % MAX_CLUSTERS as u64;
+        reward.block = groups[place] as u64;
     }
 }
 

@@ -9,15 +9,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rand::seq::SliceRandom;
-
-use crate::bootstrap::Bootstrap;
+use crate::bootstrap::{Bootstrap, random_groups};
 use crate::stats::bradley_terry::Comparison;
 use crate::stats::scored::{ScoredMatch, Stratum};
 use crate::stats::vase::Vote;
 
 /// Most groups of blocks of one stratum.
-const MAX_GROUPS: usize = 500;
+pub(crate) const MAX_GROUPS: usize = 500;
 
 /// A block, or several that are drawn as one.
 #[derive(Clone, Debug, Default)]
@@ -280,11 +278,10 @@ fn merged(blocks: Vec<Group>) -> Vec<Group> {
         return blocks;
     }
     let stratum = blocks[0].stratum;
-    let mut order: Vec<usize> = (0..blocks.len()).collect();
-    order.shuffle(&mut Bootstrap::default().rng());
+    let places = random_groups(blocks.len(), MAX_GROUPS, &mut Bootstrap::default().rng());
     let mut groups: Vec<Block> = (0..MAX_GROUPS).map(|_| Block::default()).collect();
-    for (place, block) in order.into_iter().zip(blocks) {
-        let group = &mut groups[place % MAX_GROUPS];
+    for (place, block) in places.into_iter().zip(blocks) {
+        let group = &mut groups[place];
         for (player, [sum, n]) in block.won {
             let won = group.won.entry(player).or_default();
             won[0] += sum;
