@@ -15,7 +15,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use games::network::Evaluation;
+use games::Evaluation;
 use games::{
     Budget, Cancel, Case, Guards, Leniency, MoveId, NetworkMachine, Prover, RoleId, State,
     StateMachine, ground, library, validate,

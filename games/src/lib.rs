@@ -20,6 +20,7 @@ pub mod grounding;
 pub mod key;
 pub mod library;
 pub mod network;
+mod network_machine;
 pub mod prover;
 pub mod reader;
 pub mod reasoner;
@@ -36,14 +37,15 @@ pub use finding::{Finding, Severity};
 pub use game::{Game, Kind};
 pub use grounding::{Budget, GroundingError, ground};
 pub use key::StateKey;
-pub use network::{Network, NetworkMachine, Reduction, ReductionEffort, reduce};
+pub use network::{Network, Reduction, ReductionEffort, reduce};
+pub use network_machine::{Evaluation, NetworkMachine};
 pub use prover::Prover;
 pub use reader::SyntaxError;
 pub use reasoner::state_machine_for;
 pub use rulesheet::{Position, Rulesheet, Span};
 pub use state_machine::{
-    Cancel, Goal, GoalReading, Guards, MAX_TERM_SIZE, MoveId, ReasoningError, RoleId, State,
-    StateMachine, Statistic, StatisticValue,
+    Cancel, Goal, GoalReading, Guards, MAX_TERM_SIZE, MoveId, ReasoningError, RoleId, SpareWork,
+    State, StateMachine, Statistic, StatisticValue,
 };
 pub use symbol::{Case, SymbolId, Symbols};
 pub use validate::{Leniency, Validation, validate};

@@ -5,15 +5,12 @@
 //! many side by side) compute with it. Propositional networks: Schkufza, Love
 //! and Genesereth, "Propositional automata and cell automata", 2008.
 
-mod cone;
+mod cofactor;
 pub(crate) mod constants;
-mod differential;
 mod dot;
 mod evaluator;
 mod graph;
-mod machine;
-mod positions;
-mod propagation;
+mod rebuild;
 mod reduction;
 mod state;
 
@@ -21,12 +18,12 @@ use std::sync::Arc;
 
 pub use dot::Dot;
 pub use graph::{Graph, Lit};
-pub use machine::{Evaluation, NetworkMachine};
 pub use reduction::{Reduction, ReductionEffort, reduce};
 
+pub(crate) use cofactor::{cofactor, cofactor_size};
 pub(crate) use evaluator::Evaluator;
 
-use crate::{Expression, Game, RoleId};
+use crate::{Expression, Game, GoalReading, RoleId};
 
 /// A value of a goal relation, read once for all states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,6 +33,16 @@ pub enum GoalValue {
     Integer(i64),
     /// Anything else.
     Unreadable,
+}
+
+impl GoalValue {
+    /// Adds what holds to a reading.
+    pub(crate) fn read_into(self, reading: &mut GoalReading) {
+        match self {
+            Self::Integer(value) => reading.add(value),
+            Self::Unreadable => reading.unreadable = true,
+        }
+    }
 }
 
 /// What one role may do, gets and sees.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::Game;
 use crate::grounding::{Budget, GroundingError, ground};
-use crate::network::NetworkMachine;
+use crate::network_machine::NetworkMachine;
 use crate::prover::Prover;
 use crate::state_machine::{Cancel, Guards, ReasoningError, StateMachine};
 

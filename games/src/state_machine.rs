@@ -166,6 +166,10 @@ pub enum ReasoningError {
     Cancelled,
 }
 
+/// Work for a thread with time left over; see [`StateMachine::spare_work`]. It
+/// ends soon after the flag is raised.
+pub type SpareWork = Box<dyn FnOnce(&Cancel) + Send>;
+
 /// One thing that a reasoner tells of itself: for people who want to know what a
 /// rulesheet costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -242,6 +246,13 @@ pub trait StateMachine: Send {
         joint_move: &[MoveId],
         next: &mut State,
     ) -> Result<(), ReasoningError>;
+
+    /// What a thread with time left over may do to make this machine and all its
+    /// forks faster, while they are used. What they answer stays the same. `None`
+    /// if there is nothing that was not done, or tried, before.
+    fn spare_work(&self) -> Option<SpareWork> {
+        None
+    }
 
     /// When [`expand`](StateMachine::expand) is faster than questions about one
     /// child after the other; `None` if never.

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use games::network::Evaluation;
+use games::Evaluation;
 use games::{
     Budget, Cancel, Case, Expression, Game, GoalReading, Guards, Leniency, MoveId, NetworkMachine,
     Prover, ReasoningError, RoleId, State, StateKey, StateMachine, ground, library,

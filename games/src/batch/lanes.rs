@@ -61,6 +61,16 @@ pub(crate) trait Lanes:
         self.words()[lane / 64] >> (lane % 64) & 1 == 1
     }
 
+    /// A bit for each of eight blocks of which every lane is the same.
+    #[inline(always)]
+    fn uniform(eight: [&Self; 8]) -> u8 {
+        let mut bits = 0;
+        for (at, block) in eight.iter().enumerate() {
+            bits |= (block.words()[0] as u8 & 1) << at;
+        }
+        bits
+    }
+
     /// Puts the lane in or takes it out.
     #[cfg(test)]
     fn set(&mut self, lane: usize, value: bool) {

@@ -8,8 +8,9 @@
 #![expect(unsafe_code, reason = "vector instructions, on CPUs that have them")]
 
 use std::arch::x86_64::{
-    __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_or_si256, _mm256_slli_epi64,
-    _mm256_srli_epi64, _mm256_testz_si256, _mm256_xor_si256,
+    __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_blend_epi32, _mm256_castsi256_ps,
+    _mm256_movemask_ps, _mm256_or_si256, _mm256_slli_epi64, _mm256_srli_epi64, _mm256_testz_si256,
+    _mm256_xor_si256,
 };
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
@@ -108,6 +109,23 @@ impl<const N: usize> Lanes for Registers<N> {
         unsafe { _mm256_testz_si256(all, all) == 0 }
     }
 
+    /// Block `i` gives 32 lanes to a common register, and of these the last one.
+    #[inline(always)]
+    fn uniform(eight: [&Self; 8]) -> u8 {
+        let [a, b, c, d, e, f, g, h] = eight.map(|block| block.0[0]);
+        // SAFETY: the CPU has AVX2, and so AVX, see `are_there`.
+        unsafe {
+            let ab = _mm256_blend_epi32::<0b0000_0010>(a, b);
+            let cd = _mm256_blend_epi32::<0b0000_1000>(c, d);
+            let ef = _mm256_blend_epi32::<0b0010_0000>(e, f);
+            let gh = _mm256_blend_epi32::<0b1000_0000>(g, h);
+            let abcd = _mm256_blend_epi32::<0b0000_1100>(ab, cd);
+            let efgh = _mm256_blend_epi32::<0b1100_0000>(ef, gh);
+            let all = _mm256_blend_epi32::<0b1111_0000>(abcd, efgh);
+            _mm256_movemask_ps(_mm256_castsi256_ps(all)) as u8
+        }
+    }
+
     #[inline(always)]
     fn xoshiro([a, b, c, d]: &mut [Self; 4]) -> Self {
         let mut random = Self::NONE;
@@ -166,6 +184,13 @@ mod tests {
             assert_eq!((!a).words(), (!x).words());
             assert_eq!(a.count(), x.count());
             assert!(a.any() && !R::NONE.any());
+            let bits = a.words()[0] as u8;
+            let lanes: [R; 8] =
+                std::array::from_fn(|at| if bits >> at & 1 == 1 { R::ALL } else { R::NONE });
+            assert_eq!(R::uniform(lanes.each_ref()), bits);
+            let plain: [P; 8] =
+                std::array::from_fn(|at| if bits >> at & 1 == 1 { P::ALL } else { P::NONE });
+            assert_eq!(P::uniform(plain.each_ref()), bits);
             for lane in 0..R::N_WORDS * 64 {
                 let mut one = R::NONE;
                 one.set(lane, true);

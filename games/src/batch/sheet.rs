@@ -9,14 +9,14 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::Width;
-use super::code::ALL;
+use super::code::{ALL, NONE};
 use super::features::{self, Kernel, has_avx2, has_avx512};
 use super::interpreter::Interpret;
 use super::lanes::{Block, Lanes64};
 use super::machine::Machine;
 use super::program::{Program, Results};
 use crate::RoleId;
-use crate::network::Evaluator;
+use crate::network::{Evaluator, Lit};
 
 /// Bits of a word.
 const WORD: usize = 64;
@@ -46,13 +46,13 @@ pub(crate) fn price(n_gates: usize, n_facts: usize, n_moves: usize) -> u64 {
     let gates = match (has_avx512(), has_avx2()) {
         // One instruction for about five gates in eight.
         (true, _) => gates * 5 / 4,
-        (_, true) => gates * 2,
+        (_, true) => gates * 11 / 5,
         // Interpreted.
         _ => gates * 7,
     };
     // More than so many do not stay in the nearest caches.
     let far = (n_gates as u64).saturating_sub(NEAR_GATES) * 3;
-    700 + gates + far + 12 * (n_facts + n_moves) as u64
+    800 + gates + far + 8 * (n_facts + n_moves) as u64
 }
 
 /// Gates whose code and slots fit the nearest caches.
@@ -89,9 +89,13 @@ pub(super) struct Sheet<B> {
     legal_slots: Vec<Vec<u32>>,
     /// The same as rows.
     pub(super) legal_rows: Vec<Vec<Row>>,
+    /// By role: the same as bytes, without moves that are never legal.
+    legal_bytes: Vec<Vec<Byte>>,
     /// By role: its legal moves as bits, if `knows_legal`.
     legal: Vec<Vec<u64>>,
     knows_legal: bool,
+    /// The slots of what is next.
+    next_bytes: Vec<Byte>,
     /// What is next as bits, if `knows_next`.
     next: Vec<u64>,
     knows_next: bool,
@@ -112,6 +116,13 @@ impl<B: Block> Sheet<B> {
             moves.map(|index| program.legal(RoleId(role as u8), index) as u32).collect()
         };
         let legal_slots: Vec<Vec<u32>> = (0..network.roles.len()).map(legal_slots).collect();
+        let legal_bytes = network.roles.iter().zip(&legal_slots).map(|(role, slots)| {
+            let bits = role.legal.iter().zip(slots).enumerate();
+            Byte::all(
+                bits.filter(|(_, (legal, _))| **legal != Lit::FALSE)
+                    .map(|(bit, (_, slot))| (bit, *slot)),
+            )
+        });
         Self {
             slots: blank(results.n_slots),
             goals: blank(results.n_goal_slots),
@@ -121,6 +132,8 @@ impl<B: Block> Sheet<B> {
             known: Known::Nothing,
             is_terminal: false,
             legal: legal_slots.iter().map(|slots| vec![0; slots.len().div_ceil(WORD)]).collect(),
+            legal_bytes: legal_bytes.collect(),
+            next_bytes: Byte::all(results.next_facts.iter().copied().enumerate()),
             legal_rows: legal_slots.iter().map(|slots| Row::all(slots)).collect(),
             legal_slots,
             knows_legal: false,
@@ -227,8 +240,8 @@ impl<B: Block + std::fmt::Debug> Evaluator for Sheet<B> {
 
     fn legal(&mut self, role: usize) -> &[u64] {
         if !self.knows_legal {
-            for (rows, to) in self.legal_rows.iter().zip(&mut self.legal) {
-                pack_few(&self.slots, rows, to);
+            for (bytes, to) in self.legal_bytes.iter().zip(&mut self.legal) {
+                features::run(Pack { slots: &self.slots, bytes, to });
             }
             self.knows_legal = true;
         }
@@ -256,8 +269,8 @@ impl<B: Block + std::fmt::Debug> Evaluator for Sheet<B> {
 
     fn next(&mut self) -> &[u64] {
         if !self.knows_next {
-            let results = self.machine.as_ref().map_or(&self.program.results, |m| &m.results);
-            pack(&self.slots, &results.next_facts, &mut self.next);
+            let (bytes, to) = (&self.next_bytes, &mut self.next);
+            features::run(Pack { slots: &self.slots, bytes, to });
             self.knows_next = true;
         }
         &self.next
@@ -306,36 +319,48 @@ impl Row {
     }
 }
 
-/// The first lane of slots as bits, where most of it is 0.
-fn pack_few<B: Block>(slots: &[B], rows: &[Row], to: &mut [u64]) {
-    to.fill(0);
-    for row in rows {
-        let slots = &slots[row.slot..row.slot + row.n];
-        if slots.iter().fold(0, |any, slot| any | slot.words()[0]) == 0 {
-            continue;
+/// Slots that are bits of one byte.
+#[derive(Clone, Copy, Debug)]
+struct Byte {
+    at: u32,
+    slots: [u32; 8],
+}
+
+impl Byte {
+    /// Bits, ascending, and their slots as bytes. Bits that are not named are 0.
+    fn all(bits: impl Iterator<Item = (usize, u32)>) -> Vec<Self> {
+        let mut bytes: Vec<Self> = Vec::new();
+        for (bit, slot) in bits {
+            let at = bit as u32 / 8;
+            if bytes.last().is_none_or(|byte| byte.at != at) {
+                bytes.push(Self { at, slots: [NONE; 8] });
+            }
+            if let Some(byte) = bytes.last_mut() {
+                byte.slots[bit % 8] = slot;
+            }
         }
-        for (bit, slot) in slots.iter().enumerate() {
-            to[row.bit / WORD] |= (slot.words()[0] & 1) << (row.bit % WORD + bit);
-        }
+        bytes
     }
 }
 
-/// The first lane of slots as bits.
-fn pack<B: Block>(slots: &[B], from: &[u32], to: &mut [u64]) {
-    for (from, to) in from.chunks(WORD).zip(to) {
-        let (eights, rest) = from.as_chunks::<8>();
-        let mut bits = 0;
-        for (at, eight) in eights.iter().enumerate() {
-            let mut byte = 0;
-            for (bit, &slot) in eight.iter().enumerate() {
-                byte |= slots[slot as usize].words()[0] & 1 << bit;
-            }
-            bits |= byte << (at * 8);
+/// Reads slots, every lane of which is the same, as bits.
+struct Pack<'a, B> {
+    slots: &'a [B],
+    bytes: &'a [Byte],
+    to: &'a mut [u64],
+}
+
+impl<B: Block> Kernel for Pack<'_, B> {
+    type Output = ();
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
+
+    #[inline(always)]
+    fn run(self) {
+        self.to.fill(0);
+        for Byte { at, slots } in self.bytes {
+            let bits = B::uniform(slots.map(|slot| &self.slots[slot as usize]));
+            self.to[*at as usize / 8] |= u64::from(bits) << (at % 8 * 8);
         }
-        for (bit, &slot) in rest.iter().enumerate() {
-            bits |= (slots[slot as usize].words()[0] & 1) << (eights.len() * 8 + bit);
-        }
-        *to = bits;
     }
 }
 

@@ -19,10 +19,10 @@
 
 mod candidates;
 mod proof;
-mod rebuild;
 mod samples;
 mod solver;
 
+use super::rebuild::rebuild;
 use super::{Lit, Network};
 use crate::state_machine::Cancel;
 use candidates::{Classes, Exclusions};
@@ -87,7 +87,7 @@ pub fn reduce(network: &Network, effort: &ReductionEffort, cancel: &Cancel) -> O
     let merged = substitutes.iter().enumerate();
     let merged = merged.filter(|&(node, &lit)| lit != Lit::new(node as u32, false)).count();
     Some(Reduction {
-        network: rebuild::rebuild(network, &substitutes),
+        network: rebuild(network, &substitutes),
         merged,
         exclusions: exclusions.pairs().len(),
         rounds,

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use games::network::{Evaluation, NetworkMachine};
 use games::{
     Budget, Cancel, Case, Children, Expression, Game, GoalReading, Guards, Leniency, MoveId,
     Network, Prover, RoleId, State, StateKey, StateMachine, Wanted, ground, library, validate,
 };
+use games::{Evaluation, NetworkMachine};
 
 use super::random::Random;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use games::network::Evaluation;
+use games::Evaluation;
 use games::{
     Budget, Cancel, Case, Guards, Leniency, MoveId, NetworkMachine, Prover, StateMachine, ground,
     library, validate,

@@ -1,7 +1,7 @@
 //! What some outputs of a graph depend on, evaluated as a whole: for questions
 //! that are asked too seldom to keep their answers up to date.
 
-use super::{Graph, Lit};
+use crate::network::{Graph, Lit};
 
 /// The conjunctions below some outputs, numbered anew: the constant, the inputs
 /// that matter, then the conjunctions in order of evaluation.

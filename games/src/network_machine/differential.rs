@@ -6,10 +6,10 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::cone::{Cone, ConeValues};
-use super::evaluator::Evaluator;
-use super::positions::{Positions, Split, Step};
+use super::positions::{self, Positions};
 use super::propagation::{Propagation, Wiring};
-use super::{Lit, Network};
+use super::split::{Split, Step};
+use crate::network::{Evaluator, Lit, Network};
 
 /// Bits of outputs are laid out in words, so that ranges begin with a word.
 const WORD: usize = 64;
@@ -37,8 +37,9 @@ pub(crate) struct Circuit {
 }
 
 impl Circuit {
-    /// The circuit of a network.
-    pub(crate) fn new(network: &Network) -> Self {
+    /// The circuit of a network, and the walk through the game by which it was
+    /// laid out.
+    pub(crate) fn new(network: &Network) -> (Self, Vec<Step>) {
         // What is next comes first, and is wanted only when moves are made.
         let mut outputs = network.next.clone();
         let pad = |outputs: &mut Vec<Lit>| {
@@ -72,8 +73,17 @@ impl Circuit {
             first_goals,
         };
         let walk = circuit.walk(&network.initial_state().words);
-        (circuit.split, circuit.work) = Split::choose(&circuit.wiring, circuit.n_facts, &walk);
-        circuit
+        let wiring = &circuit.wiring;
+        let cost = |split: &Split| positions::work(wiring, split, circuit.n_facts, &walk);
+        let (split, work) = Split::choose(circuit.n_facts, &walk, cost);
+        circuit.work = work / walk.len().max(1) as u64;
+        circuit.split = split;
+        (circuit, walk)
+    }
+
+    /// By which facts positions are told apart.
+    pub(crate) fn split(&self) -> &Split {
+        &self.split
     }
 
     /// Counts that change in a step of random play.

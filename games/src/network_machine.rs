@@ -5,55 +5,40 @@
 //! together from facts or reached by illegal moves, are answered by a prover; such
 //! a state is the prover's, behind a mark, and so are all that follow from it.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+mod cone;
+mod differential;
+mod engine;
+mod positions;
+mod propagation;
+mod split;
+mod tables;
+mod turns;
 
-use rustc_hash::FxHashMap;
+use std::sync::{Arc, PoisonError};
+
 use smallvec::SmallVec;
 
-use super::cone::{Cone, ConeValues};
-use super::differential::{Circuit, Differential};
-use super::evaluator::Evaluator;
-use super::{GoalValue, Lit, Network};
-use crate::batch::{self, Expander, Program};
+pub use engine::Evaluation;
+
+use self::cone::ConeValues;
+use self::engine::Engine;
+use self::tables::{NONE, Tables};
+use crate::batch::Expander;
 use crate::children::{self, Children, Together, Wanted};
+use crate::network::{Evaluator, Network};
 use crate::state_machine::{
-    Cancel, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Statistic,
-    StatisticValue::{self, Count},
+    Cancel, GoalReading, MoveId, ReasoningError, RoleId, SpareWork, State, StateMachine, Statistic,
 };
 use crate::{Expression, Game, Prover, StateKey};
 
 /// Bits of a word.
 const WORD: usize = 64;
 
-/// How the gates of one position are computed. The answers are the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Evaluation {
-    /// What differs from an earlier position is propagated.
-    Differential,
-    /// All gates are computed, by straight-line code.
-    Pass,
-}
-
-impl Evaluation {
-    /// What is expected to be faster. It rests on counts of gates and of what
-    /// changes in random play, and not on a clock.
-    fn choose(circuit: &Circuit, network: &Network) -> Self {
-        let pass = batch::price(circuit.n_gates(), network.n_facts(), network.n_moves());
-        if pass < circuit.price() { Evaluation::Pass } else { Evaluation::Differential }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Evaluation::Differential => "differential",
-            Evaluation::Pass => "pass",
-        }
-    }
-}
-
 /// A reasoner that computes a network, one position at a time.
 #[derive(Debug)]
 pub struct NetworkMachine {
     tables: Arc<Tables>,
+    engine: Arc<Engine>,
     evaluator: Box<dyn Evaluator>,
     /// Made when children are asked for.
     expander: Option<Box<dyn Expander>>,
@@ -64,49 +49,6 @@ pub struct NetworkMachine {
     keyed: (Vec<u64>, StateKey),
     prover: Option<Prover>,
     cancel: Cancel,
-}
-
-/// What all forks share.
-#[derive(Debug)]
-struct Tables {
-    network: Arc<Network>,
-    circuit: Arc<Circuit>,
-    evaluation: Evaluation,
-    /// Compiled when it is needed.
-    program: OnceLock<Arc<Program>>,
-    together: Option<Together>,
-    percepts: Cone,
-    initial: State,
-    /// By fact: its key; made when keys are asked for.
-    keys: OnceLock<Vec<StateKey>>,
-    /// The moves of all roles, each once.
-    moves: Vec<Expression>,
-    /// By role and index of the role's move, its id.
-    ids: Vec<Vec<MoveId>>,
-    /// By role and id, the input; `NONE` if the role never has the move.
-    inputs: Vec<Vec<u32>>,
-    find_move: FxHashMap<Expression, u32>,
-    prover: Mutex<Prover>,
-}
-
-const NONE: u32 = u32::MAX;
-
-/// Children are computed together where the network has no more gates of two
-/// operands. To compile more takes longer than a player may have time for.
-const MAX_EXPANDED: usize = 20_000;
-
-/// When children are computed together: not if the network is too large for the
-/// code to be compiled when it is first needed.
-fn together(circuit: &Circuit, network: &Network, evaluation: Evaluation) -> Option<Together> {
-    let pass = batch::price(circuit.n_gates(), network.n_facts(), network.n_moves());
-    let one = match evaluation {
-        Evaluation::Pass => pass,
-        Evaluation::Differential => circuit.price(),
-    };
-    // Two passes, and what it takes to lay out children side by side.
-    let least = (2 * pass + 8_000).div_ceil(one) as usize;
-    let most = batch::expansion_width();
-    (circuit.n_gates() <= MAX_EXPANDED).then_some(Together { least, most })
 }
 
 impl NetworkMachine {
@@ -126,7 +68,7 @@ impl NetworkMachine {
     /// How positions are computed.
     #[must_use]
     pub fn evaluation(&self) -> Evaluation {
-        self.tables.evaluation
+        self.engine.evaluation()
     }
 
     /// The network.
@@ -136,8 +78,10 @@ impl NetworkMachine {
     }
 
     fn over(tables: Arc<Tables>) -> Self {
+        let engine = Arc::clone(tables.engine());
         Self {
-            evaluator: tables.evaluator(),
+            evaluator: engine.evaluator(),
+            engine,
             expander: None,
             inputs: Vec::new(),
             keyed: (vec![0; tables.network.n_state_words()], StateKey::default()),
@@ -154,8 +98,19 @@ impl NetworkMachine {
         if state.words.len() != n_facts.div_ceil(WORD) {
             return false;
         }
+        self.keep_up();
         self.evaluator.load(&state.words);
         true
+    }
+
+    /// Takes a faster engine if there is one by now. States and moves are the same.
+    #[inline]
+    fn keep_up(&mut self) {
+        if !Arc::ptr_eq(&self.engine, self.tables.engine()) {
+            self.engine = Arc::clone(self.tables.engine());
+            self.evaluator = self.engine.evaluator();
+            self.expander = None;
+        }
     }
 
     /// Makes the moves those of the position; `false` if they are not legal in
@@ -189,8 +144,9 @@ impl NetworkMachine {
         wanted: Wanted,
         children: &mut Children,
     ) -> bool {
-        let Self { tables, expander, inputs, .. } = self;
-        let expander = expander.get_or_insert_with(|| batch::expander(tables.program()));
+        self.keep_up();
+        let Self { tables, engine, expander, inputs, .. } = self;
+        let expander = expander.get_or_insert_with(|| engine.expander());
         if state.words.len() != tables.network.n_state_words() || !expander.load(&state.words) {
             return false;
         }
@@ -245,103 +201,6 @@ impl NetworkMachine {
     }
 }
 
-impl Tables {
-    fn new(network: Arc<Network>, prover: Prover, evaluation: Option<Evaluation>) -> Self {
-        let percepts =
-            network.roles.iter().flat_map(|role| role.percepts.iter().map(|seen| seen.1));
-        let percepts: Vec<Lit> = percepts.collect();
-
-        let mut find_move = FxHashMap::default();
-        let mut moves: Vec<Expression> = Vec::new();
-        let mut ids = Vec::new();
-        for role in &network.roles {
-            let id = |expression: &Expression| {
-                let next = moves.len() as u32;
-                let id = *find_move.entry(expression.clone()).or_insert(next);
-                if id == next {
-                    moves.push(expression.clone());
-                }
-                MoveId(id)
-            };
-            ids.push(role.moves.iter().map(id).collect::<Vec<_>>());
-        }
-        let mut inputs = vec![vec![NONE; moves.len()]; ids.len()];
-        for (role, ids) in ids.iter().enumerate() {
-            let first = network.first_move(RoleId(role as u8)) as u32;
-            for (at, id) in ids.iter().enumerate() {
-                inputs[role][id.0 as usize] = first + at as u32;
-            }
-        }
-        let circuit = Circuit::new(&network);
-        let evaluation = evaluation.unwrap_or_else(|| Evaluation::choose(&circuit, &network));
-        Self {
-            together: together(&circuit, &network, evaluation),
-            circuit: Arc::new(circuit),
-            evaluation,
-            program: OnceLock::new(),
-            percepts: Cone::new(&network.graph, &percepts),
-            initial: network.initial_state(),
-            keys: OnceLock::new(),
-            moves,
-            ids,
-            inputs,
-            find_move,
-            prover: Mutex::new(prover),
-            network,
-        }
-    }
-
-    /// By fact: its key.
-    fn keys(&self) -> &[StateKey] {
-        self.keys.get_or_init(|| self.network.facts.iter().map(StateKey::of_fact).collect())
-    }
-
-    fn program(&self) -> &Arc<Program> {
-        self.program.get_or_init(|| Arc::new(Program::new(Arc::clone(&self.network))))
-    }
-
-    fn evaluator(&self) -> Box<dyn Evaluator> {
-        match self.evaluation {
-            Evaluation::Pass => batch::sheet(self.program()),
-            Evaluation::Differential => Box::new(Differential::new(&self.circuit)),
-        }
-    }
-
-    /// The words of the prover's state, if it is one.
-    fn beyond<'s>(&self, state: &'s State) -> Option<&'s [u64]> {
-        let n_words = self.network.n_state_words();
-        (state.words.len() != n_words).then(|| &state.words[n_words + 1..])
-    }
-
-    /// A state of the prover as one of ours: longer than any of the network's.
-    fn mark(&self, state: &State) -> State {
-        let mut words = vec![0; self.network.n_state_words() + 1];
-        words.extend_from_slice(&state.words);
-        State { words }
-    }
-
-    /// The expression as the network has it: names in the game's spelling, and
-    /// `p` for `(p)`.
-    fn normal(&self, expression: &Expression) -> Option<Expression> {
-        let symbols = self.network.game.symbols();
-        let name = |name: &str| Some(Expression::atom(symbols.name(symbols.find(name)?)));
-        match expression {
-            Expression::Atom(atom) => name(atom),
-            Expression::List(items) => match items.as_slice() {
-                [Expression::Atom(atom)] => name(atom),
-                items => {
-                    let items = items.iter().map(|item| self.normal(item));
-                    Some(Expression::List(items.collect::<Option<_>>()?))
-                }
-            },
-        }
-    }
-
-    fn role(&self, role: RoleId) -> usize {
-        usize::from(role.0)
-    }
-}
-
 impl StateMachine for NetworkMachine {
     fn game(&self) -> &Arc<Game> {
         &self.tables.network.game
@@ -351,24 +210,8 @@ impl StateMachine for NetworkMachine {
         "network"
     }
 
-    /// Gates have any number of inputs; the conjunctions of the network, two.
     fn statistics(&self) -> Vec<Statistic> {
-        let Tables { network, circuit, percepts, .. } = &*self.tables;
-        let count = |name, value: usize| Statistic { name, value: Count(value as u64) };
-        vec![
-            count("facts", network.n_facts()),
-            count("moves", network.n_moves()),
-            count("conjunctions", network.graph.n_ands()),
-            count("gates", circuit.wiring.n_real_gates()),
-            count("gate_inputs", circuit.wiring.n_edges()),
-            count("changes_per_step", circuit.work() as usize),
-            count("goal_conjunctions", circuit.goals.n_ands()),
-            count("percept_conjunctions", percepts.n_ands()),
-            Statistic {
-                name: "evaluation",
-                value: StatisticValue::Names(vec![self.tables.evaluation.name().to_owned()]),
-            },
-        ]
+        self.engine.statistics()
     }
 
     fn fork(&self) -> Box<dyn StateMachine> {
@@ -403,7 +246,7 @@ impl StateMachine for NetworkMachine {
         moves.clear();
         if self.load(state) {
             let tables = &self.tables;
-            let role = tables.role(role);
+            let role = usize::from(role.0);
             let ids = &tables.ids[role];
             for (at, &word) in self.evaluator.legal(role).iter().enumerate() {
                 let mut left = word;
@@ -445,7 +288,13 @@ impl StateMachine for NetworkMachine {
     }
 
     fn together(&self) -> Option<Together> {
-        self.tables.together
+        self.engine.together()
+    }
+
+    fn spare_work(&self) -> Option<SpareWork> {
+        let tables = Arc::clone(&self.tables);
+        let work = move |cancel: &Cancel| tables.improve(cancel);
+        self.tables.may_improve().then(|| Box::new(work) as SpareWork)
     }
 
     fn expand(
@@ -455,7 +304,7 @@ impl StateMachine for NetworkMachine {
         wanted: Wanted,
         children: &mut Children,
     ) -> Result<(), ReasoningError> {
-        let most = self.tables.together.map_or(0, |together| together.most);
+        let most = self.engine.together().map_or(0, |together| together.most);
         if joint_moves.len() > most * self.tables.ids.len()
             || !self.expand_at_once(state, joint_moves, wanted, children)
         {
@@ -471,13 +320,13 @@ impl StateMachine for NetworkMachine {
         role: RoleId,
     ) -> Result<Vec<Expression>, ReasoningError> {
         if self.load(state) && self.load_moves(joint_move) {
-            let Self { tables, evaluator, percepts, .. } = self;
-            tables.percepts.evaluate(|input| evaluator.input(input), percepts);
-            let role = tables.role(role);
-            let roles = &tables.network.roles;
+            let Self { engine, evaluator, percepts, .. } = self;
+            engine.percepts().evaluate(|input| evaluator.input(input), percepts);
+            let role = usize::from(role.0);
+            let roles = &engine.network().roles;
             let first: usize = roles[..role].iter().map(|role| role.percepts.len()).sum();
             let seen = roles[role].percepts.iter().enumerate();
-            let seen = seen.filter(|&(at, _)| tables.percepts.output(percepts, first + at));
+            let seen = seen.filter(|&(at, _)| engine.percepts().output(percepts, first + at));
             return Ok(seen.map(|(_, (percept, _))| percept.clone()).collect());
         }
         let state = self.proven(state);
@@ -490,7 +339,7 @@ impl StateMachine for NetworkMachine {
             let state = self.proven(state);
             return self.prover().goal(&state, role);
         }
-        let role = self.tables.role(role);
+        let role = usize::from(role.0);
         let mut reading = GoalReading::default();
         for (at, (value, _)) in self.tables.network.roles[role].goals.iter().enumerate() {
             if self.evaluator.goal(role, at) {
@@ -552,15 +401,5 @@ impl StateMachine for NetworkMachine {
         }
         let n_moves = self.tables.moves.len() as u32;
         self.prover().find_move(&expression).map(|id| MoveId(id.0 + n_moves))
-    }
-}
-
-impl GoalValue {
-    /// Adds what holds to a reading.
-    pub(crate) fn read_into(self, reading: &mut GoalReading) {
-        match self {
-            Self::Integer(value) => reading.add(value),
-            Self::Unreadable => reading.unreadable = true,
-        }
     }
 }

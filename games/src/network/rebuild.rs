@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::network::{Graph, Lit, Network};
+use super::{Graph, Lit, Network};
 
 /// The network with each node replaced by `substitutes[node]`, a literal of a
 /// node that is not replaced and not greater; and without what no output needs.
-pub(super) fn rebuild(network: &Network, substitutes: &[Lit]) -> Network {
+pub(crate) fn rebuild(network: &Network, substitutes: &[Lit]) -> Network {
     let smaller = copy(network, substitutes);
     // Conjunctions that folded have left others behind that nothing needs.
     let same: Vec<Lit> =

@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use super::{Graph, Lit};
+use crate::network::{Graph, Lit};
 
 /// No gate needs this many inputs, nor a node this many consumers.
 const MAX: u32 = u32::MAX >> 1;

@@ -1,0 +1,142 @@
+//! What all forks of a machine share: the names of states and moves, and what
+//! computes them.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use rustc_hash::FxHashMap;
+
+use super::engine::{Engine, Evaluation};
+use crate::network::Network;
+use crate::state_machine::{Cancel, MoveId, RoleId, State};
+use crate::{Expression, Prover, ReductionEffort, StateKey, reduce};
+
+/// No input.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// What all forks share.
+#[derive(Debug)]
+pub(super) struct Tables {
+    pub(super) network: Arc<Network>,
+    first_engine: Arc<Engine>,
+    /// A faster engine, or that none was found; once somebody looked for one.
+    improved: OnceLock<Option<Arc<Engine>>>,
+    pub(super) initial: State,
+    /// By fact: its key; made when keys are asked for.
+    keys: OnceLock<Vec<StateKey>>,
+    /// The moves of all roles, each once.
+    pub(super) moves: Vec<Expression>,
+    /// By role and index of the role's move, its id.
+    pub(super) ids: Vec<Vec<MoveId>>,
+    /// By role and id, the input; [`NONE`] if the role never has the move.
+    pub(super) inputs: Vec<Vec<u32>>,
+    pub(super) find_move: FxHashMap<Expression, u32>,
+    pub(super) prover: Mutex<Prover>,
+}
+
+impl Tables {
+    pub(super) fn new(
+        network: Arc<Network>,
+        prover: Prover,
+        evaluation: Option<Evaluation>,
+    ) -> Self {
+        let mut find_move = FxHashMap::default();
+        let mut moves: Vec<Expression> = Vec::new();
+        let mut ids = Vec::new();
+        for role in &network.roles {
+            let id = |expression: &Expression| {
+                let next = moves.len() as u32;
+                let id = *find_move.entry(expression.clone()).or_insert(next);
+                if id == next {
+                    moves.push(expression.clone());
+                }
+                MoveId(id)
+            };
+            ids.push(role.moves.iter().map(id).collect::<Vec<_>>());
+        }
+        let mut inputs = vec![vec![NONE; moves.len()]; ids.len()];
+        for (role, ids) in ids.iter().enumerate() {
+            let first = network.first_move(RoleId(role as u8)) as u32;
+            for (at, id) in ids.iter().enumerate() {
+                inputs[role][id.0 as usize] = first + at as u32;
+            }
+        }
+        Self {
+            first_engine: Arc::new(Engine::new(Arc::clone(&network), evaluation)),
+            improved: OnceLock::new(),
+            initial: network.initial_state(),
+            keys: OnceLock::new(),
+            moves,
+            ids,
+            inputs,
+            find_move,
+            prover: Mutex::new(prover),
+            network,
+        }
+    }
+
+    /// By fact: its key.
+    pub(super) fn keys(&self) -> &[StateKey] {
+        self.keys.get_or_init(|| self.network.facts.iter().map(StateKey::of_fact).collect())
+    }
+
+    /// The fastest engine that there is by now.
+    #[inline]
+    pub(super) fn engine(&self) -> &Arc<Engine> {
+        match self.improved.get() {
+            Some(Some(engine)) => engine,
+            _ => &self.first_engine,
+        }
+    }
+
+    /// Whether nobody has looked for a faster engine.
+    pub(super) fn may_improve(&self) -> bool {
+        self.improved.get().is_none()
+    }
+
+    /// Looks for a faster engine, if nobody has: one for a smaller network that
+    /// says the same.
+    pub(super) fn improve(&self, cancel: &Cancel) {
+        self.improved.get_or_init(|| {
+            let reduction = reduce(&self.network, &ReductionEffort::default(), cancel)?;
+            let is_smaller = reduction.network.graph.n_ands() < self.network.graph.n_ands();
+            let engine = || {
+                let network = Arc::new(reduction.network);
+                let engine = Engine::new(network, Some(self.first_engine.evaluation()));
+                // Compiled here, so that nobody has to wait for it.
+                drop(engine.evaluator());
+                Arc::new(engine)
+            };
+            is_smaller.then(engine)
+        });
+    }
+
+    /// The words of the prover's state, if it is one.
+    pub(super) fn beyond<'s>(&self, state: &'s State) -> Option<&'s [u64]> {
+        let n_words = self.network.n_state_words();
+        (state.words.len() != n_words).then(|| &state.words[n_words + 1..])
+    }
+
+    /// A state of the prover as one of ours: longer than any of the network's.
+    pub(super) fn mark(&self, state: &State) -> State {
+        let mut words = vec![0; self.network.n_state_words() + 1];
+        words.extend_from_slice(&state.words);
+        State { words }
+    }
+
+    /// The expression as the network has it: names in the game's spelling, and
+    /// `p` for `(p)`.
+    pub(super) fn normal(&self, expression: &Expression) -> Option<Expression> {
+        let symbols = self.network.game.symbols();
+        let name = |name: &str| Some(Expression::atom(symbols.name(symbols.find(name)?)));
+        match expression {
+            Expression::Atom(atom) => name(atom),
+            Expression::List(items) => match items.as_slice() {
+                [Expression::Atom(atom)] => name(atom),
+                items => {
+                    let items = items.iter().map(|item| self.normal(item));
+                    Some(Expression::List(items.collect::<Option<_>>()?))
+                }
+            },
+        }
+    }
+}
