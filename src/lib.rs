@@ -30,4 +30,5 @@ pub mod run_folder;
 pub mod runner;
 pub mod schedule;
 pub mod serve;
+mod spare_time;
 pub mod spec;

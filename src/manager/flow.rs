@@ -26,6 +26,7 @@ use super::{Dialect, MatchSetup, PlayerConfig, Substitute, match_id};
 use crate::event::{Decision, EventKind, Readiness};
 use crate::protocol::{Message, MoveReading, News, Scrambler, read_move};
 use crate::schedule::TimeBudget;
+use crate::spare_time::SpareTime;
 
 /// Longest submitted text that is kept, in characters.
 const MAX_SUBMITTED: usize = 200;
@@ -174,6 +175,11 @@ impl<'a> Match<'a> {
         let setup = *setup;
         let mut replies: Vec<Reply> = Vec::with_capacity(seats.len());
         replies.resize_with(seats.len(), Reply::default);
+        // While players think, so may the reasoner that they share.
+        let longest = times.iter().filter_map(|time| time.start.time).max();
+        let _spare_time = longest
+            .filter(|_| seats.iter().any(|seat| matches!(seat, Seat::Thread(_))))
+            .and_then(|time| SpareTime::spend(&*bench.machine, Instant::now() + time));
         let seat_of = |role: usize| players::Seat {
             machine: bench.machine.fork(),
             role: role_id(role),

@@ -19,6 +19,7 @@ use tokio::sync::oneshot;
 use super::candidates::{Candidates, Told};
 use super::track::Track;
 use crate::protocol::News;
+use crate::spare_time::SpareTime;
 
 /// What a match's thread is told. A question is given up when its `cancel` is
 /// raised.
@@ -124,6 +125,7 @@ impl Follower {
         // player's thoughts, but not this: without it there is no match.
         machine.set_cancel(self.ended.clone());
         let initial = machine.initial_state().ok()?;
+        let spare_time = SpareTime::spend(&*machine, deadline);
         let knowledge = if hidden {
             Knowledge::Hidden(Candidates::new(role, initial))
         } else {
@@ -138,6 +140,7 @@ impl Follower {
             last_legal: Vec::new(),
             answered: None,
             machine,
+            _spare_time: spare_time,
         };
         course.find_legal();
         let seat = Seat {
@@ -163,6 +166,8 @@ enum Knowledge {
 
 struct Course {
     machine: Box<dyn StateMachine>,
+    /// Ends with the match at the latest.
+    _spare_time: Option<SpareTime>,
     player: Box<dyn Player>,
     role: RoleId,
     knowledge: Knowledge,

@@ -109,6 +109,15 @@ impl Engine {
         batch::expander(self.programs.whole())
     }
 
+    /// Compiles what [`evaluator`](Engine::evaluator) and
+    /// [`expander`](Engine::expander) would compile.
+    pub(super) fn compile(&self) {
+        drop(self.evaluator());
+        if self.together.is_some() {
+            drop(self.expander());
+        }
+    }
+
     /// Gates have any number of inputs; the conjunctions of the network, two.
     pub(super) fn statistics(&self) -> Vec<Statistic> {
         let Self { network, circuit, percepts, .. } = self;

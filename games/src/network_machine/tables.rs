@@ -1,6 +1,7 @@
 //! What all forks of a machine share: the names of states and moves, and what
 //! computes them.
 
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rustc_hash::FxHashMap;
@@ -13,13 +14,22 @@ use crate::{Expression, Prover, ReductionEffort, StateKey, reduce};
 /// No input.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// Somebody whose time was up may have been close to the end; but after so many
+/// attempts the time that there is does not suffice.
+const MAX_ATTEMPTS: u32 = 8;
+
 /// What all forks share.
 #[derive(Debug)]
 pub(super) struct Tables {
     pub(super) network: Arc<Network>,
     first_engine: Arc<Engine>,
-    /// A faster engine, or that none was found; once somebody looked for one.
+    /// How positions are to be computed, if that was said.
+    evaluation: Option<Evaluation>,
+    /// A faster engine, or that there is none; once that is known.
     improved: OnceLock<Option<Arc<Engine>>>,
+    /// Whether somebody is looking for one, and how often that was begun.
+    is_improving: AtomicBool,
+    n_attempts: AtomicU32,
     pub(super) initial: State,
     /// By fact: its key; made when keys are asked for.
     keys: OnceLock<Vec<StateKey>>,
@@ -62,7 +72,10 @@ impl Tables {
         }
         Self {
             first_engine: Arc::new(Engine::new(Arc::clone(&network), evaluation)),
+            evaluation,
             improved: OnceLock::new(),
+            is_improving: AtomicBool::new(false),
+            n_attempts: AtomicU32::new(0),
             initial: network.initial_state(),
             keys: OnceLock::new(),
             moves,
@@ -88,26 +101,36 @@ impl Tables {
         }
     }
 
-    /// Whether nobody has looked for a faster engine.
+    /// Whether [`improve`](Tables::improve) would do anything.
     pub(super) fn may_improve(&self) -> bool {
         self.improved.get().is_none()
+            && !self.is_improving.load(Ordering::Relaxed)
+            && self.n_attempts.load(Ordering::Relaxed) < MAX_ATTEMPTS
     }
 
-    /// Looks for a faster engine, if nobody has: one for a smaller network that
-    /// says the same.
+    /// Compiles what is needed later, and looks for a faster engine: one for a
+    /// smaller network that says the same.
     pub(super) fn improve(&self, cancel: &Cancel) {
-        self.improved.get_or_init(|| {
-            let reduction = reduce(&self.network, &ReductionEffort::default(), cancel)?;
-            let is_smaller = reduction.network.graph.n_ands() < self.network.graph.n_ands();
-            let engine = || {
-                let network = Arc::new(reduction.network);
-                let engine = Engine::new(network, Some(self.first_engine.evaluation()));
-                // Compiled here, so that nobody has to wait for it.
-                drop(engine.evaluator());
-                Arc::new(engine)
-            };
-            is_smaller.then(engine)
+        if !self.may_improve() || self.is_improving.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.n_attempts.fetch_add(1, Ordering::Relaxed);
+        let first = &self.first_engine;
+        first.compile();
+        let reduction = reduce(&self.network, &ReductionEffort::default(), cancel);
+        let n_ands = self.network.graph.n_ands();
+        let smaller = reduction.filter(|found| found.network.graph.n_ands() < n_ands);
+        let engine = smaller.map(|found| {
+            let engine = Engine::new(Arc::new(found.network), self.evaluation);
+            // Here, so that nobody has to wait for it.
+            engine.compile();
+            Arc::new(engine)
         });
+        if engine.is_some() || !cancel.is_cancelled() {
+            // Nobody else is here.
+            let _ = self.improved.set(engine);
+        }
+        self.is_improving.store(false, Ordering::Release);
     }
 
     /// The words of the prover's state, if it is one.

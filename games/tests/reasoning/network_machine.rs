@@ -15,6 +15,9 @@ use games::{Evaluation, NetworkMachine};
 
 use super::random::Random;
 
+/// Gates of networks that are made smaller while they are walked through.
+const MAX_IMPROVED: usize = 2_000;
+
 /// Walks and most steps of each.
 fn walks() -> (usize, usize) {
     let slow = std::env::var_os("RUN_SLOW_TESTS");
@@ -85,6 +88,9 @@ fn walk(game: &Arc<Game>, network: &Arc<Network>, evaluation: Evaluation) {
             seen: BTreeMap::new(),
         };
         for step in 0..n_steps {
+            if walk == 1 && step == 5 {
+                improve(&*pair.machine, network);
+            }
             pair.compare(step);
             let Some(joint_move) = pair.draw(&mut random) else { break };
             pair.compare_percepts(&joint_move, step);
@@ -109,6 +115,17 @@ fn walk(game: &Arc<Game>, network: &Arc<Network>, evaluation: Evaluation) {
             pair.compare(n_steps + 2);
             assert_eq!(pair.machine.initial_state().unwrap(), start);
         }
+    }
+}
+
+/// What time left over is for, where it does not take long: from then on a smaller
+/// network answers, if one was found.
+fn improve(machine: &dyn StateMachine, network: &Network) {
+    if network.graph.n_ands() <= MAX_IMPROVED
+        && let Some(work) = machine.spare_work()
+    {
+        work(&Cancel::new());
+        assert!(machine.spare_work().is_none(), "it was done");
     }
 }
 
