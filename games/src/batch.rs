@@ -41,12 +41,12 @@ pub use playouts::{Course, Goals, Limits, Playouts};
 pub use program::{Program, Size};
 
 pub(crate) use expansion::{Expander, expander, expansion_width};
+pub(crate) use random::SplitMix;
 pub(crate) use sheet::{price, sheet};
 
 use self::core::{Core, Slots};
 use self::lanes::{Lanes64, Lanes256, Lanes512};
-use crate::network::GoalValue;
-use crate::{Goal, GoalReading, RoleId, State};
+use crate::{GoalReading, RoleId, State};
 
 /// How many positions a batch has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -256,15 +256,7 @@ impl Batch {
                 if !has(self.core.goal(role, index), lane) {
                     continue;
                 }
-                let GoalValue::Integer(value) = value else {
-                    reading.unreadable = true;
-                    continue;
-                };
-                let goal = Goal::new(value.clamp(0, 100)).expect("clamped");
-                reading.clamped |= i64::from(goal.value()) != value;
-                if !reading.values.contains(&goal) {
-                    reading.values.push(goal);
-                }
+                value.read_into(&mut reading);
             }
             reading
         };

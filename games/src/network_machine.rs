@@ -26,6 +26,7 @@ use self::tables::{NONE, Tables};
 use crate::batch::Expander;
 use crate::children::{self, Children, Together, Wanted};
 use crate::network::{Evaluator, Network};
+use crate::playouts::{self, PlayoutEnds};
 use crate::state_machine::{
     Cancel, GoalReading, MoveId, ReasoningError, RoleId, SpareWork, State, StateMachine, Statistic,
 };
@@ -311,6 +312,25 @@ impl StateMachine for NetworkMachine {
             return children::one_by_one(self, state, joint_moves, wanted, children);
         }
         Ok(())
+    }
+
+    fn playouts(
+        &mut self,
+        starts: &[State],
+        max_length: u32,
+        seed: u64,
+        go_on: &mut dyn FnMut(u64) -> bool,
+        playouts: &mut PlayoutEnds,
+    ) -> Result<(), ReasoningError> {
+        self.keep_up();
+        let n_words = self.tables.network.n_state_words();
+        match self.engine.lock_step_program() {
+            Some(program) if starts.iter().all(|start| start.words.len() == n_words) => {
+                playouts::in_lock_step(program, starts, max_length, seed, go_on, playouts);
+                Ok(())
+            }
+            _ => playouts::one_by_one(self, starts, max_length, seed, go_on, playouts),
+        }
     }
 
     fn percepts(

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use smallvec::SmallVec;
 
 use crate::children::{self, Children, Together, Wanted};
+use crate::playouts::{self, PlayoutEnds};
 use crate::{Expression, Game, StateKey};
 
 /// A seat of a game: index into [`Game::roles`], in statement order.
@@ -277,6 +278,28 @@ pub trait StateMachine: Send {
         children: &mut Children,
     ) -> Result<(), ReasoningError> {
         children::one_by_one(self, state, joint_moves, wanted, children)
+    }
+
+    /// Plays from each of `starts` to the end, each role's move chosen uniformly
+    /// among its legal ones, and puts what came of it into `playouts`. A playout is
+    /// given up after `max_length` steps. All choices follow from the seed, for
+    /// machines with the same [`reasoner`](StateMachine::reasoner).
+    ///
+    /// `go_on` is told the number of states entered so far, again and again; when it
+    /// says no, playouts that have not ended are abandoned. Those that ended before
+    /// then favour short ones, where playouts run side by side.
+    ///
+    /// # Errors
+    /// As those of the questions about one state.
+    fn playouts(
+        &mut self,
+        starts: &[State],
+        max_length: u32,
+        seed: u64,
+        go_on: &mut dyn FnMut(u64) -> bool,
+        playouts: &mut PlayoutEnds,
+    ) -> Result<(), ReasoningError> {
+        playouts::one_by_one(self, starts, max_length, seed, go_on, playouts)
     }
 
     /// What `role` perceives of the step from `state` under `joint_move`: the

@@ -17,6 +17,7 @@ mod reasoning {
     mod large;
     mod network_machine;
     mod perft;
+    mod playouts;
     mod playthroughs;
     mod random;
     mod reduction;

@@ -9,6 +9,7 @@ mod alpha_beta;
 mod compulsive_deliberation;
 mod legal;
 mod minimax;
+mod monte_carlo;
 pub mod options;
 pub mod plan;
 pub mod player;

@@ -1,7 +1,9 @@
 //! The table of built-in players. A new player is one file and one line here.
 
 use crate::{OptionError, Options, Player};
-use crate::{alpha_beta, compulsive_deliberation, legal, minimax, random, sequential_planner};
+use crate::{
+    alpha_beta, compulsive_deliberation, legal, minimax, monte_carlo, random, sequential_planner,
+};
 
 /// The type and the meaning of one option.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +49,7 @@ const KINDS: &[Kind] = &[
     sequential_planner::KIND,
     minimax::KIND,
     alpha_beta::KIND,
+    monte_carlo::KIND,
 ];
 
 /// Other names that [`find`] understands, with the name in the table.

@@ -133,7 +133,7 @@ fn an_unknown_kind_of_player() {
         "games = [\"nim\"]\n[[players]]\nkind = \"grandmaster\"\n",
         2,
         expect![[r#"
-        error: spec.toml:3: unknown player kind `grandmaster`; there are legal, random, compulsive_deliberation, sequential_planner, minimax, alpha_beta
+        error: spec.toml:3: unknown player kind `grandmaster`; there are legal, random, compulsive_deliberation, sequential_planner, minimax, alpha_beta, monte_carlo
     "#]],
     );
 }
@@ -407,7 +407,7 @@ fn a_word_that_is_no_player() {
         &["play", "tic_tac_toe", "random", "grandmaster"],
         2,
         expect![[r#"
-        error: player `grandmaster`: unknown player kind `grandmaster`; there are legal, random, compulsive_deliberation, sequential_planner, minimax, alpha_beta
+        error: player `grandmaster`: unknown player kind `grandmaster`; there are legal, random, compulsive_deliberation, sequential_planner, minimax, alpha_beta, monte_carlo
     "#]],
     );
     check(

@@ -15,11 +15,11 @@ pub(crate) struct Random<L> {
 impl<L: Lanes> Random<L> {
     /// A generator. Different streams of one seed are independent.
     pub(crate) fn new(seed: u64, stream: u64) -> Self {
-        let mut mixer = seed ^ stream.wrapping_mul(0xD1B5_4A32_D192_ED03);
+        let mut mixer = SplitMix::new(seed ^ stream.wrapping_mul(0xD1B5_4A32_D192_ED03));
         let mut state = [L::NONE; 4];
         for block in &mut state {
             for word in block.words_mut() {
-                *word = split_mix(&mut mixer);
+                *word = mixer.next();
             }
         }
         Self { state }
@@ -32,13 +32,30 @@ impl<L: Lanes> Random<L> {
     }
 }
 
-/// The next number of Steele, Lea and Flood's generator.
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
+/// The generator of Steele, Lea and Flood ("Fast splittable pseudorandom number
+/// generators", OOPSLA 2014).
+#[derive(Clone, Debug)]
+pub(crate) struct SplitMix(u64);
+
+impl SplitMix {
+    /// A generator.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`. Some come more often than others by `n` in 2^64.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        ((u128::from(self.next()) * n as u128) >> 64) as usize
+    }
 }
 
 #[cfg(test)]

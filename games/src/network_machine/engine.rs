@@ -7,7 +7,7 @@ use super::cone::Cone;
 use super::differential::{Circuit, Differential};
 use super::split::Split;
 use super::turns::{Kinds, Programs};
-use crate::batch::{self, Expander};
+use crate::batch::{self, Expander, Program};
 use crate::children::Together;
 use crate::network::{Evaluator, Lit, Network};
 use crate::state_machine::{Statistic, StatisticValue};
@@ -34,6 +34,9 @@ impl Evaluation {
 /// Children are computed together where the network has no more gates of two
 /// operands. To compile more takes longer than a player may have time for.
 const MAX_EXPANDED: usize = 20_000;
+
+/// Playouts run in lock step where the network has no more gates.
+const MAX_LOCK_STEP: usize = 100_000;
 
 /// A network and how it is computed.
 #[derive(Debug)]
@@ -107,6 +110,12 @@ impl Engine {
     /// What computes children together.
     pub(super) fn expander(&self) -> Box<dyn Expander> {
         batch::expander(self.programs.whole())
+    }
+
+    /// What playouts run in lock step, if the network is not too large for it to be
+    /// compiled when it is first needed.
+    pub(super) fn lock_step_program(&self) -> Option<&Arc<Program>> {
+        (self.network.graph.n_ands() <= MAX_LOCK_STEP).then(|| self.programs.whole())
     }
 
     /// Compiles what [`evaluator`](Engine::evaluator) and

@@ -211,15 +211,16 @@ fn random_play_has_its_known_shares() {
     }
 }
 
-/// In puzzles all methods agree on the score that can be had.
+/// In puzzles all methods that look at everything agree on the score that can be
+/// had.
 #[test]
 fn all_methods_agree_on_puzzles() {
     for game in ["buttons_and_lights", "hanoi_small", "eight_puzzle_seed", "eight_puzzle_course"] {
         let mut machine = machine(game);
-        let goals: Vec<u8> = kinds()
+        let exact = ["compulsive_deliberation", "sequential_planner", "minimax", "alpha_beta"];
+        let goals: Vec<u8> = exact
             .iter()
-            .filter(|kind| !kind.instant)
-            .map(|kind| play(machine.as_mut(), &mut [player(kind.name, [])], 1).goals[0])
+            .map(|kind| play(machine.as_mut(), &mut [player(kind, [])], 1).goals[0])
             .collect();
         assert!(goals.iter().all(|&goal| goal == goals[0]), "{game}: {goals:?}");
     }

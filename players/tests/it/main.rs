@@ -7,6 +7,7 @@ mod arena;
 mod clocks;
 mod eight_puzzle;
 mod every_player;
+mod monte_carlo;
 mod planning;
 mod textbook;
 mod together;
