@@ -29,7 +29,7 @@ use crate::{Expression, Game, GoalReading, RoleId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GoalValue {
     /// An integer as written; goals outside 0..=100 are clamped by those who
-    /// read them ([`GoalReading`](crate::GoalReading)).
+    /// read them ([`GoalReading`]).
     Integer(i64),
     /// Anything else.
     Unreadable,

@@ -128,9 +128,14 @@ pub(crate) fn in_lock_step(
             length += 1;
         }
         // Terminal lanes are as they were when they ended.
-        let lanes: Vec<usize> = scored.iter().map(|&(lane, _)| lane).collect();
-        for ((lane, length), goals) in scored.into_iter().zip(batch.goals(&lanes)) {
-            ends[lane] = Some(PlayoutEnd { length, goals: goals.into() });
+        if !scored.is_empty() {
+            let lanes: Vec<usize> = scored.iter().map(|&(lane, _)| lane).collect();
+            for ((lane, length), goals) in scored.into_iter().zip(batch.goals(&lanes)) {
+                ends[lane] = Some(PlayoutEnd { length, goals: goals.into() });
+            }
+        }
+        if running.iter().any(|&lanes| lanes != 0) {
+            return;
         }
     }
 }
