@@ -115,7 +115,7 @@ pub struct RunFolder {
     pub path: PathBuf,
     /// Appends to its journal; holds the lock.
     pub writer: JournalWriter,
-    /// What the journal holds already, by job id.
+    /// What the journal holds already of jobs that are not done, by job id.
     pub attempts: HashMap<String, JobState>,
     /// Numbers of the jobs that are done, ascending; of a course, those of its
     /// rounds that are known.
@@ -188,7 +188,10 @@ pub fn open<'a>(
     let done = done(jobs, &recovered.jobs, &outcomes);
     // Whichever pass came first has cut it off.
     let torn = if recovered.torn.is_some() { recovered.torn } else { torn };
-    let attempts = recovered.jobs;
+    let mut attempts = recovered.jobs;
+    // Who is done is not played again; of a long run that is nearly all.
+    attempts.retain(|_, state| !state.done);
+    attempts.shrink_to_fit();
     Ok(RunFolder { path: path.to_owned(), writer, attempts, done, elsewhere, outcomes, torn })
 }
 

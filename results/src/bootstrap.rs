@@ -18,7 +18,7 @@ use rand_pcg::Pcg64Mcg;
 /// 500 groups is itself known to 3 % (1 / sqrt(2 * 500)). Groups of consecutive
 /// blocks would not do: the schedule balances opponents within a lap, so that
 /// they would differ less than blocks do.
-const MAX_CLUSTERS: usize = 500;
+pub(crate) const MAX_CLUSTERS: usize = 500;
 /// Draws after which a mean counts as undefined because some resample has no
 /// match to take it of.
 const MAX_REDRAWS: u32 = 100;

@@ -160,7 +160,11 @@ pub enum ComparisonError {
 /// # Errors
 /// If a journal cannot be read or is empty, or the runs have nothing in common.
 pub fn compare(runs: [&Path; 2], bootstrap: &Bootstrap) -> Result<Comparison, ComparisonError> {
-    let mut sides = [Side::read(runs[0])?, Side::read(runs[1])?];
+    let [first, second] = std::thread::scope(|scope| {
+        let readers = runs.map(|run| scope.spawn(|| Side::read(run)));
+        readers.map(|reader| reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    let mut sides = [first?, second?];
     for (side, run) in sides.iter().zip(runs) {
         if side.n_matches == 0 {
             return Err(ComparisonError::Empty { run: run.to_owned() });

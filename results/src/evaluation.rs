@@ -72,10 +72,8 @@ pub fn evaluate(
     n_replays: usize,
 ) -> Result<Evaluation, StandingsError> {
     let journal = run.join(files::JOURNAL);
-    let mut evidence = Evidence::read(&journal)?;
-    let seats = evidence.seats.clone();
-    let standings = standings::compute(&journal, &mut evidence, bootstrap)?;
-    evidence.seats = seats;
+    let evidence = Evidence::read(&journal, true)?;
+    let standings = standings::compute(&journal, &evidence, bootstrap)?;
     let players: Vec<Arc<str>> =
         standings.players.iter().map(|row| row.player.as_str().into()).collect();
     let order: Vec<usize> = (players.iter())
@@ -86,7 +84,7 @@ pub fn evaluate(
     let timings = evidence.header.timings;
     let (ranks, ratings) = ratings::ratings(&matches, &players, bootstrap);
     let mut worth = worth_replaying::worth_replaying(&matches, &players, n_replays);
-    worth_replaying::read(&mut worth, &journal, &mut evidence.entries)?;
+    worth_replaying::read(&mut worth, &evidence.index)?;
     Ok(Evaluation {
         ranks,
         ratings,

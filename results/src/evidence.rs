@@ -1,10 +1,12 @@
-//! What standings need of a journal: one pass over it, into columns.
+//! What standings need of a journal: one pass over the records that count, in the
+//! order of the schedule.
 //!
-//! Moves are not kept, and not even copied out of the line: a run of a million
-//! matches takes some 60 megabytes.
+//! Moves are not even copied out of the line. What is kept grows with players,
+//! games and clocks and not with matches, unless the seats are asked for: those
+//! of a million matches take some 90 megabytes.
 
 use std::borrow::{Borrow, Cow};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::hash::Hash;
 use std::path::Path;
@@ -12,16 +14,13 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::histogram::Histogram;
-use crate::index::{IndexEntry, hash_of_id, superseded};
+use crate::index::Index;
 use crate::journal::{Journal, JournalError, Torn};
 use crate::lean::LeanSeat;
-use crate::record::{Budget, Ending, FaultKind, GoalFlag, Header, MatchRecord, OddsRecord};
+use crate::record::{Budget, Ending, FaultKind, GoalFlag, Header, OddsRecord};
+use crate::tally::{Places, Tally};
 
-/// Bytes of a journal for which another thread is worth its while.
-const BYTES_PER_THREAD: u64 = 4 << 20;
-
-/// The columns. Names are numbered in their order, so that nothing depends on
-/// the order of the journal.
+/// What was found. Names are numbered in their order.
 #[derive(Debug)]
 pub(crate) struct Evidence {
     pub(crate) header: Header,
@@ -38,20 +37,23 @@ pub(crate) struct Evidence {
     pub(crate) players: Vec<String>,
     /// Names of the roles, by game.
     pub(crate) roles: Vec<Vec<String>>,
+    /// What was won, block by block.
+    pub(crate) tally: Tally,
+    /// Empty unless it was asked for.
     pub(crate) seats: Seats,
     /// By player.
     pub(crate) conduct: Vec<Conduct>,
     /// By game: what matches took, scored or not.
     pub(crate) overhead: Vec<Overhead>,
     /// Faults of scored matches, in the order of [`FaultKind::ALL`], by match
-    /// number and role.
+    /// number and role; empty like the seats.
     pub(crate) faulted: BTreeMap<(u32, u32), [u32; 6]>,
     /// Number of matches that scored nobody, by game, ending and reason.
     pub(crate) unscored: BTreeMap<(String, &'static str, String), u64>,
     /// Number of odd goals, by game.
     pub(crate) goal_flags: BTreeMap<(String, GoalFlag), u64>,
-    /// Where the records that count are in the journal, in no order.
-    pub(crate) entries: Vec<IndexEntry>,
+    /// Where the records that count are in the journal.
+    pub(crate) index: Index,
 }
 
 /// A row for each player in each match that was scored.
@@ -65,7 +67,7 @@ pub(crate) struct Seats {
     pub(crate) block: Vec<u64>,
     pub(crate) role: Vec<u32>,
     pub(crate) reward: Vec<u32>,
-    /// Numbers the matches in the order in which they were written.
+    /// Numbers the matches in the order of the schedule.
     pub(crate) match_number: Vec<u32>,
     /// The match's place in the schedule.
     pub(crate) job: Vec<u64>,
@@ -148,95 +150,60 @@ impl Overhead {
 }
 
 impl Evidence {
-    /// Reads the journal at `path`. What is whole of a half-written journal
-    /// counts.
+    /// Reads the journal at `path`, and keeps the seats if `keep_seats`. What is
+    /// whole of a half-written journal counts.
     ///
     /// # Errors
     /// If it cannot be read or is damaged.
-    pub(crate) fn read(path: &Path) -> Result<Self, JournalError> {
-        let length = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-        let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-        let threads = threads.min(length / BYTES_PER_THREAD).max(1);
-        match Self::read_with(path, threads) {
-            // One reader that begins at the beginning knows the line's number.
-            Err(JournalError::Damaged { .. } | JournalError::LineTooLong { .. }) if threads > 1 => {
-                Self::read_with(path, 1)
-            }
-            read => read,
-        }
+    pub(crate) fn read(path: &Path, keep_seats: bool) -> Result<Self, JournalError> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Self::read_by(threads, path, keep_seats)
     }
 
-    fn read_with(path: &Path, threads: u64) -> Result<Self, JournalError> {
-        let mut evidence = gather(path, threads, &HashSet::new())?;
-        let superseded = superseded(&mut evidence.entries);
-        if !superseded.is_empty() {
-            // Few runs have attempts that do not count; those are read again
-            // without them.
-            evidence = gather(path, threads, &superseded.into_iter().collect())?;
-        }
-        Ok(evidence)
-    }
-}
-
-/// Reads a journal, without the records that begin at an offset in `skip`.
-fn gather(path: &Path, threads: u64, skip: &HashSet<u64>) -> Result<Evidence, JournalError> {
-    let journal = Journal::open(path)?;
-    let header = journal.header().clone();
-    let sections = journal.divided(threads)?;
-    let parts: Vec<Result<Part, JournalError>> = std::thread::scope(|scope| {
-        let spawn = |section| scope.spawn(|| Part::read(section, skip));
-        let parts: Vec<_> = sections.into_iter().map(spawn).collect();
-        let parts = parts
-            .into_iter()
-            .map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        parts.collect()
-    });
-    let mut parts = parts.into_iter();
-    let mut whole = parts.next().expect("a journal has at least one part")?;
-    for part in parts {
-        let part = part?;
-        if whole.torn.is_some() && !part.entries.is_empty() {
-            // A broken line at the end of a part has records after it.
-            let source = serde::de::Error::custom("broken line");
-            return Err(JournalError::Damaged { path: path.into(), line: 0, source });
-        }
-        whole.gathering.merge(part.gathering);
-        whole.entries.extend(part.entries);
-        whole.torn = whole.torn.and(part.torn);
-    }
-    Ok(whole.gathering.finish(header, whole.torn, whole.entries))
-}
-
-/// What one thread has read.
-struct Part {
-    gathering: Gathering,
-    entries: Vec<IndexEntry>,
-    torn: Torn,
-}
-
-impl Part {
-    fn read(mut section: Journal, skip: &HashSet<u64>) -> Result<Self, JournalError> {
-        let mut gathering = Gathering::default();
-        let mut entries = vec![];
-        // The line is read and forgotten at once, hence the work within.
-        while let Some((offset, (job, job_id, done))) =
-            section.next_with(|line, offset, near_end| {
-                if near_end {
-                    // What resuming would cut off does not count either.
-                    serde_json::from_slice::<MatchRecord>(line)?;
+    fn read_by(threads: usize, path: &Path, keep_seats: bool) -> Result<Self, JournalError> {
+        let journal = Journal::open(path)?;
+        let header = journal.header().clone();
+        let index = journal.index()?;
+        let mut whole = Gathering::default();
+        let mut kept = Seats::default();
+        let mut faulted = BTreeMap::new();
+        let mut tally = Tally::default();
+        index.render_by(
+            threads,
+            |records| {
+                let mut part = Gathering::default();
+                while let Some(read) = records.next_with(|line| {
+                    part.add(&serde_json::from_slice(line)?);
+                    Ok(())
+                }) {
+                    read?;
                 }
-                let record: LeanMatch<'_> = serde_json::from_slice(line)?;
-                if !skip.contains(&offset) {
-                    gathering.add(&record);
+                Ok::<_, JournalError>(part)
+            },
+            |part| {
+                whole.merge(part);
+                let begun = whole.seats.block.last().copied();
+                // More of the block at the end may be in the next part.
+                let n_whole = whole.seats.block.partition_point(|block| Some(*block) != begun);
+                let rest = whole.seats.split_off(n_whole);
+                tally.add(&whole.seats, &whole.faulted);
+                let seats = std::mem::replace(&mut whole.seats, rest);
+                let still = whole.seats.match_number.first().map_or(u32::MAX, |number| *number);
+                let rest = whole.faulted.split_off(&(still, 0));
+                let mut faults = std::mem::replace(&mut whole.faulted, rest);
+                if keep_seats {
+                    kept.append(seats);
+                    faulted.append(&mut faults);
                 }
-                Ok((record.job, hash_of_id(&record.job_id), record.ending.is_done()))
-            })?
-        {
-            if !skip.contains(&offset) {
-                entries.push(IndexEntry { job, job_id, offset, done });
-            }
+                Ok(())
+            },
+        )?;
+        tally.add(&whole.seats, &whole.faulted);
+        if keep_seats {
+            kept.append(std::mem::take(&mut whole.seats));
+            faulted.append(&mut whole.faulted);
         }
-        Ok(Self { gathering, entries, torn: section.torn() })
+        Ok(whole.finish(header, index, tally, kept, faulted))
     }
 }
 
@@ -244,8 +211,6 @@ impl Part {
 #[derive(Deserialize)]
 struct LeanMatch<'a> {
     job: u64,
-    #[serde(borrow)]
-    job_id: Cow<'a, str>,
     block: u64,
     #[serde(borrow)]
     game: Cow<'a, str>,
@@ -414,7 +379,7 @@ impl Gathering {
         renumber(&mut seats.own_clock, &own_clocks);
         let n_matches = self.n_matches as u32;
         seats.match_number.iter_mut().for_each(|number| *number += n_matches);
-        self.seats.append(&mut seats);
+        self.seats.append(seats);
         let faulted = other.faulted.into_iter();
         self.faulted
             .extend(faulted.map(|((number, role), faults)| ((number + n_matches, role), faults)));
@@ -428,19 +393,31 @@ impl Gathering {
         }
     }
 
-    fn finish(self, header: Header, torn: Torn, entries: Vec<IndexEntry>) -> Evidence {
+    /// `tally`, `seats` and `faulted` are what was taken out on the way.
+    fn finish(
+        self,
+        header: Header,
+        index: Index,
+        mut tally: Tally,
+        mut seats: Seats,
+        faulted: BTreeMap<(u32, u32), [u32; 6]>,
+    ) -> Evidence {
         let (games, game_places) = sorted(self.games);
         let (players, player_places) = sorted(self.players);
         let (clocks, clock_places) = sorted(self.clocks);
         let (own_clocks, own_clock_places) = sorted(self.own_clocks);
-        let mut seats = self.seats;
         renumber(&mut seats.game, &game_places);
         renumber(&mut seats.player, &player_places);
         renumber(&mut seats.clock, &clock_places);
         renumber(&mut seats.own_clock, &own_clock_places);
+        tally.renumber(Places {
+            players: &player_places,
+            games: &game_places,
+            clocks: &clock_places,
+        });
         Evidence {
             header,
-            torn,
+            torn: index.torn,
             n_matches: self.n_matches,
             n_scored: self.n_scored,
             games,
@@ -448,13 +425,14 @@ impl Gathering {
             own_clocks,
             players,
             roles: permuted(self.roles, &game_places),
+            tally,
             seats,
             conduct: permuted(self.conduct, &player_places),
             overhead: permuted(self.overhead, &game_places),
-            faulted: self.faulted,
+            faulted,
             unscored: self.unscored,
             goal_flags: self.goal_flags,
-            entries,
+            index,
         }
     }
 }
@@ -472,7 +450,11 @@ fn permuted<T>(values: Vec<T>, places: &[u32]) -> Vec<T> {
 }
 
 impl Seats {
-    fn append(&mut self, other: &mut Self) {
+    fn append(&mut self, mut other: Self) {
+        if self.game.is_empty() {
+            *self = other;
+            return;
+        }
         self.game.append(&mut other.game);
         self.clock.append(&mut other.clock);
         self.own_clock.append(&mut other.own_clock);
@@ -482,6 +464,21 @@ impl Seats {
         self.reward.append(&mut other.reward);
         self.match_number.append(&mut other.match_number);
         self.job.append(&mut other.job);
+    }
+
+    /// Takes away the rows from `at` on.
+    fn split_off(&mut self, at: usize) -> Self {
+        Self {
+            game: self.game.split_off(at),
+            clock: self.clock.split_off(at),
+            own_clock: self.own_clock.split_off(at),
+            player: self.player.split_off(at),
+            block: self.block.split_off(at),
+            role: self.role.split_off(at),
+            reward: self.reward.split_off(at),
+            match_number: self.match_number.split_off(at),
+            job: self.job.split_off(at),
+        }
     }
 }
 
@@ -525,32 +522,47 @@ mod tests {
 
     #[test]
     fn any_number_of_threads_gathers_the_same() {
-        let mut records: Vec<MatchRecord> = sample::records();
-        records.push(sample::record_with_chance(36, "delta", 70));
+        // Some parts of the index, with attempts that do not count.
+        let few = sample::records();
+        let mut records: Vec<MatchRecord> = (0..120)
+            .flat_map(|copy| few.iter().map(move |record| (copy, record)))
+            .map(|(copy, record)| MatchRecord {
+                job: record.job + copy * few.len() as u64,
+                block: record.block + copy * 100,
+                job_id: format!("{copy} {}", record.job_id),
+                ..record.clone()
+            })
+            .collect();
+        records.push(sample::record_with_chance(20_000, "delta", 70));
         records.push(MatchRecord { attempt: 2, ..records[20].clone() });
-        let torn = ["", "{\"job\":", "\n\n", &"\0\n".repeat(20_000), &"\0".repeat(50_000)];
-        for end in torn {
+        for end in ["", &"\0\n".repeat(20_000)] {
             let run = sample::run(true, &records);
             let path = run.path().join(files::JOURNAL);
             let text = std::fs::read_to_string(&path).unwrap();
             std::fs::write(&path, text + end).unwrap();
-            let alone = Evidence::read_with(&path, 1).unwrap();
-            assert_eq!((alone.torn.bytes, alone.n_matches), (end.len() as u64, 37));
-            let alone = format!("{alone:?}");
-            for threads in 2..9 {
-                let together = Evidence::read_with(&path, threads).unwrap();
-                assert!(format!("{together:?}") == alone, "{threads} threads, {} more", end.len());
+            let alone = Evidence::read_by(1, &path, true).unwrap();
+            let found = (alone.torn.bytes, alone.n_matches, alone.seats.job.len() as u64);
+            assert_eq!(found.0, end.len() as u64);
+            assert_eq!(found.1, 120 * 36 + 1);
+            assert!(alone.seats.job.is_sorted());
+            let told = format!("{alone:?}");
+            for threads in [2, 3, 8] {
+                let together = Evidence::read_by(threads, &path, true).unwrap();
+                assert!(format!("{together:?}") == told, "{threads} threads, {} more", end.len());
             }
+            let lean = Evidence::read_by(2, &path, false).unwrap();
+            assert!(lean.seats.job.is_empty() && lean.faulted.is_empty());
+            assert_eq!(format!("{:?}", lean.tally), format!("{:?}", alone.tally));
         }
         for records in [&records[..0], &records[..1]] {
             let run = sample::run(true, records);
-            let evidence = Evidence::read_with(&run.path().join(files::JOURNAL), 3).unwrap();
+            let evidence = Evidence::read_by(3, &run.path().join(files::JOURNAL), true).unwrap();
             assert_eq!(evidence.n_matches, records.len() as u64);
         }
     }
 
     #[test]
-    fn damage_is_found_by_any_number_of_threads() {
+    fn damage_is_found_and_its_line_is_named() {
         let run = sample::run(true, &sample::records());
         let path = run.path().join(files::JOURNAL);
         let text = std::fs::read_to_string(&path).unwrap();
@@ -558,12 +570,9 @@ mod tests {
             let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
             lines[line] = lines[line].replace("\"job\"", "job\"");
             std::fs::write(&path, lines.join("\n") + "\n").unwrap();
-            for threads in 1..40 {
-                let error = Evidence::read_with(&path, threads).unwrap_err();
-                assert!(matches!(error, JournalError::Damaged { .. }), "{threads} {error}");
-                let place = format!("line {} ", line + 1);
-                assert!(threads > 1 || error.to_string().contains(&place), "{error}");
-            }
+            let error = Evidence::read(&path, false).unwrap_err();
+            assert!(matches!(error, JournalError::Damaged { .. }), "{error}");
+            assert!(error.to_string().contains(&format!("line {} ", line + 1)), "{error}");
         }
     }
 

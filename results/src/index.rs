@@ -1,6 +1,8 @@
 //! Where the records of a journal are that count: read in the order of the
 //! schedule, by parts, on all cores, without holding them in memory.
 
+mod sorted;
+
 use std::fs::File;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io::{BufRead, BufReader};
@@ -8,25 +10,35 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 
-use crate::journal::{JournalError, READ_BUFFER, line_number, read_error};
+use crate::journal::{JournalError, READ_BUFFER, Torn, line_number, read_error};
 use crate::record::MatchRecord;
+pub(crate) use sorted::{Sorted, Sorter};
 
-/// Where the records are that count, in the order of the schedule: 32 bytes a
-/// match, so that the journal of a long run need not fit into memory.
+/// Where the records are that count, in the order of the schedule. A fixed number
+/// of entries is in memory, however long the run was.
 #[derive(Debug)]
 pub(crate) struct Index {
-    entries: Vec<IndexEntry>,
+    entries: Sorted,
     path: PathBuf,
+    /// What is no record at the journal's end.
+    pub(crate) torn: Torn,
 }
 
-/// Where a record is, and what decides whether it counts.
-#[derive(Debug)]
+/// Where a record is, and what decides whether it counts. Ordered by the schedule,
+/// and attempts at a job by how much they count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct IndexEntry {
     pub(crate) job: u64,
     /// [`hash_of_id`] of the job's id.
     pub(crate) job_id: u64,
-    pub(crate) offset: u64,
     pub(crate) done: bool,
+    pub(crate) offset: u64,
+}
+
+impl IndexEntry {
+    fn same_job(&self, other: &Self) -> bool {
+        (self.job, self.job_id) == (other.job, other.job_id)
+    }
 }
 
 /// Stands for a job's id where many are held at once.
@@ -38,10 +50,10 @@ pub(crate) fn hash_of_id(job_id: &str) -> u64 {
 /// there is a better attempt at the same job, and returns their offsets.
 pub(crate) fn superseded(entries: &mut Vec<IndexEntry>) -> Vec<u64> {
     let mut offsets = vec![];
-    entries.sort_unstable_by_key(|entry| (entry.job, entry.job_id, entry.done, entry.offset));
+    entries.sort_unstable();
     // Of equal jobs the last stays: `dedup_by` keeps the first, hence the swap.
     entries.dedup_by(|later, kept| {
-        let same = later.job == kept.job && later.job_id == kept.job_id;
+        let same = later.same_job(kept);
         if same {
             std::mem::swap(later, kept);
             offsets.push(later.offset);
@@ -52,17 +64,54 @@ pub(crate) fn superseded(entries: &mut Vec<IndexEntry>) -> Vec<u64> {
 }
 
 /// Matches rendered at once.
-const PART: usize = 2048;
+const PART: u64 = 2048;
 
 impl Index {
     /// An index of the journal at `path`.
-    pub(crate) fn new(entries: Vec<IndexEntry>, path: PathBuf) -> Self {
-        Self { entries, path }
+    pub(crate) fn new(entries: Sorted, path: PathBuf, torn: Torn) -> Self {
+        Self { entries, path, torn }
     }
 
     /// All records that count, one after the other.
-    pub(crate) fn records(&self) -> Result<Records<'_>, JournalError> {
-        Records::new(&self.path, &self.entries)
+    pub(crate) fn records(&self) -> impl Iterator<Item = Result<MatchRecord, JournalError>> {
+        (0..self.n_parts()).flat_map(|part| {
+            let (records, failed) = match self.part(part) {
+                Ok(records) => (Some(records), None),
+                Err(error) => (None, Some(Err(error))),
+            };
+            failed.into_iter().chain(records.into_iter().flatten())
+        })
+    }
+
+    /// The records that count of jobs that are wanted, in the order of the schedule.
+    pub(crate) fn records_of(
+        &self,
+        wanted: impl Fn(u64) -> bool,
+    ) -> Result<Vec<MatchRecord>, JournalError> {
+        let mut found = vec![];
+        for part in 0..self.n_parts() {
+            let mut entries = self.entries_of(part)?;
+            entries.retain(|entry| wanted(entry.job));
+            if !entries.is_empty() {
+                for record in Records::new(&self.path, entries)? {
+                    found.push(record?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn n_parts(&self) -> u64 {
+        self.entries.len().div_ceil(PART)
+    }
+
+    fn entries_of(&self, part: u64) -> Result<Vec<IndexEntry>, JournalError> {
+        let end = self.entries.len().min((part + 1) * PART);
+        self.entries.range(part * PART..end).map_err(|source| read_error(&self.path, source))
+    }
+
+    fn part(&self, part: u64) -> Result<Records<'_>, JournalError> {
+        Records::new(&self.path, self.entries_of(part)?)
     }
 
     /// Renders all records that count, a part of them at a time and on all cores,
@@ -70,10 +119,21 @@ impl Index {
     pub(crate) fn render<T: Send, E: From<JournalError> + Send>(
         &self,
         render: impl Fn(&mut Records<'_>) -> Result<T, E> + Sync,
+        take: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let n_threads = thread::available_parallelism().map_or(1, usize::from);
+        self.render_by(n_threads, render, take)
+    }
+
+    /// [`Self::render`] on so many threads.
+    pub(crate) fn render_by<T: Send, E: From<JournalError> + Send>(
+        &self,
+        n_threads: usize,
+        render: impl Fn(&mut Records<'_>) -> Result<T, E> + Sync,
         mut take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
-        let n_parts = self.entries.len().div_ceil(PART);
-        let n_threads = thread::available_parallelism().map_or(1, usize::from).min(n_parts);
+        let n_parts = self.n_parts();
+        let n_threads = (n_threads as u64).min(n_parts) as usize;
         thread::scope(|scope| {
             let mut rendered = Vec::with_capacity(n_threads);
             for first in 0..n_threads {
@@ -81,8 +141,9 @@ impl Index {
                 let (sender, receiver) = mpsc::sync_channel(1);
                 let render = &render;
                 scope.spawn(move || {
-                    for entries in self.entries.chunks(PART).skip(first).step_by(n_threads) {
-                        let part = Records::new(&self.path, entries)
+                    for part in (first as u64..n_parts).step_by(n_threads) {
+                        let part = self
+                            .part(part)
                             .map_err(E::from)
                             .and_then(|mut records| render(&mut records));
                         let failed = part.is_err();
@@ -94,7 +155,7 @@ impl Index {
                 rendered.push(receiver);
             }
             for part in 0..n_parts {
-                let part = rendered[part % n_threads].recv();
+                let part = rendered[part as usize % n_threads].recv();
                 take(part.expect("a thread sends all its parts, or the error that ends it")?)?;
             }
             Ok(())
@@ -106,19 +167,34 @@ impl Index {
 pub(crate) struct Records<'a> {
     path: &'a Path,
     reader: BufReader<File>,
-    entries: std::slice::Iter<'a, IndexEntry>,
+    entries: std::vec::IntoIter<IndexEntry>,
     position: u64,
     line: Vec<u8>,
 }
 
 impl<'a> Records<'a> {
-    fn new(path: &'a Path, entries: &'a [IndexEntry]) -> Result<Self, JournalError> {
+    fn new(path: &'a Path, entries: Vec<IndexEntry>) -> Result<Self, JournalError> {
         let file = File::open(path).map_err(|source| read_error(path, source))?;
         let reader = BufReader::with_capacity(READ_BUFFER, file);
-        Ok(Self { path, reader, entries: entries.iter(), position: 0, line: vec![] })
+        Ok(Self { path, reader, entries: entries.into_iter(), position: 0, line: vec![] })
     }
 
-    fn read(&mut self, entry: &IndexEntry) -> Result<MatchRecord, JournalError> {
+    /// What `read` makes of the next line; a record that it refuses is damage.
+    pub(crate) fn next_with<T>(
+        &mut self,
+        read: impl FnOnce(&[u8]) -> serde_json::Result<T>,
+    ) -> Option<Result<T, JournalError>> {
+        let entry = self.entries.next()?;
+        Some(self.line_of(&entry).and_then(|()| {
+            read(&self.line).map_err(|source| {
+                let path = self.path.to_owned();
+                line_number(&path, entry.offset)
+                    .map_or_else(|error| error, |line| JournalError::Damaged { path, line, source })
+            })
+        }))
+    }
+
+    fn line_of(&mut self, entry: &IndexEntry) -> Result<(), JournalError> {
         // Records stand nearly in order, so that most of these stay in the buffer.
         let distance = entry.offset.wrapping_sub(self.position).cast_signed();
         self.line.clear();
@@ -128,11 +204,7 @@ impl<'a> Records<'a> {
             .and_then(|()| self.reader.read_until(b'\n', &mut self.line))
             .map_err(|source| read_error(self.path, source))?;
         self.position = entry.offset + n_bytes as u64;
-        serde_json::from_slice(&self.line).map_err(|source| {
-            let path = self.path.to_owned();
-            line_number(&path, entry.offset)
-                .map_or_else(|error| error, |line| JournalError::Damaged { path, line, source })
-        })
+        Ok(())
     }
 }
 
@@ -140,7 +212,6 @@ impl Iterator for Records<'_> {
     type Item = Result<MatchRecord, JournalError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let entry = self.entries.next()?;
-        Some(self.read(entry))
+        self.next_with(|line| serde_json::from_slice(line))
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct LeanSeat<'a> {
     pub(crate) role: Cow<'a, str>,
     #[serde(borrow)]
     pub(crate) player: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(crate) player_hash: Cow<'a, str>,
     #[serde(default)]
     pub(crate) odds: Option<OddsRecord>,
     #[serde(default, deserialize_with = "crate::record::reward")]

@@ -29,3 +29,4 @@ pub mod standings;
 pub mod stats;
 pub mod sweep;
 pub mod tables;
+mod tally;

@@ -18,7 +18,7 @@ pub fn each_match(
     mut visit: impl FnMut(MatchRecord) -> ControlFlow<()>,
 ) -> Result<(), JournalError> {
     let index = Journal::open(&run.join(files::JOURNAL))?.index()?;
-    for record in index.records()? {
+    for record in index.records() {
         if visit(record?).is_break() {
             break;
         }

@@ -2,7 +2,8 @@
 //! and with everything else there is to say as a page.
 //!
 //! `summary.json` and `summary.md` hold the same as the JSON and Markdown
-//! reports; like the tables they can be rebuilt byte for byte.
+//! reports, but for the answer of a comparison, which has files of its own; like
+//! the tables they can be rebuilt byte for byte.
 
 mod compared;
 mod csv;
@@ -19,6 +20,8 @@ mod verdict;
 mod words;
 
 use std::path::Path;
+
+use serde::Serialize;
 
 use crate::bootstrap::Bootstrap;
 use crate::evaluation::{Evaluation, evaluate};
@@ -42,7 +45,7 @@ use text::{section_text, text, wrapped};
 pub enum Format {
     /// Tables of at most 100 columns.
     Text,
-    /// All of [`Standings`].
+    /// All of [`Standings`], and of [`Regression`] where the run is a comparison.
     Json,
     /// One row for each mean.
     Csv,
@@ -86,15 +89,27 @@ pub fn report(run: &Path, format: Format) -> Result<String, ReportError> {
     if standings.n_matches == 0 {
         return Err(ReportError::Empty { run: run.display().to_string() });
     }
-    let report = render(&standings, format);
-    // Programs find the comparison in a file of its own.
-    Ok(match format {
-        Format::Text | Format::Md => match crate::regress::read(run)? {
-            Some(found) => render_regression(&found, format) + "\n" + &report,
-            None => report,
-        },
-        Format::Json | Format::Csv => report,
+    // A row for each mean has no place for an answer.
+    let found = if format == Format::Csv { None } else { crate::regress::read(run)? };
+    Ok(match (found, format) {
+        (None, _) => render(&standings, format),
+        (Some(regression), Format::Json) => {
+            json(&Answered { regression: &regression, standings: &standings })
+        }
+        (Some(found), _) => render_regression(&found, format) + "\n" + &render(&standings, format),
     })
+}
+
+/// The standings of a run that is a comparison of two versions of a player.
+#[derive(Serialize)]
+struct Answered<'a> {
+    regression: &'a Regression,
+    #[serde(flatten)]
+    standings: &'a Standings,
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("a report is representable") + "\n"
 }
 
 /// Writes what a comparison in folder `run` came to: for programs, for people,
@@ -167,10 +182,7 @@ pub fn render(standings: &Standings, format: Format) -> String {
     match format {
         Format::Text => text(&document(standings)),
         Format::Md => markdown(&document(standings)),
-        Format::Json => {
-            let json = serde_json::to_string_pretty(standings);
-            json.expect("standings are representable") + "\n"
-        }
+        Format::Json => json(standings),
         Format::Csv => csv(standings),
     }
 }

@@ -16,7 +16,6 @@ pub(crate) mod scores;
 mod strata;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use polars::prelude::PolarsError;
 
@@ -27,13 +26,10 @@ use crate::formats::proceedings;
 use crate::formats::summary::{StageSummary, summaries};
 use crate::journal::JournalError;
 use crate::record::Header;
-use counts::{
-    balance, count_blocks, cross_table, encounters, faults, goal_flags, timing, unscored,
-};
-use frame::frame;
+use counts::{balance, count_blocks, cross_table, faults, goal_flags, timing, unscored};
 use means::{by_clock, by_game, by_role, order, players};
 use samples::{Sampled, sample};
-use strata::{cells, strata};
+use strata::strata;
 
 pub(crate) use matches::scored_matches;
 pub use policies::{PolicyRow, PolicyStandings};
@@ -62,7 +58,7 @@ pub enum StandingsError {
 /// If the journal cannot be read or is damaged.
 pub fn standings(run: &Path, bootstrap: &Bootstrap) -> Result<Standings, StandingsError> {
     let journal = run.join(files::JOURNAL);
-    compute(&journal, &mut Evidence::read(&journal)?, bootstrap)
+    compute(&journal, &Evidence::read(&journal, false)?, bootstrap)
 }
 
 /// What the journal's header says to its readers.
@@ -85,28 +81,17 @@ fn stages(journal: &Path, header: &Header) -> Result<Vec<StageSummary>, JournalE
     Ok(proceedings::read(journal)?.as_ref().map_or(vec![], summaries))
 }
 
-/// The standings by what was read of `journal`; takes the seats out of
-/// `evidence`.
+/// The standings by what was read of `journal`.
 pub(crate) fn compute(
     journal: &Path,
-    evidence: &mut Evidence,
+    evidence: &Evidence,
     bootstrap: &Bootstrap,
 ) -> Result<Standings, StandingsError> {
-    let encounters = encounters(evidence);
-    let faulted = match evidence.faulted.is_empty() {
-        true => vec![],
-        false => scored_matches(evidence),
-    };
-    let cells = cells(evidence);
-    let frame = frame(evidence)?;
-    let evidence = &*evidence;
-    let (n_blocks, n_incomplete_blocks) = count_blocks(&frame)?;
-    let records = strata(&cells, evidence);
+    let (n_blocks, n_incomplete_blocks) = count_blocks(evidence)?;
+    let records = strata(evidence);
     let sampled: Vec<Vec<Sampled>> =
         records.iter().map(|strata| sample(strata, bootstrap)).collect();
     let order = order(evidence, &sampled);
-    let names: Vec<Arc<str>> =
-        order.iter().map(|&player| evidence.players[player].as_str().into()).collect();
     Ok(Standings {
         gamemaster_version: evidence.header.gamemaster_version.clone(),
         spec_hash: evidence.header.spec_hash.clone(),
@@ -126,10 +111,10 @@ pub(crate) fn compute(
         by_game: by_game(evidence, &sampled, &order, bootstrap),
         by_role: by_role(evidence, &sampled, &order, bootstrap),
         by_clock: by_clock(evidence, &sampled, &order, bootstrap),
-        cross_table: cross_table(&encounters, evidence, &order),
-        balance: balance(&frame, evidence)?,
+        cross_table: cross_table(evidence, &order),
+        balance: balance(evidence)?,
         faults: faults(evidence, &order),
-        policies: policies::policies(&faulted, &names, bootstrap),
+        policies: policies::policies(&evidence.tally, &order, bootstrap),
         timing: timing(evidence, &order),
         unscored: unscored(evidence),
         goal_flags: goal_flags(evidence),

@@ -42,7 +42,8 @@ meet them at the same games with the same seeds and seats. Without opponents bas
 each other. The suite `shipped` has six games, and counts states in place of time.
 
 In its folder it leaves what a run does, and regression.json, regression.md and junit.xml. The same
-command again resumes what was interrupted, to the same answer.
+command again resumes what was interrupted, to the same answer; a comparison that --budget ended
+goes on with a larger one. --max-blocks is part of what is asked: another number is another run.
 Exit codes: 0 pass, 10 fail (worse, or less reliable), 11 inconclusive, 2 bad usage or suite,
 3 broken rulesheet or player, 130 interrupted.";
 
@@ -110,7 +111,7 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         arguments.out.clone().unwrap_or_else(|| run_folder::default_folder(&planned.spec, None));
     let warnings = sentences(&planned.warnings);
     let folder = run_folder::open(&path, &planned.spec, &*planned.jobs, &warnings, false, None)
-        .map_err(|error| Failure { code: folder_code(&error), error: failed_to(error) })?;
+        .map_err(|error| Failure { code: folder_code(&error), error: not_opened(error) })?;
     let mut tracker = Tracker::new(question.clone());
     take_up(&folder, &mut tracker)?;
     if !arguments.quiet {
@@ -137,6 +138,22 @@ pub fn execute(arguments: &Arguments) -> Outcome {
             .with_context(|| format!("failed to write {}", file.display()))?;
     }
     tell(arguments, &path, &found)
+}
+
+/// Why the folder cannot be used, and what to do where only the length differs.
+fn not_opened(error: run_folder::FolderError) -> anyhow::Error {
+    let is_longer = matches!(
+        &error,
+        run_folder::FolderError::OtherSpec { differences, .. } if differences == &["`blocks`"]
+    );
+    let error = failed_to(error);
+    match is_longer {
+        true => anyhow!(
+            "{error:#}: --max-blocks is part of what is asked, so that a longer comparison is \
+             played anew"
+        ),
+        false => error,
+    }
 }
 
 /// Reads what an earlier run has played.

@@ -111,13 +111,14 @@ pub(super) struct Budgets {
 }
 
 impl Arguments {
-    /// Those of a run under several budgets: jobs and seed; quiet, dry run, JSON.
+    /// Those of a run under several budgets: jobs and seed; whether to extend, to be
+    /// quiet, only to tell, to print JSON.
     pub(super) fn for_sweep(
         spec: PathBuf,
         out: Option<PathBuf>,
         (jobs, seed): (Option<u32>, Option<u64>),
         budgets: Budgets,
-        (quiet, dry_run, json): (bool, bool, bool),
+        (extend, quiet, dry_run, json): (bool, bool, bool, bool),
     ) -> Self {
         Self {
             spec: Some(spec),
@@ -127,7 +128,7 @@ impl Arguments {
             rounds: None,
             race: false,
             seed,
-            extend: false,
+            extend,
             partition: None,
             dry_run,
             quiet,

@@ -17,6 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   gamemaster sweep my_spec.toml --play-clock 50ms,200ms,1s,5s
   gamemaster sweep my_spec.toml --nodes 1e3,1e4,1e5 --out my_sweep
+  gamemaster sweep my_spec.toml --nodes 1e3,1e4,1e5,1e6 --out my_sweep --extend    a budget more
   gamemaster sweep my_spec.toml --nodes 100,1000 --format csv > sweep.csv
 
 The spec's players play its games once under each budget. A player with `clocks` or a `budget` of
@@ -45,6 +46,9 @@ pub struct Arguments {
     /// Seed of everything random, instead of the spec's
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
+    /// Keep the matches of a sweep that was smaller (fewer budgets, players, games or blocks)
+    #[arg(long)]
+    extend: bool,
     /// Only tell what would be played
     #[arg(long)]
     dry_run: bool,
@@ -95,7 +99,7 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         arguments.out.clone(),
         (arguments.jobs, arguments.seed),
         budgets,
-        (arguments.quiet, arguments.dry_run, arguments.json),
+        (arguments.extend, arguments.quiet, arguments.dry_run, arguments.json),
     );
     let (code, folder) = run::carry_out(&run)?;
     let Some(folder) = folder else { return Ok(code) };

@@ -31,8 +31,8 @@ pub struct JournalConsumer<'a> {
 }
 
 impl<'a> JournalConsumer<'a> {
-    /// Appends to `writer`. `attempts` is what the journal holds already, by
-    /// job id; `watch` is shown each record.
+    /// Appends to `writer`. `attempts` is what the journal holds already of
+    /// the jobs that may be played, by job id; `watch` is shown each record.
     pub fn new(
         catalogue: Arc<Catalogue>,
         writer: JournalWriter,

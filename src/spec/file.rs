@@ -105,7 +105,10 @@ enum SeatingWord {
 
 /// Ids of players.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table with the ids of players `base`, `head` and perhaps `canary`, as `comparison`"
+)]
 struct ComparisonTable {
     base: String,
     head: String,
@@ -663,6 +666,11 @@ fn fits(pattern: &str, name: &str) -> bool {
 /// What the deserializer says, in the words of specs and on one line.
 fn in_our_words(message: &str) -> String {
     let mut words = message.lines().collect::<Vec<_>>().join("; ");
+    if words.contains(": integer `") {
+        // An integer that does not do is out of bounds.
+        words = words.replace("expected u32", "expected a whole number from 0 to 4294967295");
+        words = words.replace("` as i128", "`");
+    }
     for (theirs, ours) in [
         ("unknown field ", "unknown key "),
         ("unknown variant ", "unknown value "),

@@ -1,8 +1,12 @@
 //! Formats and stages as they are written.
 
+use std::fmt;
+
 use clap::ValueEnum;
 use results::formats::{Format, RaceRule, Stage};
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use toml::{Spanned, Table, Value};
 
 use super::SpecError;
@@ -60,11 +64,32 @@ pub(super) struct StageTable {
     pub(super) race: Option<Spanned<RaceValue>>,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "race: expected true, false, or a table with `alpha` and `keep`")]
 pub(super) enum RaceValue {
     Wanted(bool),
     Rule(RaceTable),
+}
+
+/// By hand: serde's untagged enums do not say which key of a table is wrong.
+impl<'de> Deserialize<'de> for RaceValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Wanted;
+        impl<'de> Visitor<'de> for Wanted {
+            type Value = RaceValue;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true, false, or a table with `alpha` and `keep`, as `race`")
+            }
+
+            fn visit_bool<E>(self, wanted: bool) -> Result<RaceValue, E> {
+                Ok(RaceValue::Wanted(wanted))
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<RaceValue, M::Error> {
+                RaceTable::deserialize(MapAccessDeserializer::new(map)).map(RaceValue::Rule)
+            }
+        }
+        deserializer.deserialize_any(Wanted)
+    }
 }
 
 #[derive(Deserialize)]
@@ -222,7 +247,15 @@ impl Source<'_> {
         if !(rule.alpha > 0.0 && rule.alpha < 1.0) {
             return wrong(format!("alpha = {}: expected a number between 0 and 1", rule.alpha));
         }
-        if rule.keep == 0 || rule.keep as usize >= n_runners.max(2) {
+        if n_runners < 2 {
+            let message = format!("a race takes 2 players at least, and {n_runners} would race");
+            // Asked for on the command line, it stands in no line of the spec.
+            return Err(match race.span().is_empty() {
+                true => self.whole(format!("--race: {message}")),
+                false => self.error(race.span(), message),
+            });
+        }
+        if rule.keep == 0 || rule.keep as usize >= n_runners {
             return wrong(format!(
                 "keep = {}: expected a whole number from 1, less than the {n_runners} players that race",
                 rule.keep

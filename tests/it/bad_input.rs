@@ -86,6 +86,19 @@ fn an_ill_typed_value() {
             error: spec.toml:1: invalid type: string "three", expected a whole number
         "#]],
     );
+    for blocks in ["99999999999", "-1", "99999999999999999999999"] {
+        let workspace = Workspace::with_spec(&format!("blocks = {blocks}\n"));
+        let error = workspace.run(&["run", "spec.toml"]).code(2).stderr();
+        let expected = format!("`{blocks}`, expected a whole number from 0 to 4294967295\n");
+        assert!(error.ends_with(&expected), "{error}");
+    }
+    check_spec(
+        "comparison = \"x\"\n",
+        2,
+        expect![[r#"
+            error: spec.toml:1: invalid type: string "x", expected a table with the ids of players `base`, `head` and perhaps `canary`, as `comparison`
+        "#]],
+    );
     check_spec(
         &format!("blocks = 0\ngames = [\"nim\"]\n{PLAYERS}"),
         2,

@@ -346,7 +346,14 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "race = { alpa = 2.0 }",
         &[],
         expect![[r#"
-        error: spec.toml:5: race: expected true, false, or a table with `alpha` and `keep`
+        error: spec.toml:5: unknown key `alpa`, expected `alpha` or `keep`
+    "#]],
+    );
+    check_error(
+        "race = \"yes\"",
+        &[],
+        expect![[r#"
+        error: spec.toml:5: invalid type: string "yes", expected true, false, or a table with `alpha` and `keep`, as `race`
     "#]],
     );
     check_error(

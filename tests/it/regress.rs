@@ -43,6 +43,18 @@ fn a_weaker_head_fails_and_leaves_its_reports() {
     assert!(workspace.read("page.md").starts_with("# Regression test: FAIL"));
     let report = workspace.run(&["report", "out"]).code(0).stdout();
     assert!(report.contains("Regression test: FAIL") && report.contains("Standings"), "{report}");
+    let report = workspace.run(&["report", "out", "--json"]).code(0).stdout();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["regression"], json);
+    let summary: serde_json::Value =
+        serde_json::from_str(&workspace.read("out/summary.json")).unwrap();
+    assert_eq!(
+        (&report["players"], &summary["regression"]),
+        (&summary["players"], &serde_json::Value::Null)
+    );
+    let longer = [&more[..1], &["400"], &more[2..]].concat();
+    let refused = regress(&workspace, STRONG, WEAK, &longer).code(2).stderr();
+    assert!(refused.contains("a longer comparison is played anew"), "{refused}");
 }
 
 /// An unchanged player does the same under the same chances: not a block differs.

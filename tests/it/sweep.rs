@@ -30,9 +30,23 @@ fn players_play_under_each_budget() {
     assert!(text.contains("Strength against time") && text.contains("400 nodes"), "{text}");
     assert!(text.contains("What a doubling is worth"), "{text}");
     assert_eq!(workspace.read("out/journal.jsonl"), journal);
+    // With a budget more, what was played is kept.
+    let more = ["sweep", "spec.toml", "--nodes", "10,1e2,400,800", "--out", "out", "--quiet"];
+    workspace.run(&more).code(2);
+    workspace.run(&[&more[..], &["--extend"]].concat()).code(0);
+    let n_lines = |journal: &str| journal.lines().count() - 1;
+    let extended = workspace.read("out/journal.jsonl");
+    assert_eq!(3 * n_lines(&extended), 4 * n_lines(&journal));
+    let ids = |journal: &str| -> std::collections::BTreeSet<String> {
+        let job_id =
+            |line: &str| line.split("\"job_id\":").nth(1)?.split(',').next().map(str::to_owned);
+        journal.lines().filter_map(job_id).collect()
+    };
+    assert!(ids(&extended).is_superset(&ids(&journal)));
+    let command = more;
     let json = workspace.run(&[&command[..], &["--json"]].concat()).code(0).stdout();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["players"][0]["at"].as_array().unwrap().len(), 3);
+    assert_eq!(json["players"][0]["at"].as_array().unwrap().len(), 4);
 }
 
 #[test]

@@ -1,17 +1,20 @@
 //! One of two runs that are compared: its blocks, by what they have in common
 //! with those of other runs.
 
+use std::borrow::Cow;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
+
+use serde::Deserialize;
 
 use crate::evidence::Clock;
 use crate::files;
 use crate::histogram::Histogram;
 use crate::journal::{Journal, JournalError};
-use crate::matches::each_match;
-use crate::record::{Budget, Ending, Header, MatchRecord};
+use crate::lean::LeanSeat;
+use crate::record::{Budget, Ending, FaultKind, Header};
 
 /// What makes blocks of two runs the same experiment.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,20 +65,62 @@ pub(super) struct Side {
 impl Side {
     /// Reads the run in a folder.
     pub(super) fn read(run: &Path) -> Result<Self, JournalError> {
-        let mut side = Self {
-            header: Journal::open(&run.join(files::JOURNAL))?.header().clone(),
+        let journal = Journal::open(&run.join(files::JOURNAL))?;
+        let mut side = Self::of(journal.header().clone());
+        let header = side.header.clone();
+        journal.index()?.render(
+            |records| {
+                let mut part = Self::of(header.clone());
+                while let Some(read) = records.next_with(|line| {
+                    part.add(&serde_json::from_slice(line)?);
+                    Ok(())
+                }) {
+                    read?;
+                }
+                Ok::<_, JournalError>(part)
+            },
+            |part| {
+                side.merge(part);
+                Ok(())
+            },
+        )?;
+        Ok(side)
+    }
+
+    /// A run without matches.
+    fn of(header: Header) -> Self {
+        Self {
+            header,
             n_matches: 0,
             blocks: BTreeMap::new(),
             games: BTreeMap::new(),
             players: BTreeMap::new(),
             think_us: BTreeMap::new(),
             names: HashMap::new(),
-        };
-        each_match(run, |record| {
-            side.add(&record);
-            ControlFlow::Continue(())
-        })?;
-        Ok(side)
+        }
+    }
+
+    /// Adds the matches of a later part of the schedule.
+    fn merge(&mut self, later: Self) {
+        self.n_matches += later.n_matches;
+        for (game, hashes) in later.games {
+            self.games.entry(game).or_default().extend(hashes);
+        }
+        for (player, hashes) in later.players {
+            self.players.entry(player).or_default().extend(hashes);
+        }
+        for (key, times) in later.think_us {
+            self.think_us.entry(key).or_default().merge(&times);
+        }
+        for (key, block) in later.blocks {
+            match self.blocks.entry(key) {
+                Entry::Vacant(place) => drop(place.insert(block)),
+                Entry::Occupied(mut begun) => {
+                    begun.get_mut().n_matches += block.n_matches;
+                    begun.get_mut().sittings.extend(block.sittings);
+                }
+            }
+        }
     }
 
     /// The clocks under which a game was played.
@@ -93,17 +138,20 @@ impl Side {
         shared
     }
 
-    fn add(&mut self, record: &MatchRecord) {
+    fn add(&mut self, record: &LeanMatch<'_>) {
         self.n_matches += 1;
         let game = self.name(&record.game);
-        self.games.entry(Arc::clone(&game)).or_default().insert(record.game_hash.clone());
+        let hashes = self.games.entry(Arc::clone(&game)).or_default();
+        if !hashes.contains(&*record.game_hash) {
+            hashes.insert(record.game_hash.clone().into());
+        }
         let is_scored = record.ending == Ending::Terminal;
         let mut sittings = Vec::new();
         for (role, seat) in record.seats.iter().enumerate().filter(|(_, seat)| !seat.is_manager()) {
             let player = self.name(&seat.player);
             let hashes = self.players.entry(Arc::clone(&player)).or_default();
-            if !hashes.contains(&seat.player_hash) {
-                hashes.insert(seat.player_hash.clone());
+            if !hashes.contains(&*seat.player_hash) {
+                hashes.insert(seat.player_hash.clone().into());
             }
             let decisions = record.steps.iter().filter_map(|step| step.get(role));
             let think_us =
@@ -132,11 +180,39 @@ impl Side {
         let key = BlockKey { game, clock, players, lap: record.lap };
         let block = self.blocks.entry(key).or_insert_with(|| Block {
             number: record.block,
-            seed: record.seed.clone(),
+            seed: record.seed.clone().into(),
             n_matches: 0,
             sittings: Vec::new(),
         });
         block.n_matches += 1;
         block.sittings.extend(sittings);
     }
+}
+
+/// The parts of a [`MatchRecord`](crate::record::MatchRecord) that are compared.
+#[derive(Deserialize)]
+struct LeanMatch<'a> {
+    block: u64,
+    lap: u32,
+    #[serde(borrow)]
+    game: Cow<'a, str>,
+    #[serde(borrow)]
+    game_hash: Cow<'a, str>,
+    #[serde(borrow)]
+    seed: Cow<'a, str>,
+    start_clock_ms: u64,
+    play_clock_ms: u64,
+    budget: Budget,
+    ending: Ending,
+    #[serde(borrow)]
+    seats: Vec<LeanSeat<'a>>,
+    steps: Vec<Vec<Decision>>,
+}
+
+#[derive(Deserialize)]
+struct Decision {
+    n_legal: u32,
+    #[serde(default)]
+    fault: Option<FaultKind>,
+    wall_us: u64,
 }

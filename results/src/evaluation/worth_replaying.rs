@@ -1,11 +1,10 @@
 //! Which few matches of many to look at first.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 
 use super::Read;
-use crate::index::{Index, IndexEntry};
+use crate::index::Index;
 use crate::record::{FaultKind, MatchRecord};
 use crate::stats::scored::ScoredMatch;
 
@@ -67,17 +66,9 @@ pub(super) fn worth_replaying(
 }
 
 /// Reads the records of the matches chosen; a record that is gone stays out.
-pub(super) fn read(
-    worth: &mut [WorthReplaying],
-    journal: &Path,
-    entries: &mut Vec<IndexEntry>,
-) -> Read<()> {
+pub(super) fn read(worth: &mut [WorthReplaying], index: &Index) -> Read<()> {
     let jobs: BTreeSet<u64> = worth.iter().map(|worth| worth.job).collect();
-    entries.retain(|entry| jobs.contains(&entry.job));
-    entries.sort_unstable_by_key(|entry| entry.job);
-    let index = Index::new(std::mem::take(entries), journal.to_owned());
-    for record in index.records()? {
-        let record = record?;
+    for record in index.records_of(|job| jobs.contains(&job))? {
         if let Some(worth) = worth.iter_mut().find(|worth| worth.job == record.job) {
             worth.record = Some(record);
         }

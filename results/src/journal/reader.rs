@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Take};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 
 use serde::Deserialize;
 
 use super::{JournalError, read_error};
-use crate::index::{Index, IndexEntry, hash_of_id, superseded};
+use crate::index::{Index, IndexEntry, Sorter, hash_of_id};
 use crate::record::{Ending, FORMAT_VERSION, Header, MatchRecord};
 
 /// Bytes read at once.
@@ -23,6 +25,11 @@ pub(super) const MAX_LINE_BYTES: u64 = 64 << 20;
 /// record would do: more than is ever written between two times that all is
 /// brought to the disk, so that a power failure damages nothing before it.
 const CHECKED_BYTES: u64 = 32 << 20;
+
+/// Bytes of a journal for which another thread is worth its while.
+const BYTES_PER_THREAD: u64 = 4 << 20;
+/// Heads of records that go from one thread to another together.
+const HEADS_AT_ONCE: usize = 4096;
 
 /// The end of a journal that holds no record: what was being written when the
 /// program or the machine failed.
@@ -268,14 +275,81 @@ impl Journal {
     }
 
     /// Where the records are that count, in the order of the schedule.
-    pub(crate) fn index(mut self) -> Result<Index, JournalError> {
-        let mut entries = vec![];
-        while let Some(head) = self.next_head()? {
-            let Head { job, job_id, done, offset } = head;
-            entries.push(IndexEntry { job, job_id: hash_of_id(&job_id), offset, done });
+    pub(crate) fn index(self) -> Result<Index, JournalError> {
+        let threads = thread::available_parallelism().map_or(1, usize::from) as u64;
+        let length = self.end.saturating_sub(self.offset);
+        self.index_by(threads.min(length / BYTES_PER_THREAD).max(1))
+    }
+
+    /// [`Self::index`] on so many threads.
+    fn index_by(self, threads: u64) -> Result<Index, JournalError> {
+        let path = self.path.clone();
+        let mut sorter = Sorter::new(path.parent().unwrap_or(Path::new("")));
+        let sections = self.divided(threads)?;
+        let n_sections = sections.len();
+        let read: Result<Vec<(Torn, u64)>, JournalError> = thread::scope(|scope| {
+            // Few are on their way at a time, so that memory is bounded.
+            let (sender, receiver) = mpsc::sync_channel(2 * n_sections);
+            let spawn = |section: Self| {
+                let sender = sender.clone();
+                scope.spawn(move || section.send_heads(&sender))
+            };
+            let readers: Vec<_> = sections.into_iter().map(spawn).collect();
+            drop(sender);
+            receiver.into_iter().flatten().for_each(|entry| sorter.push(entry));
+            let join = |reader: thread::ScopedJoinHandle<'_, _>| {
+                reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            readers.into_iter().map(join).collect()
+        });
+        let mut torn = Torn::default();
+        let mut broken = false;
+        match read {
+            Ok(read) => {
+                for (of_section, n_records) in read {
+                    // A broken line at the end of a section has records after it.
+                    broken |= torn.is_some() && n_records > 0;
+                    torn = torn.and(of_section);
+                }
+            }
+            Err(JournalError::Damaged { .. } | JournalError::LineTooLong { .. })
+                if n_sections > 1 =>
+            {
+                broken = true;
+            }
+            Err(error) => return Err(error),
         }
-        superseded(&mut entries);
-        Ok(Index::new(entries, self.path))
+        if broken {
+            // Whoever reads from the beginning knows which line is to blame.
+            return Self::open(&path)?.index_by(1);
+        }
+        let entries = sorter.finish().map_err(|source| read_error(&path, source))?;
+        Ok(Index::new(entries, path, torn))
+    }
+
+    /// Sends the heads of all records; returns the torn end and their number.
+    fn send_heads(
+        mut self,
+        sender: &mpsc::SyncSender<Vec<IndexEntry>>,
+    ) -> Result<(Torn, u64), JournalError> {
+        let mut entries = Vec::with_capacity(HEADS_AT_ONCE);
+        let mut n_records = 0;
+        loop {
+            let head = self.next_head()?;
+            let at_end = head.is_none();
+            if let Some(Head { job, job_id, done, offset }) = head {
+                entries.push(IndexEntry { job, job_id: hash_of_id(&job_id), done, offset });
+                n_records += 1;
+            }
+            if at_end || entries.len() == HEADS_AT_ONCE {
+                let ready = std::mem::replace(&mut entries, Vec::with_capacity(HEADS_AT_ONCE));
+                // Nobody listens any more where another section has failed.
+                let _ = sender.send(ready);
+            }
+            if at_end {
+                return Ok((self.torn, n_records));
+            }
+        }
     }
 }
 
@@ -355,10 +429,45 @@ mod tests {
         std::fs::write(&path, lines.join("\n") + "\n").unwrap();
         let mut journal = Journal::open(&path).unwrap();
         journal.end = u64::MAX;
-        let index = journal.index().unwrap();
+        let index = journal.index_by(1).unwrap();
         let error = index
             .render(|records| records.collect::<Result<Vec<_>, JournalError>>(), |_| Ok(()))
             .unwrap_err();
         assert!(matches!(error, JournalError::Damaged { line: 3, .. }), "{error}");
+    }
+
+    #[test]
+    fn any_number_of_threads_finds_the_same_records() {
+        let mut records = sample::records();
+        records.push(MatchRecord { attempt: 2, ..records[20].clone() });
+        let found = |path: &Path, threads| {
+            let index = Journal::open(path).unwrap().index_by(threads)?;
+            let records: Result<Vec<MatchRecord>, _> = index.records().collect();
+            Ok::<_, JournalError>((records?, index.torn))
+        };
+        for end in ["", "{\"job\":", "\n\n", &"\0\n".repeat(20_000), &"\0".repeat(50_000)] {
+            let run = sample::run(true, &records);
+            let path = run.path().join(crate::files::JOURNAL);
+            let text = std::fs::read_to_string(&path).unwrap();
+            std::fs::write(&path, text + end).unwrap();
+            let alone = found(&path, 1).unwrap();
+            assert_eq!((alone.0.len(), alone.1.bytes), (36, end.len() as u64));
+            for threads in 2..9 {
+                assert!(found(&path, threads).unwrap() == alone, "{threads} threads");
+            }
+        }
+        let run = sample::run(true, &records);
+        let path = run.path().join(crate::files::JOURNAL);
+        let text = std::fs::read_to_string(&path).unwrap();
+        for line in [2, 9, 17, 20, 30] {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            lines[line] = lines[line].replace("\"job\"", "job\"");
+            std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+            for threads in 1..40 {
+                let error = found(&path, threads).unwrap_err();
+                let place = format!("line {} ", line + 1);
+                assert!(error.to_string().contains(&place), "{threads} {error}");
+            }
+        }
     }
 }

@@ -75,3 +75,103 @@ fn game(game: &GameEffect) -> TestCase {
     ));
     case
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::FaultKind;
+    use crate::regress::{
+        Canary, Effect, FaultCounts, Faults, PolicyMean, Question, Stopped, Strength,
+    };
+
+    fn effect(n_blocks: u64, mean: f64) -> Effect {
+        let interval = Some([mean - 4.0, mean + 4.0]);
+        Effect { n_blocks, mean: Some(mean), sd: Some(20.0), interval }
+    }
+
+    fn counts(n_faulty: u64) -> FaultCounts {
+        let kinds = if n_faulty > 0 { vec![(FaultKind::LateMove, n_faulty)] } else { vec![] };
+        FaultCounts { n_matches: 200, n_faulty, kinds }
+    }
+
+    fn game(game: &str, mean: f64, warns: bool) -> GameEffect {
+        GameEffect {
+            game: game.into(),
+            clock: "1000 nodes a move".into(),
+            difference: effect(50, mean),
+            p: 0.01,
+            p_holm: 0.02,
+            warns,
+            repeats: false,
+        }
+    }
+
+    /// A head that is worse at one of two games; names that XML has to escape.
+    fn found(outcome: Outcome, reason: Reason) -> Regression {
+        Regression {
+            outcome,
+            reason,
+            stopped: Stopped::Decided,
+            question: Question {
+                base: "alpha_beta:depth=4".into(),
+                head: "'cmd:./new --port {port} && \"x\" <y>'".into(),
+                suite: "small & quick".into(),
+                margin: 3.0,
+                alpha: 0.05,
+                max_laps: 100,
+                time_limit_s: None,
+                matches_per_lap: 8,
+                blocks_per_lap: 2,
+                has_canary: true,
+            },
+            n_laps: 50,
+            n_matches: 400,
+            n_unscored: 0,
+            strength: Strength {
+                difference: effect(100, -12.5),
+                anytime: Some([-20.0, -5.0]),
+                llr: -3.1,
+                bounds: [-2.94, 2.94],
+                n_incomplete: 0,
+                detectable: Some(5.5),
+            },
+            games: vec![game("connect_four", -25.0, true), game("nim", 0.0, false)],
+            faults: Faults {
+                base: counts(0),
+                head: counts(9),
+                p: 0.004,
+                fails: reason == Reason::Faults,
+            },
+            policies: vec![PolicyMean { policy: "void".into(), difference: effect(90, -11.0) }],
+            canary: Some(Canary {
+                difference: effect(40, 0.5),
+                head: counts(1),
+                canary: counts(1),
+                blames_machine: reason == Reason::Canary,
+            }),
+        }
+    }
+
+    #[test]
+    fn junit_is_as_before() {
+        insta::assert_snapshot!("fail.xml", junit(&found(Outcome::Fail, Reason::Test), false));
+        let faulty = found(Outcome::Fail, Reason::Faults);
+        insta::assert_snapshot!("faults.xml", junit(&faulty, false));
+        let blamed = found(Outcome::Inconclusive, Reason::Canary);
+        insta::assert_snapshot!("inconclusive.xml", junit(&blamed, true));
+    }
+
+    #[test]
+    fn what_fails_is_a_failure() {
+        let n_failures = |found: &Regression, inconclusive_fails| {
+            junit(found, inconclusive_fails).matches("<failure").count()
+        };
+        assert_eq!(n_failures(&found(Outcome::Pass, Reason::Test), true), 0);
+        assert_eq!(n_failures(&found(Outcome::Fail, Reason::Test), false), 1);
+        assert_eq!(n_failures(&found(Outcome::Fail, Reason::Faults), false), 1);
+        assert_eq!(n_failures(&found(Outcome::Inconclusive, Reason::Undecided), false), 0);
+        assert_eq!(n_failures(&found(Outcome::Inconclusive, Reason::Undecided), true), 1);
+        // The answer and what it rests on.
+        assert_eq!(n_failures(&found(Outcome::Inconclusive, Reason::Canary), true), 2);
+    }
+}

@@ -1,11 +1,9 @@
 //! What is counted or averaged without an interval: blocks, encounters, the
 //! balance of roles, faults, times, and matches that scored nobody.
 
-use std::collections::BTreeMap;
+use polars::prelude::{IntoLazy, PolarsError, SortMultipleOptions, col};
 
-use polars::prelude::{DataFrame, IntoLazy, PolarsError, SortMultipleOptions, col, len};
-
-use super::frame::integers;
+use super::frame::{block_frame, integers, seat_frame, sum};
 use super::rows::{Encounter, FaultCount, GoalFlagCount, RoleBalance, Timing, Unscored};
 use super::samples::rounded;
 use crate::bootstrap::Total;
@@ -14,46 +12,17 @@ use crate::record::FaultKind;
 
 /// Blocks, and how many of them have fewer matches than others of their game.
 /// Seats are counted instead, of which all matches of a game have as many.
-pub(super) fn count_blocks(frame: &DataFrame) -> Result<(u64, u64), PolarsError> {
-    let keys = [col("game"), col("block")];
-    let blocks = frame.clone().lazy().group_by(keys).agg([len().alias("n")]).collect()?;
-    let most = col("n").max().over([col("game")])?;
-    let incomplete = blocks.clone().lazy().filter(col("n").lt(most)).collect()?;
-    Ok((blocks.height() as u64, incomplete.height() as u64))
-}
-
-/// By player, then opponent: what the player won in matches with the other.
-///
-/// A pass over the seats, those of a match together: a join of the frame with
-/// itself took half the time of a report on a million matches.
-pub(super) fn encounters(evidence: &Evidence) -> BTreeMap<(u32, u32), Total> {
-    let seats = &evidence.seats;
-    let mut encounters: BTreeMap<(u32, u32), Total> = BTreeMap::new();
-    let mut end = 0;
-    for of_match in seats.match_number.chunk_by(|a, b| a == b) {
-        let rows = end..end + of_match.len();
-        end = rows.end;
-        for row in rows.clone() {
-            let (player, reward) = (seats.player[row], f64::from(seats.reward[row]));
-            for &opponent in &seats.player[rows.clone()] {
-                if opponent != player {
-                    let total = encounters.entry((player, opponent)).or_default();
-                    total.add(Total { sum: reward, n: 1.0 });
-                }
-            }
-        }
-    }
-    encounters
+pub(super) fn count_blocks(evidence: &Evidence) -> Result<(u64, u64), PolarsError> {
+    let blocks = block_frame(evidence)?;
+    let most = col("n_seats").max().over([col("game")])?;
+    let incomplete = blocks.clone().lazy().filter(col("n_seats").lt(most)).collect()?;
+    Ok((sum(&blocks, "n_blocks")?, sum(&incomplete, "n_blocks")?))
 }
 
 /// Encounters by name, in the order of the players.
-pub(super) fn cross_table(
-    encounters: &BTreeMap<(u32, u32), Total>,
-    evidence: &Evidence,
-    order: &[usize],
-) -> Vec<Encounter> {
+pub(super) fn cross_table(evidence: &Evidence, order: &[usize]) -> Vec<Encounter> {
     let place = |player: u32| order.iter().position(|&other| other == player as usize);
-    let mut met: Vec<_> = encounters.iter().collect();
+    let mut met: Vec<_> = evidence.tally.encounters.iter().collect();
     met.sort_by_key(|&(&(player, opponent), _)| (place(player), place(opponent)));
     let name = |player: u32| evidence.players[player as usize].clone();
     let encounter = |(&(player, opponent), total): (&(u32, u32), &Total)| {
@@ -68,28 +37,24 @@ pub(super) fn cross_table(
     met.into_iter().filter_map(encounter).collect()
 }
 
-pub(super) fn balance(
-    frame: &DataFrame,
-    evidence: &Evidence,
-) -> Result<Vec<RoleBalance>, PolarsError> {
-    let roles = frame
-        .clone()
+pub(super) fn balance(evidence: &Evidence) -> Result<Vec<RoleBalance>, PolarsError> {
+    let roles = seat_frame(evidence)?
         .lazy()
         .group_by([col("game"), col("role")])
-        .agg([col("reward").mean(), len().alias("n")])
+        .agg([col("sum").sum() / col("n").sum(), col("n").sum().alias("n_matches")])
         .sort(["game", "role"], SortMultipleOptions::default())
         .collect()?;
     let games = integers(&roles, "game")?;
     let indices = integers(&roles, "role")?;
-    let means: Vec<f64> = roles.column("reward")?.f64()?.into_no_null_iter().collect();
-    let n = integers(&roles, "n")?;
+    let means: Vec<f64> = roles.column("sum")?.f64()?.into_no_null_iter().collect();
+    let n: Vec<f64> = roles.column("n_matches")?.f64()?.into_no_null_iter().collect();
     let balance = (0..roles.height()).map(|row| {
         let game = games[row] as usize;
         RoleBalance {
             game: evidence.games[game].clone(),
             role: evidence.roles[game][indices[row] as usize].clone(),
             mean: rounded(means[row]),
-            n_matches: n[row].into(),
+            n_matches: n[row] as u64,
         }
     });
     Ok(balance.collect())

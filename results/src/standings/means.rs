@@ -34,7 +34,7 @@ pub(super) fn players(
             n_games: strata.chunk_by(|a, b| a.game == b.game).count() as u64,
             reward: estimate(average_over_games(&strata).as_ref(), bootstrap),
             behind: (player != leader)
-                .then(|| difference(&records[leader], &records[player], bootstrap))
+                .then(|| difference(&records[leader], &records[player], evidence, bootstrap))
                 .flatten(),
             n_faults: evidence.conduct[player].faults.iter().sum(),
         }
@@ -43,7 +43,12 @@ pub(super) fn players(
 }
 
 /// The mean of `a` less that of `b`, over the games and clocks of both.
-fn difference(a: &[Stratum], b: &[Stratum], bootstrap: &Bootstrap) -> Option<Difference> {
+fn difference(
+    a: &[Stratum],
+    b: &[Stratum],
+    evidence: &Evidence,
+    bootstrap: &Bootstrap,
+) -> Option<Difference> {
     let mut rng = bootstrap.rng();
     let sampled: Vec<Sampled> = a
         .iter()
@@ -51,7 +56,7 @@ fn difference(a: &[Stratum], b: &[Stratum], bootstrap: &Bootstrap) -> Option<Dif
             let b = b.iter().find(|b| (b.game, b.clock) == (a.game, a.clock))?;
             let clusters = a.clusters_with(b);
             let mut differences = Vec::with_capacity(bootstrap.n_resamples);
-            let known = a.n_blocks() > 1 && b.n_blocks() > 1;
+            let known = a.n_blocks > 1 && b.n_blocks > 1;
             let defined = known
                 && clusters.resample(bootstrap, &mut rng, |totals| {
                     let difference = less(totals);
@@ -62,7 +67,7 @@ fn difference(a: &[Stratum], b: &[Stratum], bootstrap: &Bootstrap) -> Option<Dif
                 mean: less(&clusters.totals())?,
                 resamples: defined.then_some(differences),
                 n_matches: 0,
-                n_blocks: clusters.n_blocks() as u64,
+                n_blocks: a.n_blocks + b.n_blocks - both(evidence, a, b),
             };
             Some(Sampled { game: a.game, clock: a.clock, overall, roles: vec![] })
         })
@@ -75,6 +80,12 @@ fn difference(a: &[Stratum], b: &[Stratum], bootstrap: &Bootstrap) -> Option<Dif
         n_games: strata.chunk_by(|a, b| a.game == b.game).count() as u64,
         n_blocks: sample.n_blocks,
     })
+}
+
+/// Blocks in which both played.
+fn both(evidence: &Evidence, a: &Stratum, b: &Stratum) -> u64 {
+    let key = (a.player.min(b.player), a.player.max(b.player), a.game, a.clock);
+    evidence.tally.both.get(&key).copied().unwrap_or_default()
 }
 
 fn less(totals: &[Total]) -> Option<f64> {

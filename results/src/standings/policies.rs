@@ -1,15 +1,12 @@
 //! Standings under each fault policy.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use serde::Serialize;
 
 use super::scores::{Group, Scores};
 use crate::bootstrap::Bootstrap;
 use crate::stats::fault_policy::FaultPolicy;
 use crate::stats::rank_bootstrap::rank_distribution;
-use crate::stats::scored::ScoredMatch;
+use crate::tally::{Tally, UnderPolicy};
 
 /// Resamples of each interval.
 const N_RESAMPLES: usize = 1000;
@@ -36,24 +33,15 @@ pub struct PolicyRow {
     pub rank: Option<usize>,
 }
 
-/// Standings under all policies, or none if no scored match had a fault.
+/// Standings under all policies, or none if no scored match had a fault. `order`
+/// lists the players as the standings do.
 pub(super) fn policies(
-    matches: &[ScoredMatch],
-    players: &[Arc<str>],
+    tally: &Tally,
+    order: &[usize],
     bootstrap: &Bootstrap,
 ) -> Vec<PolicyStandings> {
-    let is_faulted = |played: &ScoredMatch| played.seats.iter().any(|seat| seat.faults != [0; 6]);
-    let faulted: BTreeSet<u64> =
-        matches.iter().filter(|played| is_faulted(played)).map(|played| played.block).collect();
-    if faulted.is_empty() {
-        return vec![];
-    }
-    let of_policy = |policy: FaultPolicy| {
-        let void = policy == FaultPolicy::Void;
-        let counted = matches.iter().filter(|played| !(void && faulted.contains(&played.block)));
-        let matches: Vec<ScoredMatch> =
-            counted.map(|played| policy.apply(played, |_| true)).collect();
-        let scores = Scores::of(&matches, players, false);
+    let of_policy = |(policy, under): (FaultPolicy, &UnderPolicy)| {
+        let scores = Scores::under(under, order);
         let means = scores.totals().means();
         let intervals = intervals(&scores, bootstrap);
         let rank = |mean: f64| means.iter().flatten().filter(|other| **other > mean).count() + 1;
@@ -62,10 +50,10 @@ pub(super) fn policies(
             interval: intervals.as_ref().map(|intervals| intervals[player]),
             rank: means[player].map(rank),
         };
-        let rows = (0..players.len()).map(row).collect();
-        PolicyStandings { policy, rows, n_matches: matches.len() }
+        let rows = (0..order.len()).map(row).collect();
+        PolicyStandings { policy, rows, n_matches: under.n_matches as usize }
     };
-    FaultPolicy::ALL.map(of_policy).into()
+    tally.policies().into_iter().map(of_policy).collect()
 }
 
 fn intervals(scores: &Scores, bootstrap: &Bootstrap) -> Option<Vec<[f64; 2]>> {
@@ -82,19 +70,26 @@ fn intervals(scores: &Scores, bootstrap: &Bootstrap) -> Option<Vec<[f64; 2]>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::{FaultKind, MatchRecord};
     use crate::sample;
+    use crate::standings::standings;
+
+    fn policies_of(records: &[MatchRecord]) -> Vec<PolicyStandings> {
+        let run = sample::run(true, records);
+        let found = standings(run.path(), &Bootstrap::default()).unwrap();
+        let players: Vec<&str> = found.players.iter().map(|row| row.player.as_str()).collect();
+        assert_eq!(players, ["a", "b"]);
+        found.policies
+    }
 
     #[test]
     fn a_fault_costs_what_the_policy_says() {
-        let mut matches: Vec<ScoredMatch> = (0..8)
-            .map(|job| ScoredMatch::from(&sample::record(job, "x", ["a", "b"], [100, 0])))
-            .collect();
-        let players: Vec<Arc<str>> = ["a", "b"].map(Arc::from).into();
-        let bootstrap = Bootstrap::default();
-        assert_eq!(policies(&matches, &players, &bootstrap), []);
+        let mut records: Vec<MatchRecord> =
+            (0..8).map(|job| sample::record(job, "x", ["a", "b"], [100, 0])).collect();
+        assert_eq!(policies_of(&records), []);
         // The winner's fault in one match of the first block.
-        matches[0].seats[0].faults[1] = 1;
-        let policies = policies(&matches, &players, &bootstrap);
+        records[0].steps[0][0].fault = Some(FaultKind::LateMove);
+        let policies = policies_of(&records);
         let means: Vec<Vec<Option<f64>>> =
             policies.iter().map(|p| p.rows.iter().map(|row| row.mean).collect()).collect();
         assert_eq!(means[0], [Some(100.0), Some(0.0)]);
@@ -106,10 +101,9 @@ mod tests {
 
     #[test]
     fn nothing_is_left_when_every_block_is_void() {
-        let mut played = ScoredMatch::from(&sample::record(0, "x", ["a", "b"], [100, 0]));
-        played.seats[0].faults[0] = 1;
-        let players: Vec<Arc<str>> = ["a", "b"].map(Arc::from).into();
-        let policies = policies(&[played], &players, &Bootstrap::default());
+        let mut record = sample::record(0, "x", ["a", "b"], [100, 0]);
+        record.seats[0].start.fault = Some(FaultKind::LateStart);
+        let policies = policies_of(&[record]);
         let nothing = PolicyRow { mean: None, interval: None, rank: None };
         assert_eq!(policies[2].rows, [nothing; 2]);
     }

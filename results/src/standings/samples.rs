@@ -26,7 +26,7 @@ pub(super) struct Sampled {
 
 pub(super) fn sample(strata: &[Stratum], bootstrap: &Bootstrap) -> Vec<Sampled> {
     let mut rng = bootstrap.rng();
-    let mut of = |clusters: &Clusters| {
+    let mut of = |clusters: &Clusters, n_blocks: u64| {
         let total = clusters.totals()[0];
         let mut means = Vec::with_capacity(bootstrap.n_resamples);
         let defined = clusters.resample(bootstrap, &mut rng, |totals| {
@@ -37,21 +37,16 @@ pub(super) fn sample(strata: &[Stratum], bootstrap: &Bootstrap) -> Vec<Sampled> 
             mean: total.mean().expect("a stratum has matches"),
             resamples: defined.then_some(means),
             n_matches: total.n as u64,
-            n_blocks: clusters.n_blocks() as u64,
+            n_blocks,
         }
     };
-    let sampled = strata.iter().map(|stratum| {
-        let mut roles: Vec<u32> = stratum.cells.iter().map(|cell| cell.role).collect();
-        roles.sort_unstable();
-        roles.dedup();
-        Sampled {
-            game: stratum.game,
-            clock: stratum.clock,
-            overall: of(&stratum.clusters(|_| true)),
-            roles: (roles.into_iter())
-                .map(|role| (role, of(&stratum.clusters(|cell| cell.role == role))))
-                .collect(),
-        }
+    let sampled = strata.iter().map(|stratum| Sampled {
+        game: stratum.game,
+        clock: stratum.clock,
+        overall: of(&stratum.clusters(|_| true), stratum.n_blocks),
+        roles: (stratum.n_blocks_by_role.iter())
+            .map(|&(role, n)| (role, of(&stratum.clusters(|cell| cell.role == role), n)))
+            .collect(),
     });
     sampled.collect()
 }

@@ -2,55 +2,49 @@
 
 use crate::bootstrap::{Clusters, Total};
 use crate::evidence::Evidence;
+use crate::tally::group_of;
 
-/// The rewards of a player in one role in the matches of a block.
+/// The rewards of a player in one role in the matches of a block, or of a group of
+/// blocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
-    pub(super) player: u32,
-    pub(super) game: u32,
-    pub(super) clock: u32,
     pub(super) block: u64,
     pub(super) role: u32,
     pub(super) total: Total,
 }
 
-/// Sums of rewards, ordered by player, game, clock, block and role.
-///
-/// Sorted by hand: grouping a frame of two million seats by five columns took a
-/// third of the time of a report.
-pub(super) fn cells(evidence: &Evidence) -> Vec<Cell> {
-    let seats = &evidence.seats;
-    let mut rows: Vec<(u32, u32, u32, u64, u32, u32)> = (0..seats.player.len())
-        .map(|row| {
-            let (player, game, clock) = (seats.player[row], seats.game[row], seats.clock[row]);
-            (player, game, clock, seats.block[row], seats.role[row], seats.reward[row])
-        })
-        .collect();
-    rows.sort_unstable();
-    let key = |row: &(u32, u32, u32, u64, u32, u32)| (row.0, row.1, row.2, row.3, row.4);
-    let cell = |rows: &[(u32, u32, u32, u64, u32, u32)]| {
-        let (player, game, clock, block, role, _) = rows[0];
-        let sum = rows.iter().map(|row| f64::from(row.5)).sum();
-        Cell { player, game, clock, block, role, total: Total { sum, n: rows.len() as f64 } }
-    };
-    rows.chunk_by(|a, b| key(a) == key(b)).map(cell).collect()
-}
-
 /// What one player did at one game under one clock.
 #[derive(Clone, Debug)]
 pub(super) struct Stratum {
+    pub(super) player: u32,
     pub(super) game: u32,
     pub(super) clock: u32,
-    /// The player's cells, by block, then role.
-    pub(super) cells: Vec<Cell>,
+    /// Blocks in which the player was scored.
+    pub(super) n_blocks: u64,
+    /// By role that it had: blocks.
+    pub(super) n_blocks_by_role: Vec<(u32, u64)>,
+    /// By block, then role.
+    cells: Vec<Cell>,
+    /// Whether the blocks of the cells are groups.
+    merged: bool,
 }
 
 /// The strata of each player, by game, then clock.
-pub(super) fn strata(cells: &[Cell], evidence: &Evidence) -> Vec<Vec<Stratum>> {
+pub(super) fn strata(evidence: &Evidence) -> Vec<Vec<Stratum>> {
     let mut strata = vec![vec![]; evidence.players.len()];
-    for cells in cells.chunk_by(|a, b| (a.player, a.game, a.clock) == (b.player, b.game, b.clock)) {
-        let Cell { player, game, clock, .. } = cells[0];
-        strata[player as usize].push(Stratum { game, clock, cells: cells.to_vec() });
+    for (&(player, game, clock), found) in &evidence.tally.strata {
+        let cells = found.blocks.totals.iter().flat_map(|(&block, totals)| {
+            totals.iter().map(move |&(role, total)| Cell { block, role, total })
+        });
+        strata[player as usize].push(Stratum {
+            player,
+            game,
+            clock,
+            n_blocks: found.blocks.n,
+            n_blocks_by_role: found.n_blocks_by_role.clone(),
+            cells: cells.collect(),
+            merged: found.blocks.merged,
+        });
     }
     strata
 }
@@ -72,18 +66,20 @@ impl Stratum {
     /// Rewards by block of this and another player's cells in the same stratum.
     pub(super) fn clusters_with(&self, other: &Self) -> Clusters {
         let mut clusters = Clusters::new(2);
+        let merged = self.merged || other.merged;
         let mut cells: Vec<(u64, usize, Total)> = vec![];
-        cells.extend(self.cells.iter().map(|cell| (cell.block, 0, cell.total)));
-        cells.extend(other.cells.iter().map(|cell| (cell.block, 1, cell.total)));
+        for (column, stratum) in [self, other].into_iter().enumerate() {
+            let block = |cell: &Cell| match merged && !stratum.merged {
+                true => group_of(cell.block),
+                false => cell.block,
+            };
+            cells.extend(stratum.cells.iter().map(|cell| (block(cell), column, cell.total)));
+        }
         cells.sort_by_key(|(block, ..)| *block);
         for cells in cells.chunk_by(|a, b| a.0 == b.0) {
             let block = clusters.push();
             cells.iter().for_each(|(_, column, total)| block[*column].add(*total));
         }
         clusters
-    }
-
-    pub(super) fn n_blocks(&self) -> usize {
-        self.cells.chunk_by(|a, b| a.block == b.block).count()
     }
 }

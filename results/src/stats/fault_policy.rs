@@ -38,13 +38,21 @@ impl FaultPolicy {
         let mut scored = played.clone();
         let void = scored.seats.iter().any(|seat| offends(&seat.faults));
         for seat in &mut scored.seats {
-            seat.reward = match self {
-                Self::OffenderZero if offends(&seat.faults) => seat.reward.map(|_| 0),
-                Self::Void if void => None,
-                _ => seat.reward,
-            };
+            let reward = seat.reward.map(u32::from);
+            let reward = reward.and_then(|reward| self.reward(reward, offends(&seat.faults), void));
+            seat.reward = reward.and_then(|reward| u8::try_from(reward).ok());
         }
         scored
+    }
+
+    /// What counts of a reward if its player `offends`, in a match in which
+    /// somebody did if `void`.
+    pub(crate) fn reward(self, reward: u32, offends: bool, void: bool) -> Option<u32> {
+        match self {
+            Self::OffenderZero if offends => Some(0),
+            Self::Void if void => None,
+            _ => Some(reward),
+        }
     }
 
     /// As written in reports.

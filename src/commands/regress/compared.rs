@@ -53,7 +53,7 @@ impl Clock {
     ) -> Result<Self, Failure> {
         let limit = limit_s.map(Duration::from_secs_f64);
         let mut before = Duration::ZERO;
-        if limit.is_some() && !folder.attempts.is_empty() {
+        if limit.is_some() {
             for record in Journal::open(&folder.path.join(files::JOURNAL)).map_err(failed_to)? {
                 before += Duration::from_micros(record.map_err(failed_to)?.duration_us);
             }

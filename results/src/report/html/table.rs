@@ -160,10 +160,12 @@ impl Table {
         );
         for column in &self.columns {
             let (kind, heading) = (column.kind.word(), Escaped(&column.heading));
+            // A place is a number without a heading; its column needs no room.
+            let place = if column.heading.is_empty() { " place" } else { "" };
             let meaning = Escaped(&column.meaning);
             let _ = write!(
                 html,
-                "<th scope=\"col\" class=\"{kind}\" title=\"{meaning}\"><button type=\"button\">\
+                "<th scope=\"col\" class=\"{kind}{place}\" title=\"{meaning}\"><button type=\"button\">\
                  {heading}</button></th>"
             );
         }

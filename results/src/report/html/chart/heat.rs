@@ -7,6 +7,10 @@ const RIGHT: f64 = 4.0;
 const ROW: f64 = 28.0;
 /// Widest a cell gets, so that few columns do not fill the figure.
 const WIDEST: f64 = 96.0;
+/// Most characters of a slanted name.
+const LONGEST: usize = 16;
+/// What each of them takes in width and in height.
+const SLANTED: f64 = 4.9;
 /// Narrowest cell that a number fits into.
 const NARROWEST: f64 = 26.0;
 
@@ -42,20 +46,31 @@ impl Heat<'_> {
     pub(crate) fn html(&self) -> String {
         let left = left_of(self.rows.iter().map(|(name, _)| name.as_str()));
         let n_columns = self.columns.len().max(1) as f64;
-        let width = ((WIDTH - left - RIGHT) / n_columns).min(WIDEST);
-        let n_chars = (width / 6.4) as usize;
+        let width_with = |right: f64| ((WIDTH - left - right) / n_columns).min(WIDEST);
+        let n_chars = (width_with(RIGHT) / 6.4) as usize;
         let is_slanted =
             self.columns.iter().any(|name| name.chars().count() > n_chars) && n_columns > 1.0;
-        let longest = self.columns.iter().map(|name| name.chars().count().min(16)).max();
         // Slanted names are as high as they are wide.
-        let top = if is_slanted { 34.0 + 4.9 * longest.unwrap_or(0) as f64 } else { 40.0 };
+        let extent = |name: &String| SLANTED * name.chars().count().min(LONGEST) as f64;
+        let highest = self.columns.iter().map(extent).fold(0.0, f64::max);
+        let top = if is_slanted { 34.0 + highest } else { 40.0 };
+        // What the last names reach beyond their columns, were those at their narrowest.
+        let narrow = width_with(SLANTED * LONGEST as f64);
+        let beyond = |(place, name): (usize, &String)| {
+            extent(name) - narrow * (n_columns - place as f64 - 0.5)
+        };
+        let right = match is_slanted {
+            true => self.columns.iter().enumerate().map(beyond).fold(RIGHT, f64::max),
+            false => RIGHT,
+        };
+        let width = width_with(right);
         let height = top + ROW * self.rows.len() as f64 + 6.0;
         let mut figure = Figure::new(self.title, self.description, height);
         figure.text([left, 12.0], Anchor::Start, "unit", self.across);
         for (place, name) in self.columns.iter().enumerate() {
             let x = left + width * (place as f64 + 0.5);
             if is_slanted {
-                figure.slanted([x - 3.0, top - 6.0], &shortened(name, 16), name);
+                figure.slanted([x - 3.0, top - 6.0], &shortened(name, LONGEST), name);
             } else {
                 figure.name_within([x, top - 8.0], Anchor::Middle, name, n_chars.max(4));
             }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use comfy_table::{CellAlignment, Table, presets};
+
 use super::{Row, Suite};
 
 const HEADINGS: [&str; 10] = [
@@ -27,22 +29,16 @@ of the first playout, as matches are played, and by a batch as machine code.
 
 /// Aligned columns.
 pub(super) fn text(suite: &Suite) -> String {
-    let rows = rows(suite);
-    let width = |at: usize| rows.iter().map(|row| row[at].len()).max().unwrap_or_default();
-    let widths: Vec<usize> = (0..HEADINGS.len()).map(width).collect();
-    let mut text = String::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (at, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            match at {
-                0 => line += &format!("{cell:width$}"),
-                _ => line += &format!("  {cell:>width$}"),
-            }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).add_rows(rows(suite));
+    for (at, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if at > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
         }
-        text += line.trim_end();
-        text.push('\n');
     }
-    format!("{text}\n{}{}", meaning(suite), about(suite))
+    let lines: String = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
+    format!("{lines}\n{}{}", meaning(suite), about(suite))
 }
 
 /// A table, and what it means below.
@@ -120,19 +116,38 @@ fn short(rate: f64) -> String {
     }
 }
 
+const COLUMNS: [&str; 20] = [
+    "game",
+    "facts",
+    "moves",
+    "gates",
+    "prover",
+    "network",
+    "batch_interpreted",
+    "batch_machine_code",
+    "start_ms",
+    "batch_start_ms",
+    "yardstick",
+    "seconds",
+    "lanes",
+    "cpu",
+    "cores",
+    "features",
+    "system",
+    "rustc",
+    "gamemaster",
+    "is_optimised",
+];
+
 /// A row for each game; what is the same for all is in each, so that records of
 /// several computers can be put together.
 pub(super) fn csv(suite: &Suite) -> String {
-    let mut text = "game,facts,moves,gates,prover,network,batch_interpreted,batch_machine_code,\
-                    start_ms,batch_start_ms,yardstick,seconds,lanes,cpu,cores,features,system,\
-                    rustc,gamemaster,is_optimised\r\n"
-        .to_owned();
     let count = |count: Option<usize>| count.map_or(String::new(), |count| count.to_string());
     let speed = |speed: Option<f64>| speed.map_or(String::new(), |speed| format!("{speed:.1}"));
     let time = |ms: Option<f64>| ms.map_or(String::new(), |ms| format!("{ms:.3}"));
     let computer = &suite.computer;
-    for row in &suite.games {
-        let cells = [
+    let cells = |row: &Row| -> [String; COLUMNS.len()] {
+        [
             row.game.clone(),
             count(row.facts),
             count(row.moves),
@@ -153,20 +168,20 @@ pub(super) fn csv(suite: &Suite) -> String {
             computer.rustc.to_owned(),
             computer.gamemaster.to_owned(),
             computer.is_optimised.to_string(),
-        ];
-        text += &cells.map(|cell| quoted(&cell)).join(",");
-        text += "\r\n";
-    }
-    text
+        ]
+    };
+    written([COLUMNS.map(str::to_owned)].into_iter().chain(suite.games.iter().map(cells)))
 }
 
-/// As RFC 4180 has it.
-fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
-        cell.to_owned()
+/// Rows as RFC 4180 has them.
+fn written<const N: usize>(rows: impl Iterator<Item = [String; N]>) -> String {
+    let mut writer =
+        csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(vec![]);
+    for row in rows {
+        writer.write_record(&row).expect("memory takes rows of equal length");
     }
+    let bytes = writer.into_inner().expect("memory takes all");
+    String::from_utf8(bytes).expect("cells are text")
 }
 
 #[cfg(test)]
@@ -191,7 +206,7 @@ mod tests {
 
     #[test]
     fn cells_are_quoted_where_they_must_be() {
-        assert_eq!(quoted("a b"), "a b");
-        assert_eq!(quoted("a, \"b\""), "\"a, \"\"b\"\"\"");
+        let row = ["a b", "a, \"b\""].map(str::to_owned);
+        assert_eq!(written([row].into_iter()), "a b,\"a, \"\"b\"\"\"\r\n");
     }
 }
