@@ -588,6 +588,44 @@ mod tests {
     }
 
     #[test]
+    fn an_index_may_come_after_the_rows() {
+        // 40 rows of each key, and more keys than the near caches hold.
+        let n = 20_000;
+        let mut table = Table::new(3);
+        table.keep_distinct();
+        for at in 0..40 * n {
+            assert!(table.insert(&[at % n, at % n / 7, at]));
+        }
+        let index = table.index_on(&[0, 1]);
+        assert!(!table.is_far(index));
+        table.prepare(index);
+        assert!(table.is_far(index) && table.is_far(table.unique().unwrap()));
+        let mut n_guessed = 0;
+        for key in (0..n).step_by(97) {
+            let mut found = table.first(index, [key, key / 7].into_iter());
+            let guess = table.glance(index, [key, key / 7].into_iter());
+            n_guessed += u32::from(guess == found);
+            for at in (0..40).rev() {
+                assert_eq!(table.row(found), [key, key / 7, at * n + key]);
+                found = table.after(index, found);
+            }
+            assert_eq!(found, NONE);
+        }
+        assert!(n_guessed > n / 97 / 2, "{n_guessed}");
+        assert_eq!(table.first(index, [7, 2].into_iter()), NONE);
+    }
+
+    #[test]
+    fn different_values_are_counted() {
+        let mut table = Table::new(2);
+        assert_eq!(table.n_distinct(0), 0);
+        for (row, n) in [([5, 900_000], [1, 1]), ([5, 3], [1, 2]), ([64, 3], [2, 2])] {
+            table.push(&row);
+            assert_eq!([0, 1].map(|column| table.n_distinct(column)), n);
+        }
+    }
+
+    #[test]
     fn large_tables_are_hashed() {
         check(45, &[0, 1, 2]);
         check(45, &[1, 2]);
