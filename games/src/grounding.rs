@@ -26,6 +26,7 @@ mod joining;
 mod operations;
 mod reach;
 mod split;
+mod unfolding;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -118,14 +119,14 @@ pub fn ground_watched(
 ) -> Result<(Network, GroundingStatistics), GroundingError> {
     let mut terms = Terms::default();
     let roles: Vec<TermId> = game.roles().iter().map(|&role| terms.constant(role)).collect();
-    let rules = rules::rules(game, &mut terms)?;
+    let mut rules = rules::rules(game, &mut terms)?;
     check(game, &rules)?;
     let meter = Meter::new(budget.clone(), cancel.clone());
     let mut statistics = GroundingStatistics::default();
     let mut reach = Reach::new(&rules, Workshop::new(terms, meter), roles.clone());
-    let explained = |reach: &Reach, halt| explain(game, &rules, budget, halt, reach.clause);
 
-    let result = reach.evaluate_static(&rules);
+    let result = reach.evaluate_static(&mut rules);
+    let explained = |reach: &Reach, halt| explain(game, &rules, budget, halt, reach.clause);
     result.map_err(|halt| explained(&reach, halt))?;
     statistics.n_static_rows = reach.workshop.n_rows();
     statistics.n_steps = reach.workshop.meter.steps;
@@ -138,7 +139,7 @@ pub fn ground_watched(
     statistics.n_steps = reach.workshop.meter.steps;
     watch(Pass::Reach, &statistics);
 
-    let result = reach.split_all(&rules, Purpose::Compute);
+    let result = reach.split_all(&rules, Purpose::Compute, f64::INFINITY);
     result.map_err(|halt| explained(&reach, halt))?;
     statistics.n_steps = reach.workshop.meter.steps;
     watch(Pass::Split, &statistics);

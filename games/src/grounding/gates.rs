@@ -113,8 +113,13 @@ impl Gates {
             if n == 0 || 2 * n < range.len() {
                 continue;
             }
+            // Both ascend.
+            let mut among = moves.iter().copied().peekable();
             let mut others: Vec<Lit> = range.map(|input| self.graph.input(input)).collect();
-            others.retain(|other| moves.binary_search(other).is_err());
+            others.retain(|&other| {
+                while among.next_if(|&one| one < other).is_some() {}
+                among.peek() != Some(&other)
+            });
             moves.retain(|lit| self.role_of(*lit) != role as u32);
             rest.push(!self.graph.any(&mut others));
             is_shorter = true;

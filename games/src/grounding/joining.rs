@@ -6,6 +6,8 @@
 //! reachability analysis wants the row that follows, the circuit also the rows
 //! it follows from.
 
+use std::ops::Range;
+
 use super::budget::{Halt, Meter, Resource};
 use super::operations::{Book, Part, RelationId};
 use crate::relational::rules::{Atom, Pattern, each_variable};
@@ -19,6 +21,9 @@ const CHUNK: usize = 1 << 16;
 /// and what is waited for at the same time is waited for once.
 const TOGETHER: usize = 16;
 
+/// Rows that can be looked up wherever they are.
+const SHORT: u32 = 1 << 12;
+
 /// Terms, tables and the state of all operations.
 #[derive(Debug)]
 pub(super) struct Workshop {
@@ -27,7 +32,8 @@ pub(super) struct Workshop {
     pub(super) tables: Vec<Table>,
     /// By operation.
     plans: Vec<Option<Plan>>,
-    /// By operation: whether its output is what it keeps.
+    /// By operation: whether it finds the rows that follow, or what they are
+    /// built of.
     is_plain: Vec<bool>,
     /// By operation: the rows of its inputs that it has seen.
     seen: Vec<[u32; 2]>,
@@ -49,20 +55,29 @@ struct Plan {
     tests: Vec<usize>,
     /// The other absent sentences.
     absent: Vec<usize>,
-    /// The variables of the output.
-    kept: Vec<u32>,
+    /// What is found: the output, or its variables if terms must be built.
+    kept: Vec<Kept>,
+}
+
+/// A value that a match hands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    Variable(u32),
+    Constant(TermId),
 }
 
 #[derive(Clone, Debug)]
 struct Side {
     variables: Vec<u32>,
-    keys: Vec<u32>,
+    /// The columns of the other input that hold the key.
+    keys: Vec<u16>,
     index: u16,
 }
 
 /// What an operation found: for each match the rows of its inputs (`NONE` if
 /// there is no second one), the rows of the absent sentences (`NONE` if there
-/// is none), and the values of the variables that the output needs.
+/// is none), and the row that follows, or the values of the variables in it if
+/// it has terms to be built.
 #[derive(Debug, Default)]
 pub(super) struct Matches {
     numbers: Vec<u32>,
@@ -155,7 +170,11 @@ impl Workshop {
                     other.arguments.contains(argument)
                 };
                 let columns: Vec<u16> = (0..variables.len() as u16).filter(is_shared).collect();
-                let keys = columns.iter().map(|&at| variables[usize::from(at)]).collect();
+                let place = |&at: &u16| {
+                    let argument = &atom.arguments[usize::from(at)];
+                    other.arguments.iter().position(|other| other == argument)
+                };
+                let keys = columns.iter().filter_map(place).map(|at| at as u16).collect();
                 let index = match columns.is_empty() {
                     true => u16::MAX,
                     false => self.tables[atom.predicate].index_on(&columns),
@@ -168,15 +187,26 @@ impl Workshop {
             let is_static = book.relations[atom.predicate].is_static;
             if is_static { tests.push(at) } else { absent.push(at) }
         }
-        let mut kept = Vec::new();
-        let mut note = |id: u32| {
-            if !kept.contains(&id) {
-                kept.push(id);
-            }
-        };
-        part.output.iter().for_each(|pattern| each_variable(pattern, &mut note));
-        self.is_plain[id] = part.output.len() == kept.len()
-            && part.output.iter().all(|pattern| matches!(pattern, Pattern::Variable(_)));
+        let output: Option<Vec<Kept>> = part
+            .output
+            .iter()
+            .map(|pattern| match pattern {
+                Pattern::Variable(id) => Some(Kept::Variable(*id)),
+                Pattern::Constant(term) => Some(Kept::Constant(*term)),
+                Pattern::Compound(..) => None,
+            })
+            .collect();
+        self.is_plain[id] = output.is_some();
+        let kept = output.unwrap_or_else(|| {
+            let mut kept = Vec::new();
+            let mut note = |id: u32| {
+                if !kept.contains(&Kept::Variable(id)) {
+                    kept.push(Kept::Variable(id));
+                }
+            };
+            part.output.iter().for_each(|pattern| each_variable(pattern, &mut note));
+            kept
+        });
         Plan { sides, tests, absent, kept }
     }
 
@@ -222,29 +252,38 @@ impl Workshop {
             stride: 2 + plan.absent.len() + plan.kept.len(),
             n_absent: plan.absent.len(),
         };
-        // Rows that come in the meantime are seen the next time.
-        for (atom, side) in part.inputs.iter().zip(&plan.sides) {
-            if side.index != u16::MAX {
-                self.tables[atom.predicate].prepare(side.index);
-            }
-        }
         self.registers.clear();
         self.registers.resize(part.n_variables as usize, NONE);
-        // New rows of the first input with all of the second, then new rows of
-        // the second with old ones of the first.
-        let rounds = [(0, [before[0], now[0]], now[1]), (1, [before[1], now[1]], before[0])];
-        for (side, [mut row, end], limit) in rounds {
-            if side == 1 && part.inputs.len() < 2 {
-                break;
+        // New rows of one input with all of the other, then new rows of the other
+        // with old ones of the first. What is looked up should be small and near,
+        // so a long one is gone through and needs no index.
+        let new = [now[0] - before[0], now[1] - before[1]];
+        let first = usize::from(new[1] > new[0].max(SHORT));
+        let rounds = [(first, now[1 - first]), (1 - first, before[first])];
+        for (side, limit) in rounds {
+            // Rows that come in the meantime are seen the next time.
+            let [mut row, end] = [before[side], now[side]];
+            if row == end || part.inputs.len() == 2 && limit == 0 {
+                continue;
+            }
+            if let [_, _] = plan.sides[..]
+                && plan.sides[1 - side].index != u16::MAX
+            {
+                let other = part.inputs[1 - side].predicate;
+                self.tables[other].prepare(plan.sides[1 - side].index);
             }
             while row < end {
                 while row < end && matches.numbers.len() < CHUNK {
-                    if plan.sides.is_empty() {
-                        self.select(part, plan, row, &mut matches)?;
-                    } else {
-                        self.join(part, plan, side, row, limit, &mut matches)?;
+                    let until = end.min(row + TOGETHER as u32);
+                    self.ahead(part, plan, side, row..until);
+                    for row in row..until {
+                        if plan.sides.is_empty() {
+                            self.select(part, plan, row, &mut matches)?;
+                        } else {
+                            self.join(part, plan, side, row, limit, &mut matches)?;
+                        }
                     }
-                    row += 1;
+                    row = until;
                 }
                 self.meter.step((matches.numbers.len() / matches.stride) as u64)?;
                 found(self, &matches)?;
@@ -278,6 +317,23 @@ impl Workshop {
         Ok(())
     }
 
+    /// Fetches from memory what joining some rows of one side will look up, all at
+    /// once.
+    fn ahead(&self, part: &Part, plan: &Plan, side: usize, rows: Range<u32>) {
+        let Some(Side { keys, index, .. }) = plan.sides.get(1 - side) else { return };
+        let other = &self.tables[part.inputs[1 - side].predicate];
+        if *index == u16::MAX || !other.is_far(*index) {
+            return;
+        }
+        let table = &self.tables[part.inputs[side].predicate];
+        let mut found = [NONE; TOGETHER];
+        for (found, row) in found.iter_mut().zip(rows) {
+            let values = table.row(row);
+            *found = other.glance(*index, keys.iter().map(|&column| values[usize::from(column)]));
+        }
+        found.into_iter().for_each(|row| other.touch(row));
+    }
+
     /// Joins a row of one side with the rows of the other side below a limit.
     fn join(
         &mut self,
@@ -299,7 +355,7 @@ impl Workshop {
         let mut at = match *index {
             u16::MAX => 0,
             index => {
-                let keys = keys.iter().map(|&key| self.registers[key as usize]);
+                let keys = keys.iter().map(|&column| values[usize::from(column)]);
                 self.tables[id].first(index, keys)
             }
         };
@@ -339,7 +395,10 @@ impl Workshop {
         for &at in &plan.absent {
             matches.numbers.push(self.find(&part.absent[at]));
         }
-        matches.numbers.extend(plan.kept.iter().map(|&id| registers[id as usize]));
+        matches.numbers.extend(plan.kept.iter().map(|kept| match *kept {
+            Kept::Variable(id) => registers[id as usize],
+            Kept::Constant(term) => term,
+        }));
     }
 
     /// The row of a sentence whose variables are known, or `NONE`.
@@ -358,9 +417,10 @@ impl Workshop {
     pub(super) fn fetch(&self, book: &Book, operation: usize, group: Group<'_>) {
         if self.is_plain[operation] {
             let table = &self.tables[book.operations[operation].target];
+            let Some(unique) = table.unique().filter(|&index| table.is_far(index)) else { return };
             let mut rows = [NONE; TOGETHER];
             for (row, (_, _, values)) in rows.iter_mut().zip(group.iter()) {
-                *row = table.glance(values);
+                *row = table.glance(unique, values.iter().copied());
             }
             rows.into_iter().for_each(|row| table.touch(row));
         }

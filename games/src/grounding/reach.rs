@@ -10,13 +10,19 @@ use super::budget::Halt;
 use super::joining::Workshop;
 use super::operations::{Book, RelationId};
 use super::split::{self, Purpose, Sizes};
-use crate::relational::rules::{PredicateId, Rules, Source};
+use super::unfolding;
+use crate::relational::rules::{Component, PredicateId, Rules, Source};
 use crate::relational::terms::{FunctorId, NONE, TermId};
 
 /// Steps of the first attempt to derive everything: after it, joins are
 /// ordered anew by the sizes that were seen. Each attempt has more steps.
 const FIRST_ATTEMPT: u64 = 2_000_000;
 const ATTEMPTS: u32 = 3;
+
+/// Steps after which a relation that rests on the rules alone is too large to be
+/// written down, if it can be put in terms of others. It is then worth it: a join
+/// that the relation would save is a small part of that.
+const MAX_WRITTEN_DOWN: u64 = 1 << 20;
 
 /// All that can be asked.
 #[derive(Debug)]
@@ -67,47 +73,79 @@ impl Reach {
         reach
     }
 
-    /// Evaluates the relations that rest on the rules alone.
-    pub(super) fn evaluate_static(&mut self, rules: &Rules) -> Result<(), Halt> {
-        for (at, component) in rules.components.iter().enumerate() {
+    /// Evaluates the relations that rest on the rules alone. Those that turn out
+    /// to be too large for that are put in terms of others, as far as they can be.
+    pub(super) fn evaluate_static(&mut self, rules: &mut Rules) -> Result<(), Halt> {
+        for at in 0..rules.components.len() {
+            let component = rules.components[at].clone();
             let is_static = |&id: &PredicateId| self.book.relations[id].is_static;
             if !component.predicates.iter().all(is_static) {
                 continue;
             }
-            let clauses =
-                || component.predicates.iter().flat_map(|&id| &rules.predicates[id].clauses);
-            let mut strata: Vec<usize> = clauses().map(|&at| rules.clauses[at].stratum).collect();
-            strata.sort_unstable();
-            strata.dedup();
-            if !component.negation_inside {
-                strata.truncate(1);
+            let candidate = unfolding::candidate(rules, &component);
+            if candidate.is_some() {
+                self.workshop.meter.attempt = self.workshop.meter.steps + MAX_WRITTEN_DOWN;
             }
-            for stratum in strata {
-                for &id in clauses() {
-                    let clause = &rules.clauses[id];
-                    if component.negation_inside && clause.stratum != stratum {
+            let result = self.evaluate_component(rules, at, &component);
+            self.workshop.meter.attempt = u64::MAX;
+            match (result, candidate) {
+                (Err(Halt::Attempt), Some(id)) => {
+                    self.book.forget_clauses(|concerned| concerned == id);
+                    // Where most is thrown away, or what is in between is large, the
+                    // relation itself may be small.
+                    let n_rows = u64::from(self.workshop.tables[id].n_rows());
+                    if n_rows < MAX_WRITTEN_DOWN / 8 {
+                        self.evaluate_component(rules, at, &component)?;
+                    } else {
+                        self.workshop.tables[id].clear();
+                        unfolding::unfold(rules, id);
                         continue;
                     }
-                    let scope =
-                        if component.negation_inside { (at << 32) | (stratum + 1) } else { 0 };
-                    self.clause = id;
-                    let Self { book, workshop, .. } = self;
-                    let first = book.operations.len();
-                    split::split(book, clause, id, scope, Purpose::Reach, workshop)?;
-                    let new: Vec<usize> = (first..book.operations.len()).collect();
-                    // Where too many terms are built, that is soon seen: before
-                    // other clauses are split, which may have the larger joins.
-                    let builds = |&id: &usize| book.operations[id].part.builds_terms();
-                    if !component.negation_inside && new.iter().any(builds) {
-                        self.workshop.make_room(&self.book);
-                        self.run_all(&new)?;
-                    }
                 }
-                self.workshop.make_room(&self.book);
-                let operations = self.book.needed(component.predicates.iter().copied());
-                while self.run_all(&operations)? {}
+                (result, _) => result?,
             }
             self.book.settle(&component.predicates);
+        }
+        Ok(())
+    }
+
+    /// Evaluates static relations that rest on each other.
+    fn evaluate_component(
+        &mut self,
+        rules: &Rules,
+        at: usize,
+        component: &Component,
+    ) -> Result<(), Halt> {
+        let clauses = || component.predicates.iter().flat_map(|&id| &rules.predicates[id].clauses);
+        let mut strata: Vec<usize> = clauses().map(|&at| rules.clauses[at].stratum).collect();
+        strata.sort_unstable();
+        strata.dedup();
+        if !component.negation_inside {
+            strata.truncate(1);
+        }
+        for stratum in strata {
+            for &id in clauses() {
+                let clause = &rules.clauses[id];
+                if component.negation_inside && clause.stratum != stratum {
+                    continue;
+                }
+                let scope = if component.negation_inside { (at << 32) | (stratum + 1) } else { 0 };
+                self.clause = id;
+                let Self { book, workshop, .. } = self;
+                let first = book.operations.len();
+                split::split(book, clause, id, scope, Purpose::Reach, f64::INFINITY, workshop)?;
+                let new: Vec<usize> = (first..book.operations.len()).collect();
+                // Where too many terms are built, that is soon seen: before
+                // other clauses are split, which may have the larger joins.
+                let builds = |&id: &usize| book.operations[id].part.builds_terms();
+                if !component.negation_inside && new.iter().any(builds) {
+                    self.workshop.make_room(&self.book);
+                    self.run_all(&new)?;
+                }
+            }
+            self.workshop.make_room(&self.book);
+            let operations = self.book.needed(component.predicates.iter().copied());
+            while self.run_all(&operations)? {}
         }
         Ok(())
     }
@@ -121,28 +159,45 @@ impl Reach {
             };
             let result = self.attempt(rules);
             self.workshop.meter.attempt = u64::MAX;
-            if result != Err(Halt::Attempt) {
-                return result;
+            match result {
+                Ok(false) | Err(Halt::Attempt) => {}
+                Ok(true) => return Ok(()),
+                Err(halt) => return Err(halt),
             }
         }
         unreachable!("the last attempt has no limit of its own")
     }
 
-    fn attempt(&mut self, rules: &Rules) -> Result<(), Halt> {
-        self.split_all(rules, Purpose::Reach)?;
+    /// Derives what can be derived within the attempt at hand; whether that is
+    /// all. Clauses that are expected to use up the attempt alone are left out:
+    /// such an expectation is often wrong as long as nothing is known of what
+    /// they ask for, and the others tell.
+    fn attempt(&mut self, rules: &Rules) -> Result<bool, Halt> {
+        let limit = match self.workshop.meter.attempt {
+            u64::MAX => f64::INFINITY,
+            end => (end - self.workshop.meter.steps) as f64,
+        };
+        let is_whole = self.split_all(rules, Purpose::Reach, limit)?;
         // Also what is only asked to be absent.
         let operations = self.book.needed(0..rules.predicates.len());
         loop {
             let mut grown = self.link(rules);
             grown |= self.run_all(&operations)?;
             if !grown {
-                return Ok(());
+                return Ok(is_whole);
             }
         }
     }
 
-    /// Makes new operations for all clauses that rest on the state.
-    pub(super) fn split_all(&mut self, rules: &Rules, purpose: Purpose) -> Result<(), Halt> {
+    /// Makes new operations for all clauses that rest on the state, but for those
+    /// that are expected to cost more than `limit`; whether there are none.
+    pub(super) fn split_all(
+        &mut self,
+        rules: &Rules,
+        purpose: Purpose,
+        limit: f64,
+    ) -> Result<bool, Halt> {
+        let mut is_whole = true;
         let Self { book, workshop, .. } = self;
         let is_static: Vec<bool> = book.relations.iter().map(|info| info.is_static).collect();
         book.forget_clauses(|id| !is_static[id]);
@@ -152,11 +207,12 @@ impl Reach {
             }
             for &clause in &predicate.clauses {
                 self.clause = clause;
-                split::split(book, &rules.clauses[clause], clause, 0, purpose, workshop)?;
+                let clause = &rules.clauses[clause];
+                is_whole &= split::split(book, clause, self.clause, 0, purpose, limit, workshop)?;
             }
         }
         workshop.make_room(book);
-        Ok(())
+        Ok(is_whole)
     }
 
     /// Runs operations over what is new; whether something came out.

@@ -108,15 +108,18 @@ struct Splitting<'a> {
     n_variables: usize,
 }
 
-/// Makes the operations for a clause. A clause that cannot hold has none.
+/// Makes the operations for a clause. A clause that cannot hold has none. Tells
+/// whether that is so or they are made: no operation is made where they are
+/// expected to cost more than `limit`, in matches.
 pub(super) fn split(
     book: &mut Book,
     clause: &Clause,
     clause_id: usize,
     scope: usize,
     purpose: Purpose,
+    limit: f64,
     sizes: &mut impl Sizes,
-) -> Result<(), Halt> {
+) -> Result<bool, Halt> {
     let mut splitting = Splitting {
         book,
         purpose,
@@ -130,12 +133,15 @@ pub(super) fn split(
         n_variables: clause.n_variables as usize,
     };
     splitting.read(clause, sizes)?;
-    let Some(trees) = splitting.measured_leaves(sizes)? else { return Ok(()) };
+    let Some(trees) = splitting.measured_leaves(sizes)? else { return Ok(true) };
     let tree = splitting.best(trees);
+    if tree.cost > limit {
+        return Ok(false);
+    }
     let open = splitting.open(&tree, sizes)?;
     let part = splitting.part(open, clause.head.arguments.clone());
     splitting.book.add(clause.head.predicate, part, clause_id);
-    Ok(())
+    Ok(true)
 }
 
 /// Whether a clause is short enough.

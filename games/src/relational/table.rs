@@ -17,6 +17,12 @@ const MISS: u32 = 1 << 20;
 /// hash of its key.
 const STAMPS: u32 = 1 << 12;
 
+/// Buckets that the near caches hold.
+const NEAR: usize = 1 << 14;
+
+/// Rows whose buckets are fetched from memory together.
+const TOGETHER: u32 = 16;
+
 /// Beyond this number of columns an index is hashed.
 const MAX_DIRECT_COLUMNS: usize = 16;
 
@@ -60,11 +66,17 @@ impl Table {
 
     /// Number of different values in a column.
     pub(crate) fn n_distinct(&self, column: usize) -> usize {
-        let mut values: Vec<_> =
-            (0..self.n_rows).map(|row| self.value(row, column as u16)).collect();
-        values.sort_unstable();
-        values.dedup();
-        values.len()
+        let values = || (0..self.n_rows).map(|row| self.value(row, column as u16) as usize);
+        let Some(largest) = values().max() else { return 0 };
+        if largest / 64 > 16 * self.n_rows as usize {
+            let mut values: Vec<_> = values().collect();
+            values.sort_unstable();
+            values.dedup();
+            return values.len();
+        }
+        let mut seen = vec![0_u64; largest / 64 + 1];
+        values().for_each(|value| seen[value / 64] |= 1 << (value % 64));
+        seen.into_iter().map(|bits| bits.count_ones() as usize).sum()
     }
 
     /// Memory held, in bytes, roughly.
@@ -154,19 +166,25 @@ impl Table {
         (self.n_rows - 1, true)
     }
 
-    /// The row that is likely to be found first in a search for these values, if
-    /// it takes a search: large tables are far away, and what is waited for at
-    /// the same time is waited for once.
+    /// The index that keeps rows distinct, if there is one.
     #[inline]
-    pub(crate) fn glance(&self, row: &[TermId]) -> u32 {
-        let Some(unique) = self.unique else { return NONE };
-        let index = &self.indexes[unique as usize];
-        if index.layout != Layout::Hashed {
-            return NONE;
-        }
-        let (slot, mark) = index.place(row.iter().copied());
-        let (there, row) = index.heads[slot];
-        if there == mark { row } else { NONE }
+    pub(crate) fn unique(&self) -> Option<u16> {
+        self.unique
+    }
+
+    /// Whether an index is too large for the near caches.
+    #[inline]
+    pub(crate) fn is_far(&self, index: u16) -> bool {
+        let index = &self.indexes[index as usize];
+        index.layout == Layout::Hashed && index.heads.len() > NEAR
+    }
+
+    /// The row that is likely to be found first in a search for these values in
+    /// an index that is far away: what is waited for at the same time is waited
+    /// for once.
+    #[inline]
+    pub(crate) fn glance(&self, index: u16, key: impl Iterator<Item = TermId>) -> u32 {
+        self.indexes[index as usize].glance(key)
     }
 
     /// Looks at a row that is there, or at none.
@@ -386,12 +404,33 @@ impl Index {
         }
     }
 
+    /// The row that is likely to be found first in a search for a key.
+    #[inline]
+    fn glance(&self, key: impl Iterator<Item = TermId>) -> u32 {
+        let (slot, mark) = self.place(key);
+        let (there, row) = self.heads[slot];
+        if there == mark { row } else { NONE }
+    }
+
     /// Adds the rows that are not in yet.
     fn build(&mut self, data: &[TermId], arity: usize, n_rows: u32) {
+        self.next.reserve((n_rows - self.built) as usize);
         while self.built < n_rows {
-            let row = self.built;
-            let start = row as usize * arity;
-            self.enter(&data[start..start + arity], row, data, arity);
+            let until = n_rows.min(self.built + TOGETHER);
+            if self.layout == Layout::Hashed && self.heads.len() > NEAR {
+                let mut found = [NONE; TOGETHER as usize];
+                for (found, row) in found.iter_mut().zip(self.built..until) {
+                    let values = &data[row as usize * arity..];
+                    *found = self.glance(self.columns.iter().map(|&at| values[at as usize]));
+                }
+                for row in found.into_iter().filter(|&row| row != NONE) {
+                    std::hint::black_box(data[row as usize * arity]);
+                }
+            }
+            while self.built < until {
+                let start = self.built as usize * arity;
+                self.enter(&data[start..start + arity], self.built, data, arity);
+            }
         }
     }
 
@@ -545,6 +584,44 @@ mod tests {
             for columns in [&[0][..], &[1], &[2], &[0, 1], &[0, 2], &[1, 2], &[0, 1, 2]] {
                 check(n, columns);
             }
+        }
+    }
+
+    #[test]
+    fn an_index_may_come_after_the_rows() {
+        // 40 rows of each key, and more keys than the near caches hold.
+        let n = 20_000;
+        let mut table = Table::new(3);
+        table.keep_distinct();
+        for at in 0..40 * n {
+            assert!(table.insert(&[at % n, at % n / 7, at]));
+        }
+        let index = table.index_on(&[0, 1]);
+        assert!(!table.is_far(index));
+        table.prepare(index);
+        assert!(table.is_far(index) && table.is_far(table.unique().unwrap()));
+        let mut n_guessed = 0;
+        for key in (0..n).step_by(97) {
+            let mut found = table.first(index, [key, key / 7].into_iter());
+            let guess = table.glance(index, [key, key / 7].into_iter());
+            n_guessed += u32::from(guess == found);
+            for at in (0..40).rev() {
+                assert_eq!(table.row(found), [key, key / 7, at * n + key]);
+                found = table.after(index, found);
+            }
+            assert_eq!(found, NONE);
+        }
+        assert!(n_guessed > n / 97 / 2, "{n_guessed}");
+        assert_eq!(table.first(index, [7, 2].into_iter()), NONE);
+    }
+
+    #[test]
+    fn different_values_are_counted() {
+        let mut table = Table::new(2);
+        assert_eq!(table.n_distinct(0), 0);
+        for (row, n) in [([5, 900_000], [1, 1]), ([5, 3], [1, 2]), ([64, 3], [2, 2])] {
+            table.push(&row);
+            assert_eq!([0, 1].map(|column| table.n_distinct(column)), n);
         }
     }
 
