@@ -12,6 +12,7 @@ use std::hash::Hash;
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::Error as _;
 
 use crate::histogram::Histogram;
 use crate::index::Index;
@@ -173,15 +174,17 @@ impl Evidence {
             |records| {
                 let mut part = Gathering::default();
                 while let Some(read) = records.next_with(|line| {
-                    part.add(&serde_json::from_slice(line)?);
-                    Ok(())
+                    part.add(&serde_json::from_slice(line)?).map_err(serde_json::Error::custom)
                 }) {
                     read?;
                 }
                 Ok::<_, JournalError>(part)
             },
             |part| {
-                whole.merge(part);
+                whole.merge(part).map_err(|game| {
+                    let path = path.to_owned();
+                    JournalError::OtherRoles { path, game }
+                })?;
                 let begun = whole.seats.block.last().copied();
                 // More of the block at the end may be in the next part.
                 let n_whole = whole.seats.block.partition_point(|block| Some(*block) != begun);
@@ -291,13 +294,18 @@ struct Gathering {
 }
 
 impl Gathering {
-    fn add(&mut self, record: &LeanMatch<'_>) {
+    /// Adds a match. The error says why it cannot be one of this run.
+    fn add(&mut self, record: &LeanMatch<'_>) -> Result<(), &'static str> {
         let match_number = self.n_matches as u32;
         self.n_matches += 1;
         let game = code(&mut self.games, &*record.game);
         if game as usize == self.roles.len() {
             self.roles.push(record.seats.iter().map(|seat| seat.role.clone().into()).collect());
             self.overhead.push(Overhead::default());
+        }
+        let roles = &self.roles[game as usize];
+        if !roles.iter().eq(record.seats.iter().map(|seat| &*seat.role)) {
+            return Err("the seats are not those of the matches of this game before");
         }
         self.overhead[game as usize].add(record);
         for (_, flag) in &record.goal_flags {
@@ -343,20 +351,24 @@ impl Gathering {
                 seats.job.push(record.job);
             }
         }
+        Ok(())
     }
 
-    /// Adds what another has gathered from a later part of the journal.
-    fn merge(&mut self, other: Self) {
+    /// Adds what another has gathered from a later part of the journal. The error
+    /// is the game whose roles differ.
+    fn merge(&mut self, other: Self) -> Result<(), String> {
         let (games, game_places) = sorted(other.games);
         let roles = permuted(other.roles, &game_places);
         let overhead = permuted(other.overhead, &game_places);
-        for ((game, roles), overhead) in games.iter().zip(roles).zip(overhead) {
-            let game = code(&mut self.games, game) as usize;
+        for ((name, roles), overhead) in games.iter().zip(roles).zip(overhead) {
+            let game = code(&mut self.games, name) as usize;
             if game == self.roles.len() {
                 self.roles.push(roles);
                 self.overhead.push(overhead);
-            } else {
+            } else if self.roles[game] == roles {
                 self.overhead[game].merge(&overhead);
+            } else {
+                return Err(name.clone());
             }
         }
         let (players, player_places) = sorted(other.players);
@@ -391,6 +403,7 @@ impl Gathering {
         for (key, n) in other.goal_flags {
             *self.goal_flags.entry(key).or_default() += n;
         }
+        Ok(())
     }
 
     /// `tally`, `seats` and `faulted` are what was taken out on the way.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::journal::{JournalError, sync_folder};
@@ -49,7 +50,7 @@ pub(crate) fn write_whole<E: From<WriteError>>(
     let temporary = path.with_file_name(name);
     let failed = |source| WriteError { path: path.into(), source };
 
-    let file = File::create(&temporary).map_err(failed)?;
+    let file = own(&temporary).map_err(failed)?;
     let mut writer = BufWriter::with_capacity(WRITE_BUFFER, file);
     let filled = fill(&mut writer).and_then(|()| {
         let file = writer.into_inner().map_err(|error| FillError::Io(error.into_error()))?;
@@ -67,6 +68,26 @@ pub(crate) fn write_whole<E: From<WriteError>>(
     })?;
     sync_folder(path);
     Ok(())
+}
+
+/// An empty file at `path` that nobody else writes: whoever writes it already is
+/// waited for, and then has renamed it or is gone.
+fn own(path: &Path) -> io::Result<File> {
+    loop {
+        let file = File::options().create(true).truncate(false).write(true).open(path)?;
+        match file.lock() {
+            // Some file systems have no locks.
+            Err(error) if error.kind() != io::ErrorKind::Unsupported => return Err(error),
+            _ => {}
+        }
+        let is_it = |there: std::fs::Metadata| {
+            file.metadata().is_ok_and(|ours| (ours.dev(), ours.ino()) == (there.dev(), there.ino()))
+        };
+        if std::fs::metadata(path).is_ok_and(is_it) {
+            file.set_len(0)?;
+            return Ok(file);
+        }
+    }
 }
 
 /// Why [`write_whole`]'s closure could not fill the file.
@@ -92,5 +113,42 @@ impl<E> From<csv::Error> for FillError<E> {
 impl<E: From<JournalError>> From<JournalError> for FillError<E> {
     fn from(error: JournalError) -> Self {
         Self::Other(error.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::thread;
+
+    use super::*;
+
+    /// Many write the same file at once: it is one writer's whole text at any time,
+    /// and nobody fails.
+    #[test]
+    fn writers_at_once_do_not_mix() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.csv");
+        let barrier = Barrier::new(8);
+        thread::scope(|scope| {
+            for writer in 0..8_u8 {
+                let (path, barrier) = (&path, &barrier);
+                scope.spawn(move || {
+                    barrier.wait();
+                    for _ in 0..20 {
+                        let letter = [b'a' + writer; 1000];
+                        let written = write_whole::<WriteError>(path, |file| {
+                            (0..50).try_for_each(|_| file.write_all(&letter))?;
+                            Ok(())
+                        });
+                        written.unwrap();
+                        let text = std::fs::read(path).unwrap();
+                        assert_eq!(text.len(), 50_000);
+                        assert!(text.iter().all(|byte| *byte == text[0]));
+                    }
+                });
+            }
+        });
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

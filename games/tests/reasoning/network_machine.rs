@@ -16,7 +16,7 @@ use games::{Evaluation, NetworkMachine};
 use super::random::Random;
 
 /// Gates of networks that are made smaller while they are walked through.
-const MAX_IMPROVED: usize = 2_000;
+const MAX_IMPROVED: usize = 1_000;
 
 /// Walks and most steps of each.
 fn walks() -> (usize, usize) {

@@ -103,25 +103,44 @@ impl Sorter {
         let at_once = (self.most_held / self.pieces.len()).max(LEAST_READ);
         let scratch = self.scratch.as_ref().and_then(|file| file.try_clone().ok());
         let mut merged = Merged::new(self.pieces, scratch, at_once)?;
-        if let Ok(mut file) = tempfile::tempfile_in(&self.folder) {
-            let mut entries = Vec::with_capacity(LEAST_READ);
-            let n = counting(&mut merged, |entry| {
-                entries.push(entry);
-                if entries.len() == self.most_held {
-                    append(&mut file, &entries)?;
-                    entries.clear();
-                }
-                Ok(())
-            })?;
-            append(&mut file, &entries)?;
-            return Ok(Sorted { held: vec![], file: Some(Mutex::new(file)), n });
+        let mut merging = Merging {
+            file: tempfile::tempfile_in(&self.folder).ok(),
+            n_written: 0,
+            held: vec![],
+            most_held: self.most_held,
+        };
+        let n = counting(&mut merged, |entry| merging.push(entry))?;
+        merging.put_aside()?;
+        Ok(Sorted { held: merging.held, file: merging.file.map(Mutex::new), n })
+    }
+}
+
+/// Entries that come in order: in a file, or all in memory if there is none or it
+/// cannot be written.
+struct Merging {
+    file: Option<File>,
+    n_written: u64,
+    held: Vec<IndexEntry>,
+    most_held: usize,
+}
+
+impl Merging {
+    fn push(&mut self, entry: IndexEntry) -> io::Result<()> {
+        self.held.push(entry);
+        if self.held.len() >= self.most_held { self.put_aside() } else { Ok(()) }
+    }
+
+    fn put_aside(&mut self) -> io::Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        if append(file, &self.held).is_ok() {
+            self.n_written += self.held.len() as u64;
+            self.held.clear();
+        } else {
+            let mut all = read(file, 0..self.n_written)?;
+            all.append(&mut self.held);
+            (self.held, self.file) = (all, None);
         }
-        let mut held = vec![];
-        let n = counting(&mut merged, |entry| {
-            held.push(entry);
-            Ok(())
-        })?;
-        Ok(Sorted { held, file: None, n })
+        Ok(())
     }
 }
 
@@ -172,7 +191,11 @@ impl Sorted {
 fn append(file: &mut File, entries: &[IndexEntry]) -> io::Result<Range<u64>> {
     let first = file.seek(SeekFrom::End(0))? / ENTRY_BYTES as u64;
     let bytes: Vec<u8> = entries.iter().flat_map(|entry| entry.to_bytes()).collect();
-    file.write_all(&bytes)?;
+    if let Err(error) = file.write_all(&bytes) {
+        // What is half written must not shift what comes later.
+        file.set_len(first * ENTRY_BYTES as u64)?;
+        return Err(error);
+    }
     Ok(first..first + entries.len() as u64)
 }
 

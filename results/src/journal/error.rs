@@ -113,6 +113,18 @@ pub enum JournalError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+    /// Matches of one game differ in their roles.
+    #[error(
+        "read the journal {}: not all matches of {game} are among the same roles; somebody \
+         changed it",
+        .path.display()
+    )]
+    OtherRoles {
+        /// The file.
+        path: PathBuf,
+        /// The game.
+        game: String,
+    },
     /// A line that records follow is longer than any record.
     #[error(
         "read line {line} of the journal {}: it is longer than any record ({} MiB); remove that \

@@ -24,7 +24,7 @@ fn document(sweep: &Sweep) -> Document {
     let matches = count(sweep.n_matches, "match", "matches");
     let players = count(sweep.players.len() as u64, "player", "players");
     let facts = if sweep.players.is_empty() {
-        format!("{matches}, all under one budget: there is nothing to compare.")
+        format!("{matches}, scored under one budget at most: there is nothing to compare.")
     } else {
         format!("{matches}; {players}.")
     };

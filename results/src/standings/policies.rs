@@ -27,7 +27,8 @@ pub struct PolicyStandings {
 pub struct PolicyRow {
     /// Mean reward, as in the standings; `None` without matches.
     pub mean: Option<f64>,
-    /// The bootstrap interval; `None` if some game has fewer than two blocks.
+    /// The bootstrap interval; `None` without matches, or if some game has fewer
+    /// than two blocks.
     pub interval: Option<[f64; 2]>,
     /// From 1; players that are level share the better rank.
     pub rank: Option<usize>,
@@ -47,7 +48,7 @@ pub(super) fn policies(
         let rank = |mean: f64| means.iter().flatten().filter(|other| **other > mean).count() + 1;
         let row = |player: usize| PolicyRow {
             mean: means[player],
-            interval: intervals.as_ref().map(|intervals| intervals[player]),
+            interval: intervals.as_ref().and_then(|intervals| intervals[player]),
             rank: means[player].map(rank),
         };
         let rows = (0..order.len()).map(row).collect();
@@ -56,15 +57,20 @@ pub(super) fn policies(
     tally.policies().into_iter().map(of_policy).collect()
 }
 
-fn intervals(scores: &Scores, bootstrap: &Bootstrap) -> Option<Vec<[f64; 2]>> {
+/// By player; a player without matches has none, and takes no other's away.
+fn intervals(scores: &Scores, bootstrap: &Bootstrap) -> Option<Vec<Option<[f64; 2]>>> {
     if scores.groups.iter().any(|groups| groups.len() < 2) {
         return None;
     }
     let bootstrap = Bootstrap { n_resamples: N_RESAMPLES.min(bootstrap.n_resamples), ..*bootstrap };
+    let overall = scores.totals().means();
     let ranks = rank_distribution(&scores.groups, &bootstrap, |drawn: &[(u64, &Group)]| {
-        scores.sums(drawn.iter().map(|(_, group)| *group)).means().into_iter().collect()
+        let means = scores.sums(drawn.iter().map(|(_, group)| *group)).means();
+        let scored = means.into_iter().zip(&overall).filter(|(_, overall)| overall.is_some());
+        scored.map(|(mean, _)| mean).collect()
     });
-    Some(ranks?.intervals)
+    let mut intervals = ranks?.intervals.into_iter();
+    Some(overall.iter().map(|mean| mean.and_then(|_| intervals.next())).collect())
 }
 
 #[cfg(test)]
@@ -106,5 +112,32 @@ mod tests {
         let policies = policies_of(&[record]);
         let nothing = PolicyRow { mean: None, interval: None, rank: None };
         assert_eq!(policies[2].rows, [nothing; 2]);
+    }
+
+    /// A player who is at fault in every block has no match left when such blocks
+    /// are void; the others' intervals stay.
+    #[test]
+    fn a_player_without_matches_takes_nobodys_interval() {
+        let mut records = vec![];
+        for block in 0..8 {
+            for (at, pair) in [["a", "b"], ["a", "c"], ["b", "c"]].into_iter().enumerate() {
+                let job = 3 * block + at as u64;
+                let mut record = sample::record(job, "x", pair, [100, 0]);
+                record.block = job;
+                if pair[1] == "c" {
+                    record.steps[0][1].fault = Some(FaultKind::LateMove);
+                }
+                records.push(record);
+            }
+        }
+        let run = sample::run(true, &records);
+        let found = standings(run.path(), &Bootstrap::default()).unwrap();
+        let void = &found.policies[2];
+        let row = |name: &str| {
+            let place = found.players.iter().position(|row| row.player == name).unwrap();
+            void.rows[place]
+        };
+        assert_eq!((row("c").mean, row("c").interval), (None, None));
+        assert!(row("a").interval.is_some() && row("b").interval.is_some(), "{void:?}");
     }
 }

@@ -74,14 +74,10 @@ fn faults(page: &Page<'_>) -> String {
     let mut columns = vec![name("player", "In the order of the standings.")];
     columns.extend(FaultKind::ALL.map(|kind| number(&words(kind), meaning(kind))));
     columns.push(number("all", "Faults of all kinds."));
-    columns.push(number("per match", "Faults of all kinds for each scored match."));
     let rows = standings.players.iter().map(|row| {
         let mut cells = vec![Cell::text(&row.player)];
         cells.extend(FaultKind::ALL.map(|kind| Cell::count(times(&row.player, kind))));
         cells.push(Cell::count(row.n_faults));
-        let n_matches = row.reward.n_matches;
-        let rate = (n_matches > 0).then(|| row.n_faults as f64 / n_matches as f64);
-        cells.push(Cell::decimal(rate, 3));
         cells
     });
     let caption = "Faults".into();
