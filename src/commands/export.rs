@@ -80,6 +80,10 @@ pub fn execute(arguments: &Arguments) -> Outcome {
             .map_err(|error| failure(error.into()))?;
             result?;
         }
+        if n_written == 0 {
+            let mut stderr = std::io::stderr();
+            writeln!(stderr, "note: {} holds no match yet: nothing is exported", folder.display())?;
+        }
         if let Some(out) = &arguments.out {
             let plural = if n_written == 1 { "" } else { "es" };
             writeln!(stdout, "{n_written} match{plural} in {}", out.display())?;

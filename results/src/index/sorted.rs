@@ -286,6 +286,18 @@ mod tests {
         IndexEntry { job, job_id: job ^ 0x5555, offset, done }
     }
 
+    /// A disk that is full is no reason to fail: the rest stays in memory.
+    #[test]
+    fn what_cannot_be_written_is_held() {
+        let full = File::options().read(true).write(true).open("/dev/full").unwrap();
+        let mut merging = Merging { file: Some(full), n_written: 0, held: vec![], most_held: 3 };
+        let entries: Vec<IndexEntry> = (0..10).map(|job| entry(job, job, true)).collect();
+        entries.iter().for_each(|&entry| merging.push(entry).unwrap());
+        merging.put_aside().unwrap();
+        assert!(merging.file.is_none());
+        assert_eq!(merging.held, entries);
+    }
+
     /// The attempts that count, found by looking at all.
     fn expected(entries: &[IndexEntry]) -> Vec<IndexEntry> {
         let better = |entry: &&IndexEntry| (entry.done, entry.offset);
