@@ -7,6 +7,10 @@ use smallvec::SmallVec;
 use crate::batch::{Batch, Program, SplitMix, Width};
 use crate::{GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine};
 
+/// Programs of networks with more gates are not translated: it would take a good
+/// part of a short start clock.
+const MAX_TRANSLATED: usize = 50_000;
+
 /// How a playout ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlayoutEnd {
@@ -82,6 +86,16 @@ pub(crate) fn one_by_one<M: StateMachine + ?Sized>(
     Ok(())
 }
 
+/// Translates the program for batches of more than 64 lanes, if it was not done and
+/// does not take long; what is not translated is interpreted.
+pub(crate) fn prepare(program: &Program) {
+    if program.size().n_ands <= MAX_TRANSLATED {
+        // Not every CPU has machine code.
+        let _ = program.translate(Width::Lanes256);
+        let _ = program.translate(Width::Lanes512);
+    }
+}
+
 /// The same in lock step, a batch after the other. Lanes that have ended wait for the
 /// last one of their batch.
 pub(crate) fn in_lock_step(
@@ -93,10 +107,12 @@ pub(crate) fn in_lock_step(
     playouts: &mut PlayoutEnds,
 ) {
     playouts.clear(starts.len());
+    if starts.is_empty() {
+        return prepare(program);
+    }
     let width = Width::ALL.into_iter().find(|width| width.n_lanes() >= starts.len());
     let width = width.unwrap_or(Width::Lanes512);
-    // Where there is no machine code, it is interpreted.
-    let _ = program.translate(width);
+    prepare(program);
     let mut batch = Batch::new(program, width, seed);
     let PlayoutEnds { ends, n_states } = playouts;
     for (starts, ends) in starts.chunks(width.n_lanes()).zip(ends.chunks_mut(width.n_lanes())) {

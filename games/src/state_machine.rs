@@ -285,6 +285,8 @@ pub trait StateMachine: Send {
     /// given up after `max_length` steps. All choices follow from the seed, for
     /// machines with the same [`reasoner`](StateMachine::reasoner).
     ///
+    /// Without starts what playouts need is made ready.
+    ///
     /// `go_on` is told the number of states entered so far, again and again; when it
     /// says no, playouts that have not ended are abandoned. Those that ended before
     /// then favour short ones, where playouts run side by side.

@@ -22,8 +22,9 @@ use crate::network::GoalValue;
 pub struct Limits {
     /// No more playouts than these are started.
     pub n_playouts: u64,
-    /// When as many states were reached, no playout is started any more. Those
-    /// that run are finished, so more states than these may be reached.
+    /// When as many states were reached, or playouts were started, no playout is
+    /// started any more. Those that run are finished, so more states than these may
+    /// be reached.
     pub n_states: u64,
     /// A playout of so many steps that is not at its end is given up.
     pub max_length: u32,
@@ -261,7 +262,8 @@ impl<B: Block> Run<'_, B> {
     #[inline(always)]
     fn is_enough(&self) -> bool {
         self.course != Course::GoOn
-            || self.result.n_states >= self.limits.n_states
+            // A playout that ends where it started costs something, too.
+            || self.result.n_states.max(self.result.n) >= self.limits.n_states
             || self.result.n >= self.limits.n_playouts
     }
 

@@ -10,6 +10,7 @@ use super::turns::{Kinds, Programs};
 use crate::batch::{self, Expander, Program};
 use crate::children::Together;
 use crate::network::{Evaluator, Lit, Network};
+use crate::playouts;
 use crate::state_machine::{Statistic, StatisticValue};
 
 /// How the gates of one position are computed. The answers are the same.
@@ -36,7 +37,7 @@ impl Evaluation {
 const MAX_EXPANDED: usize = 20_000;
 
 /// Playouts run in lock step where the network has no more gates.
-const MAX_LOCK_STEP: usize = 100_000;
+const MAX_LOCK_STEP: usize = 120_000;
 
 /// A network and how it is computed.
 #[derive(Debug)]
@@ -118,12 +119,14 @@ impl Engine {
         (self.network.graph.n_ands() <= MAX_LOCK_STEP).then(|| self.programs.whole())
     }
 
-    /// Compiles what [`evaluator`](Engine::evaluator) and
-    /// [`expander`](Engine::expander) would compile.
+    /// Compiles what evaluators, expanders and playouts would compile.
     pub(super) fn compile(&self) {
         drop(self.evaluator());
         if self.together.is_some() {
             drop(self.expander());
+        }
+        if let Some(program) = self.lock_step_program() {
+            playouts::prepare(program);
         }
     }
 

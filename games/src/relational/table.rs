@@ -247,7 +247,8 @@ struct Index {
     /// Terms not seen there add `MISS`.
     shares: Vec<u32>,
     width: usize,
-    n_codes: Vec<u32>,
+    /// `Direct`: by key column, the terms seen there; a term's place is its code.
+    coded: Vec<Vec<TermId>>,
     strides: Vec<u32>,
     /// `Direct`: the most codes of each column that the strides admit.
     limits: Vec<u32>,
@@ -271,7 +272,7 @@ impl Index {
             layout,
             shares: Vec::new(),
             width: 0,
-            n_codes: vec![0; n],
+            coded: vec![Vec::new(); n],
             strides: Vec::new(),
             limits: vec![4; n],
             heads: Vec::new(),
@@ -307,16 +308,16 @@ impl Index {
             .filter(|&product| product <= MAX_DIRECT && self.columns.len() <= MAX_DIRECT_COLUMNS);
         match product {
             Some(size) => {
-                let old = std::mem::take(&mut self.strides);
+                self.strides.clear();
                 let mut stride = 1;
                 for &limit in &self.limits {
                     self.strides.push(stride);
                     stride *= limit;
                 }
-                for (at, (&old, &new)) in old.iter().zip(&self.strides).enumerate() {
+                for (at, (coded, &stride)) in self.coded.iter().zip(&self.strides).enumerate() {
                     let shares = &mut self.shares[at * self.width..(at + 1) * self.width];
-                    for share in shares.iter_mut().filter(|share| **share != MISS) {
-                        *share = *share / old * new;
+                    for (code, &value) in (0..).zip(coded) {
+                        shares[value as usize] = code * stride;
                     }
                 }
                 self.heads.clear();
@@ -325,6 +326,7 @@ impl Index {
             None => {
                 self.layout = Layout::Hashed;
                 self.shares = Vec::new();
+                self.coded = Vec::new();
                 self.heads = vec![(0, NONE); 1024];
             }
         }
@@ -511,8 +513,8 @@ impl Index {
             self.shares = shares;
             self.width = width;
         }
-        let code = self.n_codes[at];
-        self.n_codes[at] += 1;
+        let code = self.coded[at].len() as u32;
+        self.coded[at].push(value as TermId);
         self.shares[at * self.width + value] = code * self.strides[at];
         if code >= self.limits[at] {
             self.limits[at] *= 2;

@@ -121,3 +121,17 @@ fn who_watches_may_end_playing() {
     let playouts = batch.playouts_while(&state, &all, &mut until(0, Course::Stop));
     assert_eq!((playouts.n, playouts.n_abandoned, playouts.n_states), (256, 256, 0));
 }
+
+/// Playouts that end where they start reach no state; a number of states to reach
+/// ends them all the same.
+#[test]
+fn playouts_without_steps_come_to_an_end() {
+    let program = Arc::new(Program::new(tic_tac_toe()));
+    let state = program.network().initial_state();
+    let limits = Limits { n_states: 1000, max_length: 0, ..Limits::default() };
+    for width in Width::ALL {
+        let playouts = Batch::new(&program, width, 5).playouts(&state, &limits);
+        assert_eq!((playouts.n_states, playouts.n_cut), (0, playouts.n));
+        assert!((1000..1000 + 512).contains(&playouts.n), "{}", playouts.n);
+    }
+}
