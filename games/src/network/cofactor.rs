@@ -1,6 +1,7 @@
 //! What is left of a network where some facts have known values: its cofactor
 //! (Shannon, "The synthesis of two-terminal switching circuits", 1949).
 
+use super::graph::folded;
 use super::rebuild::rebuild;
 use super::{Lit, Network};
 
@@ -40,14 +41,9 @@ pub(crate) fn cofactor_size(network: &Network, known: &[(usize, bool)]) -> (usiz
     let resolve =
         |same_as: &[Lit], lit: Lit| same_as[lit.node() as usize].negated_if(lit.is_negated());
     for (node, [left, right]) in graph.ands() {
-        let (left, right) = (resolve(&same_as, left), resolve(&same_as, right));
-        same_as[node as usize] = match (left, right) {
-            (Lit::FALSE, _) | (_, Lit::FALSE) => Lit::FALSE,
-            (Lit::TRUE, other) | (other, Lit::TRUE) => other,
-            _ if left == right => left,
-            _ if left == !right => Lit::FALSE,
-            _ => continue,
-        };
+        if let Some(lit) = folded(resolve(&same_as, left), resolve(&same_as, right)) {
+            same_as[node as usize] = lit;
+        }
     }
     let mut is_needed = vec![false; graph.n_nodes()];
     let legal = network.roles.iter().flat_map(|role| &role.legal);

@@ -57,6 +57,15 @@ impl std::ops::Not for Lit {
     }
 }
 
+/// The conjunction of two literals, if it takes no node.
+pub(super) fn folded(a: Lit, b: Lit) -> Option<Lit> {
+    let (a, b) = if a <= b { (a, b) } else { (b, a) };
+    if a == Lit::FALSE || a == !b {
+        return Some(Lit::FALSE);
+    }
+    (a == Lit::TRUE || a == b).then_some(b)
+}
+
 /// An and-inverter graph. Node 0 is the constant false, the nodes after it are
 /// the inputs, all others conjunctions of literals of smaller nodes: the order
 /// of node numbers is an order of evaluation.
@@ -119,13 +128,10 @@ impl Graph {
 
     /// The conjunction of two literals.
     pub fn and(&mut self, a: Lit, b: Lit) -> Lit {
+        if let Some(lit) = folded(a, b) {
+            return lit;
+        }
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
-        if a == Lit::FALSE || a == !b {
-            return Lit::FALSE;
-        }
-        if a == Lit::TRUE || a == b {
-            return b;
-        }
         let next = u32::try_from(self.n_nodes()).expect("nodes fit their numbers");
         let node = *self.hash.entry([a, b]).or_insert(next);
         if node == next {
