@@ -25,6 +25,7 @@ mod lanes;
 mod machine;
 mod pace;
 mod playouts;
+mod price;
 mod program;
 mod random;
 #[cfg(target_arch = "x86_64")]
@@ -41,8 +42,8 @@ pub use playouts::{Course, Goals, Limits, Playouts};
 pub use program::{Program, Size};
 
 pub(crate) use expansion::{Expander, expander, expansion_width};
-pub(crate) use random::SplitMix;
-pub(crate) use sheet::{price, sheet};
+pub(crate) use price::PassSize;
+pub(crate) use sheet::sheet;
 
 use self::core::{Core, Slots};
 use self::lanes::{Lanes64, Lanes256, Lanes512};

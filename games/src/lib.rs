@@ -27,6 +27,7 @@ pub mod reader;
 pub mod reasoner;
 mod relational;
 pub mod rulesheet;
+mod split_mix;
 pub mod state_machine;
 pub mod symbol;
 pub mod validate;

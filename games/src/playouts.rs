@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::batch::{Batch, Program, SplitMix, Width};
+use crate::batch::{Batch, Program, Width};
+use crate::split_mix::SplitMix;
 use crate::{GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine};
 
 /// Programs of networks with more gates are not translated: it would take a good

@@ -5,6 +5,7 @@
 //! states filled by splitmix64 from one seed.
 
 use super::lanes::Lanes;
+use crate::split_mix::SplitMix;
 
 /// A generator of planes.
 #[derive(Clone, Debug)]
@@ -29,32 +30,6 @@ impl<L: Lanes> Random<L> {
     #[inline(always)]
     pub(crate) fn next(&mut self) -> L {
         L::xoshiro(&mut self.state)
-    }
-}
-
-/// The generator of Steele, Lea and Flood ("Fast splittable pseudorandom number
-/// generators", OOPSLA 2014).
-#[derive(Clone, Debug)]
-pub(crate) struct SplitMix(u64);
-
-impl SplitMix {
-    /// A generator.
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// The next number.
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `n`. Some come more often than others by `n` in 2^64.
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 }
 

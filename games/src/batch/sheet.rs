@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::Width;
 use super::code::{ALL, NONE};
-use super::features::{self, Kernel, has_avx2, has_avx512};
+use super::features::{self, Kernel};
 use super::interpreter::Interpret;
 use super::lanes::{Block, Lanes64};
 use super::machine::Machine;
@@ -37,26 +37,6 @@ pub(super) fn translated(program: &Program) -> Option<Arc<Machine>> {
     program.translate(Width::Lanes256).ok()?;
     program.machine(Width::Lanes256).cloned()
 }
-
-/// What a step takes by a pass, in tenths of a nanosecond as measured on one
-/// computer: for choosing between this and other ways. Gates of two operands,
-/// inputs and outputs of the network all count.
-pub(crate) fn price(n_gates: usize, n_facts: usize, n_moves: usize) -> u64 {
-    let gates = n_gates as u64;
-    let gates = match (has_avx512(), has_avx2()) {
-        // One instruction for about five gates in eight.
-        (true, _) => gates * 5 / 4,
-        (_, true) => gates * 11 / 5,
-        // Interpreted.
-        _ => gates * 7,
-    };
-    // More than so many do not stay in the nearest caches.
-    let far = (n_gates as u64).saturating_sub(NEAR_GATES) * 3;
-    800 + gates + far + 8 * (n_facts + n_moves) as u64
-}
-
-/// Gates whose code and slots fit the nearest caches.
-const NEAR_GATES: u64 = 12_000;
 
 /// What is known of the position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,24 +9,9 @@ use super::{Lit, Network};
 /// are not legal in any of them are not made there, and the only move of a role
 /// is. Facts and moves stay what they are.
 pub(crate) fn cofactor(network: &Network, known: &[(usize, bool)]) -> Network {
-    let mut substitutes = identity(network);
-    for &(fact, holds) in known {
-        substitutes[network.graph.input(fact).node() as usize] = constant(holds);
-    }
-    let network = rebuild(network, &substitutes);
-    let mut substitutes = identity(&network);
-    let mut first = network.n_facts();
-    for role in &network.roles {
-        let n_possible = role.legal.iter().filter(|&&legal| legal != Lit::FALSE).count();
-        for (input, &legal) in (first..).zip(&role.legal) {
-            if legal == Lit::FALSE || n_possible == 1 {
-                let node = network.graph.input(input).node();
-                substitutes[node as usize] = constant(legal != Lit::FALSE);
-            }
-        }
-        first += role.moves.len();
-    }
-    rebuild(&network, &substitutes)
+    let network = rebuild(network, &with_inputs(network, known));
+    let moves = known_moves(&network, |lit| lit);
+    rebuild(&network, &with_inputs(&network, &moves))
 }
 
 /// How many gates of the cofactor are not for goals and percepts, and how many of
@@ -34,20 +19,13 @@ pub(crate) fn cofactor(network: &Network, known: &[(usize, bool)]) -> Network {
 /// not counted off.
 pub(crate) fn cofactor_size(network: &Network, known: &[(usize, bool)]) -> (usize, usize) {
     let graph = &network.graph;
-    let mut same_as = identity(network);
-    for &(fact, holds) in known {
-        same_as[graph.input(fact).node() as usize] = constant(holds);
-    }
-    let resolve =
-        |same_as: &[Lit], lit: Lit| same_as[lit.node() as usize].negated_if(lit.is_negated());
-    for (node, [left, right]) in graph.ands() {
-        if let Some(lit) = folded(resolve(&same_as, left), resolve(&same_as, right)) {
-            same_as[node as usize] = lit;
-        }
-    }
-    let mut is_needed = vec![false; graph.n_nodes()];
+    let mut inputs = known.to_vec();
+    let same_as = folding(network, &inputs);
+    inputs.extend(known_moves(network, |lit| resolve(&same_as, lit)));
+    let same_as = folding(network, &inputs);
     let legal = network.roles.iter().flat_map(|role| &role.legal);
     let n_moves = legal.clone().filter(|&&legal| resolve(&same_as, legal) != Lit::FALSE).count();
+    let mut is_needed = vec![false; graph.n_nodes()];
     for &output in network.next.iter().chain(legal).chain([&network.terminal]) {
         is_needed[resolve(&same_as, output).node() as usize] = true;
     }
@@ -63,10 +41,87 @@ pub(crate) fn cofactor_size(network: &Network, known: &[(usize, bool)]) -> (usiz
     (n_gates, n_moves)
 }
 
-fn identity(network: &Network) -> Vec<Lit> {
-    (0..network.graph.n_nodes()).map(|node| Lit::new(node as u32, false)).collect()
+/// The inputs of moves whose values follow from what is legal: a move that is
+/// never legal is not made, and a role's only move is. `resolve` tells what a
+/// literal is equal to.
+fn known_moves(network: &Network, resolve: impl Fn(Lit) -> Lit) -> Vec<(usize, bool)> {
+    let mut known = Vec::new();
+    let mut first = network.n_facts();
+    for role in &network.roles {
+        let may_be_legal = |&legal: &Lit| resolve(legal) != Lit::FALSE;
+        let is_only = role.legal.iter().filter(|&legal| may_be_legal(legal)).count() == 1;
+        for (input, legal) in (first..).zip(&role.legal) {
+            let may_be_made = may_be_legal(legal);
+            if !may_be_made || is_only {
+                known.push((input, may_be_made));
+            }
+        }
+        first += role.moves.len();
+    }
+    known
 }
 
-fn constant(holds: bool) -> Lit {
-    if holds { Lit::TRUE } else { Lit::FALSE }
+/// By node: what it is equal to where these inputs have these values, other
+/// nodes as they are.
+fn with_inputs(network: &Network, known: &[(usize, bool)]) -> Vec<Lit> {
+    let graph = &network.graph;
+    let mut same_as: Vec<Lit> =
+        (0..graph.n_nodes()).map(|node| Lit::new(node as u32, false)).collect();
+    for &(input, holds) in known {
+        let value = if holds { Lit::TRUE } else { Lit::FALSE };
+        same_as[graph.input(input).node() as usize] = value;
+    }
+    same_as
+}
+
+/// As [`with_inputs`], and conjunctions that follow from it.
+fn folding(network: &Network, known: &[(usize, bool)]) -> Vec<Lit> {
+    let mut same_as = with_inputs(network, known);
+    for (node, [left, right]) in network.graph.ands() {
+        if let Some(lit) = folded(resolve(&same_as, left), resolve(&same_as, right)) {
+            same_as[node as usize] = lit;
+        }
+    }
+    same_as
+}
+
+fn resolve(same_as: &[Lit], lit: Lit) -> Lit {
+    same_as[lit.node() as usize].negated_if(lit.is_negated())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{Budget, Cancel, Case, Leniency, ground, library, validate};
+
+    fn network(name: &str) -> Network {
+        let text = library::find(name).unwrap().text;
+        let game = validate::read(name, text, Case::Folded, Leniency::Strict).game.unwrap();
+        ground(&Arc::new(game), &Budget::default(), &Cancel::new()).unwrap()
+    }
+
+    #[test]
+    fn what_is_left_is_counted_without_making_it() {
+        for name in ["breakthrough", "checkers", "connect_four", "othello_6x6", "tic_tac_toe"] {
+            let network = network(name);
+            let turns = (0..network.n_facts()).filter(|&fact| {
+                network.facts[fact].to_string().to_lowercase().starts_with("(control")
+            });
+            let known: Vec<(usize, bool)> =
+                turns.map(|fact| (fact, network.initial[fact])).collect();
+            assert_eq!(known.len(), 2, "{name}");
+            let (n_gates, n_moves) = cofactor_size(&network, &known);
+            // Nothing is known of the cofactor: all that it has is counted.
+            let (n_left, n_legal) = cofactor_size(&cofactor(&network, &known), &[]);
+            assert_eq!(n_moves, n_legal, "{name}");
+            assert!(
+                n_left <= n_gates && n_gates <= n_left + n_left / 8,
+                "{name}: {n_gates} for {n_left}"
+            );
+            let (n_whole, _) = cofactor_size(&network, &[]);
+            assert!(n_left < n_whole, "{name}: {n_left} of {n_whole}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ use super::positions::{self, Positions};
 use super::propagation::{Propagation, Wiring};
 use super::split::{Split, Step};
 use crate::network::{Evaluator, Lit, Network};
+use crate::split_mix::SplitMix;
 
 /// Bits of outputs are laid out in words, so that ranges begin with a word.
 const WORD: usize = 64;
@@ -110,14 +111,14 @@ impl Circuit {
     fn walk(&self, initial: &[u64]) -> Vec<Step> {
         let mut positions = self.positions(Split::default());
         let position = positions.current();
-        let mut numbers = 1_u64;
+        let mut random = SplitMix::new(1);
         let mut walk: Vec<Step> = Vec::new();
         let mut state = initial.to_vec();
         while walk.len() < WALK && position.propagation.work() < WALK_WORK {
             position.load(&state, self.n_facts);
             let moves = match position.propagation.output(self.terminal) {
                 true => None,
-                false => self.random_moves(position.propagation.outputs(), &mut numbers),
+                false => self.random_moves(position.propagation.outputs(), &mut random),
             };
             let Some(moves) = moves else {
                 if state == initial {
@@ -134,23 +135,14 @@ impl Circuit {
     }
 
     /// Inputs of a random legal move of each role, if each has one.
-    fn random_moves(&self, outputs: &[u64], numbers: &mut u64) -> Option<SmallVec<[u32; 4]>> {
+    fn random_moves(&self, outputs: &[u64], random: &mut SplitMix) -> Option<SmallVec<[u32; 4]>> {
         let mut first = self.n_facts;
         let mut moves = SmallVec::new();
         for (&n_moves, legal) in self.n_moves.iter().zip(&self.legal) {
             let words = &outputs[legal / WORD..][..n_moves.div_ceil(WORD)];
             let n_legal: u32 = words.iter().map(|word| word.count_ones()).sum();
-            // Knuth's MMIX generator: nothing but the choice of a layout rests on it.
-            *numbers = numbers
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            let mut left = (*numbers >> 33).checked_rem(u64::from(n_legal))?;
             let is_legal = |&at: &usize| words[at / WORD] >> (at % WORD) & 1 == 1;
-            let chosen = (0..n_moves).filter(is_legal).find(|_| {
-                let found = left == 0;
-                left = left.saturating_sub(1);
-                found
-            })?;
+            let chosen = (0..n_moves).filter(is_legal).nth(random.below(n_legal as usize))?;
             moves.push((first + chosen) as u32);
             first += n_moves;
         }

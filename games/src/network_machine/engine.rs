@@ -7,7 +7,7 @@ use super::cone::Cone;
 use super::differential::{Circuit, Differential};
 use super::split::Split;
 use super::turns::{Kinds, Programs};
-use crate::batch::{self, Expander, Program};
+use crate::batch::{self, Expander, PassSize, Program};
 use crate::children::Together;
 use crate::network::{Evaluator, Lit, Network};
 use crate::playouts;
@@ -57,7 +57,9 @@ impl Engine {
         let percepts = network.roles.iter().flat_map(|role| &role.percepts);
         let percepts: Vec<Lit> = percepts.map(|seen| seen.1).collect();
         let (circuit, walk) = Circuit::new(&network);
-        let whole = batch::price(circuit.n_gates(), network.n_facts(), network.n_moves());
+        let (n_facts, n_moves) = (network.n_facts(), network.n_moves());
+        let whole = PassSize { n_gates: circuit.n_gates(), n_facts, n_moves };
+        let whole = whole.price(whole.n_bytes());
         let (kinds, pass) = Kinds::choose(&network, &walk, whole);
         let evaluation = evaluation.unwrap_or(match pass < circuit.price() {
             true => Evaluation::Pass,

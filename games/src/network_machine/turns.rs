@@ -7,7 +7,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::split::{Split, Step};
-use crate::batch::{self, Program};
+use crate::batch::{self, PassSize, Program};
 use crate::network::{Evaluator, Network, cofactor, cofactor_size};
 
 /// A kind has a program of its own if at least so much of play is in it.
@@ -45,14 +45,15 @@ impl Kinds {
 
     /// The mean over a walk.
     fn price(&self, network: &Network, walk: &[Step], whole: u64) -> u64 {
-        let price = |kind: usize| match self.is_often[kind] {
-            true => {
-                let (n_gates, n_moves) = cofactor_size(network, &self.split.known(kind));
-                batch::price(n_gates, network.n_facts(), n_moves)
-            }
-            false => whole,
+        let own = |(kind, _)| {
+            let (n_gates, n_moves) = cofactor_size(network, &self.split.known(kind));
+            (kind, PassSize { n_gates, n_facts: network.n_facts(), n_moves })
         };
-        let prices: Vec<u64> = (0..self.split.n_kinds()).map(price).collect();
+        let often = self.is_often.iter().enumerate().filter(|(_, is_often)| **is_often);
+        let sizes: Vec<(usize, PassSize)> = often.map(own).collect();
+        let n_bytes = sizes.iter().map(|(_, size)| size.n_bytes()).sum();
+        let mut prices = vec![whole; self.split.n_kinds()];
+        sizes.iter().for_each(|&(kind, size)| prices[kind] = size.price(n_bytes));
         let sum: u64 = walk.iter().map(|(state, _)| prices[self.split.kind(state)]).sum();
         sum / walk.len().max(1) as u64
     }

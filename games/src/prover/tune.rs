@@ -14,6 +14,7 @@ use super::evaluate::Halt;
 use super::plan::Mode;
 use super::sizes::Size;
 use crate::relational::rules::{PredicateId, Source};
+use crate::split_mix::SplitMix;
 use crate::state_machine::{MoveId, ReasoningError, State};
 
 /// Steps for a single state before something is blamed and tried on demand.
@@ -197,11 +198,7 @@ pub(crate) fn remedy(prover: &Prover, blueprint: &Blueprint, halt: &Halt) -> Opt
 /// Plays at random and keeps what was seen; whether there was time for all.
 fn gather(prover: &mut Prover, samples: &mut Vec<Sample>) -> Result<bool, Halt> {
     samples.clear();
-    let mut seed = 0x853c_49e6_748f_ea9b_u64;
-    let mut random = move |n: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (((seed >> 33) * n as u64) >> 31) as usize
-    };
+    let mut random = SplitMix::new(1);
     let start = prover.engine.work;
     prover.engine.spent.fill(0);
     for _ in 0..MAX_PLAYOUTS {
@@ -219,7 +216,7 @@ fn gather(prover: &mut Prover, samples: &mut Vec<Sample>) -> Result<bool, Halt> 
                 break;
             }
             let joint_move: Vec<MoveId> =
-                prover.legal.iter().map(|moves| moves[random(moves.len())]).collect();
+                prover.legal.iter().map(|moves| moves[random.below(moves.len())]).collect();
             prover.load_moves(&joint_move);
             let mut next = State::default();
             prover.try_next(&mut next)?;

@@ -2,6 +2,7 @@
 
 use crate::RoleId;
 use crate::network::{Graph, Network};
+use crate::split_mix::SplitMix;
 
 /// 64 matches of random play at the same step each.
 pub(super) struct Samples<'n> {
@@ -10,8 +11,8 @@ pub(super) struct Samples<'n> {
     inputs: Vec<u64>,
     /// By node.
     values: Vec<u64>,
-    /// Where the generator of choices is.
-    numbers: u64,
+    /// Chooses moves.
+    random: SplitMix,
 }
 
 /// What all nodes are in 64 positions.
@@ -29,7 +30,7 @@ impl<'n> Samples<'n> {
             network.initial.iter().map(|&holds| if holds { u64::MAX } else { 0 }).collect();
         inputs.resize(network.graph.n_inputs(), 0);
         // Which positions are looked at must not differ from run to run.
-        Self { network, inputs, values: Vec::new(), numbers: 1 }
+        Self { network, inputs, values: Vec::new(), random: SplitMix::new(1) }
     }
 
     /// The positions, each with a joint move; makes the moves. A match that is at
@@ -45,14 +46,13 @@ impl<'n> Samples<'n> {
                 outputs.legal.iter().map(|&lit| value(&self.values, lit)).collect();
             for lane in 0..64 {
                 let is_legal = |word: &&u64| **word >> lane & 1 == 1;
-                let n_legal = legal.iter().filter(is_legal).count() as u64;
-                // That some moves come a little more often is no matter here.
-                let Some(chosen) = number(&mut self.numbers).checked_rem(n_legal) else {
+                let n_legal = legal.iter().filter(is_legal).count();
+                let chosen = self.random.below(n_legal);
+                let mut moves = (0..legal.len()).filter(|&at| is_legal(&&legal[at]));
+                let Some(at) = moves.nth(chosen) else {
                     going &= !(1 << lane);
                     continue;
                 };
-                let mut moves = (0..legal.len()).filter(|&at| is_legal(&&legal[at]));
-                let at = moves.nth(chosen as usize).expect("so many are legal");
                 self.inputs[first + at] |= 1 << lane;
             }
         }
@@ -64,12 +64,6 @@ impl<'n> Samples<'n> {
         }
         Sample { values: &self.values, going }
     }
-}
-
-/// The upper bits of Knuth's MMIX generator: enough for choosing what to look at.
-fn number(state: &mut u64) -> u64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    *state >> 33
 }
 
 fn value(values: &[u64], lit: crate::network::Lit) -> u64 {

@@ -1,0 +1,44 @@
+//! Random numbers for choices that must be the same in every run: which positions
+//! are looked at, which seeds a batch starts from.
+//!
+//! The generator of Steele, Lea and Flood ("Fast splittable pseudorandom number
+//! generators", OOPSLA 2014).
+
+/// A generator of numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct SplitMix(u64);
+
+impl SplitMix {
+    /// A generator.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`. Some come more often than others by `n` in 2^64.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        ((u128::from(self.next()) * n as u128) >> 64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_other_programs() {
+        let mut mixer = SplitMix::new(1_234_567);
+        let first: [u64; 3] = std::array::from_fn(|_| mixer.next());
+        let published =
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
+        assert_eq!(first, published);
+    }
+}
