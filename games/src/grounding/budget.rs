@@ -27,14 +27,15 @@ pub struct Budget {
     pub max_reduced: usize,
 }
 
-/// About ten seconds and two gigabytes.
+/// Twice what the largest published rulesheets take, or more: some seconds and one
+/// gigabyte.
 impl Default for Budget {
     fn default() -> Self {
         Self {
-            max_rows: 16_000_000,
+            max_rows: 10_000_000,
             max_terms: 1_000_000,
-            max_bytes: 2 << 30,
-            max_steps: 200_000_000,
+            max_bytes: 1 << 30,
+            max_steps: 100_000_000,
             max_ands: 20_000_000,
             max_term_depth: 64,
             max_reduced: 600,
