@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use games::{Game, RoleId, StateMachine, state_machine_for};
+use games::reasoner::{self, Chosen};
+use games::{Cancel, Game, RoleId, StateMachine};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
 use results::partition::Partition;
@@ -85,8 +86,10 @@ pub(super) fn plan(spec: Spec) -> Result<Planned, Failure> {
         PlannedJobs::Schedule(Arc::new(schedule))
     };
     let concurrency = concurrency(&spec, &jobs, &mut warnings);
-    let prepared = spec.games.iter().zip(games).map(|(entry, game)| prepare(&spec, entry, game));
-    Ok(Planned { games: prepared.collect::<Result<_, _>>()?, jobs, concurrency, warnings, spec })
+    let prepared = spec.games.iter().zip(games);
+    let prepared = prepared.map(|(entry, game)| prepare(&spec, entry, game, &mut warnings));
+    let games = prepared.collect::<Result<_, _>>()?;
+    Ok(Planned { games, jobs, concurrency, warnings, spec })
 }
 
 fn validated(entry: &GameEntry) -> Result<Arc<Game>, GameSourceError> {
@@ -94,10 +97,21 @@ fn validated(entry: &GameEntry) -> Result<Arc<Game>, GameSourceError> {
     checked.game.ok_or_else(|| GameSourceError::Broken(Box::new(checked.diagnostics)))
 }
 
-fn prepare(spec: &Spec, entry: &GameEntry, game: Arc<Game>) -> Result<Arc<PreparedGame>, Failure> {
+fn prepare(
+    spec: &Spec,
+    entry: &GameEntry,
+    game: Arc<Game>,
+    warnings: &mut Vec<String>,
+) -> Result<Arc<PreparedGame>, Failure> {
     let name = entry.source.name.clone();
-    let machine = state_machine_for(game, spec.guards.clone())
-        .map_err(|error| Failure::preflight(anyhow::anyhow!("{name}: failed to {error}")))?;
+    let Chosen { machine, not_ground } =
+        reasoner::choose(game, spec.guards.clone(), &Cancel::new())
+            .map_err(|error| Failure::preflight(anyhow::anyhow!("{name}: failed to {error}")))?;
+    if let Some(error) = not_ground {
+        warnings.push(format!(
+            "the prover plays {name}, slower than a network would: failed to {error}"
+        ));
+    }
     Ok(Arc::new(PreparedGame::new(name, entry.text_hash(), machine)))
 }
 

@@ -596,6 +596,27 @@ fn a_trace_that_cannot_be_followed_is_pointed_out() {
         error: failed to follow line 2 of `trace.jsonl`: the move `(fly away)` uses names that the rules do not have
     "#]],
     );
+    // The first line tells about the game, or is a state too.
+    check(
+        "no JSON\n",
+        expect![[r#"
+        error: failed to follow line 1 of `trace.jsonl`: expected ident at line 1 column 2
+    "#]],
+    );
+    check(
+        "{\"p\":0,\"s\":0,\"joint\":[\"noop\"]}\n",
+        expect![[r#"
+        error: failed to follow line 1 of `trace.jsonl`: a joint move of 1 moves for 2 roles
+    "#]],
+    );
+    for without_states in ["", "{}\n\n"] {
+        check(
+            without_states,
+            expect![[r#"
+            error: failed to follow `trace.jsonl`: it has no states
+        "#]],
+        );
+    }
 }
 
 /// Says it also when the test passes, which keeps `eprintln` from being seen.

@@ -6,7 +6,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 
 /// A term that grows with every step: nothing that can be ground.
-const GROWING: &str = "\
+pub(crate) const GROWING: &str = "\
 (role robot)
 (init (counter zero))
 (legal robot count)
@@ -95,7 +95,10 @@ fn what_cannot_be_ground_is_left_to_the_prover() {
     let (_, stdout, _) = game(folder.path(), &["info", "growing.kif"]);
     assert!(stdout.contains(&format!("grounding      none: failed to {why}\n")), "{stdout}");
     let arguments = ["bench", "growing.kif", "--seconds", "0", "--json"];
-    assert_eq!(json(folder.path(), &arguments)["engine"], "prover");
+    let measured = json(folder.path(), &arguments);
+    assert_eq!((&measured["engine"], &measured["not_ground"]), (&"prover".into(), &why.into()));
+    let (_, stdout, _) = game(folder.path(), &["bench", "growing.kif", "--seconds", "0"]);
+    assert!(stdout.contains(&format!("  no network   failed to {why}\n")), "{stdout}");
     for engine in ["network", "batch"] {
         let (code, _, stderr) = game(folder.path(), &["bench", "growing.kif", "--engine", engine]);
         assert_eq!(code, 3);

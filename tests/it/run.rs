@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use expect_test::expect;
 
+use crate::reasoners::GROWING;
 use crate::workspace::{Workspace, tables};
 
 /// Three players that think, counted in nodes, and one that does not.
@@ -220,6 +221,19 @@ fn the_default_spec_can_be_played() {
     assert_eq!(told["name"], "default");
     assert_eq!(told["rounds"].as_array().unwrap().len(), 6);
     assert_eq!(told["warnings"].as_array().unwrap().len(), 0, "{told}");
+}
+
+#[test]
+fn slow_reasoners_are_told_of() {
+    let workspace = Workspace::with_spec(
+        "name = \"slow\"\ngames = [\"growing.kif\"]\n[[players]]\nkind = \"random\"\n",
+    );
+    workspace.write("growing.kif", GROWING);
+    let ran = workspace.run(&["run", "spec.toml", "--out", "out"]).code(0);
+    let slow = "prover plays growing, slower than a network would: failed to ground the rules";
+    assert!(ran.stderr().contains(&format!("warning: the {slow}")), "{}", ran.stderr());
+    let report = workspace.read("out/summary.md");
+    assert!(report.contains(&format!("- The {slow}")), "{report}");
 }
 
 #[test]

@@ -30,7 +30,8 @@ Examples:
 
 Engines: `prover` works on the rules as written, for every game; `network` on the
 ground rules, one position at a time; `batch` on the ground rules, many positions at
-once, by machine code where the CPU has AVX2; `auto` is what matches are played with, the network where there is one.
+once, by machine code where the CPU has AVX2; `auto` is what matches are played with,
+the network where there is one.
 
 All roles move uniformly at random, and the goals of all roles are computed at the
 end of each playout. A state counts when it is entered by a joint move. No playout
@@ -53,7 +54,7 @@ pub struct Arguments {
     ])]
     suite: Option<Vec<String>>,
     /// Begin playouts for this long [default: 3; in a suite 1 for each reasoner]
-    #[arg(long, value_name = "T", value_parser = seconds)]
+    #[arg(long, value_name = "T", value_parser = seconds, allow_negative_numbers = true)]
     seconds: Option<f64>,
     /// What computes the states
     #[arg(long, value_enum, default_value_t)]
@@ -97,6 +98,9 @@ fn seconds(text: &str) -> Result<f64, String> {
 struct Measurement {
     game: String,
     engine: &'static str,
+    /// Why it is the prover that `auto` has chosen; left out if it has not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_ground: Option<String>,
     /// Positions advanced at once.
     lanes: u32,
     threads: u32,
@@ -149,6 +153,7 @@ pub(super) fn execute(arguments: &Arguments) -> Outcome {
     let measurement = Measurement {
         game: game.name().to_owned(),
         engine: engine.name(),
+        not_ground: engine.not_ground().map(str::to_owned),
         lanes: engine.n_lanes(),
         threads: arguments.threads.get(),
         seconds,
@@ -179,6 +184,7 @@ fn print(stdout: &mut impl Write, measurement: &Measurement) -> io::Result<()> {
     let Measurement { game, engine, seconds, cpu_seconds, states, playouts, .. } = measurement;
     let lanes = match measurement.lanes {
         1 => String::new(),
+        lanes if *engine == "batch" => format!(" of {lanes} lanes as machine code"),
         lanes => format!(" of {lanes} lanes"),
     };
     let threads = match measurement.threads {
@@ -212,6 +218,9 @@ fn print(stdout: &mut impl Write, measurement: &Measurement) -> io::Result<()> {
         "  start        {:.4} s from text to initial state",
         measurement.init_seconds
     )?;
+    if let Some(not_ground) = &measurement.not_ground {
+        writeln!(stdout, "  no network   failed to {not_ground}")?;
+    }
     if let Some(bytes) = measurement.peak_rss_bytes {
         writeln!(stdout, "  memory       {:.1} MiB at most", bytes as f64 / f64::from(1 << 20))?;
     }

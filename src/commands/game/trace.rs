@@ -194,11 +194,13 @@ impl Tracer {
         let place =
             |number: usize| format!("failed to follow line {number} of `{}`", path.display());
         let mut due = None;
+        let mut n_states = 0_u64;
         for (index, line) in lines.lines().enumerate() {
             let line = line.with_context(|| place(index + 1)).map_err(Failure::usage)?;
-            if index == 0 || line.trim().is_empty() {
+            if line.trim().is_empty() || (index == 0 && is_header(&line)) {
                 continue;
             }
+            n_states += 1;
             let (followed, joint_move) = self
                 .followed(&line, due)
                 .with_context(|| place(index + 1))
@@ -212,6 +214,10 @@ impl Tracer {
             if let Some(joint_move) = joint_move {
                 self.advance(&joint_move)?;
             }
+        }
+        if n_states == 0 {
+            let error = anyhow!("failed to follow `{}`: it has no states", path.display());
+            return Err(Failure::usage(error));
         }
         Ok(())
     }
@@ -269,6 +275,12 @@ impl Tracer {
         self.state = next;
         Ok(())
     }
+}
+
+/// Whether a line tells about a game and not about a state of it.
+fn is_header(line: &str) -> bool {
+    let line: Result<serde_json::Map<String, serde_json::Value>, _> = serde_json::from_str(line);
+    line.is_ok_and(|members| !members.contains_key("p"))
 }
 
 fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use games::batch::{Batch, Program, Width};
+use games::reasoner::{self, Chosen};
 use games::{Budget, Cancel, Game, Guards, Network, NetworkMachine, Prover, StateMachine, ground};
 
-use super::super::{machine, reasoning};
+use super::super::reasoning;
 use crate::cli::Failure;
 
 /// What the user asks for.
@@ -47,7 +48,11 @@ impl From<Lanes> for Width {
 /// What computes the states of one game.
 pub(super) enum Engine {
     /// One position at a time.
-    Single(Box<dyn StateMachine>),
+    Single {
+        machine: Box<dyn StateMachine>,
+        /// Why it is not the network that was hoped for.
+        not_ground: Option<String>,
+    },
     /// Many at once.
     Batch {
         program: Arc<Program>,
@@ -75,11 +80,15 @@ impl Engine {
             return Err(Failure::usage(anyhow::anyhow!("{option} is for --engine batch")));
         }
         Ok(match choice {
-            Choice::Auto => Self::Single(machine(game)?),
-            Choice::Prover => Self::Single(Box::new(prover(game)?)),
+            Choice::Auto => {
+                let chosen = reasoner::choose(Arc::clone(game), Guards::default(), &Cancel::new());
+                let Chosen { machine, not_ground } = chosen.map_err(reasoning)?;
+                Self::Single { machine, not_ground: not_ground.map(|error| error.to_string()) }
+            }
+            Choice::Prover => Self::single(prover(game)?),
             Choice::Network => {
                 let network = network(game)?;
-                Self::Single(Box::new(NetworkMachine::new(Arc::new(network), prover(game)?)))
+                Self::single(NetworkMachine::new(Arc::new(network), prover(game)?))
             }
             Choice::Batch => {
                 let program = Arc::new(Program::new(Arc::new(network(game)?)));
@@ -91,9 +100,14 @@ impl Engine {
         })
     }
 
+    /// One position at a time, by the reasoner that was asked for.
+    pub(super) fn single(machine: impl StateMachine + 'static) -> Self {
+        Self::Single { machine: Box::new(machine), not_ground: None }
+    }
+
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Single(machine) => machine.reasoner(),
+            Self::Single { machine, .. } => machine.reasoner(),
             Self::Batch { is_translated: true, .. } => "batch",
             Self::Batch { is_translated: false, .. } => "interpreted batch",
         }
@@ -102,15 +116,23 @@ impl Engine {
     /// Positions advanced at once.
     pub(super) fn n_lanes(&self) -> u32 {
         match self {
-            Self::Single(_) => 1,
+            Self::Single { .. } => 1,
             Self::Batch { width, .. } => width.n_lanes() as u32,
+        }
+    }
+
+    /// Why it is the prover and not the network, where the network was hoped for.
+    pub(super) fn not_ground(&self) -> Option<&str> {
+        match self {
+            Self::Single { not_ground, .. } => not_ground.as_deref(),
+            Self::Batch { .. } => None,
         }
     }
 
     /// An engine of its own for a thread.
     pub(super) fn fork(&self, seed: u64) -> Fork {
         match self {
-            Self::Single(machine) => Fork::Single(machine.fork()),
+            Self::Single { machine, .. } => Fork::Single(machine.fork()),
             Self::Batch { program, width, .. } => Fork::Batch(Batch::new(program, *width, seed)),
         }
     }

@@ -141,7 +141,7 @@ fn measure(name: &str, effort: &Effort) -> Result<Row, Failure> {
         facts: None,
         moves: None,
         gates: None,
-        prover: speed(&Engine::Single(Box::new(prover(&game)?)))?,
+        prover: speed(&Engine::single(prover(&game)?))?,
         network: None,
         batch_interpreted: None,
         batch_machine_code: None,
@@ -156,7 +156,7 @@ fn measure(name: &str, effort: &Effort) -> Result<Row, Failure> {
     row.moves = Some(network.n_moves());
     row.gates = Some(network.graph.n_ands());
     let machine = NetworkMachine::new(Arc::clone(&network), prover(&game)?);
-    row.network = Some(speed(&Engine::Single(Box::new(machine)))?);
+    row.network = Some(speed(&Engine::single(machine))?);
     let program = Arc::new(Program::new(network));
     let batch = |is_translated| {
         speed(&Engine::Batch { program: Arc::clone(&program), width: WIDTH, is_translated })
