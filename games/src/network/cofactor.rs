@@ -19,10 +19,11 @@ pub(crate) fn cofactor(network: &Network, known: &[(usize, bool)]) -> Network {
 /// not counted off.
 pub(crate) fn cofactor_size(network: &Network, known: &[(usize, bool)]) -> (usize, usize) {
     let graph = &network.graph;
-    let mut inputs = known.to_vec();
-    let same_as = folding(network, &inputs);
-    inputs.extend(known_moves(network, |lit| resolve(&same_as, lit)));
-    let same_as = folding(network, &inputs);
+    let mut same_as = folding(network, known);
+    let moves = known_moves(network, |lit| resolve(&same_as, lit));
+    if !moves.is_empty() {
+        same_as = folding(network, &[known, &moves].concat());
+    }
     let legal = network.roles.iter().flat_map(|role| &role.legal);
     let n_moves = legal.clone().filter(|&&legal| resolve(&same_as, legal) != Lit::FALSE).count();
     let mut is_needed = vec![false; graph.n_nodes()];

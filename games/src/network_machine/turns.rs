@@ -12,6 +12,9 @@ use crate::network::{Evaluator, Network, cofactor, cofactor_size};
 
 /// A kind has a program of its own if at least so much of play is in it.
 const OFTEN: f64 = 0.125;
+/// Kinds are told apart in networks of at most so many conjunctions. Passes over
+/// more do not fit any cache, and to count what is left of them takes long.
+const MAX_APART: usize = 50_000;
 /// What it takes to turn from one program to another, in tenths of a nanosecond.
 const TURN: u64 = 300;
 
@@ -27,6 +30,9 @@ impl Kinds {
     /// The kinds that save most, and what a step takes then, in tenths of a
     /// nanosecond. `whole` is what it takes without.
     pub(super) fn choose(network: &Network, walk: &[Step], whole: u64) -> (Self, u64) {
+        if network.graph.n_ands() > MAX_APART {
+            return (Self::of(&Split::default(), walk), whole);
+        }
         let cost = |split: &Split| match split.n_kinds() {
             1 => whole,
             _ => TURN + Self::of(split, walk).price(network, walk, whole),
