@@ -20,15 +20,19 @@
     reason = "a benchmark may panic, print and read files"
 )]
 
+mod common;
+
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use games::batch::{Limits, Program, Width};
 use games::{
-    Batch, Budget, Cancel, Case, Guards, Leniency, MoveId, NetworkMachine, Prover, RoleId, State,
-    StateMachine, ground, library, validate,
+    Batch, Budget, Cancel, Case, Guards, Leniency, NetworkMachine, Prover, StateMachine, ground,
+    library, validate,
 };
+
+use self::common::playouts;
 
 /// Game, engine and playouts, enough of them for the count to settle.
 const WORK: [(&str, &str, u64); 17] = [
@@ -249,33 +253,7 @@ fn play(name: &str, engine: &str, n: u64) -> u64 {
     }
 }
 
+/// The number of steps.
 fn walk(machine: &mut dyn StateMachine, n: u64) -> u64 {
-    let mut seed = 2008_u64;
-    let mut choose = |moves: &[MoveId]| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        moves[(((seed >> 33) * moves.len() as u64) >> 31) as usize]
-    };
-    let n_roles = machine.game().roles().len();
-    let roles = || (0..n_roles).map(|role| RoleId(role as u8));
-    let initial = machine.initial_state().unwrap();
-    let (mut state, mut next) = (State::default(), State::default());
-    let (mut moves, mut joint_move) = (Vec::new(), Vec::new());
-    let mut n_states = 0;
-    for _ in 0..n {
-        state.clone_from(&initial);
-        while !machine.is_terminal(&state).unwrap() {
-            joint_move.clear();
-            for role in roles() {
-                machine.legal_moves(&state, role, &mut moves).unwrap();
-                joint_move.push(choose(&moves));
-            }
-            machine.next_state(&state, &joint_move, &mut next).unwrap();
-            std::mem::swap(&mut state, &mut next);
-            n_states += 1;
-        }
-        for role in roles() {
-            let _ = machine.goal(&state, role).unwrap();
-        }
-    }
-    n_states
+    playouts(machine, n, u64::MAX).n_states - n
 }
