@@ -37,7 +37,7 @@ use crate::network::constants::without_constants;
 use crate::network::{GoalValue, Lit, ReductionEffort, RoleOutputs, reduce};
 use crate::relational::rules::{self, Phase, PredicateId, Rules};
 use crate::relational::terms::{Store, TermId, Terms, compare};
-use crate::{Cancel, Expression, Game, Network};
+use crate::{Cancel, Expression, Game, MAX_TERM_SIZE, Network};
 use budget::{Halt, Meter};
 use circuit::Circuit;
 use gates::Gates;
@@ -144,6 +144,9 @@ pub fn ground_watched(
     statistics.n_steps = reach.workshop.meter.steps;
     watch(Pass::Split, &statistics);
 
+    if n_symbols(&rules, &reach) > budget.max_symbols {
+        return Err(GroundingError::TooManySymbols { limit: budget.max_symbols });
+    }
     let (inputs, circuit) = build(&rules, &roles, &mut reach)
         .map_err(|(halt, clause)| explain(game, &rules, budget, halt, clause))?;
     let network = assemble(game, &rules, &roles, &reach, &inputs, circuit, &mut statistics);
@@ -219,10 +222,23 @@ fn explain(
             GroundingError::Budget { resource, limit, relation }
         }
         Halt::TermTooDeep => GroundingError::TermTooDeep { limit: budget.max_term_depth, relation },
+        Halt::TermTooLarge => GroundingError::TermTooLarge { limit: MAX_TERM_SIZE, relation },
         Halt::Unstratified => GroundingError::Unstratified { relation },
         Halt::Cancelled => GroundingError::Cancelled,
         Halt::Attempt => unreachable!("attempts end within the pass that makes them"),
     }
+}
+
+/// Symbols of all facts, moves and percepts, written out.
+fn n_symbols(rules: &Rules, reach: &Reach) -> u64 {
+    let Workshop { terms, tables, .. } = &reach.workshop;
+    let size = |term: TermId| u64::from(terms.size(term));
+    let facts = reach.facts.iter().map(|&fact| size(fact)).sum::<u64>();
+    let of_roles = [rules.roots.does, rules.roots.sees].map(|id| {
+        let rows = 0..tables[id].n_rows();
+        rows.map(|row| size(tables[id].value(row, 1))).sum::<u64>()
+    });
+    facts + of_roles.iter().sum::<u64>()
 }
 
 /// The inputs of the circuit, in canonical order.

@@ -30,8 +30,8 @@ impl fmt::Debug for Chosen {
 /// the same reasoner everywhere; and else the prover. Both give the same states
 /// and moves, in the same order.
 ///
-/// Whoever has to be ready at some time raises `hurry` early enough: then the
-/// prover, which is soon ready, is chosen.
+/// Whoever has to be ready at some time raises `hurry` early enough: then grounding
+/// ends, and the prover, which was made ready before, is chosen.
 ///
 /// # Errors
 /// If the relations that rest on the rules alone exceed the guards.

@@ -9,6 +9,7 @@
 use std::time::Instant;
 
 use games::{MoveId, PlayoutEnd, PlayoutEnds, ReasoningError, RoleId, State};
+use rand::seq::SliceRandom as _;
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
 
@@ -33,7 +34,8 @@ const PLAYOUTS: OptionSpec = OptionSpec {
     accepts: "whole number from 0",
     default: "0",
     help: "Playouts for each legal move; 0 for as many as there is time for, and 1000 without a \
-           clock or node budget.",
+           clock or node budget. With a budget of fewer than 64 nodes for each legal move, \
+           only some of them are tried.",
 };
 
 const MAX_LENGTH: OptionSpec = OptionSpec {
@@ -47,8 +49,9 @@ const OPTIONS: &[OptionSpec] = &[PLAYOUTS, MAX_LENGTH];
 
 /// Playouts for each legal move where nothing else ends them.
 const UNLIMITED: u64 = 1000;
-/// Playouts of a first round, and at most of one round, of all moves together.
-const FIRST_ROUND: u64 = 256;
+/// Playouts of a first round, and at most of one round, of all moves together. Where
+/// the first is not played to its end, short playouts count more than long ones.
+const FIRST_ROUND: u64 = 64;
 const LARGEST_ROUND: u64 = 8192;
 /// States that a playout of the first round is expected to enter.
 const EXPECTED_LENGTH: u64 = 64;
@@ -95,7 +98,7 @@ impl Player for MonteCarlo {
 
     fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure> {
         self.deliberation = Some(Deliberation::default());
-        let fallback = turn.legal[0];
+        let fallback = turn.legal[self.rng.random_range(0..turn.legal.len())];
         let Some(track) = &mut self.track else { return Ok(fallback) };
         let Some(state) = track.follow(turn, stop)? else { return Ok(fallback) };
         if turn.legal.len() == 1 {
@@ -164,6 +167,7 @@ impl Trial<'_> {
         let mut children = Children { state, replies, known: vec![None; self.legal.len()] };
         let mut playouts = PlayoutEnds::default();
         let mut starts: Vec<State> = Vec::new();
+        let tried = self.tried();
         let mut done = 0;
         while done < limit {
             let n = self.round(done).min(limit - done);
@@ -172,7 +176,7 @@ impl Trial<'_> {
             }
             starts.clear();
             for _ in 0..n {
-                for own in 0..self.legal.len() {
+                for &own in &tried {
                     if self.stop.is_due(self.deliberation.nodes) {
                         return Ok(());
                     }
@@ -190,15 +194,29 @@ impl Trial<'_> {
             // Playouts that ended before the others are short ones: they count only
             // where there is nothing better.
             if is_whole || done == 0 {
-                self.count(&playouts.ends);
+                self.count(&tried, &playouts.ends);
             }
-            if !is_whole {
+            if !is_whole || tried.len() < self.legal.len() {
                 return Ok(());
             }
             done += n;
         }
         self.deliberation.completed = true;
         Ok(())
+    }
+
+    /// The moves that get playouts: all, or as many as the node budget is for, at
+    /// random.
+    fn tried(&mut self) -> Vec<usize> {
+        let mut moves: Vec<usize> = (0..self.legal.len()).collect();
+        let affordable = self.stop.node_budget().map(|nodes| (nodes / EXPECTED_LENGTH).max(1));
+        if let Some(n) = affordable.and_then(|n| usize::try_from(n).ok())
+            && n < moves.len()
+        {
+            moves.shuffle(self.rng);
+            moves.truncate(n);
+        }
+        moves
     }
 
     /// Playouts for each move in the next round, so many having been played.
@@ -245,12 +263,12 @@ impl Trial<'_> {
         Ok(Some(replies))
     }
 
-    /// Counts playouts, move after move.
-    fn count(&mut self, ends: &[Option<PlayoutEnd>]) {
+    /// Counts playouts, of one of these moves after the other.
+    fn count(&mut self, tried: &[usize], ends: &[Option<PlayoutEnd>]) {
         let role = usize::from(self.track.role.0);
         for (index, end) in ends.iter().enumerate() {
             let Some(end) = end else { continue };
-            let total = &mut self.totals[index % self.legal.len()];
+            let total = &mut self.totals[tried[index % tried.len()]];
             total.sum += end.goals.get(role).map_or(NO_END, |goal| f64::from(worst(goal)));
             total.n += 1;
             self.deliberation.leaves += 1;

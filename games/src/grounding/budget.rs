@@ -5,8 +5,8 @@ use crate::{Cancel, ReasoningError};
 /// Steps between two looks at the cancel flag.
 const POLL: u64 = 1 << 16;
 
-/// Limits on the grounding of one game. What reaches one of them is played by
-/// a reasoner that does not ground.
+/// Limits on the grounding of one game. What reaches one of them, other than
+/// [`max_reduced`](Budget::max_reduced), is played by a reasoner that does not ground.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Most rows of all relations together.
@@ -20,8 +20,11 @@ pub struct Budget {
     pub max_steps: u64,
     /// Most conjunctions of the graph, before constants are found.
     pub max_ands: u64,
-    /// Deepest nesting of a term.
+    /// Deepest nesting of a term. No term has more than [`MAX_TERM_SIZE`](crate::MAX_TERM_SIZE) symbols.
     pub max_term_depth: u32,
+    /// Most symbols of all facts, moves and percepts, written out: terms share
+    /// their parts, and their names do not.
+    pub max_symbols: u64,
     /// Most conjunctions of a network of which equal parts are proven to be equal
     /// and merged; for larger ones that takes too long for a start clock.
     pub max_reduced: usize,
@@ -38,6 +41,7 @@ impl Default for Budget {
             max_steps: 100_000_000,
             max_ands: 20_000_000,
             max_term_depth: 64,
+            max_symbols: 10_000_000,
             max_reduced: 600,
         }
     }
@@ -91,6 +95,21 @@ pub enum GroundingError {
         /// The relation whose rules were being grounded.
         relation: String,
     },
+    /// A rule builds larger terms than [`MAX_TERM_SIZE`](crate::MAX_TERM_SIZE).
+    #[error("ground the rules for `{relation}`, which build terms of more than {limit} symbols")]
+    TermTooLarge {
+        /// The limit that was reached.
+        limit: u32,
+        /// The relation whose rules were being grounded.
+        relation: String,
+    },
+    /// There are more symbols in all facts, moves and percepts than
+    /// [`Budget::max_symbols`].
+    #[error("name all facts, moves and percepts with at most {limit} symbols")]
+    TooManySymbols {
+        /// How many there may be.
+        limit: u64,
+    },
     /// What must rest on the state alone rests on the moves made in it.
     #[error("ground `{relation}`, which rests on the moves of the step")]
     RestsOnMoves {
@@ -124,6 +143,7 @@ pub enum GroundingError {
 pub(super) enum Halt {
     Budget(Resource),
     TermTooDeep,
+    TermTooLarge,
     Unstratified,
     Cancelled,
     /// The steps of an attempt are used up.

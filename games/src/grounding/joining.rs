@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use super::budget::{Halt, Meter, Resource};
 use super::operations::{Book, Part, RelationId};
+use crate::MAX_TERM_SIZE;
 use crate::relational::rules::{Atom, Pattern, each_variable};
 use crate::relational::table::Table;
 use crate::relational::terms::{NONE, Store, TermId, Terms};
@@ -478,6 +479,9 @@ impl Workshop {
                 let term = self.terms.intern(*functor, &values);
                 if self.terms.depth(term) > self.meter.budget.max_term_depth {
                     return Err(Halt::TermTooDeep);
+                }
+                if self.terms.size(term) > MAX_TERM_SIZE {
+                    return Err(Halt::TermTooLarge);
                 }
                 Ok(term)
             }

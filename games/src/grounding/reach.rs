@@ -10,7 +10,7 @@ use super::budget::Halt;
 use super::joining::Workshop;
 use super::operations::{Book, RelationId};
 use super::split::{self, Purpose, Sizes};
-use super::unfolding;
+use super::unfolding::{self, Askers};
 use crate::relational::rules::{Component, PredicateId, Rules, Source};
 use crate::relational::terms::{FunctorId, NONE, TermId};
 
@@ -76,13 +76,14 @@ impl Reach {
     /// Evaluates the relations that rest on the rules alone. Those that turn out
     /// to be too large for that are put in terms of others, as far as they can be.
     pub(super) fn evaluate_static(&mut self, rules: &mut Rules) -> Result<(), Halt> {
+        let mut askers = Askers::new(rules);
         for at in 0..rules.components.len() {
             let component = rules.components[at].clone();
             let is_static = |&id: &PredicateId| self.book.relations[id].is_static;
             if !component.predicates.iter().all(is_static) {
                 continue;
             }
-            let candidate = unfolding::candidate(rules, &component);
+            let candidate = unfolding::candidate(rules, &askers, &component);
             if candidate.is_some() {
                 self.workshop.meter.attempt = self.workshop.meter.steps + MAX_WRITTEN_DOWN;
             }
@@ -98,7 +99,8 @@ impl Reach {
                         self.evaluate_component(rules, at, &component)?;
                     } else {
                         self.workshop.tables[id].clear();
-                        unfolding::unfold(rules, id);
+                        unfolding::unfold(rules, &askers, id);
+                        askers = Askers::new(rules);
                         continue;
                     }
                 }

@@ -15,10 +15,33 @@ use crate::relational::rules::{
 
 use super::split;
 
+/// By relation: the clauses that ask for it.
+pub(super) struct Askers(Vec<Vec<usize>>);
+
+impl Askers {
+    /// Those of all rules.
+    pub(super) fn new(rules: &Rules) -> Self {
+        let mut askers = vec![Vec::new(); rules.predicates.len()];
+        for &at in rules.predicates.iter().flat_map(|predicate| &predicate.clauses) {
+            for (atom, _) in rules.clauses[at].body.iter().filter_map(Condition::atom) {
+                let askers: &mut Vec<usize> = &mut askers[atom.predicate];
+                if askers.last() != Some(&at) {
+                    askers.push(at);
+                }
+            }
+        }
+        Self(askers)
+    }
+}
+
 /// The relation of a component, if it could be put in terms of others: it has one
 /// rule, for all terms alike, it rests on the rules alone and not on itself,
 /// nobody asks for its absence, and the rules that ask for it stay short.
-pub(super) fn candidate(rules: &Rules, component: &Component) -> Option<PredicateId> {
+pub(super) fn candidate(
+    rules: &Rules,
+    askers: &Askers,
+    component: &Component,
+) -> Option<PredicateId> {
     let &[id] = &component.predicates[..] else { return None };
     let predicate = &rules.predicates[id];
     let &[clause] = &predicate.clauses[..] else { return None };
@@ -36,10 +59,10 @@ pub(super) fn candidate(rules: &Rules, component: &Component) -> Option<Predicat
             _ => return None,
         }
     }
-    let is_possible = users(rules, id).all(|user| {
+    let is_possible = askers.0[id].iter().all(|&asker| {
         let is_absent =
             |condition: &Condition| matches!(condition.atom(), Some((atom, true)) if atom.predicate == id);
-        let clause = &rules.clauses[user];
+        let clause = &rules.clauses[asker];
         !clause.body.iter().any(is_absent) && split::is_short(&unfolded(clause, definition))
     });
     (is_possible && definition.body.iter().any(|condition| condition.atom().is_some()))
@@ -47,21 +70,11 @@ pub(super) fn candidate(rules: &Rules, component: &Component) -> Option<Predicat
 }
 
 /// Puts the conditions of its rule wherever a candidate is a condition.
-pub(super) fn unfold(rules: &mut Rules, id: PredicateId) {
+pub(super) fn unfold(rules: &mut Rules, askers: &Askers, id: PredicateId) {
     let definition = rules.clauses[rules.predicates[id].clauses[0]].clone();
-    let users: Vec<usize> = users(rules, id).collect();
-    for user in users {
-        rules.clauses[user] = unfolded(&rules.clauses[user], &definition);
+    for &asker in &askers.0[id] {
+        rules.clauses[asker] = unfolded(&rules.clauses[asker], &definition);
     }
-}
-
-/// The clauses that ask for a predicate.
-fn users(rules: &Rules, id: PredicateId) -> impl Iterator<Item = usize> {
-    let clauses = rules.predicates.iter().flat_map(|predicate| &predicate.clauses);
-    clauses.copied().filter(move |&at| {
-        let mut atoms = rules.clauses[at].body.iter().filter_map(Condition::atom);
-        atoms.any(|(atom, _)| atom.predicate == id)
-    })
 }
 
 /// A clause with a definition in place of the conditions that it defines.
@@ -144,7 +157,10 @@ mod tests {
 
     fn is_candidate(text: &str) -> bool {
         let (rules, far) = read(text);
-        candidate(&rules, &rules.components[rules.predicates[far].component]) == Some(far)
+        {
+            let component = &rules.components[rules.predicates[far].component];
+            candidate(&rules, &Askers::new(&rules), component) == Some(far)
+        }
     }
 
     #[test]
@@ -175,8 +191,9 @@ mod tests {
             "(<= (far ?x ?y) (near ?x ?z) (near ?z ?y)) \
              (<= (next (at ?y)) (true (at ?x)) (far ?x ?y) (far 1 ?y) (n ?z))",
         );
-        unfold(&mut rules, far);
-        assert_eq!(users(&rules, far).count(), 0);
+        let askers = Askers::new(&rules);
+        unfold(&mut rules, &askers, far);
+        assert_eq!(Askers::new(&rules).0[far], [] as [usize; 0]);
         let next = &rules.clauses[rules.predicates[rules.roots.next].clauses[0]];
         // Of its own, each time it is put in, beside three and one for the whole fact.
         assert_eq!(next.n_variables, 6);

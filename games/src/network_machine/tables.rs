@@ -17,6 +17,10 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Somebody whose time was up may have been close to the end; but after so many
 /// attempts the time that there is does not suffice.
 const MAX_ATTEMPTS: u32 = 8;
+/// Conjunctions of a network in which equal parts are looked for. The proof holds
+/// several copies of it; and it is less than what playouts run in lock step at most,
+/// so that a network that became smaller plays the same playouts.
+const MAX_REDUCED: usize = 100_000;
 
 /// What all forks share.
 #[derive(Debug)]
@@ -114,13 +118,24 @@ impl Tables {
         if !self.may_improve() || self.is_improving.swap(true, Ordering::AcqRel) {
             return;
         }
+        // Somebody else may have been here in between.
+        if self.improved.get().is_none() {
+            self.look_for_engine(cancel);
+        }
+        self.is_improving.store(false, Ordering::Release);
+    }
+
+    /// What [`improve`](Tables::improve) does, on one thread at a time.
+    fn look_for_engine(&self, cancel: &Cancel) {
         self.n_attempts.fetch_add(1, Ordering::Relaxed);
         let first = &self.first_engine;
         first.compile();
-        let reduction = reduce(&self.network, &ReductionEffort::default(), cancel);
         let n_ands = self.network.graph.n_ands();
+        let reduction = (n_ands <= MAX_REDUCED && !cancel.is_cancelled())
+            .then(|| reduce(&self.network, &ReductionEffort::default(), cancel))
+            .flatten();
         let smaller = reduction.filter(|found| found.network.graph.n_ands() < n_ands);
-        let engine = smaller.map(|found| {
+        let engine = smaller.filter(|_| !cancel.is_cancelled()).map(|found| {
             let engine = Engine::new(Arc::new(found.network), self.evaluation);
             // Here, so that nobody has to wait for it.
             engine.compile();
@@ -130,7 +145,6 @@ impl Tables {
             // Nobody else is here.
             let _ = self.improved.set(engine);
         }
-        self.is_improving.store(false, Ordering::Release);
     }
 
     /// The words of the prover's state, if it is one.

@@ -14,8 +14,8 @@ use std::time::Instant;
 use games::grounding::{GroundingStatistics, Resource, ground_watched};
 use games::network::{GoalValue, Lit};
 use games::{
-    Budget, Cancel, Case, Game, Goal, GoalReading, GroundingError, Guards, Leniency, Network,
-    Prover, RoleId, State, StateMachine, library, validate,
+    Budget, Cancel, Case, Game, Goal, GoalReading, GroundingError, Guards, Leniency, MAX_TERM_SIZE,
+    Network, Prover, RoleId, State, StateMachine, library, validate,
 };
 
 use super::random::Random;
@@ -221,6 +221,31 @@ fn what_explodes_is_an_error_that_names_it() {
     let growing = "(init (f 0)) (goal robot 0) (legal robot m) (<= (next (f ?x)) (true ?x))";
     let too_deep = GroundingError::TermTooDeep { limit: 64, relation: "next".to_owned() };
     assert_eq!(network(growing, &Budget::default()).unwrap_err(), too_deep);
+}
+
+#[test]
+fn terms_that_share_their_parts_are_not_written_out_without_end() {
+    // Each step doubles the term: 40 steps deep, and 2^40 symbols.
+    let steps: String = (0..40).map(|at| format!("(next_of {at} {}) ", at + 1)).collect();
+    let doubled = format!(
+        "{steps} (init (at 0 a)) (goal robot 0) (legal robot m) \
+         (<= (next (at ?m (f ?x ?x))) (true (at ?n ?x)) (next_of ?n ?m))"
+    );
+    let too_large =
+        GroundingError::TermTooLarge { limit: MAX_TERM_SIZE, relation: "next".to_owned() };
+    assert_eq!(network(&doubled, &Budget::default()).unwrap_err(), too_large);
+    // Each move is allowed for itself, but not all of them: 10 times 2^12 symbols.
+    let steps: String = (0..11).map(|at| format!("(next_of {at} {}) ", at + 1)).collect();
+    let digits: String = (0..10).map(|digit| format!("(d {digit}) ")).collect();
+    let many = format!(
+        "{steps} {digits} (init x) (goal robot 0) (term 0 a) \
+         (<= (term ?m (f ?x ?x)) (term ?n ?x) (next_of ?n ?m)) \
+         (<= (legal robot (play ?d ?x)) (d ?d) (term 11 ?x) (true x))"
+    );
+    let budget = Budget { max_symbols: 40_000, ..Budget::default() };
+    let too_many = GroundingError::TooManySymbols { limit: 40_000 };
+    assert_eq!(network(&many, &budget).unwrap_err(), too_many);
+    assert_eq!(network(&many, &Budget::default()).unwrap().n_moves(), 10);
 }
 
 #[test]

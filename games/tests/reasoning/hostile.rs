@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use games::{
-    Case, Guards, Leniency, MAX_TERM_SIZE, Prover, ReasoningError, RoleId, State, StateMachine,
-    validate,
+    Budget, Cancel, Case, Guards, Leniency, MAX_TERM_SIZE, Prover, ReasoningError, RoleId, State,
+    StateMachine, ground, validate,
 };
 
 /// So many steps are made in a moment.
@@ -189,4 +189,18 @@ fn planning_is_limited_too() {
 fn thousands_of_relations_are_compiled() {
     let fixed = repeated(3000, |at| format!("(q{at} 1) (<= (legal robot ?x) (q{at} ?x)) "));
     assert_eq!(n_legal(&format!("(init x) {fixed}"), 100_000_000), Ok(1));
+}
+
+#[test]
+fn thousands_of_relations_are_ground() {
+    let copied = repeated(5000, |at| {
+        format!("(<= (q{at} ?x) (n ?x)) (<= (next (at ?x)) (true (at ?x)) (q{at} ?x)) ")
+    });
+    let text = format!(
+        "(role robot) (<= terminal (true done)) (goal robot 0) (init (at 1)) (n 1) \
+         (legal robot m) {copied}"
+    );
+    let game = validate::read("test", &text, Case::Folded, Leniency::Lenient).game.unwrap();
+    let network = ground(&Arc::new(game), &Budget::default(), &Cancel::new()).unwrap();
+    assert_eq!((network.n_facts(), network.graph.n_ands()), (1, 0));
 }
