@@ -9,8 +9,8 @@
 //! It is what electronic design automation calls parallel-pattern simulation.
 //! One pass over a program takes little longer for 512 lanes than for one, so a
 //! batch is for whoever has many positions: playouts in lock step, all children
-//! of a search node, many matches, the counting of states. For a single position
-//! it is not the tool.
+//! of a search node, many matches, the counting of states. The programs also compute
+//! single positions of small networks (`sheet`), all lanes alike.
 
 mod ages;
 mod choice;

@@ -1,5 +1,5 @@
 //! Random numbers for choices that must be the same in every run: which positions
-//! are looked at, which seeds a batch starts from.
+//! are looked at, which seeds a batch starts from, how playouts go one by one.
 //!
 //! The generator of Steele, Lea and Flood ("Fast splittable pseudorandom number
 //! generators", OOPSLA 2014).

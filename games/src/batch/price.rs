@@ -25,7 +25,7 @@ impl PassSize {
     pub(crate) fn price(self, n_bytes: u64) -> u64 {
         let gates = self.n_gates as u64;
         let gates = match (has_avx512(), has_avx2()) {
-            // One instruction for about five gates in eight.
+            // One instruction for about five gates in eight; not measured.
             (true, _) => gates * 5 / 4,
             (_, true) => gates * 11 / 5,
             // Interpreted.

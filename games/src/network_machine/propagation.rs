@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crate::network::{Graph, Lit};
 
-/// No gate needs this many inputs, nor a node this many consumers.
+/// Numbers of gates, and of their inputs together, stay below this.
 const MAX: u32 = u32::MAX >> 1;
 
 /// Bits of a word.
