@@ -1,5 +1,6 @@
 //! The command line: what can be typed, and which command carries it out.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -120,12 +121,13 @@ pub fn main() -> ExitCode {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "the one place where errors are told")]
+/// On standard error; if nobody can be told there, the exit code still says it.
 fn tell_error(error: &anyhow::Error) {
+    let mut stderr = std::io::stderr();
     if let Some(error) = error.downcast_ref::<GameSourceError>() {
-        let drawing = error.drawing(Colours::of(&std::io::stderr())).unwrap_or_default();
-        eprintln!("{drawing}error: failed to {}", error.tell());
+        let drawing = error.drawing(Colours::of(&stderr)).unwrap_or_default();
+        let _ = writeln!(stderr, "{drawing}error: failed to {}", error.tell());
         return;
     }
-    eprintln!("error: {error:#}");
+    let _ = writeln!(stderr, "error: {error:#}");
 }

@@ -13,8 +13,9 @@ use games::{Case, Game, Leniency, Severity};
 use crate::diagnostics::{Colours, Diagnostics};
 use crate::exit_code;
 
-/// Longer files are refused: a thousand times the largest real rulesheet.
-const MAX_BYTES: u64 = 64 << 20;
+/// Longer files are refused: hundreds of times the largest published rulesheet,
+/// and what is read takes some 65 times its text.
+const MAX_BYTES: u64 = 16 << 20;
 
 /// How a rulesheet is to be read.
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]

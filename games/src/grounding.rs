@@ -164,7 +164,7 @@ pub fn ground_watched(
     statistics.n_moves = network.n_moves();
     watch(Pass::Constants, &statistics);
 
-    if network.graph.n_ands() <= budget.max_reduced {
+    if network.graph.n_nodes() <= budget.max_reduced {
         if let Some(reduction) = reduce(&network, &ReductionEffort::default(), cancel) {
             network = reduction.network;
         }

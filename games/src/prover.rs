@@ -69,6 +69,16 @@ impl Prover {
     /// # Errors
     /// If the relations that rest on the rules alone exceed the guards.
     pub fn new(game: Arc<Game>, guards: Guards) -> Result<Self, ReasoningError> {
+        Self::in_hurry(game, guards, &Cancel::new())
+    }
+
+    /// As [`new`](Prover::new); but what makes it fast is not tried any further when
+    /// `hurry` is raised. It answers the same.
+    pub(crate) fn in_hurry(
+        game: Arc<Game>,
+        guards: Guards,
+        hurry: &Cancel,
+    ) -> Result<Self, ReasoningError> {
         let mut terms = Terms::default();
         let roles: Vec<TermId> = game.roles().iter().map(|&role| terms.constant(role)).collect();
         let rules = rules::rules(&game, &mut terms)?;
@@ -99,7 +109,10 @@ impl Prover {
             order: Order::default(),
             facts: Vec::new(),
         };
+        prover.engine.set_cancel(hurry.clone());
         tune::tune(&mut prover);
+        prover.engine.set_cancel(Cancel::new());
+        prover.is_loaded = false;
         Ok(prover)
     }
 

@@ -31,13 +31,13 @@ impl fmt::Debug for Chosen {
 /// and moves, in the same order.
 ///
 /// Whoever has to be ready at some time raises `hurry` early enough: then grounding
-/// ends, and the prover, which was made ready before, is chosen.
+/// ends, and the prover is chosen, which is soon ready.
 ///
 /// # Errors
 /// If the relations that rest on the rules alone exceed the guards.
 pub fn choose(game: Arc<Game>, guards: Guards, hurry: &Cancel) -> Result<Chosen, ReasoningError> {
     let budget = Budget { max_term_depth: guards.max_term_depth, ..Budget::default() };
-    let prover = Prover::new(Arc::clone(&game), guards)?;
+    let prover = Prover::in_hurry(Arc::clone(&game), guards, hurry)?;
     Ok(match ground(&game, &budget, hurry) {
         Ok(network) => {
             let machine = NetworkMachine::new(Arc::new(network), prover);

@@ -14,7 +14,7 @@ mod walk;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use games::{Game, Guards, ReasoningError, StateMachine};
+use games::{Game, Guards, Prover, ReasoningError, StateMachine};
 
 use crate::cli::{Failure, Outcome};
 use crate::game_source::{self, LoadedGame, Reading};
@@ -67,6 +67,11 @@ impl GameArgument {
 fn machine(game: &Arc<Game>) -> Result<Box<dyn StateMachine>, Failure> {
     let machine = games::state_machine_for(Arc::clone(game), Guards::default());
     machine.map_err(reasoning)
+}
+
+/// The reasoner that works on the rules as written.
+fn prover(game: &Arc<Game>) -> Result<Prover, Failure> {
+    Prover::new(Arc::clone(game), Guards::default()).map_err(reasoning)
 }
 
 /// Rules that cannot be computed are the rulesheet's fault.

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::path::Path;
+use std::process::Stdio;
 
 use assert_cmd::Command;
 use expect_test::{Expect, expect};
@@ -733,4 +734,18 @@ fn help_shows_examples() {
         assert_eq!(ran.code, 0);
         assert!(ran.stdout.contains("Examples:\n  gamemaster game"), "{command}: {}", ran.stdout);
     }
+}
+
+#[test]
+fn exit_codes_do_not_rest_on_readers() {
+    let folder = files(&[("broken.kif", b"(role a")]);
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("gamemaster"));
+    command.current_dir(folder.path()).args(["game", "validate", "broken.kif"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("gamemaster"));
+    command.current_dir(folder.path()).args(["game", "bench", "broken.kif"]);
+    assert_eq!(command.stdout(Stdio::null()).stderr(full()).status().unwrap().code(), Some(3));
 }

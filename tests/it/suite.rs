@@ -27,7 +27,7 @@ fn each_game_has_a_row_of_the_table() {
     assert_eq!(code, 0, "{stderr}");
     assert_eq!(stderr, "1/2 nim\n2/2 tic_tac_toe\n");
     let lines: Vec<&str> = stdout.lines().collect();
-    expect!["game facts moves gates prover network batch machine code start batch start"]
+    expect!["game facts moves conjunctions prover network batch machine code start batch start"]
         .assert_eq(&without_numbers(lines[0]));
     for (line, name) in lines[1..3].iter().zip(["nim", "tic_tac_toe"]) {
         let cells: Vec<&str> =
@@ -54,7 +54,7 @@ fn the_table_for_programs_names_the_computer() {
     assert_eq!(row["game"], "tic_tac_toe");
     // Nine cells in three states and whose turn it is; as many marks and a noop each.
     assert_eq!((&row["facts"], &row["moves"]), (&29.into(), &20.into()));
-    assert!(row["gates"].as_u64().unwrap() > 50);
+    assert!(row["conjunctions"].as_u64().unwrap() > 50);
     for speed in ["prover", "network", "batch_interpreted", "start_ms"] {
         assert!(row[speed].as_f64().unwrap() > 0.0, "{speed}");
     }
@@ -63,7 +63,7 @@ fn the_table_for_programs_names_the_computer() {
     assert_eq!(code, 0);
     let mut reader = csv_rows(&csv).into_iter();
     expect![[
-        "game facts moves gates prover network batch_interpreted batch_machine_code start_ms \
+        "game facts moves conjunctions prover network batch_interpreted batch_machine_code start_ms \
          batch_start_ms yardstick seconds lanes cpu cores features system rustc gamemaster is_optimised"
     ]]
     .assert_eq(&reader.next().unwrap().join(" "));
@@ -95,7 +95,7 @@ fn what_cannot_be_ground_has_empty_cells() {
         json(folder.path(), &["bench", "--suite", "growing.kif", "--seconds", "0", "--json"]);
     let row = &suite["games"][0];
     assert!(row["prover"].as_f64().unwrap() > 0.0);
-    for column in ["facts", "gates", "network", "batch_interpreted", "batch_machine_code"] {
+    for column in ["facts", "conjunctions", "network", "batch_interpreted", "batch_machine_code"] {
         assert!(row[column].is_null(), "{column}");
     }
 }

@@ -25,8 +25,9 @@ pub struct Budget {
     /// Most symbols of all facts, moves and percepts, written out: terms share
     /// their parts, and their names do not.
     pub max_symbols: u64,
-    /// Most conjunctions of a network of which equal parts are proven to be equal
-    /// and merged; for larger ones that takes too long for a start clock.
+    /// Most conjunctions, facts and moves together of a network of which equal parts
+    /// are proven to be equal and merged; for larger ones that takes too long for a
+    /// start clock.
     pub max_reduced: usize,
 }
 

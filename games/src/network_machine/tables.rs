@@ -17,7 +17,7 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Somebody whose time was up may have been close to the end; but after so many
 /// attempts the time that there is does not suffice.
 const MAX_ATTEMPTS: u32 = 8;
-/// Conjunctions of a network in which equal parts are looked for. The proof holds
+/// Conjunctions, facts and moves of a network in which equal parts are looked for. The proof holds
 /// several copies of it; and it is less than what playouts run in lock step at most,
 /// so that a network that became smaller plays the same playouts.
 const MAX_REDUCED: usize = 100_000;
@@ -131,7 +131,7 @@ impl Tables {
         let first = &self.first_engine;
         first.compile();
         let n_ands = self.network.graph.n_ands();
-        let reduction = (n_ands <= MAX_REDUCED && !cancel.is_cancelled())
+        let reduction = (self.network.graph.n_nodes() <= MAX_REDUCED && !cancel.is_cancelled())
             .then(|| reduce(&self.network, &ReductionEffort::default(), cancel))
             .flatten();
         let smaller = reduction.filter(|found| found.network.graph.n_ands() < n_ands);

@@ -66,7 +66,7 @@ pub struct Arguments {
     #[arg(long)]
     interpreted: bool,
     /// Play on so many threads, each for itself
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
     threads: NonZeroU32,
     /// Seed of the random moves
     #[arg(long, value_name = "S", default_value_t = 1)]
@@ -91,6 +91,17 @@ fn seconds(text: &str) -> Result<f64, String> {
         Ok(_) => Ok(seconds),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// More threads than any computer has cores for: they would only wait.
+const MAX_THREADS: u32 = 1024;
+
+fn threads(text: &str) -> Result<NonZeroU32, String> {
+    let threads: NonZeroU32 = text.parse().map_err(|_| "not a number from 1".to_owned())?;
+    if threads.get() > MAX_THREADS {
+        return Err(format!("more than {MAX_THREADS}"));
+    }
+    Ok(threads)
 }
 
 /// What was measured. The names are read by scripts that compare systems.

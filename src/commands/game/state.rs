@@ -7,7 +7,7 @@ use games::{Expression, Game, MoveId, RoleId, State, StateMachine, Symbols};
 use serde::Serialize;
 
 use super::view::{ByRole, View, percepts, role_names};
-use super::{GameArgument, machine, reasoning};
+use super::{GameArgument, prover, reasoning};
 use crate::cli::{Failure, Outcome};
 use crate::exit_code;
 use crate::output::{json_line, to_stdout};
@@ -59,8 +59,8 @@ struct Report {
 /// Carries out `gamemaster game state`.
 pub(super) fn execute(arguments: &Arguments) -> Outcome {
     let game = arguments.game.load()?.game;
-    let mut machine = machine(&game)?;
-    let machine = machine.as_mut();
+    // To ground the rules takes longer than a few states.
+    let machine = &mut prover(&game)?;
     let start = match &arguments.facts {
         Some(text) => state_of(machine, text)?,
         None => machine.initial_state().map_err(reasoning)?,

@@ -75,7 +75,7 @@ pub(super) fn execute(arguments: &Arguments) -> Outcome {
         })
         .collect();
     let code = checked.iter().map(|(_, result)| exit_code_of(result)).fold(exit_code::OK, worse);
-    to_stdout(|stdout| {
+    let printed = to_stdout(|stdout| {
         if arguments.json {
             json_line(stdout, &report(&checked))?;
             return Ok(code);
@@ -97,7 +97,9 @@ pub(super) fn execute(arguments: &Arguments) -> Outcome {
             writeln!(stdout, "{}", summary(&checked))?;
         }
         Ok(code)
-    })
+    })?;
+    // Who reads the first lines only may still want to know.
+    Ok(worse(printed, code))
 }
 
 fn exit_code_of(result: &Result<Checked, GameSourceError>) -> u8 {

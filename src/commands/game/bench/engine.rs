@@ -5,9 +5,9 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use games::batch::{Batch, Program, Width};
 use games::reasoner::{self, Chosen};
-use games::{Budget, Cancel, Game, Guards, Network, NetworkMachine, Prover, StateMachine, ground};
+use games::{Budget, Cancel, Game, Guards, Network, NetworkMachine, StateMachine, ground};
 
-use super::super::reasoning;
+use super::super::{prover, reasoning};
 use crate::cli::Failure;
 
 /// What the user asks for.
@@ -142,10 +142,6 @@ impl Engine {
 pub(super) enum Fork {
     Single(Box<dyn StateMachine>),
     Batch(Batch),
-}
-
-pub(super) fn prover(game: &Arc<Game>) -> Result<Prover, Failure> {
-    Prover::new(Arc::clone(game), Guards::default()).map_err(reasoning)
 }
 
 fn network(game: &Arc<Game>) -> Result<Network, Failure> {

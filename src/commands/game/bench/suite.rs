@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use games::batch::{Batch, Limits, Program, Width};
-use games::{Budget, Cancel, Game, NetworkMachine, ground, library};
+use games::{Budget, Cancel, Game, Guards, NetworkMachine, Prover, ground, library};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use self::computer::Computer;
 use super::super::walk::{Walker, playout_rng};
-use super::super::{machine, reasoning};
-use super::engine::{Engine, prover};
+use super::super::{machine, prover, reasoning};
+use super::engine::Engine;
 use super::playing::{Effort, play};
 use crate::cli::{Failure, Outcome};
 use crate::exit_code;
@@ -72,10 +72,10 @@ struct Suite {
 #[derive(Debug, Serialize)]
 struct Row {
     game: String,
-    /// Ground facts, moves and gates; none if it was not ground.
+    /// Ground facts, moves and conjunctions; none if it was not ground.
     facts: Option<usize>,
     moves: Option<usize>,
-    gates: Option<usize>,
+    conjunctions: Option<usize>,
     prover: f64,
     network: Option<f64>,
     batch_interpreted: Option<f64>,
@@ -96,7 +96,9 @@ pub(super) fn execute(names: &[String], effort: &Effort, format: Format) -> Outc
     let names: Vec<String> = if names.is_empty() { all() } else { names.to_vec() };
     // Before anything is measured, so that no typing error costs minutes.
     for name in &names {
-        load(name)?;
+        let machine = Prover::new(load(name)?, Guards::default());
+        let of_this = |error| Failure::preflight(anyhow::anyhow!("{name}: failed to {error}"));
+        machine.map_err(of_this)?;
     }
     let progress = Progress::new(names.len());
     let mut games = Vec::new();
@@ -140,7 +142,7 @@ fn measure(name: &str, effort: &Effort) -> Result<Row, Failure> {
         game: game.name().to_owned(),
         facts: None,
         moves: None,
-        gates: None,
+        conjunctions: None,
         prover: speed(&Engine::single(prover(&game)?))?,
         network: None,
         batch_interpreted: None,
@@ -154,7 +156,7 @@ fn measure(name: &str, effort: &Effort) -> Result<Row, Failure> {
     let network = Arc::new(network);
     row.facts = Some(network.n_facts());
     row.moves = Some(network.n_moves());
-    row.gates = Some(network.graph.n_ands());
+    row.conjunctions = Some(network.graph.n_ands());
     let machine = NetworkMachine::new(Arc::clone(&network), prover(&game)?);
     row.network = Some(speed(&Engine::single(machine))?);
     let program = Arc::new(Program::new(network));
