@@ -204,3 +204,16 @@ fn thousands_of_relations_are_ground() {
     let network = ground(&Arc::new(game), &Budget::default(), &Cancel::new()).unwrap();
     assert_eq!((network.n_facts(), network.graph.n_ands()), (1, 0));
 }
+
+#[test]
+fn many_moves_with_few_gates_are_ground() {
+    let constants = repeated(120, |at| format!("(d {at}) "));
+    let text = format!(
+        "(role robot) (<= terminal (true (last 1 1))) (goal robot 0) (init begin) {constants} \
+         (<= (legal robot (m ?x ?y)) (d ?x) (d ?y)) \
+         (<= (next (last ?x ?y)) (does robot (m ?x ?y)))"
+    );
+    let game = validate::read("test", &text, Case::Folded, Leniency::Lenient).game.unwrap();
+    let network = ground(&Arc::new(game), &Budget::default(), &Cancel::new()).unwrap();
+    assert_eq!(network.n_moves(), 120 * 120);
+}
