@@ -8,6 +8,8 @@
 mod cone;
 mod differential;
 mod engine;
+mod engines;
+mod lock_step;
 mod positions;
 mod propagation;
 mod split;
@@ -79,7 +81,7 @@ impl NetworkMachine {
     }
 
     fn over(tables: Arc<Tables>) -> Self {
-        let engine = Arc::clone(tables.engine());
+        let engine = Arc::clone(tables.engines.current());
         Self {
             evaluator: engine.evaluator(),
             engine,
@@ -107,8 +109,8 @@ impl NetworkMachine {
     /// Takes a faster engine if there is one by now. States and moves are the same.
     #[inline]
     fn keep_up(&mut self) {
-        if !Arc::ptr_eq(&self.engine, self.tables.engine()) {
-            self.engine = Arc::clone(self.tables.engine());
+        if !Arc::ptr_eq(&self.engine, self.tables.engines.current()) {
+            self.engine = Arc::clone(self.tables.engines.current());
             self.evaluator = self.engine.evaluator();
             self.expander = None;
         }
@@ -294,8 +296,8 @@ impl StateMachine for NetworkMachine {
 
     fn spare_work(&self) -> Option<SpareWork> {
         let tables = Arc::clone(&self.tables);
-        let work = move |cancel: &Cancel| tables.improve(cancel);
-        self.tables.may_improve().then(|| Box::new(work) as SpareWork)
+        let work = move |cancel: &Cancel| tables.engines.improve(cancel);
+        self.tables.engines.may_improve().then(|| Box::new(work) as SpareWork)
     }
 
     fn expand(
@@ -326,7 +328,9 @@ impl StateMachine for NetworkMachine {
         let n_words = self.tables.network.n_state_words();
         match self.engine.lock_step_program() {
             Some(program) if starts.iter().all(|start| start.words.len() == n_words) => {
-                playouts::in_lock_step(program, starts, max_length, seed, go_on, playouts);
+                lock_step::playouts_in_lock_step(
+                    program, starts, max_length, seed, go_on, playouts,
+                );
                 Ok(())
             }
             _ => playouts::one_by_one(self, starts, max_length, seed, go_on, playouts),

@@ -70,7 +70,7 @@ impl Cover {
     /// The literal to look for in [`cuts`](Cover::cuts): a needed conjunction,
     /// an input or a constant.
     pub(crate) fn resolve(&self, literal: Lit) -> Lit {
-        self.same[literal.node() as usize].negated_if(literal.is_negated())
+        literal.replaced_by(&self.same)
     }
 }
 
@@ -107,7 +107,7 @@ impl Candidates {
         Self {
             prices: *prices,
             needed: users.iter().map(|&users| users > 0.0).collect(),
-            same: (0..n_nodes).map(|node| Lit::new(node as u32, false)).collect(),
+            same: graph.literals(),
             cuts: Vec::new(),
             ranges: vec![(0, 0); n_nodes],
             best: vec![(0, 0.0); n_nodes],
@@ -116,7 +116,7 @@ impl Candidates {
     }
 
     fn resolve(&self, literal: Lit) -> Lit {
-        self.same[literal.node() as usize].negated_if(literal.is_negated())
+        literal.replaced_by(&self.same)
     }
 
     fn cuts_of(&self, node: u32) -> &[Cut] {

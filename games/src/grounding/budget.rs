@@ -20,7 +20,8 @@ pub struct Budget {
     pub max_steps: u64,
     /// Most conjunctions of the graph, before constants are found.
     pub max_ands: u64,
-    /// Deepest nesting of a term. No term has more than [`MAX_TERM_SIZE`](crate::MAX_TERM_SIZE) symbols.
+    /// Deepest nesting of a term. No term has more than
+    /// [`MAX_TERM_SIZE`](crate::MAX_TERM_SIZE) symbols.
     pub max_term_depth: u32,
     /// Most symbols of all facts, moves and percepts, written out: terms share
     /// their parts, and their names do not.

@@ -157,10 +157,8 @@ mod tests {
 
     fn is_candidate(text: &str) -> bool {
         let (rules, far) = read(text);
-        {
-            let component = &rules.components[rules.predicates[far].component];
-            candidate(&rules, &Askers::new(&rules), component) == Some(far)
-        }
+        let component = &rules.components[rules.predicates[far].component];
+        candidate(&rules, &Askers::new(&rules), component) == Some(far)
     }
 
     #[test]

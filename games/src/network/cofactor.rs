@@ -4,6 +4,7 @@
 use super::graph::folded;
 use super::rebuild::rebuild;
 use super::{Lit, Network};
+use crate::RoleId;
 
 /// The network for positions in which these facts have these values. Moves that
 /// are not legal in any of them are not made there, and the only move of a role
@@ -18,27 +19,17 @@ pub(crate) fn cofactor(network: &Network, known: &[(usize, bool)]) -> Network {
 /// its moves may be legal. Counted without making it; what hashing would find is
 /// not counted off.
 pub(crate) fn cofactor_size(network: &Network, known: &[(usize, bool)]) -> (usize, usize) {
-    let graph = &network.graph;
     let mut same_as = folding(network, known);
-    let moves = known_moves(network, |lit| resolve(&same_as, lit));
+    let moves = known_moves(network, |lit| lit.replaced_by(&same_as));
     if !moves.is_empty() {
         same_as = folding(network, &[known, &moves].concat());
     }
+    let resolve = |lit: Lit| lit.replaced_by(&same_as);
     let legal = network.roles.iter().flat_map(|role| &role.legal);
-    let n_moves = legal.clone().filter(|&&legal| resolve(&same_as, legal) != Lit::FALSE).count();
-    let mut is_needed = vec![false; graph.n_nodes()];
-    for &output in network.next.iter().chain(legal).chain([&network.terminal]) {
-        is_needed[resolve(&same_as, output).node() as usize] = true;
-    }
-    let mut n_gates = 0;
-    for node in (0..graph.n_nodes() as u32).rev().filter(|&node| graph.operands(node).is_some()) {
-        if is_needed[node as usize] {
-            n_gates += 1;
-            for operand in graph.operands(node).into_iter().flatten() {
-                is_needed[resolve(&same_as, operand).node() as usize] = true;
-            }
-        }
-    }
+    let n_moves = legal.clone().filter(|&&legal| resolve(legal) != Lit::FALSE).count();
+    let outputs = network.next.iter().chain(legal).chain([&network.terminal]);
+    let is_needed = network.graph.needed(outputs.copied(), resolve);
+    let n_gates = network.graph.ands().filter(|&(node, _)| is_needed[node as usize]).count();
     (n_gates, n_moves)
 }
 
@@ -47,8 +38,8 @@ pub(crate) fn cofactor_size(network: &Network, known: &[(usize, bool)]) -> (usiz
 /// literal is equal to.
 fn known_moves(network: &Network, resolve: impl Fn(Lit) -> Lit) -> Vec<(usize, bool)> {
     let mut known = Vec::new();
-    let mut first = network.n_facts();
-    for role in &network.roles {
+    for (index, role) in network.roles.iter().enumerate() {
+        let first = network.first_move(RoleId(index as u8));
         let may_be_legal = |&legal: &Lit| resolve(legal) != Lit::FALSE;
         let is_only = role.legal.iter().filter(|&legal| may_be_legal(legal)).count() == 1;
         for (input, legal) in (first..).zip(&role.legal) {
@@ -57,7 +48,6 @@ fn known_moves(network: &Network, resolve: impl Fn(Lit) -> Lit) -> Vec<(usize, b
                 known.push((input, may_be_made));
             }
         }
-        first += role.moves.len();
     }
     known
 }
@@ -66,8 +56,7 @@ fn known_moves(network: &Network, resolve: impl Fn(Lit) -> Lit) -> Vec<(usize, b
 /// nodes as they are.
 fn with_inputs(network: &Network, known: &[(usize, bool)]) -> Vec<Lit> {
     let graph = &network.graph;
-    let mut same_as: Vec<Lit> =
-        (0..graph.n_nodes()).map(|node| Lit::new(node as u32, false)).collect();
+    let mut same_as = graph.literals();
     for &(input, holds) in known {
         let value = if holds { Lit::TRUE } else { Lit::FALSE };
         same_as[graph.input(input).node() as usize] = value;
@@ -79,15 +68,11 @@ fn with_inputs(network: &Network, known: &[(usize, bool)]) -> Vec<Lit> {
 fn folding(network: &Network, known: &[(usize, bool)]) -> Vec<Lit> {
     let mut same_as = with_inputs(network, known);
     for (node, [left, right]) in network.graph.ands() {
-        if let Some(lit) = folded(resolve(&same_as, left), resolve(&same_as, right)) {
+        if let Some(lit) = folded(left.replaced_by(&same_as), right.replaced_by(&same_as)) {
             same_as[node as usize] = lit;
         }
     }
     same_as
-}
-
-fn resolve(same_as: &[Lit], lit: Lit) -> Lit {
-    same_as[lit.node() as usize].negated_if(lit.is_negated())
 }
 
 #[cfg(test)]

@@ -47,6 +47,11 @@ impl Lit {
     pub fn negated_if(self, negate: bool) -> Self {
         Self(self.0 ^ u32::from(negate))
     }
+
+    /// What it is where each node is replaced by `substitutes[node]`.
+    pub(crate) fn replaced_by(self, substitutes: &[Lit]) -> Self {
+        substitutes[self.node() as usize].negated_if(self.is_negated())
+    }
 }
 
 impl std::ops::Not for Lit {
@@ -101,6 +106,32 @@ impl Graph {
     #[must_use]
     pub fn n_nodes(&self) -> usize {
         1 + self.n_inputs() + self.n_ands()
+    }
+
+    /// By node: its literal. What replaces each node by itself.
+    pub(crate) fn literals(&self) -> Vec<Lit> {
+        (0..self.n_nodes() as u32).map(|node| Lit::new(node, false)).collect()
+    }
+
+    /// By node: whether some of these outputs depend on it. `resolve` tells what a
+    /// literal is to be taken for, one of a node that is not greater.
+    pub(crate) fn needed(
+        &self,
+        outputs: impl IntoIterator<Item = Lit>,
+        resolve: impl Fn(Lit) -> Lit,
+    ) -> Vec<bool> {
+        let mut is_needed = vec![false; self.n_nodes()];
+        for output in outputs {
+            is_needed[resolve(output).node() as usize] = true;
+        }
+        for (at, operands) in self.ands.iter().enumerate().rev() {
+            if is_needed[1 + self.n_inputs() + at] {
+                for &operand in operands {
+                    is_needed[resolve(operand).node() as usize] = true;
+                }
+            }
+        }
+        is_needed
     }
 
     /// The literal of an input.

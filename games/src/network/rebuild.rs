@@ -9,38 +9,26 @@ use super::{Graph, Lit, Network};
 pub(crate) fn rebuild(network: &Network, substitutes: &[Lit]) -> Network {
     let smaller = copy(network, substitutes);
     // Conjunctions that folded have left others behind that nothing needs.
-    let same: Vec<Lit> =
-        (0..smaller.graph.n_nodes()).map(|node| Lit::new(node as u32, false)).collect();
-    copy(&smaller, &same)
+    copy(&smaller, &smaller.graph.literals())
 }
 
 fn copy(network: &Network, substitutes: &[Lit]) -> Network {
     let old = &network.graph;
-    let resolve = |lit: Lit| substitutes[lit.node() as usize].negated_if(lit.is_negated());
-    let mut is_needed = vec![false; old.n_nodes()];
+    let mut all = Vec::new();
     let mut outputs = network.clone();
     outputs.for_each_output(|lit| {
-        *lit = resolve(*lit);
-        is_needed[lit.node() as usize] = true;
+        all.push(*lit);
+        *lit = lit.replaced_by(substitutes);
     });
-    for node in (0..old.n_nodes() as u32).rev().filter(|&node| old.operands(node).is_some()) {
-        if is_needed[node as usize] {
-            for lit in old.operands(node).into_iter().flatten() {
-                is_needed[resolve(lit).node() as usize] = true;
-            }
-        }
-    }
+    let is_needed = old.needed(all, |lit| lit.replaced_by(substitutes));
     let mut new = Graph::new(old.n_inputs());
     let mut lits = vec![Lit::FALSE];
     lits.extend((0..old.n_inputs()).map(|input| new.input(input)));
     for (node, operands) in old.ands() {
-        let [a, b] = operands.map(|lit| {
-            let lit = resolve(lit);
-            lits[lit.node() as usize].negated_if(lit.is_negated())
-        });
+        let [a, b] = operands.map(|lit| lit.replaced_by(substitutes).replaced_by(&lits));
         lits.push(if is_needed[node as usize] { new.and(a, b) } else { Lit::FALSE });
     }
-    outputs.for_each_output(|lit| *lit = lits[lit.node() as usize].negated_if(lit.is_negated()));
+    outputs.for_each_output(|lit| *lit = lit.replaced_by(&lits));
     Network { graph: new, game: Arc::clone(&network.game), ..outputs }
 }
 

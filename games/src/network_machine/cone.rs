@@ -20,18 +20,8 @@ pub(crate) struct ConeValues(Vec<bool>);
 impl Cone {
     /// The cone of `outputs`.
     pub(crate) fn new(graph: &Graph, outputs: &[Lit]) -> Self {
-        let mut needed = vec![false; graph.n_nodes()];
-        for output in outputs {
-            needed[output.node() as usize] = true;
-        }
+        let needed = graph.needed(outputs.iter().copied(), |lit| lit);
         let first = 1 + graph.n_inputs();
-        for node in (first..graph.n_nodes()).rev() {
-            if needed[node] {
-                for literal in graph.operands(node as u32).into_iter().flatten() {
-                    needed[literal.node() as usize] = true;
-                }
-            }
-        }
         let mut number = vec![0_u32; graph.n_nodes()];
         let inputs: Vec<u32> =
             (1..first).filter(|&node| needed[node]).map(|node| node as u32 - 1).collect();

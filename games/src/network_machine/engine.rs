@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::cone::Cone;
 use super::differential::{Circuit, Differential};
+use super::lock_step;
 use super::split::Split;
 use super::turns::{Kinds, Programs};
 use crate::batch::{self, Expander, PassSize, Program};
 use crate::children::Together;
 use crate::network::{Evaluator, Lit, Network};
-use crate::playouts;
 use crate::state_machine::{Statistic, StatisticValue};
 
 /// How the gates of one position are computed. The answers are the same.
@@ -128,7 +128,7 @@ impl Engine {
             drop(self.expander());
         }
         if let Some(program) = self.lock_step_program() {
-            playouts::prepare(program);
+            lock_step::prepare(program);
         }
     }
 

@@ -88,7 +88,6 @@ fn find_samples(prover: &mut Prover, blueprint: &mut Blueprint) -> (Vec<Sample>,
     for failures in 0..blueprint.rules.components.len() {
         match gather(prover, &mut samples) {
             Ok(complete) => return (samples, complete && failures == 0),
-            Err(Halt::Error(ReasoningError::Cancelled)) => break,
             Err(halt) => {
                 let Some((component, mode)) = remedy(prover, blueprint, &halt) else { break };
                 if halt == Halt::Budget {

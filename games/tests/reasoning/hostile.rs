@@ -4,18 +4,26 @@
 use std::sync::Arc;
 
 use games::{
-    Budget, Cancel, Case, Guards, Leniency, MAX_TERM_SIZE, Prover, ReasoningError, RoleId, State,
-    StateMachine, ground, validate,
+    Budget, Cancel, Case, Game, Guards, Leniency, MAX_TERM_SIZE, Network, Prover, ReasoningError,
+    RoleId, State, StateMachine, ground, validate,
 };
 
 /// So many steps are made in a moment.
 const MAX_STEPS: u64 = 500_000;
 
-fn machine(rules: &str, max_steps: u64) -> Result<Box<dyn StateMachine>, ReasoningError> {
+fn game(rules: &str) -> Arc<Game> {
     let text = format!("(role robot) (<= terminal (true done)) (goal robot 0) {rules}");
     let validation = validate::read("test", &text, Case::Folded, Leniency::Lenient);
     let Some(game) = validation.game else { panic!("{:?}", validation.findings) };
-    Prover::new(Arc::new(game), Guards { max_steps, ..Guards::default() })
+    Arc::new(game)
+}
+
+fn network(rules: &str) -> Network {
+    ground(&game(rules), &Budget::default(), &Cancel::new()).unwrap()
+}
+
+fn machine(rules: &str, max_steps: u64) -> Result<Box<dyn StateMachine>, ReasoningError> {
+    Prover::new(game(rules), Guards { max_steps, ..Guards::default() })
         .map(|prover| Box::new(prover) as Box<dyn StateMachine>)
 }
 
@@ -196,24 +204,16 @@ fn thousands_of_relations_are_ground() {
     let copied = repeated(5000, |at| {
         format!("(<= (q{at} ?x) (n ?x)) (<= (next (at ?x)) (true (at ?x)) (q{at} ?x)) ")
     });
-    let text = format!(
-        "(role robot) (<= terminal (true done)) (goal robot 0) (init (at 1)) (n 1) \
-         (legal robot m) {copied}"
-    );
-    let game = validate::read("test", &text, Case::Folded, Leniency::Lenient).game.unwrap();
-    let network = ground(&Arc::new(game), &Budget::default(), &Cancel::new()).unwrap();
+    let network = network(&format!("(init (at 1)) (n 1) (legal robot m) {copied}"));
     assert_eq!((network.n_facts(), network.graph.n_ands()), (1, 0));
 }
 
 #[test]
 fn many_moves_with_few_gates_are_ground() {
     let constants = repeated(120, |at| format!("(d {at}) "));
-    let text = format!(
-        "(role robot) (<= terminal (true (last 1 1))) (goal robot 0) (init begin) {constants} \
-         (<= (legal robot (m ?x ?y)) (d ?x) (d ?y)) \
+    let network = network(&format!(
+        "(init begin) {constants} (<= (legal robot (m ?x ?y)) (d ?x) (d ?y)) \
          (<= (next (last ?x ?y)) (does robot (m ?x ?y)))"
-    );
-    let game = validate::read("test", &text, Case::Folded, Leniency::Lenient).game.unwrap();
-    let network = ground(&Arc::new(game), &Budget::default(), &Cancel::new()).unwrap();
+    ));
     assert_eq!(network.n_moves(), 120 * 120);
 }

@@ -29,7 +29,7 @@ struct Frame {
 
 impl Frame {
     fn lit(&self, lit: Lit) -> Lit {
-        self.lits[lit.node() as usize].negated_if(lit.is_negated())
+        lit.replaced_by(&self.lits)
     }
 }
 
@@ -122,8 +122,7 @@ impl<'n> Proof<'n> {
         let inputs: Vec<Lit> = (0..graph.n_inputs()).map(|input| graph.input(input)).collect();
         let frame = self.frame(&mut graph, &inputs, classes, true);
         let mut solver = self.solver(&mut graph, &frame, exclusions);
-        let mut substitutes: Vec<Lit> =
-            (0..network.graph.n_nodes() as u32).map(|node| Lit::new(node, false)).collect();
+        let mut substitutes = network.graph.literals();
         let mut lits = frame.lits;
         let mut values = Vec::new();
         for node in 0..network.graph.n_nodes() as u32 {
@@ -133,14 +132,13 @@ impl<'n> Proof<'n> {
                 continue;
             }
             let Some(operands) = network.graph.operands(node) else { continue };
-            let [a, b] = operands.map(|lit| lits[lit.node() as usize].negated_if(lit.is_negated()));
+            let [a, b] = operands.map(|lit| lit.replaced_by(&lits));
             lits[at] = graph.and(a, b);
             let candidate = in_moves.substitute(node);
             if candidate.node() == node {
                 continue;
             }
-            let least = candidate.node() as usize;
-            let other = lits[least].negated_if(candidate.is_negated());
+            let other = candidate.replaced_by(&lits);
             if lits[at] != other {
                 match self.differ(&mut solver, &graph, lits[at], other)? {
                     Answer::Never => {}
@@ -160,7 +158,7 @@ impl<'n> Proof<'n> {
                 }
             }
             lits[at] = other;
-            substitutes[at] = substitutes[least].negated_if(candidate.is_negated());
+            substitutes[at] = candidate.replaced_by(&substitutes);
         }
         Some(substitutes)
     }
