@@ -6,7 +6,6 @@ mod playing;
 mod suite;
 
 use std::io::{self, Write};
-use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -66,8 +65,8 @@ pub struct Arguments {
     #[arg(long)]
     interpreted: bool,
     /// Play on so many threads, each for itself
-    #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
-    threads: NonZeroU32,
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: u32,
     /// Seed of the random moves
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
@@ -91,17 +90,6 @@ fn seconds(text: &str) -> Result<f64, String> {
         Ok(_) => Ok(seconds),
         Err(error) => Err(error.to_string()),
     }
-}
-
-/// More threads than any computer has cores for: they would only wait.
-const MAX_THREADS: u32 = 1024;
-
-fn threads(text: &str) -> Result<NonZeroU32, String> {
-    let threads: NonZeroU32 = text.parse().map_err(|_| "not a number from 1".to_owned())?;
-    if threads.get() > MAX_THREADS {
-        return Err(format!("more than {MAX_THREADS}"));
-    }
-    Ok(threads)
 }
 
 /// What was measured. The names are read by scripts that compare systems.
@@ -166,7 +154,7 @@ pub(super) fn execute(arguments: &Arguments) -> Outcome {
         engine: engine.name(),
         not_ground: engine.not_ground().map(str::to_owned),
         lanes: engine.n_lanes(),
-        threads: arguments.threads.get(),
+        threads: arguments.threads,
         seconds,
         cpu_seconds,
         states,

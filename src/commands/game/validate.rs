@@ -75,10 +75,10 @@ pub(super) fn execute(arguments: &Arguments) -> Outcome {
         })
         .collect();
     let code = checked.iter().map(|(_, result)| exit_code_of(result)).fold(exit_code::OK, worse);
-    let printed = to_stdout(|stdout| {
+    to_stdout(|stdout| {
         if arguments.json {
             json_line(stdout, &report(&checked))?;
-            return Ok(code);
+            return Ok(exit_code::OK);
         }
         let colours = Colours::of(stdout);
         for (file, result) in &checked {
@@ -96,10 +96,10 @@ pub(super) fn execute(arguments: &Arguments) -> Outcome {
         if let [_, _, ..] = checked.as_slice() {
             writeln!(stdout, "{}", summary(&checked))?;
         }
-        Ok(code)
+        Ok(exit_code::OK)
     })?;
-    // Who reads the first lines only may still want to know.
-    Ok(worse(printed, code))
+    // Also for those who read the first lines only.
+    Ok(code)
 }
 
 fn exit_code_of(result: &Result<Checked, GameSourceError>) -> u8 {

@@ -1,6 +1,5 @@
 //! Playing at random for some time, and what it came to.
 
-use std::num::NonZeroU32;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -80,11 +79,7 @@ impl Tally {
 }
 
 /// Plays on each of some threads.
-pub(super) fn play(
-    engine: &Engine,
-    effort: &Effort,
-    n_threads: NonZeroU32,
-) -> Result<Tally, Failure> {
+pub(super) fn play(engine: &Engine, effort: &Effort, n_threads: u32) -> Result<Tally, Failure> {
     let on_thread = |thread: u32| {
         let fork = engine.fork(effort.seed ^ u64::from(thread) << 32);
         move || {
@@ -97,12 +92,12 @@ pub(super) fn play(
             Ok(tally)
         }
     };
-    if n_threads.get() == 1 {
+    if n_threads == 1 {
         return on_thread(0)();
     }
     let mut total = Tally::default();
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..n_threads.get()).map(|n| scope.spawn(on_thread(n))).collect();
+        let threads: Vec<_> = (0..n_threads).map(|n| scope.spawn(on_thread(n))).collect();
         for thread in threads {
             total.add(&thread.join().expect("playing does not panic")?);
         }
@@ -115,7 +110,7 @@ fn walk(
     machine: Box<dyn StateMachine>,
     effort: &Effort,
     thread: u32,
-    n_threads: NonZeroU32,
+    n_threads: u32,
 ) -> Result<Tally, Failure> {
     let mut walker = Walker::new(machine);
     let initial = walker.machine.initial_state().map_err(reasoning)?;
@@ -123,7 +118,7 @@ fn walk(
     let mut tally = Tally::new(walker.roles().count());
     // At least one playout, however short the time.
     while tally.playouts == 0 || beginning.elapsed() < effort.time {
-        let index = tally.playouts * u64::from(n_threads.get()) + u64::from(thread);
+        let index = tally.playouts * u64::from(n_threads) + u64::from(thread);
         let mut rng = playout_rng(effort.seed, index);
         let playout = walker
             .playout(initial.clone(), &mut rng, effort.max_steps as usize, |_, _, _| true)
