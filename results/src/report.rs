@@ -278,7 +278,7 @@ mod tests {
         check_verdict(
             &matches(20, [75, 25]),
             "a leads with 75.0, 50.0 points ahead of b; the 95 % \
-             interval of the difference, [50.0, 50.0], excludes 0.",
+             interval of the difference, [3.7, 65.4], excludes 0.",
         );
         check_verdict(
             &matches(2, [75, 25]),
@@ -287,7 +287,8 @@ mod tests {
         );
         check_verdict(
             &matches(8, [50, 50]),
-            "a and b are level; all blocks gave the same difference. That is from only 4 blocks.",
+            "a and b are level; the 95 % interval of the difference, [-60.2, 60.2], does not \
+             exclude 0: it may be chance. That is from only 4 blocks.",
         );
         let mut mixed = matches(8, [60, 40]);
         mixed.extend(matches(4, [20, 80]).into_iter().map(|record| {
@@ -297,7 +298,7 @@ mod tests {
         check_verdict(
             &mixed,
             "b leads with 53.3, 6.7 points ahead of a; the 95 % \
-             interval of the difference, [-20.0, 33.3], does not exclude 0: it may be chance. That is \
+             interval of the difference, [-36.7, 50.0], does not exclude 0: it may be chance. That is \
              from only 6 blocks.",
         );
         check_verdict(
@@ -317,7 +318,8 @@ mod tests {
         check_verdict(
             &other_game,
             "a leads with 80.0, 20.0 points ahead of b at the 1 game both played; the 95 % \
-             interval of the difference, [20.0, 20.0], excludes 0. That is from only 2 blocks.",
+             interval of the difference, [-86.6, 87.4], does not exclude 0: it may be chance. That is \
+             from only 2 blocks.",
         );
         let unscored = MatchRecord { ending: Ending::StepLimit, ..matches(1, [0, 0]).remove(0) };
         check_verdict(&[unscored], "No match was scored, so nobody leads.");

@@ -10,7 +10,7 @@
 //! gives equal output. No module reads a file but [`scored`], and none prints.
 //!
 //! - From matches to blocks: [`scored`], [`fault_policy`], [`block`], [`laps`].
-//! - A mean difference: [`mean`], [`sign_flip`], [`power`],
+//! - A mean difference: [`interval`], [`mean`], [`sign_flip`], [`power`],
 //!   [`doubling`].
 //! - Tests that stop early: [`frequencies`], [`gsprt`], [`bayes_elo`],
 //!   [`schedule_order`], [`sequential`], [`operating`], [`after_test`],
@@ -19,7 +19,9 @@
 //! - Many players: [`luce`], [`bradley_terry`], [`draws`], [`plackett_luce`],
 //!   [`effects`], [`ladder`]; over many games [`vase`], [`nash`], [`alpha_rank`];
 //!   [`rank_bootstrap`] says how sure a rank is.
-//! - Many comparisons and faults: [`holm`], [`fault_gate`].
+//! - Many comparisons and faults: [`holm`], [`fault_gate`]. Distributions: [`normal`],
+//!   [`student`].
+//! - Distributions: [`normal`], [`student`].
 
 pub mod after_test;
 pub mod alpha_rank;
@@ -38,6 +40,7 @@ pub mod fault_policy;
 pub mod frequencies;
 pub mod gsprt;
 pub mod holm;
+pub mod interval;
 pub mod ladder;
 pub mod laps;
 pub mod luce;
@@ -54,5 +57,9 @@ pub mod regression;
 pub mod schedule_order;
 pub mod scored;
 pub mod sequential;
+mod shrinkage;
 pub mod sign_flip;
+pub mod student;
 pub mod vase;
+#[cfg(test)]
+mod vectors;

@@ -140,7 +140,7 @@ mod tests {
         let text = render_sweep(&found, Format::Text);
         assert!(text.contains("4 s") && text.contains("10.0"), "{text}");
         let csv = render_sweep(&found, Format::Csv);
-        assert_eq!(csv.lines().nth(1), Some("a,milliseconds,1000,60,60,60,8,4"), "{csv}");
+        assert_eq!(csv.lines().nth(1), Some("a,milliseconds,1000,60,23.8581,84.0946,8,4"), "{csv}");
         assert_eq!(csv.lines().count(), 7);
         let markdown = render_sweep(&found, Format::Md);
         assert!(markdown.contains("| a | 10.0 |"), "{markdown}");

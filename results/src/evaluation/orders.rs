@@ -69,8 +69,7 @@ impl Orders {
         bootstrap: &Bootstrap,
         rate: impl Fn(&[Ranking]) -> Option<Vec<f64>>,
     ) -> Option<RankDistribution> {
-        let single = self.groups.iter().any(|groups| groups.len() < 2);
-        if single || self.orders.len() > MAX_ORDERS {
+        if self.orders.len() > MAX_ORDERS {
             return None;
         }
         rank_distribution(&self.groups, bootstrap, |drawn: &[(u64, &Counts)]| {

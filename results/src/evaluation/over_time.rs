@@ -63,6 +63,9 @@ pub(super) fn budgets(evidence: &Evidence) -> Vec<Budget> {
     budgets
 }
 
+/// What a mean reward may be.
+const REWARDS: [f64; 2] = [0.0, 100.0];
+
 /// Strength against time of each player, or none if all had the same budget.
 pub(super) fn over_time(
     evidence: &Evidence,
@@ -92,7 +95,7 @@ pub(super) fn over_time(
         OverTime {
             player: place,
             points,
-            per_doubling: of_one_unit.then(|| per_doubling(&blocks, level)).flatten(),
+            per_doubling: of_one_unit.then(|| per_doubling(&blocks, level, REWARDS)).flatten(),
             n_blocks: blocks.len(),
         }
     };

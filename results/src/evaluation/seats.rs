@@ -105,8 +105,7 @@ fn first(observations: &Observations, bootstrap: &Bootstrap) -> Option<Vec<f64>>
     let cells = |cells: Cells| cells.into_values().collect::<Vec<Cell>>();
     let strata: Vec<Vec<Vec<Cell>>> =
         games.into_values().map(|blocks| blocks.into_values().map(cells).collect()).collect();
-    // Drawing from single blocks gives them all again, as if nothing were unsure.
-    if n_players < 2 || strata.iter().any(|blocks| blocks.len() < 2) {
+    if n_players < 2 {
         return None;
     }
     let few = Bootstrap { n_resamples: N_RESAMPLES.min(bootstrap.n_resamples), ..*bootstrap };

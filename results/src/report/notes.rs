@@ -60,27 +60,15 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
     note(
         fewest.is_some_and(|n| n < FEW_BLOCKS),
         format!(
-            "Intervals from fewer than {FEW_BLOCKS} blocks of a game are rough and too narrow."
+            "Intervals from fewer than {FEW_BLOCKS} blocks of a game are wide: so few say little."
         ),
-    );
-    let estimates = (scored().map(|row| &row.reward))
-        .chain(standings.by_game.iter().map(|row| &row.reward))
-        .chain(standings.by_role.iter().map(|row| &row.reward))
-        .chain(standings.by_clock.iter().map(|row| &row.reward));
-    let mut intervals = estimates.filter_map(|estimate| estimate.interval);
-    note(
-        intervals.any(|[low, high]| low == high),
-        "An interval without width means that all blocks gave the same reward, not that more \
-         blocks would."
-            .into(),
     );
     note(
         scored().count() > 0,
-        format!(
-            "Intervals are from {} resamples of whole blocks; a block is one game with the same \
-             players in every seating.",
-            standings.n_resamples
-        ),
+        "Intervals are Student's t from the spread of whole blocks; a block is one game with the same \
+         players in every seating. The interval behind the leader allows for the choice of the leader \
+         by the same results."
+            .into(),
     );
     notes
 }

@@ -77,13 +77,17 @@ pub(super) fn sentence(stage: &StageSummary) -> String {
         Format::RoundRobin | Format::Gauntlet { .. } => match stage.rule.race {
             None => "Ranked by mean reward, each game weighing the same.".to_owned(),
             Some(race) => format!(
-                "After {} of {}. Who was shown to be worse than {} was dropped, with at most {} % chance of \
-                 dropping one of the best, and ranks behind those who stayed longer.",
+                "After {} of {}. Who was shown to be worse than {} was dropped, and ranks behind those who \
+                 stayed longer. {} is dropped with a chance of at most {} %.",
                 stage.n_rounds_finished,
                 count(stage.n_rounds().into(), "lap", "laps"),
                 match race.keep {
                     1 => "another".to_owned(),
                     keep => format!("{keep} others"),
+                },
+                match race.keep {
+                    1 => "A player that none other is better than".to_owned(),
+                    keep => format!("Each player that is truly among the best {keep}"),
                 },
                 race.alpha * 100.0
             ),

@@ -90,7 +90,6 @@ fn compare(
             "the {percent:.0} % interval of the difference, {}, excludes 0",
             interval(behind.interval)
         ),
-        Some([low, high]) if low == high => "all blocks gave the same difference".to_owned(),
         Some(_) => format!(
             "the {percent:.0} % interval of the difference, {}, does not exclude 0: it may be \
              chance",

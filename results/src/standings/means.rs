@@ -3,8 +3,9 @@
 use super::rows::{ClockStanding, Difference, GameStanding, PlayerStanding, RoleStanding};
 use super::samples::{Sample, Sampled, average, average_over_games, estimate, rounded};
 use super::strata::Stratum;
-use crate::bootstrap::{Bootstrap, Total};
+use crate::bootstrap::Bootstrap;
 use crate::evidence::Evidence;
+use crate::stats::interval::interval;
 
 /// Players, the best first; those without a scored match last.
 pub(super) fn order(evidence: &Evidence, sampled: &[Vec<Sampled>]) -> Vec<usize> {
@@ -19,6 +20,9 @@ pub(super) fn order(evidence: &Evidence, sampled: &[Vec<Sampled>]) -> Vec<usize>
     order
 }
 
+/// What a difference may be.
+const BOUNDS: [f64; 2] = [-100.0, 100.0];
+
 pub(super) fn players(
     evidence: &Evidence,
     records: &[Vec<Stratum>],
@@ -26,70 +30,71 @@ pub(super) fn players(
     order: &[usize],
     bootstrap: &Bootstrap,
 ) -> Vec<PlayerStanding> {
-    let standing = |&player: &usize| {
+    let Some(&leader) = order.first() else { return vec![] };
+    let behind: Vec<Option<Behind>> = (order.iter())
+        .map(|&player| (player != leader).then_some(player))
+        .map(|player| Behind::of(&records[leader], &records[player?], evidence))
+        .collect();
+    let n_rivals = behind.iter().flatten().count();
+    let standing = |(&player, behind): (&usize, Option<Behind>)| {
         let strata: Vec<&Sampled> = sampled[player].iter().collect();
-        let leader = order[0];
         PlayerStanding {
             player: evidence.players[player].clone(),
             n_games: strata.chunk_by(|a, b| a.game == b.game).count() as u64,
             reward: estimate(average_over_games(&strata).as_ref(), bootstrap),
-            behind: (player != leader)
-                .then(|| difference(&records[leader], &records[player], evidence, bootstrap))
-                .flatten(),
+            behind: behind.map(|behind| behind.difference(n_rivals, bootstrap.level)),
             n_faults: evidence.conduct[player].faults.iter().sum(),
         }
     };
-    order.iter().map(standing).collect()
+    order.iter().zip(behind).map(standing).collect()
 }
 
-/// The mean of `a` less that of `b`, over the games and clocks of both.
-fn difference(
-    a: &[Stratum],
-    b: &[Stratum],
-    evidence: &Evidence,
-    bootstrap: &Bootstrap,
-) -> Option<Difference> {
-    let mut rng = bootstrap.rng();
-    let sampled: Vec<Sampled> = a
-        .iter()
-        .filter_map(|a| {
-            let b = b.iter().find(|b| (b.game, b.clock) == (a.game, a.clock))?;
-            let clusters = a.clusters_with(b);
-            let mut differences = Vec::with_capacity(bootstrap.n_resamples);
-            let known = a.n_blocks > 1 && b.n_blocks > 1;
-            let defined = known
-                && clusters.resample(bootstrap, &mut rng, |totals| {
-                    let difference = less(totals);
-                    differences.extend(difference);
-                    difference.is_some()
-                });
-            let overall = Sample {
-                mean: less(&clusters.totals())?,
-                resamples: defined.then_some(differences),
-                n_matches: 0,
-                n_blocks: a.n_blocks + b.n_blocks - both(evidence, a, b),
-            };
-            Some(Sampled { game: a.game, clock: a.clock, overall, roles: vec![] })
-        })
-        .collect();
-    let strata: Vec<&Sampled> = sampled.iter().collect();
-    let sample = average_over_games(&strata)?;
-    Some(Difference {
-        mean: rounded(sample.mean),
-        interval: sample.interval(bootstrap),
-        n_games: strata.chunk_by(|a, b| a.game == b.game).count() as u64,
-        n_blocks: sample.n_blocks,
-    })
+/// The leader's mean less another player's, over the games and clocks of both.
+struct Behind {
+    sample: Sample,
+    n_games: u64,
+}
+
+impl Behind {
+    fn of(leader: &[Stratum], other: &[Stratum], evidence: &Evidence) -> Option<Self> {
+        let sampled: Vec<Sampled> = leader
+            .iter()
+            .filter_map(|a| {
+                let b = other.iter().find(|b| (b.game, b.clock) == (a.game, a.clock))?;
+                let part = a.clusters_with(b).difference()?;
+                let n_blocks = a.n_blocks + b.n_blocks - both(evidence, a, b);
+                let overall = Sample { mean: part.mean, parts: vec![part], n_matches: 0, n_blocks };
+                Some(Sampled { game: a.game, clock: a.clock, overall, roles: vec![] })
+            })
+            .collect();
+        let strata: Vec<&Sampled> = sampled.iter().collect();
+        let n_games = strata.chunk_by(|a, b| a.game == b.game).count() as u64;
+        Some(Self { sample: average_over_games(&strata)?, n_games })
+    }
+
+    /// With the interval that allows for the choice of the leader among
+    /// `n_rivals` and itself by the same results: whoever of equals had luck leads.
+    /// Its lower end holds for all who might have led at once (C. Dunnett, 1955, and
+    /// J. Hsu, "Multiple comparisons", 1996, chapter 4: comparisons of one with
+    /// many, here by Bonferroni's inequality). Its upper end needs no such
+    /// allowance, since who leads by luck is less far ahead in truth.
+    fn difference(&self, n_rivals: usize, level: f64) -> Difference {
+        let tail = (1.0 - level) / 2.0;
+        let tails = [tail / n_rivals.max(1) as f64, tail];
+        let interval = interval(&self.sample.parts, BOUNDS, tails);
+        Difference {
+            mean: rounded(self.sample.mean),
+            interval: interval.map(|interval| interval.map(rounded)),
+            n_games: self.n_games,
+            n_blocks: self.sample.n_blocks,
+        }
+    }
 }
 
 /// Blocks in which both played.
 fn both(evidence: &Evidence, a: &Stratum, b: &Stratum) -> u64 {
     let key = (a.player.min(b.player), a.player.max(b.player), a.game, a.clock);
     evidence.tally.both.get(&key).copied().unwrap_or_default()
-}
-
-fn less(totals: &[Total]) -> Option<f64> {
-    Some(totals[0].mean()? - totals[1].mean()?)
 }
 
 pub(super) fn by_game(

@@ -2,14 +2,15 @@
 
 use serde::Serialize;
 
-use super::scores::{Group, Scores};
+use super::samples::rounded;
+use super::scores::Scores;
 use crate::bootstrap::Bootstrap;
 use crate::stats::fault_policy::FaultPolicy;
-use crate::stats::rank_bootstrap::rank_distribution;
+use crate::stats::interval::interval_at;
 use crate::tally::{Tally, UnderPolicy};
 
-/// Resamples of each interval.
-const N_RESAMPLES: usize = 1000;
+/// What a reward may be.
+const BOUNDS: [f64; 2] = [0.0, 100.0];
 
 /// The standings under one policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -27,8 +28,8 @@ pub struct PolicyStandings {
 pub struct PolicyRow {
     /// Mean reward, as in the standings; `None` without matches.
     pub mean: Option<f64>,
-    /// The bootstrap interval; `None` without matches, or if some game has fewer
-    /// than two blocks.
+    /// Its interval; `None` without matches, or if some game has fewer than two
+    /// blocks.
     pub interval: Option<[f64; 2]>,
     /// From 1; players that are level share the better rank.
     pub rank: Option<usize>,
@@ -44,33 +45,17 @@ pub(super) fn policies(
     let of_policy = |(policy, under): (FaultPolicy, &UnderPolicy)| {
         let scores = Scores::under(under, order);
         let means = scores.totals().means();
-        let intervals = intervals(&scores, bootstrap);
         let rank = |mean: f64| means.iter().flatten().filter(|other| **other > mean).count() + 1;
         let row = |player: usize| PolicyRow {
             mean: means[player],
-            interval: intervals.as_ref().and_then(|intervals| intervals[player]),
+            interval: interval_at(&scores.parts(player), BOUNDS, bootstrap.level)
+                .map(|interval| interval.map(rounded)),
             rank: means[player].map(rank),
         };
         let rows = (0..order.len()).map(row).collect();
         PolicyStandings { policy, rows, n_matches: under.n_matches as usize }
     };
     tally.policies().into_iter().map(of_policy).collect()
-}
-
-/// By player; a player without matches has none, and takes no other's away.
-fn intervals(scores: &Scores, bootstrap: &Bootstrap) -> Option<Vec<Option<[f64; 2]>>> {
-    if scores.groups.iter().any(|groups| groups.len() < 2) {
-        return None;
-    }
-    let bootstrap = Bootstrap { n_resamples: N_RESAMPLES.min(bootstrap.n_resamples), ..*bootstrap };
-    let overall = scores.totals().means();
-    let ranks = rank_distribution(&scores.groups, &bootstrap, |drawn: &[(u64, &Group)]| {
-        let means = scores.sums(drawn.iter().map(|(_, group)| *group)).means();
-        let scored = means.into_iter().zip(&overall).filter(|(_, overall)| overall.is_some());
-        scored.map(|(mean, _)| mean).collect()
-    });
-    let mut intervals = ranks?.intervals.into_iter();
-    Some(overall.iter().map(|mean| mean.and_then(|_| intervals.next())).collect())
 }
 
 #[cfg(test)]

@@ -30,9 +30,9 @@ pub struct Standings {
     pub half_written_bytes: u64,
     /// Lines that they make.
     pub half_written_lines: u64,
-    /// Number of resamples of each interval.
+    /// Number of resamples from which rank probabilities are.
     pub n_resamples: usize,
-    /// Share of resamples within each interval.
+    /// Level of each interval.
     pub level: f64,
     /// The games, by name.
     pub games: Vec<String>,
@@ -71,7 +71,7 @@ pub struct Standings {
 pub struct Estimate {
     /// Points; `None` without matches.
     pub mean: Option<f64>,
-    /// The bootstrap interval; `None` if some game has fewer than two blocks.
+    /// Its interval; `None` if some game has fewer than two blocks.
     pub interval: Option<[f64; 2]>,
     /// Scored matches.
     pub n_matches: u64,
@@ -101,8 +101,9 @@ pub struct PlayerStanding {
 pub struct Difference {
     /// Points.
     pub mean: f64,
-    /// The bootstrap interval; `None` if some game has fewer than two blocks.
-    /// Blocks in which both played are drawn as one.
+    /// Its interval, which allows for the choice of the leader by the same
+    /// results; `None` if some game has fewer than two blocks. What blocks of both
+    /// share cancels.
     pub interval: Option<[f64; 2]>,
     /// Games that both played.
     pub n_games: u64,

@@ -1,15 +1,19 @@
-//! Means with their resamples, and how they are averaged over clocks and games.
+//! Means with what they are made of, and how they are averaged over clocks and games.
 
 use super::rows::Estimate;
 use super::strata::Stratum;
-use crate::bootstrap::{Bootstrap, Clusters, percentile_interval};
+use crate::bootstrap::{Bootstrap, Clusters};
+use crate::stats::interval::{Part, interval_at};
 
-/// A mean and its resamples, before it is summed up in an [`Estimate`].
+/// What a reward may be.
+const BOUNDS: [f64; 2] = [0.0, 100.0];
+
+/// A mean and the strata it is over, before it is summed up in an [`Estimate`].
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     pub(super) mean: f64,
-    /// `None` if the mean's uncertainty is unknown.
-    pub(super) resamples: Option<Vec<f64>>,
+    /// Means of independent strata; their weights add up to 1.
+    pub(super) parts: Vec<Part>,
     pub(super) n_matches: u64,
     pub(super) n_blocks: u64,
 }
@@ -24,21 +28,11 @@ pub(super) struct Sampled {
     pub(super) roles: Vec<(u32, Sample)>,
 }
 
-pub(super) fn sample(strata: &[Stratum], bootstrap: &Bootstrap) -> Vec<Sampled> {
-    let mut rng = bootstrap.rng();
-    let mut of = |clusters: &Clusters, n_blocks: u64| {
-        let total = clusters.totals()[0];
-        let mut means = Vec::with_capacity(bootstrap.n_resamples);
-        let defined = clusters.resample(bootstrap, &mut rng, |totals| {
-            means.extend(totals[0].mean());
-            true
-        });
-        Sample {
-            mean: total.mean().expect("a stratum has matches"),
-            resamples: defined.then_some(means),
-            n_matches: total.n as u64,
-            n_blocks,
-        }
+pub(super) fn sample(strata: &[Stratum]) -> Vec<Sampled> {
+    let of = |clusters: &Clusters, n_blocks: u64| {
+        let part = clusters.mean().expect("a stratum has matches");
+        let n_matches = clusters.n_matches() as u64;
+        Sample { mean: part.mean, parts: vec![part], n_matches, n_blocks }
     };
     let sampled = strata.iter().map(|stratum| Sampled {
         game: stratum.game,
@@ -52,7 +46,7 @@ pub(super) fn sample(strata: &[Stratum], bootstrap: &Bootstrap) -> Vec<Sampled> 
 }
 
 /// The mean of means, each weighing the same. Samples of different strata are
-/// independent, so that their resamples may be combined one by one.
+/// independent.
 pub(super) fn average<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Option<Sample> {
     let mut samples = samples.into_iter();
     let mut average = samples.next()?.clone();
@@ -62,14 +56,10 @@ pub(super) fn average<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Opti
         average.mean += sample.mean;
         average.n_matches += sample.n_matches;
         average.n_blocks += sample.n_blocks;
-        average.resamples =
-            average.resamples.zip(sample.resamples.as_ref()).map(|(mut sums, b)| {
-                sums.iter_mut().zip(b).for_each(|(sum, value)| *sum += value);
-                sums
-            });
+        average.parts.extend(&sample.parts);
     }
     average.mean /= n;
-    average.resamples.iter_mut().flatten().for_each(|value| *value /= n);
+    average.parts.iter_mut().for_each(|part| part.weight /= n);
     Some(average)
 }
 
@@ -83,9 +73,8 @@ pub(super) fn average_over_games(sampled: &[&Sampled]) -> Option<Sample> {
 }
 
 impl Sample {
-    pub(super) fn interval(&self, bootstrap: &Bootstrap) -> Option<[f64; 2]> {
-        let interval = percentile_interval(self.resamples.as_ref()?, bootstrap.level)?;
-        Some(interval.map(rounded))
+    fn interval(&self, bootstrap: &Bootstrap) -> Option<[f64; 2]> {
+        Some(interval_at(&self.parts, BOUNDS, bootstrap.level)?.map(rounded))
     }
 }
 

@@ -9,8 +9,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::bootstrap::{Bootstrap, Total, random_groups};
+use crate::bootstrap::{Bootstrap, Clusters, Total, random_groups};
 use crate::stats::bradley_terry::Comparison;
+use crate::stats::interval::Part;
 use crate::stats::scored::{ScoredMatch, Stratum};
 use crate::stats::vase::Vote;
 use crate::tally::UnderPolicy;
@@ -138,6 +139,28 @@ impl Scores {
     /// Sums over all.
     pub(crate) fn totals(&self) -> Sums<'_> {
         self.sums(self.groups.iter().flatten())
+    }
+
+    /// What the mean of a player is made of, as in the standings: its strata, each
+    /// game weighing the same, and within a game each clock.
+    pub(crate) fn parts(&self, player: usize) -> Vec<Part> {
+        let mut parts: Vec<(usize, Part)> = vec![];
+        for (groups, &game) in self.groups.iter().zip(&self.game_of) {
+            let mut clusters = Clusters::new(1);
+            for group in groups {
+                if let Ok(at) = group.won.binary_search_by_key(&(player as u32), |(who, _)| *who) {
+                    let [sum, n] = group.won[at].1;
+                    clusters.push()[0] = Total { sum, n };
+                }
+            }
+            parts.extend(clusters.mean().map(|part| (game, part)));
+        }
+        let n_games = parts.chunk_by(|a, b| a.0 == b.0).count() as f64;
+        let weighted = |of_game: &[(usize, Part)]| {
+            let weight = 1.0 / (n_games * of_game.len() as f64);
+            of_game.iter().map(move |&(_, part)| Part { weight, ..part }).collect::<Vec<_>>()
+        };
+        parts.chunk_by(|a, b| a.0 == b.0).flat_map(weighted).collect()
     }
 
     /// All comparisons, those of a block or group as one cluster.

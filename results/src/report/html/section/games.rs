@@ -75,7 +75,7 @@ fn estimate_columns(names: &[Column]) -> Vec<Column> {
     let mut columns = names.to_vec();
     columns.extend([
         number("reward", "Mean over the clocks of the means over its scored matches."),
-        interval("interval", "From resamples of whole blocks; – with fewer than two blocks."),
+        interval("interval", "Student's t from whole blocks; – with fewer than two blocks."),
         number("matches", "Scored matches."),
         number("blocks", "Blocks these belong to."),
     ]);
@@ -169,7 +169,10 @@ fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
         "What the player adds to what its seats are worth; all players' add up to 0.",
     ));
     if effects.first.is_some() {
-        columns.push(number("first", "Share of resamples of whole blocks in which it adds most."));
+        columns.push(number(
+            "first",
+            "Probability that it adds most, from resamples of whole blocks.",
+        ));
     }
     let players = page.names().into_iter().zip(&effects.players).zip(0..);
     let rows = players.map(|((name, effect), place): (_, usize)| {

@@ -61,7 +61,7 @@ fn lines(over_time: &[OverTime], names: &[&str], nodes: bool) -> String {
         } else {
             "Strength against the clock"
         },
-        description: "Mean reward over all games at each budget, with bootstrap intervals; the \
+        description: "Mean reward over all games at each budget, with intervals; the \
                       horizontal axis doubles in equal steps.",
         across,
         up: "mean reward",
@@ -107,7 +107,7 @@ fn at_each_clock(over_time: &[OverTime], names: &[&str]) -> String {
         number("budget", "What the player had for a move: its play clock, or states to search."),
         name("clock of the match", "What bounds players without time odds."),
         number("reward", "Mean over its games at this clock."),
-        interval("interval", "From resamples of whole blocks."),
+        interval("interval", "Student's t from the spread of whole blocks."),
         number("matches", "Scored matches."),
         number("blocks", "Blocks these belong to."),
     ];

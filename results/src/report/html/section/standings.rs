@@ -1,7 +1,6 @@
 //! Who is stronger, by how much, and how sure that is.
 
 use super::super::chart::{Forest, Heat, HeatCell, Hue, Interval};
-use super::super::figure::tick;
 use super::super::table::{Cell, Table, interval, name, number, percent};
 use super::super::{Page, words};
 use super::{Section, abreast, paragraph};
@@ -12,12 +11,7 @@ const MOST_RANKS: usize = 14;
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let standings = &page.evaluation.standings;
     let level = format!("{:.0} % interval", standings.level * 100.0);
-    let resamples = format!(
-        "cuts off {} % at either end of {} resamples of whole blocks, drawn separately for each \
-         game and clock",
-        tick((1.0 - standings.level) * 50.0),
-        standings.n_resamples
-    );
+    let how = "by Student's t from the spread of whole blocks within each game and clock";
     let ranks = page.evaluation.ranks.as_ref();
     let mut columns = vec![
         number("", "Rank by mean reward."),
@@ -27,17 +21,27 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             "Mean reward, 0 to 100: the mean over its games, each weighing the same; a game's is \
              the mean over its clocks, a clock's the mean over its scored matches.",
         ),
-        interval(&level, &format!("Where the mean reward may be: {resamples}.")),
+        interval(&level, &format!("Where the mean reward may be, {how}.")),
         number("behind", "The leader's mean less this player's, over the games both played."),
-        interval("behind interval", &format!("Where that difference may be: {resamples}.")),
+        interval(
+            "behind interval",
+            &format!(
+                "Where that difference may be, {how}; the lower end allows for the choice of the \
+                 leader by the same results."
+            ),
+        ),
     ];
     if let Some(ranks) = ranks {
         let of = format!(
-            "{} resamples of whole blocks, in each of which all players are ranked anew",
+            "{} resamples of whole blocks, in each of which all players are ranked anew; \
+             differences within chance are drawn to the middle",
             ranks.n_resamples
         );
-        columns.push(number("first", &format!("Share in which the player is first, of {of}.")));
-        columns.push(number("mean rank", &format!("Mean of its ranks in {of}.")));
+        columns.push(number(
+            "first",
+            &format!("Probability that the player is truly first, from {of}."),
+        ));
+        columns.push(number("mean rank", &format!("Its expected rank, from {of}.")));
     }
     columns.extend([
         number("games", "Games it was scored in."),
@@ -125,8 +129,8 @@ fn probabilities(page: &Page<'_>) -> String {
         ((*name).to_owned(), cells.collect())
     };
     let description = format!(
-        "Percent of {} resamples of whole blocks in which a player has a rank; players that are \
-         level share. Empty cells never occurred.",
+        "Percent of probability of each true rank, from {} resamples of whole blocks; players \
+         that are level share. Empty cells are below 0.05 %.",
         ranks.n_resamples
     );
     Heat {
