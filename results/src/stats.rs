@@ -29,6 +29,8 @@ pub mod bayes_elo;
 pub mod betting;
 pub mod block;
 pub mod bradley_terry;
+#[cfg(test)]
+pub(crate) mod calibration;
 pub mod doubling;
 pub mod draws;
 pub mod effects;

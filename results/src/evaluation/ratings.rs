@@ -22,6 +22,13 @@ const MAX_PLAYERS: usize = 64;
 /// Resamples for ratings that are costlier than means.
 pub(super) const N_RESAMPLES: usize = 500;
 
+/// Players from which on equilibria are computed for fewer resamples: where many
+/// payoffs are level, one of 64 players may take some 30 ms.
+const MANY_PLAYERS: usize = 16;
+
+/// Resamples for equilibria of many players.
+const N_EQUILIBRIA: usize = 100;
+
 /// Draws that each player is thought to have had beforehand, so that who won or
 /// lost everything has a finite rating, too.
 const PRIOR_DRAWS: f64 = 1.0;
@@ -66,6 +73,8 @@ pub struct Rating {
     /// By player: the probability to be first; `None` if resamples could not be
     /// rated.
     pub first: Option<Vec<f64>>,
+    /// Resamples that these probabilities are from.
+    pub n_resamples: usize,
 }
 
 /// Players on several scales. What is `None` cannot be told from this run.
@@ -117,11 +126,14 @@ pub(super) fn ratings(
     let few = Bootstrap { n_resamples: N_RESAMPLES.min(bootstrap.n_resamples), ..*bootstrap };
     let totals = scores.totals();
     let mut ratings = Ratings { too_many, n_resamples: few.n_resamples, ..Ratings::default() };
-    let rate = |rate: &dyn Fn(&Sums<'_>) -> Option<Vec<f64>>| {
-        let values = rate(&totals)?;
-        let first = drawn(&scores, &few, rate).map(|ranks| first(&ranks));
-        Some(Rating { values: values.into_iter().map(Some).collect(), intervals: None, first })
+    let from = |few: &Bootstrap, rate: &dyn Fn(&Sums<'_>) -> Option<Vec<f64>>| {
+        let values = rate(&totals)?.into_iter().map(Some).collect();
+        let first = drawn(&scores, few, rate).map(|ranks| first(&ranks));
+        Some(Rating { values, intervals: None, first, n_resamples: few.n_resamples })
     };
+    let rate = |rate: &dyn Fn(&Sums<'_>) -> Option<Vec<f64>>| from(&few, rate);
+    let n_equilibria = if n_players > MANY_PLAYERS { N_EQUILIBRIA } else { N_RESAMPLES };
+    let fewer = Bootstrap { n_resamples: n_equilibria.min(few.n_resamples), ..few };
     if n_players > 1 {
         let votes = totals.votes();
         let margins = Margins::of(n_players, &votes);
@@ -132,7 +144,7 @@ pub(super) fn ratings(
     }
     if n_players > 1 && !too_many && scores.groups.iter().any(|groups| groups.len() > 1) {
         let lottery = |votes: &[Vote]| Margins::of(n_players, votes).maximal_lottery();
-        ratings.maximal_lottery = rate(&|sums| Some(settled(lottery(&sums.votes()))));
+        ratings.maximal_lottery = from(&fewer, &|sums| Some(settled(lottery(&sums.votes()))));
         if !totals.comparisons().is_empty() {
             ratings.bradley_terry = bradley_terry(&scores, &few);
             ratings.plackett_luce = finishing_orders(matches, players, &few);
@@ -145,7 +157,7 @@ pub(super) fn ratings(
             };
             let average = nash_average(&totals.payoffs());
             let values = settled(average.ratings).into_iter().map(Some).collect();
-            ratings.nash = rate(&nash).map(|rating| Rating { values, ..rating });
+            ratings.nash = from(&fewer, &nash).map(|rating| Rating { values, ..rating });
             ratings.nash_shares = Some(settled(average.shares));
             ratings.alpha_rank = rate(&|sums| Some(settled(alpha_rank(&sums.payoffs()))));
         }
@@ -198,7 +210,7 @@ fn bradley_terry(scores: &Scores, bootstrap: &Bootstrap) -> Option<Rating> {
         let resample = among(sums.comparisons());
         Some(settled(fit.rate_resample(rated.players.len(), &resample).ok()?.elo))
     };
-    Some(rated.elo(ratings, drawn(scores, bootstrap, rate)))
+    Some(rated.elo(ratings, drawn(scores, bootstrap, rate), bootstrap.n_resamples))
 }
 
 /// The players that are compared with each other, perhaps through third ones: of
@@ -227,7 +239,12 @@ impl Rated {
     /// Ratings with intervals by Student's t with one degree of freedom less than
     /// there are clusters, whose number corrects the robust errors (CR1, as in
     /// [`effects`](crate::stats::effects)).
-    fn elo(&self, rated: LuceRatings, ranks: Option<RankDistribution>) -> Rating {
+    fn elo(
+        &self,
+        rated: LuceRatings,
+        ranks: Option<RankDistribution>,
+        n_resamples: usize,
+    ) -> Rating {
         let n_clusters = rated.n_clusters as f64;
         let reach = (n_clusters > 1.0).then(|| {
             t_quantile(0.975, n_clusters - 1.0) * (n_clusters / (n_clusters - 1.0)).sqrt()
@@ -246,6 +263,7 @@ impl Rated {
                 (0..self.n_players).map(|player| interval(self.place[player]?)).collect(),
             ),
             first: first.as_ref().map(share),
+            n_resamples,
         }
     }
 }
@@ -280,7 +298,7 @@ fn finishing_orders(
     let ranks = orders.drawn(bootstrap, |rankings| {
         Some(settled(plackett_luce_resample(n_rated, &among(rankings), PRIOR_DRAWS).ok()?.elo))
     });
-    Some(rated.elo(ratings, ranks))
+    Some(rated.elo(ratings, ranks, bootstrap.n_resamples))
 }
 
 fn alpha_rank(payoffs: &[Vec<f64>]) -> Vec<f64> {

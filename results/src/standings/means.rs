@@ -5,7 +5,7 @@ use super::samples::{Sample, Sampled, average, average_over_games, estimate, rou
 use super::strata::Stratum;
 use crate::bootstrap::Bootstrap;
 use crate::evidence::Evidence;
-use crate::stats::interval::interval;
+use crate::stats::interval::{Part, interval};
 
 /// Players, the best first; those without a scored match last.
 pub(super) fn order(evidence: &Evidence, sampled: &[Vec<Sampled>]) -> Vec<usize> {
@@ -72,16 +72,8 @@ impl Behind {
         Some(Self { sample: average_over_games(&strata)?, n_games })
     }
 
-    /// With the interval that allows for the choice of the leader among
-    /// `n_rivals` and itself by the same results: whoever of equals had luck leads.
-    /// Its lower end holds for all who might have led at once (C. Dunnett, 1955, and
-    /// J. Hsu, "Multiple comparisons", 1996, chapter 4: comparisons of one with
-    /// many, here by Bonferroni's inequality). Its upper end needs no such
-    /// allowance, since who leads by luck is less far ahead in truth.
     fn difference(&self, n_rivals: usize, level: f64) -> Difference {
-        let tail = (1.0 - level) / 2.0;
-        let tails = [tail / n_rivals.max(1) as f64, tail];
-        let interval = interval(&self.sample.parts, BOUNDS, tails);
+        let interval = behind_interval(&self.sample.parts, n_rivals, level);
         Difference {
             mean: rounded(self.sample.mean),
             interval: interval.map(|interval| interval.map(rounded)),
@@ -89,6 +81,17 @@ impl Behind {
             n_blocks: self.sample.n_blocks,
         }
     }
+}
+
+/// The interval of what a player is behind the leader, which allows for the choice
+/// of the leader among `n_rivals` and itself by the same results: whoever of
+/// equals had luck leads. Its lower end holds for all who might have led at once
+/// (C. Dunnett, 1955, and J. Hsu, "Multiple comparisons", 1996, chapter 4:
+/// comparisons of one with many, here by Bonferroni's inequality). Its upper end
+/// needs no such allowance, since who leads by luck is less far ahead in truth.
+fn behind_interval(parts: &[Part], n_rivals: usize, level: f64) -> Option<[f64; 2]> {
+    let tail = (1.0 - level) / 2.0;
+    interval(parts, BOUNDS, [tail / n_rivals.max(1) as f64, tail])
 }
 
 /// Blocks in which both played.
@@ -166,4 +169,59 @@ pub(super) fn by_clock(
         }
     }
     standings
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64Mcg;
+
+    use super::*;
+    use crate::stats::calibration::{Field, report, slow};
+
+    /// How often the intervals of all but the leader cover what these are behind
+    /// it, and how often all do at once; with the choice of the leader allowed for,
+    /// and without.
+    fn coverage(field: Field, n_blocks: usize, n_fields: usize, seed: u64) -> [[f64; 2]; 2] {
+        let mut rng = Pcg64Mcg::seed_from_u64(seed);
+        let n_rivals = field.n_players - 1;
+        let mut covered = [[0.0; 2]; 2];
+        for _ in 0..n_fields {
+            let (truth, blocks) = field.draw(n_blocks, &mut rng);
+            let leader = field.leader(&blocks);
+            for (covered, n_allowed) in covered.iter_mut().zip([n_rivals, 1]) {
+                let covers = |player: usize| {
+                    let differences: Vec<f64> =
+                        blocks.iter().map(|block| block[leader] - block[player]).collect();
+                    let part = Part::of(&differences).unwrap();
+                    let [low, high] = behind_interval(&[part], n_allowed, 0.95).unwrap();
+                    (low..=high).contains(&(truth[leader] - truth[player]))
+                };
+                let n = (0..field.n_players).filter(|&p| p != leader && covers(p)).count();
+                covered[0] += n as f64 / n_rivals as f64 / n_fields as f64;
+                covered[1] += f64::from(u8::from(n == n_rivals)) / n_fields as f64;
+            }
+        }
+        covered
+    }
+
+    /// Among equals somebody leads by luck.
+    #[test]
+    fn intervals_behind_a_leader_by_luck_cover_the_truth() {
+        let n_fields = if slow() { 4000 } else { 1000 };
+        for n_players in [2, 4, 10] {
+            for n_blocks in [3, 10, 30] {
+                let field = Field { n_players, spread: 0.0, sd: 20.0 };
+                let [[each, all], plain] = coverage(field, n_blocks, n_fields, 1);
+                let case =
+                    format!("{n_players} players, {n_blocks} blocks: {each} {all}, {plain:?}");
+                report(&case);
+                // Three standard errors of 1000 are 2.1 %.
+                assert!(each >= 0.93, "{case}");
+                if n_players > 2 {
+                    assert!(plain[0] < each, "{case}");
+                }
+            }
+        }
+    }
 }

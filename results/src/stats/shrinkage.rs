@@ -10,7 +10,11 @@
 //! standard deviation has a half-Cauchy prior (A. Gelman, "Prior distributions
 //! for variance parameters in hierarchical models", 2006) on the scale of the
 //! mean standard error, the scatter of estimates an uncertain scale with as many
-//! degrees of freedom as there are blocks beyond the first of each stratum.
+//! degrees of freedom as there are blocks beyond the first of each stratum. From
+//! fewer blocks than players most directions seem not to scatter at all, so the
+//! scatter is mixed with one that is the same for all players (O. Ledoit & M. Wolf,
+//! "A well-conditioned estimator for large-dimensional covariance matrices", 2004),
+//! as if that had been seen in as many blocks as there are players.
 
 use nalgebra::{DMatrix, DVector};
 use rand::RngExt;
@@ -23,8 +27,6 @@ use crate::stats::normal::normal_quantile;
 const N_SPREADS: usize = 64;
 /// Variances below this share of the largest come from rounding.
 const ROUNDING: f64 = 1e-12;
-/// Ratings that differ by a smaller share of their scatter are level.
-const LEVEL: f64 = 1e-9;
 
 /// What is known of the true ratings.
 pub(crate) struct Belief {
@@ -36,9 +38,10 @@ pub(crate) struct Belief {
     variances: DVector<f64>,
     /// By direction: the estimate.
     seen: DVector<f64>,
-    /// The part of the estimate that does not scatter.
-    sure: DVector<f64>,
     degrees: f64,
+    /// Of an error: the factor of what was seen, and the standard deviation of what
+    /// is mixed in.
+    mixture: [f64; 2],
     /// Ascending: the standard deviation of true ratings, its share of belief.
     spreads: Vec<(f64, f64)>,
 }
@@ -54,17 +57,21 @@ impl Belief {
             let error = self::centred(error);
             covariance.ger(1.0 / errors.len() as f64, &error, &error, 1.0);
         }
-        let eigen = covariance.symmetric_eigen();
+        let n_free = n.saturating_sub(1).max(1) as f64;
+        let alike = covariance.trace() / n_free;
+        let [seen, mixed] = [degrees, n_free].map(|weight| weight / (degrees + n_free));
+        let contrasts = DMatrix::from_fn(n, n, |i, j| f64::from(u8::from(i == j)) - 1.0 / n as f64);
+        let eigen = (covariance * seen + contrasts * (mixed * alike)).symmetric_eigen();
         let most = eigen.eigenvalues.iter().copied().fold(0.0, f64::max);
         let kept: Vec<usize> =
             (0..n).filter(|&i| most > 0.0 && eigen.eigenvalues[i] > ROUNDING * most).collect();
         let directions = eigen.eigenvectors.select_columns(&kept);
-        let variances =
-            DVector::from_iterator(kept.len(), kept.iter().map(|&i| eigen.eigenvalues[i]));
-        let seen = directions.transpose() * &centred;
-        let sure = &centred - &directions * &seen;
+        let variances = kept.iter().map(|&i| eigen.eigenvalues[i]);
+        let variances = DVector::from_iterator(kept.len(), variances);
+        let parts = directions.transpose() * &centred;
+        let mixture = [seen.sqrt(), (mixed * alike).sqrt()];
         let mut belief =
-            Self { centred, directions, variances, seen, sure, degrees, spreads: vec![] };
+            Self { centred, directions, variances, seen: parts, degrees, mixture, spreads: vec![] };
         belief.spreads = belief.spreads();
         belief
     }
@@ -90,13 +97,8 @@ impl Belief {
     /// Up to a constant, with the errors' scale integrated out.
     fn ln_likelihood(&self, spread: f64) -> f64 {
         let square = spread * spread;
-        let mut logs: f64 = self.variances.iter().map(|variance| (variance + square).ln()).sum();
-        let mut n = self.variances.len() as f64;
-        let sure = self.sure.norm_squared();
-        if sure > LEVEL * LEVEL * self.centred.norm_squared() {
-            logs += square.ln();
-            n += 1.0;
-        }
+        let logs: f64 = self.variances.iter().map(|variance| (variance + square).ln()).sum();
+        let n = self.variances.len() as f64;
         -0.5 * logs - 0.5 * (self.degrees + n) * (1.0 + self.squares(spread) / self.degrees).ln()
     }
 
@@ -104,12 +106,11 @@ impl Belief {
     fn squares(&self, spread: f64) -> f64 {
         let square = spread * spread;
         let seen = self.seen.iter().zip(self.variances.iter());
-        seen.map(|(seen, variance)| seen * seen / (variance + square)).sum::<f64>()
-            + self.sure.norm_squared() / square
+        seen.map(|(seen, variance)| seen * seen / (variance + square)).sum()
     }
 
     /// True ratings that may be behind the estimate, less their mean, for an error
-    /// such as those given in the beginning. Equal ratings are exactly equal.
+    /// such as those given in the beginning. Where nothing scatters, the estimate.
     pub(crate) fn draw(&self, error: &[f64], rng: &mut Pcg64Mcg) -> Vec<f64> {
         if self.spreads.is_empty() {
             return self.centred.iter().copied().collect();
@@ -118,17 +119,16 @@ impl Belief {
         let n = self.variances.len() as f64;
         let degrees = self.degrees + n;
         let scale = ((self.degrees + self.squares(spread)) / chi_squared(degrees, rng)).sqrt();
-        let error = self.directions.transpose() * centred(error) * scale;
+        let error = self.directions.transpose() * centred(error);
         // A draw from before anything was seen, moved by what was seen of it.
         let square = spread * spread;
-        let true_parts = DVector::from_fn(self.variances.len(), |i, _| {
+        let parts = DVector::from_fn(self.variances.len(), |i, _| {
+            let mixed = self.mixture[0] * error[i] + self.mixture[1] * standard_normal(rng);
             let before = scale * spread * standard_normal(rng);
             let trust = square / (square + self.variances[i]);
-            before + trust * (self.seen[i] - before - error[i])
+            before + trust * (self.seen[i] - before - scale * mixed)
         });
-        let drawn = &self.sure + &self.directions * true_parts;
-        let unit = LEVEL * self.centred.amax().max(self.variances.amax().sqrt());
-        drawn.iter().map(|value| (value / unit).round() * unit).collect()
+        (&self.directions * parts).iter().copied().collect()
     }
 
     fn draw_spread(&self, rng: &mut Pcg64Mcg) -> f64 {
@@ -185,16 +185,19 @@ mod tests {
         assert!((drawn[0] - drawn[1] - 2.0).abs() < 1e-12);
     }
 
-    /// Two copies of a player stay level while the third scatters.
+    /// Of fewer blocks than players errors have few directions; the others are no
+    /// more certain.
     #[test]
-    fn copies_stay_level() {
-        let errors = [vec![1.0, -1.0, -1.0], vec![-1.0, 1.0, 1.0]];
-        let belief = Belief::of(&[5.0, 1.0, 1.0], &errors, 10.0);
+    fn directions_that_were_not_seen_are_unsure_too() {
+        let errors = [vec![1.0, -1.0, 0.0, 0.0], vec![-1.0, 1.0, 0.0, 0.0]];
+        let belief = Belief::of(&[0.0, 0.0, 0.2, -0.2], &errors, 1.0);
         let mut rng = rng();
-        for _ in 0..20 {
-            let drawn = belief.draw(&errors[0], &mut rng);
-            assert_eq!(drawn[1], drawn[2]);
-        }
+        let above = (0..400).filter(|at| {
+            let drawn = belief.draw(&errors[at % 2], &mut rng);
+            drawn[2] > drawn[3]
+        });
+        let above = above.count();
+        assert!((200..320).contains(&above), "{above}");
     }
 
     #[test]

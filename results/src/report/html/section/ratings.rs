@@ -126,16 +126,14 @@ fn known(values: &[f64]) -> Vec<Option<f64>> {
 /// By each rating, the shares of resamples in which players are the first.
 fn firsts(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
     let ratings = &page.evaluation.ratings;
-    let of = |word: &str, first: Option<&Vec<f64>>| {
+    let first = |rating: &'_ Option<Rating>, word: &str| {
+        let rating = rating.as_ref()?;
         let meaning = format!(
             "Probability that the player is the first by this rating, from {} resamples of whole \
              blocks; players that are level share.",
-            ratings.n_resamples
+            rating.n_resamples
         );
-        first.map(|first| (number(word, &meaning), shares(&known(first))))
-    };
-    let first = |rating: &'_ Option<Rating>, word| {
-        of(word, rating.as_ref().and_then(|rating| rating.first.as_ref()))
+        Some((number(word, &meaning), shares(&known(rating.first.as_ref()?))))
     };
     let columns = [
         first(&ratings.bradley_terry, "Elo"),
