@@ -1,7 +1,7 @@
 //! The normal distribution, as the other modules want it.
 //!
-//! `statrs` is right here to ten digits and more, which vectors check; its other
-//! distributions are not used (see [`student`](crate::stats::student)).
+//! `statrs` is right here to ten digits and more, which vectors check; its Student's
+//! t is not (see [`student`](crate::stats::student)).
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
