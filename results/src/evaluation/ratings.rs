@@ -384,7 +384,7 @@ mod tests {
         for job in 0..60u64 {
             let [first, second] = pairings[(job / 2 % 3) as usize];
             let players = if job.is_multiple_of(2) { [first, second] } else { [second, first] };
-            let rewards = if job % 7 == 0 { [0, 100] } else { [100, 0] };
+            let rewards = if job.is_multiple_of(7) { [0, 100] } else { [100, 0] };
             let record = sample::record(job, "game", players, rewards);
             matches.push(ScoredMatch::from(&record));
         }

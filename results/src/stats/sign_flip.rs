@@ -260,7 +260,9 @@ mod tests {
     /// Counting sums, trying all signs and drawing say the same.
     #[test]
     fn all_ways_agree() {
-        let odd = |i: usize| (1.0 + (i as f64 * 0.7).sin()) * if i % 3 == 0 { -1.0 } else { 1.0 };
+        let odd = |i: usize| {
+            (1.0 + (i as f64 * 0.7).sin()) * if i.is_multiple_of(3) { -1.0 } else { 1.0 }
+        };
         let whole: Vec<f64> = (0..18).map(|i| (10.0 * odd(i)).round()).collect();
         let terms: Vec<f64> = whole.iter().copied().filter(|&term| term != 0.0).collect();
         let counted = counted(&multiples(&terms).unwrap());
