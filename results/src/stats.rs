@@ -14,12 +14,12 @@
 //!   [`doubling`].
 //! - Tests that stop early: [`frequencies`], [`gsprt`], [`bayes_elo`],
 //!   [`schedule_order`], [`sequential`], [`operating`], [`after_test`],
-//!   [`betting`], [`regression`].
+//!   [`stopping`], [`betting`], [`regression`].
 //! - Elo: [`elo`].
 //! - Many players: [`luce`], [`bradley_terry`], [`draws`], [`plackett_luce`],
 //!   [`effects`], [`ladder`]; over many games [`vase`], [`nash`], [`alpha_rank`];
 //!   [`rank_bootstrap`] says how sure a rank is.
-//! - Many comparisons and faults: [`holm`], [`fault_gate`].
+//! - Many comparisons and faults: [`holm`], [`fault_gate`], [`fault_test`].
 
 pub mod after_test;
 pub mod alpha_rank;
@@ -27,6 +27,7 @@ pub mod bayes_elo;
 pub mod betting;
 pub mod block;
 pub mod bradley_terry;
+pub(crate) mod brownian;
 pub mod doubling;
 pub mod draws;
 pub mod effects;
@@ -35,6 +36,7 @@ pub mod elo;
 mod error_rates;
 pub mod fault_gate;
 pub mod fault_policy;
+pub mod fault_test;
 pub mod frequencies;
 pub mod gsprt;
 pub mod holm;
@@ -55,4 +57,5 @@ pub mod schedule_order;
 pub mod scored;
 pub mod sequential;
 pub mod sign_flip;
+pub mod stopping;
 pub mod vase;
