@@ -242,7 +242,8 @@ impl Spec {
             hash = hash.text(&player.config.hash);
         }
         if let Some(Comparison { base, head, canary }) = self.comparison {
-            hash = hash.text("comparison").number(base as u64).number(head as u64);
+            // What is compared was played in another order once, without parts of a lap.
+            hash = hash.text("comparison in parts").number(base as u64).number(head as u64);
             hash = hash.number(canary.map_or(0, |canary| 1 + canary as u64));
         }
         hash = hash.number(self.games.len() as u64);
