@@ -37,6 +37,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 pub use crate::protocol::Reading;
+pub(crate) use programs::words as command_words;
 pub use programs::{LaunchError, PlayerStderr};
 pub use remote::AddressError;
 pub use time_odds::TimeOdds;

@@ -31,7 +31,7 @@ use crate::regress::{ReadError, Regression};
 use crate::standings::{Standings, StandingsError, standings};
 pub use html::{Replay, ReplayBoard, ReplaySeat, ReplayStep, html};
 pub use junit::junit;
-pub use regression::{render_regression, verdict_of_regression};
+pub use regression::{cautions_of_regression, render_regression, verdict_of_regression};
 pub use sweep::render_sweep;
 
 pub use compared::render_comparison;

@@ -349,7 +349,7 @@ fn keep_log(mut stderr: impl Read, mut log: impl Write, max_bytes: u64) {
 
 /// The words of a command line, `{port}` replaced. Quotes of either kind keep
 /// blanks; there is no shell.
-fn words(template: &str, port: u16) -> Result<Vec<String>, LaunchError> {
+pub(crate) fn words(template: &str, port: u16) -> Result<Vec<String>, LaunchError> {
     let wrong = |problem| LaunchError::Template { template: template.to_owned(), problem };
     if !template.contains("{port}") {
         return Err(wrong("expected `{port}` where the port to listen on belongs"));
