@@ -227,6 +227,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::print_stdout, reason = "the documentation quotes these figures")]
     fn estimates_cover_and_are_not_biased_where_plain_means_are() {
         let n_runs = n_runs(60);
         for (mean, max_blocks) in [(0.0, 400), (-5.0, 400), (-10.0, 400), (-15.0, 150), (0.0, 60)] {
@@ -260,6 +261,7 @@ mod tests {
 
     /// What is announced is what is found.
     #[test]
+    #[expect(clippy::print_stdout, reason = "the documentation quotes these figures")]
     fn power_is_that_of_the_test_that_is_run() {
         let n_runs = n_runs(200);
         for (margin, max_blocks) in [(10.0, 132), (3.0, 132), (10.0, 400), (5.0, 60)] {
