@@ -12,7 +12,11 @@ use crate::formats::{Formats, RoundRecord};
 use crate::partition::Partition;
 
 /// Version of the journal's lines, stated in its first line.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
+
+/// The first version of which every line ends with a checksum. Lines of earlier
+/// ones may do so, since a program that takes such a journal up adds lines of its own.
+pub const CHECKSUMS_SINCE: u32 = 2;
 
 /// What the journal is of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -406,7 +406,7 @@ fn a_damaged_journal() {
         &["run", "spec.toml", "--out", "out"],
         1,
         expect![[r#"
-            error: failed to read line 2 of the journal out/journal.jsonl: it is damaged; remove that line and run again to have its match played again: missing field `job`
+            error: failed to read line 2 of the journal out/journal.jsonl: it is damaged; remove that line and run again to have its match played again: its checksum is wrong
         "#]],
     );
     assert_eq!(workspace.read("out/journal.jsonl"), damaged, "it is left as it was");

@@ -48,8 +48,8 @@ pub fn read(path: &Path) -> Result<Option<Proceedings>, JournalError> {
     let mut journal = Journal::open(path)?;
     let Some(formats) = journal.header().formats.clone() else { return Ok(None) };
     let (mut entries, mut matches) = (vec![], vec![]);
-    while let Some((offset, (entry, played))) = journal.next_with(|line, offset, near_end| {
-        if near_end {
+    while let Some((offset, (entry, played))) = journal.next_with(|line, offset, look_at_all| {
+        if look_at_all {
             // What resuming would cut off does not count either.
             serde_json::from_slice::<MatchRecord>(line)?;
         }
