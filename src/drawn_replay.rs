@@ -105,7 +105,7 @@ pub fn drawn_replay(
     let seats = record.seats.iter().map(|seat| ReplaySeat {
         role: seat.role.clone(),
         player: seat.player.clone(),
-        reward: seat.reward,
+        reward: seat.reward.filter(|_| seat.player.is_some()),
     });
     Ok(Replay {
         job: record.job,

@@ -68,7 +68,7 @@ fn write(journal: &Path, n_matches: u64) {
         record.block = block;
         record.game = GAMES[(block / 30 % 4) as usize].into();
         for (seat, player) in record.seats.iter_mut().zip([x, y]) {
-            seat.player = PLAYERS[player as usize].into();
+            seat.player = Some(PLAYERS[player as usize].into());
         }
         let reward = ((job * 0x9e37_79b9) >> 7) % 3 * 50;
         record.seats[0].reward = Some(reward as u8);
@@ -106,7 +106,7 @@ fn record() -> MatchRecord {
     };
     let seat = |role: &str| SeatRecord {
         role: role.into(),
-        player: String::new(),
+        player: Some(String::new()),
         player_hash: "0123456789abcdef0123456789abcdef".into(),
         odds: None,
         reward: None,

@@ -325,10 +325,8 @@ impl Gathering {
         };
         let clock = code(&mut self.clocks, &Clock::from(bounds));
         for (role, seat) in record.seats.iter().enumerate() {
-            if seat.is_manager() {
-                continue;
-            }
-            let player = code(&mut self.players, &*seat.player);
+            let Some(player) = seat.player() else { continue };
+            let player = code(&mut self.players, player);
             if player as usize == self.conduct.len() {
                 self.conduct.push(Conduct::default());
             }

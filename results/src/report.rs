@@ -232,7 +232,8 @@ mod tests {
             record.game = format!("a-game-with-a-rather-long-name-{}", record.game);
             for seat in &mut record.seats {
                 let n = record.job * 7 % 11;
-                seat.player = format!("{}-with-options-that-make-its-name-long-{n}", seat.player);
+                let player = seat.player.as_mut().unwrap();
+                *player += &format!("-with-options-that-make-its-name-long-{n}");
             }
         }
         records[13].ending = Ending::GameError { reason: "no legal move for the role ".repeat(9) };
@@ -307,8 +308,8 @@ mod tests {
         let mut other_game = matches(4, [60, 40]);
         other_game.extend(matches(4, [100, 100]).into_iter().map(|mut record| {
             let job = record.job + 4;
-            record.seats.iter_mut().filter(|seat| seat.player == "b").for_each(|seat| {
-                seat.player = "c".into();
+            record.seats.iter_mut().filter(|seat| seat.player.as_deref() == Some("b")).for_each(|seat| {
+                seat.player = Some("c".into());
                 seat.reward = Some(0);
             });
             let game = "y".into();

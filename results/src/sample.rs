@@ -30,7 +30,7 @@ fn seat(role: &str, player: &str, reward: Option<u8>) -> SeatRecord {
     let start = StartRecord { fault: None, wall_us: 1500, cpu_us: Some(1200) };
     SeatRecord {
         role: role.into(),
-        player: player.into(),
+        player: Some(player.into()),
         player_hash: format!("hash-of-{player}"),
         odds: None,
         reward,
@@ -150,13 +150,14 @@ fn unscore(record: &mut MatchRecord, ending: Ending) {
     }
 }
 
-/// A match with chance: the manager moves the first role.
+/// A match with chance, which moves the first role.
 pub(crate) fn record_with_chance(job: u64, player: &str, reward: u8) -> MatchRecord {
     let mut record = record(job, "dice", ["random", player], [0, reward]);
     record.seats[0] = SeatRecord {
         player_hash: String::new(),
         start: StartRecord { fault: None, wall_us: 0, cpu_us: None },
-        ..seat("random", "random", None)
+        player: None,
+        ..seat("random", "", None)
     };
     record
 }

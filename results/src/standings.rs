@@ -304,7 +304,7 @@ mod tests {
                 records.push(sample::record(job as u64, names[game as usize], players, [x, y]));
             }
             let standings = standings_of(&records);
-            for name in records.iter().flat_map(|record| &record.seats).map(|seat| &seat.player) {
+            for name in records.iter().flat_map(|r| &r.seats).filter_map(|seat| seat.player.as_ref()) {
                 prop_assert!(standings.players.iter().any(|row| row.player == *name));
             }
             for row in &standings.players {

@@ -177,7 +177,7 @@ fn write_match(table: &mut Table, record: &MatchRecord) -> Row {
         table.text(&record.match_id)?;
         table.number(role)?;
         table.text(&seat.role)?;
-        table.text(seat.player_name())?;
+        table.text(seat.player.as_deref().unwrap_or_default())?;
         table.text(&seat.player_hash)?;
         table.number(record.start_clock_ms)?;
         table.number(record.play_clock_ms)?;
@@ -187,11 +187,11 @@ fn write_match(table: &mut Table, record: &MatchRecord) -> Row {
         };
         table.text(budget_kind)?;
         table.optional(nodes(record.budget))?;
-        let player = (!seat.is_manager()).then(|| seat.odds.unwrap_or(record.no_odds()));
+        let player = seat.player.as_ref().map(|_| seat.odds.unwrap_or(record.no_odds()));
         table.optional(player.map(|player| player.start_clock_ms))?;
         table.optional(player.map(|player| player.play_clock_ms))?;
         table.optional(player.and_then(|player| nodes(player.budget)))?;
-        table.optional(seat.reward.filter(|_| !seat.is_manager()))?;
+        table.optional(seat.reward.filter(|_| seat.player.is_some()))?;
         table.optional(rank(seat, record))?;
         table.text(record.ending.name())?;
         table.text(record.ending.reason())?;
@@ -223,7 +223,7 @@ fn write_play(table: &mut Table, record: &MatchRecord, role: usize, seat: &SeatR
     table.number_if(timings, record.concurrency)?;
     table.text(if timings { &record.started_at } else { "" })?;
     table.thousandths(timings.then_some(record.duration_us))?;
-    let timings = timings && !seat.is_manager();
+    let timings = timings && seat.player.is_some();
     table.thousandths(timings.then_some(seat.start.wall_us))?;
     table.thousandths(timings.then(|| decisions().map(|decision| decision.wall_us).sum()))?;
     let mut choices = std::mem::take(&mut table.choices);
@@ -256,13 +256,13 @@ fn write_moves(table: &mut Table, record: &MatchRecord) -> Row {
             table.number(step)?;
             table.number(role)?;
             table.text(&seat.role)?;
-            table.text(seat.player_name())?;
+            table.text(seat.player.as_deref().unwrap_or_default())?;
             table.number(decision.n_legal)?;
             table.text(&decision.executed)?;
             table.text(decision.fault.map_or("", FaultKind::name))?;
             table.text(decision.submitted.as_deref().unwrap_or_default())?;
             table.optional(decision.nodes)?;
-            let timings = table.timings && !seat.is_manager();
+            let timings = table.timings && seat.player.is_some();
             table.number_if(timings, decision.wall_us)?;
             table.optional(decision.cpu_us.filter(|_| timings))?;
             table.optional(decision.connect_us.filter(|_| timings))?;
@@ -282,8 +282,8 @@ fn nodes(budget: Budget) -> Option<u64> {
 
 /// 1 for the highest reward of the match; equal rewards have the same rank.
 fn rank(seat: &SeatRecord, record: &MatchRecord) -> Option<usize> {
-    let reward = seat.reward.filter(|_| !seat.is_manager())?;
-    let others = record.seats.iter().filter(|other| !other.is_manager());
+    let reward = seat.reward.filter(|_| seat.player.is_some())?;
+    let others = record.seats.iter().filter(|other| other.player.is_some());
     Some(1 + others.filter(|other| other.reward > Some(reward)).count())
 }
 

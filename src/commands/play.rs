@@ -295,10 +295,7 @@ impl<'a, W: Write> View<'a, W> {
     fn started(&mut self, job: &Job) -> std::io::Result<()> {
         writeln!(self.out, "{}, seed {}", self.catalogue.game(job), job.seed)?;
         for (role, name) in self.catalogue.roles(job).iter().enumerate() {
-            let player = match job.seats[role] {
-                Some(_) => self.catalogue.player(job, role),
-                None => "moved by chance",
-            };
+            let player = self.catalogue.player(job, role).unwrap_or("moved by chance");
             writeln!(self.out, "  {name}: {player}")?;
         }
         Ok(())
@@ -376,14 +373,8 @@ impl<'a, W: Write> View<'a, W> {
         let roles = self.catalogue.roles(job);
         let width = roles.iter().map(String::len).max().unwrap_or(0);
         for ((role, name), reward) in roles.iter().enumerate().zip(rewards) {
-            if job.seats[role].is_none() {
-                continue;
-            }
-            writeln!(
-                self.out,
-                "  {name:width$}  {reward:>3}  {}",
-                self.catalogue.player(job, role)
-            )?;
+            let Some(player) = self.catalogue.player(job, role) else { continue };
+            writeln!(self.out, "  {name:width$}  {reward:>3}  {player}")?;
         }
         Ok(())
     }

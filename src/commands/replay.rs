@@ -125,7 +125,7 @@ impl Replay {
         let MatchRecord { game, job, match_id, .. } = &self.record;
         writeln!(out, "{game}, job {job} ({match_id}), {} steps", self.n_steps())?;
         for seat in &self.record.seats {
-            writeln!(out, "  {}: {}", seat.role, seat.player)?;
+            writeln!(out, "  {}: {}", seat.role, seat.player.as_deref().unwrap_or("chance"))?;
         }
         if let Some(legend) = self.board.as_ref().and_then(Board::legend) {
             writeln!(out, "  {legend}")?;
@@ -179,8 +179,8 @@ impl Replay {
             reason => writeln!(out, "{}: {reason}", ending.name())?,
         }
         for seat in &self.record.seats {
-            if let Some(reward) = seat.reward.filter(|_| !seat.is_manager()) {
-                writeln!(out, "  {}: {reward} for {}", seat.role, seat.player)?;
+            if let (Some(reward), Some(player)) = (seat.reward, &seat.player) {
+                writeln!(out, "  {}: {reward} for {player}", seat.role)?;
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use results::record::{
-    DecisionRecord, Ending, GoalFlag, MANAGER, MatchRecord, OddsRecord, SeatRecord, StartRecord,
+    DecisionRecord, Ending, GoalFlag, MatchRecord, OddsRecord, SeatRecord, StartRecord,
 };
 
 use crate::event::{Decision, EventKind, Readiness};
@@ -77,10 +77,10 @@ impl Catalogue {
         &self.games[job.game].roles
     }
 
-    /// The id of the player in a role.
+    /// The id of the player in a role; `None` where chance moves.
     #[must_use]
-    pub fn player(&self, job: &Job, role: usize) -> &str {
-        job.seats[role].map_or(MANAGER, |player| &self.players[player].id)
+    pub fn player(&self, job: &Job, role: usize) -> Option<&str> {
+        Some(&self.players[job.seats[role]?].id)
     }
 
     /// Ids of all players.
@@ -149,7 +149,7 @@ impl Recorder {
             let player = job.seats[role].map(|player| &self.catalogue.players[player]);
             SeatRecord {
                 role: name.clone(),
-                player: player.map_or_else(|| MANAGER.to_owned(), |player| player.id.clone()),
+                player: player.map(|player| player.id.clone()),
                 player_hash: player.map_or_else(String::new, |player| player.hash.clone()),
                 odds: player.and_then(|player| odds_record(&job, player.odds)),
                 reward: end.rewards.get(role).copied(),

@@ -96,7 +96,7 @@ fn the_role_random_is_moved_by_the_manager() {
 fn a_record_is_a_line_of_the_journal() {
     let ran = Workspace::new().run(&["play", "tic_tac_toe", "legal", "random", "--json"]).code(0);
     let record: results::record::MatchRecord = serde_json::from_str(&ran.stdout()).unwrap();
-    assert_eq!(record.seats[0].player, "legal");
+    assert_eq!(record.seats[0].player.as_deref(), Some("legal"));
     assert_eq!(record.steps.len(), record.n_steps as usize);
     let again = Workspace::new().run(&["play", "tic_tac_toe", "legal", "random", "--json"]).code(0);
     let again: results::record::MatchRecord = serde_json::from_str(&again.stdout()).unwrap();

@@ -145,7 +145,8 @@
     replay = found;
     viewer.hidden = false;
     byId("viewer-title").textContent = replay.game + ", match " + replay.job;
-    byId("viewer-seats").textContent = replay.seats.map((seat) =>
+    // Chance moves where there is no player.
+    byId("viewer-seats").textContent = replay.seats.filter((seat) => seat.player !== null).map((seat) =>
       seat.role + ": " + seat.player + (seat.reward === null ? "" : " (" + seat.reward + ")")).join(", ");
     slider.max = String(replay.steps.length - 1);
     go(0);

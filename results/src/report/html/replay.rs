@@ -32,8 +32,8 @@ pub struct Replay {
 pub struct ReplaySeat {
     /// The role.
     pub role: String,
-    /// The player.
-    pub player: String,
+    /// The player; `None` where chance moves.
+    pub player: Option<String>,
     /// 0 to 100; `None` if the match scored nobody.
     pub reward: Option<u8>,
 }
