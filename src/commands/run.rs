@@ -147,6 +147,12 @@ pub fn execute(arguments: &Arguments) -> Outcome {
 /// the exit code.
 pub(super) fn carry_out(arguments: &Arguments) -> Result<(u8, Option<PathBuf>), Failure> {
     let spec = read_spec(arguments).map_err(Failure::usage)?;
+    if arguments.sweep.is_some() && spec.time_budgets.len() < 2 {
+        return Err(Failure::usage(anyhow!(
+            "a sweep compares at least two budgets, and this is one: add --play-clock 200ms,1s or \
+             --nodes 1000,10000, or list several in the spec's `clocks` or `budget`"
+        )));
+    }
     let planned = run_plan::plan(spec)?;
     if let (PlannedJobs::Course(_), Some(part)) = (&planned.jobs, arguments.partition) {
         return Err(Failure::usage(anyhow!(
@@ -295,6 +301,7 @@ pub(super) fn folder_code(error: &run_folder::FolderError) -> u8 {
             JournalError::Write { .. }
             | JournalError::DiskFull { .. }
             | JournalError::Damaged { .. }
+            | JournalError::DamagedHeader { .. }
             | JournalError::LineTooLong { .. }
             | JournalError::RecordTooLong { .. },
         ) => exit_code::INTERNAL,
