@@ -44,6 +44,8 @@ pub(crate) struct Evidence {
     pub(crate) seats: Seats,
     /// By player.
     pub(crate) conduct: Vec<Conduct>,
+    /// By player and what bounded it, among [`Self::own_clocks`].
+    paces: BTreeMap<(u32, u32), Pace>,
     /// By game: what matches took, scored or not.
     pub(crate) overhead: Vec<Overhead>,
     /// Faults of scored matches, in the order of [`FaultKind::ALL`], by match
@@ -113,9 +115,13 @@ impl fmt::Display for Clock {
 pub(crate) struct Conduct {
     /// Faults, in the order of [`FaultKind::ALL`].
     pub(crate) faults: [u64; 6],
+}
+
+/// How fast a player was under one clock, in all matches that count, scored or not.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pace {
     /// Think times of choices, microseconds.
     pub(crate) think_us: Histogram,
-    pub(crate) n_decisions: u64,
     /// Times beyond the play clock, of those moves that took longer, microseconds.
     pub(crate) overrun_us: Histogram,
 }
@@ -151,6 +157,13 @@ impl Overhead {
 }
 
 impl Evidence {
+    /// How fast a player was, by the number of what bounded it, ascending.
+    pub(crate) fn paces(&self, player: usize) -> impl Iterator<Item = (u32, &Pace)> {
+        let player = player as u32;
+        let paces = self.paces.range((player, 0)..=(player, u32::MAX));
+        paces.map(|(&(_, clock), pace)| (clock, pace))
+    }
+
     /// Reads the journal at `path`, and keeps the seats if `keep_seats`. What is
     /// whole of a half-written journal counts.
     ///
@@ -286,6 +299,7 @@ struct Gathering {
     roles: Vec<Vec<String>>,
     seats: Seats,
     conduct: Vec<Conduct>,
+    paces: BTreeMap<(u32, u32), Pace>,
     /// By game's code.
     overhead: Vec<Overhead>,
     faulted: BTreeMap<(u32, u32), [u32; 6]>,
@@ -331,12 +345,13 @@ impl Gathering {
                 self.conduct.push(Conduct::default());
             }
             let faults = self.conduct[player as usize].add(seat, role, &record.steps);
+            let own_clock = Clock::from(seat.odds.unwrap_or(bounds));
+            let own_clock = code(&mut self.own_clocks, &own_clock);
+            self.paces.entry((player, own_clock)).or_default().add(role, &record.steps);
             if let Some(reward) = seat.reward.filter(|_| scored) {
                 if faults != [0; 6] {
                     self.faulted.insert((match_number, role as u32), faults);
                 }
-                let own_clock = Clock::from(seat.odds.unwrap_or(bounds));
-                let own_clock = code(&mut self.own_clocks, &own_clock);
                 let seats = &mut self.seats;
                 seats.game.push(game);
                 seats.clock.push(clock);
@@ -383,9 +398,14 @@ impl Gathering {
 
         let mut seats = other.seats;
         renumber(&mut seats.game, &codes(&mut self.games, &games, &game_places));
-        renumber(&mut seats.player, &codes(&mut self.players, &players, &player_places));
+        let players = codes(&mut self.players, &players, &player_places);
+        renumber(&mut seats.player, &players);
         renumber(&mut seats.clock, &codes(&mut self.clocks, &clocks, &clock_places));
         let own_clocks = codes(&mut self.own_clocks, &own_clocks, &own_clock_places);
+        for ((player, clock), pace) in other.paces {
+            let key = (players[player as usize], own_clocks[clock as usize]);
+            self.paces.entry(key).or_default().merge(&pace);
+        }
         renumber(&mut seats.own_clock, &own_clocks);
         let n_matches = self.n_matches as u32;
         seats.match_number.iter_mut().for_each(|number| *number += n_matches);
@@ -426,8 +446,13 @@ impl Gathering {
             games: &game_places,
             clocks: &clock_places,
         });
+        let place = |(player, clock): (u32, u32)| {
+            (player_places[player as usize], own_clock_places[clock as usize])
+        };
+        let paces = self.paces.into_iter().map(|(key, pace)| (place(key), pace)).collect();
         Evidence {
             header,
+            paces,
             torn: index.torn,
             n_matches: self.n_matches,
             n_scored: self.n_scored,
@@ -496,9 +521,6 @@ impl Seats {
 impl Conduct {
     fn merge(&mut self, other: &Self) {
         self.faults.iter_mut().zip(&other.faults).for_each(|(n, other)| *n += other);
-        self.think_us.merge(&other.think_us);
-        self.n_decisions += other.n_decisions;
-        self.overrun_us.merge(&other.overrun_us);
     }
 
     /// Adds a seat of a match; returns its faults.
@@ -507,11 +529,24 @@ impl Conduct {
         if let Some(fault) = seat.start.fault {
             faults[fault as usize] += 1;
         }
+        let decisions = steps.iter().filter_map(|step| step.get(role));
+        for fault in decisions.filter_map(|decision| decision.fault) {
+            faults[fault as usize] += 1;
+        }
+        self.faults.iter_mut().zip(faults).for_each(|(sum, n)| *sum += u64::from(n));
+        faults
+    }
+}
+
+impl Pace {
+    fn merge(&mut self, other: &Self) {
+        self.think_us.merge(&other.think_us);
+        self.overrun_us.merge(&other.overrun_us);
+    }
+
+    /// Adds the decisions of a role.
+    fn add(&mut self, role: usize, steps: &[Vec<LeanDecision>]) {
         for decision in steps.iter().filter_map(|step| step.get(role)) {
-            self.n_decisions += 1;
-            if let Some(fault) = decision.fault {
-                faults[fault as usize] += 1;
-            }
             if decision.n_legal > 1 {
                 self.think_us.add(decision.wall_us);
             }
@@ -519,8 +554,6 @@ impl Conduct {
                 self.overrun_us.add(decision.overrun_us);
             }
         }
-        self.faults.iter_mut().zip(faults).for_each(|(sum, n)| *sum += u64::from(n));
-        faults
     }
 }
 

@@ -284,7 +284,7 @@ mod tests {
         check_verdict(
             &matches(2, [75, 25]),
             "a leads with 75.0, 50.0 points ahead of b; whether \
-             that is chance cannot be said from one block of a game.",
+             that is chance cannot be said from one block of each game.",
         );
         check_verdict(
             &matches(8, [50, 50]),

@@ -27,9 +27,13 @@ pub struct SweptPlayer {
     pub player: String,
     /// Its means, by budget, ascending.
     pub at: Vec<AtBudget>,
-    /// What a doubling is worth; `None` for a single budget, too few blocks, or
-    /// budgets of different units.
+    /// What a doubling is worth; `None` for a single budget or budgets of different
+    /// units.
     pub per_doubling: Option<Doubling>,
+    /// Games that all of this is over: those played at every clock.
+    pub n_games: u64,
+    /// Games that are left out, since they were played at some clocks only.
+    pub n_other_games: u64,
 }
 
 /// A player's mean at one budget.
@@ -59,12 +63,12 @@ pub enum Unit {
 pub struct Doubling {
     /// Points.
     pub points: f64,
-    /// Robust standard error.
-    pub standard_error: f64,
-    /// Student's t interval.
-    pub interval: [f64; 2],
-    /// Blocks the line goes through.
-    pub n_blocks: usize,
+    /// Over resamples of whole blocks; `None` if all games have a single block.
+    pub standard_error: Option<f64>,
+    /// From the same resamples; `None` like the error.
+    pub interval: Option<[f64; 2]>,
+    /// Blocks of all means that the line goes through.
+    pub n_blocks: u64,
 }
 
 impl Sweep {
@@ -82,6 +86,8 @@ impl Sweep {
                 interval: found.interval,
                 n_blocks: over.n_blocks,
             }),
+            n_games: over.n_games,
+            n_other_games: over.n_other_games,
         };
         Self {
             n_matches: standings.n_matches,
@@ -154,6 +160,6 @@ mod tests {
         let run = sample::run(true, &[sample::record(0, "x", ["a", "b"], [60, 40])]);
         let found = sweep(run.path()).unwrap();
         assert_eq!((found.n_matches, found.players.len()), (1, 0));
-        assert!(render_sweep(&found, Format::Text).contains("one budget"));
+        assert!(render_sweep(&found, Format::Text).contains("more than one budget"));
     }
 }

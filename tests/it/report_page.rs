@@ -95,7 +95,9 @@ fn a_browser_shows_the_page() {
     // Names may be anything in a journal that others wrote.
     rewrite(&run, |record| {
         let players = record.seats.iter_mut().filter_map(|seat| seat.player.as_mut());
-        players.filter(|player| *player == "random").for_each(|player| *player = HOSTILE.to_owned());
+        players
+            .filter(|player| *player == "random")
+            .for_each(|player| *player = HOSTILE.to_owned());
     });
     succeed(&gamemaster(folder.path(), &["report", "page", "--html"]));
     browser.call("Browser.setDownloadBehavior", json!({ "behavior": "deny" }));

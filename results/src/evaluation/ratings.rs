@@ -158,8 +158,9 @@ fn drawn(
     bootstrap: &Bootstrap,
     rate: impl Fn(&Sums<'_>) -> Option<Vec<f64>>,
 ) -> Option<RankDistribution> {
-    // Drawing from single blocks gives them all again, as if nothing were unsure.
-    if scores.groups.iter().any(|groups| groups.len() < 2) {
+    // Drawing from a single block gives it again: it is held at what it gave. With
+    // nothing but single blocks, nothing would seem unsure.
+    if scores.groups.iter().all(|groups| groups.len() < 2) {
         return None;
     }
     rank_distribution(&scores.groups, bootstrap, |drawn: &[(u64, &Group)]| {

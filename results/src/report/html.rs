@@ -39,7 +39,9 @@ impl Page<'_> {
 
     /// The job of a replayed match in which both sat.
     fn replay_of(&self, player: &str, opponent: &str) -> Option<u64> {
-        let sits = |replay: &&Replay, name: &str| replay.seats.iter().any(|s| s.player.as_deref() == Some(name));
+        let sits = |replay: &&Replay, name: &str| {
+            replay.seats.iter().any(|s| s.player.as_deref() == Some(name))
+        };
         let mut replays = self.replays.iter();
         replays.find(|replay| sits(replay, player) && sits(replay, opponent)).map(|r| r.job)
     }

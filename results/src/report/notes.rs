@@ -53,7 +53,11 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
     );
     note(
         scored().any(|row| row.reward.interval.is_none()),
-        "An interval needs two blocks of each game that goes into it.".into(),
+        "An interval needs two blocks of a game that goes into it.".into(),
+    );
+    note(
+        scored().any(|row| row.reward.interval.is_some() && row.reward.n_fixed > 0),
+        held_fixed(&standings.held_fixed),
     );
     let fewest = scored().filter(|row| row.reward.interval.is_some());
     let fewest = fewest.map(|row| row.reward.n_blocks / row.n_games).min();
@@ -83,6 +87,22 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
         ),
     );
     notes
+}
+
+/// Names that a sentence lists before it only counts them.
+const MOST_NAMES: usize = 5;
+
+/// What holds these games at what they gave, and why.
+pub(super) fn held_fixed(names: &[String]) -> String {
+    let mut listed = names[..names.len().min(MOST_NAMES)].join(", ");
+    if names.len() > MOST_NAMES {
+        listed += &format!(" and {} more", names.len() - MOST_NAMES);
+    }
+    format!(
+        "Held at what they gave, since some player has a single block of them: {listed}. Their \
+         chance is in no interval, rank probability or share of resamples, which are too narrow \
+         for it; play more blocks of them."
+    )
 }
 
 fn half_written(standings: &Standings) -> String {

@@ -49,6 +49,28 @@ fn difference(
     evidence: &Evidence,
     bootstrap: &Bootstrap,
 ) -> Option<Difference> {
+    let (sample, n_games) = sampled_difference(a, b, evidence, bootstrap)?;
+    Some(difference_of(&sample, n_games, bootstrap))
+}
+
+pub(super) fn difference_of(sample: &Sample, n_games: u64, bootstrap: &Bootstrap) -> Difference {
+    Difference {
+        mean: rounded(sample.mean),
+        interval: sample.interval(bootstrap),
+        n_fixed: sample.n_fixed,
+        n_games,
+        n_blocks: sample.n_blocks,
+    }
+}
+
+/// The mean of `a` less that of `b` with its resamples, and the number of games that
+/// both played.
+pub(super) fn sampled_difference(
+    a: &[Stratum],
+    b: &[Stratum],
+    evidence: &Evidence,
+    bootstrap: &Bootstrap,
+) -> Option<(Sample, u64)> {
     let mut rng = bootstrap.rng();
     let sampled: Vec<Sampled> = a
         .iter()
@@ -66,6 +88,7 @@ fn difference(
             let overall = Sample {
                 mean: less(&clusters.totals())?,
                 resamples: defined.then_some(differences),
+                n_fixed: u64::from(!defined),
                 n_matches: 0,
                 n_blocks: a.n_blocks + b.n_blocks - both(evidence, a, b),
             };
@@ -73,13 +96,8 @@ fn difference(
         })
         .collect();
     let strata: Vec<&Sampled> = sampled.iter().collect();
-    let sample = average_over_games(&strata)?;
-    Some(Difference {
-        mean: rounded(sample.mean),
-        interval: sample.interval(bootstrap),
-        n_games: strata.chunk_by(|a, b| a.game == b.game).count() as u64,
-        n_blocks: sample.n_blocks,
-    })
+    let n_games = strata.chunk_by(|a, b| a.game == b.game).count() as u64;
+    Some((average_over_games(&strata)?, n_games))
 }
 
 /// Blocks in which both played.

@@ -222,6 +222,33 @@ fn names_are_text() {
     }
 }
 
+/// A game with one block is held at what it gave, in every figure and with a word
+/// about it; nothing else is lost.
+#[test]
+fn one_game_with_one_block_takes_nothing_away() {
+    let of = |job: u64, game: &str| {
+        let (players, a) = (["a", "b"], [80, 55, 70, 90][job as usize / 2 % 4]);
+        match job % 2 {
+            0 => sample::record(job, game, players, [a, 100 - a]),
+            _ => sample::record(job, game, [players[1], players[0]], [100 - a, a]),
+        }
+    };
+    let mut records: Vec<MatchRecord> = (0..28).map(|job| of(job, "often")).collect();
+    let whole = page_of(&records, &[]);
+    records.extend((28..30).map(|job| of(job, "once")));
+    let page = page_of(&records, &[]);
+    check(&page);
+    let held = "Held at what they gave, since some player has a single block of them: once.";
+    assert!(page.contains(held) && !whole.contains("Held at what they gave"));
+    let standings = |page: &str| -> usize {
+        let section = page.split("<section id=\"standings\"").nth(1).unwrap();
+        section.split("</section>").next().unwrap().matches("whisker").count()
+    };
+    assert_eq!((standings(&page), standings(&whole)), (2, 2));
+    assert!(page.contains("How probable each rank is") && page.contains("excludes 0"));
+    assert!(page.contains("It holds 1 game or clock with a single block at what it gave."));
+}
+
 /// A player may be called as the role of chance: only its own matches are its.
 #[test]
 fn chance_is_no_player_of_a_replay() {

@@ -7,9 +7,8 @@ use super::super::figure::budget;
 use super::super::table::{Cell, Column, Table, interval, name, number};
 use super::super::{Page, words};
 use super::{Section, abreast, paragraph};
-use crate::evaluation::{Budget, SeatEffects};
+use crate::evaluation::{Budget, SeatEffects, Worth};
 use crate::standings::{Estimate, Standings};
-use crate::stats::effects::Effect;
 
 /// Most columns of a figure.
 const MOST: usize = 16;
@@ -136,17 +135,21 @@ fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
     );
     let mut html = paragraph(&how);
     html += &abreast(&[seat_forest(effects), interactions(page, effects)]);
-    let effect_cells = |effect: Option<Effect>| {
+    let effect_cells = |effect: Option<Worth>| {
         [
             Cell::points(effect.map(|effect| effect.points)),
-            Cell::interval(effect.map(|effect| effect.interval)),
-            Cell::decimal(effect.map(|effect| effect.standard_error), 2),
+            Cell::interval(effect.and_then(|effect| effect.interval)),
+            Cell::decimal(effect.and_then(|effect| effect.standard_error), 2),
         ]
     };
     let effect_columns = |meaning: &str| {
         [
             number("points", meaning),
-            interval("95 % interval", "By Student's t, clustered by block."),
+            interval(
+                "95 % interval",
+                "By Student's t, clustered by block, cut to what is possible; – for a game with a \
+                 single block.",
+            ),
             number("standard error", "Robust, clustered by block."),
         ]
     };
@@ -194,13 +197,14 @@ fn seat_forest(effects: &SeatEffects) -> String {
     let rows = effects.seats.iter().map(|seat| {
         let clock = if several { format!(", {}", budget(seat.budget)) } else { String::new() };
         let full = format!("{}, {}{clock}", seat.game, seat.role);
-        let Effect { points, interval, .. } = seat.effect;
-        let tip = format!("{full}: {} {}", words::points(points), words::interval(Some(interval)));
-        Interval { name: full, middle: points, bounds: Some(interval), tip }
+        let Worth { points, interval, .. } = seat.effect;
+        let tip = format!("{full}: {} {}", words::points(points), words::interval(interval));
+        Interval { name: full, middle: points, bounds: interval, tip }
     });
     Forest {
         title: "What a seat is worth",
-        description: "The reward of a player that adds nothing, with 95 % intervals. Seats of one \
+        description: "The reward of a player that adds nothing, with 95 % intervals cut to 0 and \
+                      100; none for a game with a single block. Seats of one \
                       game that are far apart make a game that is decided by who sits where.",
         unit: "points",
         reference: None,
@@ -231,7 +235,7 @@ fn interactions(page: &Page<'_>, effects: &SeatEffects) -> String {
                 names[player],
                 stratum(&effects.strata[at]),
                 words::points(effect.points),
-                words::interval(Some(effect.interval))
+                words::interval(effect.interval)
             ),
         })
     };

@@ -3,7 +3,7 @@
 use super::super::chart::{Forest, Interval};
 use super::super::table::{Cell, Column, Table, interval, name, number};
 use super::super::{Page, words};
-use super::{Section, abreast, paragraph};
+use super::{Section, abreast, held_fixed, paragraph};
 use crate::evaluation::{ALPHA_RANK, Rating};
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
@@ -115,8 +115,9 @@ fn firsts(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
     let of = |word: &str, first: Option<&Vec<f64>>| {
         let meaning = format!(
             "Share of {} resamples of whole blocks in which the player is the first by this \
-             rating; players that are level share.",
-            ratings.n_resamples
+             rating; players that are level share.{}",
+            ratings.n_resamples,
+            held_fixed(page)
         );
         first.map(|first| (number(word, &meaning), shares(first)))
     };

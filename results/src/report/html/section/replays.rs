@@ -23,7 +23,8 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         name("why", "Why this match of all was chosen."),
     ];
     let rows = page.replays.iter().map(|replay| {
-        let players: Vec<&str> = replay.seats.iter().filter_map(|seat| seat.player.as_deref()).collect();
+        let players: Vec<&str> =
+            replay.seats.iter().filter_map(|seat| seat.player.as_deref()).collect();
         let rewards = replay.seats.iter().filter(|seat| seat.player.is_some());
         let rewards: Vec<String> =
             rewards.map(|seat| seat.reward.map_or("–".into(), |r| r.to_string())).collect();

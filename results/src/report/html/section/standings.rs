@@ -4,7 +4,7 @@ use super::super::chart::{Forest, Heat, HeatCell, Hue, Interval};
 use super::super::figure::tick;
 use super::super::table::{Cell, Table, interval, name, number, percent};
 use super::super::{Page, words};
-use super::{Section, abreast, paragraph};
+use super::{Section, abreast, held_fixed, paragraph};
 
 /// Ranks abreast in the figure of probabilities.
 const MOST_RANKS: usize = 14;
@@ -80,11 +80,58 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     };
     let mut body = table.html();
     body += &abreast(&[forest(page), probabilities(page)]);
+    body += &pairs(page);
     if ranks.is_none() {
-        body +=
-            &paragraph("How probable each rank is cannot be said from a single block of a game.");
+        body += &paragraph(
+            "How probable each rank is cannot be said from a single block of each game.",
+        );
     }
     Some(Section { id: "standings", heading: "Standings", body })
+}
+
+/// Each player beside each that is behind it.
+fn pairs(page: &Page<'_>) -> String {
+    let evaluation = page.evaluation;
+    if evaluation.pairs.is_empty() {
+        return String::new();
+    }
+    let of = format!(
+        "{} resamples of whole blocks; blocks in which both sat are drawn together.{}",
+        evaluation.standings.n_resamples,
+        held_fixed(page)
+    );
+    let columns = vec![
+        name("player", "The one with the better place in the standings."),
+        name("opponent", "The other."),
+        number("ahead", "The player's mean less the opponent's, over the games both played."),
+        interval(
+            &format!("{:.0} % interval", evaluation.standings.level * 100.0),
+            &format!("Where that difference may be, of this pair alone: from {of}"),
+        ),
+        number(
+            "LOS",
+            &format!(
+                "Likelihood of superiority: the share in which the player's mean is the greater, \
+                 equal means by half, of {of}"
+            ),
+        ),
+        number("games", "Games that both played."),
+        number("blocks", "Blocks in which either played them."),
+    ];
+    let rows = evaluation.pairs.iter().map(|pair| {
+        let difference = &pair.difference;
+        vec![
+            Cell::text(&pair.player),
+            Cell::text(&pair.opponent),
+            Cell::points(Some(difference.mean)),
+            Cell::interval(difference.interval),
+            Cell::percent(pair.superiority),
+            Cell::count(difference.n_games),
+            Cell::count(difference.n_blocks),
+        ]
+    });
+    let caption = "Pair by pair".into();
+    Table { id: "pair-table".into(), caption, columns, rows: rows.collect() }.html()
 }
 
 fn forest(page: &Page<'_>) -> String {
@@ -103,10 +150,18 @@ fn forest(page: &Page<'_>) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let description = "Dots are mean rewards, lines their intervals. Where two lines overlap little \
-                       or not at all, the order of the two players is hardly chance.";
+    let standings = &page.evaluation.standings;
+    let description = format!(
+        "Dots are mean rewards over all games, lines their {:.0} % intervals from {} resamples of \
+         whole blocks. Where two lines overlap little or not at all, the order of the two players \
+         is hardly chance.{}",
+        standings.level * 100.0,
+        standings.n_resamples,
+        held_fixed(page)
+    );
     let title = "Mean reward";
-    Forest { title, description, unit: "points, 0 to 100", reference: None, rows }.html()
+    let unit = "points, 0 to 100";
+    Forest { title, description: &description, unit, reference: None, rows }.html()
 }
 
 fn probabilities(page: &Page<'_>) -> String {
@@ -126,8 +181,9 @@ fn probabilities(page: &Page<'_>) -> String {
     };
     let description = format!(
         "Percent of {} resamples of whole blocks in which a player has a rank; players that are \
-         level share. Empty cells never occurred.",
-        ranks.n_resamples
+         level share. Empty cells never occurred.{}",
+        ranks.n_resamples,
+        held_fixed(page)
     );
     Heat {
         title: "How probable each rank is",
