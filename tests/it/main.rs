@@ -42,6 +42,8 @@ mod replay;
 #[cfg(test)]
 mod report_page;
 #[cfg(test)]
+mod report_parts;
+#[cfg(test)]
 mod resume;
 #[cfg(test)]
 mod run;

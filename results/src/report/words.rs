@@ -14,6 +14,18 @@ pub(super) fn optional_points(value: Option<f64>) -> String {
     value.map_or_else(|| "-".into(), points)
 }
 
+/// A share of 1 as percent, without its sign and without claiming certainty.
+pub(super) fn share(share: f64) -> String {
+    match share * 100.0 {
+        p if p <= 0.0 => "0".into(),
+        p if p < 0.1 => "<0.1".into(),
+        p if p >= 100.0 => "100".into(),
+        p if p > 99.9 => ">99.9".into(),
+        p if (10.0..=90.0).contains(&p) => format!("{p:.0}"),
+        p => format!("{p:.1}"),
+    }
+}
+
 pub(super) fn interval(interval: Option<[f64; 2]>) -> String {
     match interval {
         Some([low, high]) => format!("[{}, {}]", points(low), points(high)),
