@@ -32,6 +32,8 @@ pub struct Decision {
     pub fault: Option<FaultKind>,
     /// What the player answered when it was not executed.
     pub submitted: Option<String>,
+    /// What else there is to say of the fault: limits and times, legal moves.
+    pub detail: Option<String>,
     /// From the last byte of the request to the last byte of the reply, or to
     /// the moment the wait ended.
     pub wall: Duration,
@@ -50,6 +52,8 @@ pub struct Decision {
 pub struct Readiness {
     /// The fault, if any.
     pub fault: Option<FaultKind>,
+    /// What else there is to say of it.
+    pub detail: Option<String>,
     /// From the last byte of the request to the last byte of the reply.
     pub wall: Duration,
     /// CPU time of the player's thread; built-in players only.

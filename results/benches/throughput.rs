@@ -98,6 +98,7 @@ fn record() -> MatchRecord {
         n_legal: 7,
         fault: None,
         submitted: None,
+        detail: None,
         wall_us,
         cpu_us: Some(wall_us),
         connect_us: None,
@@ -110,7 +111,7 @@ fn record() -> MatchRecord {
         player_hash: "0123456789abcdef0123456789abcdef".into(),
         odds: None,
         reward: None,
-        start: StartRecord { fault: None, wall_us: 1234, cpu_us: Some(1200) },
+        start: StartRecord { fault: None, detail: None, wall_us: 1234, cpu_us: Some(1200) },
     };
     MatchRecord {
         job: 0,

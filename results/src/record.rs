@@ -95,11 +95,12 @@ pub enum FaultKind {
     LateMove,
     /// A move that is not legal.
     IllegalMove,
-    /// An answer that is no term, or breaks a cap.
+    /// An answer that is no term (an error page, prose, markup), breaks a cap, or
+    /// never came although the player took the message.
     Unreadable,
     /// The player's process or thread ended, or it broke down.
     Crashed,
-    /// No connection, or it broke.
+    /// No connection, or the message was not taken.
     Unreachable,
 }
 
@@ -149,6 +150,9 @@ pub struct StartRecord {
     /// The fault, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<FaultKind>,
+    /// What else there is to say of the fault.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
     /// From the last byte of the request to the last byte of the reply, microseconds.
     pub wall_us: u64,
     /// CPU time of the player's thread, microseconds; built-in players only.
@@ -170,6 +174,9 @@ pub struct DecisionRecord {
     /// What the player answered, when it was not executed (cut to 200 characters).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submitted: Option<String>,
+    /// What else there is to say of the fault: limits and times, legal moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
     /// From the last byte of the request to the last byte of the reply, or to
     /// the moment the wait ended, microseconds.
     pub wall_us: u64,

@@ -155,6 +155,7 @@ impl Recorder {
                 reward: end.rewards.get(role).copied(),
                 start: starts.get(role).cloned().unwrap_or(StartRecord {
                     fault: None,
+                    detail: None,
                     wall_us: 0,
                     cpu_us: None,
                 }),
@@ -209,6 +210,7 @@ fn odds_record(job: &Job, odds: TimeOdds) -> Option<OddsRecord> {
 fn start_record(readiness: &Readiness) -> StartRecord {
     StartRecord {
         fault: readiness.fault,
+        detail: readiness.detail.clone(),
         wall_us: micros(readiness.wall),
         cpu_us: readiness.cpu.map(micros),
     }
@@ -223,6 +225,7 @@ fn decision_record(decision: &Decision) -> DecisionRecord {
             .submitted
             .as_ref()
             .map(|text| text.chars().take(MAX_SUBMITTED).collect()),
+        detail: decision.detail.clone(),
         wall_us: micros(decision.wall),
         cpu_us: decision.cpu.map(micros),
         connect_us: decision.connect.map(micros),
