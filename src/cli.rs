@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands;
+use crate::descriptors;
 use crate::diagnostics::Colours;
 use crate::exit_code;
 use crate::game_source::GameSourceError;
@@ -98,6 +99,7 @@ enum Command {
 /// Parses the command line and carries it out.
 #[must_use]
 pub fn main() -> ExitCode {
+    descriptors::raise_limit();
     let outcome = match Cli::parse().command {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Play(arguments) => commands::play::execute(&arguments),

@@ -14,6 +14,7 @@ pub mod cli;
 pub mod commands;
 pub mod consumers;
 pub mod course;
+pub mod descriptors;
 pub mod diagnostics;
 pub mod drawn_replay;
 pub mod event;

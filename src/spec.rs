@@ -23,7 +23,9 @@ use results::record::Budget;
 
 use crate::fingerprint::Fingerprint;
 use crate::game_source::{CaseMode, GameSource, Reading as RulesReading};
-use crate::manager::{Dialect, GoalConflict, MatchRules, PlayerConfig, Reading, Substitute};
+use crate::manager::{
+    Dialect, Enforcement, GoalConflict, MatchRules, PlayerConfig, Reading, Substitute,
+};
 use crate::schedule::{
     Pairings, Plan, PlannedGame, PlannedPairing, PlannedPlayer, Seating, TimeBudget,
 };
@@ -214,7 +216,7 @@ impl Spec {
     #[must_use]
     pub fn settings_hash(&self) -> String {
         let rules = &self.rules;
-        Fingerprint::of("settings")
+        let mut hash = Fingerprint::of("settings")
             .number(rules.step_limit.into())
             .text(substitute_name(rules.substitute))
             .text(goal_conflict_name(rules.goal_conflict))
@@ -223,8 +225,12 @@ impl Spec {
             .number(rules.max_header_bytes as u64)
             .number(self.guards.max_facts as u64)
             .number(self.guards.max_steps)
-            .number(self.guards.max_term_depth.into())
-            .hex(16)
+            .number(self.guards.max_term_depth.into());
+        // What was played before there was a choice keeps its hash.
+        if rules.enforcement == Enforcement::Exact {
+            hash = hash.text("exact clocks");
+        }
+        hash.hex(16)
     }
 
     /// Hash of all that determines the results: not of the name, of how many

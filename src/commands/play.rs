@@ -310,7 +310,11 @@ impl<'a, W: Write> View<'a, W> {
         {
             let name = &self.catalogue.roles(job)[role];
             match readiness.fault {
-                Some(fault) => writeln!(self.out, "  {name} is not ready: {}", fault.name())?,
+                Some(fault) => {
+                    let detail = readiness.detail.as_deref();
+                    let detail = detail.map_or(String::new(), |detail| format!(": {detail}"));
+                    writeln!(self.out, "  {name} is not ready: {}{detail}", fault.name())?;
+                }
                 None => writeln!(self.out, "  {name} is ready after {}", think(readiness.wall))?,
             }
         }
@@ -335,6 +339,9 @@ impl<'a, W: Write> View<'a, W> {
                 write!(self.out, "  {}", fault.name())?;
                 if let Some(submitted) = &decision.submitted {
                     write!(self.out, ": {submitted:?}")?;
+                }
+                if let Some(detail) = &decision.detail {
+                    write!(self.out, "; {detail}")?;
                 }
             }
             writeln!(self.out)?;

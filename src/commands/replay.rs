@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use games::Expression;
-use results::record::MatchRecord;
+use results::record::{DecisionRecord, MatchRecord};
 use serde::Serialize;
 
 use super::export::failure;
@@ -102,6 +102,10 @@ struct Line<'a> {
     moves: Option<Vec<&'a str>>,
     /// The faults that led here, in role order.
     faults: Option<Vec<Option<&'static str>>>,
+    /// What was answered instead of the moves, in role order.
+    submitted: Option<Vec<Option<&'a str>>>,
+    /// What else there is to say of the faults, in role order.
+    details: Option<Vec<Option<&'a str>>>,
 }
 
 impl Replay {
@@ -118,6 +122,9 @@ impl Replay {
             faults: decisions.map(|all| {
                 all.iter().map(|one| one.fault.map(results::record::FaultKind::name)).collect()
             }),
+            submitted: decisions
+                .map(|all| all.iter().map(|one| one.submitted.as_deref()).collect()),
+            details: decisions.map(|all| all.iter().map(|one| one.detail.as_deref()).collect()),
         }
     }
 
@@ -139,9 +146,7 @@ impl Replay {
             Some(before) => {
                 writeln!(out, "step {step}")?;
                 for (seat, decision) in self.record.seats.iter().zip(&self.record.steps[before]) {
-                    let fault =
-                        decision.fault.map_or(String::new(), |fault| format!("  {}", fault.name()));
-                    writeln!(out, "  {}: {}{fault}", seat.role, decision.executed)?;
+                    writeln!(out, "  {}: {}{}", seat.role, decision.executed, fault(decision))?;
                 }
             }
         }
@@ -219,6 +224,20 @@ impl Replay {
     }
 }
 
+/// The fault, what was answered, and what else there is to say; empty if all is well.
+fn fault(decision: &DecisionRecord) -> String {
+    let Some(fault) = decision.fault else { return String::new() };
+    let mut words = format!("  (replaces what the player did: {}", fault.name());
+    if let Some(submitted) = &decision.submitted {
+        words.push_str(&format!(", {submitted:?}"));
+    }
+    if let Some(detail) = &decision.detail {
+        words.push_str(&format!("; {detail}"));
+    }
+    words.push(')');
+    words
+}
+
 /// What can be typed.
 const KEYS: &str = "Enter or n: next step, p: previous, f: first, l: last, a number, q: leave";
 
@@ -234,7 +253,8 @@ mod tests {
         };
         let pass = serde_json::json!({"move": "pass", "n_legal": 1, "wall_us": 1});
         let late = serde_json::json!(
-            {"move": "go", "n_legal": 2, "wall_us": 1, "fault": "late_move"});
+            {"move": "go", "n_legal": 2, "wall_us": 1, "fault": "late_move",
+            "detail": "no whole answer within 2s"});
         let record = serde_json::json!({
             "job": 7, "job_id": "abcdef", "block": 3, "lap": 0, "rotation": 1, "attempt": 1,
             "game": "walk", "game_hash": "", "match_id": "match.abcdef", "seed": "",
@@ -295,7 +315,7 @@ mod tests {
                 (at 1) day
 
             0 of 2> step 1
-              left: go  late_move
+              left: go  (replaces what the player did: late_move; no whole answer within 2s)
               right: pass
                 +(at 2) -(at 1)
 

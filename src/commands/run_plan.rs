@@ -17,13 +17,14 @@ use serde::Serialize;
 use crate::cli::{Failure, Outcome};
 use crate::consumers::brief;
 use crate::course::{Course, CourseError};
+use crate::descriptors::{self, Outside};
 use crate::exit_code;
 use crate::game_source::GameSourceError;
-use crate::manager::PreparedGame;
+use crate::manager::{Enforcement, PlayerSource, PreparedGame};
 use crate::output::{json_line, to_stdout};
 use crate::run_folder::elsewhere;
-use crate::schedule::{Round, Schedule, ScheduleError, Skip};
-use crate::spec::{GameEntry, Spec, time_budget_words};
+use crate::schedule::{Clocks, Round, Schedule, ScheduleError, Skip};
+use crate::spec::{Contestant, GameEntry, Spec, time_budget_words};
 
 /// A spec, ready to be played.
 pub(super) struct Planned<J = PlannedJobs> {
@@ -86,6 +87,7 @@ pub(super) fn plan(spec: Spec) -> Result<Planned, Failure> {
         PlannedJobs::Schedule(Arc::new(schedule))
     };
     let concurrency = concurrency(&spec, &jobs, &mut warnings);
+    warnings.extend(fractions(&spec));
     let prepared = spec.games.iter().zip(games);
     let prepared = prepared.map(|(entry, game)| prepare(&spec, entry, game, &mut warnings));
     let games = prepared.collect::<Result<_, _>>()?;
@@ -216,7 +218,75 @@ fn concurrency(spec: &Spec, jobs: &PlannedJobs, warnings: &mut Vec<String>) -> u
              clocks are fair up to {fair}"
         ));
     }
+    let n_jobs = u32::try_from(jobs.n_jobs()).unwrap_or(u32::MAX).max(1);
+    let needed = descriptors::of_match(most_outside(spec, jobs));
+    let most = descriptors::matches(needed);
+    if asked.min(n_jobs) > most {
+        warnings.push(format!(
+            "{asked} matches at once need about {} file descriptors, and this machine allows {} \
+             (ulimit -n): {most} are played at once",
+            descriptors::RESERVED + needed * u64::from(asked.min(n_jobs)),
+            descriptors::limit()
+        ));
+        return most;
+    }
     asked
+}
+
+/// Most players of one match that are reached over HTTP, and those of them that
+/// are launched.
+fn most_outside(spec: &Spec, jobs: &PlannedJobs) -> Outside {
+    let mut most = Outside::default();
+    for round in jobs.rounds() {
+        let is = |wanted: fn(&PlayerSource) -> bool| {
+            let players = round.players.iter().map(|&player| &spec.players[player].config.source);
+            players.filter(|source| wanted(source)).count().min(round.n_seats)
+        };
+        let launched = is(|source| matches!(source, PlayerSource::Command { .. }));
+        let outside = is(|source| !matches!(source, PlayerSource::BuiltIn { .. }));
+        most.n_launched = most.n_launched.max(launched as u64);
+        most.n_players = most.n_players.max(outside as u64);
+    }
+    most
+}
+
+/// What is to be known about clocks that are no whole seconds, which is what
+/// players outside the program are told.
+fn fractions(spec: &Spec) -> Vec<String> {
+    let mut told = Vec::new();
+    let is_outside =
+        |player: &&Contestant| !matches!(player.config.source, PlayerSource::BuiltIn { .. });
+    for player in spec.players.iter().filter(is_outside) {
+        for time in &spec.time_budgets {
+            let Clocks { start, play, margin } = player.config.odds.apply(*time).clocks;
+            for (name, clock) in [("start", start), ("play", play)] {
+                if clock.subsec_nanos() == 0 && !clock.is_zero() {
+                    continue;
+                }
+                let sentence = fraction(name, clock, margin, spec.rules.enforcement);
+                if !told.contains(&sentence) {
+                    told.push(sentence);
+                }
+            }
+        }
+    }
+    told
+}
+
+fn fraction(name: &str, clock: Duration, margin: Duration, enforcement: Enforcement) -> String {
+    let seconds = Duration::from_secs(clock.as_secs().max(1));
+    let [exact, told, grace] = [clock, seconds, margin].map(humantime::format_duration);
+    let begun = format!(
+        "players outside the program are told whole seconds: a {name} clock of {exact} is told as \
+         {told}"
+    );
+    match enforcement {
+        Enforcement::Told if clock < seconds => format!(
+            "{begun}, and they are cut off after {told} and the margin of {grace}; \
+             clocks.enforce = \"exact\" cuts at {exact} and the margin"
+        ),
+        _ => format!("{begun}, and they are cut off after {exact} and the margin of {grace}"),
+    }
 }
 
 /// Prints what would be played.

@@ -13,6 +13,7 @@ use super::flow::{Match, Outcome, Tools};
 use super::remote::{Limits, Target};
 use super::seat_thread::SeatThread;
 use super::seats::{InstantSeat, RemoteSeat, Seat, ThreadSeat};
+use super::stalls::Watch;
 use super::{
     Address, LOCALHOST, LaunchError, Manager, MatchSetup, Net, PlayerConfig, PlayerSource,
     PreparedGame,
@@ -62,12 +63,17 @@ impl Worker {
             at: jiff::Timestamp::now().to_string(),
         });
         let mut begun = Instant::now();
-        let outcome = self.seat_all(setup).map(|()| {
+        let outcome = self.seat_all(setup).map(|watch| {
             // What launching took is neither a player's time nor ours.
             begun = Instant::now();
             let mut bench = self.take_bench(&setup.game);
             let tools = Tools {
-                net: self.net.as_ref().filter(|_| self.seats.iter().any(is_slow)).map(Net::parts),
+                runtime: self
+                    .net
+                    .as_ref()
+                    .filter(|_| self.seats.iter().any(is_slow))
+                    .map(|net| &net.runtime),
+                watch: &watch,
                 interrupted: &mut self.interrupted,
             };
             let outcome = Match::new(setup, &mut bench, &mut self.seats, tools).play(emit);
@@ -106,10 +112,14 @@ impl Worker {
     /// Makes a seat for each role. If one cannot be had, because a player is gone
     /// or this machine lacks something, there is no match: it would say nothing
     /// of the players.
-    fn seat_all(&mut self, setup: &MatchSetup) -> Result<(), Ending> {
+    fn seat_all(&mut self, setup: &MatchSetup) -> Result<Arc<Watch>, Ending> {
         if self.manager.is_interrupted() {
             return Err(Ending::interrupted());
         }
+        let watch = self
+            .manager
+            .watch()
+            .map_err(|error| breakdown(chained(format!("failed to {error}"), &error)))?;
         self.seats.clear();
         for config in &setup.seats {
             let seat = match config {
@@ -118,7 +128,7 @@ impl Worker {
             };
             self.seats.push(seat);
         }
-        Ok(())
+        Ok(watch)
     }
 
     fn seat(&mut self, setup: &MatchSetup, config: &Arc<PlayerConfig>) -> Result<Seat, Ending> {
@@ -181,8 +191,11 @@ impl Worker {
         match &mut self.net {
             Some(net) => Ok(net),
             none => {
-                Ok(none
-                    .insert(Net::new().map_err(|error| breakdown(format!("failed to {error}")))?))
+                let net = self
+                    .manager
+                    .net()
+                    .map_err(|error| breakdown(chained(format!("failed to {error}"), &error)))?;
+                Ok(none.insert(net))
             }
         }
     }
@@ -211,12 +224,6 @@ impl Worker {
     }
 }
 
-impl Net {
-    fn parts(&self) -> (&tokio::runtime::Runtime, &reqwest::Client) {
-        (&self.runtime, &self.client)
-    }
-}
-
 fn breakdown(reason: String) -> Ending {
     Ending::Aborted { reason }
 }
@@ -238,7 +245,11 @@ fn address(host: &str, port: u16) -> Address {
 }
 
 fn describe(id: &str, error: &LaunchError) -> String {
-    let mut message = format!("player {id}: {error}");
+    chained(format!("player {id}: {error}"), error)
+}
+
+/// A message and what it comes from.
+fn chained(mut message: String, error: &dyn std::error::Error) -> String {
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {
         message.push_str(&format!(": {error}"));

@@ -16,7 +16,7 @@ use super::player_text::{PlayerFields, contestant};
 use super::stages::{FormatWord, RaceValue, StageTable};
 use super::{Comparison, Contestant, GameEntry, RecordSettings, Spec, SpecError, Timings};
 use crate::game_source::{CaseMode, GameSource, Reading};
-use crate::manager::{GoalConflict, MatchRules, PlayerSource, Substitute};
+use crate::manager::{Enforcement, GoalConflict, MatchRules, PlayerSource, Substitute};
 use crate::schedule::{Clocks, Seating, TimeBudget};
 
 /// What the command line says instead of the spec.
@@ -121,6 +121,16 @@ struct ClocksTable {
     start: Option<Spanned<Value>>,
     play: Option<Spanned<Value>>,
     margin: Option<Spanned<Value>>,
+    #[serde(default)]
+    enforce: EnforceWord,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+enum EnforceWord {
+    #[default]
+    Told,
+    Exact,
 }
 
 #[derive(Deserialize, Default)]
@@ -277,6 +287,10 @@ pub fn read(
             goal_conflict: match file.faults.goal_conflict {
                 GoalConflictWord::Smallest => GoalConflict::Smallest,
                 GoalConflictWord::Error => GoalConflict::Error,
+            },
+            enforcement: match file.clocks.enforce {
+                EnforceWord::Told => Enforcement::Told,
+                EnforceWord::Exact => Enforcement::Exact,
             },
             scramble: file.scramble,
             max_reply_bytes: limits.reply_bytes.unwrap_or(default_rules.max_reply_bytes),

@@ -72,7 +72,7 @@ fn an_unknown_key() {
         "[clocks]\nplya = \"1s\"\n",
         2,
         expect![[r#"
-            error: spec.toml:2: unknown key `plya`, expected one of `start`, `play`, `margin`
+            error: spec.toml:2: unknown key `plya`, expected one of `start`, `play`, `margin`, `enforce`
         "#]],
     );
 }

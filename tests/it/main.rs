@@ -48,6 +48,8 @@ mod run;
 #[cfg(test)]
 mod serve;
 #[cfg(test)]
+mod stalls;
+#[cfg(test)]
 mod suite;
 mod sweep;
 #[cfg(test)]
