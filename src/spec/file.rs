@@ -286,6 +286,7 @@ pub fn read(
             max_term_depth: limits.max_term_depth.unwrap_or(default_guards.max_term_depth),
             max_facts: limits.max_facts.unwrap_or(default_guards.max_facts),
             max_steps: limits.max_steps.unwrap_or(default_guards.max_steps),
+            ..default_guards
         },
         jobs: overrides.jobs.or(jobs),
         record: RecordSettings {
