@@ -65,6 +65,8 @@ pub enum StopReason {
     Interrupted,
     /// Matches were broken off, and what comes next follows from them.
     Paused,
+    /// A player was not there in one match after the other.
+    PlayerGone,
 }
 
 /// The kinds of events. `job` is the number of the job in its schedule.
@@ -116,6 +118,16 @@ pub enum EventKind {
         /// How each role decided.
         decisions: Vec<Decision>,
     },
+    /// A match is broken off because a player is not there, or somebody else in its
+    /// place. `MatchFinished` follows.
+    PlayerMissing {
+        /// The job's number.
+        job: u64,
+        /// The player's role, as a position among the roles.
+        role: usize,
+        /// Why, as the ending has it.
+        reason: String,
+    },
     /// A match ended, in whatever way.
     MatchFinished {
         /// The job's number.
@@ -136,6 +148,13 @@ pub enum EventKind {
     Notice {
         /// In words.
         message: String,
+    },
+    /// A player was missing in one match after the other, and no more are begun.
+    PlayerGivenUp {
+        /// Its position among the players.
+        player: usize,
+        /// Why the last match was broken off.
+        reason: String,
     },
     /// The last event.
     TournamentFinished {

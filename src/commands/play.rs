@@ -287,6 +287,8 @@ impl<'a, W: Write> View<'a, W> {
             EventKind::Notice { message } => writeln!(self.out, "note: {message}")?,
             EventKind::TournamentStarted { .. }
             | EventKind::RoundStarted { .. }
+            | EventKind::PlayerMissing { .. }
+            | EventKind::PlayerGivenUp { .. }
             | EventKind::TournamentFinished { .. } => {}
         }
         self.out.flush()

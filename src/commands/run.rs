@@ -24,7 +24,7 @@ use crate::course::Walk;
 use crate::event::{Event, EventKind, StopReason};
 use crate::exit_code;
 use crate::interrupt::on_interrupt;
-use crate::manager::{Manager, ManagerSettings, PlayerStderr};
+use crate::manager::{Manager, ManagerSettings, PlayerConfig, PlayerStderr};
 use crate::output::{json_line, to_stdout};
 use crate::run_folder::{self, Jobs, RunFolder};
 use crate::runner::{self, Consumer, StagedTournament, StopFlag, Tournament};
@@ -343,6 +343,7 @@ fn play(
     let games = planned.games.clone();
     let players: Vec<_> =
         planned.spec.players.iter().map(|player| Arc::clone(&player.config)).collect();
+    let configs = players.clone();
     let rules = Arc::new(planned.spec.rules.clone());
     let concurrency = planned.concurrency;
     let catalogue = Arc::new(Catalogue::new(&games, &players, concurrency));
@@ -367,6 +368,7 @@ fn play(
         ),
         progress: Progress::new(catalogue, style),
         breakdowns: Breakdowns::default(),
+        players: &configs,
     };
     let reason = match &planned.jobs {
         PlannedJobs::Schedule(schedule) => {
@@ -391,6 +393,8 @@ fn play(
 struct Breakdowns {
     n: u64,
     first: String,
+    /// The player that was missing until the run stopped, and why.
+    gone: Option<(String, String)>,
 }
 
 /// The journal and the progress. Only losing the journal stops a run.
@@ -398,6 +402,7 @@ struct Consumers<'a> {
     journal: JournalConsumer<'a>,
     progress: Progress,
     breakdowns: Breakdowns,
+    players: &'a [Arc<PlayerConfig>],
 }
 
 impl Consumer for Consumers<'_> {
@@ -411,6 +416,9 @@ impl Consumer for Consumers<'_> {
                 reason.clone_into(&mut self.breakdowns.first);
             }
             self.breakdowns.n += 1;
+        }
+        if let EventKind::PlayerGivenUp { player, reason } = &event.kind {
+            self.breakdowns.gone = Some((self.players[*player].id.clone(), reason.clone()));
         }
         flow
     }
@@ -466,11 +474,17 @@ fn finish(
         return Ok(exit_code::INTERRUPTED);
     }
     match breakdowns {
+        Breakdowns { gone: Some((player, reason)), n, .. } => Err(anyhow!(
+            "stopped, because player {player} could not play in one match after the other, the last \
+             time because {reason}; {n} {} broken off; the same command plays what is missing",
+            if *n == 1 { "match was" } else { "matches were" }
+        )
+        .into()),
         Breakdowns { n: 0, .. } => outcome,
-        Breakdowns { n: 1, first } => {
+        Breakdowns { n: 1, first, .. } => {
             Err(anyhow!("1 match was broken off: {first}; the same command plays it again").into())
         }
-        Breakdowns { n, first } => Err(anyhow!(
+        Breakdowns { n, first, .. } => Err(anyhow!(
             "{n} matches were broken off, the first because {first}; the same command plays them again"
         )
         .into()),
@@ -490,6 +504,7 @@ fn stop_name(reason: StopReason) -> &'static str {
         StopReason::Completed => "completed",
         StopReason::Interrupted => "interrupted",
         StopReason::Paused => "paused",
+        StopReason::PlayerGone => "player_gone",
     }
 }
 

@@ -237,6 +237,7 @@ impl Consumer for Progress {
                 self.finish_match(*job, rewards, event.elapsed);
             }
             EventKind::Notice { message } => self.line(&format!("note: {message}")),
+            EventKind::PlayerMissing { .. } | EventKind::PlayerGivenUp { .. } => {}
             EventKind::TournamentFinished { .. } => self.bar.finish_and_clear(),
         }
         ControlFlow::Continue(())

@@ -137,6 +137,8 @@ impl Recorder {
             }
             EventKind::TournamentStarted { .. }
             | EventKind::RoundStarted { .. }
+            | EventKind::PlayerMissing { .. }
+            | EventKind::PlayerGivenUp { .. }
             | EventKind::Notice { .. }
             | EventKind::TournamentFinished { .. } => None,
         }

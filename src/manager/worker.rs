@@ -62,7 +62,7 @@ impl Worker {
             at: jiff::Timestamp::now().to_string(),
         });
         let mut begun = Instant::now();
-        let outcome = self.seat_all(setup).map(|()| {
+        let outcome = self.seat_all(setup, emit).map(|()| {
             // What launching took is neither a player's time nor ours.
             begun = Instant::now();
             let mut bench = self.take_bench(&setup.game);
@@ -106,17 +106,21 @@ impl Worker {
     /// Makes a seat for each role. If one cannot be had, because a player is gone
     /// or this machine lacks something, there is no match: it would say nothing
     /// of the players.
-    fn seat_all(&mut self, setup: &MatchSetup) -> Result<(), Ending> {
+    fn seat_all(
+        &mut self,
+        setup: &MatchSetup,
+        emit: &mut dyn FnMut(EventKind),
+    ) -> Result<(), Ending> {
         if self.manager.is_interrupted() {
             return Err(Ending::interrupted());
         }
         self.seats.clear();
-        for config in &setup.seats {
+        for (role, config) in setup.seats.iter().enumerate() {
             let seat = match config {
-                None => Seat::Nature,
-                Some(config) => self.seat(setup, config)?,
+                None => Ok(Seat::Nature),
+                Some(config) => self.seat(setup, config),
             };
-            self.seats.push(seat);
+            self.seats.push(seat.inspect_err(|ending| tell_missing(setup, role, ending, emit))?);
         }
         Ok(())
     }
@@ -214,6 +218,14 @@ impl Worker {
 impl Net {
     fn parts(&self) -> (&tokio::runtime::Runtime, &reqwest::Client) {
         (&self.runtime, &self.client)
+    }
+}
+
+/// Tells whom a match is broken off for, unless it is interrupted.
+fn tell_missing(setup: &MatchSetup, role: usize, ending: &Ending, emit: &mut dyn FnMut(EventKind)) {
+    if let Some(reason) = ending.breakdown() {
+        let (job, reason) = (setup.job.number, reason.to_owned());
+        emit(EventKind::PlayerMissing { job, role, reason });
     }
 }
 
