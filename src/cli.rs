@@ -90,6 +90,9 @@ enum Command {
     Players(commands::players::Arguments),
     /// Serve a built-in player to any Gamemaster over HTTP.
     Serve(commands::serve::Arguments),
+    /// Supervise a launched program; used by gamemaster itself.
+    #[command(hide = true)]
+    Supervise(commands::supervise::Arguments),
     /// Look at games: list, info, validate, state, trace, bench.
     #[command(subcommand)]
     Game(commands::game::Command),
@@ -110,6 +113,7 @@ pub fn main() -> ExitCode {
         Command::Sweep(arguments) => commands::sweep::execute(&arguments),
         Command::Players(arguments) => commands::players::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
+        Command::Supervise(arguments) => commands::supervise::execute(&arguments),
         Command::Game(command) => commands::game::execute(&command),
     };
     match outcome {

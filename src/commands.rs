@@ -14,4 +14,5 @@ mod run_course_plan;
 mod run_name;
 mod run_plan;
 pub mod serve;
+pub mod supervise;
 pub mod sweep;

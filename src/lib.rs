@@ -32,3 +32,4 @@ pub mod schedule;
 pub mod serve;
 mod spare_time;
 pub mod spec;
+pub mod supervisor;

@@ -15,6 +15,9 @@
 
 mod bench;
 mod flow;
+mod listeners;
+mod player_logs;
+pub(crate) mod process_tree;
 mod programs;
 mod remote;
 mod seat_thread;
@@ -24,6 +27,7 @@ mod time_odds;
 mod worker;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -37,14 +41,14 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 pub use crate::protocol::Reading;
-pub use programs::{LaunchError, PlayerStderr};
+pub use programs::{Impostor, LaunchError, PlayerStderr};
 pub use remote::AddressError;
 pub use time_odds::TimeOdds;
 pub use worker::Worker;
 
 use crate::protocol::Message;
 use crate::schedule::{Job, TimeBudget};
-use programs::{Program, Programs};
+use programs::{End, Program, Programs};
 use remote::{ExchangeError, Limits, Target, client, exchange};
 
 /// Where launched programs listen.
@@ -96,6 +100,12 @@ pub struct ManagerSettings {
     pub launch_limit: Duration,
     /// Time to connect to a player, apart from its clocks.
     pub connect_limit: Duration,
+    /// The executable that supervises launched programs (see
+    /// [`supervisor`](crate::supervisor)): `gamemaster` itself. All children of this
+    /// process that the manager did not start are then taken to be what launched
+    /// programs left behind, and killed. Without it, descendants that hide are not
+    /// found.
+    pub supervisor: Option<PathBuf>,
 }
 
 impl Default for ManagerSettings {
@@ -105,6 +115,7 @@ impl Default for ManagerSettings {
             stderr: PlayerStderr::default(),
             launch_limit: Duration::from_secs(10),
             connect_limit: Duration::from_secs(5),
+            supervisor: None,
         }
     }
 }
@@ -191,7 +202,7 @@ impl Manager {
     /// A manager without matches.
     #[must_use]
     pub fn new(settings: ManagerSettings) -> Arc<Self> {
-        let programs = Programs::new(settings.stderr.clone());
+        let programs = Programs::new(settings.stderr.clone(), settings.supervisor.clone());
         Arc::new(Self {
             settings,
             programs,
@@ -296,6 +307,7 @@ impl Manager {
         while let Some(mut program) = self.programs.take_idle(&player.hash) {
             if !program.suspect || net.answers_info(&program, self.info_limits(INFO_LIMIT)) {
                 program.suspect = false;
+                program.check_port()?;
                 return Ok(program);
             }
         }
@@ -303,11 +315,23 @@ impl Manager {
         let given_up = Instant::now() + limit;
         let mut program = self.programs.launch(&player.id, template)?;
         loop {
-            if net.answers_info(&program, self.info_limits(Duration::from_millis(200))) {
-                return Ok(program);
+            let answers = net.answers_info(&program, self.info_limits(Duration::from_millis(200)));
+            let end = program.ended();
+            if answers || end.is_some() || Instant::now() > given_up {
+                // Also where a program ends or is silent because it found its port taken.
+                program.check_port()?;
             }
-            if let Some(status) = program.ended() {
-                return Err(LaunchError::Ended { template: template.to_owned(), status });
+            match end {
+                Some(End::NotStarted(reason)) => {
+                    let program = template.split_whitespace().next().unwrap_or_default().to_owned();
+                    let source = std::io::Error::from_raw_os_error(reason);
+                    return Err(LaunchError::Spawn { program, source });
+                }
+                Some(End::Ended(status)) => {
+                    return Err(LaunchError::Ended { template: template.to_owned(), status });
+                }
+                None if answers => return Ok(program),
+                None => {}
             }
             if self.is_interrupted() {
                 return Err(LaunchError::Stopped);
@@ -441,7 +465,8 @@ pub enum PlayerSource {
     },
     /// A program that is launched and then spoken to over HTTP.
     Command {
-        /// Command line with `{port}` for the port to listen on.
+        /// Command line with `{port}` for the port to listen on, or `{socket}` for the
+        /// descriptor of a socket that listens already.
         template: String,
     },
 }

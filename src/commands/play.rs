@@ -24,6 +24,7 @@ use crate::output::{json_line, to_stdout};
 use crate::schedule::{Clocks, Job};
 use crate::spec::duration::{EXPECTED, read_clock};
 use crate::spec::{Contestant, read_player};
+use crate::supervisor::OWN_EXECUTABLE;
 
 /// Facts shown of each step's change.
 const MAX_FACTS: usize = 8;
@@ -109,7 +110,8 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     let setup = setup(arguments, game, &players, seats);
 
     let stderr = PlayerStderr::Show;
-    let manager = Manager::new(ManagerSettings { stderr, ..ManagerSettings::default() });
+    let supervisor = Some(OWN_EXECUTABLE.into());
+    let manager = Manager::new(ManagerSettings { stderr, supervisor, ..Default::default() });
     for player in &players {
         manager.preflight(&player.config).map_err(|error| Failure::preflight(failed_to(error)))?;
     }

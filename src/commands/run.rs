@@ -30,6 +30,7 @@ use crate::run_folder::{self, Jobs, RunFolder};
 use crate::runner::{self, Consumer, StagedTournament, StopFlag, Tournament};
 use crate::schedule::Schedule;
 use crate::spec::{self, FormatWord, Overrides, Spec, SpecError};
+use crate::supervisor::OWN_EXECUTABLE;
 
 /// What `gamemaster run` plays when nothing is said.
 const DEFAULT_SPEC: &str = include_str!("../default_spec.toml");
@@ -274,6 +275,7 @@ fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {
 pub(super) fn manager(folder: &Path) -> Arc<Manager> {
     Manager::new(ManagerSettings {
         stderr: PlayerStderr::Log(folder.join("logs")),
+        supervisor: Some(OWN_EXECUTABLE.into()),
         ..ManagerSettings::default()
     })
 }

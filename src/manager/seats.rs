@@ -11,7 +11,7 @@ use reqwest::Client;
 use results::record::FaultKind;
 use tokio::time::{sleep, timeout, timeout_at};
 
-use super::programs::Program;
+use super::programs::{Impostor, Program};
 use super::remote::{self, Exchange, ExchangeError, Target, exchange};
 use super::seat_thread::{Answer, Pending, Question, SeatThread, discard};
 use super::{Dialect, PlayerConfig, Reading};
@@ -306,6 +306,15 @@ impl RemoteSeat {
         self.is_gone
     }
 
+    /// Who was found to answer in place of its program.
+    pub(crate) fn impostor(&mut self) -> Option<Impostor> {
+        let program = self.program.as_mut()?;
+        if program.ended().is_none() {
+            let _ = program.check_port();
+        }
+        program.impostor().cloned()
+    }
+
     /// Whose seat it was, and the program, for the next match.
     pub(crate) fn into_program(self: Box<Self>) -> (Arc<PlayerConfig>, Option<Program>) {
         let Self { program, config, .. } = *self;
@@ -325,9 +334,15 @@ impl RemoteSeat {
         if ended {
             return Reply::fault(FaultKind::Crashed);
         }
+        if let Some(program) = &mut self.program {
+            program.watch_port();
+        }
         let limits = remote::Limits { reply: clock.remote_wait, ..self.limits };
         let Exchange { reply, wall, connect } =
             exchange(client, &self.target, message, limits).await;
+        if let Some(program) = &mut self.program {
+            program.watch_port();
+        }
         let (fault, text) = match reply {
             Ok(text) => (None, Some(text)),
             Err(ExchangeError::Late) => (Some(FaultKind::LateMove), None),

@@ -70,8 +70,11 @@ impl Worker {
                 net: self.net.as_ref().filter(|_| self.seats.iter().any(is_slow)).map(Net::parts),
                 interrupted: &mut self.interrupted,
             };
-            let outcome = Match::new(setup, &mut bench, &mut self.seats, tools).play(emit);
+            let mut outcome = Match::new(setup, &mut bench, &mut self.seats, tools).play(emit);
             self.benches.push(bench);
+            if let Some(ending) = self.impostor(setup, emit) {
+                outcome = Outcome { ending, score: Score::default(), ..outcome };
+            }
             outcome
         });
         let duration = begun.elapsed();
@@ -123,6 +126,20 @@ impl Worker {
             self.seats.push(seat.inspect_err(|ending| tell_missing(setup, role, ending, emit))?);
         }
         Ok(())
+    }
+
+    /// How the match ends if somebody answered in place of a launched program: it
+    /// says nothing of the players.
+    fn impostor(&mut self, setup: &MatchSetup, emit: &mut dyn FnMut(EventKind)) -> Option<Ending> {
+        let (role, impostor) =
+            self.seats.iter_mut().enumerate().find_map(|(role, seat)| match seat {
+                Seat::Remote(seat) => Some((role, seat.impostor()?)),
+                _ => None,
+            })?;
+        let id = setup.seats[role].as_ref().map_or("", |config| &config.id);
+        let ending = breakdown(format!("player {id}: {impostor}"));
+        tell_missing(setup, role, &ending, emit);
+        Some(ending)
     }
 
     fn seat(&mut self, setup: &MatchSetup, config: &Arc<PlayerConfig>) -> Result<Seat, Ending> {
@@ -201,6 +218,8 @@ impl Worker {
                     let is_gone = seat.is_gone();
                     let (config, program) = seat.into_program();
                     match (&config.source, program) {
+                        // It ends, and the next one gets another port.
+                        (_, Some(program)) if program.impostor().is_some() => drop(program),
                         (_, Some(program)) => {
                             self.manager.programs.put_back(&config.hash, program);
                         }

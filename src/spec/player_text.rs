@@ -123,7 +123,7 @@ pub(super) fn contestant(fields: &PlayerFields) -> Result<Contestant, Wrong> {
         (Some(kind), None, None) => built_in(kind, fields),
         (None, Some(url), None) => outside(url, remote(url)?, fields),
         (None, None, Some(template)) => {
-            if !template.contains("{port}") {
+            if !template.contains("{port}") && !template.contains("{socket}") {
                 let message = "the command lacks {port}: the program must be told where to listen";
                 return Err(Wrong::at("command", message));
             }

@@ -24,6 +24,8 @@ mod game_commands;
 #[cfg(test)]
 mod interrupts;
 #[cfg(test)]
+mod launched;
+#[cfg(test)]
 mod matches;
 #[cfg(test)]
 mod parts;
