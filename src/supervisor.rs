@@ -192,11 +192,11 @@ fn enter(supervised: &Supervised, parent: Pid) -> u8 {
     };
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
-    if supervised.socket {
-        if let Err(error) = hand_over(&mut command) {
-            let _ = writeln!(words, "failed {}", error.raw_os_error());
-            return NOT_STARTED;
-        }
+    if supervised.socket
+        && let Err(error) = hand_over(&mut command)
+    {
+        let _ = writeln!(words, "failed {}", error.raw_os_error());
+        return NOT_STARTED;
     }
     let error = command.exec();
     let _ = writeln!(words, "failed {}", error.raw_os_error().unwrap_or_default());

@@ -477,8 +477,9 @@ fn finish(
     }
     match breakdowns {
         Breakdowns { gone: Some((player, reason)), n, .. } => Err(anyhow!(
-            "stopped, because player {player} could not play in one match after the other, the last \
-             time because {reason}; {n} {} broken off; the same command plays what is missing",
+            "stopped, because player {player} could not play in one match after the other: {}; {n} \
+             {} broken off, and the same command plays what is missing",
+            reason.strip_prefix(&format!("player {player}: ")).unwrap_or(reason),
             if *n == 1 { "match was" } else { "matches were" }
         )
         .into()),

@@ -50,11 +50,11 @@ fn read_table(table: impl io::Read, port: u16, found: &mut BTreeSet<Listener>) -
             return Ok(());
         };
         let Some((address, at)) = local.split_once(':') else { continue };
-        if u16::from_str_radix(at, 16) == Ok(port) && read_address(address).is_some_and(takes_local)
+        if u16::from_str_radix(at, 16) == Ok(port)
+            && read_address(address).is_some_and(takes_local)
+            && let (Ok(inode), Ok(user)) = (inode.parse(), user.parse())
         {
-            if let (Ok(inode), Ok(user)) = (inode.parse(), user.parse()) {
-                found.insert(Listener { inode, user });
-            }
+            found.insert(Listener { inode, user });
         }
     }
     Ok(())

@@ -64,8 +64,7 @@ mod tests {
 
     #[test]
     fn a_match_gets_its_share_and_never_more_than_elsewhere() {
-        let [least, usual, most] =
-            [0, DEFAULT_MEMORY_BYTES, u64::MAX].map(|bytes| Memory::new(bytes));
+        let [least, usual, most] = [0, DEFAULT_MEMORY_BYTES, u64::MAX].map(Memory::new);
         assert!(least.grounding().max_bytes * 2 * MAX_MATCHES as u64 <= MIN_MEMORY_BYTES);
         assert!(least.grounding().max_bytes < usual.grounding().max_bytes);
         assert!(least.guards().max_facts < usual.guards().max_facts);

@@ -37,8 +37,8 @@ const ANSWER_BYTES: usize = 72;
 /// # Errors
 /// If the kernel does not answer such questions.
 pub(super) fn on_port(port: u16) -> io::Result<BTreeSet<Listener>> {
-    let kind = (Domain::from(AF_NETLINK), Type::DGRAM, Protocol::from(NETLINK_SOCK_DIAG));
-    let mut socket = Socket::new(kind.0, kind.1, Some(kind.2))?;
+    let (domain, protocol) = (Domain::from(AF_NETLINK), Protocol::from(NETLINK_SOCK_DIAG));
+    let mut socket = Socket::new(domain, Type::DGRAM, Some(protocol))?;
     let mut found = BTreeSet::new();
     ask(&mut socket, AF_INET, port, &mut found)?;
     // An error where IPv6 is switched off.
