@@ -48,7 +48,9 @@ impl Absences {
     pub(super) fn were_there(&self, players: impl Iterator<Item = usize>) {
         let mut missed = self.missed();
         if !missed.is_empty() {
-            players.for_each(|player| drop(missed.remove(&player)));
+            for player in players {
+                missed.remove(&player);
+            }
         }
     }
 
