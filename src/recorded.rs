@@ -12,7 +12,7 @@ use results::journal::JournalError;
 use results::matches::each_match;
 use results::record::MatchRecord;
 
-use crate::game_source::{GameSourceError, edit_distance};
+use crate::game_source::GameSourceError;
 use crate::spec::{self, Overrides, Spec, SpecError};
 
 /// A run's folder, read.
@@ -145,7 +145,7 @@ impl RecordedRun {
             if name.len() >= MIN_BEGINNING && ids.iter().any(|id| id.starts_with(name)) {
                 begun.push(record);
             } else {
-                let by_id = |id: &&str| edit_distance(name, &id[..id.len().min(name.len())]);
+                let by_id = |id: &&str| strsim::osa_distance(name, &id[..id.len().min(name.len())]);
                 let by_number = number.map(|number| number.abs_diff(record.job));
                 let by_id = ids.iter().map(by_id).min().unwrap_or(usize::MAX);
                 near.push((by_number.unwrap_or(by_id as u64), shown(&record)));

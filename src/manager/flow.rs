@@ -335,7 +335,7 @@ impl<'a> Match<'a> {
     /// Makes the joint move in the bench, and notes what each role perceives.
     fn make_step(&mut self) -> Result<(), ReasoningError> {
         let bench = &mut *self.bench;
-        if bench.hidden_information {
+        if bench.percepts {
             for (role, slot) in self.percepts.iter_mut().enumerate() {
                 if !matches!(self.seats[role], Seat::Nature) {
                     let percepts =
@@ -421,7 +421,7 @@ impl<'a> Match<'a> {
                 _ => Vec::new(),
             };
             let own_move = joint.get(role).cloned();
-            all[role] = Some(match (self.bench.hidden_information, seat.dialect()) {
+            all[role] = Some(match (self.bench.percepts, seat.dialect()) {
                 (true, Dialect::Official) => News::Percepts { turn: self.step, own_move, percepts },
                 _ if self.step == 0 => News::Nothing,
                 (true, Dialect::OldDresden) => News::List(percepts),

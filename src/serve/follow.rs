@@ -229,15 +229,44 @@ impl Course {
         let hidden = matches!(self.knowledge, Knowledge::Hidden(_));
         let (own_move, percepts) = match news {
             News::Percepts { turn: 0, .. } => return None,
+            News::Percepts { own_move, percepts, .. } if !hidden => {
+                let moves = self.moves_perceived(own_move, &percepts)?;
+                return self.learn_moves(&moves, stop);
+            }
             News::Percepts { own_move, percepts, .. } => (own_move, percepts),
             // The old dialect does not tell what was executed.
             News::List(percepts) if hidden => (None, percepts),
             News::Nothing if hidden && self.answered.is_some() => (None, Vec::new()),
-            News::Nothing => return None,
-            News::List(moves) => return self.learn_moves(&moves, stop),
+            News::Nothing => {
+                // Before the first answer there is no move to be told.
+                self.answered?;
+                let moves = self.moves_perceived(None, &[])?;
+                return self.learn_moves(&moves, stop);
+            }
+            News::List(told) => {
+                // Percepts in the old dialect look like moves.
+                let moves = self.moves_perceived(None, &told).unwrap_or(told);
+                return self.learn_moves(&moves, stop);
+            }
         };
         let own_move = own_move.and_then(|own_move| self.machine.find_move(&own_move));
         self.learn_percepts(own_move, percepts, stop)
+    }
+
+    /// The joint move that percepts tell, in games that tell all of it by percepts.
+    fn moves_perceived(
+        &self,
+        own_move: Option<Expression>,
+        percepts: &[Expression],
+    ) -> Option<Vec<Expression>> {
+        let answered = || self.answered.map(|answered| self.machine.move_expression(answered));
+        let game = self.machine.game();
+        // What the rules let the role see of its own move is what was executed.
+        let seen = game.moves_perceived(self.role, None, percepts);
+        seen.or_else(|| {
+            let own_move = own_move.or_else(answered)?;
+            game.moves_perceived(self.role, Some(&own_move), percepts)
+        })
     }
 
     fn learn_moves(&mut self, moves: &[Expression], stop: &Stop) -> Option<Observation> {

@@ -68,7 +68,7 @@ pub(super) fn execute(arguments: &Arguments) -> Outcome {
     let moves = expressions(arguments.moves.as_deref().unwrap_or_default(), "--moves")?;
     let (state, last) = follow(machine, start, &moves)?;
     let percepts = match &last {
-        Some((before, joint_move)) if game.kind().hidden_information => {
+        Some((before, joint_move)) if game.kind().percepts => {
             Some(percepts(machine, before, joint_move).map_err(reasoning)?)
         }
         _ => None,
