@@ -39,7 +39,9 @@ Examples:
 A player is KIND (gamemaster players lists them), KIND:option=value,option=value,
 http://HOST:PORT of a player that runs already, or 'cmd:COMMAND' with {port} in it, which is
 launched; each may be preceded by NAME=. Players sit in the order of the roles; the role
-`random` needs none.";
+`random` needs none.
+
+Exits with 3 if the match ends as game_error, by a defect of the rules.";
 
 /// Arguments of `gamemaster play`.
 #[derive(Debug, Args)]
@@ -149,6 +151,7 @@ fn code(record: &MatchRecord) -> u8 {
     match record.ending {
         Ending::Aborted { .. } if record.ending.breakdown().is_some() => exit_code::INTERNAL,
         Ending::Aborted { .. } => exit_code::INTERRUPTED,
+        Ending::GameError { .. } => exit_code::PREFLIGHT,
         _ => exit_code::OK,
     }
 }

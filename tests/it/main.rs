@@ -26,6 +26,8 @@ mod interrupts;
 #[cfg(test)]
 mod matches;
 #[cfg(test)]
+mod odd_rules;
+#[cfg(test)]
 mod parts;
 #[cfg(test)]
 mod play;
