@@ -10,6 +10,7 @@
 
 pub mod bootstrap;
 pub mod comparison;
+pub mod counted;
 pub mod evaluation;
 mod evidence;
 pub mod files;

@@ -1,11 +1,13 @@
 //! Stepping through a match that was played.
 
+use std::collections::HashSet;
 use std::io::{BufRead, IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
 use games::Expression;
+use results::counted::counted;
 use results::record::MatchRecord;
 use serde::Serialize;
 
@@ -60,7 +62,10 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     let positions = positions(machine, &record).map_err(failure)?;
     let n_steps = record.steps.len();
     if let Some(step) = arguments.step.filter(|&step| step > n_steps) {
-        return Err(Failure::usage(anyhow::anyhow!("the match has {n_steps} steps, not {step}")));
+        return Err(Failure::usage(anyhow::anyhow!(
+            "the match has {}, not {step}",
+            counted(n_steps, "step", "steps")
+        )));
     }
     let replay = Replay { board: board::find(&game, &positions), record, positions };
     to_stdout(|stdout| {
@@ -123,7 +128,8 @@ impl Replay {
 
     fn head(&self, out: &mut impl Write) -> std::io::Result<()> {
         let MatchRecord { game, job, match_id, .. } = &self.record;
-        writeln!(out, "{game}, job {job} ({match_id}), {} steps", self.n_steps())?;
+        let n_steps = counted(self.n_steps(), "step", "steps");
+        writeln!(out, "{game}, job {job} ({match_id}), {n_steps}")?;
         for seat in &self.record.seats {
             writeln!(out, "  {}: {}", seat.role, seat.player)?;
         }
@@ -152,8 +158,7 @@ impl Replay {
             }
         }
         let listed = |facts: &[Expression]| -> Vec<String> {
-            let is_listed =
-                |fact: &&Expression| self.board.as_ref().is_none_or(|b| b.place(fact).is_none());
+            let is_listed = |fact: &&Expression| self.board.as_ref().is_none_or(|b| !b.shows(fact));
             facts.iter().filter(is_listed).map(ToString::to_string).collect()
         };
         let now = listed(facts);
@@ -161,8 +166,10 @@ impl Replay {
         let words: Vec<String> = match before {
             None => now,
             Some(before) => {
-                let new = now.iter().filter(|fact| !before.contains(fact));
-                let gone = before.iter().filter(|fact| !now.contains(fact));
+                let [is_old, is_new] =
+                    [&before, &now].map(|facts| facts.iter().collect::<HashSet<_>>());
+                let new = now.iter().filter(|fact| !is_old.contains(fact));
+                let gone = before.iter().filter(|fact| !is_new.contains(fact));
                 new.map(|fact| format!("+{fact}")).chain(gone.map(|f| format!("-{f}"))).collect()
             }
         };

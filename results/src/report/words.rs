@@ -1,8 +1,6 @@
 //! How numbers are written in reports for people.
 
-pub(super) fn count(n: u64, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
-}
+pub(super) use crate::counted::counted as count;
 
 /// Points, with one decimal.
 pub(super) fn points(value: f64) -> String {

@@ -32,7 +32,11 @@ fn replay(name: &str) -> Replay {
         board: Some(ReplayBoard {
             columns: vec![name.into()],
             rows: vec!["1".into()],
-            pieces: vec![(String::new(), String::new()), (name.into(), name.into())],
+            pieces: vec![
+                ReplayPiece::default(),
+                ReplayPiece { mark: name.into(), name: name.into(), ..ReplayPiece::default() },
+            ],
+            shift: 0,
         }),
         facts: vec![name.into()],
         steps: vec![
