@@ -11,6 +11,7 @@ pub mod replay;
 pub mod report;
 pub mod run;
 mod run_course_plan;
+mod run_estimate;
 mod run_name;
 mod run_plan;
 pub mod serve;

@@ -54,6 +54,8 @@ pub struct Readiness {
     pub wall: Duration,
     /// CPU time of the player's thread; built-in players only.
     pub cpu: Option<Duration>,
+    /// States entered meanwhile, if there were any and the player counts them.
+    pub nodes: Option<u64>,
 }
 
 /// Why a tournament stopped.

@@ -110,7 +110,7 @@ fn record() -> MatchRecord {
         player_hash: "0123456789abcdef0123456789abcdef".into(),
         odds: None,
         reward: None,
-        start: StartRecord { fault: None, wall_us: 1234, cpu_us: Some(1200) },
+        start: StartRecord { fault: None, wall_us: 1234, cpu_us: Some(1200), nodes: None },
     };
     MatchRecord {
         job: 0,

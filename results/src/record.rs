@@ -154,6 +154,9 @@ pub struct StartRecord {
     /// CPU time of the player's thread, microseconds; built-in players only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_us: Option<u64>,
+    /// States entered before the first move, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u64>,
 }
 
 /// One decision of one role.

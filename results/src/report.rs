@@ -29,7 +29,7 @@ use crate::files::{self, FillError, WriteError, write_whole};
 use crate::journal::JournalError;
 use crate::regress::{ReadError, Regression};
 use crate::standings::{Standings, StandingsError, standings};
-pub use html::{Replay, ReplayBoard, ReplaySeat, ReplayStep, html};
+pub use html::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStep, html};
 pub use junit::junit;
 pub use regression::{render_regression, verdict_of_regression};
 pub use sweep::render_sweep;

@@ -27,7 +27,7 @@ pub(crate) fn header(timings: bool) -> Header {
 }
 
 fn seat(role: &str, player: &str, reward: Option<u8>) -> SeatRecord {
-    let start = StartRecord { fault: None, wall_us: 1500, cpu_us: Some(1200) };
+    let start = StartRecord { fault: None, wall_us: 1500, cpu_us: Some(1200), nodes: None };
     SeatRecord {
         role: role.into(),
         player: player.into(),
@@ -155,7 +155,7 @@ pub(crate) fn record_with_chance(job: u64, player: &str, reward: u8) -> MatchRec
     let mut record = record(job, "dice", ["random", player], [0, reward]);
     record.seats[0] = SeatRecord {
         player_hash: String::new(),
-        start: StartRecord { fault: None, wall_us: 0, cpu_us: None },
+        start: StartRecord { fault: None, wall_us: 0, cpu_us: None, nodes: None },
         ..seat("random", "random", None)
     };
     record

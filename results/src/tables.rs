@@ -216,7 +216,8 @@ fn write_play(table: &mut Table, record: &MatchRecord, role: usize, seat: &SeatR
         table.number(at_start + in_play)?;
     }
     table.number(decisions().filter(|decision| decision.fault.is_some()).count())?;
-    table.optional(sum(decisions().map(|decision| decision.nodes)))?;
+    let nodes = decisions().map(|decision| decision.nodes);
+    table.optional(sum(nodes.chain([seat.start.nodes])))?;
 
     let timings = table.timings;
     table.number_if(timings, record.attempt)?;

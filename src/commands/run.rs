@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use clap::{Args, ValueEnum as _};
+use results::counted::counted;
 use results::formats::Format;
 use results::journal::Torn;
 use results::partition::Partition;
@@ -158,19 +159,22 @@ pub(super) fn carry_out(arguments: &Arguments) -> Result<(u8, Option<PathBuf>), 
         .out
         .clone()
         .unwrap_or_else(|| run_folder::default_folder(&planned.spec, arguments.partition));
-    if arguments.dry_run {
-        let told = run_plan::tell(&planned, &folder, arguments.partition, arguments.json)?;
-        return Ok((told, None));
-    }
     let jobs = match &planned.jobs {
         PlannedJobs::Schedule(schedule) => Jobs::Schedule(schedule),
         PlannedJobs::Course(course) => Jobs::Course(course),
     };
+    let not_opened = |error| Failure { code: folder_code(&error), error: not_opened(error) };
+    if arguments.dry_run {
+        let played = run_folder::played(&folder, &planned.spec, jobs, arguments.extend);
+        let played = played.map_err(not_opened)?;
+        let told = run_plan::tell(&planned, &folder, &played, arguments.partition, arguments.json)?;
+        return Ok((told, None));
+    }
     let mut notes = sentences(&planned.warnings);
     notes.extend(gauntlet_note(&planned));
     let (extend, partition) = (arguments.extend, arguments.partition);
     let folder = run_folder::open(&folder, &planned.spec, jobs, &notes, extend, partition)
-        .map_err(|error| Failure { code: folder_code(&error), error: not_opened(error) })?;
+        .map_err(not_opened)?;
     let manager = manager(&folder.path);
     // Launched players end with us, whichever way we leave.
     let _players_end = Shutdown(&manager);
@@ -309,6 +313,7 @@ fn announce(planned: &Planned, folder: &RunFolder) -> std::io::Result<()> {
         writeln!(stderr, "warning: {warning}")?;
     }
     let n_jobs = planned.jobs.n_jobs() - folder.elsewhere.len() as u64;
+    let matches = counted(n_jobs, "match", "matches");
     let n_done = folder.done.len();
     let most = match planned.jobs {
         PlannedJobs::Schedule(_) => "",
@@ -318,17 +323,20 @@ fn announce(planned: &Planned, folder: &RunFolder) -> std::io::Result<()> {
     let Torn { bytes, lines } = folder.torn;
     match lines {
         0 => {}
-        1 => writeln!(stderr, "note: a half-written line of {bytes} bytes was cut off")?,
+        1 => {
+            let bytes = counted(bytes, "byte", "bytes");
+            writeln!(stderr, "note: a half-written line of {bytes} was cut off")?;
+        }
         _ => writeln!(
             stderr,
             "note: {lines} broken lines at the end of the journal, {bytes} bytes, were cut off"
         )?,
     }
     if n_done > 0 {
-        writeln!(stderr, "Resuming {path}: {n_done} of {most}{n_jobs} matches are played")
+        writeln!(stderr, "Resuming {path}: {n_done} of {most}{matches} are played")
     } else {
         let at_once = planned.concurrency;
-        writeln!(stderr, "Playing {most}{n_jobs} matches, {at_once} at once, into {path}")
+        writeln!(stderr, "Playing {most}{matches}, {at_once} at once, into {path}")
     }
 }
 

@@ -157,6 +157,7 @@ impl Recorder {
                     fault: None,
                     wall_us: 0,
                     cpu_us: None,
+                    nodes: None,
                 }),
             }
         });
@@ -211,6 +212,7 @@ fn start_record(readiness: &Readiness) -> StartRecord {
         fault: readiness.fault,
         wall_us: micros(readiness.wall),
         cpu_us: readiness.cpu.map(micros),
+        nodes: readiness.nodes,
     }
 }
 

@@ -230,8 +230,12 @@ impl<'a> Match<'a> {
             }
         }
         wait_all(tools, asked, &mut replies, &mut self.waited)?;
-        let readiness =
-            |reply: &Reply| Readiness { fault: reply.fault, wall: reply.wall, cpu: reply.cpu };
+        let readiness = |reply: &Reply| Readiness {
+            fault: reply.fault,
+            wall: reply.wall,
+            cpu: reply.cpu,
+            nodes: reply.nodes.filter(|&nodes| nodes > 0),
+        };
         let roles = replies.iter().map(readiness).collect();
         emit(EventKind::PlayersReady { job: setup.job.number, roles });
         tell_notices(&mut replies, emit);
