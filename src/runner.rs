@@ -13,6 +13,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use results::counted::counted;
 use results::formats::outcomes::Outcomes;
 
 use crate::course::{Course, Round, Walk};
@@ -214,7 +215,10 @@ fn play(
                 .spawn_scoped(scope, move || work(setting, next, stop, worker, batches));
             if let Err(error) = spawned {
                 // Fewer workers play the same; none play nothing.
-                let message = format!("only {index} of {n_workers} matches at once: {error}");
+                let message = format!(
+                    "only {} at once, not {n_workers}: {error}",
+                    counted(index, "match", "matches")
+                );
                 dispatcher.tell(EventKind::Notice { message });
                 break;
             }

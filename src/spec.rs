@@ -18,6 +18,7 @@ mod stages;
 use std::sync::Arc;
 
 use games::{Game, Guards};
+use results::counted::counted;
 use results::formats::{Format, Formats, Stage};
 use results::record::Budget;
 
@@ -276,8 +277,7 @@ pub fn time_budget_words(time: &TimeBudget) -> String {
             humantime::format_duration(time.clocks.start),
             humantime::format_duration(time.clocks.play)
         ),
-        Budget::Nodes(1) => "1 node a move".to_owned(),
-        Budget::Nodes(nodes) => format!("{nodes} nodes a move"),
+        Budget::Nodes(nodes) => format!("{} a move", counted(nodes, "node", "nodes")),
     }
 }
 

@@ -14,6 +14,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::Error as _;
 
+use crate::counted::counted;
 use crate::histogram::Histogram;
 use crate::index::Index;
 use crate::journal::{Journal, JournalError, Torn};
@@ -100,7 +101,7 @@ impl fmt::Display for Clock {
             if ms.is_multiple_of(1000) { format!("{} s", ms / 1000) } else { format!("{ms} ms") }
         };
         match self.nodes {
-            Some(nodes) => write!(f, "{nodes} nodes a move"),
+            Some(nodes) => write!(f, "{} a move", counted(nodes, "node", "nodes")),
             None => {
                 write!(f, "start {}, play {}", time(self.start_clock_ms), time(self.play_clock_ms))
             }

@@ -418,7 +418,7 @@ impl<'a, W: Write> View<'a, W> {
         match text.char_indices().nth(MAX_LETTERS) {
             Some((end, _)) if !self.all_facts => {
                 let more = text[end..].chars().count();
-                format!("{}... and {} more", &text[..end], counted(more, "letter", "letters"))
+                format!("{}... and {}", &text[..end], counted(more, "more letter", "more letters"))
                     .into()
             }
             _ => text.into(),

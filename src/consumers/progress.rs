@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use results::counted::counted;
 use results::formats::{Format, RoundId};
 
 use super::recorder::Catalogue;
@@ -220,7 +221,11 @@ impl Consumer for Progress {
                     && u64::from(round.round - 1).is_multiple_of(step.max(1))
                 {
                     let left = n_jobs - n_done;
-                    self.line(&format!("{}: {left} matches to play", self.round));
+                    self.line(&format!(
+                        "{}: {} to play",
+                        self.round,
+                        counted(left, "match", "matches")
+                    ));
                 }
             }
             EventKind::MatchStarted { job, .. } => {

@@ -40,8 +40,7 @@ fn document(sweep: &Sweep) -> Document {
 
 fn budget(at: &AtBudget) -> String {
     match (at.unit, at.amount) {
-        (Unit::Nodes, 1) => "1 node".into(),
-        (Unit::Nodes, nodes) => format!("{nodes} nodes"),
+        (Unit::Nodes, nodes) => count(nodes, "node", "nodes"),
         (Unit::Milliseconds, ms) if ms.is_multiple_of(1000) => format!("{} s", ms / 1000),
         (Unit::Milliseconds, ms) => format!("{ms} ms"),
     }

@@ -1,6 +1,7 @@
 //! What random playouts tell of a game: how its roles move, how long it lasts,
 //! how large it is.
 
+use results::counted::counted;
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -217,10 +218,10 @@ impl fmt::Display for Kind {
             Turns::TurnTaking => ", turn-taking",
             Turns::Simultaneous => ", simultaneous",
         };
-        let plural = if self.players == 1 { "" } else { "s" };
+        let players = counted(self.players, "player", "players");
         let chance = if self.chance { "chance" } else { "deterministic" };
         let information = if self.hidden_information { "hidden" } else { "perfect" };
-        write!(f, "{} player{plural}{turns}, {chance}, {information} information", self.players)
+        write!(f, "{players}{turns}, {chance}, {information} information")
     }
 }
 

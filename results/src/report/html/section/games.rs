@@ -50,10 +50,10 @@ fn heat(page: &Page<'_>, standings: &Standings) -> String {
             value: (mean - 50.0) / 50.0,
             shown: words::points(mean),
             tip: format!(
-                "{player} at {game}: {} {} from {} matches",
+                "{player} at {game}: {} {} from {}",
                 words::points(mean),
                 words::interval(reward.interval),
-                reward.n_matches
+                words::count(reward.n_matches, "match", "matches")
             ),
         })
     };
@@ -83,7 +83,8 @@ fn estimate_columns(names: &[Column]) -> Vec<Column> {
 }
 
 fn estimate_cells(names: &[&str], estimate: &Estimate) -> Vec<Cell> {
-    let of = format!("of {} matches in {} blocks", estimate.n_matches, estimate.n_blocks);
+    let matches = words::count(estimate.n_matches, "match", "matches");
+    let of = format!("of {matches} in {}", words::count(estimate.n_blocks, "block", "blocks"));
     let mut cells: Vec<Cell> = names.iter().map(|&name| Cell::text(name)).collect();
     cells.extend([
         Cell::points(estimate.mean).from(of),

@@ -37,12 +37,12 @@ fn lines(over_time: &[OverTime], names: &[&str], nodes: bool) -> String {
             y: reward.mean?,
             bounds: reward.interval,
             tip: format!(
-                "{name} with {}: {} {} from {} matches in {} blocks",
+                "{name} with {}: {} {} from {} in {}",
                 budget(point.budget),
                 words::points(reward.mean?),
                 words::interval(reward.interval),
-                reward.n_matches,
-                reward.n_blocks
+                words::count(reward.n_matches, "match", "matches"),
+                words::count(reward.n_blocks, "block", "blocks")
             ),
         })
     };

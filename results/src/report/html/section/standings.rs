@@ -47,10 +47,13 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     ]);
     let rows = standings.players.iter().enumerate().map(|(place, row)| {
         let reward = &row.reward;
-        let of = format!("mean of {} matches in {} blocks", reward.n_matches, reward.n_blocks);
+        let matches = words::count(reward.n_matches, "match", "matches");
+        let blocks = words::count(reward.n_blocks, "block", "blocks");
+        let of = format!("mean of {matches} in {blocks}");
         let behind = row.behind.as_ref();
         let over = behind.map_or_else(String::new, |behind| {
-            format!("over {} games and {} blocks", behind.n_games, behind.n_blocks)
+            let games = words::count(behind.n_games, "game", "games");
+            format!("over {games} and {}", words::count(behind.n_blocks, "block", "blocks"))
         });
         let mut cells = vec![
             Cell::count(place as u64 + 1),
