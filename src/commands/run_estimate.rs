@@ -84,11 +84,13 @@ pub(super) fn estimate(planned: &Planned, left: impl Fn(&Round) -> u64) -> Optio
 /// it, and a mean thought for each step in which somebody has a choice.
 fn match_seconds(paces: &[Pace], round: &Round, n_choices: f64) -> f64 {
     let n_players = round.players.len() as f64;
-    // The chance that one given seat's player thinks.
-    let thinking = paces.len() as f64 / n_players;
-    let seats = round.n_seats as f64;
+    // The chance that nobody at the table thinks.
+    let n_instant = n_players - paces.len() as f64;
+    let seated = (0..round.n_seats).map(|seat| seat as f64);
+    let all_instant: f64 =
+        seated.map(|seat| (n_instant - seat).max(0.0) / (n_players - seat).max(1.0)).product();
     let start = paces.iter().map(|pace| pace.start).max().unwrap_or_default();
-    let start = start.as_secs_f64() * (1.0 - (1.0 - thinking).powf(seats));
+    let start = start.as_secs_f64() * (1.0 - all_instant);
     let play = paces.iter().map(|pace| pace.play).sum::<Duration>().as_secs_f64() / n_players;
     start + play * n_choices
 }

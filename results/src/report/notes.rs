@@ -89,8 +89,9 @@ fn half_written(standings: &Standings) -> String {
     let bytes = standings.half_written_bytes;
     match standings.half_written_lines {
         1 => format!(
-            "The journal ends in a half-written line of {bytes} bytes, which does not count; \
-             resuming the run plays that match again."
+            "The journal ends in a half-written line of {}, which does not count; resuming the run \
+             plays that match again.",
+            count(bytes, "byte", "bytes")
         ),
         lines => format!(
             "The journal ends in {lines} broken lines of {bytes} bytes, which do not count; \
