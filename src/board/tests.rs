@@ -1,3 +1,5 @@
+//! Boards of small rulesheets made for it, and of all shipped games.
+
 use std::sync::Arc;
 
 use expect_test::{Expect, expect, expect_file};

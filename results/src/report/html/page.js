@@ -128,8 +128,11 @@
     table.append(last);
     return table;
   };
+  // The name space of SVG, as the browser knows it.
+  const svgSpace =
+    new DOMParser().parseFromString("<svg></svg>", "text/html").body.firstElementChild.namespaceURI;
   const svg = (name, attributes, text) => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    const made = document.createElementNS(svgSpace, name);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     if (text !== undefined) made.textContent = text;
     return made;
@@ -144,6 +147,7 @@
       class: "hex-board", role: "img", width: 40 + (columns.length + rows.length / 2) * pitch,
       height: 24 + (rows.length + .6) * high,
     });
+    board.append(svg("title", {}, replay.game), svg("desc", {}, "The board, of hexagons."));
     const corners = [0, 1, 2, 3, 4, 5].map((corner) => (corner / 6 + 1 / 12) * 2 * Math.PI);
     rows.forEach((label, row) => {
       board.append(svg("text", { x: left(row) - pitch * .85, y: top(row), class: "label" }, label));
