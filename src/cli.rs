@@ -74,6 +74,8 @@ enum Command {
     Play(commands::play::Arguments),
     /// Report who is stronger, from a run's results.
     Report(commands::report::Arguments),
+    /// Ask a run's results questions in SQL.
+    Query(commands::query::Arguments),
     /// Put the parts of a schedule together that were played apart.
     Merge(commands::merge::Arguments),
     /// Compare two runs: what changed for each player, and how sure that is.
@@ -102,6 +104,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Play(arguments) => commands::play::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
+        Command::Query(arguments) => commands::query::execute(&arguments),
         Command::Merge(arguments) => commands::merge::execute(&arguments),
         Command::Compare(arguments) => commands::compare::execute(&arguments),
         Command::Regress(arguments) => commands::regress::execute(&arguments),

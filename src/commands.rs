@@ -6,6 +6,7 @@ pub mod game;
 pub mod merge;
 pub mod play;
 pub mod players;
+pub mod query;
 pub mod regress;
 pub mod replay;
 pub mod report;

@@ -20,6 +20,7 @@ pub mod journal;
 mod lean;
 pub mod matches;
 pub mod partition;
+pub mod query;
 pub mod record;
 pub mod regress;
 pub mod report;

@@ -38,6 +38,7 @@ pub use compared::render_comparison;
 use csv::csv;
 use document::document;
 use markdown::markdown;
+pub(crate) use markdown::push_row as push_markdown_row;
 use text::{section_text, text, wrapped};
 
 /// How a report is written.

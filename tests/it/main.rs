@@ -33,6 +33,7 @@ mod play;
 mod preflight;
 #[cfg(test)]
 mod protocol;
+mod query;
 #[cfg(test)]
 mod reasoners;
 #[cfg(test)]
