@@ -69,7 +69,7 @@ fn what_cannot_be_answered_is_one_clear_error() {
         (&["query", "run"], "no question: give SQL"),
         (&["query", "run", "--file", "missing.sql"], "cannot read missing.sql"),
         (&["query", "nowhere", "SELECT 1"], "nowhere"),
-        (&["query"], "<RUN|--questions|--columns>"),
+        (&["query"], "required arguments were not provided:\n  <RUN>"),
     ] {
         let ran = workspace.run(arguments).code(2);
         assert!(ran.stderr().contains(expected), "{arguments:?}: {}", ran.stderr());
