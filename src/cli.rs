@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands;
+use crate::descriptors;
 use crate::diagnostics::Colours;
 use crate::exit_code;
 use crate::game_source::GameSourceError;
@@ -74,6 +75,8 @@ enum Command {
     Play(commands::play::Arguments),
     /// Report who is stronger, from a run's results.
     Report(commands::report::Arguments),
+    /// Ask a run's results questions in SQL.
+    Query(commands::query::Arguments),
     /// Put the parts of a schedule together that were played apart.
     Merge(commands::merge::Arguments),
     /// Compare two runs: what changed for each player, and how sure that is.
@@ -90,6 +93,9 @@ enum Command {
     Players(commands::players::Arguments),
     /// Serve a built-in player to any Gamemaster over HTTP.
     Serve(commands::serve::Arguments),
+    /// Supervise a launched program; used by gamemaster itself.
+    #[command(hide = true)]
+    Supervise(commands::supervise::Arguments),
     /// Look at games: list, info, validate, state, trace, bench.
     #[command(subcommand)]
     Game(commands::game::Command),
@@ -98,10 +104,12 @@ enum Command {
 /// Parses the command line and carries it out.
 #[must_use]
 pub fn main() -> ExitCode {
+    descriptors::raise_limit();
     let outcome = match Cli::parse().command {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Play(arguments) => commands::play::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
+        Command::Query(arguments) => commands::query::execute(&arguments),
         Command::Merge(arguments) => commands::merge::execute(&arguments),
         Command::Compare(arguments) => commands::compare::execute(&arguments),
         Command::Regress(arguments) => commands::regress::execute(&arguments),
@@ -110,6 +118,7 @@ pub fn main() -> ExitCode {
         Command::Sweep(arguments) => commands::sweep::execute(&arguments),
         Command::Players(arguments) => commands::players::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
+        Command::Supervise(arguments) => commands::supervise::execute(&arguments),
         Command::Game(command) => commands::game::execute(&command),
     };
     match outcome {

@@ -3,6 +3,7 @@
 //! business of `games`; where the drawing goes, and with or without colours,
 //! that of the caller.
 
+use results::counted::counted;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -126,8 +127,7 @@ impl std::fmt::Display for Counts {
         let parts = [(self.errors, "error"), (self.warnings, "warning"), (self.infos, "note")];
         let mut separator = "";
         for (count, noun) in parts.into_iter().filter(|(count, _)| *count > 0) {
-            let plural = if count == 1 { "" } else { "s" };
-            write!(f, "{separator}{count} {noun}{plural}")?;
+            write!(f, "{separator}{}", counted(count, noun, &format!("{noun}s")))?;
             separator = ", ";
         }
         if separator.is_empty() { f.write_str("no findings") } else { Ok(()) }

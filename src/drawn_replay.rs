@@ -6,9 +6,9 @@ use std::path::Path;
 
 use games::Expression;
 use results::record::{Ending, MatchRecord};
-use results::report::{Replay, ReplayBoard, ReplaySeat, ReplayStep};
+use results::report::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStep};
 
-use crate::board::{self, Board};
+use crate::board::{self, Board, Side};
 use crate::recorded::{RecordedError, RecordedRun, positions};
 
 /// Most bytes that the replays of a page take.
@@ -85,9 +85,8 @@ pub fn drawn_replay(
         if let Some(drawing) = &mut drawing {
             step.cells = drawing.cells(position);
         }
-        let is_shown = |fact: &Expression| {
-            drawing.as_ref().is_some_and(|drawing| drawing.board.place(fact).is_some())
-        };
+        let is_shown =
+            |fact: &Expression| drawing.as_ref().is_some_and(|drawing| drawing.board.shows(fact));
         let others = position.iter().filter(|fact| !is_shown(fact));
         step.facts = others.map(|fact| facts.number(&fact.to_string())).collect();
         if let Some(decisions) = at.checked_sub(1).and_then(|at| record.steps.get(at)) {
@@ -105,7 +104,7 @@ pub fn drawn_replay(
     let seats = record.seats.iter().map(|seat| ReplaySeat {
         role: seat.role.clone(),
         player: seat.player.clone(),
-        reward: seat.reward,
+        reward: seat.reward.filter(|_| seat.player.is_some()),
     });
     Ok(Replay {
         job: record.job,
@@ -152,15 +151,15 @@ impl Numbered {
 struct Drawing {
     board: Board,
     /// What stands on a cell, by number; the first is nothing.
-    pieces: Numbered,
-    marks: Vec<String>,
+    stacks: Numbered,
+    pieces: Vec<ReplayPiece>,
 }
 
 impl Drawing {
     fn new(board: Board) -> Self {
-        let mut pieces = Numbered::default();
-        pieces.number("");
-        Self { board, pieces, marks: vec![String::new()] }
+        let mut stacks = Numbered::default();
+        stacks.number("");
+        Self { board, stacks, pieces: vec![ReplayPiece::default()] }
     }
 
     /// The cells of a position, row by row from the top.
@@ -168,10 +167,9 @@ impl Drawing {
         let mut cells = vec![];
         for row in self.board.cells(facts).into_iter().rev() {
             for stack in row {
-                let marks: Vec<&str> = stack.iter().map(|piece| self.board.mark(piece)).collect();
-                let number = self.pieces.number(&stack.join(", "));
-                if number as usize == self.marks.len() {
-                    self.marks.push(marks.join("+"));
+                let number = self.stacks.number(&stack.join(", "));
+                if number as usize == self.pieces.len() {
+                    self.pieces.push(self.piece(&stack));
                 }
                 cells.push(number);
             }
@@ -179,11 +177,39 @@ impl Drawing {
         cells
     }
 
+    /// What stands on a cell, as one.
+    fn piece(&self, stack: &[String]) -> ReplayPiece {
+        let marks: Vec<&str> = stack.iter().map(|piece| self.board.mark(piece)).collect();
+        let looks = || stack.iter().map(|piece| self.board.look(piece));
+        let colour = looks().find_map(|look| look.side).map(|side| match side {
+            Side::Colour(colour) => colour.to_owned(),
+            Side::Role(role) => format!("side{}", role % N_SIDES + 1),
+        });
+        ReplayPiece {
+            mark: marks.join("+"),
+            name: stack.join(", "),
+            colour,
+            is_king: looks().any(|look| look.is_king),
+            width: looks().find_map(|look| look.size).map(width),
+        }
+    }
+
     fn finish(self) -> ReplayBoard {
         ReplayBoard {
             columns: self.board.columns().to_vec(),
             rows: self.board.rows().iter().rev().cloned().collect(),
-            pieces: self.marks.into_iter().zip(self.pieces.words).collect(),
+            shift: self.board.shift(),
+            pieces: self.pieces,
         }
     }
+}
+
+/// Colours of the page for sides that are named after none.
+const N_SIDES: usize = 6;
+
+/// The width of a slab in percent of its cell: the smallest takes a third.
+fn width((size, n_sizes): (u8, u8)) -> u8 {
+    let steps = u32::from(n_sizes.saturating_sub(1)).max(1);
+    let share = 33 + 63 * u32::from(size.saturating_sub(1)) / steps;
+    u8::try_from(share).unwrap_or(96)
 }

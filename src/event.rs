@@ -32,6 +32,8 @@ pub struct Decision {
     pub fault: Option<FaultKind>,
     /// What the player answered when it was not executed.
     pub submitted: Option<String>,
+    /// What else there is to say of the fault: limits and times, legal moves.
+    pub detail: Option<String>,
     /// From the last byte of the request to the last byte of the reply, or to
     /// the moment the wait ended.
     pub wall: Duration,
@@ -50,10 +52,14 @@ pub struct Decision {
 pub struct Readiness {
     /// The fault, if any.
     pub fault: Option<FaultKind>,
+    /// What else there is to say of it.
+    pub detail: Option<String>,
     /// From the last byte of the request to the last byte of the reply.
     pub wall: Duration,
     /// CPU time of the player's thread; built-in players only.
     pub cpu: Option<Duration>,
+    /// States entered meanwhile, if there were any and the player counts them.
+    pub nodes: Option<u64>,
 }
 
 /// Why a tournament stopped.
@@ -65,6 +71,8 @@ pub enum StopReason {
     Interrupted,
     /// Matches were broken off, and what comes next follows from them.
     Paused,
+    /// A player was not there in one match after the other.
+    PlayerGone,
 }
 
 /// The kinds of events. `job` is the number of the job in its schedule.
@@ -116,6 +124,16 @@ pub enum EventKind {
         /// How each role decided.
         decisions: Vec<Decision>,
     },
+    /// A match is broken off because a player is not there, or somebody else in its
+    /// place. `MatchFinished` follows.
+    PlayerMissing {
+        /// The job's number.
+        job: u64,
+        /// The player's role, as a position among the roles.
+        role: usize,
+        /// Why, as the ending has it.
+        reason: String,
+    },
     /// A match ended, in whatever way.
     MatchFinished {
         /// The job's number.
@@ -136,6 +154,13 @@ pub enum EventKind {
     Notice {
         /// In words.
         message: String,
+    },
+    /// A player was missing in one match after the other, and no more are begun.
+    PlayerGivenUp {
+        /// Its position among the players.
+        player: usize,
+        /// Why the last match was broken off.
+        reason: String,
     },
     /// The last event.
     TournamentFinished {

@@ -6,7 +6,8 @@ pub const OK: u8 = 0;
 pub const INTERNAL: u8 = 1;
 /// Wrong usage, or a spec that cannot be used.
 pub const USAGE: u8 = 2;
-/// A rulesheet is broken, or a player failed its preflight.
+/// A rulesheet is broken, also if that shows in play only, or a player failed its
+/// preflight.
 pub const PREFLIGHT: u8 = 3;
 /// The new version of a player is worse than the old one.
 pub const REGRESSION: u8 = 10;

@@ -3,6 +3,8 @@
 //! Everything random in a run derives from the spec's one seed and from what a
 //! match *is*, never from the order in which matches happen to be played.
 
+use std::io::{self, Read};
+
 use sha2::{Digest, Sha256};
 
 /// A SHA-256 over a list of fields. Each field is preceded by its length, so
@@ -27,6 +29,18 @@ impl Fingerprint {
 
     pub(crate) fn number(self, field: u64) -> Self {
         self.bytes(&field.to_le_bytes())
+    }
+
+    /// All that there is to be read, piece by piece.
+    pub(crate) fn content(self, reader: &mut impl Read) -> io::Result<Self> {
+        let mut content = Sha256::new();
+        let mut piece = vec![0; 1 << 16];
+        loop {
+            match reader.read(&mut piece)? {
+                0 => return Ok(self.bytes(&content.finalize())),
+                n => content.update(&piece[..n]),
+            }
+        }
     }
 
     /// The first `n_digits` hexadecimal digits.

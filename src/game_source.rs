@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use games::library::{self, Shipped};
-use games::{Case, Game, Leniency, Severity};
+use games::{Case, Game, Leniency, Rulesheet, Severity};
+use strsim::osa_distance;
 
 use crate::diagnostics::{Colours, Diagnostics};
 use crate::exit_code;
@@ -77,19 +78,11 @@ pub enum GameSourceError {
         /// What was typed.
         file: String,
     },
-    /// The file is not UTF-8.
-    #[error(
-        "read the rulesheet `{file}`: byte 0x{byte:02X} at offset {offset} (line {line}) is not UTF-8; save the file as UTF-8"
-    )]
-    NotUtf8 {
+    /// A named pipe or device, which may never end.
+    #[error("read the rulesheet `{file}`: it is not a regular file; copy its text into one")]
+    NotAFile {
         /// What was typed.
         file: String,
-        /// The first byte that fits nowhere.
-        byte: u8,
-        /// Its place in the file, from 0.
-        offset: usize,
-        /// The line it stands in, from 1.
-        line: usize,
     },
     /// The rulesheet has errors; they are meant to be drawn above this message.
     #[error("use the rulesheet `{}`: {}", .0.file(), .0.counts())]
@@ -101,8 +94,10 @@ impl GameSourceError {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Unknown { .. } | Self::Unreadable { .. } => exit_code::USAGE,
-            Self::TooLong { .. } | Self::NotUtf8 { .. } | Self::Broken(_) => exit_code::PREFLIGHT,
+            Self::Unknown { .. } | Self::Unreadable { .. } | Self::NotAFile { .. } => {
+                exit_code::USAGE
+            }
+            Self::TooLong { .. } | Self::Broken(_) => exit_code::PREFLIGHT,
         }
     }
 
@@ -171,14 +166,17 @@ impl GameSource {
     /// Finds what `file` names: a shipped game, else a file. `./nim` is always
     /// a file, since no shipped name has a slash or a dot.
     ///
+    /// Comments may hold any bytes; those that are not UTF-8 are replaced.
+    ///
     /// # Errors
-    /// There is no such game or file, or it is no readable text.
+    /// There is no such game or regular file, or it is no readable text.
     pub fn find(file: &str) -> Result<Self, GameSourceError> {
         if let Some(shipped) = library::find(file) {
             return Ok(Self::shipped(shipped));
         }
         let bytes = match read_bytes(Path::new(file)) {
-            Ok(bytes) => bytes,
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Err(GameSourceError::NotAFile { file: file.to_owned() }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let near = near(file, library::names());
                 return Err(GameSourceError::Unknown { name: file.to_owned(), near });
@@ -190,7 +188,7 @@ impl GameSource {
         if bytes.len() as u64 > MAX_BYTES {
             return Err(GameSourceError::TooLong { file: file.to_owned() });
         }
-        let text = String::from_utf8(bytes).map_err(|error| not_utf8(file, &error))?;
+        let text = String::from_utf8(bytes).or_else(|error| readable(file, error.as_bytes()))?;
         Ok(Self { file: file.to_owned(), name: stem(file), text })
     }
 
@@ -223,20 +221,29 @@ pub fn load(file: &str, reading: Reading) -> Result<LoadedGame, GameSourceError>
     }
 }
 
-fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+/// The bytes of a regular file, up to one beyond the limit, which tells that it was
+/// passed; `None` if it is neither a file nor a folder. Opening a named pipe waits
+/// for somebody who writes, and reading a device need not end.
+fn read_bytes(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    let kind = std::fs::metadata(path)?.file_type();
+    // Reading a folder is an error that says so.
+    if !kind.is_file() && !kind.is_dir() {
+        return Ok(None);
+    }
     let mut bytes = Vec::new();
-    // One byte beyond the limit tells that it was passed.
     std::fs::File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Ok(Some(bytes))
 }
 
-fn not_utf8(file: &str, error: &std::string::FromUtf8Error) -> GameSourceError {
-    let offset = error.utf8_error().valid_up_to();
-    let bytes = error.as_bytes();
-    let before = String::from_utf8_lossy(&bytes[..offset]);
-    let end = u32::try_from(offset).expect("longer texts were refused");
-    let line = games::Span { start: end, end }.position(&before).line;
-    GameSourceError::NotUtf8 { file: file.to_owned(), byte: bytes[offset], offset, line }
+/// The text of a file that is not UTF-8, if only comments are concerned.
+fn readable(file: &str, bytes: &[u8]) -> Result<String, GameSourceError> {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let mut findings = Rulesheet::parse(file, bytes, Case::Folded).err().unwrap_or_default();
+    findings.retain(|finding| finding.code == "not-utf8");
+    if findings.is_empty() {
+        return Ok(text);
+    }
+    Err(GameSourceError::Broken(Box::new(Diagnostics::new(file, text, findings))))
 }
 
 fn stem(file: &str) -> String {
@@ -244,37 +251,35 @@ fn stem(file: &str) -> String {
     stem.unwrap_or(file).to_owned()
 }
 
+/// A name as it sounds: `connect4`, `Connect_Four` and `connect-four` are one.
+fn plain(name: &str) -> String {
+    const DIGITS: [&str; 10] =
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    let mut plain = String::new();
+    for character in name.to_ascii_lowercase().chars() {
+        match character.to_digit(10) {
+            Some(digit) => plain.push_str(DIGITS[digit as usize]),
+            None if matches!(character, '_' | '-' | ' ') => {}
+            None => plain.push(character),
+        }
+    }
+    plain
+}
+
 /// The names that look like what was typed, at most three, best first.
 fn near(typed: &str, names: impl IntoIterator<Item = &'static str>) -> Vec<&'static str> {
-    let typed = stem(typed).to_ascii_lowercase();
-    let plain = |name: &str| name.replace(['_', '-', ' '], "").to_ascii_lowercase();
-    let wanted = plain(&typed);
+    let wanted = plain(&stem(typed));
     let distance = |name: &'static str| {
         let name_plain = plain(name);
         let contained =
             wanted.len() >= 3 && (name_plain.contains(&wanted) || wanted.contains(&name_plain));
-        let edits = edit_distance(&wanted, &name_plain);
+        let edits = osa_distance(&wanted, &name_plain);
         let distance = if contained { edits.min(1) } else { edits };
         (distance <= wanted.len().div_ceil(3)).then_some((distance, name))
     };
     let mut found: Vec<_> = names.into_iter().filter_map(distance).collect();
     found.sort_unstable();
     found.into_iter().take(3).map(|(_, name)| name).collect()
-}
-
-/// Least number of characters to insert, remove or replace (Wagner and Fischer).
-pub(crate) fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, &to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
@@ -287,19 +292,14 @@ mod tests {
         let check = |typed, expected: &[&str]| assert_eq!(near(typed, NAMES), expected, "{typed}");
         check("tictactoe", &["tic_tac_toe"]);
         check("TicTacToe.kif", &["tic_tac_toe"]);
-        check("games/conect4.kif", &[]);
+        check("games/conect4.kif", &["connect_four"]);
+        check("connect4", &["connect_four"]);
+        check("Connect-4", &["connect_four"]);
+        check("conenct_four", &["connect_four"]);
         check("nim-misere", &["nim_misere", "nim"]);
         check("conect_for", &["connect_four"]);
         check("nimm", &["nim", "nim_misere"]);
         check("chess", &[]);
         check("m", &[]);
-    }
-
-    #[test]
-    fn distances_are_known() {
-        let cases = [("", "", 0), ("", "ab", 2), ("kitten", "sitting", 3), ("nim", "nim", 0)];
-        for (a, b, expected) in cases {
-            assert_eq!(edit_distance(a, b), expected, "{a} {b}");
-        }
     }
 }

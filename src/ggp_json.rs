@@ -99,7 +99,10 @@ impl GgpMatch {
             preview_clock: -1,
             start_clock: record.start_clock_ms.div_ceil(1000),
             play_clock: record.play_clock_ms.div_ceil(1000),
-            player_names_from_host: record.seats.iter().map(|seat| seat.player.clone()).collect(),
+            // One for each role, and chance has no name.
+            player_names_from_host: (record.seats.iter())
+                .map(|seat| seat.player.clone().unwrap_or_default())
+                .collect(),
             tournament_name_from_host: run.to_owned(),
             scrambled,
         }

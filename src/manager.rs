@@ -15,21 +15,27 @@
 
 mod bench;
 mod flow;
+mod listeners;
+mod player_logs;
+pub(crate) mod process_tree;
 mod programs;
+mod reach;
 mod remote;
 mod seat_thread;
 mod seats;
 mod seeds;
+mod stalls;
 mod time_odds;
+mod wire;
 mod worker;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use games::{Cancel, Game, StateMachine};
 use players::Kind;
-use reqwest::Client;
 use results::record::Budget;
 #[cfg(doc)]
 use results::record::Ending;
@@ -37,15 +43,17 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 pub use crate::protocol::Reading;
-pub use programs::{LaunchError, PlayerStderr};
+pub(crate) use programs::command_words;
+pub use programs::{Impostor, LaunchError, PlayerStderr};
 pub use remote::AddressError;
 pub use time_odds::TimeOdds;
 pub use worker::Worker;
 
-use crate::protocol::Message;
+use crate::protocol::{Message, is_markup};
 use crate::schedule::{Job, TimeBudget};
-use programs::{Program, Programs};
-use remote::{ExchangeError, Limits, Target, client, exchange};
+use programs::{End, Program, Programs};
+use remote::{Answer, ExchangeError, Limits, Target, exchange, first_line};
+use stalls::Watch;
 
 /// Where launched programs listen.
 const LOCALHOST: &str = "127.0.0.1";
@@ -96,6 +104,12 @@ pub struct ManagerSettings {
     pub launch_limit: Duration,
     /// Time to connect to a player, apart from its clocks.
     pub connect_limit: Duration,
+    /// The executable that supervises launched programs (see
+    /// [`supervisor`](crate::supervisor)): `gamemaster` itself. All children of this
+    /// process that the manager did not start are then taken to be what launched
+    /// programs left behind, and killed. Without it, descendants that hide are not
+    /// found.
+    pub supervisor: Option<PathBuf>,
 }
 
 impl Default for ManagerSettings {
@@ -105,6 +119,7 @@ impl Default for ManagerSettings {
             stderr: PlayerStderr::default(),
             launch_limit: Duration::from_secs(10),
             connect_limit: Duration::from_secs(5),
+            supervisor: None,
         }
     }
 }
@@ -119,6 +134,8 @@ pub struct Manager {
     /// Remote players that were not to be reached in their last match.
     doubted: Mutex<BTreeSet<Address>>,
     address_freed: Condvar,
+    /// Set by who first needs it.
+    watch: OnceLock<Arc<Watch>>,
     interrupt: watch::Sender<bool>,
     /// Ends what the manager itself computes.
     cancel: Cancel,
@@ -160,7 +177,7 @@ pub enum PreflightError {
         /// Its port.
         port: u16,
         /// What happened instead.
-        problem: &'static str,
+        problem: String,
     },
     /// The program does not start, or not answer.
     #[error("launch player `{id}`")]
@@ -170,6 +187,14 @@ pub enum PreflightError {
         /// Why.
         #[source]
         source: LaunchError,
+    },
+    /// This machine lacks what asking the player takes.
+    #[error("ask player `{id}`: this machine lacks something: {what}")]
+    Lacking {
+        /// The player.
+        id: String,
+        /// What is lacking.
+        what: String,
     },
     /// This machine refuses what talking over the network takes.
     #[error("prepare for remote players")]
@@ -182,22 +207,23 @@ pub enum NetError {
     /// No runtime.
     #[error("make a runtime")]
     Runtime(#[from] std::io::Error),
-    /// No client.
-    #[error("make an HTTP client")]
-    Client(#[from] reqwest::Error),
+    /// No thread.
+    #[error("make a thread that watches the clocks")]
+    Watch(#[source] std::io::Error),
 }
 
 impl Manager {
     /// A manager without matches.
     #[must_use]
     pub fn new(settings: ManagerSettings) -> Arc<Self> {
-        let programs = Programs::new(settings.stderr.clone());
+        let programs = Programs::new(settings.stderr.clone(), settings.supervisor.clone());
         Arc::new(Self {
             settings,
             programs,
             addresses: Mutex::new(BTreeSet::new()),
             doubted: Mutex::new(BTreeSet::new()),
             address_freed: Condvar::new(),
+            watch: OnceLock::new(),
             interrupt: watch::Sender::new(false),
             cancel: Cancel::new(),
         })
@@ -226,18 +252,31 @@ impl Manager {
                 })?;
             }
             PlayerSource::Remote { host, port } => {
-                let net = Net::new()?;
+                let net = self.net()?;
                 let target = Target::new(&player.id, host, *port)
                     .map_err(|source| PreflightError::Address { id: id(), source })?;
-                let limits = self.info_limits(self.settings.connect_limit);
-                let info = Message::Info.to_string();
-                let answer = net.runtime.block_on(exchange(&net.client, &target, info, limits));
-                let problem = match answer.reply {
-                    Ok(_) => return Ok(()),
-                    Err(ExchangeError::Unreachable) => "nobody listens there, or it hangs up",
-                    Err(ExchangeError::Late) => "it does not answer INFO within a second",
-                    Err(ExchangeError::Unreadable) => {
-                        "it answers INFO with something else than HTTP"
+                let problem = match net
+                    .ask_info(&target, self.info_limits(self.settings.connect_limit))
+                {
+                    Ok(answer) if is_ready(&answer) => return Ok(()),
+                    Ok(Answer { status, text }) => format!(
+                        "it answers INFO with HTTP {status} and `{}`; expected the answer of a player, such as \
+                         `((name {id}) (status available))`",
+                        first_line(&text),
+                        id = player.id
+                    ),
+                    Err(ExchangeError::Late) => {
+                        "it does not answer INFO within a second".to_owned()
+                    }
+                    Err(ExchangeError::Unreachable(why)) => why,
+                    Err(ExchangeError::Unanswered(why)) => {
+                        format!("it hangs up without an answer to INFO: {why}")
+                    }
+                    Err(ExchangeError::Unreadable(what)) => {
+                        format!("it answers INFO with something else than HTTP: {what}")
+                    }
+                    Err(ExchangeError::Lacking(what)) => {
+                        return Err(PreflightError::Lacking { id: id(), what });
                     }
                 };
                 return Err(PreflightError::Silent {
@@ -248,7 +287,7 @@ impl Manager {
                 });
             }
             PlayerSource::Command { template } => {
-                let net = Net::new()?;
+                let net = self.net()?;
                 let program = self
                     .launch(&net, player, template)
                     .map_err(|source| PreflightError::Launch { id: id(), source })?;
@@ -276,6 +315,20 @@ impl Manager {
         *self.interrupt.borrow()
     }
 
+    /// What talking over the network takes.
+    fn net(&self) -> Result<Net, NetError> {
+        Net::new(self.watch()?)
+    }
+
+    /// Who sees when this process stands still.
+    fn watch(&self) -> Result<Arc<Watch>, NetError> {
+        if let Some(watch) = self.watch.get() {
+            return Ok(Arc::clone(watch));
+        }
+        let begun = Watch::begin().map_err(NetError::Watch)?;
+        Ok(Arc::clone(self.watch.get_or_init(|| Arc::new(begun))))
+    }
+
     fn info_limits(&self, connect: Duration) -> Limits {
         let rules = MatchRules::default();
         Limits {
@@ -296,6 +349,7 @@ impl Manager {
         while let Some(mut program) = self.programs.take_idle(&player.hash) {
             if !program.suspect || net.answers_info(&program, self.info_limits(INFO_LIMIT)) {
                 program.suspect = false;
+                program.check_port()?;
                 return Ok(program);
             }
         }
@@ -303,11 +357,23 @@ impl Manager {
         let given_up = Instant::now() + limit;
         let mut program = self.programs.launch(&player.id, template)?;
         loop {
-            if net.answers_info(&program, self.info_limits(Duration::from_millis(200))) {
-                return Ok(program);
+            let answers = net.answers_info(&program, self.info_limits(Duration::from_millis(200)));
+            let end = program.ended();
+            if answers || end.is_some() || Instant::now() > given_up {
+                // Also where a program ends or is silent because it found its port taken.
+                program.check_port()?;
             }
-            if let Some(status) = program.ended() {
-                return Err(LaunchError::Ended { template: template.to_owned(), status });
+            match end {
+                Some(End::NotStarted(reason)) => {
+                    let program = template.split_whitespace().next().unwrap_or_default().to_owned();
+                    let source = std::io::Error::from_raw_os_error(reason);
+                    return Err(LaunchError::Spawn { program, source });
+                }
+                Some(End::Ended(status)) => {
+                    return Err(LaunchError::Ended { template: template.to_owned(), status });
+                }
+                None if answers => return Ok(program),
+                None => {}
             }
             if self.is_interrupted() {
                 return Err(LaunchError::Stopped);
@@ -373,14 +439,14 @@ impl Drop for Claim<'_> {
 /// What talking over the network takes.
 struct Net {
     runtime: Runtime,
-    client: Client,
+    watch: Arc<Watch>,
 }
 
 impl Net {
-    fn new() -> Result<Self, NetError> {
+    fn new(watch: Arc<Watch>) -> Result<Self, NetError> {
         // One thread, so that a match is not delayed by another's reasoning.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { runtime, client: client()? })
+        Ok(Self { runtime, watch })
     }
 
     fn answers_info(&self, program: &Program, limits: Limits) -> bool {
@@ -389,9 +455,19 @@ impl Net {
     }
 
     fn answers(&self, target: &Target, limits: Limits) -> bool {
-        let info = Message::Info.to_string();
-        self.runtime.block_on(exchange(&self.client, target, info, limits)).reply.is_ok()
+        self.ask_info(target, limits).is_ok_and(|answer| is_ready(&answer))
     }
+
+    fn ask_info(&self, target: &Target, limits: Limits) -> Result<Answer, ExchangeError> {
+        let info = Message::Info.to_string();
+        self.runtime.block_on(exchange(&self.watch, target, info, limits)).reply
+    }
+}
+
+/// Whether an answer to INFO or START may be a player's. No Gamemaster looks at its
+/// words, but an error or a page of a web server is no player's answer.
+fn is_ready(answer: &Answer) -> bool {
+    (200..400).contains(&answer.status) && !is_markup(&answer.text)
 }
 
 /// The id by which players know the match: one atom without capitals, the same
@@ -441,7 +517,8 @@ pub enum PlayerSource {
     },
     /// A program that is launched and then spoken to over HTTP.
     Command {
-        /// Command line with `{port}` for the port to listen on.
+        /// Command line with `{port}` for the port to listen on, or `{socket}` for the
+        /// descriptor of a socket that listens already.
         template: String,
     },
 }
@@ -466,6 +543,16 @@ pub enum Substitute {
     First,
 }
 
+/// How long players that are told whole seconds are waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Enforcement {
+    /// As long as they were told, if that is more than the clock, and the margin.
+    #[default]
+    Told,
+    /// The clock and the margin, whatever they were told.
+    Exact,
+}
+
 /// Which value counts when the rules give several for one role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GoalConflict {
@@ -485,6 +572,8 @@ pub struct MatchRules {
     pub substitute: Substitute,
     /// Several goal values for one role.
     pub goal_conflict: GoalConflict,
+    /// How the clocks of players are enforced that know whole seconds only.
+    pub enforcement: Enforcement,
     /// Whether remote players get scrambled rules, under the match's seed.
     pub scramble: bool,
     /// Most bytes of a reply's body.
@@ -499,6 +588,7 @@ impl Default for MatchRules {
             step_limit: 1000,
             substitute: Substitute::default(),
             goal_conflict: GoalConflict::default(),
+            enforcement: Enforcement::default(),
             scramble: false,
             max_reply_bytes: 64 << 10,
             max_header_bytes: 64 << 10,

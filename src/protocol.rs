@@ -10,5 +10,5 @@ pub mod scramble;
 
 pub(crate) use message::Spaced;
 pub use message::{Message, MessageError, News};
-pub use reply::{MoveReading, Reading, read_move};
+pub use reply::{MoveReading, Reading, is_markup, read_move};
 pub use scramble::Scrambler;

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use games::{Expression, Game, Prover, ReasoningError, State, StateMachine};
+use results::counted::counted;
 use results::files::SPEC_LOCK;
 use results::journal::JournalError;
 use results::matches::each_match;
 use results::record::MatchRecord;
 
-use crate::game_source::{GameSourceError, edit_distance};
+use crate::game_source::GameSourceError;
 use crate::spec::{self, Overrides, Spec, SpecError};
 
 /// A run's folder, read.
@@ -93,7 +94,7 @@ fn candidates(n_matches: u64, near: &[String]) -> String {
     match (n_matches, near) {
         (0, _) => "which has none yet".to_owned(),
         (1, near) => format!("whose only match is {}", near.join("")),
-        (_, []) => format!("which has {n_matches} others"),
+        (_, []) => format!("which has {}", counted(n_matches, "other", "others")),
         (_, near) => format!("which has {n_matches} others, such as {}", alternatives(near)),
     }
 }
@@ -145,7 +146,7 @@ impl RecordedRun {
             if name.len() >= MIN_BEGINNING && ids.iter().any(|id| id.starts_with(name)) {
                 begun.push(record);
             } else {
-                let by_id = |id: &&str| edit_distance(name, &id[..id.len().min(name.len())]);
+                let by_id = |id: &&str| strsim::osa_distance(name, &id[..id.len().min(name.len())]);
                 let by_number = number.map(|number| number.abs_diff(record.job));
                 let by_id = ids.iter().map(by_id).min().unwrap_or(usize::MAX);
                 near.push((by_number.unwrap_or(by_id as u64), shown(&record)));

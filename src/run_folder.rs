@@ -8,7 +8,7 @@
 //! logs/            what launched players wrote to standard error
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -193,6 +193,74 @@ pub fn open<'a>(
     attempts.retain(|_, state| !state.done);
     attempts.shrink_to_fit();
     Ok(RunFolder { path: path.to_owned(), writer, attempts, done, elsewhere, outcomes, torn })
+}
+
+/// What a folder has of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Played {
+    ids: HashSet<String>,
+}
+
+impl Played {
+    /// Matches that need not be played again.
+    #[must_use]
+    pub fn n(&self) -> u64 {
+        self.ids.len() as u64
+    }
+
+    /// Whether the job of this id is done.
+    #[must_use]
+    pub fn has(&self, job_id: &str) -> bool {
+        self.ids.contains(job_id)
+    }
+}
+
+/// What the folder has of the run that would be played into it; nothing is changed.
+///
+/// # Errors
+/// If it holds another run that this one does not extend, or cannot be read.
+pub fn played<'a>(
+    path: &Path,
+    spec: &Spec,
+    jobs: impl Into<Jobs<'a>>,
+    extend: bool,
+) -> Result<Played, FolderError> {
+    let journal = path.join(JOURNAL);
+    if !journal.exists() {
+        return Ok(Played::default());
+    }
+    let records = Journal::open(&journal)?;
+    let is_other = records.header().spec_hash != spec.hash();
+    if is_other && !extend {
+        let begun = std::fs::read_to_string(path.join(SPEC_LOCK)).unwrap_or_default();
+        let differences = differences(&begun, &lock_text(spec));
+        return Err(FolderError::OtherSpec { path: path.to_owned(), differences });
+    }
+    let jobs = jobs.into();
+    let mut ids = HashSet::new();
+    let mut planned = HashSet::new();
+    if is_other {
+        let outcomes = match jobs {
+            Jobs::Schedule(_) => Outcomes::default(),
+            Jobs::Course(_) => Outcomes::read(&journal)?,
+        };
+        jobs.for_each(&outcomes, |job| {
+            planned.insert(job.id);
+        });
+    }
+    let (mut n_foreign, mut n_records) = (0, 0);
+    for record in records {
+        let record = record?;
+        n_records += 1;
+        n_foreign += u64::from(is_other && !planned.contains(&record.job_id));
+        if record.is_done() {
+            ids.insert(record.job_id);
+        }
+    }
+    if n_foreign > 0 {
+        return Err(FolderError::NoExtension { path: path.to_owned(), n_foreign, n_records });
+    }
+    Ok(Played { ids })
 }
 
 fn header(path: &Path, spec: &Spec, jobs: Jobs<'_>, notes: &[String]) -> Header {

@@ -7,13 +7,18 @@
 //! plays it, nor on when. Between the rounds of a course all workers wait, since
 //! the next one follows from all results of those before.
 
+mod absences;
+
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use results::counted::counted;
 use results::formats::outcomes::Outcomes;
+
+use absences::Absences;
 
 use crate::course::{Course, Round, Walk};
 use crate::event::{Event, EventKind, StopReason};
@@ -105,6 +110,9 @@ const MAX_BATCHES: usize = 64;
 
 /// Plays all jobs that are not done. Returns when every match has ended and
 /// the consumers have seen every event.
+///
+/// Ends early if matches are broken off one after the other because the same
+/// player is not there.
 pub fn run(
     tournament: &Tournament,
     manager: &Arc<Manager>,
@@ -127,8 +135,11 @@ pub fn run(
         &mut dispatcher,
     );
     let complete = cursor.into_inner().expect("workers do not panic").is_at_end();
-    let reason =
-        if complete && !stop.is_raised() { StopReason::Completed } else { StopReason::Interrupted };
+    let reason = match complete && !stop.is_raised() {
+        _ if dispatcher.gives_up() => StopReason::PlayerGone,
+        true => StopReason::Completed,
+        false => StopReason::Interrupted,
+    };
     dispatcher.finish(reason)
 }
 
@@ -138,7 +149,7 @@ pub fn run(
 /// down.
 ///
 /// Ends as paused if matches of a round were broken off, so that it is not known
-/// how the tournament goes on.
+/// how the tournament goes on; and early, as [`run`] does.
 pub fn run_course(
     tournament: &StagedTournament,
     outcomes: &Mutex<Outcomes>,
@@ -181,6 +192,9 @@ pub fn run_course(
         if stop.is_raised() {
             return dispatcher.finish(StopReason::Interrupted);
         }
+        if dispatcher.gives_up() {
+            return dispatcher.finish(StopReason::PlayerGone);
+        }
         if !is_finished {
             return dispatcher.finish(StopReason::Paused);
         }
@@ -202,6 +216,8 @@ fn play(
     dispatcher: &mut Dispatcher<'_>,
 ) {
     let (stop, manager, began) = (dispatcher.stop, dispatcher.manager, dispatcher.began);
+    let absences = Arc::clone(&dispatcher.absences);
+    let absences = &*absences;
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(MAX_BATCHES);
         let n_workers = u64::from(setting.concurrency).min(n_left).max(1);
@@ -211,10 +227,15 @@ fn play(
             let worker = manager.worker();
             let spawned = std::thread::Builder::new()
                 .name(format!("worker {index}"))
-                .spawn_scoped(scope, move || work(setting, next, stop, worker, batches));
+                .spawn_scoped(scope, move || {
+                    work(setting, next, (stop, absences), worker, batches)
+                });
             if let Err(error) = spawned {
                 // Fewer workers play the same; none play nothing.
-                let message = format!("only {index} of {n_workers} matches at once: {error}");
+                let message = format!(
+                    "only {} at once, not {n_workers}: {error}",
+                    counted(index, "match", "matches")
+                );
                 dispatcher.tell(EventKind::Notice { message });
                 break;
             }
@@ -299,11 +320,11 @@ impl Batches {
 fn work(
     setting: Setting<'_>,
     next: &(dyn Fn() -> Option<Job> + Sync),
-    stop: &StopFlag,
+    (stop, absences): (&StopFlag, &Absences),
     mut worker: Worker,
     mut batches: Batches,
 ) {
-    while !stop.is_raised() {
+    while !stop.is_raised() && absences.given_up().is_none() {
         let Some(job) = next() else { break };
         let setup = setup(setting, job);
         let waits = setup.waits();
@@ -311,9 +332,23 @@ fn work(
             // What is finished must not wait for players that are to think.
             batches.send(Instant::now());
         }
-        worker.play(&setup, &mut |event| batches.push(event));
+        let mut missing = None;
+        worker.play(&setup, &mut |event| {
+            if let EventKind::PlayerMissing { role, reason, .. } = &event {
+                missing = Some((*role, reason.clone()));
+            }
+            batches.push(event);
+        });
         if waits {
             batches.send(Instant::now());
+        }
+        let seats = &setup.job.seats;
+        match missing.and_then(|(role, reason)| Some((seats[role]?, reason))) {
+            None => absences.were_there(seats.iter().flatten().copied()),
+            Some((player, reason)) => {
+                absences.was_missing(player, &reason, Instant::now());
+                absences.pause(stop);
+            }
         }
     }
     batches.send(Instant::now());
@@ -338,11 +373,20 @@ struct Dispatcher<'a> {
     consumer: &'a mut dyn Consumer,
     stop: &'a StopFlag,
     manager: &'a Arc<Manager>,
+    absences: Arc<Absences>,
 }
 
 impl<'a> Dispatcher<'a> {
     fn new(consumer: &'a mut dyn Consumer, stop: &'a StopFlag, manager: &'a Arc<Manager>) -> Self {
-        Self { seq: 0, began: Instant::now(), consumer, stop, manager }
+        let absences = Arc::default();
+        Self { seq: 0, began: Instant::now(), consumer, stop, manager, absences }
+    }
+
+    /// Whether a player stayed away for too long; if so, tells which.
+    fn gives_up(&mut self) -> bool {
+        let Some(given_up) = self.absences.given_up().cloned() else { return false };
+        self.tell(EventKind::PlayerGivenUp { player: given_up.player, reason: given_up.reason });
+        true
     }
 
     /// Tells that it is over.

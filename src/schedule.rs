@@ -13,6 +13,7 @@
 //! [course](crate::course).
 
 mod matches;
+mod parts;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -123,6 +124,9 @@ pub struct PlannedPairing {
     pub players: Vec<usize>,
     /// Blocks in a lap for each of the game's weight.
     pub weight: u32,
+    /// Pairings of a game with the same number here are played next to each
+    /// other.
+    pub set: u32,
 }
 
 /// What a schedule needs to know of a player.
@@ -227,6 +231,8 @@ struct Group {
     matches_per_block: u64,
     /// Blocks of a lap in the groups before.
     first_block: u64,
+    /// Of a listed pairing, its set.
+    set: Option<u32>,
 }
 
 /// All that is played of one game under one time budget.
@@ -259,6 +265,9 @@ pub struct Schedule {
     skips: Vec<Skip>,
     blocks_per_lap: u64,
     jobs_per_lap: u64,
+    /// Parts of a lap in which each pairing of the greatest weight is played
+    /// equally often: that weight where pairings are listed, and 1 otherwise.
+    n_parts: u32,
 }
 
 /// The order of the blocks of one lap.
@@ -285,8 +294,14 @@ impl Schedule {
     /// # Errors
     /// If there is nothing to play, or too much to be ordered.
     pub fn new(plan: Plan) -> Result<Self, ScheduleError> {
-        let mut schedule =
-            Self { plan, groups: vec![], skips: vec![], blocks_per_lap: 0, jobs_per_lap: 0 };
+        let mut schedule = Self {
+            plan,
+            groups: vec![],
+            skips: vec![],
+            blocks_per_lap: 0,
+            jobs_per_lap: 0,
+            n_parts: 1,
+        };
         for game in 0..schedule.plan.games.len() {
             schedule.lay_out(game);
         }
@@ -344,7 +359,10 @@ impl Schedule {
             if pairing.players.len() == n_seats && pairing.players.iter().all(|p| able.contains(p))
             {
                 let weight = pairing.weight.saturating_mul(game_weight);
+                let first = self.groups.len();
                 self.add_groups(game, n_seats, &pairing.players, weight, Pairings::All);
+                self.groups[first..].iter_mut().for_each(|group| group.set = Some(pairing.set));
+                self.n_parts = self.n_parts.max(pairing.weight);
             }
         }
         if self.groups.len() == n_before {
@@ -391,6 +409,7 @@ impl Schedule {
                 weight,
                 matches_per_block,
                 first_block: self.blocks_per_lap,
+                set: None,
             });
             self.blocks_per_lap = self.blocks_per_lap.saturating_add(n_blocks);
             self.jobs_per_lap =
@@ -457,6 +476,7 @@ impl Schedule {
         let mut order: Vec<u32> = (0..n_blocks).collect();
         let seed = Fingerprint::of("lap").number(self.plan.seed).number(number.into()).seed();
         order_by_seed(&mut order, seed);
+        self.gather(&mut order);
         let mut n_jobs = 0;
         let first_jobs = order
             .iter()
@@ -642,7 +662,12 @@ mod tests {
         PlannedPlayer { lots: hash.clone(), hash, plays_hidden_information: true }
     }
 
-    fn plan(games: &[(usize, u32)], n_players: usize, n_budgets: u64, laps: u32) -> Plan {
+    pub(super) fn plan(
+        games: &[(usize, u32)],
+        n_players: usize,
+        n_budgets: u64,
+        laps: u32,
+    ) -> Plan {
         Plan {
             seed: 7,
             laps,
@@ -822,8 +847,11 @@ mod tests {
         for player in &mut plan.players[..2] {
             player.lots = "same".into();
         }
-        let pairing =
-            |players: &[usize], weight| PlannedPairing { players: players.to_vec(), weight };
+        let pairing = |players: &[usize], weight| PlannedPairing {
+            players: players.to_vec(),
+            weight,
+            set: 0,
+        };
         plan.games[0].pairings = Some(vec![pairing(&[0, 2], 2), pairing(&[1, 2], 2)]);
         plan.games[1].pairings = Some(vec![pairing(&[0], 1), pairing(&[0, 1], 1)]);
         let schedule = Schedule::new(plan).unwrap();

@@ -18,12 +18,15 @@ mod stages;
 use std::sync::Arc;
 
 use games::{Game, Guards};
+use results::counted::counted;
 use results::formats::{Format, Formats, Stage};
 use results::record::Budget;
 
 use crate::fingerprint::Fingerprint;
 use crate::game_source::{CaseMode, GameSource, Reading as RulesReading};
-use crate::manager::{Dialect, GoalConflict, MatchRules, PlayerConfig, Reading, Substitute};
+use crate::manager::{
+    Dialect, Enforcement, GoalConflict, MatchRules, PlayerConfig, Reading, Substitute,
+};
 use crate::schedule::{
     Pairings, Plan, PlannedGame, PlannedPairing, PlannedPlayer, Seating, TimeBudget,
 };
@@ -214,7 +217,7 @@ impl Spec {
     #[must_use]
     pub fn settings_hash(&self) -> String {
         let rules = &self.rules;
-        Fingerprint::of("settings")
+        let mut hash = Fingerprint::of("settings")
             .number(rules.step_limit.into())
             .text(substitute_name(rules.substitute))
             .text(goal_conflict_name(rules.goal_conflict))
@@ -223,8 +226,12 @@ impl Spec {
             .number(rules.max_header_bytes as u64)
             .number(self.guards.max_facts as u64)
             .number(self.guards.max_steps)
-            .number(self.guards.max_term_depth.into())
-            .hex(16)
+            .number(self.guards.max_term_depth.into());
+        // What was played before there was a choice keeps its hash.
+        if rules.enforcement == Enforcement::Exact {
+            hash = hash.text("exact clocks");
+        }
+        hash.hex(16)
     }
 
     /// Hash of all that determines the results: not of the name, of how many
@@ -242,7 +249,8 @@ impl Spec {
             hash = hash.text(&player.config.hash);
         }
         if let Some(Comparison { base, head, canary }) = self.comparison {
-            hash = hash.text("comparison").number(base as u64).number(head as u64);
+            // What is compared was played in another order once, without parts of a lap.
+            hash = hash.text("comparison in parts").number(base as u64).number(head as u64);
             hash = hash.number(canary.map_or(0, |canary| 1 + canary as u64));
         }
         hash = hash.number(self.games.len() as u64);
@@ -276,8 +284,7 @@ pub fn time_budget_words(time: &TimeBudget) -> String {
             humantime::format_duration(time.clocks.start),
             humantime::format_duration(time.clocks.play)
         ),
-        Budget::Nodes(1) => "1 node a move".to_owned(),
-        Budget::Nodes(nodes) => format!("{nodes} nodes a move"),
+        Budget::Nodes(nodes) => format!("{} a move", counted(nodes, "node", "nodes")),
     }
 }
 

@@ -206,13 +206,10 @@ fn watched(game: &str, engine: &str, n: u64) -> (u64, u64, String) {
 
 /// What there is for batches in vector registers.
 fn features() -> &'static str {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") {
-        return "avx512";
-    } else if is_x86_feature_detected!("avx2") {
-        return "avx2";
+    match games::batch::vectors() {
+        "none" => "words",
+        vectors => vectors,
     }
-    "words"
 }
 
 /// The first line of what a program says of its version.

@@ -37,6 +37,7 @@ mod transpose;
 use std::fmt;
 use std::sync::Arc;
 
+pub use features::vectors;
 pub use machine::NoMachineCode;
 pub use playouts::{Course, Goals, Limits, Playouts};
 pub use program::{Program, Size};

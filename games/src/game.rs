@@ -1,5 +1,6 @@
 //! A valid game: the normalised rules every reasoner starts from.
 
+use crate::percepts::OpenMoves;
 use crate::symbol::{SymbolId, Symbols};
 use crate::{Expression, RoleId};
 
@@ -66,6 +67,9 @@ pub struct Kind {
     /// There are rules for `sees`: players get percepts instead of the others'
     /// moves (GDL-II, Thielscher 2010). A role `random` without such rules makes
     /// a game of chance, but of perfect information.
+    pub percepts: bool,
+    /// There are percepts, and they do not tell every player every move, as far as
+    /// the form of the rules shows: players may not know the state.
     pub hidden_information: bool,
 }
 
@@ -79,6 +83,8 @@ pub struct Game {
     pub(crate) rules: Vec<Rule>,
     pub(crate) strata: Vec<Vec<usize>>,
     pub(crate) forms: Vec<Expression>,
+    /// How moves are read from percepts, if all are told.
+    pub(crate) open_moves: Option<OpenMoves>,
 }
 
 impl Game {
@@ -124,11 +130,28 @@ impl Game {
         let sees = self.symbols.find("sees");
         let is_percept =
             |rule: &Rule| Some(rule.head.name) == sees && rule.head.arguments.len() == 2;
+        let percepts = self.rules.iter().any(is_percept);
         Kind {
             n_roles: self.roles.len(),
             chance: self.random().is_some(),
-            hidden_information: self.rules.iter().any(is_percept),
+            percepts,
+            hidden_information: percepts && self.open_moves.is_none(),
         }
+    }
+
+    /// The moves of all roles in a step, from what `role` perceived of it, for games
+    /// with percepts but without hidden information. `own_move` is what the role
+    /// did, if it knows: the rules need not let it perceive that.
+    ///
+    /// None for other games, or if a percept is missing.
+    #[must_use]
+    pub fn moves_perceived(
+        &self,
+        role: RoleId,
+        own_move: Option<&Expression>,
+        percepts: &[Expression],
+    ) -> Option<Vec<Expression>> {
+        self.open_moves.as_ref()?.read(role, own_move, percepts)
     }
 
     /// The role `random`, if there is one. It is not a player's seat: it moves

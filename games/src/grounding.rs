@@ -43,7 +43,6 @@ use circuit::Circuit;
 use gates::Gates;
 use joining::Workshop;
 use reach::Reach;
-use split::Purpose;
 
 /// A part of the work, as told to who watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -139,7 +138,7 @@ pub fn ground_watched(
     statistics.n_steps = reach.workshop.meter.steps;
     watch(Pass::Reach, &statistics);
 
-    let result = reach.split_all(&rules, Purpose::Compute, f64::INFINITY);
+    let result = reach.split_for_circuit(&rules);
     result.map_err(|halt| explained(&reach, halt))?;
     statistics.n_steps = reach.workshop.meter.steps;
     watch(Pass::Split, &statistics);

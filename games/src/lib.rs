@@ -21,6 +21,7 @@ pub mod key;
 pub mod library;
 pub mod network;
 mod network_machine;
+mod percepts;
 pub mod playouts;
 pub mod prover;
 pub mod reader;

@@ -69,20 +69,22 @@ impl Prover {
     /// # Errors
     /// If the relations that rest on the rules alone exceed the guards.
     pub fn new(game: Arc<Game>, guards: Guards) -> Result<Self, ReasoningError> {
-        Self::in_hurry(game, guards, &Cancel::new())
+        Self::in_hurry(game, guards, &Cancel::new(), &Cancel::new())
     }
 
     /// As [`new`](Prover::new); but what makes it fast is not tried any further when
-    /// `hurry` is raised. It answers the same.
+    /// `hurry` is raised. It answers the same. [`ReasoningError::Cancelled`] soon
+    /// after `cancel` is raised.
     pub(crate) fn in_hurry(
         game: Arc<Game>,
         guards: Guards,
         hurry: &Cancel,
+        cancel: &Cancel,
     ) -> Result<Self, ReasoningError> {
         let mut terms = Terms::default();
         let roles: Vec<TermId> = game.roles().iter().map(|&role| terms.constant(role)).collect();
         let rules = rules::rules(&game, &mut terms)?;
-        let mut blueprint = Blueprint::new(rules, &mut terms, roles, &guards)?;
+        let mut blueprint = Blueprint::new(rules, &mut terms, roles, &guards, cancel)?;
         let limit = guards.max_steps;
         let planned = blueprint.program(limit.saturating_sub(blueprint.steps));
         let (program, steps) = planned.ok_or(ReasoningError::TooManySteps { limit })?;

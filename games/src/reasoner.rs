@@ -36,9 +36,29 @@ impl fmt::Debug for Chosen {
 /// # Errors
 /// If the relations that rest on the rules alone exceed the guards.
 pub fn choose(game: Arc<Game>, guards: Guards, hurry: &Cancel) -> Result<Chosen, ReasoningError> {
-    let budget = Budget { max_term_depth: guards.max_term_depth, ..Budget::default() };
-    let prover = Prover::in_hurry(Arc::clone(&game), guards, hurry)?;
-    Ok(match ground(&game, &budget, hurry) {
+    choose_within(game, guards, Budget::default(), hurry, &Cancel::new())
+}
+
+/// As [`choose`], with another budget for grounding; and without any reasoner if
+/// `cancel` is raised together with `hurry`.
+///
+/// # Errors
+/// As those of [`choose`]; [`ReasoningError::Cancelled`] soon after both flags are
+/// raised.
+pub fn choose_within(
+    game: Arc<Game>,
+    guards: Guards,
+    budget: Budget,
+    hurry: &Cancel,
+    cancel: &Cancel,
+) -> Result<Chosen, ReasoningError> {
+    let budget = Budget { max_term_depth: guards.max_term_depth, ..budget };
+    let prover = Prover::in_hurry(Arc::clone(&game), guards, hurry, cancel)?;
+    let grounding = ground(&game, &budget, hurry);
+    if cancel.is_cancelled() {
+        return Err(ReasoningError::Cancelled);
+    }
+    Ok(match grounding {
         Ok(network) => {
             let machine = NetworkMachine::new(Arc::new(network), prover);
             Chosen { machine: Box::new(machine), not_ground: None }
@@ -57,4 +77,30 @@ pub fn state_machine_for(
     guards: Guards,
 ) -> Result<Box<dyn StateMachine>, ReasoningError> {
     Ok(choose(game, guards, &Cancel::new())?.machine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Case, Leniency, validate};
+
+    /// Relations that rest on the rules alone are worked out before anything else,
+    /// and `pair` has a million rows.
+    #[test]
+    fn whoever_is_not_wanted_any_more_ends_while_static_relations_are_computed() {
+        let numbers: String = (0..1000).map(|n| format!("(number {n}) ")).collect();
+        let rules = "(role x) (<= (pair ?a ?b) (number ?a) (number ?b)) (init (at 0))
+            (<= (legal x (go ?n)) (true (at ?m)) (pair ?m ?n)) (<= (next (at ?n)) (does x (go ?n)))
+            (<= terminal (true (at 7))) (goal x 100)";
+        let text = format!("{numbers}{rules}");
+        let game = validate::read("pairs", text, Case::Folded, Leniency::Strict).game.unwrap();
+        let game = Arc::new(game);
+        let raised = Cancel::new();
+        raised.cancel();
+        let chosen = |cancel: &Cancel| {
+            choose_within(Arc::clone(&game), Guards::default(), Budget::default(), &raised, cancel)
+        };
+        assert_eq!(chosen(&raised).err(), Some(ReasoningError::Cancelled));
+        assert_eq!(chosen(&Cancel::new()).unwrap().machine.reasoner(), "prover");
+    }
 }

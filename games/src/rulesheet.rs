@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::Expression;
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, MAX_FINDINGS, Severity};
 use crate::reader::{Build, Reader};
 use crate::symbol::{Case, SymbolId, Symbols};
 
@@ -99,37 +99,35 @@ pub struct Rulesheet {
 }
 
 impl Rulesheet {
-    /// Reads the forms of `text`. Bytes that are no UTF-8 are replaced (with a
-    /// warning), and spans then are those of the text after replacement.
+    /// Reads the forms of `text`. Comments may hold any bytes; those that are no
+    /// UTF-8 are replaced, and spans are those of the text after replacement
+    /// ([`String::from_utf8_lossy`]).
     ///
     /// # Errors
     /// All errors of syntax, in textual order, and whatever else was noticed.
     /// After an unclosed form, reading goes on at the next `(` that starts a
-    /// line.
+    /// line. A name with bytes that are no UTF-8 is an error too.
     pub fn parse(
         name: impl Into<String>,
         text: impl AsRef<[u8]>,
         case: Case,
     ) -> Result<Self, Vec<Finding>> {
         let mut findings = Vec::new();
-        let text = String::from_utf8_lossy(text.as_ref());
-        if let (std::borrow::Cow::Owned(_), Some(at)) = (&text, text.find('\u{fffd}')) {
-            findings.push(not_utf8(at));
-        }
-        let text = text.into_owned();
+        let (text, replaced) = replaced(text.as_ref());
         let mut reader = Reader::new(&text).map_err(|error| vec![error.finding()])?;
         let mut errors = Vec::new();
-        let mut build = BuildForm { symbols: Symbols::new(case) };
+        let mut build = BuildForm { symbols: Symbols::new(case), replaced, not_utf8: Vec::new() };
         let mut forms = Vec::new();
         while let Some(form) = reader.read(&mut build, &mut errors) {
             forms.push(form);
         }
         findings.extend(reader.unterminated_comment().map(unterminated_comment));
-        if errors.is_empty() {
+        if errors.is_empty() && build.not_utf8.is_empty() {
             let symbols = build.symbols;
             return Ok(Self { name: name.into(), text, symbols, forms, findings });
         }
         findings.extend(errors.iter().map(|error| error.finding()));
+        findings.extend(build.not_utf8.iter().map(|&(span, byte)| not_utf8(span, byte)));
         findings.sort_by_key(|finding| finding.span);
         Err(findings)
     }
@@ -219,12 +217,38 @@ impl fmt::Display for Rulesheet {
 
 struct BuildForm {
     symbols: Symbols,
+    /// Where bytes were replaced, and the first byte there, in textual order.
+    replaced: Vec<(u32, u8)>,
+    /// Names in which bytes were replaced, and the first of these bytes.
+    not_utf8: Vec<(Span, u8)>,
+}
+
+/// A text with U+FFFD for what is no UTF-8 (as [`String::from_utf8_lossy`] puts
+/// it), where that was done and for which byte.
+fn replaced(bytes: &[u8]) -> (String, Vec<(u32, u8)>) {
+    let mut text = String::with_capacity(bytes.len());
+    let mut replaced = Vec::new();
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        if let Some(&byte) = chunk.invalid().first() {
+            // Longer texts are refused anyway.
+            replaced.extend(u32::try_from(text.len()).map(|at| (at, byte)));
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    (text, replaced)
 }
 
 impl Build for BuildForm {
     type Node = Form;
 
     fn atom(&mut self, text: &str, span: Span) -> Form {
+        let next = self.replaced.partition_point(|&(at, _)| at < span.start);
+        if let Some(&(_, byte)) = self.replaced.get(next).filter(|&&(at, _)| at < span.end)
+            && self.not_utf8.len() < MAX_FINDINGS
+        {
+            self.not_utf8.push((span, byte));
+        }
         let id = self.symbols.intern(text);
         let is_variable = text.starts_with('?');
         let kind = if is_variable { FormKind::Variable(id) } else { FormKind::Constant(id) };
@@ -236,13 +260,13 @@ impl Build for BuildForm {
     }
 }
 
-fn not_utf8(at: usize) -> Finding {
+fn not_utf8(span: Span, byte: u8) -> Finding {
     Finding {
         code: "not-utf8",
-        severity: Severity::Warning,
-        span: Span::new(at, at + '\u{fffd}'.len_utf8()),
-        message: "the text is not UTF-8 from here on".to_owned(),
-        help: "save it as UTF-8; unreadable bytes were replaced".to_owned(),
+        severity: Severity::Error,
+        span,
+        message: format!("the byte 0x{byte:02X} in this name is not UTF-8"),
+        help: "save the file as UTF-8; only comments may hold other bytes".to_owned(),
     }
 }
 

@@ -109,6 +109,9 @@ pub struct Guards {
     /// rules alone, and tuning, which ends early instead. A hundred million
     /// take some tenths of a second.
     pub max_steps: u64,
+    /// Most different terms that one machine may meet, their arguments counted too.
+    /// They are never forgotten; each takes some twenty bytes, in each fork again.
+    pub max_terms: usize,
 }
 
 /// Most symbols of a derived term, written out. Equal parts are stored once, so
@@ -117,7 +120,12 @@ pub const MAX_TERM_SIZE: u32 = 100_000;
 
 impl Default for Guards {
     fn default() -> Self {
-        Self { max_term_depth: 64, max_facts: 2_000_000, max_steps: 1_000_000_000 }
+        Self {
+            max_term_depth: 64,
+            max_facts: 2_000_000,
+            max_steps: 1_000_000_000,
+            max_terms: 20_000_000,
+        }
     }
 }
 

@@ -3,8 +3,10 @@
 mod clause;
 mod dependencies;
 mod grammar;
+mod impossible;
 mod keyword;
 mod names;
+mod possible;
 mod safety;
 mod stratify;
 mod unfold;
@@ -13,6 +15,7 @@ mod usage;
 use crate::Expression;
 use crate::finding::{Finding, Findings};
 use crate::game::Game;
+use crate::percepts::OpenMoves;
 use crate::rulesheet::{Form, FormKind, Rulesheet};
 use crate::symbol::Case;
 use clause::Clause;
@@ -67,9 +70,11 @@ pub fn validate(rulesheet: &Rulesheet, leniency: Leniency) -> Validation {
     dependencies::check_keyword_dependencies(&graph, &words, rulesheet, &mut findings);
     dependencies::check_recursion(&clauses, &graph, rulesheet, &mut findings);
     safety::check(&clauses, rulesheet, leniency, &mut findings);
+    safety::check_order(&clauses, rulesheet, &mut findings);
     if findings.has_errors() {
         return Validation { findings: findings.into_sorted(), game: None };
     }
+    impossible::check(&clauses, &words, &roles, rulesheet, &mut findings);
     let mut symbols = rulesheet.symbols().clone();
     let mut domain = Vec::new();
     if leniency == Leniency::Lenient {
@@ -80,14 +85,16 @@ pub fn validate(rulesheet: &Rulesheet, leniency: Leniency) -> Validation {
     let mut rules: Vec<_> = clauses.iter().map(Clause::rule).collect();
     strata[0].extend(rules.len()..rules.len() + domain.len());
     rules.extend(domain);
-    let game = Game {
+    let mut game = Game {
         name: rulesheet.name().to_owned(),
         symbols,
         roles,
         rules,
         strata,
         forms: rulesheet.forms().iter().map(|form| wire_form(rulesheet, form)).collect(),
+        open_moves: None,
     };
+    game.open_moves = OpenMoves::of(&game.rules, &game.roles, game.random(), &game.symbols);
     Validation { findings: findings.into_sorted(), game: Some(game) }
 }
 

@@ -68,7 +68,7 @@ fn write(journal: &Path, n_matches: u64) {
         record.block = block;
         record.game = GAMES[(block / 30 % 4) as usize].into();
         for (seat, player) in record.seats.iter_mut().zip([x, y]) {
-            seat.player = PLAYERS[player as usize].into();
+            seat.player = Some(PLAYERS[player as usize].into());
         }
         let reward = ((job * 0x9e37_79b9) >> 7) % 3 * 50;
         record.seats[0].reward = Some(reward as u8);
@@ -98,6 +98,7 @@ fn record() -> MatchRecord {
         n_legal: 7,
         fault: None,
         submitted: None,
+        detail: None,
         wall_us,
         cpu_us: Some(wall_us),
         connect_us: None,
@@ -106,11 +107,17 @@ fn record() -> MatchRecord {
     };
     let seat = |role: &str| SeatRecord {
         role: role.into(),
-        player: String::new(),
+        player: Some(String::new()),
         player_hash: "0123456789abcdef0123456789abcdef".into(),
         odds: None,
         reward: None,
-        start: StartRecord { fault: None, wall_us: 1234, cpu_us: Some(1200) },
+        start: StartRecord {
+            fault: None,
+            detail: None,
+            wall_us: 1234,
+            cpu_us: Some(1200),
+            nodes: None,
+        },
     };
     MatchRecord {
         job: 0,

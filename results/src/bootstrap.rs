@@ -1,34 +1,31 @@
-//! How sure a mean is: the percentile bootstrap over blocks.
+//! How sure a mean or a rank is: blocks are the evidence.
 //!
 //! Matches of one block share an opening, a seed and opponents, so that they
-//! are no independent evidence; blocks are. Whole blocks are drawn with
-//! replacement, separately in each stratum (a game under a clock), and the mean
-//! is computed anew: the cluster bootstrap of Cameron, Gelbach & Miller,
-//! "Bootstrap-based improvements for inference with clustered errors" (2008);
-//! percentile intervals: Efron & Tibshirani, "An introduction to the bootstrap"
-//! (1993), chapter 13. With few blocks these intervals are too narrow, as all
-//! percentile intervals are; from one block there is none.
+//! are no independent evidence; blocks are. The interval of a mean is computed
+//! from the spread of blocks within each stratum (a game under a clock), by
+//! [`interval`](crate::stats::interval). Ranks are found by drawing whole blocks
+//! anew, separately in each stratum, by
+//! [`rank_bootstrap`](crate::stats::rank_bootstrap).
 
+use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Most clusters that are drawn from. More blocks are first merged at random
+use crate::stats::interval::Part;
+
+/// Most clusters that are kept of a stratum. More blocks are first merged at random
 /// into that many groups, which are independent as well; the standard error from
 /// 500 groups is itself known to 3 % (1 / sqrt(2 * 500)). Groups of consecutive
 /// blocks would not do: the schedule balances opponents within a lap, so that
 /// they would differ less than blocks do.
 pub(crate) const MAX_CLUSTERS: usize = 500;
-/// Draws after which a mean counts as undefined because some resample has no
-/// match to take it of.
-const MAX_REDRAWS: u32 = 100;
 
-/// How intervals are computed.
+/// How intervals and rank probabilities are computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bootstrap {
-    /// Number of resamples.
+    /// Number of resamples from which rank probabilities are.
     pub n_resamples: usize,
-    /// Share of resamples within the interval.
+    /// Probability that an interval covers the truth.
     pub level: f64,
     /// Seed of the resamples.
     pub seed: u64,
@@ -94,92 +91,69 @@ impl Clusters {
         &mut self.cells[start..]
     }
 
-    pub(crate) fn n_blocks(&self) -> usize {
-        self.cells.len() / self.n_columns
+    fn blocks(&self) -> impl Iterator<Item = &[Total]> {
+        self.cells.chunks_exact(self.n_columns)
     }
 
-    /// The sums over all blocks, by column.
-    pub(crate) fn totals(&self) -> Vec<Total> {
-        let mut totals = vec![Total::default(); self.n_columns];
-        for block in self.cells.chunks_exact(self.n_columns) {
-            add(&mut totals, block);
-        }
-        totals
+    /// The sum over all blocks of a column.
+    pub(crate) fn total(&self, column: usize) -> Total {
+        let mut total = Total::default();
+        self.blocks().for_each(|block| total.add(block[column]));
+        total
     }
 
-    /// Merges blocks at random so that there are at most [`MAX_CLUSTERS`].
-    fn merged(&self, rng: &mut Pcg64Mcg) -> Self {
-        let n_blocks = self.n_blocks();
-        if n_blocks <= MAX_CLUSTERS {
-            return self.clone();
-        }
-        let mut merged = Self::new(self.n_columns);
-        merged.cells.resize(MAX_CLUSTERS * self.n_columns, Total::default());
-        let groups = random_groups(n_blocks, MAX_CLUSTERS, rng);
-        for (group, block) in groups.into_iter().zip(self.cells.chunks_exact(self.n_columns)) {
-            let start = group * self.n_columns;
-            add(&mut merged.cells[start..start + self.n_columns], block);
-        }
-        merged
+    /// Matches of the first column.
+    pub(crate) fn n_matches(&self) -> f64 {
+        self.total(0).n
     }
 
-    /// Draws the blocks anew and calls `statistic` with the sums, once for each
-    /// resample. Where `statistic` returns false because a mean has no matches
-    /// in it, blocks are drawn again. False if that was of no avail, or if there
-    /// are fewer than two blocks.
-    pub(crate) fn resample(
-        &self,
-        bootstrap: &Bootstrap,
-        rng: &mut Pcg64Mcg,
-        mut statistic: impl FnMut(&[Total]) -> bool,
-    ) -> bool {
-        if self.n_blocks() < 2 {
-            return false;
-        }
-        let merged = self.merged(rng);
-        let n_clusters = u32::try_from(merged.n_blocks()).expect("at most MAX_CLUSTERS");
-        let mut totals = vec![Total::default(); self.n_columns];
-        (0..bootstrap.n_resamples).all(|_| {
-            (0..MAX_REDRAWS).any(|_| {
-                totals.fill(Total::default());
-                for _ in 0..n_clusters {
-                    let start = rng.random_range(0..n_clusters) as usize * self.n_columns;
-                    add(&mut totals, &merged.cells[start..start + self.n_columns]);
-                }
-                statistic(&totals)
-            })
-        })
+    /// Blocks with matches in a column.
+    pub(crate) fn n_blocks(&self, column: usize) -> usize {
+        self.blocks().filter(|block| block[column].n > 0.0).count()
+    }
+
+    /// The mean of the first column, with a weight of 1; `None` without matches.
+    pub(crate) fn mean(&self) -> Option<Part> {
+        let total = self.total(0);
+        let mean = total.mean()?;
+        let deviations = self.blocks().map(|block| (block[0].sum - mean * block[0].n) / total.n);
+        Some(part(mean, deviations, self.n_blocks(0)))
+    }
+
+    /// The mean of the first column less that of the second, with a weight of 1;
+    /// `None` if one of them has no matches. What blocks of both share cancels.
+    pub(crate) fn difference(&self) -> Option<Part> {
+        let totals = [self.total(0), self.total(1)];
+        let means = [totals[0].mean()?, totals[1].mean()?];
+        let deviations = self.blocks().map(|block| {
+            let [first, second] = [0, 1].map(|column| {
+                (block[column].sum - means[column] * block[column].n) / totals[column].n
+            });
+            first - second
+        });
+        // The mean with fewer blocks is the one that is less sure.
+        let n = self.n_blocks(0).min(self.n_blocks(1));
+        Some(part(means[0] - means[1], deviations, n))
     }
 }
 
-fn add(totals: &mut [Total], block: &[Total]) {
-    for (total, cell) in totals.iter_mut().zip(block) {
-        total.add(*cell);
-    }
-}
-
-/// The middle `level` of `values`, between neighbours by linear interpolation.
-/// `None` if there are no values.
-pub(crate) fn percentile_interval(values: &[f64], level: f64) -> Option<[f64; 2]> {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let last = sorted.len().checked_sub(1)?;
-    let quantile = |q: f64| {
-        let position = q * last as f64;
-        let below = sorted[position.floor() as usize];
-        let above = sorted[position.ceil() as usize];
-        below + (above - below) * position.fract()
-    };
-    let tail = (1.0 - level) / 2.0;
-    Some([quantile(tail), quantile(1.0 - tail)])
+/// A mean, its variance from the part that each block has in its deviation: a
+/// mean over matches is a ratio of sums over blocks, linearised (W. Cochran,
+/// "Sampling techniques", 1977, section 6.4).
+fn part(mean: f64, deviations: impl Iterator<Item = f64>, n: usize) -> Part {
+    let squares: f64 = deviations.map(|deviation| deviation * deviation).sum();
+    let variance = squares * n as f64 / (n as f64 - 1.0);
+    Part { weight: 1.0, mean, variance, n }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use rand::RngExt;
 
-    /// Differences of six blocks, an example whose bootstrap is known exactly.
-    const DIFFERENCES: [f64; 6] = [50.0, -50.0, 100.0, 0.0, 0.0, 10.0];
+    use super::*;
+    use crate::stats::interval::interval_at;
+
+    const POINTS: [f64; 2] = [-100.0, 100.0];
 
     fn clusters(values: &[f64]) -> Clusters {
         let mut clusters = Clusters::new(1);
@@ -189,77 +163,65 @@ mod tests {
         clusters
     }
 
-    fn interval(values: &[f64], bootstrap: &Bootstrap) -> Option<[f64; 2]> {
-        let mut means = vec![];
-        clusters(values)
-            .resample(bootstrap, &mut bootstrap.rng(), |totals| {
-                means.extend(totals[0].mean());
-                true
-            })
-            .then(|| percentile_interval(&means, bootstrap.level))?
+    fn interval(values: &[f64]) -> Option<[f64; 2]> {
+        interval_at(&[clusters(values).mean()?], POINTS, 0.95)
     }
 
     #[test]
-    fn the_full_bootstrap_of_six_blocks() {
-        let mut means = vec![];
-        for mut code in 0..6usize.pow(6) {
-            let mut sum = 0.0;
-            for _ in 0..6 {
-                sum += DIFFERENCES[code % 6];
-                code /= 6;
-            }
-            means.push(sum / 6.0);
+    fn blocks_of_one_match_each_have_students_interval() {
+        let [low, high] = interval(&[50.0, -50.0, 100.0, 0.0, 0.0, 10.0]).unwrap();
+        assert!((low + 35.348_830_135_018_59).abs() < 1e-9, "{low}");
+        assert!((high - 72.015_496_801_685_25).abs() < 1e-9, "{high}");
+        assert_eq!(interval(&[50.0]), None);
+        assert_eq!(interval(&[]), None);
+    }
+
+    /// Twice the matches of a block weigh twice, and are no more evidence.
+    #[test]
+    fn a_mean_over_matches_is_a_ratio() {
+        let mut clusters = Clusters::new(1);
+        for (sum, n) in [(100.0, 1.0), (100.0, 2.0), (90.0, 3.0)] {
+            clusters.push()[0] = Total { sum, n };
         }
-        let [low, high] = percentile_interval(&means, 0.95).unwrap();
-        assert!((low + 50.0 / 3.0).abs() < 1e-9, "{low}");
-        assert!((high - 175.0 / 3.0).abs() < 1e-9, "{high}");
+        let found = clusters.mean().unwrap();
+        let mean = 290.0 / 6.0;
+        let squares: f64 = [(100.0, 1.0), (100.0, 2.0), (90.0, 3.0)]
+            .map(|(sum, n): (f64, f64)| ((sum - mean * n) / 6.0).powi(2))
+            .iter()
+            .sum();
+        assert!((found.mean - mean).abs() < 1e-12 && found.n == 3);
+        assert!((found.variance - squares * 1.5).abs() < 1e-9, "{found:?}");
     }
 
     #[test]
-    fn resamples_approach_the_full_bootstrap() {
-        let [low, high] = interval(&DIFFERENCES, &Bootstrap::default()).unwrap();
-        assert!((low + 16.667).abs() < 2.0, "{low}");
-        assert!((high - 58.333).abs() < 2.0, "{high}");
-    }
-
-    #[test]
-    fn resamples_are_reproducible() {
-        let default = Bootstrap::default();
-        let other = Bootstrap { seed: 1, n_resamples: 50, ..default };
-        assert_eq!(interval(&DIFFERENCES, &default), interval(&DIFFERENCES, &default));
-        assert_ne!(interval(&DIFFERENCES, &default), interval(&DIFFERENCES, &other));
-    }
-
-    #[test]
-    fn one_block_is_no_evidence() {
-        assert_eq!(interval(&[50.0], &Bootstrap::default()), None);
-        assert_eq!(interval(&[50.0, 50.0], &Bootstrap::default()), Some([50.0, 50.0]));
-    }
-
-    #[test]
-    fn merging_blocks_keeps_sums_and_the_width_of_the_interval() {
-        let clusters = clusters(&DIFFERENCES.repeat(1000));
-        let merged = clusters.merged(&mut Bootstrap::default().rng());
-        assert_eq!(merged.n_blocks(), MAX_CLUSTERS);
-        assert_eq!(merged.totals(), clusters.totals());
-        let [low, high] = interval(&DIFFERENCES.repeat(1000), &Bootstrap::default()).unwrap();
-        // The standard deviation is 46.70, so that the width is 2 * 1.96 * 46.70 / sqrt(6000).
-        assert!((high - low - 2.36).abs() < 0.25, "{low} {high}");
+    fn what_two_players_share_cancels_in_their_difference() {
+        let mut clusters = Clusters::new(2);
+        for (first, second) in [(90.0, 80.0), (50.0, 40.0), (20.0, 10.0)] {
+            let block = clusters.push();
+            block[0] = Total { sum: first, n: 1.0 };
+            block[1] = Total { sum: second, n: 1.0 };
+        }
+        let found = clusters.difference().unwrap();
+        assert!((found.mean - 10.0).abs() < 1e-12 && found.variance < 1e-12 && found.n == 3);
+        assert_eq!(Clusters::new(2).difference(), None);
     }
 
     #[test]
     fn intervals_cover_the_mean_as_often_as_they_say() {
-        let bootstrap = Bootstrap { n_resamples: 400, ..Bootstrap::default() };
         let mut rng = Pcg64Mcg::seed_from_u64(7);
-        let covered = (0..300)
-            .filter(|_| {
-                let values: Vec<f64> =
-                    (0..40).map(|_| f64::from(rng.random_range(0..3u32)) * 50.0).collect();
-                let [low, high] = interval(&values, &bootstrap).unwrap();
-                (low..=high).contains(&50.0)
-            })
-            .count();
-        // 95 % of 300 is 285; three standard deviations are 11.
-        assert!((270..=298).contains(&covered), "{covered}");
+        for n_blocks in [2, 3, 5, 10, 40] {
+            let covered = (0..1000)
+                .filter(|_| {
+                    let values: Vec<f64> = (0..n_blocks)
+                        .map(|_| f64::from(rng.random_range(-2..=2i32)) * 50.0)
+                        .collect();
+                    let [low, high] = interval(&values).unwrap();
+                    (low..=high).contains(&0.0)
+                })
+                .count();
+            // 95 % of 1000 are 950; three standard deviations are 21. With few blocks
+            // of few outcomes they cover more.
+            assert!((925..=1000).contains(&covered), "{n_blocks}: {covered}");
+        }
     }
 }

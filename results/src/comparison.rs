@@ -34,7 +34,7 @@ const N_DRAWS: u32 = 10_000;
 /// run and the second; differences are those of the second less the first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Share of resamples within the intervals.
+    /// Level of the intervals.
     pub level: f64,
     /// The runs.
     pub runs: [ComparedRun; 2],
@@ -425,7 +425,7 @@ fn think_us(side: &Side, player: &str, games: &BTreeSet<&str>) -> Histogram {
 
 fn change(pairs: &[&Pair], bootstrap: &Bootstrap) -> Change {
     let scores: Vec<BlockScore> = pairs.iter().map(|pair| pair.score.clone()).collect();
-    let found = mean_difference(&scores, bootstrap).expect("there is a pair");
+    let found = mean_difference(&scores, bootstrap.level).expect("there is a pair");
     let weights = crate::stats::laps::weights(&scores);
     let mut strata: BTreeMap<&Stratum, (f64, f64)> = BTreeMap::new();
     for pair in pairs {

@@ -20,13 +20,13 @@ use crate::files;
 use crate::journal::JournalError;
 use crate::record::MatchRecord;
 use crate::regress::Regression;
-use crate::standings::{self, Standings, StandingsError, scored_matches};
+use crate::standings::{self, Pair, Standings, StandingsError, scored_matches};
 
-pub use distributions::{Bar, GameOverhead, RewardDistribution, Times};
+pub use distributions::{Bar, GameOverhead, PlayerTimes, RewardDistribution, Times};
 pub use over_time::{Budget, OverTime, TimePoint};
 pub(crate) use ratings::ALPHA_RANK;
 pub use ratings::{RankProbabilities, Rating, Ratings};
-pub use seats::{SeatEffect, SeatEffects};
+pub use seats::{SeatEffect, SeatEffects, Worth};
 pub use worth_replaying::WorthReplaying;
 
 /// Standings, and all that follows from the same journal.
@@ -46,12 +46,11 @@ pub struct Evaluation {
     pub over_time: Vec<OverTime>,
     /// By player: its rewards.
     pub rewards: Vec<RewardDistribution>,
-    /// By player: think times of moves with a choice; empty if times are no part
-    /// of the run's results.
-    pub thinking: Vec<Times>,
-    /// By player: times beyond the play clock of the moves that took longer;
-    /// empty like `thinking`.
-    pub overruns: Vec<Times>,
+    /// By player, then clock: think times; empty if times are no part of the run's
+    /// results.
+    pub thinking: Vec<PlayerTimes>,
+    /// Each player beside each other.
+    pub pairs: Vec<Pair>,
     /// What a role is worth and who is better where, each corrected for the
     /// other; or why this cannot be told.
     pub effects: Result<SeatEffects, String>,
@@ -73,13 +72,9 @@ pub fn evaluate(
 ) -> Result<Evaluation, StandingsError> {
     let journal = run.join(files::JOURNAL);
     let evidence = Evidence::read(&journal, true)?;
-    let standings = standings::compute(&journal, &evidence, bootstrap)?;
+    let (standings, sampling) = standings::compute(&journal, &evidence, bootstrap)?;
     let players: Vec<Arc<str>> =
         standings.players.iter().map(|row| row.player.as_str().into()).collect();
-    let order: Vec<usize> = (players.iter())
-        .map(|name| evidence.players.iter().position(|other| **other == **name))
-        .map(|place| place.expect("standings list the players of the journal"))
-        .collect();
     let matches = scored_matches(&evidence);
     let timings = evidence.header.timings;
     let (ranks, ratings) = ratings::ratings(&matches, &players, bootstrap);
@@ -89,10 +84,10 @@ pub fn evaluate(
         ranks,
         ratings,
         budgets: over_time::budgets(&evidence),
-        over_time: over_time::over_time(&evidence, &order, &standings, bootstrap.level),
-        rewards: distributions::rewards(&evidence, &order),
-        thinking: distributions::thinking(&evidence, &order, timings),
-        overruns: distributions::overruns(&evidence, &order, timings),
+        over_time: over_time::over_time(&evidence, &sampling, bootstrap),
+        rewards: distributions::rewards(&evidence, &sampling.order),
+        thinking: distributions::thinking(&evidence, &sampling.order, timings),
+        pairs: standings::pairs(&evidence, &sampling, bootstrap),
         effects: seats::seat_effects(&matches, &players, &evidence, bootstrap),
         overhead: distributions::overhead(&evidence, timings),
         worth_replaying: worth,

@@ -14,6 +14,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::Error as _;
 
+use crate::counted::counted;
 use crate::histogram::Histogram;
 use crate::index::Index;
 use crate::journal::{Journal, JournalError, Torn};
@@ -44,6 +45,8 @@ pub(crate) struct Evidence {
     pub(crate) seats: Seats,
     /// By player.
     pub(crate) conduct: Vec<Conduct>,
+    /// By player and what bounded it, among [`Self::own_clocks`].
+    paces: BTreeMap<(u32, u32), Pace>,
     /// By game: what matches took, scored or not.
     pub(crate) overhead: Vec<Overhead>,
     /// Faults of scored matches, in the order of [`FaultKind::ALL`], by match
@@ -100,7 +103,7 @@ impl fmt::Display for Clock {
             if ms.is_multiple_of(1000) { format!("{} s", ms / 1000) } else { format!("{ms} ms") }
         };
         match self.nodes {
-            Some(nodes) => write!(f, "{nodes} nodes a move"),
+            Some(nodes) => write!(f, "{} a move", counted(nodes, "node", "nodes")),
             None => {
                 write!(f, "start {}, play {}", time(self.start_clock_ms), time(self.play_clock_ms))
             }
@@ -113,9 +116,13 @@ impl fmt::Display for Clock {
 pub(crate) struct Conduct {
     /// Faults, in the order of [`FaultKind::ALL`].
     pub(crate) faults: [u64; 6],
+}
+
+/// How fast a player was under one clock, in all matches that count, scored or not.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pace {
     /// Think times of choices, microseconds.
     pub(crate) think_us: Histogram,
-    pub(crate) n_decisions: u64,
     /// Times beyond the play clock, of those moves that took longer, microseconds.
     pub(crate) overrun_us: Histogram,
 }
@@ -151,6 +158,13 @@ impl Overhead {
 }
 
 impl Evidence {
+    /// How fast a player was, by the number of what bounded it, ascending.
+    pub(crate) fn paces(&self, player: usize) -> impl Iterator<Item = (u32, &Pace)> {
+        let player = player as u32;
+        let paces = self.paces.range((player, 0)..=(player, u32::MAX));
+        paces.map(|(&(_, clock), pace)| (clock, pace))
+    }
+
     /// Reads the journal at `path`, and keeps the seats if `keep_seats`. What is
     /// whole of a half-written journal counts.
     ///
@@ -286,6 +300,7 @@ struct Gathering {
     roles: Vec<Vec<String>>,
     seats: Seats,
     conduct: Vec<Conduct>,
+    paces: BTreeMap<(u32, u32), Pace>,
     /// By game's code.
     overhead: Vec<Overhead>,
     faulted: BTreeMap<(u32, u32), [u32; 6]>,
@@ -325,20 +340,19 @@ impl Gathering {
         };
         let clock = code(&mut self.clocks, &Clock::from(bounds));
         for (role, seat) in record.seats.iter().enumerate() {
-            if seat.is_manager() {
-                continue;
-            }
-            let player = code(&mut self.players, &*seat.player);
+            let Some(player) = seat.player() else { continue };
+            let player = code(&mut self.players, player);
             if player as usize == self.conduct.len() {
                 self.conduct.push(Conduct::default());
             }
             let faults = self.conduct[player as usize].add(seat, role, &record.steps);
+            let own_clock = Clock::from(seat.odds.unwrap_or(bounds));
+            let own_clock = code(&mut self.own_clocks, &own_clock);
+            self.paces.entry((player, own_clock)).or_default().add(role, &record.steps);
             if let Some(reward) = seat.reward.filter(|_| scored) {
                 if faults != [0; 6] {
                     self.faulted.insert((match_number, role as u32), faults);
                 }
-                let own_clock = Clock::from(seat.odds.unwrap_or(bounds));
-                let own_clock = code(&mut self.own_clocks, &own_clock);
                 let seats = &mut self.seats;
                 seats.game.push(game);
                 seats.clock.push(clock);
@@ -385,9 +399,14 @@ impl Gathering {
 
         let mut seats = other.seats;
         renumber(&mut seats.game, &codes(&mut self.games, &games, &game_places));
-        renumber(&mut seats.player, &codes(&mut self.players, &players, &player_places));
+        let players = codes(&mut self.players, &players, &player_places);
+        renumber(&mut seats.player, &players);
         renumber(&mut seats.clock, &codes(&mut self.clocks, &clocks, &clock_places));
         let own_clocks = codes(&mut self.own_clocks, &own_clocks, &own_clock_places);
+        for ((player, clock), pace) in other.paces {
+            let key = (players[player as usize], own_clocks[clock as usize]);
+            self.paces.entry(key).or_default().merge(&pace);
+        }
         renumber(&mut seats.own_clock, &own_clocks);
         let n_matches = self.n_matches as u32;
         seats.match_number.iter_mut().for_each(|number| *number += n_matches);
@@ -428,8 +447,13 @@ impl Gathering {
             games: &game_places,
             clocks: &clock_places,
         });
+        let place = |(player, clock): (u32, u32)| {
+            (player_places[player as usize], own_clock_places[clock as usize])
+        };
+        let paces = self.paces.into_iter().map(|(key, pace)| (place(key), pace)).collect();
         Evidence {
             header,
+            paces,
             torn: index.torn,
             n_matches: self.n_matches,
             n_scored: self.n_scored,
@@ -498,9 +522,6 @@ impl Seats {
 impl Conduct {
     fn merge(&mut self, other: &Self) {
         self.faults.iter_mut().zip(&other.faults).for_each(|(n, other)| *n += other);
-        self.think_us.merge(&other.think_us);
-        self.n_decisions += other.n_decisions;
-        self.overrun_us.merge(&other.overrun_us);
     }
 
     /// Adds a seat of a match; returns its faults.
@@ -509,11 +530,24 @@ impl Conduct {
         if let Some(fault) = seat.start.fault {
             faults[fault as usize] += 1;
         }
+        let decisions = steps.iter().filter_map(|step| step.get(role));
+        for fault in decisions.filter_map(|decision| decision.fault) {
+            faults[fault as usize] += 1;
+        }
+        self.faults.iter_mut().zip(faults).for_each(|(sum, n)| *sum += u64::from(n));
+        faults
+    }
+}
+
+impl Pace {
+    fn merge(&mut self, other: &Self) {
+        self.think_us.merge(&other.think_us);
+        self.overrun_us.merge(&other.overrun_us);
+    }
+
+    /// Adds the decisions of a role.
+    fn add(&mut self, role: usize, steps: &[Vec<LeanDecision>]) {
         for decision in steps.iter().filter_map(|step| step.get(role)) {
-            self.n_decisions += 1;
-            if let Some(fault) = decision.fault {
-                faults[fault as usize] += 1;
-            }
             if decision.n_legal > 1 {
                 self.think_us.add(decision.wall_us);
             }
@@ -521,8 +555,6 @@ impl Conduct {
                 self.overrun_us.add(decision.overrun_us);
             }
         }
-        self.faults.iter_mut().zip(faults).for_each(|(sum, n)| *sum += u64::from(n));
-        faults
     }
 }
 

@@ -76,8 +76,9 @@ impl Format {
 /// When a player of a race is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RaceRule {
-    /// The chance of dropping one of the best that is accepted, however long the
-    /// race.
+    /// The chance that a given player that is one of the best is dropped, at most,
+    /// however long the race. Of several that are equally good one or another is
+    /// dropped more often.
     pub alpha: f64,
     /// Players that are never dropped: the race is over when so many are left.
     pub keep: u32,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 
-use crate::journal::{JournalError, READ_BUFFER, Torn, line_number, read_error};
+use crate::journal::{JournalError, READ_BUFFER, Torn, check, line_number, read_error};
 use crate::record::MatchRecord;
 pub(crate) use sorted::{Sorted, Sorter};
 
@@ -22,6 +22,8 @@ pub(crate) struct Index {
     path: PathBuf,
     /// What is no record at the journal's end.
     pub(crate) torn: Torn,
+    /// Whether every line has to have a checksum.
+    has_checksums: bool,
 }
 
 /// Where a record is, and what decides whether it counts. Ordered by the schedule,
@@ -68,8 +70,8 @@ const PART: u64 = 2048;
 
 impl Index {
     /// An index of the journal at `path`.
-    pub(crate) fn new(entries: Sorted, path: PathBuf, torn: Torn) -> Self {
-        Self { entries, path, torn }
+    pub(crate) fn new(entries: Sorted, path: PathBuf, torn: Torn, has_checksums: bool) -> Self {
+        Self { entries, path, torn, has_checksums }
     }
 
     /// All records that count, one after the other.
@@ -93,7 +95,7 @@ impl Index {
             let mut entries = self.entries_of(part)?;
             entries.retain(|entry| wanted(entry.job));
             if !entries.is_empty() {
-                for record in Records::new(&self.path, entries)? {
+                for record in self.records_at(entries)? {
                     found.push(record?);
                 }
             }
@@ -111,7 +113,11 @@ impl Index {
     }
 
     fn part(&self, part: u64) -> Result<Records<'_>, JournalError> {
-        Records::new(&self.path, self.entries_of(part)?)
+        self.records_at(self.entries_of(part)?)
+    }
+
+    fn records_at(&self, entries: Vec<IndexEntry>) -> Result<Records<'_>, JournalError> {
+        Records::new(&self.path, entries, self.has_checksums)
     }
 
     /// Renders all records that count, a part of them at a time and on all cores,
@@ -170,13 +176,19 @@ pub(crate) struct Records<'a> {
     entries: std::vec::IntoIter<IndexEntry>,
     position: u64,
     line: Vec<u8>,
+    has_checksums: bool,
 }
 
 impl<'a> Records<'a> {
-    fn new(path: &'a Path, entries: Vec<IndexEntry>) -> Result<Self, JournalError> {
+    fn new(
+        path: &'a Path,
+        entries: Vec<IndexEntry>,
+        has_checksums: bool,
+    ) -> Result<Self, JournalError> {
         let file = File::open(path).map_err(|source| read_error(path, source))?;
         let reader = BufReader::with_capacity(READ_BUFFER, file);
-        Ok(Self { path, reader, entries: entries.into_iter(), position: 0, line: vec![] })
+        let (entries, line) = (entries.into_iter(), vec![]);
+        Ok(Self { path, reader, entries, position: 0, line, has_checksums })
     }
 
     /// What `read` makes of the next line; a record that it refuses is damage.
@@ -186,7 +198,8 @@ impl<'a> Records<'a> {
     ) -> Option<Result<T, JournalError>> {
         let entry = self.entries.next()?;
         Some(self.line_of(&entry).and_then(|()| {
-            read(&self.line).map_err(|source| {
+            let checked = check(&self.line, self.has_checksums);
+            checked.and_then(|()| read(&self.line)).map_err(|source| {
                 let path = self.path.to_owned();
                 line_number(&path, entry.offset)
                     .map_or_else(|error| error, |line| JournalError::Damaged { path, line, source })

@@ -3,7 +3,8 @@
 //!
 //! The first line is a [`Header`](crate::record::Header), every other one a
 //! [`MatchRecord`](crate::record::MatchRecord), in the order in which matches
-//! ended. A run that is killed leaves at most one half-written line, the last; a
+//! ended. Each ends with a checksum of its bytes, so that a line that was
+//! changed by whatever kept or copied the file is damage, too. A run that is killed leaves at most one half-written line, the last; a
 //! machine that fails may leave several lines without their contents. Such a
 //! [torn end](Torn) holds no record: readers stop before it and
 //! [`JournalWriter::resume`] cuts it off. A broken line with records after it is
@@ -12,6 +13,7 @@
 //! A job may have several lines. The last one that is
 //! [done](crate::record::MatchRecord::is_done) counts, or the last one if none is.
 
+mod checksum;
 mod error;
 mod merge;
 mod reader;
@@ -22,6 +24,7 @@ pub use merge::{Merge, MergeError, MergedPart};
 pub use reader::{Journal, Torn};
 pub use writer::{JobState, JournalWriter, Recovered, rewrite};
 
+pub(crate) use checksum::check;
 pub(crate) use error::read_error;
 pub(crate) use reader::{READ_BUFFER, line_number};
 pub(crate) use writer::sync_folder;
@@ -42,6 +45,13 @@ mod tests {
             writer.append(record).unwrap();
         }
         writer.sync().unwrap();
+    }
+
+    /// A record's line.
+    fn sealed(record: &MatchRecord) -> Vec<u8> {
+        let mut line = serde_json::to_vec(record).unwrap();
+        checksum::seal(&mut line, 0);
+        line
     }
 
     fn read(path: &Path) -> Result<Vec<MatchRecord>, JournalError> {
@@ -118,7 +128,8 @@ mod tests {
     #[test]
     fn an_end_without_records_is_torn() {
         let torn = |bytes, lines| Torn { bytes, lines };
-        let record = serde_json::to_vec(&sample::records()[2]).unwrap();
+        let mut record = sealed(&sample::records()[2]);
+        record.pop();
         let length = record.len() as u64;
         check_torn(b"", torn(0, 0));
         check_torn(&[0; 100], torn(100, 1));
@@ -148,8 +159,8 @@ mod tests {
         assert!(journal.capacity() as u64 <= 2 * reader::MAX_LINE_BYTES);
 
         // With a record after it, it is damage.
-        let third = serde_json::to_string(&sample::records()[2]).unwrap();
-        std::io::Write::write_all(&mut &file, format!("\n{third}\n").as_bytes()).unwrap();
+        let third = [b"\n", &sealed(&sample::records()[2])[..]].concat();
+        std::io::Write::write_all(&mut &file, &third).unwrap();
         let errors = [
             read(&path).unwrap_err(),
             JournalWriter::resume(&path, &sample::header(true)).unwrap_err(),
@@ -206,6 +217,92 @@ mod tests {
         }
     }
 
+    /// What was read of a journal, if nobody has to be told that some of it is lost.
+    fn taken(path: &Path) -> Vec<Vec<MatchRecord>> {
+        let mut taken = vec![];
+        if let Ok(mut journal) = Journal::open(path) {
+            let records: Result<Vec<MatchRecord>, _> = journal.by_ref().collect();
+            taken.extend(records.ok().filter(|_| !journal.torn().is_some()));
+            let index = Journal::open(path).unwrap().index();
+            let index = index.ok().filter(|index| !index.torn.is_some());
+            taken.extend(index.and_then(|index| index.records().collect::<Result<_, _>>().ok()));
+        }
+        let resumed = JournalWriter::resume(path, &sample::header(true));
+        if resumed.is_ok_and(|(_, recovered)| !recovered.torn.is_some()) {
+            taken.push(read(path).unwrap());
+        }
+        taken
+    }
+
+    /// Bits 0, 13, 26 and so on of a journal are flipped, one at a time: it is read
+    /// as it was, or refused, or its end is said to be torn.
+    #[test]
+    fn no_flipped_bit_goes_unnoticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let mut records = sample::records()[..4].to_vec();
+        records.iter_mut().for_each(|record| record.steps.truncate(2));
+        write(&path, &records);
+        let whole = std::fs::read(&path).unwrap();
+        let (mut n_refused, mut n_torn) = (0, 0);
+        for bit in (0..whole.len() * 8).step_by(13) {
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, &flipped).unwrap();
+            match read(&path) {
+                Err(_) => n_refused += 1,
+                Ok(found) => {
+                    n_torn += 1;
+                    assert_eq!(found, records[..3], "bit {bit}");
+                }
+            }
+            assert!(taken(&path).iter().all(|found| *found == records), "bit {bit}");
+        }
+        // Only what is wrong in the last line makes a torn end.
+        assert!(n_refused > 2 * n_torn && n_torn > 100, "{n_refused} {n_torn}");
+    }
+
+    #[test]
+    fn a_journal_without_checksums_is_read_and_taken_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let records = sample::records();
+        write(&path, &records[..3]);
+        let old = sample::without_checksums(&std::fs::read_to_string(&path).unwrap());
+        assert!(!old.contains("\"crc\""));
+        std::fs::write(&path, &old).unwrap();
+        assert_eq!(read(&path).unwrap(), records[..3]);
+        let (mut writer, recovered) = JournalWriter::resume(&path, &sample::header(true)).unwrap();
+        assert_eq!((recovered.n_records, recovered.torn), (3, Torn::default()));
+        records[3..6].iter().for_each(|record| writer.append(record).unwrap());
+        drop(writer);
+        assert_eq!(read(&path).unwrap(), records[..6]);
+        // The lines that have a checksum are held to it.
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines[4] = lines[4].replace("\"reward\":100", "\"reward\":10");
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+        let error = read(&path).unwrap_err();
+        assert!(matches!(error, JournalError::Damaged { line: 5, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_changed_header_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        write(&path, &sample::records()[..1]);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let changed = text.replacen("\"timings\":true", "\"timings\":false", 1);
+        for changed in [changed, text.replacen("\"crc\"", "\"crd\"", 1)] {
+            assert_ne!(changed, text);
+            std::fs::write(&path, changed).unwrap();
+            let error = Journal::open(&path).unwrap_err();
+            assert!(matches!(error, JournalError::DamagedHeader { .. }), "{error}");
+            let resumed = JournalWriter::resume(&path, &sample::header(true));
+            assert!(matches!(resumed, Err(JournalError::DamagedHeader { .. })));
+        }
+    }
+
     #[test]
     fn a_damaged_line_is_named() {
         let folder = tempfile::tempdir().unwrap();
@@ -251,9 +348,9 @@ mod tests {
         let resumed = JournalWriter::resume(&path, &other);
         assert!(matches!(resumed, Err(JournalError::OtherSpec { .. })));
 
-        std::fs::write(&path, "{\"format_version\":2,\"new\":true}\n").unwrap();
+        std::fs::write(&path, "{\"format_version\":3,\"new\":true}\n").unwrap();
         let newer = Journal::open(&path);
-        assert!(matches!(newer, Err(JournalError::NewerFormat { found: 2, .. })));
+        assert!(matches!(newer, Err(JournalError::NewerFormat { found: 3, .. })));
         for text in ["hello\n", "{}\n", "{\"format_version\":1}\n"] {
             std::fs::write(&path, text).unwrap();
             assert!(matches!(Journal::open(&path), Err(JournalError::NoHeader { .. })));

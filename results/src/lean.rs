@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use crate::record::{FaultKind, MANAGER, OddsRecord};
+use crate::record::{FaultKind, OddsRecord, is_chance};
 
 /// The parts of a [`SeatRecord`](crate::record::SeatRecord) that somebody wants.
 #[derive(Deserialize)]
@@ -13,7 +13,7 @@ pub(crate) struct LeanSeat<'a> {
     #[serde(borrow)]
     pub(crate) role: Cow<'a, str>,
     #[serde(borrow)]
-    pub(crate) player: Cow<'a, str>,
+    player: Option<Name<'a>>,
     #[serde(borrow)]
     pub(crate) player_hash: Cow<'a, str>,
     #[serde(default)]
@@ -23,6 +23,10 @@ pub(crate) struct LeanSeat<'a> {
     pub(crate) start: LeanFault,
 }
 
+/// A name that is not copied out of the line.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
 /// The fault of an answer, if it was one.
 #[derive(Deserialize)]
 pub(crate) struct LeanFault {
@@ -31,9 +35,10 @@ pub(crate) struct LeanFault {
 }
 
 impl LeanSeat<'_> {
-    /// Whether the manager moved here: the role `random`.
-    pub(crate) fn is_manager(&self) -> bool {
-        self.role == MANAGER && self.player == MANAGER
+    /// The player's id; `None` where chance moved.
+    pub(crate) fn player(&self) -> Option<&str> {
+        let name = &*self.player.as_ref()?.0;
+        (!is_chance(&self.role, name)).then_some(name)
     }
 }
 
@@ -52,7 +57,7 @@ mod tests {
         let run = sample::run(true, &[record.clone(), record]);
         let path = run.path().join(files::JOURNAL);
         assert!(scored::read(&path).is_ok() && Outcomes::read(&path).is_ok());
-        let journal = std::fs::read_to_string(&path).unwrap();
+        let journal = sample::without_checksums(&std::fs::read_to_string(&path).unwrap());
         let damaged = journal.replacen("\"reward\":100", "\"reward\":101", 1);
         assert_ne!(damaged, journal);
         std::fs::write(&path, damaged).unwrap();

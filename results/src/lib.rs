@@ -10,6 +10,7 @@
 
 pub mod bootstrap;
 pub mod comparison;
+pub mod counted;
 pub mod evaluation;
 mod evidence;
 pub mod files;
@@ -20,6 +21,7 @@ pub mod journal;
 mod lean;
 pub mod matches;
 pub mod partition;
+pub mod query;
 pub mod record;
 pub mod regress;
 pub mod report;

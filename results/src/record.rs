@@ -12,7 +12,11 @@ use crate::formats::{Formats, RoundRecord};
 use crate::partition::Partition;
 
 /// Version of the journal's lines, stated in its first line.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
+
+/// The first version of which every line ends with a checksum. Lines of earlier
+/// ones may do so, since a program that takes such a journal up adds lines of its own.
+pub const CHECKSUMS_SINCE: u32 = 2;
 
 /// What the journal is of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,21 +99,24 @@ pub enum FaultKind {
     LateMove,
     /// A move that is not legal.
     IllegalMove,
-    /// An answer that is no term, or breaks a cap.
+    /// An answer that is no term (an error page, prose, markup), breaks a cap, or
+    /// never came although the player took the message.
     Unreadable,
     /// The player's process or thread ended, or it broke down.
     Crashed,
-    /// No connection, or it broke.
+    /// No connection, or the message was not taken.
     Unreachable,
 }
 
 /// One player in one role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "SeatLine")]
 pub struct SeatRecord {
     /// The role's name.
     pub role: String,
-    /// The player's id in the spec; `random` for the role moved by the manager itself.
-    pub player: String,
+    /// The player's id in the spec; `None` where chance moves, which is no player:
+    /// the role `random`, moved by the manager itself.
+    pub player: Option<String>,
     /// Hash of the player's configuration.
     pub player_hash: String,
     /// What bounded this player, if it was not what bounded the others (time odds).
@@ -120,6 +127,33 @@ pub struct SeatRecord {
     pub reward: Option<u8>,
     /// How START was answered.
     pub start: StartRecord,
+}
+
+/// A seat as a line has it. Earlier versions named a player where chance moves.
+#[derive(Deserialize)]
+struct SeatLine {
+    role: String,
+    player: Option<String>,
+    player_hash: String,
+    #[serde(default)]
+    odds: Option<OddsRecord>,
+    #[serde(default, deserialize_with = "reward")]
+    reward: Option<u8>,
+    start: StartRecord,
+}
+
+impl From<SeatLine> for SeatRecord {
+    fn from(line: SeatLine) -> Self {
+        let SeatLine { role, player, player_hash, odds, reward, start } = line;
+        let player = player.filter(|player| !is_chance(&role, player));
+        Self { role, player, player_hash, odds, reward, start }
+    }
+}
+
+/// Whether a player's name stands for chance, as earlier versions wrote it: no
+/// player ever has the role `random`.
+pub(crate) fn is_chance(role: &str, player: &str) -> bool {
+    role == CHANCE && player == CHANCE
 }
 
 /// Reads a reward, if there is one.
@@ -149,11 +183,17 @@ pub struct StartRecord {
     /// The fault, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<FaultKind>,
+    /// What else there is to say of the fault.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
     /// From the last byte of the request to the last byte of the reply, microseconds.
     pub wall_us: u64,
     /// CPU time of the player's thread, microseconds; built-in players only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_us: Option<u64>,
+    /// States entered before the first move, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u64>,
 }
 
 /// One decision of one role.
@@ -170,6 +210,9 @@ pub struct DecisionRecord {
     /// What the player answered, when it was not executed (cut to 200 characters).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submitted: Option<String>,
+    /// What else there is to say of the fault: limits and times, legal moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
     /// From the last byte of the request to the last byte of the reply, or to
     /// the moment the wait ended, microseconds.
     pub wall_us: u64,
@@ -243,24 +286,8 @@ pub struct MatchRecord {
 /// The reason of matches that were broken off on request.
 const INTERRUPTED: &str = "interrupted";
 
-/// The player's id where the manager itself moves, and the name of that role.
-pub const MANAGER: &str = "random";
-
-impl SeatRecord {
-    /// Whether the manager moves here, so that this is nobody's seat: the role
-    /// `random` of a game with chance. A player may be called `random` elsewhere.
-    #[must_use]
-    pub fn is_manager(&self) -> bool {
-        self.role == MANAGER && self.player == MANAGER
-    }
-
-    /// The player's id; empty where the manager moves, so that nobody takes it
-    /// for a player called `random`.
-    #[must_use]
-    pub fn player_name(&self) -> &str {
-        if self.is_manager() { "" } else { &self.player }
-    }
-}
+/// The role that chance moves, and in earlier versions its player.
+const CHANCE: &str = "random";
 
 impl MatchRecord {
     /// The record without what depends on when and how fast the match was played.
@@ -386,6 +413,19 @@ fn is_zero(number: &u64) -> bool {
 mod tests {
     use super::*;
     use crate::sample;
+
+    #[test]
+    fn chance_is_no_player_in_any_version() {
+        let record = sample::record_with_chance(0, "random", 70);
+        assert_eq!(record.seats[0].player, None);
+        let line = serde_json::to_string(&record).unwrap();
+        assert!(line.contains(r#""role":"random","player":null"#), "{line}");
+        assert_eq!(serde_json::from_str::<MatchRecord>(&line).unwrap(), record);
+        let old = line.replace(r#""player":null"#, r#""player":"random""#);
+        assert_eq!(serde_json::from_str::<MatchRecord>(&old).unwrap(), record);
+        // In any other role it is the player of that name.
+        assert_eq!(record.seats[1].player.as_deref(), Some("random"));
+    }
 
     #[test]
     fn a_reward_beyond_bounds_is_no_record() {

@@ -7,12 +7,22 @@
 //! *Base* is the player that is there, *head* the one to replace it, *canary*
 //! the head once more, under the same chances ([`BASE`], [`HEAD`], [`CANARY`]
 //! are the ids they play under). The [`tracker`] reads matches in the order of
-//! the schedule, whatever order they come in, and decides at the ends of laps;
-//! what it has read then is evaluated. Nothing depends on the number of workers
-//! or on when a run was interrupted.
+//! the schedule, whatever order they come in. Faults count match by match,
+//! strength at the ends of the parts of laps; what was read is evaluated
+//! when no more is played. Nothing depends on the number of workers or on when a
+//! run was interrupted.
+//!
+//! How much may go wrong is divided beforehand: of `alpha`, the probability that a
+//! head as good as the base fails, [`FAULT_SHARE`] is for the test of faults and
+//! the rest for that of strength.
 
+mod decide;
 mod evaluate;
+mod fault_pairs;
 pub mod tracker;
+#[cfg(test)]
+mod truth_table;
+mod unscored;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,6 +31,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::files;
 use crate::record::FaultKind;
+use crate::stats::gsprt::ErrorRates;
+use crate::stats::stopping::MarginTest;
 
 pub use tracker::Tracker;
 
@@ -31,8 +43,13 @@ pub const HEAD: &str = "head";
 /// The id of the head once more.
 pub const CANARY: &str = "canary";
 
-/// Blocks below which nothing is decided.
+/// Blocks below which nothing is decided of strength.
 pub const MIN_BLOCKS: u64 = 30;
+
+/// The share of `alpha` that the test of faults has. Most comparisons see no
+/// fault, so that it is small; with 1 % in place of 5 % a head that commits a
+/// fault in every match is found out after 5 pairs of matches in place of 4.
+pub const FAULT_SHARE: f64 = 0.2;
 
 /// What is asked, fixed before anything is played.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,13 +74,64 @@ pub struct Question {
     pub blocks_per_lap: u64,
     /// Whether the canary plays.
     pub has_canary: bool,
+    /// Matches of a lap after which each of its parts ends, ascending, the last
+    /// with the lap; each part has as many blocks of each game and clock. Empty
+    /// if a lap has no parts.
+    #[serde(default)]
+    pub part_ends: Vec<u64>,
+    /// Parts after which the answer is given in any case; `None` for all of the
+    /// laps.
+    #[serde(default)]
+    pub max_parts: Option<u64>,
 }
 
 impl Question {
+    /// Parts of a lap.
+    #[must_use]
+    pub fn parts_per_lap(&self) -> u64 {
+        (self.part_ends.len() as u64).max(1)
+    }
+
+    /// Blocks of each part of a lap.
+    #[must_use]
+    pub fn blocks_per_part(&self) -> u64 {
+        self.blocks_per_lap / self.parts_per_lap()
+    }
+
+    /// Most parts of laps there can be.
+    #[must_use]
+    pub fn most_parts(&self) -> u64 {
+        let all = self.max_laps.saturating_mul(self.parts_per_lap());
+        self.max_parts.map_or(all, |parts| parts.min(all))
+    }
+
     /// Most blocks there can be.
     #[must_use]
     pub fn max_blocks(&self) -> u64 {
-        self.max_laps.saturating_mul(self.blocks_per_lap)
+        self.most_parts().saturating_mul(self.blocks_per_part())
+    }
+
+    /// How often the test of strength may err: accept "equal", and "worse".
+    #[must_use]
+    pub fn errors(&self) -> ErrorRates {
+        ErrorRates { alpha: self.alpha, beta: self.alpha * (1.0 - FAULT_SHARE) }
+    }
+
+    /// How often the test of faults may err.
+    #[must_use]
+    pub fn fault_alpha(&self) -> f64 {
+        self.alpha * FAULT_SHARE
+    }
+
+    /// The test of strength as it is carried out.
+    #[must_use]
+    pub fn margin_test(&self) -> MarginTest {
+        MarginTest {
+            margin: self.margin,
+            errors: self.errors(),
+            first_look: MIN_BLOCKS.next_multiple_of(self.blocks_per_part().max(1)),
+            level: 1.0 - self.alpha,
+        }
     }
 }
 
@@ -95,6 +163,12 @@ pub enum Reason {
     TooFew,
     /// Enough blocks, but test and interval are undecided.
     Undecided,
+    /// The base commits faults in most of its matches: it is no measure.
+    BrokenBase,
+    /// Matches that scored nobody could turn the answer.
+    Unscored,
+    /// A number of the evaluation is undefined: an error of this program.
+    Internal,
 }
 
 /// Why no more was played.
@@ -120,7 +194,7 @@ pub struct Regression {
     pub stopped: Stopped,
     /// What was asked.
     pub question: Question,
-    /// Laps that count.
+    /// Laps that are whole.
     pub n_laps: u64,
     /// Matches that count, the canary's among them.
     pub n_matches: u64,
@@ -141,8 +215,16 @@ pub struct Regression {
 /// How strong the head is beside the base.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Strength {
-    /// Head less base.
+    /// Head less base: the plain mean.
     pub difference: Effect,
+    /// Head less base, allowing for when the test stopped; `None` for fewer than
+    /// two blocks.
+    #[serde(default)]
+    pub estimate: Option<Estimate>,
+    /// Student's t interval of the plain mean, which decides when the test has not;
+    /// `None` if it has, or for fewer than two blocks.
+    #[serde(default)]
+    pub at_end: Option<[f64; 2]>,
     /// An interval that holds however often one looks, points; `None` without
     /// blocks.
     pub anytime: Option<[f64; 2]>,
@@ -152,9 +234,22 @@ pub struct Strength {
     pub bounds: [f64; 2],
     /// Blocks that do not count, since a match of theirs scored nobody.
     pub n_incomplete: u64,
-    /// The difference that so many blocks of this spread show, with errors as
-    /// asked for; points.
+    /// The mean difference if the head had lost, and the base won, each match that
+    /// scored nobody, points; `None` if all scored.
+    #[serde(default)]
+    pub worst: Option<f64>,
+    /// How much worse a head is found to be so within as many blocks of this
+    /// spread, with a probability of 1 - alpha; points.
     pub detectable: Option<f64>,
+}
+
+/// A mean difference, allowing for when a sequential test of it stopped; points.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// As often too high as too low.
+    pub points: f64,
+    /// At a level of 1 - alpha.
+    pub interval: [f64; 2],
 }
 
 /// A mean difference of blocks, points.
@@ -166,7 +261,8 @@ pub struct Effect {
     pub mean: Option<f64>,
     /// Standard deviation of a block; `None` for fewer than two.
     pub sd: Option<f64>,
-    /// Student's t interval at a level of 1 - alpha; `None` for fewer than two.
+    /// An interval at a level of 1 - alpha that holds however often one looks;
+    /// `None` without blocks.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -197,11 +293,22 @@ pub struct Faults {
     pub base: FaultCounts,
     /// The head.
     pub head: FaultCounts,
-    /// Probability that the head would have so many faulty matches if it were
-    /// as reliable as the base (Fisher).
+    /// Pairs of matches in which base and head had the same chances.
+    #[serde(default)]
+    pub n_pairs: u64,
+    /// Probability that there would ever be as much evidence against the head in
+    /// them if it were as reliable as the base.
     pub p: f64,
-    /// Whether that is at most alpha.
+    /// Whether that is at most [`FAULT_SHARE`] of alpha.
     pub fails: bool,
+}
+
+impl Faults {
+    /// Whether the base committed faults in more than half of its matches.
+    #[must_use]
+    pub fn base_is_broken(&self) -> bool {
+        2 * self.base.n_faulty > self.base.n_matches
+    }
 }
 
 /// Faults of one player.
@@ -233,6 +340,13 @@ pub struct Canary {
     pub head: FaultCounts,
     /// Faults of the canary in them.
     pub canary: FaultCounts,
+    /// Probability of so large a difference between a player and itself (sign
+    /// flips).
+    #[serde(default)]
+    pub p: Option<f64>,
+    /// The same of the difference of their faulty matches.
+    #[serde(default)]
+    pub p_faults: Option<f64>,
     /// Whether head and canary differ as players do, so that the machine, and
     /// not the player, is to blame.
     pub blames_machine: bool,

@@ -1,8 +1,9 @@
 //! Standings for people and for other programs: as text, Markdown, JSON and CSV,
 //! and with everything else there is to say as a page.
 //!
-//! `summary.json` and `summary.md` hold the same as the JSON and Markdown
-//! reports, but for the answer of a comparison, which has files of its own; like
+//! `summary.json` and `summary.md` hold the standings of the JSON and Markdown
+//! reports, without the answer of a comparison, which has files of its own, and
+//! without what takes longer than the end of a run should; like
 //! the tables they can be rebuilt byte for byte.
 
 mod compared;
@@ -13,7 +14,9 @@ mod junit;
 mod markdown;
 mod notes;
 mod regression;
+mod sections;
 mod stages;
+mod strength;
 mod sweep;
 mod text;
 mod verdict;
@@ -29,15 +32,19 @@ use crate::files::{self, FillError, WriteError, write_whole};
 use crate::journal::JournalError;
 use crate::regress::{ReadError, Regression};
 use crate::standings::{Standings, StandingsError, standings};
-pub use html::{Replay, ReplayBoard, ReplaySeat, ReplayStep, html};
+pub use html::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStep, html};
 pub use junit::junit;
-pub use regression::{render_regression, verdict_of_regression};
+pub use regression::{cautions_of_regression, render_regression, verdict_of_regression};
 pub use sweep::render_sweep;
 
 pub use compared::render_comparison;
 use csv::csv;
-use document::document;
+pub use csv::{CsvTable, StandingsTable, StrengthTable};
+use document::{Document, document};
 use markdown::markdown;
+pub(crate) use markdown::push_row as push_markdown_row;
+pub use sections::Part;
+use strength::Strength;
 use text::{section_text, text, wrapped};
 
 /// How a report is written.
@@ -45,7 +52,8 @@ use text::{section_text, text, wrapped};
 pub enum Format {
     /// Tables of at most 100 columns.
     Text,
-    /// All of [`Standings`], and of [`Regression`] where the run is a comparison.
+    /// All of [`Standings`], ratings, ranks, pairs, seats and budgets as `strength`,
+    /// and [`Regression`] where the run is a comparison.
     Json,
     /// One row for each mean.
     Csv,
@@ -85,27 +93,76 @@ impl From<JournalError> for ReportError {
 /// If the journal is missing, damaged, or holds no match. A half-written last
 /// line is no error: the report says so.
 pub fn report(run: &Path, format: Format) -> Result<String, ReportError> {
-    let standings = standings(run, &Bootstrap::default())?;
-    if standings.n_matches == 0 {
-        return Err(ReportError::Empty { run: run.display().to_string() });
-    }
-    // A row for each mean has no place for an answer.
-    let found = if format == Format::Csv { None } else { crate::regress::read(run)? };
-    Ok(match (found, format) {
-        (None, _) => render(&standings, format),
-        (Some(regression), Format::Json) => {
-            json(&Answered { regression: &regression, standings: &standings })
+    match format {
+        Format::Json => {
+            let evaluation = evaluated(run, 0)?;
+            let (standings, strength) = (&evaluation.standings, Strength::of(&evaluation));
+            Ok(json(&Whole { regression: evaluation.regression.as_ref(), standings, strength }))
         }
-        (Some(found), _) => render_regression(&found, format) + "\n" + &render(&standings, format),
-    })
+        Format::Csv => {
+            let standings = standings(run, &Bootstrap::default())?;
+            Ok(csv(not_empty(run, &standings)?))
+        }
+        Format::Text | Format::Md => report_parts(run, format, &[Part::Summary]),
+    }
 }
 
-/// The standings of a run that is a comparison of two versions of a player.
+/// Some parts of the report on the run in folder `run` for people: as Markdown, or
+/// else as text. All parts but the summary take longer, and memory that grows with
+/// the number of matches.
+///
+/// # Errors
+/// As those of [`report`].
+pub fn report_parts(run: &Path, format: Format, parts: &[Part]) -> Result<String, ReportError> {
+    let written: fn(&Document) -> String = if format == Format::Md { markdown } else { text };
+    let (standings, more) = if parts.iter().all(|part| *part == Part::Summary) {
+        (standings(run, &Bootstrap::default())?, vec![])
+    } else {
+        let evaluation = evaluated(run, 0)?;
+        let more = sections::sections(&evaluation, parts);
+        (evaluation.standings, more)
+    };
+    let mut document = document(not_empty(run, &standings)?);
+    let is_whole = parts.contains(&Part::Summary);
+    if !is_whole {
+        document.sections.clear();
+    }
+    document.sections.extend(more);
+    let answer = if is_whole { crate::regress::read(run)? } else { None };
+    let answer = answer.map(|found| render_regression(&found, format) + "\n");
+    Ok(answer.unwrap_or_default() + &written(&document))
+}
+
+/// One table of the report on the run in folder `run`, as CSV.
+///
+/// # Errors
+/// As those of [`report`].
+pub fn report_table(run: &Path, table: CsvTable) -> Result<String, ReportError> {
+    match table {
+        CsvTable::Standings(table) => {
+            let standings = standings(run, &Bootstrap::default())?;
+            Ok(csv::standings_table(not_empty(run, &standings)?, table))
+        }
+        CsvTable::Strength(table) => Ok(csv::strength_table(&evaluated(run, 0)?, table)),
+    }
+}
+
+fn not_empty<'a>(run: &Path, standings: &'a Standings) -> Result<&'a Standings, ReportError> {
+    match standings.n_matches {
+        0 => Err(ReportError::Empty { run: run.display().to_string() }),
+        _ => Ok(standings),
+    }
+}
+
+/// All that a report says, and the answer if the run is a comparison of two versions
+/// of a player.
 #[derive(Serialize)]
-struct Answered<'a> {
-    regression: &'a Regression,
+struct Whole<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    regression: Option<&'a Regression>,
     #[serde(flatten)]
     standings: &'a Standings,
+    strength: Strength<'a>,
 }
 
 fn json(value: &impl Serialize) -> String {
@@ -226,13 +283,66 @@ mod tests {
     }
 
     #[test]
+    fn parts_are_as_before() {
+        let run = sample::run(true, &sample::records());
+        let parts = &Part::ALL[1..];
+        let text = report_parts(run.path(), Format::Text, parts).unwrap();
+        insta::assert_snapshot!("parts.txt", text);
+        let markdown = report_parts(run.path(), Format::Md, parts).unwrap();
+        assert_eq!(markdown.matches("\n## ").count(), 7, "{markdown}");
+    }
+
+    /// All forms are written from one evaluation.
+    #[test]
+    fn tables_hold_what_json_has() {
+        let run = sample::run(true, &sample::records());
+        let json: serde_json::Value =
+            serde_json::from_str(&report(run.path(), Format::Json).unwrap()).unwrap();
+        let strength = &json["strength"];
+        let number =
+            |value: &serde_json::Value| value.as_f64().map_or(String::new(), |n| n.to_string());
+        let pairs = report_table(run.path(), CsvTable::Strength(StrengthTable::Pairs)).unwrap();
+        let rows: Vec<&str> = pairs.lines().skip(1).collect();
+        let of_json = strength["pairs"].as_array().unwrap();
+        assert_eq!((rows.len(), of_json.len()), (3, 3));
+        for (row, pair) in rows.iter().zip(of_json) {
+            let bounds = [&pair["mean"], &pair["interval"][0], &pair["interval"][1]].map(number);
+            let names = ["player", "opponent"].map(|name| pair[name].as_str().unwrap());
+            let expected =
+                [names.join(","), bounds.join(","), number(&pair["superiority"])].join(",");
+            assert!(row.starts_with(&expected), "{row} {expected}");
+        }
+        // The leader's pairs are what the standings say of who is behind it.
+        let behind = &json["players"][1]["behind"];
+        assert_eq!(behind["mean"], of_json[0]["mean"]);
+        let ratings = report_table(run.path(), CsvTable::Strength(StrengthTable::Ratings)).unwrap();
+        assert_eq!(ratings.lines().count(), 1 + strength["ratings"].as_array().unwrap().len());
+        assert!(ratings.contains("\nbradley_terry,alpha,"), "{ratings}");
+        let ranks = report_table(run.path(), CsvTable::Strength(StrengthTable::Ranks)).unwrap();
+        assert_eq!(ranks.lines().count(), 1 + 3 * 3);
+        for table in [
+            CsvTable::Standings(StandingsTable::Means),
+            CsvTable::Standings(StandingsTable::CrossTable),
+            CsvTable::Standings(StandingsTable::Timing),
+            CsvTable::Standings(StandingsTable::Faults),
+            CsvTable::Strength(StrengthTable::Seats),
+            CsvTable::Strength(StrengthTable::Effects),
+        ] {
+            let csv = report_table(run.path(), table).unwrap();
+            let n_cells = csv.lines().next().unwrap().split(',').count();
+            assert!(csv.lines().count() > 1 && n_cells > 2, "{table:?}: {csv}");
+        }
+    }
+
+    #[test]
     fn text_fits_a_terminal_of_100_columns() {
         let mut records = sample::records();
         for record in &mut records {
             record.game = format!("a-game-with-a-rather-long-name-{}", record.game);
             for seat in &mut record.seats {
                 let n = record.job * 7 % 11;
-                seat.player = format!("{}-with-options-that-make-its-name-long-{n}", seat.player);
+                let player = seat.player.as_mut().unwrap();
+                *player += &format!("-with-options-that-make-its-name-long-{n}");
             }
         }
         records[13].ending = Ending::GameError { reason: "no legal move for the role ".repeat(9) };
@@ -278,16 +388,17 @@ mod tests {
         check_verdict(
             &matches(20, [75, 25]),
             "a leads with 75.0, 50.0 points ahead of b; the 95 % \
-             interval of the difference, [50.0, 50.0], excludes 0.",
+             interval of the difference, [3.7, 65.4], excludes 0.",
         );
         check_verdict(
             &matches(2, [75, 25]),
             "a leads with 75.0, 50.0 points ahead of b; whether \
-             that is chance cannot be said from one block of a game.",
+             that is chance cannot be said from one block of each game.",
         );
         check_verdict(
             &matches(8, [50, 50]),
-            "a and b are level; all blocks gave the same difference. That is from only 4 blocks.",
+            "a and b are level; the 95 % interval of the difference, [-60.2, 60.2], does not \
+             exclude 0: it may be chance. That is from only 4 blocks.",
         );
         let mut mixed = matches(8, [60, 40]);
         mixed.extend(matches(4, [20, 80]).into_iter().map(|record| {
@@ -297,7 +408,7 @@ mod tests {
         check_verdict(
             &mixed,
             "b leads with 53.3, 6.7 points ahead of a; the 95 % \
-             interval of the difference, [-20.0, 33.3], does not exclude 0: it may be chance. That is \
+             interval of the difference, [-36.7, 50.0], does not exclude 0: it may be chance. That is \
              from only 6 blocks.",
         );
         check_verdict(
@@ -307,17 +418,20 @@ mod tests {
         let mut other_game = matches(4, [60, 40]);
         other_game.extend(matches(4, [100, 100]).into_iter().map(|mut record| {
             let job = record.job + 4;
-            record.seats.iter_mut().filter(|seat| seat.player == "b").for_each(|seat| {
-                seat.player = "c".into();
-                seat.reward = Some(0);
-            });
+            record.seats.iter_mut().filter(|seat| seat.player.as_deref() == Some("b")).for_each(
+                |seat| {
+                    seat.player = Some("c".into());
+                    seat.reward = Some(0);
+                },
+            );
             let game = "y".into();
             MatchRecord { job, block: job / 2, job_id: job.to_string(), game, ..record }
         }));
         check_verdict(
             &other_game,
             "a leads with 80.0, 20.0 points ahead of b at the 1 game both played; the 95 % \
-             interval of the difference, [20.0, 20.0], excludes 0. That is from only 2 blocks.",
+             interval of the difference, [-86.6, 87.4], does not exclude 0: it may be chance. That is \
+             from only 2 blocks.",
         );
         let unscored = MatchRecord { ending: Ending::StepLimit, ..matches(1, [0, 0]).remove(0) };
         check_verdict(&[unscored], "No match was scored, so nobody leads.");

@@ -27,10 +27,11 @@ pub(crate) fn header(timings: bool) -> Header {
 }
 
 fn seat(role: &str, player: &str, reward: Option<u8>) -> SeatRecord {
-    let start = StartRecord { fault: None, wall_us: 1500, cpu_us: Some(1200) };
+    let start =
+        StartRecord { fault: None, detail: None, wall_us: 1500, cpu_us: Some(1200), nodes: None };
     SeatRecord {
         role: role.into(),
-        player: player.into(),
+        player: Some(player.into()),
         player_hash: format!("hash-of-{player}"),
         odds: None,
         reward,
@@ -44,6 +45,7 @@ pub(crate) fn decision(executed: &str, n_legal: u32, wall_us: u64) -> DecisionRe
         n_legal,
         fault: None,
         submitted: None,
+        detail: None,
         wall_us,
         cpu_us: Some(wall_us / 2),
         connect_us: None,
@@ -150,13 +152,14 @@ fn unscore(record: &mut MatchRecord, ending: Ending) {
     }
 }
 
-/// A match with chance: the manager moves the first role.
+/// A match with chance, which moves the first role.
 pub(crate) fn record_with_chance(job: u64, player: &str, reward: u8) -> MatchRecord {
     let mut record = record(job, "dice", ["random", player], [0, reward]);
     record.seats[0] = SeatRecord {
         player_hash: String::new(),
-        start: StartRecord { fault: None, wall_us: 0, cpu_us: None },
-        ..seat("random", "random", None)
+        start: StartRecord { fault: None, detail: None, wall_us: 0, cpu_us: None, nodes: None },
+        player: None,
+        ..seat("random", "", None)
     };
     record
 }
@@ -170,6 +173,16 @@ pub(crate) fn run(timings: bool, records: &[MatchRecord]) -> tempfile::TempDir {
         writer.append(record).unwrap();
     }
     folder
+}
+
+/// A journal's text as it was before lines had checksums.
+pub(crate) fn without_checksums(journal: &str) -> String {
+    let line = |line: &str| match line.rfind(",\"crc\":\"") {
+        Some(end) => line[..end].to_owned() + "}\n",
+        None => line.to_owned() + "\n",
+    };
+    let lines: String = journal.lines().map(line).collect();
+    lines.replacen("\"format_version\":2", "\"format_version\":1", 1)
 }
 
 /// The same match on a slower machine.

@@ -10,16 +10,17 @@
 //! gives equal output. No module reads a file but [`scored`], and none prints.
 //!
 //! - From matches to blocks: [`scored`], [`fault_policy`], [`block`], [`laps`].
-//! - A mean difference: [`mean`], [`sign_flip`], [`power`],
+//! - A mean difference: [`interval`], [`mean`], [`sign_flip`], [`power`],
 //!   [`doubling`].
 //! - Tests that stop early: [`frequencies`], [`gsprt`], [`bayes_elo`],
 //!   [`schedule_order`], [`sequential`], [`operating`], [`after_test`],
-//!   [`betting`], [`regression`].
+//!   [`stopping`], [`betting`], [`regression`].
 //! - Elo: [`elo`].
 //! - Many players: [`luce`], [`bradley_terry`], [`draws`], [`plackett_luce`],
 //!   [`effects`], [`ladder`]; over many games [`vase`], [`nash`], [`alpha_rank`];
 //!   [`rank_bootstrap`] says how sure a rank is.
-//! - Many comparisons and faults: [`holm`], [`fault_gate`].
+//! - Many comparisons and faults: [`holm`], [`fault_gate`], [`fault_test`].
+//! - Distributions: [`normal`], [`student`].
 
 pub mod after_test;
 pub mod alpha_rank;
@@ -27,6 +28,9 @@ pub mod bayes_elo;
 pub mod betting;
 pub mod block;
 pub mod bradley_terry;
+pub(crate) mod brownian;
+#[cfg(test)]
+pub(crate) mod calibration;
 pub mod doubling;
 pub mod draws;
 pub mod effects;
@@ -35,9 +39,11 @@ pub mod elo;
 mod error_rates;
 pub mod fault_gate;
 pub mod fault_policy;
+pub mod fault_test;
 pub mod frequencies;
 pub mod gsprt;
 pub mod holm;
+pub mod interval;
 pub mod ladder;
 pub mod laps;
 pub mod luce;
@@ -54,5 +60,10 @@ pub mod regression;
 pub mod schedule_order;
 pub mod scored;
 pub mod sequential;
+mod shrinkage;
 pub mod sign_flip;
+pub mod stopping;
+pub mod student;
 pub mod vase;
+#[cfg(test)]
+mod vectors;

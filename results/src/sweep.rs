@@ -27,9 +27,13 @@ pub struct SweptPlayer {
     pub player: String,
     /// Its means, by budget, ascending.
     pub at: Vec<AtBudget>,
-    /// What a doubling is worth; `None` for a single budget, too few blocks, or
-    /// budgets of different units.
+    /// What a doubling is worth; `None` for a single budget or budgets of different
+    /// units.
     pub per_doubling: Option<Doubling>,
+    /// Games that all of this is over: those played at every clock.
+    pub n_games: u64,
+    /// Games that are left out, since they were played at some clocks only.
+    pub n_other_games: u64,
 }
 
 /// A player's mean at one budget.
@@ -59,12 +63,12 @@ pub enum Unit {
 pub struct Doubling {
     /// Points.
     pub points: f64,
-    /// Robust standard error.
-    pub standard_error: f64,
-    /// Student's t interval.
-    pub interval: [f64; 2],
-    /// Blocks the line goes through.
-    pub n_blocks: usize,
+    /// From the spread of whole blocks; `None` if all games have a single block.
+    pub standard_error: Option<f64>,
+    /// Student's interval; `None` like the error.
+    pub interval: Option<[f64; 2]>,
+    /// Blocks of all means that the line goes through.
+    pub n_blocks: u64,
 }
 
 impl Sweep {
@@ -82,6 +86,8 @@ impl Sweep {
                 interval: found.interval,
                 n_blocks: over.n_blocks,
             }),
+            n_games: over.n_games,
+            n_other_games: over.n_other_games,
         };
         Self {
             n_matches: standings.n_matches,
@@ -140,7 +146,7 @@ mod tests {
         let text = render_sweep(&found, Format::Text);
         assert!(text.contains("4 s") && text.contains("10.0"), "{text}");
         let csv = render_sweep(&found, Format::Csv);
-        assert_eq!(csv.lines().nth(1), Some("a,milliseconds,1000,60,60,60,8,4"), "{csv}");
+        assert_eq!(csv.lines().nth(1), Some("a,milliseconds,1000,60,23.8581,84.0946,8,4"), "{csv}");
         assert_eq!(csv.lines().count(), 7);
         let markdown = render_sweep(&found, Format::Md);
         assert!(markdown.contains("| a | 10.0 |"), "{markdown}");
@@ -154,6 +160,6 @@ mod tests {
         let run = sample::run(true, &[sample::record(0, "x", ["a", "b"], [60, 40])]);
         let found = sweep(run.path()).unwrap();
         assert_eq!((found.n_matches, found.players.len()), (1, 0));
-        assert!(render_sweep(&found, Format::Text).contains("one budget"));
+        assert!(render_sweep(&found, Format::Text).contains("more than one budget"));
     }
 }

@@ -5,88 +5,104 @@
 //! no part of the tables, all that depends on the clock or on how the run was
 //! carried out is left empty, so that equal runs give equal bytes.
 
-use std::fmt::{Display, Write as _};
+mod csv_rows;
+pub(crate) mod rows;
+
 use std::path::Path;
 
 use crate::files::{self, FillError, WriteError, write_whole};
 use crate::index::Index;
 use crate::journal::{Journal, JournalError};
-use crate::record::{Budget, DecisionRecord, FaultKind, MatchRecord, SeatRecord};
+use csv_rows::CsvRows;
+use rows::{Fields as _, Scratch, write_match, write_moves};
 
-/// Columns of `matches.csv`.
-pub const MATCH_COLUMNS: [&str; 51] = [
-    "job",
-    "job_id",
-    "block",
-    "lap",
-    "stage",
-    "round",
-    "extra_lap",
-    "rotation",
-    "game",
-    "game_hash",
-    "seed",
-    "match_id",
-    "role_index",
-    "role",
-    "player",
-    "player_hash",
-    "start_clock_ms",
-    "play_clock_ms",
-    "budget_kind",
-    "budget_nodes",
-    "player_start_clock_ms",
-    "player_play_clock_ms",
-    "player_budget_nodes",
-    "reward",
-    "rank_in_match",
-    "ending",
-    "ending_reason",
-    "goal_flag",
-    "n_steps",
-    "n_decisions",
-    "n_choices",
-    "n_late_start",
-    "n_late_move",
-    "n_illegal_move",
-    "n_unreadable",
-    "n_crashed",
-    "n_unreachable",
-    "n_substituted",
-    "nodes",
-    "attempt",
-    "concurrency",
-    "started_at",
-    "duration_ms",
-    "ready_ms",
-    "think_ms_total",
-    "think_ms_p50",
-    "think_ms_p95",
-    "think_ms_max",
-    "cpu_ms",
-    "overrun_ms_max",
-    "harness_us_per_step",
+use ColumnKind::{Integer, Real, Text};
+
+/// What the fields of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Text; an empty one stands for no value.
+    Text,
+    /// Whole numbers from 0.
+    Integer,
+    /// Numbers with a fraction.
+    Real,
+}
+
+/// Columns of `matches.csv`, in their order.
+pub const MATCH_COLUMNS: [(&str, ColumnKind); 51] = [
+    ("job", Integer),
+    ("job_id", Text),
+    ("block", Integer),
+    ("lap", Integer),
+    ("stage", Integer),
+    ("round", Integer),
+    ("extra_lap", Integer),
+    ("rotation", Integer),
+    ("game", Text),
+    ("game_hash", Text),
+    ("seed", Text),
+    ("match_id", Text),
+    ("role_index", Integer),
+    ("role", Text),
+    ("player", Text),
+    ("player_hash", Text),
+    ("start_clock_ms", Integer),
+    ("play_clock_ms", Integer),
+    ("budget_kind", Text),
+    ("budget_nodes", Integer),
+    ("player_start_clock_ms", Integer),
+    ("player_play_clock_ms", Integer),
+    ("player_budget_nodes", Integer),
+    ("reward", Integer),
+    ("rank_in_match", Integer),
+    ("ending", Text),
+    ("ending_reason", Text),
+    ("goal_flag", Text),
+    ("n_steps", Integer),
+    ("n_decisions", Integer),
+    ("n_choices", Integer),
+    ("n_late_start", Integer),
+    ("n_late_move", Integer),
+    ("n_illegal_move", Integer),
+    ("n_unreadable", Integer),
+    ("n_crashed", Integer),
+    ("n_unreachable", Integer),
+    ("n_substituted", Integer),
+    ("nodes", Integer),
+    ("attempt", Integer),
+    ("concurrency", Integer),
+    ("started_at", Text),
+    ("duration_ms", Real),
+    ("ready_ms", Real),
+    ("think_ms_total", Real),
+    ("think_ms_p50", Real),
+    ("think_ms_p95", Real),
+    ("think_ms_max", Real),
+    ("cpu_ms", Real),
+    ("overrun_ms_max", Real),
+    ("harness_us_per_step", Real),
 ];
 
-/// Columns of `moves.csv`.
-pub const MOVE_COLUMNS: [&str; 17] = [
-    "job",
-    "job_id",
-    "match_id",
-    "game",
-    "step",
-    "role_index",
-    "role",
-    "player",
-    "n_legal",
-    "move",
-    "fault",
-    "submitted",
-    "nodes",
-    "think_us",
-    "cpu_us",
-    "connect_us",
-    "overrun_us",
+/// Columns of `moves.csv`, in their order.
+pub const MOVE_COLUMNS: [(&str, ColumnKind); 17] = [
+    ("job", Integer),
+    ("job_id", Text),
+    ("match_id", Text),
+    ("game", Text),
+    ("step", Integer),
+    ("role_index", Integer),
+    ("role", Text),
+    ("player", Text),
+    ("n_legal", Integer),
+    ("move", Text),
+    ("fault", Text),
+    ("submitted", Text),
+    ("nodes", Integer),
+    ("think_us", Integer),
+    ("cpu_us", Integer),
+    ("connect_us", Integer),
+    ("overrun_us", Integer),
 ];
 
 /// Why tables cannot be written. Messages fit after "failed to".
@@ -114,12 +130,12 @@ pub fn write_tables(run: &Path) -> Result<(), TableError> {
             moves.write_all(&heading(&MOVE_COLUMNS)?)?;
             index.render(
                 |records| {
-                    let mut matches = Table::new(timings);
-                    let mut moves = Table::new(timings);
+                    let (mut matches, mut moves) = (CsvRows::new(), CsvRows::new());
+                    let mut scratch = Scratch::new(timings);
                     for record in records {
                         let record = record?;
-                        write_match(&mut matches, &record)?;
-                        write_moves(&mut moves, &record)?;
+                        write_match(&mut matches, &mut scratch, &record)?;
+                        write_moves(&mut moves, timings, &record)?;
                     }
                     Ok((matches.into_bytes()?, moves.into_bytes()?))
                 },
@@ -143,9 +159,9 @@ pub fn write_matches(run: &Path) -> Result<(), TableError> {
         matches.write_all(&heading(&MATCH_COLUMNS)?)?;
         index.render(
             |records| {
-                let mut table = Table::new(timings);
+                let (mut table, mut scratch) = (CsvRows::new(), Scratch::new(timings));
                 for record in records {
-                    write_match(&mut table, &record?)?;
+                    write_match(&mut table, &mut scratch, &record?)?;
                 }
                 table.into_bytes()
             },
@@ -160,230 +176,14 @@ fn open(run: &Path) -> Result<(Index, bool), TableError> {
     Ok((journal.index()?, timings))
 }
 
-fn write_match(table: &mut Table, record: &MatchRecord) -> Row {
-    for (role, seat) in record.seats.iter().enumerate() {
-        table.number(record.job)?;
-        table.text(&record.job_id)?;
-        table.number(record.block)?;
-        table.number(record.lap)?;
-        let round = record.round.map(|round| round.id);
-        table.optional(round.map(|id| id.stage))?;
-        table.optional(round.map(|id| id.round))?;
-        table.optional(round.map(|id| id.extra))?;
-        table.number(record.rotation)?;
-        table.text(&record.game)?;
-        table.text(&record.game_hash)?;
-        table.text(&record.seed)?;
-        table.text(&record.match_id)?;
-        table.number(role)?;
-        table.text(&seat.role)?;
-        table.text(seat.player_name())?;
-        table.text(&seat.player_hash)?;
-        table.number(record.start_clock_ms)?;
-        table.number(record.play_clock_ms)?;
-        let budget_kind = match record.budget {
-            Budget::Clock => "clock",
-            Budget::Nodes(_) => "nodes",
-        };
-        table.text(budget_kind)?;
-        table.optional(nodes(record.budget))?;
-        let player = (!seat.is_manager()).then(|| seat.odds.unwrap_or(record.no_odds()));
-        table.optional(player.map(|player| player.start_clock_ms))?;
-        table.optional(player.map(|player| player.play_clock_ms))?;
-        table.optional(player.and_then(|player| nodes(player.budget)))?;
-        table.optional(seat.reward.filter(|_| !seat.is_manager()))?;
-        table.optional(rank(seat, record))?;
-        table.text(record.ending.name())?;
-        table.text(record.ending.reason())?;
-        let flags = record.goal_flags.iter().filter(|(index, _)| *index as usize == role);
-        let flags: Vec<&str> = flags.map(|(_, flag)| flag.name()).collect();
-        table.text(&flags.join(" "))?;
-        table.number(record.n_steps)?;
-        write_play(table, record, role, seat)?;
-        table.end()?;
-    }
-    Ok(())
-}
-
-/// The columns that summarise the decisions of a role.
-fn write_play(table: &mut Table, record: &MatchRecord, role: usize, seat: &SeatRecord) -> Row {
-    let decisions = || record.steps.iter().filter_map(|step| step.get(role));
-    table.number(decisions().count())?;
-    table.number(decisions().filter(|decision| decision.is_choice()).count())?;
-    for kind in FaultKind::ALL {
-        let at_start = usize::from(seat.start.fault == Some(kind));
-        let in_play = decisions().filter(|decision| decision.fault == Some(kind)).count();
-        table.number(at_start + in_play)?;
-    }
-    table.number(decisions().filter(|decision| decision.fault.is_some()).count())?;
-    table.optional(sum(decisions().map(|decision| decision.nodes)))?;
-
-    let timings = table.timings;
-    table.number_if(timings, record.attempt)?;
-    table.number_if(timings, record.concurrency)?;
-    table.text(if timings { &record.started_at } else { "" })?;
-    table.thousandths(timings.then_some(record.duration_us))?;
-    let timings = timings && !seat.is_manager();
-    table.thousandths(timings.then_some(seat.start.wall_us))?;
-    table.thousandths(timings.then(|| decisions().map(|decision| decision.wall_us).sum()))?;
-    let mut choices = std::mem::take(&mut table.choices);
-    choices.clear();
-    if timings {
-        let choice = decisions().filter(|decision| decision.is_choice());
-        choices.extend(choice.map(|decision| decision.wall_us));
-        choices.sort_unstable();
-    }
-    table.thousandths(nearest_rank(&choices, 0.5))?;
-    table.thousandths(nearest_rank(&choices, 0.95))?;
-    table.thousandths(choices.last().copied())?;
-    table.choices = choices;
-    let cpu = sum(decisions().map(|decision| decision.cpu_us));
-    table.thousandths(cpu.filter(|_| timings))?;
-    let overrun = decisions().map(|decision| decision.overrun_us).max();
-    table.thousandths(overrun.filter(|_| timings))?;
-    let steps = u64::from(record.n_steps);
-    let harness = (record.harness_us * 10 + steps / 2).checked_div(steps);
-    table.tenths(harness.filter(|_| table.timings))
-}
-
-fn write_moves(table: &mut Table, record: &MatchRecord) -> Row {
-    for (step, decisions) in record.steps.iter().enumerate() {
-        for (role, (decision, seat)) in decisions.iter().zip(&record.seats).enumerate() {
-            table.number(record.job)?;
-            table.text(&record.job_id)?;
-            table.text(&record.match_id)?;
-            table.text(&record.game)?;
-            table.number(step)?;
-            table.number(role)?;
-            table.text(&seat.role)?;
-            table.text(seat.player_name())?;
-            table.number(decision.n_legal)?;
-            table.text(&decision.executed)?;
-            table.text(decision.fault.map_or("", FaultKind::name))?;
-            table.text(decision.submitted.as_deref().unwrap_or_default())?;
-            table.optional(decision.nodes)?;
-            let timings = table.timings && !seat.is_manager();
-            table.number_if(timings, decision.wall_us)?;
-            table.optional(decision.cpu_us.filter(|_| timings))?;
-            table.optional(decision.connect_us.filter(|_| timings))?;
-            table.number_if(timings, decision.overrun_us)?;
-            table.end()?;
-        }
-    }
-    Ok(())
-}
-
-fn nodes(budget: Budget) -> Option<u64> {
-    match budget {
-        Budget::Clock => None,
-        Budget::Nodes(nodes) => Some(nodes),
-    }
-}
-
-/// 1 for the highest reward of the match; equal rewards have the same rank.
-fn rank(seat: &SeatRecord, record: &MatchRecord) -> Option<usize> {
-    let reward = seat.reward.filter(|_| !seat.is_manager())?;
-    let others = record.seats.iter().filter(|other| !other.is_manager());
-    Some(1 + others.filter(|other| other.reward > Some(reward)).count())
-}
-
-/// The sum of the values there are; `None` if there is none.
-fn sum(values: impl Iterator<Item = Option<u64>>) -> Option<u64> {
-    values.flatten().reduce(u64::saturating_add)
-}
-
-/// The least value that is not below a share `q` of all; `sorted` ascending.
-fn nearest_rank(sorted: &[u64], q: f64) -> Option<u64> {
-    let position = (q * sorted.len() as f64).ceil() as usize;
-    sorted.get(position.saturating_sub(1)).copied()
-}
-
-impl DecisionRecord {
-    /// Whether there was something to decide. Where roles take turns, half of
-    /// all moves are forced and would halve every quantile of think times.
-    #[must_use]
-    pub fn is_choice(&self) -> bool {
-        self.n_legal > 1
-    }
-}
-
-/// The result of writing a field or a row.
-type Row = Result<(), FillError<TableError>>;
-
 /// The line of headings.
-fn heading(columns: &[&str]) -> Result<Vec<u8>, FillError<TableError>> {
-    let mut table = Table::new(false);
-    for column in columns {
+fn heading(columns: &[(&str, ColumnKind)]) -> Result<Vec<u8>, FillError<TableError>> {
+    let mut table = CsvRows::new();
+    for (column, _) in columns {
         table.text(column)?;
     }
     table.end()?;
     table.into_bytes()
-}
-
-/// Rows of a CSV file, written field by field. It refuses rows of unequal length.
-struct Table {
-    writer: csv::Writer<Vec<u8>>,
-    timings: bool,
-    /// The field at hand.
-    text: String,
-    /// Think times of the choices of one role.
-    choices: Vec<u64>,
-}
-
-impl Table {
-    fn new(timings: bool) -> Self {
-        let terminator = csv::Terminator::CRLF;
-        let writer = csv::WriterBuilder::new().terminator(terminator).from_writer(vec![]);
-        Self { writer, timings, text: String::new(), choices: vec![] }
-    }
-
-    fn into_bytes(self) -> Result<Vec<u8>, FillError<TableError>> {
-        Ok(self.writer.into_inner().map_err(csv::IntoInnerError::into_error)?)
-    }
-
-    fn text(&mut self, text: &str) -> Row {
-        Ok(self.writer.write_field(text)?)
-    }
-
-    fn formatted(&mut self, value: std::fmt::Arguments<'_>) -> Row {
-        self.text.clear();
-        self.text.write_fmt(value).expect("a string takes all text");
-        Ok(self.writer.write_field(&self.text)?)
-    }
-
-    fn number(&mut self, number: impl Display) -> Row {
-        self.formatted(format_args!("{number}"))
-    }
-
-    fn optional(&mut self, number: Option<impl Display>) -> Row {
-        match number {
-            Some(number) => self.number(number),
-            None => self.text(""),
-        }
-    }
-
-    fn number_if(&mut self, condition: bool, number: impl Display) -> Row {
-        self.optional(condition.then_some(number))
-    }
-
-    /// Microseconds as milliseconds, exactly.
-    fn thousandths(&mut self, value: Option<u64>) -> Row {
-        match value {
-            Some(value) => self.formatted(format_args!("{}.{:03}", value / 1000, value % 1000)),
-            None => self.text(""),
-        }
-    }
-
-    fn tenths(&mut self, value: Option<u64>) -> Row {
-        match value {
-            Some(value) => self.formatted(format_args!("{}.{}", value / 10, value % 10)),
-            None => self.text(""),
-        }
-    }
-
-    fn end(&mut self) -> Row {
-        Ok(self.writer.write_record(None::<&[u8]>)?)
-    }
 }
 
 #[cfg(test)]
@@ -392,7 +192,7 @@ mod tests {
 
     use super::*;
     use crate::journal::JournalWriter;
-    use crate::record::Ending;
+    use crate::record::{Ending, MatchRecord};
     use crate::sample;
 
     fn tables(timings: bool, records: &[MatchRecord]) -> [String; 2] {
@@ -469,8 +269,11 @@ mod tests {
     #[test]
     fn tables_of_an_empty_run_have_their_headings() {
         let [matches, moves] = tables(true, &[]);
-        assert_eq!(matches, MATCH_COLUMNS.join(",") + "\r\n");
-        assert_eq!(moves, MOVE_COLUMNS.join(",") + "\r\n");
+        let names = |columns: &[(&str, ColumnKind)]| {
+            columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(",") + "\r\n"
+        };
+        assert_eq!(matches, names(&MATCH_COLUMNS));
+        assert_eq!(moves, names(&MOVE_COLUMNS));
     }
 
     #[test]
@@ -508,18 +311,8 @@ mod tests {
             .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
             .map(|(name, _)| name)
             .collect();
-        for column in MATCH_COLUMNS.iter().chain(&MOVE_COLUMNS) {
+        for (column, _) in MATCH_COLUMNS.iter().chain(&MOVE_COLUMNS) {
             assert!(documented.contains(column), "{column} is missing in README.md");
         }
-    }
-
-    #[test]
-    fn quantiles_are_values_that_occurred() {
-        let quantile = |values: &[u64], q| nearest_rank(values, q);
-        assert_eq!(quantile(&[], 0.5), None);
-        assert_eq!(quantile(&[7], 0.95), Some(7));
-        assert_eq!(quantile(&[1, 2, 3, 4], 0.5), Some(2));
-        assert_eq!(quantile(&[1, 2, 3, 4, 5], 0.5), Some(3));
-        assert_eq!(quantile(&(1..=100).collect::<Vec<_>>(), 0.95), Some(95));
     }
 }

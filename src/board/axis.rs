@@ -43,6 +43,25 @@ impl Orders {
         })
     }
 
+    /// Whether a relation that compares sizes says that each of `names` is larger than
+    /// the one after it.
+    pub(super) fn shrinks(&self, names: &[String]) -> bool {
+        let is =
+            |relation: &str, words: [&str; 3]| words.iter().any(|word| relation.contains(word));
+        self.relations.iter().any(|(relation, links)| {
+            let relation = relation.to_ascii_lowercase();
+            let (smaller, larger) = (
+                is(&relation, ["small", "less", "under"]),
+                is(&relation, ["larg", "big", "great"]),
+            );
+            smaller != larger
+                && names.windows(2).all(|pair| {
+                    let pair = (pair[0].clone(), pair[1].clone());
+                    links.contains(&if larger { pair } else { (pair.1, pair.0) })
+                })
+        })
+    }
+
     /// The shortest part of a relation's line that has all `names`.
     fn line(&self, names: &BTreeSet<String>) -> Option<Vec<String>> {
         self.relations.values().find_map(|links| {
@@ -141,7 +160,8 @@ impl Line {
     fn whole(&self) -> Vec<String> {
         let numbers = self.numbers.first_key_value().zip(self.numbers.last_key_value());
         let ((&first, _), (&last, _)) = numbers.expect("a line has a name");
-        let is_long = usize::try_from(last - first).is_ok_and(|gap| gap > *super::SIDES.end());
+        let is_long =
+            usize::try_from(last - first).is_ok_and(|gap| gap > *super::finder::SIDES.end());
         if is_long { self.seen() } else { (first..=last).map(|at| self.name(at)).collect() }
     }
 }
@@ -196,6 +216,18 @@ mod tests {
         check("1 2 3", "pred 3 2\npred 2 1\npred 1 3", Some(("1 2 3", true)));
         check("low high", "above low mid\nabove mid high", Some(("low mid high", true)));
         check("10 30", "ten 10 20\nten 20 30", Some(("10 30", false)));
+    }
+
+    #[test]
+    fn a_rulesheet_tells_sizes() {
+        let shrinks = |names: &str, facts: &str| {
+            let names: Vec<String> = names.split(' ').map(str::to_owned).collect();
+            orders(facts).shrinks(&names)
+        };
+        assert!(shrinks("1 2 3", "smaller 2 1\nsmaller 3 2\nsmaller 3 1"));
+        assert!(shrinks("1 2 3", "bigger 1 2\nbigger 2 3"));
+        assert!(!shrinks("1 2 3", "smaller 1 2\nsmaller 2 3"));
+        assert!(!shrinks("1 2 3", "succ 2 1\nsucc 3 2"));
     }
 
     #[test]

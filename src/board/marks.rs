@@ -60,7 +60,7 @@ fn abbreviation(piece: &str, [first, last]: [usize; 2]) -> String {
 
 /// The words of a piece's name, in lower case: `white_pawn`, `whitePawn` and
 /// `whitepawn` have two.
-fn words(piece: &str) -> Vec<String> {
+pub(super) fn words(piece: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut is_inside = false;
     for letter in piece.chars() {

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use results::counted::counted;
 use results::journal::JournalError;
 use results::matches::each_match;
 use results::record::MatchRecord;
@@ -85,8 +86,8 @@ pub fn execute(arguments: &Arguments) -> Outcome {
             writeln!(stderr, "note: {} holds no match yet: nothing is exported", folder.display())?;
         }
         if let Some(out) = &arguments.out {
-            let plural = if n_written == 1 { "" } else { "es" };
-            writeln!(stdout, "{n_written} match{plural} in {}", out.display())?;
+            let matches = counted(n_written, "match", "matches");
+            writeln!(stdout, "{matches} in {}", out.display())?;
         }
         Ok(exit_code::OK)
     })

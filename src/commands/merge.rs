@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use results::counted::counted;
 use results::files::{JOURNAL, MATCHES, MOVES, SPEC_LOCK};
 use results::journal::{JournalError, Merge, MergeError};
 use results::partition::Partition;
@@ -173,7 +174,8 @@ fn tell_torn(merge: &Merge, runs: &[PathBuf]) -> std::io::Result<()> {
     let mut stderr = std::io::stderr().lock();
     for (part, run) in merge.parts().iter().zip(runs).filter(|(part, _)| part.torn.is_some()) {
         let bytes = part.torn.bytes;
-        writeln!(stderr, "note: {bytes} half-written bytes of {} were left out", run.display())?;
+        let bytes = counted(bytes, "half-written byte", "half-written bytes");
+        writeln!(stderr, "note: {bytes} of {} left out", run.display())?;
     }
     Ok(())
 }
@@ -200,9 +202,13 @@ struct Telling {
 impl Telling {
     fn tell(&self, out: &mut impl std::io::Write, unknown: Option<&String>) -> std::io::Result<()> {
         let Self { folder, n_parts, n_done, n_duplicates, n_missing, missing_parts } = self;
-        let runs = if *n_parts == 1 { "run" } else { "runs" };
+        let runs = counted(n_parts, "run", "runs");
         let all = n_missing.map_or_else(String::new, |missing| format!(" of {}", n_done + missing));
-        writeln!(out, "{n_parts} {runs} in {folder}: {n_done}{all} matches")?;
+        let matches = match all.as_str() {
+            "" => counted(n_done, "match", "matches"),
+            all => format!("{n_done}{all} matches"),
+        };
+        writeln!(out, "{runs} in {folder}: {matches}")?;
         if *n_duplicates > 0 {
             writeln!(out, "{n_duplicates} were there twice and are kept once")?;
         }

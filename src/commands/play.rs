@@ -1,13 +1,15 @@
 //! Playing one match in view.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use games::{Expression, Guards, StateMachine, state_machine_for};
+use games::{Cancel, Expression, Guards, StateMachine, state_machine_for};
+use results::counted::counted;
 use results::record::{Budget, Ending, MatchRecord};
 
 use crate::cli::{Failure, Outcome, failed_to};
@@ -24,9 +26,13 @@ use crate::output::{json_line, to_stdout};
 use crate::schedule::{Clocks, Job};
 use crate::spec::duration::{EXPECTED, read_clock};
 use crate::spec::{Contestant, read_player};
+use crate::supervisor::OWN_EXECUTABLE;
 
 /// Facts shown of each step's change.
 const MAX_FACTS: usize = 8;
+
+/// Letters shown of a fact or a move.
+const MAX_LETTERS: usize = 400;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,7 +45,9 @@ Examples:
 A player is KIND (gamemaster players lists them), KIND:option=value,option=value,
 http://HOST:PORT of a player that runs already, or 'cmd:COMMAND' with {port} in it, which is
 launched; each may be preceded by NAME=. Players sit in the order of the roles; the role
-`random` needs none.";
+`random` needs none.
+
+Exits with 3 if the match ends as game_error, by a defect of the rules.";
 
 /// Arguments of `gamemaster play`.
 #[derive(Debug, Args)]
@@ -54,7 +62,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = clock)]
     start_clock: Duration,
     /// Time for each move
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = clock)]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = play_clock)]
     play_clock: Duration,
     /// Grace after both before an answer is late
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = clock)]
@@ -73,6 +81,9 @@ pub struct Arguments {
     scramble: bool,
     #[command(flatten)]
     reading: Reading,
+    /// Print all facts that change, however many and however long [default: 8 a step]
+    #[arg(long)]
+    all_facts: bool,
     /// Print the match's record as one line of JSON, in the form of a journal's lines
     #[arg(long)]
     json: bool,
@@ -80,6 +91,15 @@ pub struct Arguments {
 
 fn clock(text: &str) -> Result<Duration, String> {
     read_clock(text).ok_or_else(|| format!("expected {EXPECTED}"))
+}
+
+fn play_clock(text: &str) -> Result<Duration, String> {
+    match clock(text)? {
+        Duration::ZERO => {
+            Err("there would be no time to think; give 1ms or more, or --nodes as a budget".into())
+        }
+        clock => Ok(clock),
+    }
 }
 
 /// Carries out `gamemaster play`.
@@ -109,17 +129,26 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     let setup = setup(arguments, game, &players, seats);
 
     let stderr = PlayerStderr::Show;
-    let manager = Manager::new(ManagerSettings { stderr, ..ManagerSettings::default() });
+    let supervisor = Some(OWN_EXECUTABLE.into());
+    let manager = Manager::new(ManagerSettings { stderr, supervisor, ..Default::default() });
     for player in &players {
         manager.preflight(&player.config).map_err(|error| Failure::preflight(failed_to(error)))?;
     }
     let at_interrupt = Arc::clone(&manager);
-    on_interrupt(move || at_interrupt.interrupt()).context("failed to listen for interrupts")?;
+    let cancel = Cancel::new();
+    shown.set_cancel(cancel.clone());
+    let stop = cancel.clone();
+    let stop = move || {
+        stop.cancel();
+        at_interrupt.interrupt();
+    };
+    on_interrupt(stop).context("failed to listen for interrupts")?;
     let outcome = to_stdout(|stdout| {
         let configs: Vec<Arc<PlayerConfig>> =
             players.iter().map(|player| Arc::clone(&player.config)).collect();
         let catalogue = Arc::new(Catalogue::new(&[Arc::clone(&setup.game)], &configs, 1));
-        let mut view = View::new(stdout, &catalogue, &mut *shown, arguments.json);
+        let shown = Shown::new(&mut *shown, cancel);
+        let mut view = View::new(stdout, &catalogue, shown, arguments);
         let mut recorder = Recorder::new(Arc::clone(&catalogue));
         let (mut record, mut printed) = (None, Ok(()));
         manager.worker().play(&setup, &mut |event| {
@@ -149,6 +178,7 @@ fn code(record: &MatchRecord) -> u8 {
     match record.ending {
         Ending::Aborted { .. } if record.ending.breakdown().is_some() => exit_code::INTERNAL,
         Ending::Aborted { .. } => exit_code::INTERRUPTED,
+        Ending::GameError { .. } => exit_code::PREFLIGHT,
         _ => exit_code::OK,
     }
 }
@@ -187,11 +217,10 @@ fn seats(game: &games::Game, players: &[Contestant]) -> anyhow::Result<Vec<Optio
         }
     }
     if needed.len() != players.len() {
-        let plural = if needed.len() == 1 { "" } else { "s" };
         return Err(anyhow!(
-            "{} takes {} player{plural} ({}), {} given",
+            "{} takes {} ({}), {} given",
             game.name(),
-            needed.len(),
+            counted(needed.len(), "player", "players"),
             needed.join(", "),
             players.len()
         ));
@@ -251,25 +280,64 @@ fn setup(
     }
 }
 
+/// The position as the view follows it.
+struct Shown<'a> {
+    machine: &'a mut dyn StateMachine,
+    /// Raised when nobody wants to see more.
+    cancel: Cancel,
+    /// The state and its facts; `None` if the rules failed.
+    now: Option<(games::State, Vec<Expression>)>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(machine: &'a mut dyn StateMachine, cancel: Cancel) -> Self {
+        let state = machine.initial_state().ok();
+        let now = state.map(|state| {
+            let facts = machine.facts(&state);
+            (state, facts)
+        });
+        Self { machine, cancel, now }
+    }
+
+    /// Makes a joint move; gives the facts before it. `None` if the rules fail, or
+    /// nobody wants to see more.
+    fn advance(&mut self, decisions: &[Decision]) -> Option<Vec<Expression>> {
+        let (state, before) = self.now.take()?;
+        let moves = decisions.iter().map(|decision| {
+            let expression: Expression = decision.executed.parse().ok()?;
+            self.machine.find_move(&expression)
+        });
+        let moves = moves.collect::<Option<Vec<_>>>()?;
+        let mut next = games::State::default();
+        self.machine.next_state(&state, &moves, &mut next).ok()?;
+        if self.cancel.is_cancelled() {
+            return None;
+        }
+        let after = self.machine.facts(&next);
+        self.now = Some((next, after));
+        Some(before)
+    }
+}
+
 /// Prints a match as it goes.
 struct View<'a, W> {
     out: &'a mut W,
     catalogue: &'a Catalogue,
-    machine: &'a mut dyn StateMachine,
-    state: Option<games::State>,
+    shown: Shown<'a>,
     job: Option<Arc<Job>>,
     hidden: bool,
+    all_facts: bool,
 }
 
 impl<'a, W: Write> View<'a, W> {
     fn new(
         out: &'a mut W,
         catalogue: &'a Catalogue,
-        machine: &'a mut dyn StateMachine,
-        hidden: bool,
+        shown: Shown<'a>,
+        arguments: &Arguments,
     ) -> Self {
-        let state = machine.initial_state().ok();
-        Self { out, catalogue, machine, state, job: None, hidden }
+        let (hidden, all_facts) = (arguments.json, arguments.all_facts);
+        Self { out, catalogue, shown, job: None, hidden, all_facts }
     }
 
     fn show(&mut self, event: &EventKind) -> std::io::Result<()> {
@@ -287,6 +355,8 @@ impl<'a, W: Write> View<'a, W> {
             EventKind::Notice { message } => writeln!(self.out, "note: {message}")?,
             EventKind::TournamentStarted { .. }
             | EventKind::RoundStarted { .. }
+            | EventKind::PlayerMissing { .. }
+            | EventKind::PlayerGivenUp { .. }
             | EventKind::TournamentFinished { .. } => {}
         }
         self.out.flush()
@@ -295,10 +365,7 @@ impl<'a, W: Write> View<'a, W> {
     fn started(&mut self, job: &Job) -> std::io::Result<()> {
         writeln!(self.out, "{}, seed {}", self.catalogue.game(job), job.seed)?;
         for (role, name) in self.catalogue.roles(job).iter().enumerate() {
-            let player = match job.seats[role] {
-                Some(_) => self.catalogue.player(job, role),
-                None => "moved by chance",
-            };
+            let player = self.catalogue.player(job, role).unwrap_or("moved by chance");
             writeln!(self.out, "  {name}: {player}")?;
         }
         Ok(())
@@ -310,8 +377,18 @@ impl<'a, W: Write> View<'a, W> {
         {
             let name = &self.catalogue.roles(job)[role];
             match readiness.fault {
-                Some(fault) => writeln!(self.out, "  {name} is not ready: {}", fault.name())?,
-                None => writeln!(self.out, "  {name} is ready after {}", think(readiness.wall))?,
+                Some(fault) => {
+                    let detail = readiness.detail.as_deref();
+                    let detail = detail.map_or(String::new(), |detail| format!(": {detail}"));
+                    writeln!(self.out, "  {name} is not ready: {}{detail}", fault.name())?;
+                }
+                None => {
+                    write!(self.out, "  {name} is ready after {}", think(readiness.wall))?;
+                    if let Some(nodes) = readiness.nodes {
+                        write!(self.out, ", {}", counted(nodes, "node", "nodes"))?;
+                    }
+                    writeln!(self.out)?;
+                }
             }
         }
         Ok(())
@@ -323,12 +400,13 @@ impl<'a, W: Write> View<'a, W> {
         let width = roles.iter().map(String::len).max().unwrap_or(0);
         for ((role, name), decision) in roles.iter().enumerate().zip(decisions) {
             let Decision { executed, n_legal, .. } = decision;
+            let executed = self.as_shown(executed);
             write!(self.out, "  {name:width$}  {executed}  (of {n_legal}")?;
             if job.seats[role].is_some() {
                 write!(self.out, ", {}", think(decision.wall))?;
             }
             if let Some(nodes) = decision.nodes.filter(|&nodes| nodes > 0) {
-                write!(self.out, ", {nodes} nodes")?;
+                write!(self.out, ", {}", counted(nodes, "node", "nodes"))?;
             }
             write!(self.out, ")")?;
             if let Some(fault) = decision.fault {
@@ -336,36 +414,49 @@ impl<'a, W: Write> View<'a, W> {
                 if let Some(submitted) = &decision.submitted {
                     write!(self.out, ": {submitted:?}")?;
                 }
+                if let Some(detail) = &decision.detail {
+                    write!(self.out, "; {detail}")?;
+                }
             }
             writeln!(self.out)?;
         }
         self.changes(decisions)
     }
 
-    /// Tells which facts came and went. Without a word if the rules fail: the
-    /// match itself will end with the reason.
-    fn changes(&mut self, decisions: &[Decision]) -> std::io::Result<()> {
-        let Some(state) = self.state.take() else { return Ok(()) };
-        let moves = decisions.iter().map(|decision| {
-            let expression: Expression = decision.executed.parse().ok()?;
-            self.machine.find_move(&expression)
-        });
-        let Some(moves) = moves.collect::<Option<Vec<_>>>() else { return Ok(()) };
-        let mut next = games::State::default();
-        if self.machine.next_state(&state, &moves, &mut next).is_err() {
-            return Ok(());
+    /// A fact or a move, without the end of what is very long.
+    fn as_shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        // Cut at a character, whatever its length.
+        match text.char_indices().nth(MAX_LETTERS) {
+            Some((end, _)) if !self.all_facts => {
+                let more = text[end..].chars().count();
+                format!("{}... and {}", &text[..end], counted(more, "more letter", "more letters"))
+                    .into()
+            }
+            _ => text.into(),
         }
-        let facts = |state| self.machine.facts(state);
-        let (before, after) = (facts(&state), facts(&next));
-        let gone =
-            before.iter().filter(|fact| !after.contains(fact)).map(|fact| format!("-{fact}"));
-        let new = after.iter().filter(|fact| !before.contains(fact)).map(|fact| format!("+{fact}"));
-        let changes: Vec<String> = new.chain(gone).collect();
-        let shown = changes.iter().take(MAX_FACTS).cloned().collect::<Vec<_>>().join(" ");
-        let more = changes.len().saturating_sub(MAX_FACTS);
-        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-        self.state = Some(next);
-        writeln!(self.out, "    {shown}{rest}")
+    }
+
+    /// Prints which facts came and went. Nothing if the rules fail: the match itself
+    /// will end with the reason.
+    fn changes(&mut self, decisions: &[Decision]) -> std::io::Result<()> {
+        let Some(before) = self.shown.advance(decisions) else { return Ok(()) };
+        let Some((_, after)) = &self.shown.now else { return Ok(()) };
+        // Both are only looked up in, so that no order of theirs shows.
+        let [is_old, is_new] =
+            [&before, after].map(|facts| facts.iter().collect::<HashSet<&Expression>>());
+        let came = after.iter().filter(|fact| !is_old.contains(fact)).map(|fact| ('+', fact));
+        let gone = before.iter().filter(|fact| !is_new.contains(fact)).map(|fact| ('-', fact));
+        let mut changes = came.chain(gone).take_while(|_| !self.shown.cancel.is_cancelled());
+        let limit = if self.all_facts { usize::MAX } else { MAX_FACTS };
+        write!(self.out, "   ")?;
+        for (sign, fact) in changes.by_ref().take(limit) {
+            let fact = fact.to_string();
+            write!(self.out, " {sign}{}", self.as_shown(&fact))?;
+        }
+        match changes.count() {
+            0 => writeln!(self.out),
+            more => writeln!(self.out, " and {more} more"),
+        }
     }
 
     fn finished(&mut self, job: &Job, ending: &Ending, rewards: &[u8]) -> std::io::Result<()> {
@@ -376,14 +467,8 @@ impl<'a, W: Write> View<'a, W> {
         let roles = self.catalogue.roles(job);
         let width = roles.iter().map(String::len).max().unwrap_or(0);
         for ((role, name), reward) in roles.iter().enumerate().zip(rewards) {
-            if job.seats[role].is_none() {
-                continue;
-            }
-            writeln!(
-                self.out,
-                "  {name:width$}  {reward:>3}  {}",
-                self.catalogue.player(job, role)
-            )?;
+            let Some(player) = self.catalogue.player(job, role) else { continue };
+            writeln!(self.out, "  {name:width$}  {reward:>3}  {player}")?;
         }
         Ok(())
     }

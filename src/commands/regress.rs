@@ -3,6 +3,7 @@
 mod asked;
 mod compared;
 mod design;
+mod program;
 
 use std::cell::RefCell;
 use std::io::Write as _;
@@ -12,10 +13,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use clap::{Args, ValueEnum};
-use results::regress::{self, Outcome as Answer, Regression, Stopped, Tracker};
+use results::regress::{self, Outcome as Answer, Reason, Regression, Stopped, Tracker};
 use results::report::{self, Format};
 use results::stats::scored;
-use results::stats::sequential::Verdict;
 use results::{files, tables};
 
 use super::run::{Shutdown, folder_code, manager, players_left, sentences};
@@ -23,6 +23,7 @@ use super::run_plan::Planned;
 use crate::cli::{Failure, Outcome, failed_to};
 use crate::exit_code;
 use crate::interrupt::on_interrupt;
+use crate::manager::PlayerSource;
 use crate::output::{json_line, to_stdout};
 use crate::run_folder::{self, RunFolder};
 use crate::runner::StopFlag;
@@ -121,7 +122,7 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     let clock = Clock::new(question.time_limit_s, &folder, planned.concurrency)?;
     let found = match earlier {
         Some(found) => found,
-        None if tracker.verdict() != Verdict::GoOn => tracker.conclude(),
+        None if tracker.ended().is_some() => tracker.conclude(),
         None => match play(arguments, &planned, folder, tracker, clock)? {
             Some(found) => found,
             None => return interrupted(),
@@ -142,18 +143,19 @@ pub fn execute(arguments: &Arguments) -> Outcome {
 
 /// Why the folder cannot be used, and what to do where only the length differs.
 fn not_opened(error: run_folder::FolderError) -> anyhow::Error {
-    let is_longer = matches!(
-        &error,
-        run_folder::FolderError::OtherSpec { differences, .. } if differences == &["`blocks`"]
-    );
-    let error = failed_to(error);
-    match is_longer {
-        true => anyhow!(
-            "{error:#}: --max-blocks is part of what is asked, so that a longer comparison is \
-             played anew"
-        ),
-        false => error,
-    }
+    let advice = match &error {
+        run_folder::FolderError::OtherSpec { differences, .. } if differences == &["`blocks`"] => {
+            "--max-blocks is part of what is asked, so that a longer comparison is played anew"
+        }
+        run_folder::FolderError::OtherSpec { differences, .. }
+            if differences.iter().any(|what| what.starts_with("player `")) =>
+        {
+            "a player whose options or program files changed since is another player, and its old \
+             matches say nothing of it"
+        }
+        _ => return failed_to(error),
+    };
+    anyhow!("{:#}: {advice}", failed_to(error))
 }
 
 /// Reads what an earlier run has played.
@@ -182,7 +184,7 @@ fn earlier_answer(
     Ok(found.filter(|found| {
         found.stopped == Stopped::Time
             && found.question == *question
-            && found.n_laps <= tracker.n_laps()
+            && found.n_matches <= tracker.n_matches()
     }))
 }
 
@@ -203,10 +205,21 @@ fn announce(
         0 => writeln!(stderr, "Playing into {path}, {} matches at once", planned.concurrency),
         n_done => writeln!(
             stderr,
-            "Resuming {path}: {n_done} matches were played before; to play anew, name another \
-             folder by --out"
+            "Resuming {path}: {n_done} matches were played before and count; to play anew, name \
+             another folder by --out{}",
+            if has_url(planned) {
+                " (whether a player at a URL has changed is not known)"
+            } else {
+                ""
+            }
         ),
     }
+}
+
+/// Whether a player is a server that somebody else started.
+fn has_url(planned: &Planned<Arc<Schedule>>) -> bool {
+    let sources = planned.spec.players.iter().map(|player| &player.config.source);
+    sources.into_iter().any(|source| matches!(source, PlayerSource::Remote { .. }))
 }
 
 /// Plays until there is an answer; `None` if it was interrupted.
@@ -247,7 +260,7 @@ fn play(
         clock,
     )?;
     let tracker = tracker.into_inner();
-    if tracker.verdict() == Verdict::GoOn && !time_is_up {
+    if tracker.ended().is_none() && !time_is_up {
         if asked.is_raised() {
             return Ok(None);
         }
@@ -277,11 +290,35 @@ fn tell(arguments: &Arguments, path: &Path, found: &Regression) -> Outcome {
         }
         Ok(exit_code::OK)
     })?;
-    Ok(match (found.outcome, arguments.inconclusive) {
-        (Answer::Pass, _) | (Answer::Inconclusive, Some(InconclusiveWord::Pass)) => exit_code::OK,
-        (Answer::Fail, _) | (Answer::Inconclusive, Some(InconclusiveWord::Fail)) => {
-            exit_code::REGRESSION
+    let mut stderr = std::io::stderr().lock();
+    for caution in report::cautions_of_regression(found) {
+        writeln!(stderr, "warning: {caution}")?;
+    }
+    if found.outcome == Answer::Inconclusive && found.reason != Reason::Internal {
+        match arguments.inconclusive {
+            Some(InconclusiveWord::Pass) => writeln!(
+                stderr,
+                "warning: inconclusive, and counted as a pass as --inconclusive pass asks"
+            )?,
+            Some(InconclusiveWord::Fail) => writeln!(
+                stderr,
+                "warning: inconclusive, and counted as a fail as --inconclusive fail asks"
+            )?,
+            None => {}
         }
-        (Answer::Inconclusive, None) => exit_code::INCONCLUSIVE,
-    })
+    }
+    Ok(code(found, arguments.inconclusive))
+}
+
+fn code(found: &Regression, inconclusive: Option<InconclusiveWord>) -> u8 {
+    match (found.outcome, found.reason, inconclusive) {
+        (Answer::Pass, ..) => exit_code::OK,
+        (Answer::Fail, ..) => exit_code::REGRESSION,
+        // Nobody asked for an error of ours to count as a pass.
+        (Answer::Inconclusive, Reason::Internal, _) | (Answer::Inconclusive, _, None) => {
+            exit_code::INCONCLUSIVE
+        }
+        (Answer::Inconclusive, _, Some(InconclusiveWord::Pass)) => exit_code::OK,
+        (Answer::Inconclusive, _, Some(InconclusiveWord::Fail)) => exit_code::REGRESSION,
+    }
 }

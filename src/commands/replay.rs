@@ -1,12 +1,14 @@
 //! Stepping through a match that was played.
 
+use std::collections::HashSet;
 use std::io::{BufRead, IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
 use games::Expression;
-use results::record::MatchRecord;
+use results::counted::counted;
+use results::record::{DecisionRecord, MatchRecord};
 use serde::Serialize;
 
 use super::export::failure;
@@ -60,7 +62,10 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     let positions = positions(machine, &record).map_err(failure)?;
     let n_steps = record.steps.len();
     if let Some(step) = arguments.step.filter(|&step| step > n_steps) {
-        return Err(Failure::usage(anyhow::anyhow!("the match has {n_steps} steps, not {step}")));
+        return Err(Failure::usage(anyhow::anyhow!(
+            "the match has {}, not {step}",
+            counted(n_steps, "step", "steps")
+        )));
     }
     let replay = Replay { board: board::find(&game, &positions), record, positions };
     to_stdout(|stdout| {
@@ -102,6 +107,10 @@ struct Line<'a> {
     moves: Option<Vec<&'a str>>,
     /// The faults that led here, in role order.
     faults: Option<Vec<Option<&'static str>>>,
+    /// What was answered instead of the moves, in role order.
+    submitted: Option<Vec<Option<&'a str>>>,
+    /// What else there is to say of the faults, in role order.
+    details: Option<Vec<Option<&'a str>>>,
 }
 
 impl Replay {
@@ -118,14 +127,18 @@ impl Replay {
             faults: decisions.map(|all| {
                 all.iter().map(|one| one.fault.map(results::record::FaultKind::name)).collect()
             }),
+            submitted: decisions
+                .map(|all| all.iter().map(|one| one.submitted.as_deref()).collect()),
+            details: decisions.map(|all| all.iter().map(|one| one.detail.as_deref()).collect()),
         }
     }
 
     fn head(&self, out: &mut impl Write) -> std::io::Result<()> {
         let MatchRecord { game, job, match_id, .. } = &self.record;
-        writeln!(out, "{game}, job {job} ({match_id}), {} steps", self.n_steps())?;
+        let n_steps = counted(self.n_steps(), "step", "steps");
+        writeln!(out, "{game}, job {job} ({match_id}), {n_steps}")?;
         for seat in &self.record.seats {
-            writeln!(out, "  {}: {}", seat.role, seat.player)?;
+            writeln!(out, "  {}: {}", seat.role, seat.player.as_deref().unwrap_or("chance"))?;
         }
         if let Some(legend) = self.board.as_ref().and_then(Board::legend) {
             writeln!(out, "  {legend}")?;
@@ -139,9 +152,7 @@ impl Replay {
             Some(before) => {
                 writeln!(out, "step {step}")?;
                 for (seat, decision) in self.record.seats.iter().zip(&self.record.steps[before]) {
-                    let fault =
-                        decision.fault.map_or(String::new(), |fault| format!("  {}", fault.name()));
-                    writeln!(out, "  {}: {}{fault}", seat.role, decision.executed)?;
+                    writeln!(out, "  {}: {}{}", seat.role, decision.executed, fault(decision))?;
                 }
             }
         }
@@ -152,8 +163,7 @@ impl Replay {
             }
         }
         let listed = |facts: &[Expression]| -> Vec<String> {
-            let is_listed =
-                |fact: &&Expression| self.board.as_ref().is_none_or(|b| b.place(fact).is_none());
+            let is_listed = |fact: &&Expression| self.board.as_ref().is_none_or(|b| !b.shows(fact));
             facts.iter().filter(is_listed).map(ToString::to_string).collect()
         };
         let now = listed(facts);
@@ -161,8 +171,10 @@ impl Replay {
         let words: Vec<String> = match before {
             None => now,
             Some(before) => {
-                let new = now.iter().filter(|fact| !before.contains(fact));
-                let gone = before.iter().filter(|fact| !now.contains(fact));
+                let [is_old, is_new] =
+                    [&before, &now].map(|facts| facts.iter().collect::<HashSet<_>>());
+                let new = now.iter().filter(|fact| !is_old.contains(fact));
+                let gone = before.iter().filter(|fact| !is_new.contains(fact));
                 new.map(|fact| format!("+{fact}")).chain(gone.map(|f| format!("-{f}"))).collect()
             }
         };
@@ -179,8 +191,8 @@ impl Replay {
             reason => writeln!(out, "{}: {reason}", ending.name())?,
         }
         for seat in &self.record.seats {
-            if let Some(reward) = seat.reward.filter(|_| !seat.is_manager()) {
-                writeln!(out, "  {}: {reward} for {}", seat.role, seat.player)?;
+            if let (Some(reward), Some(player)) = (seat.reward, &seat.player) {
+                writeln!(out, "  {}: {reward} for {player}", seat.role)?;
             }
         }
         Ok(())
@@ -219,6 +231,20 @@ impl Replay {
     }
 }
 
+/// The fault, what was answered, and what else there is to say; empty if all is well.
+fn fault(decision: &DecisionRecord) -> String {
+    let Some(fault) = decision.fault else { return String::new() };
+    let mut words = format!("  (replaces what the player did: {}", fault.name());
+    if let Some(submitted) = &decision.submitted {
+        words.push_str(&format!(", {submitted:?}"));
+    }
+    if let Some(detail) = &decision.detail {
+        words.push_str(&format!("; {detail}"));
+    }
+    words.push(')');
+    words
+}
+
 /// What can be typed.
 const KEYS: &str = "Enter or n: next step, p: previous, f: first, l: last, a number, q: leave";
 
@@ -234,7 +260,8 @@ mod tests {
         };
         let pass = serde_json::json!({"move": "pass", "n_legal": 1, "wall_us": 1});
         let late = serde_json::json!(
-            {"move": "go", "n_legal": 2, "wall_us": 1, "fault": "late_move"});
+            {"move": "go", "n_legal": 2, "wall_us": 1, "fault": "late_move",
+            "detail": "no whole answer within 2s"});
         let record = serde_json::json!({
             "job": 7, "job_id": "abcdef", "block": 3, "lap": 0, "rotation": 1, "attempt": 1,
             "game": "walk", "game_hash": "", "match_id": "match.abcdef", "seed": "",
@@ -295,7 +322,7 @@ mod tests {
                 (at 1) day
 
             0 of 2> step 1
-              left: go  late_move
+              left: go  (replaces what the player did: late_move; no whole answer within 2s)
               right: pass
                 +(at 2) -(at 1)
 

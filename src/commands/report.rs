@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use results::journal::JournalError;
-use results::report::{self, Format, ReportError};
+use results::report::{self, CsvTable, Format, Part, ReportError, StandingsTable, StrengthTable};
 use results::standings::StandingsError;
 use results::{files, tables};
 
@@ -19,6 +19,8 @@ const EXAMPLES: &str = "\
 Examples:
   gamemaster report results/runs/default-1a2b3c4d
   gamemaster report default-1a2b3c4d --format md > report.md
+  gamemaster report my_run --sections ratings,pairs
+  gamemaster report my_run --table pairs > pairs.csv
   gamemaster report my_run --json | jq '.players[] | {player, mean, interval}'
   gamemaster report my_run --html          one page: figures, tables, replays; my_run/report.html
   gamemaster report my_run --html - | gzip > report.html.gz
@@ -42,6 +44,13 @@ pub struct Arguments {
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// What to print as text or Markdown
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,...",
+          default_value = "summary", conflicts_with_all = ["json", "html", "table"])]
+    sections: Vec<SectionWord>,
+    /// Print one table as CSV
+    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["json", "html"])]
+    table: Option<TableWord>,
     /// Write a page that loads nothing from elsewhere, with figures, sortable
     /// tables and replays, to FILE, or to report.html in the run's folder; `-` is
     /// standard output
@@ -63,11 +72,86 @@ pub(super) enum FormatWord {
     Text,
     /// All numbers
     Json,
-    /// A row for each mean
+    /// A table; a row for each mean unless --table says otherwise
     Csv,
     /// Markdown
     #[value(alias = "markdown")]
     Md,
+}
+
+/// [`Part`] as typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SectionWord {
+    /// Standings, by game, role and clock, cross table, times, faults
+    Summary,
+    /// How probable each rank is
+    Ranks,
+    /// Elo, votes, Nash averaging, alpha-rank, and who is first by each
+    Ratings,
+    /// Who is ahead of whom, with intervals and likelihoods of superiority
+    Pairs,
+    /// What seats are worth and players add
+    Seats,
+    /// Strength against time
+    Time,
+    /// All of these
+    All,
+}
+
+impl SectionWord {
+    fn part(self) -> Option<Part> {
+        Some(match self {
+            Self::Summary => Part::Summary,
+            Self::Ranks => Part::Ranks,
+            Self::Ratings => Part::Ratings,
+            Self::Pairs => Part::Pairs,
+            Self::Seats => Part::Seats,
+            Self::Time => Part::Time,
+            Self::All => return None,
+        })
+    }
+}
+
+/// [`CsvTable`] as typed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum TableWord {
+    /// A row for each mean: overall, by game, role and clock
+    Means,
+    /// A row for each player and rank
+    Ranks,
+    /// A row for each scale and player
+    Ratings,
+    /// A row for each pair of players
+    Pairs,
+    /// A row for each player and opponent
+    CrossTable,
+    /// A row for each player and clock
+    Timing,
+    /// A row for each player and kind of fault
+    Faults,
+    /// A row for each seat
+    Seats,
+    /// A row for each player: what it adds
+    Effects,
+    /// A row for each player and budget
+    Time,
+}
+
+impl From<TableWord> for CsvTable {
+    fn from(word: TableWord) -> Self {
+        match word {
+            TableWord::Means => Self::Standings(StandingsTable::Means),
+            TableWord::Ranks => Self::Strength(StrengthTable::Ranks),
+            TableWord::Ratings => Self::Strength(StrengthTable::Ratings),
+            TableWord::Pairs => Self::Strength(StrengthTable::Pairs),
+            TableWord::CrossTable => Self::Standings(StandingsTable::CrossTable),
+            TableWord::Timing => Self::Standings(StandingsTable::Timing),
+            TableWord::Faults => Self::Standings(StandingsTable::Faults),
+            TableWord::Seats => Self::Strength(StrengthTable::Seats),
+            TableWord::Effects => Self::Strength(StrengthTable::Effects),
+            TableWord::Time => Self::Strength(StrengthTable::Time),
+        }
+    }
 }
 
 impl FormatWord {
@@ -87,9 +171,22 @@ impl FormatWord {
 pub fn execute(arguments: &Arguments) -> Outcome {
     let format = arguments.format.or_json(arguments.json);
     let run = folder(&arguments.run);
-    let text = match &arguments.html {
-        Some(_) => page(&run, arguments.replays)?,
-        None => report::report(&run, format).map_err(failure)?,
+    let parts: Option<Vec<Part>> = arguments.sections.iter().map(|word| word.part()).collect();
+    let parts = parts.unwrap_or_else(|| Part::ALL.to_vec());
+    let text = match (&arguments.html, arguments.table, format) {
+        (Some(_), ..) => page(&run, arguments.replays)?,
+        (_, Some(_), Format::Json | Format::Md) => {
+            return Err(Failure::usage(anyhow::anyhow!("--table prints CSV: leave --format out")));
+        }
+        (_, Some(table), _) => report::report_table(&run, table.into()).map_err(failure)?,
+        (_, None, Format::Json | Format::Csv) if parts != [Part::Summary] => {
+            return Err(Failure::usage(anyhow::anyhow!(
+                "--sections is for text and Markdown: JSON has everything, and CSV the table that \
+                 --table names"
+            )));
+        }
+        (_, None, Format::Json | Format::Csv) => report::report(&run, format).map_err(failure)?,
+        (_, None, format) => report::report_parts(&run, format, &parts).map_err(failure)?,
     };
     if arguments.rebuild {
         // A run that was to have no table of moves has none.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use clap::{Args, ValueEnum as _};
+use results::counted::counted;
 use results::formats::Format;
 use results::journal::Torn;
 use results::partition::Partition;
@@ -24,12 +25,13 @@ use crate::course::Walk;
 use crate::event::{Event, EventKind, StopReason};
 use crate::exit_code;
 use crate::interrupt::on_interrupt;
-use crate::manager::{Manager, ManagerSettings, PlayerStderr};
+use crate::manager::{Manager, ManagerSettings, PlayerConfig, PlayerStderr};
 use crate::output::{json_line, to_stdout};
 use crate::run_folder::{self, Jobs, RunFolder};
 use crate::runner::{self, Consumer, StagedTournament, StopFlag, Tournament};
 use crate::schedule::Schedule;
 use crate::spec::{self, FormatWord, Overrides, Spec, SpecError};
+use crate::supervisor::OWN_EXECUTABLE;
 
 /// What `gamemaster run` plays when nothing is said.
 const DEFAULT_SPEC: &str = include_str!("../default_spec.toml");
@@ -147,6 +149,12 @@ pub fn execute(arguments: &Arguments) -> Outcome {
 /// the exit code.
 pub(super) fn carry_out(arguments: &Arguments) -> Result<(u8, Option<PathBuf>), Failure> {
     let spec = read_spec(arguments).map_err(Failure::usage)?;
+    if arguments.sweep.is_some() && spec.time_budgets.len() < 2 {
+        return Err(Failure::usage(anyhow!(
+            "a sweep compares at least two budgets, and this is one: add --play-clock 200ms,1s or \
+             --nodes 1000,10000, or list several in the spec's `clocks` or `budget`"
+        )));
+    }
     let planned = run_plan::plan(spec)?;
     if let (PlannedJobs::Course(_), Some(part)) = (&planned.jobs, arguments.partition) {
         return Err(Failure::usage(anyhow!(
@@ -158,19 +166,22 @@ pub(super) fn carry_out(arguments: &Arguments) -> Result<(u8, Option<PathBuf>), 
         .out
         .clone()
         .unwrap_or_else(|| run_folder::default_folder(&planned.spec, arguments.partition));
-    if arguments.dry_run {
-        let told = run_plan::tell(&planned, &folder, arguments.partition, arguments.json)?;
-        return Ok((told, None));
-    }
     let jobs = match &planned.jobs {
         PlannedJobs::Schedule(schedule) => Jobs::Schedule(schedule),
         PlannedJobs::Course(course) => Jobs::Course(course),
     };
+    let not_opened = |error| Failure { code: folder_code(&error), error: not_opened(error) };
+    if arguments.dry_run {
+        let played = run_folder::played(&folder, &planned.spec, jobs, arguments.extend);
+        let played = played.map_err(not_opened)?;
+        let told = run_plan::tell(&planned, &folder, &played, arguments.partition, arguments.json)?;
+        return Ok((told, None));
+    }
     let mut notes = sentences(&planned.warnings);
     notes.extend(gauntlet_note(&planned));
     let (extend, partition) = (arguments.extend, arguments.partition);
     let folder = run_folder::open(&folder, &planned.spec, jobs, &notes, extend, partition)
-        .map_err(|error| Failure { code: folder_code(&error), error: not_opened(error) })?;
+        .map_err(not_opened)?;
     let manager = manager(&folder.path);
     // Launched players end with us, whichever way we leave.
     let _players_end = Shutdown(&manager);
@@ -274,6 +285,7 @@ fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {
 pub(super) fn manager(folder: &Path) -> Arc<Manager> {
     Manager::new(ManagerSettings {
         stderr: PlayerStderr::Log(folder.join("logs")),
+        supervisor: Some(OWN_EXECUTABLE.into()),
         ..ManagerSettings::default()
     })
 }
@@ -295,6 +307,7 @@ pub(super) fn folder_code(error: &run_folder::FolderError) -> u8 {
             JournalError::Write { .. }
             | JournalError::DiskFull { .. }
             | JournalError::Damaged { .. }
+            | JournalError::DamagedHeader { .. }
             | JournalError::LineTooLong { .. }
             | JournalError::RecordTooLong { .. },
         ) => exit_code::INTERNAL,
@@ -309,6 +322,7 @@ fn announce(planned: &Planned, folder: &RunFolder) -> std::io::Result<()> {
         writeln!(stderr, "warning: {warning}")?;
     }
     let n_jobs = planned.jobs.n_jobs() - folder.elsewhere.len() as u64;
+    let matches = counted(n_jobs, "match", "matches");
     let n_done = folder.done.len();
     let most = match planned.jobs {
         PlannedJobs::Schedule(_) => "",
@@ -318,17 +332,20 @@ fn announce(planned: &Planned, folder: &RunFolder) -> std::io::Result<()> {
     let Torn { bytes, lines } = folder.torn;
     match lines {
         0 => {}
-        1 => writeln!(stderr, "note: a half-written line of {bytes} bytes was cut off")?,
+        1 => {
+            let bytes = counted(bytes, "byte", "bytes");
+            writeln!(stderr, "note: a half-written line of {bytes} was cut off")?;
+        }
         _ => writeln!(
             stderr,
             "note: {lines} broken lines at the end of the journal, {bytes} bytes, were cut off"
         )?,
     }
     if n_done > 0 {
-        writeln!(stderr, "Resuming {path}: {n_done} of {most}{n_jobs} matches are played")
+        writeln!(stderr, "Resuming {path}: {n_done} of {most}{matches} are played")
     } else {
         let at_once = planned.concurrency;
-        writeln!(stderr, "Playing {most}{n_jobs} matches, {at_once} at once, into {path}")
+        writeln!(stderr, "Playing {most}{matches}, {at_once} at once, into {path}")
     }
 }
 
@@ -343,6 +360,7 @@ fn play(
     let games = planned.games.clone();
     let players: Vec<_> =
         planned.spec.players.iter().map(|player| Arc::clone(&player.config)).collect();
+    let configs = players.clone();
     let rules = Arc::new(planned.spec.rules.clone());
     let concurrency = planned.concurrency;
     let catalogue = Arc::new(Catalogue::new(&games, &players, concurrency));
@@ -367,6 +385,7 @@ fn play(
         ),
         progress: Progress::new(catalogue, style),
         breakdowns: Breakdowns::default(),
+        players: &configs,
     };
     let reason = match &planned.jobs {
         PlannedJobs::Schedule(schedule) => {
@@ -391,6 +410,8 @@ fn play(
 struct Breakdowns {
     n: u64,
     first: String,
+    /// The player that was missing until the run stopped, and why.
+    gone: Option<(String, String)>,
 }
 
 /// The journal and the progress. Only losing the journal stops a run.
@@ -398,6 +419,7 @@ struct Consumers<'a> {
     journal: JournalConsumer<'a>,
     progress: Progress,
     breakdowns: Breakdowns,
+    players: &'a [Arc<PlayerConfig>],
 }
 
 impl Consumer for Consumers<'_> {
@@ -411,6 +433,9 @@ impl Consumer for Consumers<'_> {
                 reason.clone_into(&mut self.breakdowns.first);
             }
             self.breakdowns.n += 1;
+        }
+        if let EventKind::PlayerGivenUp { player, reason } = &event.kind {
+            self.breakdowns.gone = Some((self.players[*player].id.clone(), reason.clone()));
         }
         flow
     }
@@ -466,11 +491,18 @@ fn finish(
         return Ok(exit_code::INTERRUPTED);
     }
     match breakdowns {
+        Breakdowns { gone: Some((player, reason)), n, .. } => Err(anyhow!(
+            "stopped, because player {player} could not play in one match after the other: {}; {n} \
+             {} broken off, and the same command plays what is missing",
+            reason.strip_prefix(&format!("player {player}: ")).unwrap_or(reason),
+            if *n == 1 { "match was" } else { "matches were" }
+        )
+        .into()),
         Breakdowns { n: 0, .. } => outcome,
-        Breakdowns { n: 1, first } => {
+        Breakdowns { n: 1, first, .. } => {
             Err(anyhow!("1 match was broken off: {first}; the same command plays it again").into())
         }
-        Breakdowns { n, first } => Err(anyhow!(
+        Breakdowns { n, first, .. } => Err(anyhow!(
             "{n} matches were broken off, the first because {first}; the same command plays them again"
         )
         .into()),
@@ -490,6 +522,7 @@ fn stop_name(reason: StopReason) -> &'static str {
         StopReason::Completed => "completed",
         StopReason::Interrupted => "interrupted",
         StopReason::Paused => "paused",
+        StopReason::PlayerGone => "player_gone",
     }
 }
 

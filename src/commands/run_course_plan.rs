@@ -3,18 +3,31 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use results::counted::counted;
 use serde::Serialize;
 
-use super::run_plan::{Planned, estimate, tell_notes};
+use super::run_estimate::{Estimate, estimate};
+use super::run_plan::{Planned, tell_notes};
 use crate::cli::Outcome;
 use crate::course::{Course, StageOutline};
 use crate::exit_code;
 use crate::output::{json_line, to_stdout};
+use crate::run_folder::Played;
 
 /// Prints the stages: rounds and matches at most, since results decide.
-pub(super) fn tell(planned: &Planned, course: &Course, folder: &Path, json: bool) -> Outcome {
+pub(super) fn tell(
+    planned: &Planned,
+    course: &Course,
+    folder: &Path,
+    played: &Played,
+    json: bool,
+) -> Outcome {
     let stages: Vec<Row> = course.outline().iter().map(row).collect();
-    let seconds = estimate(planned);
+    // Which of the rounds to come are played nobody knows: their share is taken away.
+    let share = 1.0 - (played.n() as f64 / course.most_jobs().max(1) as f64).min(1.0);
+    let seconds = estimate(planned, |round| round.n_matches).map(|Estimate { about, at_most }| {
+        Estimate { about: about * share, at_most: at_most * share }
+    });
     to_stdout(|stdout| {
         if json {
             json_line(
@@ -25,7 +38,9 @@ pub(super) fn tell(planned: &Planned, course: &Course, folder: &Path, json: bool
                     folder: folder.display().to_string(),
                     n_jobs_at_most: course.most_jobs(),
                     concurrency: planned.concurrency,
-                    estimated_seconds: seconds,
+                    n_played: played.n(),
+                    estimated_seconds: seconds.map(|seconds| seconds.about),
+                    estimated_seconds_at_most: seconds.map(|seconds| seconds.at_most),
                     stages: &stages,
                     warnings: &planned.warnings,
                 },
@@ -33,8 +48,12 @@ pub(super) fn tell(planned: &Planned, course: &Course, folder: &Path, json: bool
             return Ok(exit_code::OK);
         }
         let (most, at_once) = (course.most_jobs(), planned.concurrency);
-        writeln!(stdout, "at most {most} matches, {at_once} at once")?;
-        writeln!(stdout, "into {}\n", folder.display())?;
+        writeln!(stdout, "at most {}, {at_once} at once", counted(most, "match", "matches"))?;
+        writeln!(stdout, "into {}", folder.display())?;
+        if played.n() > 0 {
+            writeln!(stdout, "which has {}", counted(played.n(), "match", "matches"))?;
+        }
+        writeln!(stdout)?;
         writeln!(stdout, "stage  format       players  rounds at most  matches at least  at most")?;
         for (row, number) in stages.iter().zip(1..) {
             writeln!(
@@ -60,7 +79,9 @@ struct Telling<'a> {
     folder: String,
     n_jobs_at_most: u64,
     concurrency: u32,
+    n_played: u64,
     estimated_seconds: Option<f64>,
+    estimated_seconds_at_most: Option<f64>,
     stages: &'a [Row],
     warnings: &'a [String],
 }

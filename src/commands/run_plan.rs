@@ -1,29 +1,31 @@
 //! What a spec comes to: games made ready, the schedule, how many matches at
 //! once, and what to tell about them before anything is played.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use games::reasoner::{self, Chosen};
-use games::{Cancel, Game, RoleId, StateMachine};
-use rand::{RngExt as _, SeedableRng as _};
-use rand_pcg::Pcg64Mcg;
+use games::{Cancel, Game};
+use results::counted::counted;
 use results::partition::Partition;
 use results::record::Budget;
 use serde::Serialize;
 
+use super::run_estimate::{Estimate, estimate};
 use crate::cli::{Failure, Outcome};
 use crate::consumers::brief;
 use crate::course::{Course, CourseError};
+use crate::descriptors::{self, Outside};
 use crate::exit_code;
 use crate::game_source::GameSourceError;
-use crate::manager::PreparedGame;
+use crate::manager::{Enforcement, PlayerSource, PreparedGame};
 use crate::output::{json_line, to_stdout};
-use crate::run_folder::elsewhere;
-use crate::schedule::{Round, Schedule, ScheduleError, Skip};
-use crate::spec::{GameEntry, Spec, time_budget_words};
+use crate::run_folder::{Played, elsewhere};
+use crate::schedule::{Clocks, Round, Schedule, ScheduleError, Skip, TimeBudget};
+use crate::spec::{Contestant, GameEntry, Spec, time_budget_words};
 
 /// A spec, ready to be played.
 pub(super) struct Planned<J = PlannedJobs> {
@@ -53,7 +55,7 @@ impl PlannedJobs {
     }
 
     /// What is played of each game under each budget, at most.
-    fn rounds(&self) -> Vec<Round> {
+    pub(super) fn rounds(&self) -> Vec<Round> {
         match self {
             Self::Schedule(schedule) => schedule.rounds().collect(),
             Self::Course(course) => course.most_rounds(),
@@ -86,6 +88,8 @@ pub(super) fn plan(spec: Spec) -> Result<Planned, Failure> {
         PlannedJobs::Schedule(Arc::new(schedule))
     };
     let concurrency = concurrency(&spec, &jobs, &mut warnings);
+    warnings.extend(no_time_to_think(&spec));
+    warnings.extend(fractions(&spec));
     let prepared = spec.games.iter().zip(games);
     let prepared = prepared.map(|(entry, game)| prepare(&spec, entry, game, &mut warnings));
     let games = prepared.collect::<Result<_, _>>()?;
@@ -137,9 +141,10 @@ fn no_course(spec: &Spec, error: &CourseError) -> String {
             game(index)
         ),
         CourseError::TooFewPlayers { stage, n_players, n_needed } => format!(
-            "{}{} takes {n_needed} players at least, and there {} {n_players}",
+            "{}{} takes {} at least, and there {} {n_players}",
             stage_words(spec, stage),
             spec.stages[stage - 1].format.name(),
+            counted(n_needed, "player", "players"),
             if n_players == 1 { "is" } else { "are" }
         ),
         _ => error.to_string(),
@@ -161,11 +166,10 @@ fn sitting_out(spec: &Spec, skips: &[Skip]) -> Vec<String> {
                 words.push(format!("{} has no role for a player and is left out", name(game)));
             }
             Skip::TooFewPlayers { game, n_seats, n_players } => {
-                let plural = if n_seats == 1 { "" } else { "s" };
                 words.push(format!(
-                    "{} takes {n_seats} player{plural}, {n_players} of the {} given can play it, \
-                     so it is left out",
+                    "{} takes {}, {n_players} of the {} given can play it, so it is left out",
                     name(game),
+                    counted(n_seats, "player", "players"),
                     spec.players.len()
                 ));
             }
@@ -197,6 +201,22 @@ fn sitting_out(spec: &Spec, skips: &[Skip]) -> Vec<String> {
     words
 }
 
+/// What a play clock of nothing means, if there is one.
+fn no_time_to_think(spec: &Spec) -> Option<String> {
+    let is_nothing = |time: TimeBudget| time.budget == Budget::Clock && time.clocks.play.is_zero();
+    let players = spec.players.iter().filter(|player| player.thinks).filter(|player| {
+        spec.time_budgets.iter().any(|time| is_nothing(player.config.odds.apply(*time)))
+    });
+    let ids: Vec<&str> = players.map(|player| player.config.id.as_str()).collect();
+    (!ids.is_empty()).then(|| {
+        format!(
+            "with a play clock of 0s there is no time to think: built-in players answer with the \
+             first move they find, others have the margin only ({})",
+            ids.join(", ")
+        )
+    })
+}
+
 /// Matches at once: as many as leave a core to every player that thinks.
 fn concurrency(spec: &Spec, jobs: &PlannedJobs, warnings: &mut Vec<String>) -> u32 {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -212,25 +232,98 @@ fn concurrency(spec: &Spec, jobs: &PlannedJobs, warnings: &mut Vec<String>) -> u
     let asked = spec.jobs.unwrap_or(fair);
     if asked > fair && by_clock && thinkers > 0 {
         warnings.push(format!(
-            "{asked} matches at once with up to {thinkers} players thinking in each on {cores} cores: \
-             clocks are fair up to {fair}"
+            "{} at once with up to {} thinking in each on {}: clocks are fair up to {fair}",
+            counted(asked, "match", "matches"),
+            counted(thinkers, "player", "players"),
+            counted(cores, "core", "cores")
         ));
     }
+    let n_jobs = u32::try_from(jobs.n_jobs()).unwrap_or(u32::MAX).max(1);
+    let needed = descriptors::of_match(most_outside(spec, jobs));
+    let most = descriptors::matches(needed);
+    if asked.min(n_jobs) > most {
+        warnings.push(format!(
+            "{asked} matches at once need about {} file descriptors, and this machine allows {} \
+             (ulimit -n): {most} are played at once",
+            descriptors::RESERVED + needed * u64::from(asked.min(n_jobs)),
+            descriptors::limit()
+        ));
+        return most;
+    }
     asked
+}
+
+/// Most players of one match that are reached over HTTP, and those of them that
+/// are launched.
+fn most_outside(spec: &Spec, jobs: &PlannedJobs) -> Outside {
+    let mut most = Outside::default();
+    for round in jobs.rounds() {
+        let is = |wanted: fn(&PlayerSource) -> bool| {
+            let players = round.players.iter().map(|&player| &spec.players[player].config.source);
+            players.filter(|source| wanted(source)).count().min(round.n_seats)
+        };
+        let launched = is(|source| matches!(source, PlayerSource::Command { .. }));
+        let outside = is(|source| !matches!(source, PlayerSource::BuiltIn { .. }));
+        most.n_launched = most.n_launched.max(launched as u64);
+        most.n_players = most.n_players.max(outside as u64);
+    }
+    most
+}
+
+/// What is to be known about clocks that are no whole seconds, which is what
+/// players outside the program are told.
+fn fractions(spec: &Spec) -> Vec<String> {
+    let mut told = Vec::new();
+    let is_outside =
+        |player: &&Contestant| !matches!(player.config.source, PlayerSource::BuiltIn { .. });
+    for player in spec.players.iter().filter(is_outside) {
+        for time in &spec.time_budgets {
+            let Clocks { start, play, margin } = player.config.odds.apply(*time).clocks;
+            for (name, clock) in [("start", start), ("play", play)] {
+                if clock.subsec_nanos() == 0 && !clock.is_zero() {
+                    continue;
+                }
+                let sentence = fraction(name, clock, margin, spec.rules.enforcement);
+                if !told.contains(&sentence) {
+                    told.push(sentence);
+                }
+            }
+        }
+    }
+    told
+}
+
+fn fraction(name: &str, clock: Duration, margin: Duration, enforcement: Enforcement) -> String {
+    let seconds = Duration::from_secs(clock.as_secs().max(1));
+    let [exact, told, grace] = [clock, seconds, margin].map(humantime::format_duration);
+    let begun = format!(
+        "players outside the program are told whole seconds: a {name} clock of {exact} is told as \
+         {told}"
+    );
+    match enforcement {
+        Enforcement::Told if clock < seconds => format!(
+            "{begun}, and they are cut off after {told} and the margin of {grace}; \
+             clocks.enforce = \"exact\" cuts at {exact} and the margin"
+        ),
+        _ => format!("{begun}, and they are cut off after {exact} and the margin of {grace}"),
+    }
 }
 
 /// Prints what would be played.
 pub(super) fn tell(
     planned: &Planned,
     folder: &Path,
+    played: &Played,
     partition: Option<Partition>,
     json: bool,
 ) -> Outcome {
     match &planned.jobs {
         PlannedJobs::Schedule(schedule) => {
-            tell_schedule(planned, schedule, folder, partition, json)
+            tell_schedule(planned, schedule, folder, played, partition, json)
         }
-        PlannedJobs::Course(course) => super::run_course_plan::tell(planned, course, folder, json),
+        PlannedJobs::Course(course) => {
+            super::run_course_plan::tell(planned, course, folder, played, json)
+        }
     }
 }
 
@@ -238,14 +331,17 @@ fn tell_schedule(
     planned: &Planned,
     schedule: &Schedule,
     folder: &Path,
+    played: &Played,
     partition: Option<Partition>,
     json: bool,
 ) -> Outcome {
-    let n_elsewhere = partition.map_or(0, |part| elsewhere(schedule, part).len() as u64);
-    let n_here = schedule.n_jobs() - n_elsewhere;
-    let rounds: Vec<Row> = schedule.rounds().map(|round| row(planned, &round)).collect();
-    let share = n_here as f64 / schedule.n_jobs() as f64;
-    let seconds = estimate(planned).map(|seconds| seconds * share);
+    let elsewhere = partition.map_or_else(Vec::new, |part| elsewhere(schedule, part));
+    let n_here = schedule.n_jobs() - elsewhere.len() as u64;
+    let left = n_left(planned, schedule, played, &elsewhere);
+    let left_of = |round: &Round| left.get(&(round.game, round.time_budget)).copied().unwrap_or(0);
+    let rounds: Vec<Row> =
+        schedule.rounds().map(|round| row(planned, &round, left_of(&round))).collect();
+    let seconds = estimate(planned, left_of);
     to_stdout(|stdout| {
         if json {
             json_line(
@@ -258,8 +354,11 @@ fn tell_schedule(
                     n_blocks: schedule.n_blocks(),
                     partition,
                     n_jobs_here: n_here,
+                    n_played: played.n(),
+                    n_left: left.values().sum(),
                     concurrency: planned.concurrency,
-                    estimated_seconds: seconds,
+                    estimated_seconds: seconds.map(|seconds| seconds.about),
+                    estimated_seconds_at_most: seconds.map(|seconds| seconds.at_most),
                     rounds: &rounds,
                     warnings: &planned.warnings,
                 },
@@ -267,22 +366,32 @@ fn tell_schedule(
             return Ok(exit_code::OK);
         }
         let (n_jobs, n_blocks) = (schedule.n_jobs(), schedule.n_blocks());
-        writeln!(stdout, "{n_jobs} matches in {n_blocks} blocks, {} at once", planned.concurrency)?;
+        let (matches, blocks) =
+            (counted(n_jobs, "match", "matches"), counted(n_blocks, "block", "blocks"));
+        writeln!(stdout, "{matches} in {blocks}, {} at once", planned.concurrency)?;
         if let Some(part) = partition {
-            writeln!(stdout, "of which {part} has {n_here} matches")?;
+            writeln!(stdout, "of which {part} has {}", counted(n_here, "match", "matches"))?;
         }
-        writeln!(stdout, "into {}\n", folder.display())?;
+        writeln!(stdout, "into {}", folder.display())?;
+        let is_begun = played.n() > 0;
+        if is_begun {
+            let n_left = left.values().sum::<u64>();
+            writeln!(stdout, "which has {} of them: {n_left} are left to play", played.n())?;
+        }
+        writeln!(stdout)?;
         let width = rounds.iter().map(|row| row.game.len()).max().unwrap_or(0).max(4);
         let time_width = rounds.iter().map(|row| row.budget.len()).max().unwrap_or(0).max(6);
         writeln!(
             stdout,
-            "{:width$}  {:time_width$}  players  seats  pairings  blocks  matches  each player in each role",
-            "game", "budget"
+            "{:width$}  {:time_width$}  players  seats  pairings  blocks  matches  {}each player in each role",
+            "game",
+            "budget",
+            if is_begun { "left  " } else { "" }
         )?;
         for row in &rounds {
             writeln!(
                 stdout,
-                "{:width$}  {:time_width$}  {:>7}  {:>5}  {:>8}  {:>6}  {:>7}  {:>24}",
+                "{:width$}  {:time_width$}  {:>7}  {:>5}  {:>8}  {:>6}  {:>7}  {}{:>24}",
                 row.game,
                 row.budget,
                 row.n_players,
@@ -290,6 +399,7 @@ fn tell_schedule(
                 row.n_pairings,
                 row.n_blocks,
                 row.n_matches,
+                if is_begun { format!("{:>4}  ", row.n_left) } else { String::new() },
                 row.n_times_seated
             )?;
         }
@@ -303,15 +413,19 @@ fn tell_schedule(
 pub(super) fn tell_notes(
     stdout: &mut dyn std::io::Write,
     planned: &Planned,
-    seconds: Option<f64>,
+    seconds: Option<Estimate>,
 ) -> std::io::Result<()> {
     for warning in &planned.warnings {
         writeln!(stdout, "note: {warning}")?;
     }
     match seconds {
-        Some(seconds) => {
-            let most = brief(Duration::from_secs_f64(seconds));
-            writeln!(stdout, "at most about {most}, if every clock is used up and nobody is late")
+        Some(Estimate { about, at_most }) => {
+            let [about, most] =
+                [about, at_most].map(|seconds| brief(Duration::from_secs_f64(seconds)));
+            writeln!(
+                stdout,
+                "about {about}; about {most} if every clock is used up and nobody is late"
+            )
         }
         None => writeln!(stdout, "no time is estimated: nobody thinks by the clock"),
     }
@@ -327,8 +441,14 @@ struct Telling<'a> {
     partition: Option<Partition>,
     /// Those of the part.
     n_jobs_here: u64,
+    /// Those that the folder has.
+    n_played: u64,
+    /// Those of the part that are not played.
+    n_left: u64,
     concurrency: u32,
     estimated_seconds: Option<f64>,
+    /// If every clock is used up.
+    estimated_seconds_at_most: Option<f64>,
     rounds: &'a [Row],
     warnings: &'a [String],
 }
@@ -343,10 +463,34 @@ struct Row {
     n_pairings: u64,
     n_blocks: u64,
     n_matches: u64,
+    n_left: u64,
     n_times_seated: u64,
 }
 
-fn row(planned: &Planned, round: &Round) -> Row {
+/// The matches that are not played, by game and time budget.
+fn n_left(
+    planned: &Planned,
+    schedule: &Schedule,
+    played: &Played,
+    elsewhere: &[u64],
+) -> BTreeMap<(usize, usize), u64> {
+    if played.n() == 0 && elsewhere.is_empty() {
+        let all = schedule.rounds();
+        return all.map(|round| ((round.game, round.time_budget), round.n_matches)).collect();
+    }
+    let mut left = BTreeMap::new();
+    for job in schedule.jobs() {
+        if played.has(&job.id) || elsewhere.binary_search(&job.number).is_ok() {
+            continue;
+        }
+        let time = TimeBudget { clocks: job.clocks, budget: job.budget };
+        let budget = planned.spec.time_budgets.iter().position(|other| *other == time);
+        *left.entry((job.game, budget.unwrap_or(0))).or_default() += 1;
+    }
+    left
+}
+
+fn row(planned: &Planned, round: &Round, n_left: u64) -> Row {
     Row {
         game: planned.spec.games[round.game].source.name.clone(),
         budget: time_budget_words(&planned.spec.time_budgets[round.time_budget]),
@@ -355,79 +499,7 @@ fn row(planned: &Planned, round: &Round) -> Row {
         n_pairings: round.n_pairings,
         n_blocks: round.n_blocks,
         n_matches: round.n_matches,
+        n_left,
         n_times_seated: round.n_times_seated,
     }
-}
-
-/// Seconds if every clock is used up by those who think: start clock and play
-/// clocks of a match of the length that random play has, over the matches at
-/// once. `None` if no clock counts.
-pub(super) fn estimate(planned: &Planned) -> Option<f64> {
-    let spec = &planned.spec;
-    let mut total = 0.0;
-    let mut counts = false;
-    for round in planned.jobs.rounds() {
-        let time = &spec.time_budgets[round.time_budget];
-        let n_thinkers =
-            round.players.iter().filter(|&&player| spec.players[player].thinks).count();
-        if time.budget != Budget::Clock || n_thinkers == 0 {
-            continue;
-        }
-        counts = true;
-        let n_choices = mean_choices(&mut *planned.games[round.game].fork(), spec.seed);
-        let thinkers = round.players.iter().map(|&player| &spec.players[player]);
-        let own = thinkers
-            .filter(|player| player.thinks)
-            .map(|player| player.config.odds.apply(*time).clocks);
-        let n_players = round.players.len() as f64;
-        // The chance that one given seat's player thinks.
-        let thinking = n_thinkers as f64 / n_players;
-        let seats = round.n_seats as f64;
-        let longest = own.clone().map(|clocks| clocks.start).max().unwrap_or_default();
-        let start = longest.as_secs_f64() * (1.0 - (1.0 - thinking).powf(seats));
-        let mean = own.map(|clocks| clocks.play).sum::<Duration>().as_secs_f64() / n_players;
-        let play = mean * n_choices;
-        total += round.n_matches as f64 * (start + play);
-    }
-    counts.then(|| total / f64::from(planned.concurrency))
-}
-
-/// Steps of a random match in which some role has a choice, on average of three.
-fn mean_choices(machine: &mut dyn StateMachine, seed: u64) -> f64 {
-    const PLAYOUTS: u32 = 3;
-    const MAX_STEPS: u32 = 300;
-    let mut rng = Pcg64Mcg::seed_from_u64(seed);
-    let n: u32 = (0..PLAYOUTS).map(|_| choices(machine, &mut rng, MAX_STEPS).unwrap_or(0)).sum();
-    f64::from(n) / f64::from(PLAYOUTS)
-}
-
-fn choices(
-    machine: &mut dyn StateMachine,
-    rng: &mut Pcg64Mcg,
-    max_steps: u32,
-) -> Result<u32, games::ReasoningError> {
-    let n_roles = machine.game().roles().len();
-    let mut state = machine.initial_state()?;
-    let (mut moves, mut n_choices) = (Vec::new(), 0);
-    for _ in 0..max_steps {
-        if machine.is_terminal(&state)? {
-            break;
-        }
-        let mut joint_move = Vec::with_capacity(n_roles);
-        let mut has_choice = false;
-        for role in 0..n_roles {
-            let role = RoleId(u8::try_from(role).expect("roles are counted in a byte"));
-            machine.legal_moves(&state, role, &mut moves)?;
-            if moves.is_empty() {
-                return Ok(n_choices);
-            }
-            has_choice |= moves.len() > 1;
-            joint_move.push(moves[rng.random_range(0..moves.len())]);
-        }
-        n_choices += u32::from(has_choice);
-        let mut next = games::State::default();
-        machine.next_state(&state, &joint_move, &mut next)?;
-        state = next;
-    }
-    Ok(n_choices)
 }

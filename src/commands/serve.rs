@@ -7,7 +7,9 @@ use players::{Kind, Options};
 use crate::cli::{Failure, Outcome};
 use crate::exit_code;
 use crate::manager::PlayerSource;
-use crate::serve::{ServeError, ServeSettings, Server};
+use crate::serve::{
+    DEFAULT_CONNECTIONS, DEFAULT_MEMORY_BYTES, MIN_MEMORY_BYTES, ServeError, ServeSettings, Server,
+};
 use crate::spec::{option_value, read_player};
 
 const EXAMPLES: &str = "\
@@ -39,13 +41,36 @@ pub struct Arguments {
     /// An option of the player, as `name=value`; may be repeated.
     #[arg(long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
+    /// Memory that requests and rules may take, in MiB; games that need more are
+    /// played by a slower reasoner, or answered `busy`.
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value_t = DEFAULT_MEMORY_BYTES >> 20,
+        value_parser = clap::value_parser!(u64).range(MIN_MEMORY_BYTES >> 20..1 << 40)
+    )]
+    max_memory: u64,
+    /// Most connections at once; the oldest without a request makes room for more.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = DEFAULT_CONNECTIONS as u64,
+        value_parser = clap::value_parser!(u64).range(1..=65_536)
+    )]
+    max_connections: u64,
 }
 
 /// Carries out `gamemaster serve`.
 pub fn execute(arguments: &Arguments) -> Outcome {
     let (kind, options) = player(arguments).map_err(Failure::usage)?;
     let (host, port) = (arguments.host.clone(), arguments.port);
-    let settings = ServeSettings { kind, options, host, port };
+    let settings = ServeSettings {
+        host,
+        port,
+        memory_bytes: arguments.max_memory << 20,
+        max_connections: usize::try_from(arguments.max_connections).unwrap_or(usize::MAX),
+        ..ServeSettings::local(kind, options)
+    };
     let server = Server::start(settings).map_err(|error| match error {
         ServeError::Start(_) => error.into(),
         _ => Failure::usage(error),

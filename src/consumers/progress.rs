@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use results::counted::counted;
 use results::formats::{Format, RoundId};
+use results::record::Budget;
 
 use super::recorder::Catalogue;
 use crate::event::{Event, EventKind};
@@ -42,7 +44,8 @@ pub struct Progress {
     style: Style,
     bar: ProgressBar,
     running: BTreeMap<u64, Arc<Job>>,
-    scores: Vec<Score>,
+    /// By player: rewards by game and budget.
+    scores: Vec<BTreeMap<(usize, Bounds), Score>>,
     n_jobs: u64,
     n_done: u64,
     n_played: u64,
@@ -65,11 +68,35 @@ impl Score {
     }
 }
 
+/// Start clock, play clock and states for a move: matches that differ in these are
+/// apart in the standings.
+type Bounds = (Duration, Duration, Option<u64>);
+
+fn bounds(job: &Job) -> Bounds {
+    let nodes = match job.budget {
+        Budget::Clock => None,
+        Budget::Nodes(nodes) => Some(nodes),
+    };
+    (job.clocks.start, job.clocks.play, nodes)
+}
+
+/// The mean as in the standings: over games, each weighing the same, of means over
+/// clocks. `None` without matches.
+fn mean(scores: &BTreeMap<(usize, Bounds), Score>) -> Option<f64> {
+    let mut games: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+    for ((game, _), score) in scores {
+        let of_game = games.entry(*game).or_default();
+        *of_game = (of_game.0 + score.mean(), of_game.1 + 1.0);
+    }
+    let n = games.len() as f64;
+    (!games.is_empty()).then(|| games.values().map(|(sum, n)| sum / n).sum::<f64>() / n)
+}
+
 impl Progress {
     /// Progress from nothing.
     #[must_use]
     pub fn new(catalogue: Arc<Catalogue>, style: Style) -> Self {
-        let scores = vec![Score::default(); catalogue.players().count()];
+        let scores = vec![BTreeMap::new(); catalogue.players().count()];
         Self {
             catalogue,
             style,
@@ -103,8 +130,9 @@ impl Progress {
         if let Some(job) = self.running.remove(&job) {
             for (seat, &reward) in job.seats.iter().zip(rewards) {
                 if let Some(player) = *seat {
-                    self.scores[player].sum += u64::from(reward);
-                    self.scores[player].n += 1;
+                    let score = self.scores[player].entry((job.game, bounds(&job))).or_default();
+                    score.sum += u64::from(reward);
+                    score.n += 1;
                 }
             }
         }
@@ -149,22 +177,18 @@ impl Progress {
         if left > 0 {
             message += &format!("  ETA {}", brief(Duration::from_secs_f64(left as f64 / rate)));
         }
-        let mut leaders: Vec<(&str, Score)> = self
-            .catalogue
-            .players()
-            .zip(self.scores.iter().copied())
-            .filter(|(_, score)| score.n > 0)
+        let mut leaders: Vec<(&str, f64)> = (self.catalogue.players().zip(&self.scores))
+            .filter_map(|(player, scores)| Some((player, mean(scores)?)))
             .collect();
-        leaders.sort_by(|(_, a), (_, b)| b.mean().total_cmp(&a.mean()));
+        leaders.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         let leaders: Vec<String> = leaders
             .iter()
             .take(N_LEADERS)
-            .map(|(player, score)| format!("{player} {:.1}", score.mean()))
+            .map(|(player, mean)| format!("{player} {mean:.1}"))
             .collect();
         if !leaders.is_empty() {
-            // The standings weigh games and blocks; this is for watching.
             let since = if self.n_done > 0 { "since resuming" } else { "so far" };
-            message += &format!("  mean of matches {since}: {}", leaders.join(", "));
+            message += &format!("  mean reward {since}: {}", leaders.join(", "));
         }
         if self.n_faults > 0 {
             message += &format!("  faults {}", self.n_faults);
@@ -220,7 +244,11 @@ impl Consumer for Progress {
                     && u64::from(round.round - 1).is_multiple_of(step.max(1))
                 {
                     let left = n_jobs - n_done;
-                    self.line(&format!("{}: {left} matches to play", self.round));
+                    self.line(&format!(
+                        "{}: {} to play",
+                        self.round,
+                        counted(left, "match", "matches")
+                    ));
                 }
             }
             EventKind::MatchStarted { job, .. } => {
@@ -237,6 +265,7 @@ impl Consumer for Progress {
                 self.finish_match(*job, rewards, event.elapsed);
             }
             EventKind::Notice { message } => self.line(&format!("note: {message}")),
+            EventKind::PlayerMissing { .. } | EventKind::PlayerGivenUp { .. } => {}
             EventKind::TournamentFinished { .. } => self.bar.finish_and_clear(),
         }
         ControlFlow::Continue(())
@@ -260,6 +289,21 @@ mod tests {
         assert_eq!(told(1, 1, 0, 1, 1), "knockout");
         assert_eq!(told(2, 3, 0, 4, 2), "stage 2 of 2, knockout, round 3 of 4");
         assert_eq!(told(1, 2, 1, 4, 1), "knockout, round 2 of 4, further lap 1 of level ties");
+    }
+
+    /// As in the standings: 100 at a game of one match, 0 and 50 at the two clocks of
+    /// a game of many.
+    #[test]
+    fn games_and_clocks_weigh_the_same() {
+        let clock = |seconds| (Duration::ZERO, Duration::from_secs(seconds), None);
+        let score = |sum, n| Score { sum, n };
+        let scores = BTreeMap::from([
+            ((0, clock(1)), score(0, 10)),
+            ((0, clock(2)), score(100, 2)),
+            ((1, clock(1)), score(100, 1)),
+        ]);
+        assert_eq!(mean(&scores), Some(62.5));
+        assert_eq!(mean(&BTreeMap::new()), None);
     }
 
     #[test]

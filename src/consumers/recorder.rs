@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use results::record::{
-    DecisionRecord, Ending, GoalFlag, MANAGER, MatchRecord, OddsRecord, SeatRecord, StartRecord,
+    DecisionRecord, Ending, GoalFlag, MatchRecord, OddsRecord, SeatRecord, StartRecord,
 };
 
 use crate::event::{Decision, EventKind, Readiness};
@@ -77,10 +77,10 @@ impl Catalogue {
         &self.games[job.game].roles
     }
 
-    /// The id of the player in a role.
+    /// The id of the player in a role; `None` where chance moves.
     #[must_use]
-    pub fn player(&self, job: &Job, role: usize) -> &str {
-        job.seats[role].map_or(MANAGER, |player| &self.players[player].id)
+    pub fn player(&self, job: &Job, role: usize) -> Option<&str> {
+        Some(&self.players[job.seats[role]?].id)
     }
 
     /// Ids of all players.
@@ -137,6 +137,8 @@ impl Recorder {
             }
             EventKind::TournamentStarted { .. }
             | EventKind::RoundStarted { .. }
+            | EventKind::PlayerMissing { .. }
+            | EventKind::PlayerGivenUp { .. }
             | EventKind::Notice { .. }
             | EventKind::TournamentFinished { .. } => None,
         }
@@ -149,14 +151,16 @@ impl Recorder {
             let player = job.seats[role].map(|player| &self.catalogue.players[player]);
             SeatRecord {
                 role: name.clone(),
-                player: player.map_or_else(|| MANAGER.to_owned(), |player| player.id.clone()),
+                player: player.map(|player| player.id.clone()),
                 player_hash: player.map_or_else(String::new, |player| player.hash.clone()),
                 odds: player.and_then(|player| odds_record(&job, player.odds)),
                 reward: end.rewards.get(role).copied(),
                 start: starts.get(role).cloned().unwrap_or(StartRecord {
                     fault: None,
+                    detail: None,
                     wall_us: 0,
                     cpu_us: None,
+                    nodes: None,
                 }),
             }
         });
@@ -209,8 +213,10 @@ fn odds_record(job: &Job, odds: TimeOdds) -> Option<OddsRecord> {
 fn start_record(readiness: &Readiness) -> StartRecord {
     StartRecord {
         fault: readiness.fault,
+        detail: readiness.detail.clone(),
         wall_us: micros(readiness.wall),
         cpu_us: readiness.cpu.map(micros),
+        nodes: readiness.nodes,
     }
 }
 
@@ -223,6 +229,7 @@ fn decision_record(decision: &Decision) -> DecisionRecord {
             .submitted
             .as_ref()
             .map(|text| text.chars().take(MAX_SUBMITTED).collect()),
+        detail: decision.detail.clone(),
         wall_us: micros(decision.wall),
         cpu_us: decision.cpu.map(micros),
         connect_us: decision.connect.map(micros),

@@ -15,6 +15,7 @@ pub(crate) struct Bench {
     pub(crate) prepared: Arc<PreparedGame>,
     pub(crate) machine: Box<dyn StateMachine>,
     pub(crate) n_roles: usize,
+    pub(crate) percepts: bool,
     pub(crate) hidden_information: bool,
     /// The rules as a START message carries them.
     pub(crate) rules: Arc<[Expression]>,
@@ -53,6 +54,7 @@ impl Bench {
             prepared: Arc::clone(prepared),
             machine,
             n_roles,
+            percepts: game.kind().percepts,
             hidden_information: game.kind().hidden_information,
             rules: game.forms().into(),
             state: State::default(),

@@ -13,16 +13,17 @@ use std::time::{Duration, Instant};
 use games::{Expression, MoveId, ReasoningError};
 use players::{Observation, Turn};
 use rand::Rng;
-use reqwest::Client;
 use results::record::{Budget, Ending, FaultKind};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 use super::bench::{Bench, Score, broken, role_id};
+use super::remote::first_line;
 use super::seat_thread::Question;
 use super::seats::{Clock, Reply, Seat};
 use super::seeds::{Purpose, below, stream};
-use super::{Dialect, MatchSetup, PlayerConfig, Substitute, match_id};
+use super::stalls::Watch;
+use super::{Dialect, Enforcement, MatchSetup, PlayerConfig, Substitute, match_id};
 use crate::event::{Decision, EventKind, Readiness};
 use crate::protocol::{Message, MoveReading, News, Scrambler, read_move};
 use crate::schedule::TimeBudget;
@@ -31,10 +32,14 @@ use crate::spare_time::SpareTime;
 /// Longest submitted text that is kept, in characters.
 const MAX_SUBMITTED: usize = 200;
 
+/// Legal moves that are told of when a move is illegal.
+const MAX_LEGAL_SHOWN: usize = 5;
+
 /// What a match needs of its worker.
 pub(crate) struct Tools<'a> {
     /// Present if somebody has to be waited for.
-    pub(crate) net: Option<(&'a Runtime, &'a Client)>,
+    pub(crate) runtime: Option<&'a Runtime>,
+    pub(crate) watch: &'a Watch,
     pub(crate) interrupted: &'a mut watch::Receiver<bool>,
 }
 
@@ -68,8 +73,8 @@ impl SeatTime {
     fn new(setup: &MatchSetup, config: Option<&Arc<PlayerConfig>>) -> Self {
         let TimeBudget { clocks, budget } = setup.time(config);
         Self {
-            start: clock(clocks.start, clocks.margin, budget),
-            play: clock(clocks.play, clocks.margin, budget),
+            start: clock(clocks.start, clocks.margin, budget, setup.rules.enforcement),
+            play: clock(clocks.play, clocks.margin, budget, setup.rules.enforcement),
         }
     }
 }
@@ -197,6 +202,7 @@ impl<'a> Match<'a> {
             .as_ref()
             .map(|scrambler| bench.rules.iter().map(|rule| scrambler.scramble(rule)).collect());
         let rules = rules.as_ref().unwrap_or(&bench.rules);
+        let watch = tools.watch;
         let roles = bench.prepared.game.roles();
         let symbols = bench.prepared.game.symbols();
         let mut asked: Vec<Asked<'_>> = Vec::new();
@@ -205,43 +211,66 @@ impl<'a> Match<'a> {
             match seat {
                 Seat::Nature => {}
                 Seat::Instant(seat) => {
-                    replies[role] = seat.start(seat_of(role), &clock);
+                    replies[role] = seat.start(seat_of(role), &clock, watch);
                     self.waited += replies[role].wall;
                 }
                 Seat::Thread(seat) => {
                     let told = seat_of(role);
-                    asked.push(Box::pin(async move { (role, seat.start(told, clock).await) }));
+                    asked.push(Box::pin(
+                        async move { (role, seat.start(told, clock, watch).await) },
+                    ));
                 }
                 Seat::Remote(seat) => {
-                    let (_, client) = tools.net.expect("remote seats come with a client");
                     let name = Expression::atom(symbols.name(roles[role]));
                     let message = Message::Start {
                         id: self.id.clone(),
                         role: scramble(scrambler.as_ref(), &name),
                         rules: Arc::clone(rules),
-                        start_clock_s: whole_seconds(clock.remote_time),
-                        play_clock_s: whole_seconds(play.remote_time),
+                        start_clock_s: clock.told_s,
+                        play_clock_s: play.told_s,
                     };
                     let message = message.to_string();
-                    asked.push(Box::pin(async move {
-                        (role, seat.start(client, message, clock).await)
-                    }));
+                    asked.push(Box::pin(
+                        async move { (role, seat.start(watch, message, clock).await) },
+                    ));
                 }
             }
         }
         wait_all(tools, asked, &mut replies, &mut self.waited)?;
-        let readiness =
-            |reply: &Reply| Readiness { fault: reply.fault, wall: reply.wall, cpu: reply.cpu };
+        self.check_lacking(&replies)?;
+        let readiness = |reply: &Reply| Readiness {
+            fault: reply.fault,
+            detail: reply.detail.clone().filter(|_| reply.fault.is_some()),
+            wall: reply.wall,
+            cpu: reply.cpu,
+            nodes: reply.nodes.filter(|&nodes| nodes > 0),
+        };
         let roles = replies.iter().map(readiness).collect();
         emit(EventKind::PlayersReady { job: setup.job.number, roles });
         tell_notices(&mut replies, emit);
         Ok(())
     }
 
+    /// Whether this machine lacked something, so that a player could not be asked:
+    /// that is no player's fault, and the match says nothing of the players.
+    fn check_lacking(&self, replies: &[Reply]) -> Result<(), Ending> {
+        let lacking = |(role, reply): (usize, &Reply)| {
+            let what = reply.lacking.as_deref()?;
+            let player = self.setup.seats[role].as_ref().map_or("", |config| &config.id);
+            Some(Ending::Aborted {
+                reason: format!(
+                    "this machine lacks what asking player {player} takes: {what}; raise its limits \
+                     or play fewer matches at once"
+                ),
+            })
+        };
+        replies.iter().enumerate().find_map(lacking).map_or(Ok(()), Err)
+    }
+
     /// Asks all roles for a move; the joint move is then in the bench.
     fn ask_all(&mut self, emit: Emit<'_>) -> Result<Vec<Decision>, Ending> {
         let mut slow = Vec::new();
-        if self.tools.net.is_some() {
+        if self.tools.runtime.is_some() {
             slow = self.ask_slow()?;
             tell_notices(&mut slow, emit);
         }
@@ -264,7 +293,7 @@ impl<'a> Match<'a> {
                         self.last_step.as_ref()
                     };
                     let turn = Turn { step: *step, observation, legal: &bench.legal[role] };
-                    let reply = seat.play(&turn, &self.times[role].play);
+                    let reply = seat.play(&turn, &self.times[role].play, self.tools.watch);
                     self.waited += reply.wall;
                     reply
                 }
@@ -304,6 +333,7 @@ impl<'a> Match<'a> {
         replies.resize_with(self.seats.len(), Reply::default);
         let news = self.all_news();
         let mut asked: Vec<Asked<'_>> = Vec::new();
+        let watch = self.tools.watch;
         for ((role, seat), news) in self.seats.iter_mut().enumerate().zip(news) {
             let clock = self.times[role].play;
             match seat {
@@ -316,26 +346,28 @@ impl<'a> Match<'a> {
                     };
                     let legal = self.bench.legal[role].clone();
                     let question = Question { step: self.step, observation, legal };
-                    asked.push(Box::pin(async move { (role, seat.play(question, clock).await) }));
+                    asked.push(Box::pin(
+                        async move { (role, seat.play(question, clock, watch).await) },
+                    ));
                 }
                 Seat::Remote(seat) => {
-                    let (_, client) = self.tools.net.expect("remote seats come with a client");
                     let news = news.expect("there is news for each remote seat");
                     let message = Message::Play { id: self.id.clone(), news }.to_string();
                     asked.push(Box::pin(
-                        async move { (role, seat.ask(client, message, clock).await) },
+                        async move { (role, seat.ask(watch, message, clock).await) },
                     ));
                 }
             }
         }
         wait_all(&mut self.tools, asked, &mut replies, &mut self.waited)?;
+        self.check_lacking(&replies)?;
         Ok(replies)
     }
 
     /// Makes the joint move in the bench, and notes what each role perceives.
     fn make_step(&mut self) -> Result<(), ReasoningError> {
         let bench = &mut *self.bench;
-        if bench.hidden_information {
+        if bench.percepts {
             for (role, slot) in self.percepts.iter_mut().enumerate() {
                 if !matches!(self.seats[role], Seat::Nature) {
                     let percepts =
@@ -359,6 +391,7 @@ impl<'a> Match<'a> {
         let mut replies: Vec<Reply> = Vec::with_capacity(self.seats.len());
         replies.resize_with(self.seats.len(), Reply::default);
         let mut asked: Vec<Asked<'_>> = Vec::new();
+        let watch = self.tools.watch;
         for ((role, seat), news) in self.seats.iter_mut().enumerate().zip(news) {
             let observation = if self.bench.hidden_information {
                 self.percepts[role].as_ref()
@@ -370,25 +403,24 @@ impl<'a> Match<'a> {
                 Seat::Instant(seat) => seat.end(observation, completed),
                 Seat::Thread(seat) => {
                     let observation = observation.cloned();
-                    asked.push(Box::pin(
-                        async move { (role, seat.end(observation, completed).await) },
-                    ));
+                    asked.push(Box::pin(async move {
+                        (role, seat.end(observation, completed, watch).await)
+                    }));
                 }
                 Seat::Remote(seat) => {
-                    let (_, client) = self.tools.net.expect("remote seats come with a client");
                     let id = self.id.clone();
                     let message = match news {
                         Some(news) => Message::Stop { id, news },
                         None => Message::Abort { id },
                     };
                     let message = message.to_string();
-                    asked.push(Box::pin(async move { (role, seat.end(client, message).await) }));
+                    asked.push(Box::pin(async move { (role, seat.end(watch, message).await) }));
                 }
             }
         }
         if !asked.is_empty() {
             let begun = Instant::now();
-            let (runtime, _) = self.tools.net.expect("slow seats come with a runtime");
+            let runtime = self.tools.runtime.expect("slow seats come with a runtime");
             // Everybody is told, also when we were interrupted; it has its limit.
             for (role, reply) in runtime.block_on(join_all(asked)) {
                 replies[role] = reply;
@@ -421,7 +453,7 @@ impl<'a> Match<'a> {
                 _ => Vec::new(),
             };
             let own_move = joint.get(role).cloned();
-            all[role] = Some(match (self.bench.hidden_information, seat.dialect()) {
+            all[role] = Some(match (self.bench.percepts, seat.dialect()) {
                 (true, Dialect::Official) => News::Percepts { turn: self.step, own_move, percepts },
                 _ if self.step == 0 => News::Nothing,
                 (true, Dialect::OldDresden) => News::List(percepts),
@@ -439,12 +471,22 @@ fn whole_seconds(clock: Duration) -> u64 {
     clock.as_secs().max(1)
 }
 
-fn clock(time: Duration, margin: Duration, budget: Budget) -> Clock {
-    let (remote_wait, remote_time) = (time + margin, time);
+fn clock(time: Duration, margin: Duration, budget: Budget, enforcement: Enforcement) -> Clock {
+    let told_s = whole_seconds(time);
+    let remote_time = match enforcement {
+        Enforcement::Told => time.max(Duration::from_secs(told_s)),
+        Enforcement::Exact => time,
+    };
+    let remote_wait = remote_time + margin;
     match budget {
-        Budget::Clock => {
-            Clock { time: Some(time), nodes: None, wait: time + margin, remote_wait, remote_time }
-        }
+        Budget::Clock => Clock {
+            time: Some(time),
+            nodes: None,
+            wait: time + margin,
+            remote_wait,
+            remote_time,
+            told_s,
+        },
         // Only a guard against hanging: no result may depend on it.
         Budget::Nodes(nodes) => Clock {
             time: None,
@@ -452,6 +494,7 @@ fn clock(time: Duration, margin: Duration, budget: Budget) -> Clock {
             wait: time * 10 + margin + Duration::from_secs(60),
             remote_wait,
             remote_time,
+            told_s,
         },
     }
 }
@@ -465,6 +508,14 @@ fn written(bench: &mut Bench, scrambler: Option<&Scrambler>, id: MoveId) -> Expr
 }
 
 fn tell_notices(replies: &mut [Reply], emit: Emit<'_>) {
+    let stalled = replies.iter().map(|reply| reply.stalled).max().unwrap_or_default();
+    if !stalled.is_zero() {
+        let message = format!(
+            "this process stood still for {:.1} s while players were asked; their clocks did, too",
+            stalled.as_secs_f64()
+        );
+        emit(EventKind::Notice { message });
+    }
     for reply in replies {
         if let Some(message) = reply.notice.take() {
             emit(EventKind::Notice { message });
@@ -488,6 +539,7 @@ fn read_reply(
     }
     match read_move(text, legal.iter().map(Arc::as_ref), reading, scrambler) {
         MoveReading::Legal(index) => reply.chosen = Some(bench.legal[role][index]),
+        MoveReading::Illegal if is_error(reply) => is_unreadable(reply),
         MoveReading::Illegal => {
             reply.fault = Some(FaultKind::IllegalMove);
             // Records hold the game's own words where they can.
@@ -497,7 +549,37 @@ fn read_reply(
             });
             reply.text = plain.map(|term| term.to_string()).or_else(|| reply.text.take());
         }
-        MoveReading::Unreadable => reply.fault = Some(FaultKind::Unreadable),
+        MoveReading::Unreadable => is_unreadable(reply),
+    }
+}
+
+/// Whether a web server says that it failed.
+fn is_error(reply: &Reply) -> bool {
+    reply.status.is_some_and(|status| status >= 400)
+}
+
+/// Keeps of an answer that is no move how it came and how it begins.
+fn is_unreadable(reply: &mut Reply) {
+    reply.fault = Some(FaultKind::Unreadable);
+    let line = first_line(reply.text.as_deref().unwrap_or(""));
+    let status = reply.status.map_or(String::new(), |status| format!("HTTP {status}: "));
+    reply.text = Some(format!("{status}{line}"));
+}
+
+/// Says some of the moves that would have been legal.
+fn some_legal(bench: &mut Bench, role: usize) -> String {
+    let n_legal = bench.legal[role].len();
+    let n_shown = n_legal.min(MAX_LEGAL_SHOWN);
+    let shown: Vec<String> = (0..n_shown)
+        .map(|index| {
+            let id = bench.legal[role][index];
+            bench.text(id).text.chars().take(MAX_SUBMITTED).collect()
+        })
+        .collect();
+    let shown = shown.join(" ");
+    match n_legal - n_shown {
+        0 => format!("legal: {shown}"),
+        n_more => format!("legal: {shown} and {n_more} more"),
     }
 }
 
@@ -509,7 +591,9 @@ fn decide(
     reply: Reply,
     draw: impl FnOnce(usize) -> usize,
 ) -> (MoveId, Decision) {
-    let Reply { mut fault, chosen, mut text, wall, cpu, connect, overrun, nodes, .. } = reply;
+    let Reply {
+        mut fault, chosen, mut text, mut detail, wall, cpu, connect, overrun, nodes, ..
+    } = reply;
     let chosen = chosen.filter(|id| {
         let is_legal = bench.legal[role].contains(id);
         if !is_legal {
@@ -522,11 +606,16 @@ fn decide(
     let n_legal = u32::try_from(legal.len()).unwrap_or(u32::MAX);
     let executed = chosen.unwrap_or_else(|| legal[draw(legal.len())]);
     let submitted = if chosen.is_some() { None } else { text };
+    if fault == Some(FaultKind::IllegalMove) {
+        detail = Some(some_legal(bench, role));
+    }
+    let cut = |text: String| text.chars().take(MAX_SUBMITTED).collect();
     let decision = Decision {
         executed: bench.text(executed).text,
         n_legal,
         fault,
-        submitted: submitted.map(|text| text.chars().take(MAX_SUBMITTED).collect()),
+        submitted: submitted.map(cut),
+        detail: detail.filter(|_| fault.is_some()),
         wall,
         cpu,
         connect,
@@ -547,17 +636,13 @@ fn wait_all(
         return Ok(());
     }
     let begun = Instant::now();
-    let (runtime, _) = tools.net.expect("slow seats come with a runtime");
+    let runtime = tools.runtime.expect("slow seats come with a runtime");
     let answers = runtime.block_on(async {
-        let answers = tokio::select! {
+        tokio::select! {
             biased;
             answers = join_all(asked) => Some(answers),
             _ = tools.interrupted.wait_for(|&interrupted| interrupted) => None,
-        };
-        // Connections that were cut are closed by tasks of their own.
-        tokio::task::yield_now().await;
-        tokio::task::yield_now().await;
-        answers
+        }
     });
     *waited += begun.elapsed();
     for (role, reply) in answers.ok_or_else(Ending::interrupted)? {

@@ -1,33 +1,49 @@
-#![expect(unsafe_code, reason = "a child asks the kernel for its death signal before it runs")]
-//! Players that are launched as programs: a process group each, on a port of
-//! their own, ended with all their children.
+//! Players that are launched as programs, each on a port of its own, ended with
+//! all that they start.
 //!
-//! Three nets catch what a program leaves behind. Its process group is killed.
-//! Whoever left the group still has the mark in its environment that the
-//! program was launched with, and is found by it. If we die ourselves before
-//! we can do either, the kernel kills the program (not its children).
+//! Between us and a program there is a [supervisor](crate::supervisor), below which
+//! all descendants of the program stay. Where there is none, because the executable
+//! that could be one is not known, descendants are found by their process group and
+//! by a mark in their environment.
+//!
+//! **The port.** A program listens where it is told, and any other program of the
+//! same user could do so first, or besides. Before a match and during it, whoever
+//! listens there must be a process below the program ([`Program::check_port`]);
+//! else the match is broken off. A program that takes a socket from us instead of a
+//! port cannot be forestalled.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs;
+use std::io::{self, Read};
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::process::{
-    Pid, Signal, kill_process, kill_process_group, set_parent_process_death_signal,
-};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+use super::listeners::{self, Listener};
+use super::player_logs::PlayerLogs;
+use super::process_tree::{adopt_orphans, all, descendants, kill_descendants, kill_orphans};
+use crate::supervisor::{self, Report};
 
 /// Variable of the environment by which a program's descendants are known.
 const MARK: &str = "GAMEMASTER_PLAYER";
 
-/// Most bytes that are kept of what one launched program writes.
-const MAX_LOG_BYTES: u64 = 16 << 20;
+/// A look at the port that takes no longer is made before and after each message.
+const FAST_LOOK: Duration = Duration::from_millis(1);
+
+/// Between two looks that take longer there is so many times that time.
+const LOOK_SHARE: u32 = 20;
+
+/// Most bytes of a supervisor's words.
+const MAX_REPORT_BYTES: usize = 4096;
 
 /// What becomes of what launched players write to their standard error.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +53,8 @@ pub enum PlayerStderr {
     Discard,
     /// It goes to our own standard error.
     Show,
-    /// It is kept in this folder, a file for each program, up to a limit.
+    /// It is kept in this folder, a file for each program, up to a limit for each
+    /// program and for each player.
     Log(PathBuf),
 }
 
@@ -90,9 +107,24 @@ pub enum LaunchError {
         /// How long it was waited for.
         limit: Duration,
     },
+    /// Somebody else listens on the port that it was given.
+    #[error(transparent)]
+    Impostor(#[from] Impostor),
     /// The manager was told to stop.
     #[error("the manager was stopped")]
     Stopped,
+}
+
+/// Somebody who listens where a program should.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "on port {port}, which its program was given, {who} listens; what was said there does not count"
+)]
+pub struct Impostor {
+    /// The port.
+    pub port: u16,
+    /// Who it is, in words.
+    pub who: String,
 }
 
 fn describe(status: ExitStatus) -> String {
@@ -103,49 +135,230 @@ fn describe(status: ExitStatus) -> String {
     }
 }
 
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It could not be started, for this reason.
+    NotStarted(i32),
+    /// It ran.
+    Ended(ExitStatus),
+}
+
 /// A running program. Dropping it kills it and all it started.
 #[derive(Debug)]
 pub(crate) struct Program {
+    /// The supervisor, or the program itself.
     child: Child,
+    /// What the supervisor says.
+    report: Option<ChildStdout>,
+    end: Option<End>,
     mark: String,
     live: Arc<Live>,
     /// The port it was told to listen on.
     pub(crate) port: u16,
     /// It did something that makes it worth a look before its next match.
     pub(crate) suspect: bool,
+    /// Those who were found to listen on the port and to be of this program.
+    own: BTreeSet<Listener>,
+    /// Somebody else who was found to listen there.
+    impostor: Option<Impostor>,
+    next_look: Instant,
+    fastest_look: Duration,
 }
 
 impl Program {
     /// How it ended, if it has.
-    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
-        // From the moment it was waited for, its number may be another's.
-        let mut live = lock(&self.live);
-        let status = self.child.try_wait().ok().flatten();
-        if status.is_some() {
-            live.insert(self.mark.clone(), None);
+    pub(crate) fn ended(&mut self) -> Option<End> {
+        if self.end.is_none() {
+            // From the moment it was waited for, its number may be another's.
+            let mut live = lock(&self.live);
+            let status = self.child.try_wait().ok().flatten()?;
+            if let Some(launched) = live.get_mut(&self.mark) {
+                launched.process = None;
+            }
+            let reported = self.report.take().and_then(|report| Report::read(&words_of(report)));
+            self.end = Some(match reported {
+                Some(Report::Failed(reason)) => End::NotStarted(reason),
+                Some(Report::Ended(status)) => End::Ended(status),
+                None => End::Ended(status),
+            });
+            // A supervisor that was killed leaves to us what was below it.
+            live.kill_orphans();
         }
-        status
+        self.end
     }
+
+    /// Looks who listens on the port.
+    ///
+    /// # Errors
+    /// If it is somebody else than this program. Where that cannot be known, it is not.
+    pub(crate) fn check_port(&mut self) -> Result<(), Impostor> {
+        if let Some(impostor) = &self.impostor {
+            return Err(impostor.clone());
+        }
+        let Ok(found) = listeners::on_port(self.port) else { return Ok(()) };
+        if found.is_subset(&self.own) {
+            return Ok(());
+        }
+        let live = lock(&self.live);
+        let all = all();
+        let foreign = listeners::foreign(&found, live.processes(&self.mark, &all).into_iter());
+        if foreign.is_empty() {
+            drop(live);
+            self.own = found;
+            return Ok(());
+        }
+        // It may have closed the port since, and another may be there now.
+        if listeners::on_port(self.port).is_ok_and(|again| again.is_disjoint(&foreign)) {
+            return Ok(());
+        }
+        let impostor = Impostor { port: self.port, who: live.expose(&foreign, &all) };
+        drop(live);
+        self.impostor = Some(impostor.clone());
+        Err(impostor)
+    }
+
+    /// As [`check_port`](Self::check_port), around each message of a match; what is
+    /// found is remembered. Where looking takes long, it looks now and then.
+    pub(crate) fn watch_port(&mut self) {
+        let begun = Instant::now();
+        if begun >= self.next_look {
+            let _ = self.check_port();
+            let took = begun.elapsed();
+            self.fastest_look = self.fastest_look.min(took);
+            if self.fastest_look > FAST_LOOK {
+                self.next_look = Instant::now() + took * LOOK_SHARE;
+            }
+        }
+    }
+
+    /// Who was found to listen in place of this program.
+    pub(crate) fn impostor(&self) -> Option<&Impostor> {
+        self.impostor.as_ref()
+    }
+}
+
+/// What is there to be read now. Others may hold the pipe open for ever.
+fn words_of(mut report: ChildStdout) -> String {
+    let mut words = Vec::new();
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    while words.len() < MAX_REPORT_BYTES {
+        let is_ready =
+            poll(&mut [PollFd::new(&report, PollFlags::IN)], Some(&now)).is_ok_and(|n| n > 0);
+        let mut buffer = [0; 256];
+        match if is_ready { report.read(&mut buffer) } else { Ok(0) } {
+            Ok(0) | Err(_) => break,
+            Ok(n) => words.extend_from_slice(&buffer[..n]),
+        }
+    }
+    String::from_utf8_lossy(&words).into_owned()
 }
 
 impl Drop for Program {
     fn drop(&mut self) {
         if self.ended().is_none() {
-            kill_group(self.child.id());
+            kill_tree(self.child.id());
             let _ = self.child.wait();
         }
         kill_marked(&self.mark);
-        lock(&self.live).remove(&self.mark);
+        let mut live = lock(&self.live);
+        live.remove(&self.mark);
+        live.kill_orphans();
     }
 }
 
-/// Process ids of programs by their marks; none once a program has ended, though
-/// what it started may still run.
-type Live = Mutex<BTreeMap<String, Option<u32>>>;
+/// Kills all that is below a process, its group, and the process.
+fn kill_tree(id: u32) {
+    if let Some(root) = i32::try_from(id).ok().and_then(Pid::from_raw) {
+        kill_descendants(root);
+        let _ = kill_process_group(root, Signal::KILL);
+        kill_descendants(root);
+    }
+}
 
-fn kill_group(id: u32) {
-    if let Some(group) = i32::try_from(id).ok().and_then(Pid::from_raw) {
-        let _ = kill_process_group(group, Signal::KILL);
+type Live = Mutex<LivePrograms>;
+
+/// The programs of one manager, by their marks.
+#[derive(Debug, Default)]
+struct LivePrograms {
+    programs: BTreeMap<String, Launched>,
+    /// Whether orphans come to us; then all our children are known.
+    adopts: bool,
+}
+
+#[derive(Debug)]
+struct Launched {
+    /// The player.
+    player: String,
+    /// The supervisor, or the program itself; none once it has ended, though what it
+    /// started may still run.
+    process: Option<Pid>,
+}
+
+impl LivePrograms {
+    fn get_mut(&mut self, mark: &str) -> Option<&mut Launched> {
+        self.programs.get_mut(mark)
+    }
+
+    fn remove(&mut self, mark: &str) {
+        self.programs.remove(mark);
+    }
+
+    /// Kills what supervisors that were killed have left.
+    fn kill_orphans(&self) {
+        if self.adopts {
+            let known: BTreeSet<i32> = self
+                .programs
+                .values()
+                .filter_map(|launched| launched.process)
+                .map(Pid::as_raw_pid)
+                .collect();
+            kill_orphans(|process| known.contains(&process.as_raw_pid()));
+        }
+    }
+
+    /// All that runs of a program.
+    fn processes(&self, mark: &str, all: &[super::process_tree::Process]) -> Vec<Pid> {
+        let Some(root) = self.programs.get(mark).and_then(|launched| launched.process) else {
+            return Vec::new();
+        };
+        let below = descendants(root, all).into_iter().map(|process| process.id);
+        let mut found: Vec<Pid> = below.chain([root]).collect();
+        if !self.adopts {
+            found.extend(marked(format!("{MARK}={mark}").as_bytes()));
+        }
+        found
+    }
+
+    /// Who holds these sockets, in words. If it is a program of ours, it is ended.
+    fn expose(
+        &self,
+        listeners: &BTreeSet<Listener>,
+        all: &[super::process_tree::Process],
+    ) -> String {
+        for (mark, launched) in &self.programs {
+            let mut processes = self.processes(mark, all).into_iter();
+            let Some(thief) = processes.find(|&process| listeners::holds(process, listeners))
+            else {
+                continue;
+            };
+            if let Some(root) = launched.process {
+                kill_tree(root.as_raw_pid().unsigned_abs());
+            }
+            return format!(
+                "process {thief} of player {}, which was ended for it,",
+                launched.player
+            );
+        }
+        let holder = all.iter().find(|process| listeners::holds(process.id, listeners));
+        match holder {
+            Some(holder) => {
+                let name = fs::read_to_string(format!("/proc/{}/comm", holder.id));
+                let name = name.unwrap_or_default();
+                format!("process {} ({}), which it did not start,", holder.id, name.trim())
+            }
+            None => "a process of another user, which it did not start,".to_owned(),
+        }
     }
 }
 
@@ -165,25 +378,19 @@ fn kill_marked(mark: &str) {
 }
 
 fn marked(needle: &[u8]) -> Vec<Pid> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let is_marked = |path: &Path| {
-        fs::read(path.join("environ")).is_ok_and(|environment| {
+    let is_marked = |process: &Pid| {
+        fs::read(format!("/proc/{process}/environ")).is_ok_and(|environment| {
             environment.split(|&byte| byte == 0).any(|line| line == needle)
         })
     };
-    entries
-        .filter_map(Result::ok)
-        .filter_map(|entry| {
-            let number: i32 = entry.file_name().to_str()?.parse().ok()?;
-            Pid::from_raw(number).filter(|_| is_marked(&entry.path()))
-        })
-        .collect()
+    all().into_iter().map(|process| process.id).filter(is_marked).collect()
 }
 
 /// All programs of one manager.
 pub(crate) struct Programs {
-    stderr: PlayerStderr,
-    spawner: Mutex<Option<mpsc::Sender<SpawnOrder>>>,
+    stderr: Stderr,
+    /// The executable that can be a supervisor.
+    supervisor: Option<PathBuf>,
     idle: Mutex<BTreeMap<String, Vec<Program>>>,
     ports: Mutex<BTreeSet<u16>>,
     live: Arc<Live>,
@@ -191,13 +398,23 @@ pub(crate) struct Programs {
     stopped: AtomicBool,
 }
 
-type SpawnOrder = (Command, mpsc::Sender<io::Result<Child>>);
+/// Where standard error goes.
+enum Stderr {
+    Discard,
+    Show,
+    Log(PlayerLogs),
+}
 
 impl Programs {
-    pub(crate) fn new(stderr: PlayerStderr) -> Self {
+    pub(crate) fn new(stderr: PlayerStderr, supervisor: Option<PathBuf>) -> Self {
+        let stderr = match stderr {
+            PlayerStderr::Discard => Stderr::Discard,
+            PlayerStderr::Show => Stderr::Show,
+            PlayerStderr::Log(folder) => Stderr::Log(PlayerLogs::new(folder)),
+        };
         Self {
             stderr,
-            spawner: Mutex::new(None),
+            supervisor,
             idle: Mutex::new(BTreeMap::new()),
             ports: Mutex::new(BTreeSet::new()),
             live: Arc::default(),
@@ -227,80 +444,109 @@ impl Programs {
         let idle = std::mem::take(&mut *lock(&self.idle));
         drop(idle);
         let in_use = lock(&self.live);
-        for (mark, id) in &*in_use {
-            if let Some(id) = *id {
-                kill_group(id);
+        for (mark, launched) in &in_use.programs {
+            if let Some(process) = launched.process {
+                kill_tree(process.as_raw_pid().unsigned_abs());
             }
             kill_marked(mark);
         }
+        in_use.kill_orphans();
     }
 
     /// Starts the program of player `id`. Whether it listens is another question.
     pub(crate) fn launch(&self, id: &str, template: &str) -> Result<Program, LaunchError> {
-        if self.stopped.load(Ordering::SeqCst) {
-            return Err(LaunchError::Stopped);
-        }
         let number = self.n_launched.fetch_add(1, Ordering::Relaxed);
-        let port = self.free_port()?;
-        let words = words(template, port)?;
+        let place = Place::of(template)
+            .map_err(|problem| LaunchError::Template { template: template.to_owned(), problem })?;
+        let listener = self.free_port()?;
+        let port = listener.local_addr().map_err(LaunchError::Port)?.port();
+        // Nobody but the program may take the port between now and then, if it takes
+        // the socket; else we have to let it go.
+        let socket = (place == Place::Socket).then(|| OwnedFd::from(listener));
+        let words = words(template, place, port)?;
         let (program, arguments) = words.split_first().expect("`words` returns at least one");
         let mark = format!("{}.{}.{number}", std::process::id(), nanoseconds());
         let (stderr, log) = match &self.stderr {
-            PlayerStderr::Discard => (Stdio::null(), None),
-            PlayerStderr::Show => (Stdio::inherit(), None),
-            PlayerStderr::Log(folder) => (Stdio::piped(), Some(log(folder, id, number)?)),
+            Stderr::Discard => (Stdio::null(), None),
+            Stderr::Show => (Stdio::inherit(), None),
+            Stderr::Log(logs) => {
+                let log = logs.open(id, number);
+                match log.map_err(|(path, source)| LaunchError::Log { path, source })? {
+                    Some(log) => (Stdio::piped(), Some(log)),
+                    None => (Stdio::null(), None),
+                }
+            }
         };
-        let mut command = Command::new(program);
-        command
-            .args(arguments)
-            .env(MARK, &mark)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(stderr)
-            .process_group(0);
-        // SAFETY: the closure makes one system call and touches no memory, which
-        // is allowed between fork and exec.
-        unsafe {
-            command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
-        }
-        let mut child = self
-            .spawn(command)
-            .map_err(|source| LaunchError::Spawn { program: program.clone(), source })?;
+        let mut command = match (&self.supervisor, &socket) {
+            (Some(executable), _) => {
+                let mut command = supervisor::command(executable, socket.is_some(), &words);
+                command.stdout(Stdio::piped());
+                command
+            }
+            (None, Some(_)) => {
+                return Err(LaunchError::Template {
+                    template: template.to_owned(),
+                    problem: "`{socket}` needs a supervisor, and this manager has none",
+                });
+            }
+            (None, None) => {
+                let mut command = Command::new(program);
+                command.args(arguments).stdout(Stdio::null()).process_group(0);
+                command
+            }
+        };
+        let stdin = socket.map_or_else(Stdio::null, Stdio::from);
+        command.env(MARK, &mark).stdin(stdin).stderr(stderr);
+        let mut child = self.spawn(command, id, &mark).map_err(|error| match error {
+            Some(source) => LaunchError::Spawn { program: program.clone(), source },
+            None => LaunchError::Stopped,
+        })?;
         if let (Some(log), Some(stderr)) = (log, child.stderr.take()) {
             // Ends when the last descendant that holds the pipe does. Without a
             // thread to spare the log stays empty.
             let _ = thread::Builder::new()
                 .name("player log".to_owned())
-                .spawn(move || keep_log(stderr, log, MAX_LOG_BYTES));
+                .spawn(move || log.keep(stderr));
         }
-        lock(&self.live).insert(mark.clone(), Some(child.id()));
-        let live = Arc::clone(&self.live);
-        Ok(Program { child, mark, live, port, suspect: false })
+        let report = child.stdout.take();
+        Ok(Program {
+            child,
+            report,
+            end: None,
+            mark,
+            live: Arc::clone(&self.live),
+            port,
+            suspect: false,
+            own: BTreeSet::new(),
+            impostor: None,
+            next_look: Instant::now(),
+            fastest_look: Duration::MAX,
+        })
     }
 
-    /// Spawns on a thread that lives as long as this manager: the kernel sends
-    /// the death signal when the *thread* that started a child ends.
-    fn spawn(&self, command: Command) -> io::Result<Child> {
-        let (answer, child) = mpsc::channel();
-        let mut spawner = lock(&self.spawner);
-        let orders = match &*spawner {
-            Some(orders) => orders,
-            None => {
-                let (orders, receiver) = mpsc::channel::<SpawnOrder>();
-                thread::Builder::new().name("spawner".to_owned()).spawn(move || {
-                    while let Ok((mut command, answer)) = receiver.recv() {
-                        let _ = answer.send(command.spawn());
-                    }
-                })?;
-                spawner.insert(orders)
-            }
-        };
-        orders.send((command, answer)).map_err(io::Error::other)?;
-        child.recv().map_err(io::Error::other)?
+    /// Starts a child and enters it among the live programs, in one go: whoever else
+    /// is found below us is an orphan. No error is the word to stop.
+    fn spawn(
+        &self,
+        mut command: Command,
+        id: &str,
+        mark: &str,
+    ) -> Result<Child, Option<io::Error>> {
+        let mut live = lock(&self.live);
+        if self.stopped.load(Ordering::SeqCst) {
+            return Err(None);
+        }
+        if self.supervisor.is_some() && !live.adopts {
+            live.adopts = adopt_orphans().is_ok();
+        }
+        let child = command.spawn().map_err(Some)?;
+        let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        live.programs.insert(mark.to_owned(), Launched { player: id.to_owned(), process });
+        Ok(child)
     }
 
     /// A port that was free just now, and that no other program here was given.
-    fn free_port(&self) -> Result<u16, LaunchError> {
+    fn free_port(&self) -> Result<TcpListener, LaunchError> {
         let mut given = lock(&self.ports);
         let mut held = Vec::new();
         loop {
@@ -308,7 +554,7 @@ impl Programs {
                 TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(LaunchError::Port)?;
             let port = listener.local_addr().map_err(LaunchError::Port)?.port();
             if given.insert(port) {
-                return Ok(port);
+                return Ok(listener);
             }
             held.push(listener);
             if held.len() > 1000 {
@@ -327,33 +573,34 @@ fn nanoseconds() -> u128 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
 }
 
-fn log(folder: &Path, id: &str, number: u64) -> Result<File, LaunchError> {
-    let name: String =
-        id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
-    let path = folder.join(format!("{name}-{number}.stderr"));
-    fs::create_dir_all(folder)
-        .and_then(|()| OpenOptions::new().create(true).append(true).open(&path))
-        .map_err(|source| LaunchError::Log { path, source })
+/// How a program is told where to listen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// `{port}`: on this port.
+    Port,
+    /// `{socket}`: on the socket with this descriptor.
+    Socket,
 }
 
-/// Copies what a program writes into its log, and drops what is beyond
-/// `max_bytes`: no player may fill the disk, or hang because nobody reads.
-fn keep_log(mut stderr: impl Read, mut log: impl Write, max_bytes: u64) {
-    // A log that cannot be written is no reason to let the program hang.
-    let kept = io::copy(&mut stderr.by_ref().take(max_bytes), &mut log);
-    let dropped = io::copy(&mut stderr, &mut io::sink());
-    if kept.is_ok() && dropped.is_ok_and(|n_bytes| n_bytes > 0) {
-        let _ = writeln!(log, "\n[what followed was dropped: the log holds {max_bytes} bytes]");
+impl Place {
+    fn of(template: &str) -> Result<Self, &'static str> {
+        match (template.contains("{port}"), template.contains("{socket}")) {
+            (_, true) => Ok(Self::Socket),
+            (true, false) => Ok(Self::Port),
+            (false, false) => Err("expected `{port}` where the port to listen on belongs"),
+        }
     }
 }
 
-/// The words of a command line, `{port}` replaced. Quotes of either kind keep
-/// blanks; there is no shell.
-fn words(template: &str, port: u16) -> Result<Vec<String>, LaunchError> {
+/// The words of a command line, as for a port of 0.
+pub(crate) fn command_words(template: &str) -> Option<Vec<String>> {
+    words(template, Place::of(template).ok()?, 0).ok()
+}
+
+/// The words of a command line, `{port}` and `{socket}` replaced. Quotes of either
+/// kind keep blanks; there is no shell.
+fn words(template: &str, place: Place, port: u16) -> Result<Vec<String>, LaunchError> {
     let wrong = |problem| LaunchError::Template { template: template.to_owned(), problem };
-    if !template.contains("{port}") {
-        return Err(wrong("expected `{port}` where the port to listen on belongs"));
-    }
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -376,7 +623,14 @@ fn words(template: &str, port: u16) -> Result<Vec<String>, LaunchError> {
     if words.is_empty() {
         return Err(wrong("it is empty"));
     }
-    Ok(words.iter().map(|word| word.replace("{port}", &port.to_string())).collect())
+    let replaced = |word: &String| {
+        let word = word.replace("{port}", &port.to_string());
+        match place {
+            Place::Port => word,
+            Place::Socket => word.replace("{socket}", &supervisor::FIRST_SOCKET.to_string()),
+        }
+    };
+    Ok(words.iter().map(replaced).collect())
 }
 
 #[cfg(test)]
@@ -384,33 +638,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_is_cut_where_it_grows_too_large() {
-        let kept = |text: &str| {
-            let mut log = Vec::new();
-            keep_log(text.as_bytes(), &mut log, 10);
-            String::from_utf8(log).unwrap()
-        };
-        assert_eq!(kept("ten bytes."), "ten bytes.");
-        let cut = kept("ten bytes. And more.");
-        assert!(cut.starts_with("ten bytes.\n[what followed was dropped"), "{cut}");
-    }
-
-    #[test]
     fn a_command_line_is_split_into_words() {
-        let split = |template: &str| words(template, 9147).ok();
+        let split = |template: &str| words(template, Place::of(template).ok()?, 9147).ok();
         let strings = |words: &[&str]| Some(words.iter().map(|&word| word.to_owned()).collect());
         assert_eq!(split("./p {port}"), strings(&["./p", "9147"]));
         assert_eq!(
             split("python3 'my player.py' --port={port} \"\" a\"b c\""),
             strings(&["python3", "my player.py", "--port=9147", "", "ab c"])
         );
+        assert_eq!(split("./p --fd={socket}"), strings(&["./p", "--fd=3"]));
+        assert_eq!(split("./p {socket} {port}"), strings(&["./p", "3", "9147"]));
         assert_eq!(split("./p 9147"), None);
         assert_eq!(split("./p '{port}"), None);
     }
 
     #[test]
     fn a_program_ends_with_its_children() {
-        let programs = Programs::new(PlayerStderr::Discard);
+        let programs = Programs::new(PlayerStderr::Discard, None);
         // A shell that leaves its process group behind in a session of its own.
         let program =
             programs.launch("p", "sh -c 'setsid sleep 1000 & exec sleep 1000 # {port}'").unwrap();
@@ -426,7 +670,7 @@ mod tests {
 
     #[test]
     fn a_program_that_ended_is_not_used_again() {
-        let programs = Programs::new(PlayerStderr::Discard);
+        let programs = Programs::new(PlayerStderr::Discard, None);
         let mut program = programs.launch("p", "true {port}").unwrap();
         while program.ended().is_none() {
             thread::yield_now();

@@ -6,36 +6,49 @@
 //!
 //! **The clock.** It starts when the kernel has taken the last byte of the
 //! request: hyper drops the body's buffer then, and [`SentMark`] notes when. It
-//! ends with the last byte of the reply. Connecting has a limit of its own. The
-//! limit is on the whole exchange, so that a player gains nothing by dribbling.
+//! ends when the kernel got the last byte of the reply, which [`Wire`] knows: a
+//! reply that had to wait until it was read is not late. Connecting has a limit
+//! of its own. The limit is on the whole exchange, so that a player gains
+//! nothing by dribbling. While this process stands still so does the clock
+//! ([`Watch`]).
 //!
 //! **Tolerance.** The status code is ignored, lines may end in LF, chunks are
 //! decoded, interim responses are skipped, a body shorter than promised is used
 //! as it came, and one longer is cut. Without a length the body ends with the
 //! connection. Three replies some servers would take are beyond the library
 //! and count as unreadable: no status line at all, chunks under `HTTP/1.0`, and
-//! more than 100 headers. A header block beyond the cap is refused by us; the
-//! library itself would give up at 408 KiB, so that an endless one costs no
-//! more memory than that.
+//! more than 100 headers. All bytes of a reply, interim responses, chunk sizes
+//! and trailers included, count towards the sum of the two caps.
 
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use hyper::body::{Body, Bytes, Frame, SizeHint};
-use reqwest::header::{
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::client::conn::http1;
+use hyper::header::{
     ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
 };
-use reqwest::{Client, Method, Request, Response, Url, Version};
+use hyper::http::uri::Authority;
+use hyper::{Method, Request, Response, Uri, Version};
 use tokio::sync::oneshot;
+use tokio::task::yield_now;
 use tokio::time::timeout_at;
 
+use super::reach::{Address, ReachError, is_lacking};
+use super::stalls::Watch;
+use super::wire::{Traffic, Wire};
+
+/// Most characters of a reply that is shown because it makes no sense.
+const MAX_SHOWN: usize = 160;
+
 /// Where a player listens, and how it is addressed.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Target {
-    url: Url,
+    address: Address,
     host: HeaderValue,
     receiver: HeaderValue,
 }
@@ -56,27 +69,39 @@ pub(crate) struct Limits {
 /// What came of one message.
 #[derive(Debug)]
 pub(crate) struct Exchange {
-    /// The reply's body.
-    pub(crate) reply: Result<String, ExchangeError>,
+    /// The reply.
+    pub(crate) reply: Result<Answer, ExchangeError>,
     /// From the last byte of the request to the last byte of the reply, or to
     /// the end of the wait; zero if the request was not sent.
     pub(crate) wall: Duration,
     /// Until the connection stood and the request was written.
     pub(crate) connect: Duration,
+    /// How long the clock stood still, because this process did.
+    pub(crate) stalled: Duration,
+}
+
+/// A reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// The status code, such as 200.
+    pub(crate) status: u16,
+    /// The body.
+    pub(crate) text: String,
 }
 
 /// Why there is no reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ExchangeError {
     /// Its time was over.
-    #[error("get an answer in time")]
     Late,
-    /// No connection, or it broke before anything was said.
-    #[error("reach it")]
-    Unreachable,
-    /// What came is no HTTP, or breaks a cap.
-    #[error("make sense of what it answers")]
-    Unreadable,
+    /// No connection, or it did not take the message: why.
+    Unreachable(String),
+    /// It took the message and hung up: how.
+    Unanswered(String),
+    /// What came is no HTTP, or breaks a cap: what.
+    Unreadable(String),
+    /// This machine lacks something: what.
+    Lacking(String),
 }
 
 /// A host and port that make no address.
@@ -93,79 +118,176 @@ impl Target {
         let wrong = || AddressError { host: host.to_owned(), port };
         let is_bare_ipv6 = host.contains(':') && !host.starts_with('[');
         let written = if is_bare_ipv6 { format!("[{host}]") } else { host.to_owned() };
-        let url = Url::parse(&format!("http://{written}:{port}/")).map_err(|_| wrong())?;
-        // `host/path` or `user@host` would parse, but as something else.
-        if url.path() != "/" || url.query().is_some() || !url.username().is_empty() {
+        let authority: Authority = format!("{written}:{port}").parse().map_err(|_| wrong())?;
+        // `user@host` or `host:port` would parse, but as something else.
+        if authority.host() != written || written.contains('@') || written.is_empty() {
             return Err(wrong());
         }
+        let bare = written.trim_start_matches('[').trim_end_matches(']');
+        if written.starts_with('[') && bare.parse::<std::net::Ipv6Addr>().is_err() {
+            return Err(wrong());
+        }
+        let address = Address::new(bare, port);
         let host = HeaderValue::from_str(&written).map_err(|_| wrong())?;
         let receiver = HeaderValue::from_str(name).unwrap_or_else(|_| HeaderValue::from_static(""));
-        Ok(Self { url, host, receiver })
+        Ok(Self { address, host, receiver })
     }
-}
-
-/// A client for [`exchange`].
-pub(crate) fn client() -> Result<Client, reqwest::Error> {
-    Client::builder()
-        .no_proxy()
-        .http1_only()
-        .http1_title_case_headers()
-        .http1_ignore_invalid_headers_in_responses(true)
-        .http1_allow_spaces_after_header_name_in_responses(true)
-        .http1_allow_obsolete_multiline_headers_in_responses(true)
-        .tcp_nodelay(true)
-        .redirect(reqwest::redirect::Policy::none())
-        // A PLAY sent twice would be answered twice.
-        .retry(reqwest::retry::never())
-        .pool_max_idle_per_host(0)
-        .build()
 }
 
 /// Sends `message` to `target` and waits for the reply, but not longer than `limits` say.
 pub(crate) async fn exchange(
-    client: &Client,
+    watch: &Watch,
     target: &Target,
     message: String,
     limits: Limits,
 ) -> Exchange {
     let begun = Instant::now();
+    let unsent = |reply| Exchange {
+        reply,
+        wall: Duration::ZERO,
+        connect: begun.elapsed(),
+        stalled: Duration::ZERO,
+    };
+    let traffic = Traffic::new(limits.max_header_bytes.saturating_add(limits.max_body_bytes));
+    let (mut sender, connection) = match connect(watch, target, limits.connect, &traffic).await {
+        Ok(connected) => connected,
+        Err(error) => return unsent(Err(error)),
+    };
     let (mark, mut sent) = oneshot::channel();
-    let reply = receive(client.execute(request(target, message, mark)), limits);
-    tokio::pin!(reply);
+    let response = sender.send_request(request(target, message, mark));
+    let reply = async { receive(response, limits, &traffic).await };
+    let mut talk = pin!(together(connection, reply, &traffic));
 
     let mut early = None;
-    let connected = timeout_at((begun + limits.connect).into(), async {
+    let sending = pin!(async {
         tokio::select! {
             biased;
             at = &mut sent => at.ok(),
-            reply = &mut reply => {
-                early = Some((reply, Instant::now()));
+            reply = &mut talk => {
+                early = Some(reply);
                 sent.try_recv().ok()
             }
         }
     });
-    let sent_at = connected.await.unwrap_or(None);
+    let sent_at = watch.timeout(begun, limits.connect, sending).await.flatten();
     let Some(sent_at) = sent_at else {
         // A player may answer before it has read all; then its time is short.
-        let reply = early.map_or(Err(ExchangeError::Unreachable), |(reply, _)| reply);
-        return Exchange { reply, wall: Duration::ZERO, connect: begun.elapsed() };
+        let reply = early.unwrap_or_else(|| {
+            let limit = humantime::format_duration(limits.connect);
+            let why = format!("it did not take the whole message within {limit}");
+            Err(ExchangeError::Unreachable(why))
+        });
+        return unsent(match reply {
+            Err(ExchangeError::Unanswered(why)) => Err(ExchangeError::Unreachable(why)),
+            reply => reply,
+        });
     };
-    let (reply, done) = match early {
-        Some(early) => early,
-        None => match timeout_at((sent_at + limits.reply).into(), &mut reply).await {
-            Ok(reply) => (reply, Instant::now()),
-            Err(_) => (Err(ExchangeError::Late), Instant::now()),
-        },
+    let reply = match early {
+        Some(reply) => Some(reply),
+        None => await_reply(watch, &traffic, talk, sent_at, limits.reply).await,
     };
-    let wall = done.saturating_duration_since(sent_at);
+    let done = match &reply {
+        Some(Ok(_)) => traffic.arrived(),
+        _ => Instant::now(),
+    };
+    let wall = watch.used(sent_at, done, limits.reply);
+    let stalled = done.saturating_duration_since(sent_at).saturating_sub(wall);
     // Timers tick in milliseconds; the clock does not.
-    let reply = if wall > limits.reply { Err(ExchangeError::Late) } else { reply };
-    Exchange { reply, wall, connect: sent_at.saturating_duration_since(begun) }
+    let reply = reply.filter(|_| wall <= limits.reply).unwrap_or(Err(ExchangeError::Late));
+    Exchange { reply, wall, connect: sent_at.saturating_duration_since(begun), stalled }
 }
 
-fn request(target: &Target, message: String, mark: oneshot::Sender<Instant>) -> Request {
-    let mut request = Request::new(Method::POST, target.url.clone());
-    *request.version_mut() = Version::HTTP_10;
+type Connected = (http1::SendRequest<OneFrame>, http1::Connection<Wire, OneFrame>);
+
+/// A connection to `target` that speaks HTTP. If this process stood still while
+/// it waited, it tries again for as long as that was.
+async fn connect(
+    watch: &Watch,
+    target: &Target,
+    limit: Duration,
+    traffic: &std::rc::Rc<Traffic>,
+) -> Result<Connected, ExchangeError> {
+    let mut left = limit;
+    let stream = loop {
+        let begun = Instant::now();
+        let connected = target.address.connect(left).await;
+        let stalled = watch.stalled(begun, Instant::now());
+        match connected {
+            Ok(stream) => break stream,
+            // A refusal is an answer; only time that was missing is given again.
+            Err(_) if !stalled.is_zero() && begun.elapsed() >= left => left = stalled,
+            Err(ReachError::Unreachable(why)) => return Err(ExchangeError::Unreachable(why)),
+            Err(ReachError::Lacking(what)) => return Err(ExchangeError::Lacking(what)),
+        }
+    };
+    let wire = Wire::new(stream, std::rc::Rc::clone(traffic));
+    let mut builder = http1::Builder::new();
+    builder
+        .title_case_headers(true)
+        .ignore_invalid_headers_in_responses(true)
+        .allow_spaces_after_header_name_in_responses(true)
+        .allow_obsolete_multiline_headers_in_responses(true);
+    builder.handshake(wire).await.map_err(|error| explain(&error, traffic, false))
+}
+
+/// Waits for the reply until the clock is over; `None` if the clock is first. What
+/// came by then counts, even if nobody has read it yet.
+async fn await_reply<T>(
+    watch: &Watch,
+    traffic: &Traffic,
+    mut talk: Pin<&mut impl Future<Output = T>>,
+    sent_at: Instant,
+    limit: Duration,
+) -> Option<T> {
+    let mut deadline = sent_at + limit;
+    loop {
+        if let Ok(reply) = timeout_at(deadline.into(), &mut talk).await {
+            return Some(reply);
+        }
+        deadline = watch.deadline(sent_at, limit);
+        traffic.close_at(deadline);
+        let came = what_came(traffic, talk.as_mut()).await;
+        if came.is_some() || deadline <= Instant::now() {
+            return came;
+        }
+        traffic.reopen();
+    }
+}
+
+/// The reply, if all of it is there.
+async fn what_came<T>(traffic: &Traffic, mut talk: Pin<&mut impl Future<Output = T>>) -> Option<T> {
+    loop {
+        if let Poll::Ready(reply) =
+            poll_fn(|context| Poll::Ready(talk.as_mut().poll(context))).await
+        {
+            return Some(reply);
+        }
+        if !traffic.is_paused() {
+            return None;
+        }
+        // Others have clocks, too.
+        yield_now().await;
+    }
+}
+
+/// Drives the connection until there is a reply.
+async fn together<T>(
+    connection: impl Future,
+    reply: impl Future<Output = T>,
+    traffic: &Traffic,
+) -> T {
+    let mut connection = pin!(connection);
+    let mut reply = pin!(reply);
+    let mut is_over = false;
+    poll_fn(|context| {
+        traffic.begin_turn();
+        is_over = is_over || connection.as_mut().poll(context).is_ready();
+        reply.as_mut().poll(context)
+    })
+    .await
+}
+
+fn request(target: &Target, message: String, mark: oneshot::Sender<Instant>) -> Request<OneFrame> {
     let mut headers = HeaderMap::with_capacity(6);
     headers.insert(ACCEPT, HeaderValue::from_static("text/delim"));
     headers.insert(HOST, target.host.clone());
@@ -173,52 +295,100 @@ fn request(target: &Target, message: String, mark: oneshot::Sender<Instant>) -> 
     headers.insert(HeaderName::from_static("receiver"), target.receiver.clone());
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/acl"));
     headers.insert(CONTENT_LENGTH, HeaderValue::from(message.len()));
-    *request.headers_mut() = headers;
     let taken = Arc::new(AtomicBool::new(false));
     let mark = SentMark { sender: Some(mark), taken: Arc::clone(&taken) };
     let body = OneFrame { bytes: Some(Bytes::from_owner(Marked { message, _mark: mark })), taken };
-    *request.body_mut() = Some(reqwest::Body::wrap(body));
+    let mut request = Request::new(body);
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = Uri::from_static("/");
+    *request.version_mut() = Version::HTTP_10;
+    *request.headers_mut() = headers;
     request
 }
 
 async fn receive(
-    response: impl Future<Output = Result<Response, reqwest::Error>>,
+    response: impl Future<Output = Result<Response<Incoming>, hyper::Error>>,
     limits: Limits,
-) -> Result<String, ExchangeError> {
-    let mut response = response.await.map_err(|error| classify(&error))?;
+    traffic: &Traffic,
+) -> Result<Answer, ExchangeError> {
+    let response = response.await.map_err(|error| explain(&error, traffic, true))?;
+    let status = response.status().as_u16();
     let header_bytes: usize =
         response.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
-    let promised = response.content_length().unwrap_or(0);
-    if header_bytes > limits.max_header_bytes || promised > limits.max_body_bytes as u64 {
-        return Err(ExchangeError::Unreadable);
+    let too_much = |part: &str, most: usize| {
+        Err(ExchangeError::Unreadable(format!("HTTP {status}: more than {most} bytes of {part}")))
+    };
+    if header_bytes > limits.max_header_bytes {
+        return too_much("header", limits.max_header_bytes);
+    }
+    let mut incoming = response.into_body();
+    if incoming.size_hint().lower() > limits.max_body_bytes as u64 {
+        return too_much("body", limits.max_body_bytes);
     }
     let mut body = Vec::new();
     loop {
-        match response.chunk().await {
-            Ok(None) => break,
-            Ok(Some(chunk)) if body.len() + chunk.len() > limits.max_body_bytes => {
-                return Err(ExchangeError::Unreadable);
+        match poll_fn(|context| Pin::new(&mut incoming).poll_frame(context)).await {
+            None => break,
+            Some(Ok(frame)) => {
+                let Ok(chunk) = frame.into_data() else { continue };
+                if body.len() + chunk.len() > limits.max_body_bytes {
+                    return too_much("body", limits.max_body_bytes);
+                }
+                body.extend_from_slice(&chunk);
             }
-            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
             // Less came than was promised.
-            Err(_) if !body.is_empty() => break,
-            Err(error) => return Err(classify(&error)),
+            Some(Err(error)) if !body.is_empty() && !is_too_much(&error, traffic) => break,
+            Some(Err(error)) => return Err(explain(&error, traffic, true)),
         }
     }
-    Ok(String::from_utf8_lossy(&body).trim().to_owned())
+    let text = String::from_utf8_lossy(&body).trim().to_owned();
+    Ok(Answer { status, text })
 }
 
-fn classify(error: &reqwest::Error) -> ExchangeError {
+/// Whether a body ended because there was too much of what comes with it: chunk
+/// sizes, their extensions, or trailers.
+fn is_too_much(error: &hyper::Error, traffic: &Traffic) -> bool {
+    let is_limit = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::InvalidData;
+    traffic.is_full() || system_cause(error).is_some_and(is_limit)
+}
+
+/// The error of the system, or of a body's framing, behind an error of HTTP.
+fn system_cause(error: &hyper::Error) -> Option<&std::io::Error> {
     let mut source = std::error::Error::source(error);
-    while let Some(error) = source {
-        if let Some(error) = error.downcast_ref::<hyper::Error>()
-            && (error.is_parse() || error.is_parse_too_large())
-        {
-            return ExchangeError::Unreadable;
+    while let Some(cause) = source {
+        if let Some(cause) = cause.downcast_ref() {
+            return Some(cause);
         }
-        source = error.source();
+        source = cause.source();
     }
-    ExchangeError::Unreachable
+    None
+}
+
+/// What an error of the connection means.
+fn explain(error: &hyper::Error, traffic: &Traffic, is_sent: bool) -> ExchangeError {
+    if let Some(cause) = system_cause(error).filter(|cause| is_lacking(cause)) {
+        return ExchangeError::Lacking(cause.to_string());
+    }
+    let first = traffic.first();
+    let shown = first_line(&String::from_utf8_lossy(&first));
+    if traffic.is_full() {
+        return ExchangeError::Unreadable(format!("more bytes than a reply may have: {shown}"));
+    }
+    if !first.is_empty() || error.is_parse() || error.is_parse_too_large() {
+        return ExchangeError::Unreadable(format!("no whole HTTP reply: {shown}"));
+    }
+    let why = match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    };
+    if is_sent { ExchangeError::Unanswered(why) } else { ExchangeError::Unreachable(why) }
+}
+
+/// The first line of a text that says something, cut, and fit to be printed.
+pub(crate) fn first_line(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("nothing");
+    let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    line.chars().take(MAX_SHOWN).map(plain).collect()
 }
 
 /// Tells when it is dropped, if the connection took it before.
@@ -318,15 +488,22 @@ mod tests {
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let target = Target::new("Random Player", "127.0.0.1", port).unwrap();
-        let client = client().unwrap();
+        let watch = Watch::begin().unwrap();
         let message = message.to_owned();
-        let came = runtime.block_on(async {
-            let came = exchange(&client, &target, message, LIMITS).await;
-            tokio::task::yield_now().await;
-            came
-        });
+        let came = runtime.block_on(exchange(&watch, &target, message, LIMITS));
         drop(runtime);
         (server.join().unwrap(), came)
+    }
+
+    /// The text of a reply, or what kind of error it is.
+    fn outcome(came: &Exchange) -> Result<&str, &'static str> {
+        came.reply.as_ref().map(|answer| answer.text.as_str()).map_err(|error| match error {
+            ExchangeError::Late => "late",
+            ExchangeError::Unreachable(_) => "unreachable",
+            ExchangeError::Unanswered(_) => "unanswered",
+            ExchangeError::Unreadable(_) => "unreadable",
+            ExchangeError::Lacking(_) => "lacking",
+        })
     }
 
     #[test]
@@ -345,29 +522,29 @@ mod tests {
              \r\n\
              ( PLAY test.tt.1 NIL )"
         );
-        assert_eq!(came.reply.as_deref(), Ok("ready"));
+        assert_eq!(outcome(&came), Ok("ready"));
         let long = format!("( PLAY m ({}) )", "noop ".repeat(100_000));
         let (request, came) = talk(&long, &[reply], true);
         assert!(request.ends_with(&format!("Content-Length: {}\r\n\r\n{long}", long.len())));
-        assert_eq!(came.reply.as_deref(), Ok("ready"));
+        assert_eq!(outcome(&came), Ok("ready"));
     }
 
     #[test]
     fn replies_are_framed_by_this_table() {
-        let check = |parts: &[&[u8]], closes, expected: Result<&str, ExchangeError>| {
+        let check = |parts: &[&[u8]], closes, expected: Result<&str, &str>| {
             let (_, came) = talk("( INFO )", parts, closes);
             let shown: Vec<_> = parts
                 .iter()
                 .map(|part| String::from_utf8_lossy(&part[..part.len().min(100)]))
                 .collect();
-            assert_eq!(came.reply.as_deref(), expected.as_ref().copied(), "{shown:?}");
+            assert_eq!(outcome(&came), expected, "{shown:?}");
         };
         let ok = Ok("(mark 1 1)");
         // With a length, whether or not the player closes; without, to the end.
         check(&[b"HTTP/1.0 200 OK\r\nContent-length: 10\r\n\r\n(mark 1 1)"], true, ok);
         check(&[b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n(mark 1 1)"], false, ok);
         check(&[b"HTTP/1.0 200 OK\r\n\r\n(mark 1 1)"], true, ok);
-        check(&[b"HTTP/1.0 200 OK\r\n\r\n(mark 1 1)"], false, Err(ExchangeError::Late));
+        check(&[b"HTTP/1.0 200 OK\r\n\r\n(mark 1 1)"], false, Err("late"));
         // In pieces, with LF only, with any status, with more after the body.
         check(&[b"HTTP/1.0 200 OK\r\nConte", b"nt-Length: 10\r\n\r\n(mar", b"k 1 1)"], true, ok);
         check(&[b"HTTP/1.0 200 OK\nContent-Length: 10\n\n(mark 1 1)"], true, ok);
@@ -394,40 +571,59 @@ mod tests {
         check(&[b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n"], true, Ok(""));
         check(&[b"HTTP/1.0 200 OK\r\n\r\n(\xff)"], true, Ok("(\u{fffd})"));
         // Nothing, half a header, silence.
-        check(&[], true, Err(ExchangeError::Unreachable));
-        check(&[b"HTTP/1.0 200 OK\r\nConte"], true, Err(ExchangeError::Unreachable));
-        check(&[], false, Err(ExchangeError::Late));
-        check(
-            &[b"HTTP/1.0 200 OK\r\nContent-Length: 10\r\n\r\n(mar"],
-            false,
-            Err(ExchangeError::Late),
-        );
+        check(&[], true, Err("unanswered"));
+        check(&[b"HTTP/1.0 200 OK\r\nConte"], true, Err("unreadable"));
+        check(&[], false, Err("late"));
+        check(&[b"HTTP/1.0 200 OK\r\nContent-Length: 10\r\n\r\n(mar"], false, Err("late"));
         // No HTTP.
-        check(&[b"(mark 1 1)"], true, Err(ExchangeError::Unreadable));
-        check(&[b"\x00\x01\x02\x03 garbage\r\n\r\n"], true, Err(ExchangeError::Unreadable));
+        check(&[b"(mark 1 1)"], true, Err("unreadable"));
+        check(&[b"\x00\x01\x02\x03 garbage\r\n\r\n"], true, Err("unreadable"));
         check(
             &[b"HTTP/1.0 200 OK\r\nContent-Length: ten\r\n\r\n(mark 1 1)"],
             true,
-            Err(ExchangeError::Unreadable),
+            Err("unreadable"),
         );
         check(
             &[b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n(mark 1 1)\r\n0\r\n\r\n"],
             true,
-            Err(ExchangeError::Unreadable),
+            Err("unreadable"),
         );
         // Too much.
         let too_long = [b"HTTP/1.0 200 OK\r\n\r\n".as_slice(), &[b'x'; 70_000]].concat();
-        check(&[&too_long], false, Err(ExchangeError::Unreadable));
+        check(&[&too_long], false, Err("unreadable"));
         check(
             &[b"HTTP/1.0 200 OK\r\nContent-Length: 2000000000\r\n\r\n(mark 1 1)"],
             false,
-            Err(ExchangeError::Unreadable),
+            Err("unreadable"),
         );
         let header =
             [b"HTTP/1.0 200 OK\r\nX: ".as_slice(), &[b'x'; 70_000], b"\r\n\r\nmove"].concat();
-        check(&[&header], true, Err(ExchangeError::Unreadable));
+        check(&[&header], true, Err("unreadable"));
         let header = [b"HTTP/1.0 200 OK\r\n".as_slice(), &b"X: x\r\n".repeat(100_000)].concat();
-        check(&[&header], false, Err(ExchangeError::Unreadable));
+        check(&[&header], false, Err("unreadable"));
+        let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        for (begin, more) in [
+            (b"".as_slice(), b"HTTP/1.1 100 Continue\r\n\r\n".as_slice()),
+            (b"", b"HTTP/1.1 103 Early Hints\r\nLink: </>\r\n\r\n"),
+            (b"HTTP/1.1 100 Continue\r\nX: ", b"x"),
+            (chunked, b"0000000"),
+            (chunked, b"1;more\r\nx\r\n"),
+            (&[chunked, b"1;x=".as_slice()].concat(), b"x"),
+            (&[chunked, b"0\r\n".as_slice()].concat(), b"X-Trailer: x\r\n"),
+        ] {
+            let flood = [begin, &more.repeat(200_000 / more.len())].concat();
+            check(&[&flood], false, Err("unreadable"));
+        }
+        // Some of each is as good as none.
+        check(
+            &[
+                b"HTTP/1.1 100 Continue\r\n\r\n".repeat(1000).as_slice(),
+                b"HTTP/1.0 200 OK\r\n\r\nnoop",
+            ],
+            true,
+            Ok("noop"),
+        );
+        check(&[chunked, b"1;x=y\r\nn\r\n3\r\noop\r\n0\r\nX-Trailer: x\r\n\r\n"], true, Ok("noop"));
     }
 
     #[test]
@@ -435,10 +631,76 @@ mod tests {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let target = Target::new("p", "127.0.0.1", port).unwrap();
-        let client = client().unwrap();
-        let came = runtime.block_on(exchange(&client, &target, String::new(), LIMITS));
-        assert_eq!(came.reply, Err(ExchangeError::Unreachable));
+        let watch = Watch::begin().unwrap();
+        let came = runtime.block_on(exchange(&watch, &target, String::new(), LIMITS));
+        assert_eq!(outcome(&came), Err("unreachable"));
         assert_eq!(came.wall, Duration::ZERO);
+    }
+
+    /// Others have clocks that must not wait for a flood to be read.
+    #[test]
+    fn a_flood_is_read_in_turns() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let target = Target::new("p", "127.0.0.1", listener.local_addr().unwrap().port()).unwrap();
+        let flood = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let more = b"HTTP/1.1 100 C\r\n\r\n".repeat(10_000);
+            while stream.write_all(&more).is_ok() {}
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let watch = Watch::begin().unwrap();
+        let limits = Limits { reply: Duration::from_secs(60), max_body_bytes: 1 << 20, ..LIMITS };
+        let mut n_turns = 0_usize;
+        let came = runtime.block_on(async {
+            let mut talk = pin!(exchange(&watch, &target, "( INFO )".to_owned(), limits));
+            poll_fn(|context| {
+                n_turns += 1;
+                talk.as_mut().poll(context)
+            })
+            .await
+        });
+        assert_eq!(outcome(&came), Err("unreadable"));
+        let n_bytes = limits.max_header_bytes + limits.max_body_bytes;
+        assert!(n_turns >= n_bytes / 4096, "{n_bytes} bytes were read in {n_turns} turns");
+        flood.join().unwrap();
+    }
+
+    #[test]
+    fn a_reply_that_waits_to_be_read_is_not_late() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let target = Target::new("p", "127.0.0.1", listener.local_addr().unwrap().port()).unwrap();
+        let (answered, is_answered) = std::sync::mpsc::channel();
+        let player = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            stream.write_all(b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\nnoop").unwrap();
+            answered.send(()).unwrap();
+            let _ = stream.read(&mut [0; 1]);
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let watch = Watch::begin().unwrap();
+        let limits = Limits { reply: Duration::from_secs(1), ..LIMITS };
+        let came = runtime.block_on(async {
+            let mut talk = pin!(exchange(&watch, &target, "( INFO )".to_owned(), limits));
+            let mut has_waited = false;
+            poll_fn(|context| {
+                let polled = talk.as_mut().poll(context);
+                if polled.is_pending() && !has_waited && is_answered.try_recv().is_ok() {
+                    // The thread does something else, beyond the deadline.
+                    thread::sleep(limits.reply + Duration::from_millis(100));
+                    has_waited = true;
+                    context.waker().wake_by_ref();
+                } else if polled.is_pending() && !has_waited {
+                    context.waker().wake_by_ref();
+                }
+                polled
+            })
+            .await
+        });
+        assert_eq!(outcome(&came), Ok("noop"));
+        assert!(came.wall < limits.reply, "{:?}", came.wall);
+        player.join().unwrap();
     }
 
     #[test]

@@ -7,14 +7,16 @@ use std::time::{Duration, Instant};
 
 use games::MoveId;
 use players::{Failure, Observation, Player, Stop, Turn};
-use reqwest::Client;
 use results::record::FaultKind;
-use tokio::time::{sleep, timeout, timeout_at};
+use tokio::time::{sleep, timeout};
 
-use super::programs::Program;
-use super::remote::{self, Exchange, ExchangeError, Target, exchange};
+use super::programs::{Impostor, Program};
+use super::remote::{
+    self, Answer as RemoteAnswer, Exchange, ExchangeError, Target, exchange, first_line,
+};
 use super::seat_thread::{Answer, Pending, Question, SeatThread, discard};
-use super::{Dialect, PlayerConfig, Reading};
+use super::stalls::Watch;
+use super::{Dialect, PlayerConfig, Reading, is_ready};
 
 /// How long a late player may take to notice that it was cancelled before its
 /// thread is left behind.
@@ -22,6 +24,13 @@ const RETURN_GRACE: Duration = Duration::from_millis(250);
 
 /// How long STOP and ABORT are waited for.
 const FAREWELL_LIMIT: Duration = Duration::from_secs(1);
+
+/// The connection limit of a player after each message in a row for which there
+/// was no connection, as a part of the limit before.
+const SHRINKAGE: u32 = 5;
+
+/// The least connection limit that is left.
+const LEAST_CONNECT_LIMIT: Duration = Duration::from_millis(200);
 
 /// How long a program that broke its connection may take to end, so that it
 /// counts as crashed.
@@ -52,6 +61,8 @@ pub(crate) struct Clock {
     pub(crate) remote_wait: Duration,
     /// What a remote player's overrun is measured from.
     pub(crate) remote_time: Duration,
+    /// What a remote player is told, in seconds.
+    pub(crate) told_s: u64,
 }
 
 impl Clock {
@@ -62,6 +73,7 @@ impl Clock {
         wait: FAREWELL_LIMIT,
         remote_wait: FAREWELL_LIMIT,
         remote_time: FAREWELL_LIMIT,
+        told_s: 1,
     };
 
     /// What tells a player asked at `asked` when to stop. A twentieth of the
@@ -80,6 +92,11 @@ impl Clock {
         }
     }
 
+    /// Whether this is too long for a built-in player.
+    fn is_over(&self, wall: Duration) -> bool {
+        self.time.is_some() && wall > self.wait
+    }
+
     fn overrun(&self, wall: Duration) -> Duration {
         self.time.map_or(Duration::ZERO, |time| wall.saturating_sub(time))
     }
@@ -94,6 +111,14 @@ pub(crate) struct Reply {
     pub(crate) chosen: Option<MoveId>,
     /// A remote player's words.
     pub(crate) text: Option<String>,
+    /// The status code that came with them.
+    pub(crate) status: Option<u16>,
+    /// What is to be said of the fault.
+    pub(crate) detail: Option<String>,
+    /// What this machine lacked, so that the player was not asked.
+    pub(crate) lacking: Option<String>,
+    /// How long the clock stood still.
+    pub(crate) stalled: Duration,
     pub(crate) wall: Duration,
     pub(crate) cpu: Option<Duration>,
     pub(crate) connect: Option<Duration>,
@@ -106,6 +131,18 @@ pub(crate) struct Reply {
 impl Reply {
     fn fault(fault: FaultKind) -> Self {
         Self { fault: Some(fault), ..Self::default() }
+    }
+
+    /// Late for a clock with so much time and so much to wait.
+    fn is_late(&mut self, time: Duration, wait: Duration) {
+        self.fault = Some(FaultKind::LateMove);
+        self.detail = Some(format!(
+            "no whole answer within {}: a clock of {} and a margin of {}; {:.3} s had passed",
+            humantime::format_duration(wait),
+            humantime::format_duration(time),
+            humantime::format_duration(wait.saturating_sub(time)),
+            self.wall.as_secs_f64()
+        ));
     }
 }
 
@@ -126,16 +163,17 @@ impl InstantSeat {
         Self { player: Some(player), stop }
     }
 
-    pub(crate) fn start(&mut self, seat: players::Seat, clock: &Clock) -> Reply {
-        let mut reply = self.call(|player, stop| player.start(seat, stop).map(|()| None), clock);
+    pub(crate) fn start(&mut self, seat: players::Seat, clock: &Clock, watch: &Watch) -> Reply {
+        let start = |player: &mut dyn Player, stop: &Stop| player.start(seat, stop).map(|()| None);
+        let mut reply = self.call(start, clock, watch);
         if reply.fault == Some(FaultKind::LateMove) {
             reply.fault = Some(FaultKind::LateStart);
         }
         reply
     }
 
-    pub(crate) fn play(&mut self, turn: &Turn<'_>, clock: &Clock) -> Reply {
-        self.call(|player, stop| player.play(turn, stop).map(Some), clock)
+    pub(crate) fn play(&mut self, turn: &Turn<'_>, clock: &Clock, watch: &Watch) -> Reply {
+        self.call(|player, stop| player.play(turn, stop).map(Some), clock, watch)
     }
 
     pub(crate) fn end(&mut self, observation: Option<&Observation>, completed: bool) {
@@ -151,25 +189,26 @@ impl InstantSeat {
         &mut self,
         question: impl FnOnce(&mut dyn Player, &Stop) -> Result<Option<MoveId>, Failure>,
         clock: &Clock,
+        watch: &Watch,
     ) -> Reply {
         let Some(player) = self.player.as_mut() else { return Reply::fault(FaultKind::Crashed) };
         let stop = &self.stop;
         let asked = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let result = question(player.as_mut(), stop);
-            (result, asked.elapsed(), player.deliberation())
+            (result, Instant::now(), player.deliberation())
         }));
-        let Ok((result, wall, deliberation)) = outcome else {
+        let Ok((result, at, deliberation)) = outcome else {
             discard(&mut self.player);
             return Reply { wall: asked.elapsed(), ..Reply::fault(FaultKind::Crashed) };
         };
         let nodes = deliberation.map(|deliberation| deliberation.nodes);
+        let wall = watch.used(asked, at, clock.wait);
+        let stalled = at.saturating_duration_since(asked).saturating_sub(wall);
         let overrun = clock.overrun(wall);
-        let mut reply = Reply { wall, overrun, nodes, ..Reply::default() };
+        let mut reply = Reply { wall, overrun, nodes, stalled, ..Reply::default() };
         match result {
-            _ if clock.time.is_some() && wall > clock.wait => {
-                reply.fault = Some(FaultKind::LateMove);
-            }
+            _ if clock.is_over(wall) => reply.is_late(clock.time.unwrap_or_default(), clock.wait),
             Ok(chosen) => reply.chosen = chosen,
             Err(failure) => broke_down(&mut reply, &failure.to_string()),
         }
@@ -202,52 +241,70 @@ impl ThreadSeat {
         self.thread
     }
 
-    pub(crate) async fn start(&mut self, seat: players::Seat, clock: Clock) -> Reply {
+    pub(crate) async fn start(
+        &mut self,
+        seat: players::Seat,
+        clock: Clock,
+        watch: &Watch,
+    ) -> Reply {
         let asked = Instant::now();
         let Some(thread) = &self.thread else { return Reply::fault(FaultKind::LateStart) };
         let mut pending = thread.start(seat, clock.stop(asked), asked);
-        let mut reply = self.wait(&mut pending, clock, |()| None).await;
+        let mut reply = self.wait(&mut pending, clock, watch, |()| None).await;
         if reply.fault == Some(FaultKind::LateMove) {
             reply.fault = Some(FaultKind::LateStart);
         }
         reply
     }
 
-    pub(crate) async fn play(&mut self, question: Question, clock: Clock) -> Reply {
+    pub(crate) async fn play(&mut self, question: Question, clock: Clock, watch: &Watch) -> Reply {
         let asked = Instant::now();
         let Some(thread) = &self.thread else { return Reply::fault(FaultKind::LateMove) };
         let mut pending = thread.play(question, clock.stop(asked), asked);
-        self.wait(&mut pending, clock, Some).await
+        self.wait(&mut pending, clock, watch, Some).await
     }
 
-    pub(crate) async fn end(&mut self, observation: Option<Observation>, completed: bool) -> Reply {
+    pub(crate) async fn end(
+        &mut self,
+        observation: Option<Observation>,
+        completed: bool,
+        watch: &Watch,
+    ) -> Reply {
         let Some(thread) = &self.thread else { return Reply::default() };
         let mut pending = if completed { thread.stop(observation) } else { thread.abort() };
         let clock = Clock::FAREWELL;
-        self.wait(&mut pending, clock, |()| None).await
+        self.wait(&mut pending, clock, watch, |()| None).await
     }
 
     async fn wait<T>(
         &mut self,
         pending: &mut Pending<T>,
         clock: Clock,
+        watch: &Watch,
         chosen: impl FnOnce(T) -> Option<MoveId>,
     ) -> Reply {
-        let deadline = pending.asked + clock.wait;
-        let answer: Answer<T> = match timeout_at(deadline.into(), &mut pending.answer).await {
-            Ok(Ok(answer)) => answer,
+        let asked = pending.asked;
+        let answer: Answer<T> = match watch.timeout(asked, clock.wait, &mut pending.answer).await {
+            Some(Ok(answer)) => answer,
             // The thread ended, which it does not do while it has a handle.
-            Ok(Err(_)) => return Reply::fault(FaultKind::Crashed),
-            Err(_) => return self.late(pending, clock).await,
+            Some(Err(_)) => return Reply::fault(FaultKind::Crashed),
+            None => return self.late(pending, clock, watch).await,
         };
-        let wall = answer.at.saturating_duration_since(pending.asked);
+        let wall = watch.used(asked, answer.at, clock.wait);
+        let stalled = answer.at.saturating_duration_since(asked).saturating_sub(wall);
         let overrun = clock.overrun(wall);
-        let mut reply =
-            Reply { wall, overrun, cpu: answer.cpu, nodes: answer.nodes, ..Reply::default() };
+        let mut reply = Reply {
+            wall,
+            overrun,
+            stalled,
+            cpu: answer.cpu,
+            nodes: answer.nodes,
+            ..Reply::default()
+        };
         match answer.result {
             // Timers tick in milliseconds; the clock does not.
-            Ok(_) if clock.time.is_some() && wall > clock.wait => {
-                reply.fault = Some(FaultKind::LateMove);
+            Ok(_) if clock.is_over(wall) => {
+                reply.is_late(clock.time.unwrap_or_default(), clock.wait);
             }
             Ok(value) => reply.chosen = chosen(value),
             Err(broken) => broke_down(&mut reply, &broken.to_string()),
@@ -255,11 +312,11 @@ impl ThreadSeat {
         reply
     }
 
-    async fn late<T>(&mut self, pending: &mut Pending<T>, clock: Clock) -> Reply {
-        let wall = pending.asked.elapsed();
+    async fn late<T>(&mut self, pending: &mut Pending<T>, clock: Clock, watch: &Watch) -> Reply {
+        let wall = watch.used(pending.asked, Instant::now(), clock.wait);
         pending.cancel.cancel();
-        let mut reply =
-            Reply { wall, overrun: clock.overrun(wall), ..Reply::fault(FaultKind::LateMove) };
+        let mut reply = Reply { wall, overrun: clock.overrun(wall), ..Reply::default() };
+        reply.is_late(clock.time.unwrap_or(clock.wait), clock.wait);
         if timeout(RETURN_GRACE, &mut pending.answer).await.is_err() {
             self.thread = None;
             reply.notice = Some(format!(
@@ -279,6 +336,8 @@ pub(crate) struct RemoteSeat {
     target: Target,
     program: Option<Program>,
     limits: remote::Limits,
+    /// The connection limit for a player that is there.
+    connect_limit: Duration,
     /// Whether there was no connection to it when it was last asked.
     is_gone: bool,
 }
@@ -290,7 +349,8 @@ impl RemoteSeat {
         program: Option<Program>,
         limits: remote::Limits,
     ) -> Self {
-        Self { config: Arc::clone(config), target, program, limits, is_gone: false }
+        let connect_limit = limits.connect;
+        Self { config: Arc::clone(config), target, program, limits, connect_limit, is_gone: false }
     }
 
     pub(crate) fn reading(&self) -> Reading {
@@ -306,58 +366,109 @@ impl RemoteSeat {
         self.is_gone
     }
 
+    /// Who was found to answer in place of its program.
+    pub(crate) fn impostor(&mut self) -> Option<Impostor> {
+        let program = self.program.as_mut()?;
+        if program.ended().is_none() {
+            let _ = program.check_port();
+        }
+        program.impostor().cloned()
+    }
+
     /// Whose seat it was, and the program, for the next match.
     pub(crate) fn into_program(self: Box<Self>) -> (Arc<PlayerConfig>, Option<Program>) {
         let Self { program, config, .. } = *self;
         (config, program)
     }
 
-    pub(crate) async fn start(&mut self, client: &Client, message: String, clock: Clock) -> Reply {
-        let mut reply = self.ask(client, message, clock).await;
+    pub(crate) async fn start(&mut self, watch: &Watch, message: String, clock: Clock) -> Reply {
+        let mut reply = self.ask(watch, message, clock).await;
         if reply.fault == Some(FaultKind::LateMove) {
             reply.fault = Some(FaultKind::LateStart);
+        }
+        if let (Some(text), Some(status)) = (reply.text.take(), reply.status) {
+            let answer = RemoteAnswer { status, text };
+            if !is_ready(&answer) {
+                reply.fault = Some(FaultKind::Unreadable);
+                let said = first_line(&answer.text);
+                reply.detail = Some(format!("START was answered by HTTP {status}: {said}"));
+            }
         }
         reply
     }
 
-    pub(crate) async fn ask(&mut self, client: &Client, message: String, clock: Clock) -> Reply {
+    pub(crate) async fn ask(&mut self, watch: &Watch, message: String, clock: Clock) -> Reply {
         let ended = self.program.as_mut().is_some_and(|program| program.ended().is_some());
         if ended {
             return Reply::fault(FaultKind::Crashed);
         }
+        if let Some(program) = &mut self.program {
+            program.watch_port();
+        }
         let limits = remote::Limits { reply: clock.remote_wait, ..self.limits };
-        let Exchange { reply, wall, connect } =
-            exchange(client, &self.target, message, limits).await;
-        let (fault, text) = match reply {
-            Ok(text) => (None, Some(text)),
-            Err(ExchangeError::Late) => (Some(FaultKind::LateMove), None),
-            Err(ExchangeError::Unreadable) => (Some(FaultKind::Unreadable), None),
-            Err(ExchangeError::Unreachable) => (Some(self.broken_connection().await), None),
-        };
-        self.is_gone = fault == Some(FaultKind::Unreachable);
-        if let (Some(_), Some(program)) = (fault, &mut self.program) {
-            program.suspect = true;
+        let Exchange { reply: came, wall, connect, stalled } =
+            exchange(watch, &self.target, message, limits).await;
+        if let Some(program) = &mut self.program {
+            program.watch_port();
         }
         let overrun = wall.saturating_sub(clock.remote_time);
-        Reply { fault, text, wall, connect: Some(connect), overrun, ..Reply::default() }
+        let mut reply =
+            Reply { wall, connect: Some(connect), overrun, stalled, ..Reply::default() };
+        let has_connected = !matches!(came, Err(ExchangeError::Unreachable(_)));
+        self.is_gone =
+            matches!(came, Err(ExchangeError::Unreachable(_) | ExchangeError::Unanswered(_)));
+        self.expect_connection(has_connected);
+        match came {
+            Ok(RemoteAnswer { status, text }) => {
+                (reply.text, reply.status) = (Some(text), Some(status));
+            }
+            Err(ExchangeError::Late) => reply.is_late(clock.remote_time, clock.remote_wait),
+            Err(ExchangeError::Unreadable(what)) => {
+                (reply.fault, reply.text) = (Some(FaultKind::Unreadable), Some(what));
+            }
+            Err(ExchangeError::Unanswered(why)) => {
+                reply.fault = Some(self.broken_connection(FaultKind::Unreadable).await);
+                reply.detail = Some(format!("it hung up without an answer: {why}"));
+            }
+            Err(ExchangeError::Unreachable(why)) => {
+                reply.fault = Some(self.broken_connection(FaultKind::Unreachable).await);
+                reply.detail = Some(why);
+            }
+            Err(ExchangeError::Lacking(what)) => reply.lacking = Some(what),
+        }
+        if let (Some(_), Some(program)) = (reply.fault, &mut self.program) {
+            program.suspect = true;
+        }
+        reply
     }
 
-    pub(crate) async fn end(&mut self, client: &Client, message: String) -> Reply {
+    /// Whoever is not there is not waited for as long the next time.
+    fn expect_connection(&mut self, has_connected: bool) {
+        let limit = &mut self.limits.connect;
+        *limit = if has_connected {
+            self.connect_limit
+        } else {
+            (*limit / SHRINKAGE).max(LEAST_CONNECT_LIMIT).min(self.connect_limit)
+        };
+    }
+
+    pub(crate) async fn end(&mut self, watch: &Watch, message: String) -> Reply {
         self.limits.connect = self.limits.connect.min(FAREWELL_LIMIT);
         let clock = Clock::FAREWELL;
-        self.ask(client, message, clock).await
+        self.ask(watch, message, clock).await
     }
 
-    /// A program whose connection breaks has perhaps just ended.
-    async fn broken_connection(&mut self) -> FaultKind {
-        let Some(program) = &mut self.program else { return FaultKind::Unreachable };
+    /// A program whose connection breaks has perhaps just ended; if not, or if it is
+    /// no program of ours, it is the fault that it looks like.
+    async fn broken_connection(&mut self, fault: FaultKind) -> FaultKind {
+        let Some(program) = &mut self.program else { return fault };
         let given_up = Instant::now() + DEATH_GRACE;
         loop {
             if program.ended().is_some() {
                 return FaultKind::Crashed;
             }
             if Instant::now() > given_up {
-                return FaultKind::Unreachable;
+                return fault;
             }
             sleep(Duration::from_millis(2)).await;
         }

@@ -13,6 +13,7 @@ use super::flow::{Match, Outcome, Tools};
 use super::remote::{Limits, Target};
 use super::seat_thread::SeatThread;
 use super::seats::{InstantSeat, RemoteSeat, Seat, ThreadSeat};
+use super::stalls::Watch;
 use super::{
     Address, LOCALHOST, LaunchError, Manager, MatchSetup, Net, PlayerConfig, PlayerSource,
     PreparedGame,
@@ -62,16 +63,24 @@ impl Worker {
             at: jiff::Timestamp::now().to_string(),
         });
         let mut begun = Instant::now();
-        let outcome = self.seat_all(setup).map(|()| {
+        let outcome = self.seat_all(setup, emit).map(|watch| {
             // What launching took is neither a player's time nor ours.
             begun = Instant::now();
             let mut bench = self.take_bench(&setup.game);
             let tools = Tools {
-                net: self.net.as_ref().filter(|_| self.seats.iter().any(is_slow)).map(Net::parts),
+                runtime: self
+                    .net
+                    .as_ref()
+                    .filter(|_| self.seats.iter().any(is_slow))
+                    .map(|net| &net.runtime),
+                watch: &watch,
                 interrupted: &mut self.interrupted,
             };
-            let outcome = Match::new(setup, &mut bench, &mut self.seats, tools).play(emit);
+            let mut outcome = Match::new(setup, &mut bench, &mut self.seats, tools).play(emit);
             self.benches.push(bench);
+            if let Some(ending) = self.impostor(setup, emit) {
+                outcome = Outcome { ending, score: Score::default(), ..outcome };
+            }
             outcome
         });
         let duration = begun.elapsed();
@@ -106,19 +115,41 @@ impl Worker {
     /// Makes a seat for each role. If one cannot be had, because a player is gone
     /// or this machine lacks something, there is no match: it would say nothing
     /// of the players.
-    fn seat_all(&mut self, setup: &MatchSetup) -> Result<(), Ending> {
+    fn seat_all(
+        &mut self,
+        setup: &MatchSetup,
+        emit: &mut dyn FnMut(EventKind),
+    ) -> Result<Arc<Watch>, Ending> {
         if self.manager.is_interrupted() {
             return Err(Ending::interrupted());
         }
+        let watch = self
+            .manager
+            .watch()
+            .map_err(|error| breakdown(chained(format!("failed to {error}"), &error)))?;
         self.seats.clear();
-        for config in &setup.seats {
+        for (role, config) in setup.seats.iter().enumerate() {
             let seat = match config {
-                None => Seat::Nature,
-                Some(config) => self.seat(setup, config)?,
+                None => Ok(Seat::Nature),
+                Some(config) => self.seat(setup, config),
             };
-            self.seats.push(seat);
+            self.seats.push(seat.inspect_err(|ending| tell_missing(setup, role, ending, emit))?);
         }
-        Ok(())
+        Ok(watch)
+    }
+
+    /// How the match ends if somebody answered in place of a launched program: it
+    /// says nothing of the players.
+    fn impostor(&mut self, setup: &MatchSetup, emit: &mut dyn FnMut(EventKind)) -> Option<Ending> {
+        let (role, impostor) =
+            self.seats.iter_mut().enumerate().find_map(|(role, seat)| match seat {
+                Seat::Remote(seat) => Some((role, seat.impostor()?)),
+                _ => None,
+            })?;
+        let id = setup.seats[role].as_ref().map_or("", |config| &config.id);
+        let ending = breakdown(format!("player {id}: {impostor}"));
+        tell_missing(setup, role, &ending, emit);
+        Some(ending)
     }
 
     fn seat(&mut self, setup: &MatchSetup, config: &Arc<PlayerConfig>) -> Result<Seat, Ending> {
@@ -181,8 +212,11 @@ impl Worker {
         match &mut self.net {
             Some(net) => Ok(net),
             none => {
-                Ok(none
-                    .insert(Net::new().map_err(|error| breakdown(format!("failed to {error}")))?))
+                let net = self
+                    .manager
+                    .net()
+                    .map_err(|error| breakdown(chained(format!("failed to {error}"), &error)))?;
+                Ok(none.insert(net))
             }
         }
     }
@@ -197,6 +231,8 @@ impl Worker {
                     let is_gone = seat.is_gone();
                     let (config, program) = seat.into_program();
                     match (&config.source, program) {
+                        // It ends, and the next one gets another port.
+                        (_, Some(program)) if program.impostor().is_some() => drop(program),
                         (_, Some(program)) => {
                             self.manager.programs.put_back(&config.hash, program);
                         }
@@ -211,9 +247,11 @@ impl Worker {
     }
 }
 
-impl Net {
-    fn parts(&self) -> (&tokio::runtime::Runtime, &reqwest::Client) {
-        (&self.runtime, &self.client)
+/// Tells whom a match is broken off for, unless it is interrupted.
+fn tell_missing(setup: &MatchSetup, role: usize, ending: &Ending, emit: &mut dyn FnMut(EventKind)) {
+    if let Some(reason) = ending.breakdown() {
+        let (job, reason) = (setup.job.number, reason.to_owned());
+        emit(EventKind::PlayerMissing { job, role, reason });
     }
 }
 
@@ -238,7 +276,11 @@ fn address(host: &str, port: u16) -> Address {
 }
 
 fn describe(id: &str, error: &LaunchError) -> String {
-    let mut message = format!("player {id}: {error}");
+    chained(format!("player {id}: {error}"), error)
+}
+
+/// A message and what it comes from.
+fn chained(mut message: String, error: &dyn std::error::Error) -> String {
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {
         message.push_str(&format!(": {error}"));

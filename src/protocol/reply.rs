@@ -23,12 +23,12 @@ pub enum MoveReading {
     Legal(usize),
     /// A term, but no legal move.
     Illegal,
-    /// No term.
+    /// No term: a broken one, words in a row, or the markup of another language.
     Unreadable,
 }
 
-/// Reads the first term of `reply`; what follows it is ignored. Under a
-/// `scrambler` the reply must be made of its words, keywords and numbers:
+/// Reads the first term of `reply`; what follows a legal move or a list is
+/// ignored, and what follows another word makes it prose. Under a `scrambler` the reply must be made of its words, keywords and numbers:
 /// words of the original rules are not accepted.
 ///
 /// Texts are compared rather than looked up, so that a hostile reply leaves
@@ -40,7 +40,27 @@ pub fn read_move<'a>(
     reading: Reading,
     scrambler: Option<&Scrambler>,
 ) -> MoveReading {
-    let Ok((term, _)) = Expression::parse_prefix(reply) else { return MoveReading::Unreadable };
+    let Ok((term, end)) = Expression::parse_prefix(reply) else { return MoveReading::Unreadable };
+    let is_prose = matches!(term, Expression::Atom(_)) && !reply[end..].trim().is_empty();
+    match read_term(term, legal, reading, scrambler) {
+        MoveReading::Illegal if is_prose || is_markup(reply) => MoveReading::Unreadable,
+        other => other,
+    }
+}
+
+/// Whether a text is HTML, XML or JSON, as far as its first character tells. No
+/// term of a player begins so.
+#[must_use]
+pub fn is_markup(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim_start().starts_with(['<', '{', '[', '"'])
+}
+
+fn read_term<'a>(
+    term: Expression,
+    legal: impl Iterator<Item = &'a Expression> + Clone,
+    reading: Reading,
+    scrambler: Option<&Scrambler>,
+) -> MoveReading {
     if reading == Reading::Strict && !is_term(&term) {
         return MoveReading::Unreadable;
     }
@@ -154,7 +174,7 @@ mod tests {
         check("(MARK 1 1)", Illegal, Legal(0));
         check("(noop)", Illegal, Legal(2));
         check("((mark 1 1))", Unreadable, Legal(0));
-        check("mark 1 1", Illegal, Illegal);
+        check("mark 1 1", Unreadable, Unreadable);
         check("(mark 1 1) trailing text", Legal(0), Legal(0));
         check("(mark 1 1", Unreadable, Unreadable);
         check("nil", Illegal, Illegal);
@@ -169,6 +189,16 @@ mod tests {
         check(")", Unreadable, Unreadable);
         check("(mark 1 \u{ff}", Unreadable, Unreadable);
         check("READY", Illegal, Illegal);
+        check("noop, and I am winning", Unreadable, Unreadable);
+        check("noop and I am winning", Legal(2), Legal(2));
+        check("I think that (mark 1 1) is best", Unreadable, Unreadable);
+        check("(mark 7 7) I think", Illegal, Illegal);
+        check("<html><body>Internal Server Error</body></html>", Unreadable, Unreadable);
+        check("<html>", Unreadable, Unreadable);
+        check("\u{feff} <!DOCTYPE html>", Unreadable, Unreadable);
+        check("{\"move\":\"noop\"}", Unreadable, Unreadable);
+        check("[\"noop\"]", Unreadable, Unreadable);
+        check("\"noop\"", Unreadable, Unreadable);
         check(&"(".repeat(60_000), Unreadable, Unreadable);
     }
 

@@ -6,17 +6,19 @@
 //! that could be worked out, if nothing better is at hand.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use games::{
-    Cancel, Case, Expression, Guards, Leniency, MoveId, RoleId, Rulesheet, StateMachine, reasoner,
-    validate,
+    Cancel, Case, Expression, Leniency, MoveId, RoleId, Rulesheet, StateMachine, reasoner, validate,
 };
 use players::{Kind, Observation, Options, Player, Seat, Stop, Turn};
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::candidates::{Candidates, Told};
+use super::memory::Memory;
+use super::service::Waiting;
 use super::track::Track;
 use crate::protocol::News;
 use crate::spare_time::SpareTime;
@@ -34,39 +36,41 @@ pub(super) enum Order {
         cancel: Cancel,
         /// Raised when a fast reasoner has to be done without.
         hurry: Cancel,
+        /// Held while the rules are in memory as they came.
+        large: Option<OwnedSemaphorePermit>,
     },
     Play {
         news: News,
         deadline: Instant,
         cancel: Cancel,
         reply: oneshot::Sender<String>,
+        waiting: Waiting,
     },
     /// The last order; without news the match was broken off.
-    End {
-        news: Option<News>,
-        deadline: Instant,
-        cancel: Cancel,
-        done: oneshot::Sender<()>,
-    },
+    End { news: Option<News>, deadline: Instant, cancel: Cancel, done: oneshot::Sender<()> },
 }
 
 /// A match to come.
 pub(super) struct Follower {
     kind: &'static Kind,
     options: Options,
+    memory: Memory,
     fallback: Arc<Mutex<String>>,
     /// Raised when nobody wants the match any more.
     ended: Cancel,
+    /// Raised when orders are taken.
+    begun: Arc<AtomicBool>,
 }
 
 impl Follower {
     pub(super) fn new(
         kind: &'static Kind,
         options: Options,
+        memory: Memory,
         fallback: Arc<Mutex<String>>,
-        ended: Cancel,
+        (ended, begun): (Cancel, Arc<AtomicBool>),
     ) -> Self {
-        Self { kind, options, fallback, ended }
+        Self { kind, options, memory, fallback, ended, begun }
     }
 
     /// Lives through the match. `ready` tells whether it can be played.
@@ -77,17 +81,20 @@ impl Follower {
         orders: &mpsc::Receiver<Order>,
     ) {
         let begun = catch_unwind(AssertUnwindSafe(|| self.begin(first))).ok().flatten();
+        self.begun.store(begun.is_some(), Ordering::Release);
         let _ = ready.send(begun.is_some());
         let Some(mut course) = begun else { return };
         while let Ok(order) = orders.recv() {
             match order {
                 Order::Start { .. } => {}
-                Order::Play { news, deadline, cancel, reply } => {
+                Order::Play { news, deadline, cancel, reply, waiting } => {
                     let stop = Stop::never().at(deadline).on(cancel);
                     let answer = catch_unwind(AssertUnwindSafe(|| course.play(news, &stop)));
                     let answer = answer.ok().flatten();
                     let fallback =
                         || self.fallback.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                    // Before it is answered: the next one may be here at once.
+                    drop(waiting);
                     let _ = reply.send(answer.unwrap_or_else(fallback));
                 }
                 Order::End { news, deadline, cancel, done } => {
@@ -101,7 +108,8 @@ impl Follower {
     }
 
     fn begin(&self, first: Order) -> Option<Course> {
-        let Order::Start { role, rules, start_clock, play_clock, deadline, cancel, hurry } = first
+        let Order::Start { role, rules, start_clock, play_clock, deadline, cancel, hurry, large } =
+            first
         else {
             return None;
         };
@@ -110,6 +118,7 @@ impl Follower {
             text.push_str(&rule.to_string());
             text.push('\n');
         }
+        drop(rules);
         let rulesheet = Rulesheet::parse("received", &text, Case::Folded).ok()?;
         let game = Arc::new(validate(&rulesheet, Leniency::Lenient).game?);
         let role = match &role {
@@ -120,7 +129,13 @@ impl Follower {
         if hidden && !self.kind.plays_hidden_information {
             return None;
         }
-        let mut machine = reasoner::choose(game, Guards::default(), &hurry).ok()?.machine;
+        drop((rulesheet, text, large));
+        if self.ended.is_cancelled() {
+            return None;
+        }
+        let (guards, budget) = (self.memory.guards(), self.memory.grounding());
+        let chosen = reasoner::choose_within(game, guards, budget, &hurry, &self.ended);
+        let mut machine = chosen.ok()?.machine;
         // A first PLAY that comes before the rules are understood ends the
         // player's thoughts, but not this: without it there is no match.
         machine.set_cancel(self.ended.clone());
@@ -154,7 +169,7 @@ impl Follower {
         };
         let stop = Stop::never().at(deadline).on(cancel);
         course.player.start(seat, &stop).ok()?;
-        Some(course)
+        (!self.ended.is_cancelled()).then_some(course)
     }
 }
 
@@ -229,15 +244,44 @@ impl Course {
         let hidden = matches!(self.knowledge, Knowledge::Hidden(_));
         let (own_move, percepts) = match news {
             News::Percepts { turn: 0, .. } => return None,
+            News::Percepts { own_move, percepts, .. } if !hidden => {
+                let moves = self.moves_perceived(own_move, &percepts)?;
+                return self.learn_moves(&moves, stop);
+            }
             News::Percepts { own_move, percepts, .. } => (own_move, percepts),
             // The old dialect does not tell what was executed.
             News::List(percepts) if hidden => (None, percepts),
             News::Nothing if hidden && self.answered.is_some() => (None, Vec::new()),
-            News::Nothing => return None,
-            News::List(moves) => return self.learn_moves(&moves, stop),
+            News::Nothing => {
+                // Before the first answer there is no move to be told.
+                self.answered?;
+                let moves = self.moves_perceived(None, &[])?;
+                return self.learn_moves(&moves, stop);
+            }
+            News::List(told) => {
+                // Percepts in the old dialect look like moves.
+                let moves = self.moves_perceived(None, &told).unwrap_or(told);
+                return self.learn_moves(&moves, stop);
+            }
         };
         let own_move = own_move.and_then(|own_move| self.machine.find_move(&own_move));
         self.learn_percepts(own_move, percepts, stop)
+    }
+
+    /// The joint move that percepts tell, in games that tell all of it by percepts.
+    fn moves_perceived(
+        &self,
+        own_move: Option<Expression>,
+        percepts: &[Expression],
+    ) -> Option<Vec<Expression>> {
+        let answered = || self.answered.map(|answered| self.machine.move_expression(answered));
+        let game = self.machine.game();
+        // What the rules let the role see of its own move is what was executed.
+        let seen = game.moves_perceived(self.role, None, percepts);
+        seen.or_else(|| {
+            let own_move = own_move.or_else(answered)?;
+            game.moves_perceived(self.role, Some(&own_move), percepts)
+        })
     }
 
     fn learn_moves(&mut self, moves: &[Expression], stop: &Stop) -> Option<Observation> {

@@ -50,9 +50,9 @@ impl Comparison {
                 sets.map(|set| set.into_iter().map(|index| opponents[index]).collect()).collect();
             return compared
                 .flat_map(|(player, weight)| {
-                    sets.iter().map(move |set| {
+                    (0..).zip(&sets).map(move |(number, set)| {
                         let players = [&[player][..], set].concat();
-                        PlannedPairing { players, weight }
+                        PlannedPairing { players, weight, set: number }
                     })
                 })
                 .collect();
@@ -60,7 +60,8 @@ impl Comparison {
         if n_seats != 2 {
             return vec![];
         }
-        let duel = |one, other, weight| PlannedPairing { players: vec![one, other], weight };
+        let duel =
+            |one, other, weight| PlannedPairing { players: vec![one, other], weight, set: 0 };
         let canary = self.canary.map(|canary| duel(self.head, canary, 1));
         [duel(self.base, self.head, BLOCKS_PER_CANARY)].into_iter().chain(canary).collect()
     }
@@ -95,7 +96,7 @@ mod tests {
     fn who_cannot_play_is_not_compared() {
         assert_eq!(COMPARISON.pairings(&[0, 2, 3], 2), []);
         let without_canary = Comparison { canary: None, ..COMPARISON };
-        let expected = PlannedPairing { players: vec![0, 1], weight: 4 };
+        let expected = PlannedPairing { players: vec![0, 1], weight: 4, set: 0 };
         assert_eq!(without_canary.pairings(&[0, 1], 2), [expected]);
     }
 }

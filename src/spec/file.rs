@@ -16,7 +16,7 @@ use super::player_text::{PlayerFields, contestant};
 use super::stages::{FormatWord, RaceValue, StageTable};
 use super::{Comparison, Contestant, GameEntry, RecordSettings, Spec, SpecError, Timings};
 use crate::game_source::{CaseMode, GameSource, Reading};
-use crate::manager::{GoalConflict, MatchRules, PlayerSource, Substitute};
+use crate::manager::{Enforcement, GoalConflict, MatchRules, PlayerSource, Substitute};
 use crate::schedule::{Clocks, Seating, TimeBudget};
 
 /// What the command line says instead of the spec.
@@ -121,6 +121,16 @@ struct ClocksTable {
     start: Option<Spanned<Value>>,
     play: Option<Spanned<Value>>,
     margin: Option<Spanned<Value>>,
+    #[serde(default)]
+    enforce: EnforceWord,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+enum EnforceWord {
+    #[default]
+    Told,
+    Exact,
 }
 
 #[derive(Deserialize, Default)]
@@ -278,6 +288,10 @@ pub fn read(
                 GoalConflictWord::Smallest => GoalConflict::Smallest,
                 GoalConflictWord::Error => GoalConflict::Error,
             },
+            enforcement: match file.clocks.enforce {
+                EnforceWord::Told => Enforcement::Told,
+                EnforceWord::Exact => Enforcement::Exact,
+            },
             scramble: file.scramble,
             max_reply_bytes: limits.reply_bytes.unwrap_or(default_rules.max_reply_bytes),
             max_header_bytes: limits.header_bytes.unwrap_or(default_rules.max_header_bytes),
@@ -286,6 +300,7 @@ pub fn read(
             max_term_depth: limits.max_term_depth.unwrap_or(default_guards.max_term_depth),
             max_facts: limits.max_facts.unwrap_or(default_guards.max_facts),
             max_steps: limits.max_steps.unwrap_or(default_guards.max_steps),
+            ..default_guards
         },
         jobs: overrides.jobs.or(jobs),
         record: RecordSettings {

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 
 use super::{Comparison, Spec, odds_text};
 use crate::game_source::CaseMode;
-use crate::manager::PlayerSource;
+use crate::manager::{Enforcement, PlayerSource};
 
 /// First line of every lock file.
 pub const LOCK_HEADER: &str =
@@ -91,11 +91,16 @@ fn clocks(spec: &Spec) -> Table {
             clocks.push(time.clocks);
         }
     }
-    table([
+    let mut table = table([
         ("start", clocks.iter().map(|clocks| words(clocks.start)).collect::<Vec<_>>().into()),
         ("play", clocks.iter().map(|clocks| words(clocks.play)).collect::<Vec<_>>().into()),
         ("margin", words(clocks[0].margin)),
-    ])
+    ]);
+    // The default is not written: lock files that know no other are the same.
+    if spec.rules.enforcement == Enforcement::Exact {
+        table.insert("enforce".to_owned(), "exact".into());
+    }
+    table
 }
 
 fn compared(spec: &Spec, comparison: Comparison) -> Table {

@@ -57,6 +57,11 @@ pub fn read_player_as(text: &str, called: Option<&str>) -> Result<Contestant, Sp
         fields.insert("id".into(), Value::String(id.into()));
         rest = of;
     }
+    if let Some(url) = meant_url(rest) {
+        return Err(alone(format!(
+            "expected http://HOST:PORT for a player that runs already; did you mean `{url}`?"
+        )));
+    }
     if rest.starts_with("http://") || rest.starts_with("https://") {
         fields.insert("url".into(), Value::String(rest.into()));
     } else if let Some(command) = rest.strip_prefix("cmd:") {
@@ -75,6 +80,18 @@ pub fn read_player_as(text: &str, called: Option<&str>) -> Result<Contestant, Sp
         fields.insert("id".into(), Value::String(called.into()));
     }
     contestant(&fields).map_err(|wrong| alone(wrong.message))
+}
+
+/// The address that a word without `http://` before it names: `localhost:9999`, or
+/// `10.0.0.1:9147/`. No kind of player is followed by a number.
+fn meant_url(word: &str) -> Option<String> {
+    let word = word.trim_start_matches('/').trim_end_matches('/');
+    let (host, port) = word.rsplit_once(':')?;
+    let port: u16 = port.parse().ok()?;
+    let is_host = !host.is_empty()
+        && host.chars().all(|c| c.is_ascii_alphanumeric() || ".-_:[]".contains(c))
+        && players::find(host).is_none();
+    is_host.then(|| format!("http://{host}:{port}"))
 }
 
 /// Inserts a value; `clocks.play` goes into the table `clocks`, as in TOML.
@@ -109,11 +126,20 @@ fn split_options(options: &str) -> Vec<&str> {
     parts
 }
 
-/// A value as TOML reads it; a bare word is a string.
+/// A value as TOML reads it; a bare word is a string, and so is each in a list.
 pub(crate) fn option_value(text: &str) -> Value {
     let parsed: Option<toml::Table> = toml::from_str(&format!("value = {text}")).ok();
-    let value = parsed.and_then(|mut table| table.remove("value"));
-    value.unwrap_or_else(|| Value::String(text.to_owned()))
+    if let Some(value) = parsed.and_then(|mut table| table.remove("value")) {
+        return value;
+    }
+    let list = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    match list {
+        Some(list) => {
+            let items = split_options(list).into_iter();
+            Value::Array(items.map(|item| option_value(item.trim())).collect())
+        }
+        None => Value::String(text.to_owned()),
+    }
 }
 
 /// Checks a player's table.
@@ -123,7 +149,7 @@ pub(super) fn contestant(fields: &PlayerFields) -> Result<Contestant, Wrong> {
         (Some(kind), None, None) => built_in(kind, fields),
         (None, Some(url), None) => outside(url, remote(url)?, fields),
         (None, None, Some(template)) => {
-            if !template.contains("{port}") {
+            if !template.contains("{port}") && !template.contains("{socket}") {
                 let message = "the command lacks {port}: the program must be told where to listen";
                 return Err(Wrong::at("command", message));
             }
@@ -229,7 +255,12 @@ fn option(value: &Value) -> Option<players::options::Value> {
         Value::Float(number) => Out::Float(*number),
         Value::Boolean(boolean) => Out::Boolean(*boolean),
         Value::Array(items) => {
-            let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
+            let texts = items.iter().map(|item| match item {
+                Value::String(text) => Some(text.clone()),
+                // A move may be called by a number.
+                Value::Integer(number) => Some(number.to_string()),
+                _ => None,
+            });
             Out::Texts(texts.collect::<Option<_>>()?)
         }
         Value::Datetime(_) | Value::Table(_) => return None,
@@ -299,7 +330,11 @@ fn word<'a>(fields: &'a PlayerFields, key: &str, words: &[&str]) -> Result<Optio
 }
 
 fn remote(url: &str) -> Result<PlayerSource, Wrong> {
-    let wrong = || Wrong::at("url", format!("url = {url:?}: expected http://HOST:PORT"));
+    let wrong = || {
+        let meant = meant_url(url).map(|meant| format!("; did you mean {meant:?}?"));
+        let meant = meant.unwrap_or_default();
+        Wrong::at("url", format!("url = {url:?}: expected http://HOST:PORT{meant}"))
+    };
     let address = url.strip_prefix("http://").ok_or_else(wrong)?.trim_end_matches('/');
     let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
     let port = port.parse().map_err(|_| wrong())?;
@@ -327,6 +362,42 @@ mod tests {
         assert_eq!(option_value("4"), Value::Integer(4));
         assert_eq!(option_value("true"), Value::Boolean(true));
         assert_eq!(option_value("center"), Value::String("center".into()));
+        let words = |words: &[&str]| {
+            Value::Array(words.iter().map(|word| Value::String((*word).into())).collect())
+        };
+        assert_eq!(option_value("[a3]"), words(&["a3"]));
+        assert_eq!(option_value("[(mark 1 2), b, \"c\"]"), words(&["(mark 1 2)", "b", "c"]));
+        assert_eq!(option_value("[]"), words(&[]));
+        assert_eq!(option_value("[a3"), Value::String("[a3".into()));
+    }
+
+    #[test]
+    fn moves_are_listed_with_or_without_quotes() {
+        let order = |text: &str| {
+            let player = read_player(&format!("alpha_beta:move_order={text}")).unwrap();
+            player.config.id.clone()
+        };
+        assert_eq!(order("[a3,b2]"), order("[\"a3\",\"b2\"]"));
+        assert_eq!(order("[1, 2]"), order("[\"1\", \"2\"]"));
+    }
+
+    #[test]
+    fn an_address_without_its_scheme_is_understood() {
+        for (word, meant) in [
+            ("localhost:9999", "http://localhost:9999"),
+            ("mine=127.0.0.1:9147/", "http://127.0.0.1:9147"),
+            ("//host.example:80", "http://host.example:80"),
+            ("[::1]:80", "http://[::1]:80"),
+        ] {
+            let error = read_player(word).unwrap_err().to_string();
+            assert!(error.contains(&format!("did you mean `{meant}`?")), "{error}");
+        }
+        for word in ["alpha_beta:9", "nobody:depth=4", "localhost", "a:b", "host:99999"] {
+            let error = read_player(word).unwrap_err().to_string();
+            assert!(!error.contains("did you mean `http"), "{error}");
+        }
+        let error = remote("localhost:9147").err().unwrap().message;
+        assert!(error.contains("did you mean \"http://localhost:9147\"?"), "{error}");
     }
 
     #[test]

@@ -72,7 +72,7 @@ fn an_unknown_key() {
         "[clocks]\nplya = \"1s\"\n",
         2,
         expect![[r#"
-            error: spec.toml:2: unknown key `plya`, expected one of `start`, `play`, `margin`
+            error: spec.toml:2: unknown key `plya`, expected one of `start`, `play`, `margin`, `enforce`
         "#]],
     );
 }
@@ -406,7 +406,7 @@ fn a_damaged_journal() {
         &["run", "spec.toml", "--out", "out"],
         1,
         expect![[r#"
-            error: failed to read line 2 of the journal out/journal.jsonl: it is damaged; remove that line and run again to have its match played again: missing field `job`
+            error: failed to read line 2 of the journal out/journal.jsonl: it is damaged; remove that line and run again to have its match played again: its checksum is wrong
         "#]],
     );
     assert_eq!(workspace.read("out/journal.jsonl"), damaged, "it is left as it was");

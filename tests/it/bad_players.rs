@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::time::Duration;
 use std::{fs, thread};
 
-use gamemaster::manager::{LaunchError, Manager, ManagerSettings, PlayerStderr, PreflightError};
+use gamemaster::manager::{
+    Enforcement, LaunchError, Manager, ManagerSettings, MatchRules, PlayerStderr, PreflightError,
+};
 use gamemaster::schedule::{Clocks, Job};
 use games::MoveId;
 use players::{Deliberation, Failure, Kind, Observation, Options, Player, Seat, Stop, Turn};
@@ -84,14 +86,26 @@ fn a_slow_player_is_late_and_its_answer_is_not_used() {
 }
 
 /// Answers that have no end, to all but INFO and STOP.
-const FLOODS: [Behaviour; 4] = [
+const FLOODS: [Behaviour; 9] = [
     |message, stream| {
         flood(message, stream, b"HTTP/1.0 200 OK\r\nContent-Length: 2000000000\r\n\r\n", b"x")
     },
     |message, stream| flood(message, stream, b"HTTP/1.0 200 OK\r\n\r\n", b"x"),
     |message, stream| flood(message, stream, b"HTTP/1.0 200 OK\r\n", b"X-More: and more\r\n"),
     |message, stream| flood(message, stream, b"HTTP/1.0 200 OK\r\nX-Long: ", b"x"),
+    |message, stream| flood(message, stream, b"", b"HTTP/1.1 100 C\r\n\r\n"),
+    |message, stream| flood(message, stream, CHUNKED, b"1;and=more\r\nx\r\n"),
+    |message, stream| flood(message, stream, CHUNKED, b"00000000"),
+    |message, stream| {
+        flood(message, stream, b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;x=", b"x")
+    },
+    |message, stream| {
+        let begin = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n";
+        flood(message, stream, begin, b"X-Trailer: x\r\n")
+    },
 ];
+
+const CHUNKED: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 fn flood(message: &str, stream: &mut TcpStream, begin: &[u8], more: &[u8]) -> std::io::Result<()> {
     if !message.starts_with("( START") && !message.starts_with("( PLAY") {
@@ -152,10 +166,39 @@ fn two_gigabytes_cost_nothing() {
     }
 }
 
+/// Its opponent's moves are asked for while it floods.
 #[test]
-fn a_player_that_hangs_up_is_unreachable() {
-    let fault = Some(FaultKind::Unreachable);
+fn a_flood_does_not_delay_the_opponent() {
+    for behaviour in FLOODS {
+        let flooder = FakePlayer::start(behaviour);
+        let honest = FakePlayer::start(|message, stream| well(stream, words(message)));
+        let game = prepared("three_steps", THREE_STEPS);
+        let mut setup = setup(&game, vec![remote(flooder.port), remote(honest.port)]);
+        // A flood ends long before the clock does.
+        let clocks = Clocks { start: GENEROUS, play: GENEROUS, margin: GENEROUS };
+        setup.job = Arc::new(Job { clocks, ..(*setup.job).clone() });
+        let played = play(&setup);
+        assert_eq!(played.ending, Ending::Terminal);
+        assert_eq!(played.faults(0), [Some(FaultKind::Unreadable); 3]);
+        assert_eq!((played.ready[1].fault, played.faults(1)), (None, vec![None; 3]));
+    }
+}
+
+/// As a server does whose handler fails.
+#[test]
+fn a_player_that_takes_the_message_and_hangs_up_is_there() {
+    let fault = Some(FaultKind::Unreadable);
     check(|_, _| Ok(()), fault, fault);
+    check(
+        |_, stream| stream.write_all(b"HTTP/1.0 500 Internal Server Error\r\n\r\n"),
+        fault,
+        fault,
+    );
+}
+
+#[test]
+fn nobody_there_is_unreachable() {
+    let fault = Some(FaultKind::Unreachable);
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     check_port(port, fault, fault);
 }
@@ -167,6 +210,101 @@ fn a_player_that_answers_garbage_is_unreadable() {
     // No server looks at the answer to START.
     check(|_, stream| well(stream, "(((("), None, fault);
     check(|_, stream| well(stream, ""), None, fault);
+}
+
+/// What a web server says, or a program that was made for people.
+#[test]
+fn what_is_no_move_is_unreadable_and_told() {
+    let say: [(Behaviour, Option<FaultKind>, &str); 6] = [
+        (
+            |_, stream| {
+                stream
+                    .write_all(b"HTTP/1.0 500 Internal Server Error\r\n\r\nTraceback: no such key")
+            },
+            Some(FaultKind::Unreadable),
+            "HTTP 500: Traceback: no such key",
+        ),
+        (
+            |_, stream| stream.write_all(b"HTTP/1.0 404 Not Found\r\n\r\n(no such page)"),
+            Some(FaultKind::Unreadable),
+            "HTTP 404: (no such page)",
+        ),
+        (
+            |_, stream| well(stream, "<!DOCTYPE html>\n<title>Hello</title>"),
+            Some(FaultKind::Unreadable),
+            "HTTP 200: <!DOCTYPE html>",
+        ),
+        (
+            |_, stream| well(stream, "{\"move\": \"(add 1)\"}"),
+            Some(FaultKind::Unreadable),
+            "HTTP 200: {\"move\": \"(add 1)\"}",
+        ),
+        (|_, stream| well(stream, "I add 1, please"), None, "HTTP 200: I add 1, please"),
+        (|_, stream| well(stream, "((((\nand more"), None, "HTTP 200: (((("),
+    ];
+    let game = prepared("three_steps", THREE_STEPS);
+    for (behaviour, start, submitted) in say {
+        let player = FakePlayer::start(behaviour);
+        let played = play(&setup(&game, vec![remote(player.port), built_in("legal")]));
+        assert_eq!(played.ready[0].fault, start, "{submitted}");
+        let told = played.ready[0].detail.as_deref().unwrap_or_default();
+        assert_eq!(told.contains(submitted), start.is_some(), "{told}");
+        for decisions in &played.steps {
+            assert_eq!(decisions[0].fault, Some(FaultKind::Unreadable));
+            assert_eq!(decisions[0].submitted.as_deref(), Some(submitted));
+        }
+        let manager = Manager::new(ManagerSettings::default());
+        let is_refused = manager.preflight(&remote(player.port).unwrap()).is_err();
+        assert_eq!(is_refused, start.is_some(), "{submitted}");
+    }
+    // An error with a legal move is a move.
+    check(
+        |message, stream| write!(stream, "HTTP/1.0 500 Oops\r\n\r\n{}", words(message)),
+        Some(FaultKind::Unreadable),
+        None,
+    );
+}
+
+#[test]
+fn a_fault_says_what_was_expected() {
+    let game = prepared("three_steps", THREE_STEPS);
+    let detail = |behaviour: Behaviour| {
+        let player = FakePlayer::start(behaviour);
+        let played = play(&setup(&game, vec![remote(player.port), built_in("legal")]));
+        played.steps[0][0].detail.clone().unwrap()
+    };
+    let illegal = detail(|message, stream| match words(message) {
+        "(add 1)" => well(stream, "(add 7)"),
+        other => well(stream, other),
+    });
+    assert_eq!(illegal, "legal: (add 1) (add 2) noop");
+    let late = detail(|_, stream| until_cut(stream));
+    assert!(
+        late.starts_with("no whole answer within 300ms: a clock of 200ms and a margin of 100ms; "),
+        "{late}"
+    );
+}
+
+/// A player is told whole seconds, and may believe them.
+#[test]
+fn what_is_told_is_enforced_or_what_is_exact() {
+    let behave: Behaviour = |message, stream| {
+        if message.starts_with("( PLAY") {
+            thread::sleep(Duration::from_millis(500));
+        }
+        well(stream, words(message))
+    };
+    let game = prepared("three_steps", THREE_STEPS);
+    for (enforcement, expected) in
+        [(Enforcement::Told, None), (Enforcement::Exact, Some(FaultKind::LateMove))]
+    {
+        let player = FakePlayer::start(behave);
+        let mut setup = setup(&game, vec![remote(player.port), built_in("legal")]);
+        setup.rules = Arc::new(MatchRules { enforcement, ..MatchRules::default() });
+        assert_eq!(play(&setup).faults(0), [expected; 3], "{enforcement:?}");
+        let started = player.heard().into_iter().next().unwrap();
+        assert!(started.ends_with(" 1 1)"), "{started}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use results::record::FaultKind;
 
 use crate::fake_player::{Behaviour, FakePlayer, well, words};
 use crate::matches::{THREE_STEPS, built_in, command, play_with, prepared, remote, setup};
-use crate::workspace::Workspace;
+use crate::workspace::{Ran, Workspace};
 
 #[test]
 fn a_log_that_cannot_be_made_breaks_the_match_off() {
@@ -47,6 +47,39 @@ fn nobody_plays_on_against_a_player_that_is_gone() {
     }
     let _again = FakePlayer::start_on(port, behave);
     assert_eq!(play().faults(0), [None; 3]);
+}
+
+/// All its matches would be broken off, one after the other.
+#[test]
+fn a_run_stops_when_a_player_is_gone_and_goes_on_when_it_is_back() {
+    let behave: Behaviour = |message, stream| well(stream, words(message));
+    let player = FakePlayer::start(behave);
+    let port = player.port;
+    let workspace = Workspace::with_spec(&format!(
+        "games = [\"three_steps.kif\"]\nblocks = 200\n\
+         clocks = {{ start = \"5s\", play = \"5s\" }}\n[[players]]\nkind = \"legal\"\n\
+         [[players]]\nid = \"remote\"\nurl = \"http://127.0.0.1:{port}\"\n"
+    ));
+    workspace.write("three_steps.kif", THREE_STEPS);
+    let arguments = ["run", "spec.toml", "--out", "out", "--jobs", "2"];
+    let child = workspace.spawn(&arguments);
+    while player.heard().len() < 20 {
+        std::thread::yield_now();
+    }
+    drop(player);
+    let ran = Ran(child.wait_with_output().unwrap()).code(1);
+    let told = ran.stderr();
+    assert!(told.contains("stopped, because player remote could not play"), "{told}");
+    assert!(told.contains("nobody answers INFO at 127.0.0.1"), "{told}");
+    let journal = workspace.read("out/journal.jsonl");
+    let n_broken_off = journal.lines().filter(|line| line.contains("nobody answers INFO")).count();
+    assert!((5..=10).contains(&n_broken_off), "{n_broken_off} of 400 matches");
+    assert!(journal.lines().count() < 400, "{journal}");
+
+    let _again = FakePlayer::start_on(port, behave);
+    workspace.run(&arguments).code(0);
+    let rows = workspace.read("out/matches.csv");
+    assert!(rows.lines().count() == 1 + 2 * 400 && !rows.contains("aborted"), "{rows}");
 }
 
 /// Ends with an error, keeps what was played, and plays the rest when all is

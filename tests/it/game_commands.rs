@@ -222,8 +222,16 @@ fn unreadable_text_is_drawn() {
         &["info", "game.kif"],
         3,
         expect![[r#"
-        error: failed to read the rulesheet `game.kif`: byte 0xE4 at offset 21 (line 2) is not UTF-8; save the file as UTF-8
-    "#]],
+            error[not-utf8]: the byte 0xE4 in this name is not UTF-8
+             --> game.kif:2:7
+              |
+            2 | (role bl�ck)
+              |       ^^^^^
+              |
+              = help: save the file as UTF-8; only comments may hold other bytes
+
+            error: failed to use the rulesheet `game.kif`: 1 error
+        "#]],
     );
     check(
         b"(role white)",

@@ -24,7 +24,11 @@ mod game_commands;
 #[cfg(test)]
 mod interrupts;
 #[cfg(test)]
+mod launched;
+#[cfg(test)]
 mod matches;
+#[cfg(test)]
+mod odd_rules;
 #[cfg(test)]
 mod parts;
 #[cfg(test)]
@@ -33,6 +37,7 @@ mod play;
 mod preflight;
 #[cfg(test)]
 mod protocol;
+mod query;
 #[cfg(test)]
 mod reasoners;
 #[cfg(test)]
@@ -42,11 +47,15 @@ mod replay;
 #[cfg(test)]
 mod report_page;
 #[cfg(test)]
+mod report_parts;
+#[cfg(test)]
 mod resume;
 #[cfg(test)]
 mod run;
 #[cfg(test)]
 mod serve;
+#[cfg(test)]
+mod stalls;
 #[cfg(test)]
 mod suite;
 mod sweep;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use gamemaster::event::{Decision, EventKind, Readiness};
 use gamemaster::manager::{
-    Dialect, Manager, ManagerSettings, MatchRules, MatchSetup, PlayerConfig, PlayerSource,
-    PreparedGame, Reading, TimeOdds, Worker,
+    Dialect, Enforcement, Manager, ManagerSettings, MatchRules, MatchSetup, PlayerConfig,
+    PlayerSource, PreparedGame, Reading, TimeOdds, Worker,
 };
 use gamemaster::schedule::{Clocks, Job};
 use games::{Case, Guards, Leniency, Rulesheet, state_machine_for, validate};
@@ -84,7 +84,7 @@ pub(crate) fn setup(game: &Arc<PreparedGame>, seats: Vec<Option<Arc<PlayerConfig
         job: Arc::new(job),
         game: Arc::clone(game),
         seats,
-        rules: Arc::new(MatchRules::default()),
+        rules: Arc::new(MatchRules { enforcement: Enforcement::Exact, ..MatchRules::default() }),
         budget: Budget::Clock,
         concurrency: 1,
     }

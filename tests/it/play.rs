@@ -1,6 +1,9 @@
 //! `gamemaster play`: one match in view.
 
+use std::io::{BufRead as _, BufReader};
+
 use expect_test::{Expect, expect};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::workspace::Workspace;
 
@@ -96,7 +99,7 @@ fn the_role_random_is_moved_by_the_manager() {
 fn a_record_is_a_line_of_the_journal() {
     let ran = Workspace::new().run(&["play", "tic_tac_toe", "legal", "random", "--json"]).code(0);
     let record: results::record::MatchRecord = serde_json::from_str(&ran.stdout()).unwrap();
-    assert_eq!(record.seats[0].player, "legal");
+    assert_eq!(record.seats[0].player.as_deref(), Some("legal"));
     assert_eq!(record.steps.len(), record.n_steps as usize);
     let again = Workspace::new().run(&["play", "tic_tac_toe", "legal", "random", "--json"]).code(0);
     let again: results::record::MatchRecord = serde_json::from_str(&again.stdout()).unwrap();
@@ -104,4 +107,88 @@ fn a_record_is_a_line_of_the_journal() {
         record.steps.iter().flatten().map(|decision| decision.executed.clone()).collect()
     };
     assert_eq!(moves(&record), moves(&again));
+}
+
+/// A state that doubles at each step, up to what a machine holds.
+const DOUBLING: &str = "\
+(role robot)
+(init (s z))
+(legal robot grow)
+(<= (next (s (a ?x))) (true (s ?x)))
+(<= (next (s (b ?x))) (true (s ?x)))
+(<= terminal (true (s never)))
+(goal robot 0)
+";
+
+#[test]
+fn what_is_shown_of_a_step_is_bounded() {
+    let workspace = Workspace::new();
+    workspace.write("doubling.kif", DOUBLING);
+    let command = ["play", "doubling.kif", "legal", "--step-limit", "16"];
+    let shown = workspace.run(&command).code(0).stdout();
+    let last = shown.lines().rfind(|line| line.starts_with("    ")).unwrap();
+    // 65536 came, 32768 went, 8 are shown.
+    assert!(last.ends_with(" and 98296 more"), "{last}");
+    assert!(shown.len() < 20_000, "{} bytes", shown.len());
+
+    let command = ["play", "doubling.kif", "legal", "--step-limit", "5", "--all-facts"];
+    let shown = workspace.run(&command).code(0).stdout();
+    let last = shown.lines().rfind(|line| line.starts_with("    ")).unwrap();
+    let signs = |sign: char| last.matches(sign).count();
+    assert_eq!((signs('+'), signs('-')), (32, 16), "{last}");
+}
+
+#[test]
+fn a_long_fact_or_move_is_cut() {
+    let workspace = Workspace::new();
+    let long = "f".repeat(1000);
+    let text = format!(
+        "(role r) (init (s z)) (legal r {long}) (next (s {long})) (goal r 0) (<= terminal (true (s {long})))"
+    );
+    workspace.write("long.kif", &text);
+    let shown = workspace.run(&["play", "long.kif", "legal"]).code(0).stdout();
+    assert_eq!(shown.matches("... and 600 more letters").count(), 1, "{shown}");
+    assert!(shown.lines().all(|line| line.len() < 500), "{shown}");
+    let shown = workspace.run(&["play", "long.kif", "legal", "--all-facts"]).code(0).stdout();
+    assert!(!shown.contains("more letters"), "{shown}");
+}
+
+#[test]
+fn a_match_of_growing_states_ends_when_it_is_told_to() {
+    let workspace = Workspace::new();
+    workspace.write("doubling.kif", DOUBLING);
+    let mut child = workspace.spawn(&["play", "doubling.kif", "legal"]);
+    let mut shown = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("step 17") {
+        line.clear();
+        assert!(shown.read_line(&mut line).unwrap() > 0, "it ended by itself");
+    }
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    std::io::copy(&mut shown, &mut std::io::sink()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn what_is_done_in_the_start_clock_is_shown_and_counted() {
+    let workspace = Workspace::new();
+    let planned = ["play", "buttons_and_lights", "sequential_planner"];
+    let shown = workspace.run(&planned).code(0).stdout();
+    let ready = shown.lines().find(|line| line.contains("is ready after")).unwrap();
+    assert!(ready.ends_with(" nodes"), "{shown}");
+    let json = workspace.run(&[&planned[..], &["--json"]].concat()).code(0).stdout();
+    let record: results::record::MatchRecord = serde_json::from_str(&json).unwrap();
+    let n_nodes = record.seats[0].start.nodes.unwrap();
+    assert!(n_nodes > 1 && record.steps.iter().flatten().all(|one| one.nodes == Some(0)));
+
+    workspace.write(
+        "spec.toml",
+        "games = [\"buttons_and_lights\"]\n[[players]]\nkind = \"sequential_planner\"\n",
+    );
+    workspace.run(&["run", "spec.toml", "--out", "out"]).code(0);
+    let table = workspace.read("out/matches.csv");
+    let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let (names, row) = (lines.next().unwrap(), lines.next().unwrap());
+    let nodes = names.iter().position(|name| *name == "nodes").unwrap();
+    assert_eq!(row[nodes], n_nodes.to_string());
 }

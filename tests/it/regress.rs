@@ -152,7 +152,7 @@ fn what_can_be_seen_is_told_before() {
     ]);
     let told = ran.stderr();
     assert!(told.contains("Is legal worse than alpha_beta by 3 points?"), "{told}");
-    assert!(told.contains("40 blocks at most: they show a difference of 18.2 points"), "{told}");
+    assert!(told.contains("40 blocks at most: a head that is worse by 20."), "{told}");
 }
 
 #[test]
@@ -179,6 +179,143 @@ fn bad_input_has_one_clear_answer() {
     let same = "http://127.0.0.1:1";
     check(&["--base", same, "--head", same], "are one player");
     check(&["--base", STRONG], "--head <PLAYER>");
+}
+
+/// What such a comparison is asked for in the documentation of its use.
+const IN_CI: [&str; 8] =
+    ["--budget", "40s", "--inconclusive", "pass", "--out", "out", "--markdown", "page.md"];
+
+/// A program that answers, and breaks down on every `one_in`-th move it is asked for.
+const PLAYER: &str = r#"
+import re, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+one_in, n_asked = int(sys.argv[2]), 0
+class Player(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_POST(self):
+        global n_asked
+        text = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        word = re.match(r"\W*(\w+)", text).group(1).lower()
+        answer = {"start": "ready", "info": "((name player) (status available))"}.get(word, "done")
+        if word == "play":
+            n_asked += 1
+            answer = "(no such move)" if n_asked % one_in == 0 else self.server.legal
+        data = answer.encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/acl")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+    def log_message(self, *_):
+        pass
+server = HTTPServer(("127.0.0.1", int(sys.argv[1])), Player)
+server.legal = "stay"
+server.serve_forever()
+"#;
+
+/// A game in which everybody always has the same one move, and nobody does better.
+const STAYING: &str = "(role left) (role right)
+(init (step 1)) (succ 1 2) (succ 2 3) (succ 3 4)
+(<= (next (step ?n)) (true (step ?m)) (succ ?m ?n))
+(<= (legal ?role stay) (role ?role)) (<= (legal ?role rest) (role ?role))
+(<= (base (step 1))) (<= (base (step ?n)) (succ ?m ?n))
+(<= (input ?role stay) (role ?role)) (<= (input ?role rest) (role ?role))
+(<= (goal ?role 50) (role ?role)) (<= terminal (true (step 4)))";
+
+const STAYING_SUITE: &str = r#"
+name = "staying"
+games = ["staying.kif"]
+clocks = { start = "5s", play = "5s" }
+[[players]]
+id = "opponent"
+kind = "legal"
+"#;
+
+fn launched(one_in: u32) -> String {
+    format!("cmd:python3 player.py {{port}} {one_in}")
+}
+
+fn with_launched_players() -> Workspace {
+    let workspace = Workspace::with_spec(STAYING_SUITE);
+    workspace.write("player.py", PLAYER);
+    workspace.write("staying.kif", STAYING);
+    workspace
+}
+
+/// Whatever counts as inconclusive, and long before there are enough blocks.
+#[test]
+fn a_head_that_commits_a_fault_in_every_match_fails() {
+    let workspace = with_launched_players();
+    let ran = regress(&workspace, &launched(1_000_000), &launched(1), &IN_CI).code(10);
+    assert!(ran.stdout().contains("Head commits faults more often than base"), "{}", ran.stdout());
+    let json: serde_json::Value =
+        serde_json::from_str(&workspace.read("out/regression.json")).unwrap();
+    assert_eq!((&json["reason"], &json["stopped"]), (&"faults".into(), &"decided".into()));
+    let head = &json["faults"]["head"];
+    assert_eq!(head["n_matches"], head["n_faulty"]);
+    assert!(head["n_matches"].as_u64().unwrap() < 10, "{head}");
+    assert_eq!(json["faults"]["base"]["n_faulty"], 0);
+    let junit = workspace.read("out/junit.xml");
+    assert_eq!(junit.matches("<failure").count(), 1, "{junit}");
+    assert!(junit.contains("type=\"faults\""), "{junit}");
+    assert!(workspace.read("page.md").starts_with("# Regression test: FAIL"));
+}
+
+/// A broken base is said loudly, whatever inconclusive counts as.
+#[test]
+fn where_both_commit_faults_nothing_passes_in_silence() {
+    let workspace = with_launched_players();
+    let more = ["--max-blocks", "40", "--inconclusive", "pass", "--out", "out"];
+    let ran = regress(&workspace, &launched(1), &launched(1), &more).code(0);
+    assert!(ran.stdout().contains("Regression test: inconclusive"), "{}", ran.stdout());
+    let told = ran.stderr();
+    assert!(told.contains("warning: Base commits faults in most of its matches"), "{told}");
+    assert!(told.contains("counted as a pass as --inconclusive pass asks"), "{told}");
+    assert_eq!(workspace.read("out/junit.xml").matches("<skipped").count(), 2);
+}
+
+/// Twice the same command, and a program that changed in between.
+#[test]
+fn a_program_that_changed_is_another_player() {
+    let workspace = with_launched_players();
+    let more = ["--max-blocks", "32", "--margin", "20", "--out", "out"];
+    let sound = launched(1_000_000);
+    regress(&workspace, &sound, &sound, &more).code(0);
+    let journal = workspace.read("out/journal.jsonl");
+    regress(&workspace, &sound, &sound, &more).code(0);
+    assert_eq!(workspace.read("out/journal.jsonl"), journal, "answered without playing");
+    workspace.write("player.py", &PLAYER.replace("\"stay\"", "\"rest\""));
+    let refused = regress(&workspace, &sound, &sound, &more).code(2).stderr();
+    assert!(refused.contains("options or program files changed"), "{refused}");
+    // In the folder that is named by what is played there is room for both.
+    let unnamed = &more[..4];
+    regress(&workspace, &sound, &sound, unnamed).code(0);
+    workspace.write("player.py", PLAYER);
+    regress(&workspace, &sound, &sound, unnamed).code(0);
+    assert_eq!(std::fs::read_dir(workspace.path("results/runs")).unwrap().count(), 2);
+}
+
+/// Nobody's match ends: there is nothing to tell strength from.
+#[test]
+fn matches_that_score_nobody_are_no_pass() {
+    let suite = format!("{SUITE}\n[limits]\nstep_limit = 3\n").replace("connect_three\", \"", "");
+    let workspace = Workspace::with_spec(&suite);
+    let more = ["--max-blocks", "32", "--out", "out", "--inconclusive", "fail"];
+    let ran = regress(&workspace, STRONG, STRONG, &more).code(10);
+    assert!(ran.stdout().contains("scored nobody, and could turn the answer"), "{}", ran.stdout());
+    assert!(ran.stderr().contains("Raise `limits.step_limit`"), "{}", ran.stderr());
+}
+
+/// Known before anything is played.
+#[test]
+fn a_budget_that_cannot_suffice_is_refused() {
+    let suite =
+        SUITE.replace("budget = { nodes = 120 }", "clocks = { start = \"20s\", play = \"20s\" }");
+    let workspace = Workspace::with_spec(&suite);
+    let (base, head) = ("monte_carlo:seed=1", "monte_carlo:seed=2");
+    let refused = regress(&workspace, base, head, &["--budget", "40s"]).code(2).stderr();
+    assert!(refused.contains("30 blocks are needed, and take about"), "{refused}");
+    assert!(refused.contains("--budget allows 40s"), "{refused}");
 }
 
 fn share_of(code: i32, base: &str, head: &str, suite: &str) -> u32 {

@@ -156,7 +156,7 @@ fn a_match_on_a_board_is_drawn() {
     let workspace = played();
     let row = first_row(&workspace, "tic_tac_toe");
     let shown = workspace.run(&["replay", &row["job"], "--run", "out", "--step", "0"]).code(0);
-    let empty = "    3  . . .\n    2  . . .\n    1  . . .\n       1 2 3\n    (control xplayer)\n";
+    let empty = "    1  . . .\n    2  . . .\n    3  . . .\n       1 2 3\n    (control xplayer)\n";
     assert!(shown.stdout().contains(empty), "{}", shown.stdout());
     // The whole match, without a terminal: each step once, then the rewards.
     let whole = workspace.run(&["replay", &row["job_id"], "--run", "out"]).code(0);

@@ -94,8 +94,10 @@ fn a_browser_shows_the_page() {
     let run = folder.path().join("page");
     // Names may be anything in a journal that others wrote.
     rewrite(&run, |record| {
-        let seats = record.seats.iter_mut().filter(|seat| seat.player == "random");
-        seats.for_each(|seat| seat.player = HOSTILE.to_owned());
+        let players = record.seats.iter_mut().filter_map(|seat| seat.player.as_mut());
+        players
+            .filter(|player| *player == "random")
+            .for_each(|player| *player = HOSTILE.to_owned());
     });
     succeed(&gamemaster(folder.path(), &["report", "page", "--html"]));
     browser.call("Browser.setDownloadBehavior", json!({ "behavior": "deny" }));

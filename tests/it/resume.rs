@@ -92,7 +92,8 @@ fn a_half_written_line_is_played_again() {
         resumed.write("run/out/journal.jsonl", &journal[..cut]);
         let ran = resumed.run(&RUN).code(0);
         let dropped = cut - last_line;
-        let note = format!("a half-written line of {dropped} bytes was cut off");
+        let bytes = if dropped == 1 { "1 byte".into() } else { format!("{dropped} bytes") };
+        let note = format!("a half-written line of {bytes} was cut off");
         assert!(ran.stderr().contains(&note), "{}", ran.stderr());
         check_same(&resumed, &reference);
     }

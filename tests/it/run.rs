@@ -89,6 +89,15 @@ fn a_player_more_extends_a_run() {
     let before = job_lines(&workspace.read("out/journal.jsonl"));
     workspace.write("more.toml", &format!("{NODES}\n[[players]]\nkind = \"legal\"\n"));
     workspace.run(&["run", "more.toml", "--out", "out"]).code(2);
+    workspace.run(&["run", "more.toml", "--out", "out", "--dry-run"]).code(2);
+    let dry = ["run", "more.toml", "--out", "out", "--extend", "--dry-run"];
+    let told = workspace.run(&dry).code(0).stdout();
+    assert!(told.contains("\nwhich has 30 of them: 26 are left to play\n"), "{told}");
+    let told = workspace.run(&[&dry[..], &["--json"]].concat()).code(0).stdout();
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((&told["n_jobs"], &told["n_played"]), (&56.into(), &30.into()));
+    let left = told["rounds"].as_array().unwrap().iter().map(|round| round["n_left"].as_u64());
+    assert_eq!((left.sum::<Option<u64>>(), &told["n_left"]), (Some(26), &26.into()));
     let journal = workspace.read("out/journal.jsonl");
     workspace.write("out/journal.jsonl", &format!("{journal}{{\"job\":"));
     let ran = workspace.run(&["run", "more.toml", "--out", "out", "--extend"]).code(0);
@@ -199,7 +208,9 @@ kind = "alpha_beta"
     let ran = workspace.run(&["run", "spec.toml", "--dry-run", "--out", "out"]).code(0);
     let told = ran.stdout();
     let (told, estimate) = told.trim_end().rsplit_once('\n').unwrap();
-    assert!(estimate.starts_with("at most about "), "{estimate}");
+    let (about, most) = estimate.split_once("; ").unwrap();
+    assert!(about.starts_with("about "), "{estimate}");
+    assert!(most.ends_with(" if every clock is used up and nobody is late"), "{estimate}");
     expect![[r#"
         3 matches in 2 blocks, 1 at once
         into out
@@ -211,6 +222,43 @@ kind = "alpha_beta"
         note: tic_tac_toe_three_players takes 3 players, 2 of the 2 given can play it, so it is left out
         note: alpha_beta sits out monty_hall (hidden information)"#]].assert_eq(told);
     assert!(!workspace.path("out").exists());
+}
+
+/// A tree that is searched to its end at once does not take hours because the clocks would
+/// allow them.
+#[test]
+fn a_dry_run_estimates_by_what_players_need() {
+    let workspace = Workspace::with_spec(
+        r#"
+jobs = 1
+games = ["aima_two_ply"]
+clocks = { start = "1h", play = "1h" }
+[[players]]
+kind = "minimax"
+[[players]]
+kind = "random"
+"#,
+    );
+    let ran = workspace.run(&["run", "spec.toml", "--dry-run", "--json"]).code(0);
+    let told: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
+    let seconds = |key: &str| told[key].as_f64().unwrap();
+    let (about, most) = (seconds("estimated_seconds"), seconds("estimated_seconds_at_most"));
+    // Two matches; an hour to start with, and half of one on average for each of two moves.
+    assert_eq!(most, 4.0 * 60.0 * 60.0);
+    assert!(about < most / 10.0, "{about}");
+}
+
+#[test]
+fn a_clock_of_nothing_is_told_of() {
+    let workspace = Workspace::with_spec(
+        "games = [\"nim\"]\nclocks = { start = \"0s\", play = \"0s\" }\n\
+         [[players]]\nkind = \"random\"\n[[players]]\nkind = \"alpha_beta\"\n",
+    );
+    let told = workspace.run(&["run", "spec.toml", "--dry-run"]).code(0).stdout();
+    assert!(told.contains("note: with a play clock of 0s there is no time to think"), "{told}");
+    assert!(told.contains("(alpha_beta)"), "{told}");
+    let error = workspace.run(&["play", "nim", "legal", "random", "--play-clock", "0s"]).code(2);
+    assert!(error.stderr().contains("no time to think"), "{}", error.stderr());
 }
 
 #[test]
@@ -273,7 +321,11 @@ fn a_report_rebuilds_what_a_run_left() {
     }
     let json = workspace.run(&["report", "out", "--json", "--rebuild"]).code(0).stdout();
     assert_eq!(tables(&workspace.path("out")), before);
-    assert_eq!(json, workspace.read("out/summary.json"));
+    // The report says more of strength than the summary, and the same of all else.
+    let mut json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(json.as_object_mut().unwrap().remove("strength").is_some());
+    let summary = workspace.read("out/summary.json");
+    assert_eq!(json, serde_json::from_str::<serde_json::Value>(&summary).unwrap());
     let md = workspace.run(&["report", "out", "--format", "md"]).code(0).stdout();
     assert_eq!(md, workspace.read("out/summary.md"));
     let csv = workspace.run(&["report", "out", "--format", "csv"]).code(0).stdout();

@@ -1,8 +1,9 @@
 //! `gamemaster serve`: our players under Gamemasters that speak other dialects.
 
-use std::io::{Read, Write};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -18,7 +19,7 @@ use crate::matches::{THREE_STEPS, command, play, prepared, remote, setup, shippe
 
 fn served(kind: &'static Kind) -> Server {
     let options = Options::new();
-    Server::start(ServeSettings { kind, options, host: "127.0.0.1".into(), port: 0 }).unwrap()
+    Server::start(ServeSettings::local(kind, options)).unwrap()
 }
 
 fn random() -> Server {
@@ -191,6 +192,171 @@ fn hostile_requests_do_no_harm() {
     assert_eq!(start(&server, "m", "x", THREE_STEPS, "10 10"), "ready");
 }
 
+// --- Hostile peers ------------------------------------------------------------------
+
+/// The program as it is served to strangers. Dropping it ends it.
+struct Process {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Process {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("gamemaster"))
+            .args(["serve", "--player", "random", "--port", "0"])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().rsplit(' ').next().unwrap().parse().unwrap();
+        Self { child, address }
+    }
+
+    /// Sends a message without waiting for the answer.
+    fn tell(&self, message: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        let header = format!("POST / HTTP/1.0\r\nContent-Length: {}\r\n\r\n", message.len());
+        // What is refused is not read to its end.
+        let _ = stream.write_all(header.as_bytes());
+        let _ = stream.write_all(message.as_bytes());
+        stream
+    }
+
+    fn say(&self, message: &str) -> String {
+        let mut answer = String::new();
+        self.tell(message).read_to_string(&mut answer).unwrap();
+        answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default()
+    }
+
+    /// The most memory it ever had.
+    fn peak_mebibytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() >> 10
+    }
+
+    /// Threads of matches that run.
+    fn n_matches(&self) -> usize {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        let name = |task: std::io::Result<std::fs::DirEntry>| {
+            std::fs::read_to_string(task.ok()?.path().join("comm")).ok()
+        };
+        tasks.filter_map(name).filter(|name| name.trim() == "match").count()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A state of it has the square of the facts of the one before.
+const SQUARING: &str = "(role x) (init (p a)) (init (p b))
+    (<= (legal x (go ?a ?b)) (true (p ?a)) (true (p ?b)))
+    (<= (next (p (f ?a ?b))) (true (p ?a)) (true (p ?b)))
+    (<= terminal (true (p z))) (goal x 100)";
+
+/// Rules that take long to be understood, in little memory: ten thousand million
+/// combinations of numbers.
+fn combining() -> String {
+    let numbers: String = (0..100).map(|n| format!("(number {n}) ")).collect();
+    // No variable can be left out before the others are known.
+    let unlike = "(number ?a) (number ?b) (number ?c) (number ?d) (number ?e)
+        (distinct ?a ?b) (distinct ?a ?c) (distinct ?a ?d) (distinct ?a ?e) (distinct ?b ?c)
+        (distinct ?b ?d) (distinct ?b ?e) (distinct ?c ?d) (distinct ?c ?e) (distinct ?d ?e)";
+    format!(
+        "(role x) {numbers} (<= (big ?a ?e) {unlike}) (init (p 0))
+        (<= (legal x (go ?a)) (big ?a ?b) (true (p ?b)))
+        (<= (next (p ?a)) (does x (go ?a))) (<= terminal (true (p 7))) (goal x 100)"
+    )
+}
+
+/// Memory that none of what follows may take. It was several gigabytes.
+const MUCH_MEBIBYTES: u64 = 700;
+
+#[test]
+fn a_match_that_is_broken_off_stops_computing() {
+    let server = Process::start(&[]);
+    for round in 0..6 {
+        let _start = server.tell(&format!("(START m{round} x ({SQUARING}) 1000 1000)"));
+        while !server.say("(INFO)").contains("busy") || server.n_matches() == 0 {
+            thread::yield_now();
+        }
+        assert_eq!(server.say(&format!("(ABORT m{round})")), "aborted");
+    }
+    while server.n_matches() > 0 {
+        thread::yield_now();
+    }
+    let peak = server.peak_mebibytes();
+    assert!(peak < MUCH_MEBIBYTES, "{peak} MiB");
+    assert_eq!(server.say(&format!("(START m x ({THREE_STEPS}) 20 20)")), "ready");
+}
+
+#[test]
+fn questions_do_not_pile_up_while_a_player_reads_the_rules() {
+    let server = Process::start(&[]);
+    let _start = server.tell(&format!("(START m x ({}) 1000 1)", combining()));
+    while server.n_matches() == 0 {
+        thread::yield_now();
+    }
+    let large = format!("(PLAY m ({}))", "a ".repeat(900_000));
+    let asked: Vec<TcpStream> = (0..20).map(|_| server.tell(&large)).collect();
+    for mut stream in asked {
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        assert!(answer.starts_with("HTTP/1.0 413 "), "{answer}");
+    }
+    let _waiting: Vec<TcpStream> = (0..8).map(|_| server.tell("(PLAY m (a))")).collect();
+    // Those eight may still be on their way; then this is one of them, for a second.
+    while server.say("(PLAY m (a))") != "busy" {}
+    let peak = server.peak_mebibytes();
+    assert!(peak < MUCH_MEBIBYTES, "{peak} MiB");
+    assert_eq!(server.say("(ABORT m)"), "aborted");
+}
+
+#[test]
+fn large_messages_are_parsed_one_at_a_time_and_hold_nobody_up() {
+    let server = Process::start(&[]);
+    let large = format!("(START m x ({}) 1000 1000)", "(p (a b)) ".repeat(200_000));
+    let asked: Vec<TcpStream> = (0..16).map(|_| server.tell(&large)).collect();
+    assert!(server.say("(INFO)").contains("random"));
+    for mut stream in asked {
+        let _ = stream.read_to_end(&mut Vec::new());
+    }
+    let peak = server.peak_mebibytes();
+    assert!(peak < MUCH_MEBIBYTES, "{peak} MiB");
+}
+
+#[test]
+fn whoever_says_nothing_keeps_nobody_out() {
+    let server = Process::start(&["--max-connections", "8"]);
+    let half = b"POST / HTTP/1.0\r\nContent-Le";
+    let mut silent: Vec<TcpStream> = Vec::new();
+    for _ in 0..100 {
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        let _ = stream.write_all(half);
+        silent.push(stream);
+    }
+    assert!(server.say("(INFO)").contains("available"));
+    // The oldest were closed to make room, and the others are in their time.
+    for mut stream in silent {
+        let _ = stream.read_to_end(&mut Vec::new());
+    }
+}
+
+#[test]
+fn a_server_needs_memory() {
+    assert_cmd::Command::cargo_bin("gamemaster")
+        .unwrap()
+        .args(["serve", "--player", "random", "--max-memory", "16"])
+        .assert()
+        .code(2);
+}
+
 // --- Players that take their time ---------------------------------------------------
 
 /// Thinks until it is told to stop.
@@ -346,7 +512,7 @@ fn a_taken_port_is_one_clear_error() {
     let server = random();
     let port = server.address().port();
     let kind = players::find("random").unwrap();
-    let again = ServeSettings { kind, options: Options::new(), host: "127.0.0.1".into(), port };
+    let again = ServeSettings { port, ..ServeSettings::local(kind, Options::new()) };
     assert!(matches!(Server::start(again), Err(ServeError::PortTaken { .. })));
     assert_cmd::Command::cargo_bin("gamemaster")
         .unwrap()

@@ -67,6 +67,9 @@ fn bad_budgets_have_one_clear_answer() {
     };
     check(&["--nodes", "0"], "expected a whole number from 1");
     check(&["--nodes", "1e3,1e3"], "the same clocks and budget are given twice");
+    check(&[], "a sweep compares at least two budgets, and this is one: add --play-clock");
+    check(&["--nodes", "100", "--dry-run"], "a sweep compares at least two budgets");
+    assert!(!workspace.path("results").exists(), "nothing was played");
     check(&["--play-clock", "soon"], "expected a time such as 200ms");
     let ran = workspace.run(&["sweep", "none.toml"]).code(2);
     assert!(ran.stderr().contains("cannot read the spec none.toml"), "{}", ran.stderr());

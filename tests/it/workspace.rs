@@ -45,6 +45,15 @@ impl Workspace {
         Ran(self.command(arguments).output().unwrap())
     }
 
+    /// Runs to the end, in a shell that was told this before.
+    pub(crate) fn run_limited(&self, limit: &str, arguments: &[&str]) -> Ran {
+        let program = assert_cmd::cargo::cargo_bin!("gamemaster");
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{limit}; exec \"$0\" \"$@\"")]).arg(program);
+        command.current_dir(self.0.path()).args(arguments).stdin(Stdio::null());
+        Ran(command.output().unwrap())
+    }
+
     /// Starts, and leaves it running.
     pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
         self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()

@@ -6,7 +6,7 @@
 //! is true in some reachable state, and some more. Relations that rest on the
 //! rules alone are evaluated exactly, and first.
 
-use super::budget::Halt;
+use super::budget::{Halt, Resource};
 use super::joining::Workshop;
 use super::operations::{Book, RelationId};
 use super::split::{self, Purpose, Sizes};
@@ -18,6 +18,11 @@ use crate::relational::terms::{FunctorId, NONE, TermId};
 /// ordered anew by the sizes that were seen. Each attempt has more steps.
 const FIRST_ATTEMPT: u64 = 2_000_000;
 const ATTEMPTS: u32 = 3;
+
+/// A clause that is expected to cost so many times the whole budget, by the sizes
+/// that earlier attempts saw, is not tried. Expectations are often too high, but not
+/// by that much.
+const HOPELESS: u64 = 20;
 
 /// Steps after which a relation that rests on the rules alone is too large to be
 /// written down, if it can be put in terms of others. It is then worth it: a join
@@ -175,11 +180,15 @@ impl Reach {
     /// such an expectation is often wrong as long as nothing is known of what
     /// they ask for, and the others tell.
     fn attempt(&mut self, rules: &Rules) -> Result<bool, Halt> {
+        let is_last = self.workshop.meter.attempt == u64::MAX;
         let limit = match self.workshop.meter.attempt {
-            u64::MAX => f64::INFINITY,
-            end => (end - self.workshop.meter.steps) as f64,
+            u64::MAX => self.workshop.meter.budget.max_steps.saturating_mul(HOPELESS),
+            end => end - self.workshop.meter.steps,
         };
-        let is_whole = self.split_all(rules, Purpose::Reach, limit)?;
+        let is_whole = self.split_all(rules, Purpose::Reach, limit as f64)?;
+        if is_last && !is_whole {
+            return Err(Halt::Budget(Resource::Steps));
+        }
         // Also what is only asked to be absent.
         let operations = self.book.needed(0..rules.predicates.len());
         loop {
@@ -191,15 +200,20 @@ impl Reach {
         }
     }
 
+    /// Makes the operations that compute what holds, given all that can hold.
+    pub(super) fn split_for_circuit(&mut self, rules: &Rules) -> Result<(), Halt> {
+        let limit = self.workshop.meter.budget.max_ands.saturating_mul(HOPELESS);
+        match self.split_all(rules, Purpose::Compute, limit as f64)? {
+            true => Ok(()),
+            false => Err(Halt::Budget(Resource::Ands)),
+        }
+    }
+
     /// Makes new operations for all clauses that rest on the state, but for those
-    /// that are expected to cost more than `limit`; whether there are none.
-    pub(super) fn split_all(
-        &mut self,
-        rules: &Rules,
-        purpose: Purpose,
-        limit: f64,
-    ) -> Result<bool, Halt> {
-        let mut is_whole = true;
+    /// that are expected to cost more than `limit`; whether there are none of these.
+    /// If there are, the clause at work is the first of them.
+    fn split_all(&mut self, rules: &Rules, purpose: Purpose, limit: f64) -> Result<bool, Halt> {
+        let mut too_large = None;
         let Self { book, workshop, .. } = self;
         let is_static: Vec<bool> = book.relations.iter().map(|info| info.is_static).collect();
         book.forget_clauses(|id| !is_static[id]);
@@ -210,11 +224,14 @@ impl Reach {
             for &clause in &predicate.clauses {
                 self.clause = clause;
                 let clause = &rules.clauses[clause];
-                is_whole &= split::split(book, clause, self.clause, 0, purpose, limit, workshop)?;
+                if !split::split(book, clause, self.clause, 0, purpose, limit, workshop)? {
+                    too_large.get_or_insert(self.clause);
+                }
             }
         }
         workshop.make_room(book);
-        Ok(is_whole)
+        self.clause = too_large.unwrap_or(self.clause);
+        Ok(too_large.is_none())
     }
 
     /// Runs operations over what is new; whether something came out.

@@ -10,7 +10,7 @@ use super::sizes::{Size, Sizes};
 use crate::relational::rules::{Condition, Phase, Rules, Source};
 use crate::relational::table::Table;
 use crate::relational::terms::{TermId, Terms};
-use crate::state_machine::{Guards, ReasoningError};
+use crate::state_machine::{Cancel, Guards, ReasoningError};
 
 /// A static component that takes more steps is evaluated on demand.
 const MAX_STATIC_STEPS: u64 = 4_000_000;
@@ -34,12 +34,13 @@ pub(crate) struct Blueprint {
 }
 
 impl Blueprint {
-    /// Evaluates the static relations.
+    /// Evaluates the static relations, unless `cancel` is raised.
     pub(crate) fn new(
         rules: Rules,
         terms: &mut Terms,
         roles: Vec<TermId>,
         guards: &Guards,
+        cancel: &Cancel,
     ) -> Result<Self, ReasoningError> {
         let n = rules.predicates.len();
         let mut sizes = Sizes {
@@ -51,6 +52,7 @@ impl Blueprint {
         let evaluations = vec![None; rules.components.len()];
         let mut program = assemble(&rules, &planner, Vec::new(), &evaluations, &roles);
         let mut engine = Engine::new(&program, terms.clone(), guards.clone());
+        engine.set_cancel(cancel.clone());
         for (at, component) in rules.components.iter().enumerate() {
             let first = &rules.predicates[component.predicates[0]];
             if first.phase != Phase::Static || first.clauses.is_empty() {

@@ -14,7 +14,7 @@ use super::calls::Calls;
 use super::program::{Evaluation, Program, Slice, Step, Take};
 use crate::relational::rules::Phase;
 use crate::relational::table::Table;
-use crate::relational::terms::{FunctorId, MAX_TERMS, NONE, TermId, Terms};
+use crate::relational::terms::{FunctorId, NONE, TermId, Terms};
 use crate::state_machine::{Cancel, Guards, MAX_TERM_SIZE, ReasoningError};
 
 /// About so many steps lie between two looks at the cancel flag.
@@ -513,8 +513,9 @@ impl Engine {
     fn build(&mut self, functor: FunctorId, arguments: &[TermId]) -> Result<TermId, Halt> {
         self.work += BUILDING;
         let term = self.terms.intern(functor, arguments);
-        if self.terms.n_parts() > MAX_TERMS {
-            return Err(Halt::Error(ReasoningError::TooManyTerms { limit: MAX_TERMS }));
+        let limit = self.guards.max_terms;
+        if self.terms.n_parts() > limit {
+            return Err(Halt::Error(ReasoningError::TooManyTerms { limit }));
         }
         if self.terms.depth(term) > self.guards.max_term_depth {
             let limit = self.guards.max_term_depth;

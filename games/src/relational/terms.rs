@@ -23,11 +23,6 @@ pub(crate) type FactId = u32;
 /// No id.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Most terms of one game, their arguments counted too. They are never forgotten,
-/// neither when a state is left nor when a match ends; each takes some twenty
-/// bytes, in each fork again.
-pub(crate) const MAX_TERMS: usize = 20_000_000;
-
 /// All terms of one game so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Store {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::finding::Findings;
+use crate::finding::{Findings, Severity};
 use crate::rulesheet::{Rulesheet, Span};
 use crate::validate::clause::{
     Argument, ArgumentKind, Atomic, Clause, Condition, ConditionKind, Predicate, for_each_sentence,
@@ -115,7 +115,8 @@ pub(crate) fn components(edges: &[Vec<Edge>]) -> Vec<usize> {
 
 /// What keywords must not depend on (GDL specification, section 4): `init`,
 /// `base` and `input` on the state or the moves, `legal`, `goal` and `terminal`
-/// on the moves.
+/// on the moves. Nothing here is computed from `base` and `input`, which only
+/// declare what may hold, so that for them it is a warning.
 pub(crate) fn check_keyword_dependencies(
     graph: &Dependencies,
     words: &Words,
@@ -147,12 +148,15 @@ pub(crate) fn check_keyword_dependencies(
                 let way = way(path.iter().map(name).collect());
                 let (source, target) = (source.name(), target.name());
                 let kind = if target == "does" { "the moves" } else { "the state" };
-                findings.error(
-                    "keyword-dependency",
-                    edge.span,
-                    format!("`{source}` depends on `{target}`: {source} -> {way}"),
-                    format!("`{source}` must not depend on {kind}"),
-                );
+                let message = format!("`{source}` depends on `{target}`: {source} -> {way}");
+                let mut help = format!("`{source}` must not depend on {kind}");
+                let severity = if matches!(source, "base" | "input") {
+                    help += "; it is not used here, but other systems refuse the rules";
+                    Severity::Warning
+                } else {
+                    Severity::Error
+                };
+                findings.push(severity, "keyword-dependency", edge.span, message, help);
             }
         }
     }

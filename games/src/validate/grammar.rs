@@ -371,20 +371,9 @@ impl Grammar<'_> {
             return Some(Argument { span: form.span, kind: ArgumentKind::Variable(id) });
         }
         let applied = self.applied(form)?;
-        match self.words.connective(applied.name) {
-            None | Some(Connective::And | Connective::Then) => {}
-            Some(_) => {
-                self.findings.error(
-                    "connective-as-term",
-                    form.span,
-                    format!("`{}` is used as a term", self.name(applied.name)),
-                    "choose another name, or move the condition out of the sentence",
-                );
-                return None;
-            }
-        }
         self.note_needless_parentheses(form, &applied);
         self.note_keyword(form, &applied);
+        self.note_connective(form, &applied);
         if applied.arguments.is_empty() {
             return Some(Argument { span: form.span, kind: ArgumentKind::Constant(applied.name) });
         }
@@ -503,6 +492,25 @@ impl Grammar<'_> {
                 form.span,
                 format!("the keyword `{}` is used as {used}", keyword.name()),
                 "it has no special meaning there; if that is intended, all is well",
+            );
+        }
+    }
+
+    /// Published games of satisfiability write their formulas with `not` and `or`.
+    fn note_connective(&mut self, form: &Form, applied: &Applied<'_>) {
+        if self.words.connective(applied.name).is_none() {
+            return;
+        }
+        let (case, used) =
+            if applied.arguments.is_empty() { (0, "an object") } else { (1, "a function") };
+        if self.findings.first("connective-as-term", applied.name, case) {
+            self.findings.warning(
+                "connective-as-term",
+                form.span,
+                format!("the word `{}` is used as {used}", self.name(applied.name)),
+                "it means nothing inside a sentence; if a condition was meant, move it out of \
+                 the sentence; if a name was meant, choose another one, since some systems \
+                 refuse this one",
             );
         }
     }

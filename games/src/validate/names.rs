@@ -114,8 +114,9 @@ pub(crate) fn arguments(number: usize) -> String {
 /// Longest name for which a similar one is searched.
 const MAX_COMPARED: usize = 64;
 
-/// The candidate that is written most like `name`, if one is so much like it
-/// that it may have been meant.
+/// The candidate that is written most like `name`, case aside, if one is so much
+/// like it that it may have been meant. Two letters in the wrong order are one
+/// error.
 pub(crate) fn similar<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -123,27 +124,16 @@ pub(crate) fn similar<'a>(
     if name.len() > MAX_COMPARED {
         return None;
     }
-    let allowed = name.len() / 4;
-    let candidates = candidates.into_iter();
-    let near = candidates.filter(|other| other.len().abs_diff(name.len()) <= allowed);
-    let distances = near.map(|other| (distance(name, other), other));
-    let near = distances.filter(|&(distance, _)| 0 < distance && distance <= allowed);
-    near.min().map(|(_, other)| other)
-}
-
-/// Number of bytes to insert, delete or replace between two names, case aside.
-fn distance(left: &str, right: &str) -> usize {
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, from) in left.bytes().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, to) in right.bytes().enumerate() {
-            let replaced = diagonal + usize::from(!from.eq_ignore_ascii_case(&to));
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+    let name = name.to_ascii_lowercase();
+    let distance = |other: &'a str| {
+        let allowed = name.len().max(other.len()) / 4;
+        if other.len().abs_diff(name.len()) > allowed {
+            return None;
         }
-    }
-    row[right.len()]
+        let distance = strsim::osa_distance(&name, &other.to_ascii_lowercase());
+        (0 < distance && distance <= allowed).then_some((distance, other))
+    };
+    candidates.into_iter().filter_map(distance).min().map(|(_, other)| other)
 }
 
 /// Checks that each name has one number of arguments and one role.
@@ -235,7 +225,9 @@ mod tests {
             assert_eq!(similar(name, ["column", "cell", "step", "diagonal"]), expected, "{name}");
         };
         check("colum", Some("column"));
-        check("coulmn", None);
+        check("coulmn", Some("column"));
+        check("cel", Some("cell"));
+        check("clmn", None);
         check("sell", Some("cell"));
         check("cell", None);
         check("Digonall", Some("diagonal"));

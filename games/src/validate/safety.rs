@@ -127,6 +127,74 @@ fn report(
     );
 }
 
+/// Notes negations and comparisons that stand before the conditions which bind
+/// their variables. Order means nothing in GDL, but systems that go through a
+/// body from left to right read such a rule differently: they find no instance of
+/// a negation, or hold an unbound variable to differ from everything. Comparisons
+/// are moved behind their variables by most of them.
+pub(crate) fn check_order(clauses: &[Clause], rulesheet: &Rulesheet, findings: &mut Findings) {
+    for clause in clauses.iter().filter(|clause| !clause.broken) {
+        let mut said = FxHashSet::default();
+        each_early(&clause.body, &Variables::new(), None, &mut |place, id, span| {
+            if !said.insert(place) {
+                return;
+            }
+            let name = rulesheet.spelling(clause.variables[id.0 as usize]);
+            let (severity, code, what) = match place {
+                Place::Comparison => (Severity::Info, "early-distinct", "comparison"),
+                _ => (Severity::Warning, "early-negation", "negation"),
+            };
+            findings.push(
+                severity,
+                code,
+                span,
+                format!("this {what} stands before the condition that binds `{name}`"),
+                format!(
+                    "write the {what} last; the order does not matter here, but systems that \
+                     read from left to right find another meaning"
+                ),
+            );
+        });
+    }
+}
+
+/// Calls `report` for each variable of a negation or comparison that the
+/// conjunction or `outer` supplies, but neither `before` nor what stands before it.
+fn each_early(
+    conditions: &[Condition],
+    before: &Variables,
+    outer: Option<&Scope<'_>>,
+    report: &mut impl FnMut(Place, VariableId, Span),
+) {
+    let bound = Scope::of(conditions, outer);
+    let mut before = before.clone();
+    for condition in conditions {
+        let mut early = |place: Place, argument: &Argument| {
+            argument.for_each_variable(&mut |id, span| {
+                if bound.contains(&id) && !before.contains(&id) {
+                    report(place, id, span);
+                }
+            });
+        };
+        match &condition.kind {
+            ConditionKind::Positive(_) => {}
+            ConditionKind::Negative(atomic) => {
+                atomic.arguments.iter().for_each(|argument| early(Place::Negation, argument));
+            }
+            ConditionKind::Distinct(left, right) | ConditionKind::Equal(left, right) => {
+                early(Place::Comparison, left);
+                early(Place::Comparison, right);
+            }
+            ConditionKind::Or(branches) => {
+                for branch in branches {
+                    each_early(branch, &before, Some(&bound), report);
+                }
+            }
+        }
+        before.append(&mut supplied(std::slice::from_ref(condition)));
+    }
+}
+
 /// The variables that the positive conditions of a conjunction supply.
 pub(crate) fn supplied(conditions: &[Condition]) -> Variables {
     let mut variables = Variables::new();

@@ -66,11 +66,12 @@ impl Usage<'_> {
             match argument.kind {
                 ArgumentKind::Constant(role) if roles.contains(&role) => {
                     let name = self.rulesheet.spelling(role);
-                    self.findings.error(
+                    self.findings.warning(
                         "duplicate-role",
                         clause.span,
                         format!("the role `{name}` is stated a second time"),
-                        "remove one of the two; players are seated by the order of the roles",
+                        "remove one of the two; the first one says where its player sits, but \
+                         other systems may count two roles",
                     );
                 }
                 ArgumentKind::Constant(role) => {

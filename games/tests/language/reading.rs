@@ -278,13 +278,97 @@ fn the_kind_of_a_game() {
     let kind = |rules| {
         let game = game(rules, Case::Folded, Leniency::Strict);
         let kind = game.kind();
+        assert!(kind.percepts || !kind.hidden_information);
         (kind.n_roles, kind.chance, kind.hidden_information, game.random().map(|role| role.0))
     };
     assert_eq!(kind(""), (1, false, false, None));
     assert_eq!(kind("(role Random)"), (2, true, false, Some(1)));
-    assert_eq!(kind("(sees robot a)"), (1, false, true, None));
+    // Who is alone knows all moves.
+    assert_eq!(kind("(sees robot a)"), (1, false, false, None));
+    assert_eq!(kind("(role b) (sees robot a)"), (2, false, true, None));
     assert_eq!(kind("(sees robot a b)"), (1, false, false, None));
     assert_eq!(kind("(role random) (role b) (sees b a)"), (3, true, true, Some(1)));
+}
+
+/// Two players and chance, with these rules for `sees`: whether information is
+/// hidden.
+fn hides(sees: &str) -> bool {
+    let rules = format!(
+        "(role other) (role random) (legal other stop) (legal random toss) (goal other 0) {sees}"
+    );
+    let kind = game(&rules, Case::Folded, Leniency::Strict).kind();
+    assert_eq!((kind.n_roles, kind.percepts), (3, true));
+    kind.hidden_information
+}
+
+#[test]
+fn percepts_that_tell_all_moves_hide_nothing() {
+    for open in [
+        "(<= (sees ?p (did ?q ?m)) (role ?p) (does ?q ?m))",
+        "(<= (sees ?who (did ?q ?m)) (does ?q ?m) (role ?q) (role ?who))",
+        "(<= (SEES ?p (does ?m ?q)) (role ?p) (does ?q ?m))",
+        // One's own move is known.
+        "(<= (sees ?p (did ?q ?m)) (role ?p) (does ?q ?m) (distinct ?p ?q))",
+        "(<= (sees robot (of ?q ?m)) (does ?q ?m)) (<= (sees other (of ?q ?m)) (does ?q ?m))",
+        "(<= (sees ?p (all ?a ?b ?c)) (role ?p) (does robot ?a) (does other ?b) (does random ?c))",
+        "(<= (sees robot (he ?m)) (does other ?m)) (<= (sees robot (luck (was ?m))) (does random ?m)) \
+         (<= (sees other (he ?m)) (does robot ?m)) (<= (sees other (luck (was ?m))) (does random ?m))",
+        // More percepts do no harm, nor does the same twice.
+        "(<= (sees ?p (did ?q ?m)) (role ?p) (does ?q ?m)) (<= (sees ?p bell) (role ?p) (true (step 1)))",
+        "(<= (sees ?p (did ?q ?m)) (role ?p) (does ?q ?m)) (<= (sees ?r (did ?q ?m)) (role ?r) (does ?q ?m))",
+        "(<= (sees ?p (did ?q ?m)) (role ?p) (role ?r) (does ?q ?m))",
+    ] {
+        assert!(!hides(open), "{open}");
+    }
+    for hiding in [
+        "(sees robot a)",
+        "(<= (sees ?p ?m) (role ?p) (does ?q ?m))",
+        "(<= (sees ?p (did ?m)) (role ?p) (does ?q ?m))",
+        "(<= (sees ?p (did ?q)) (role ?p) (does ?q ?m))",
+        "(<= (sees ?p (did ?q ?m)) (role ?p) (does ?q ?m) (true (step 0)))",
+        "(<= (sees ?p (did ?q ?m)) (role ?p) (does ?q ?m) (not (true (step 1))))",
+        "(<= (sees ?p (did ?q ?m)) (role ?p) (does ?q ?m) (legal ?p ?m))",
+        "(<= (sees ?p (did ?q ?m)) (role ?p) (does ?q ?m) (distinct ?m toss))",
+        "(<= (sees ?p (did ?q ?m)) (role ?p) (does ?q ?m) (distinct ?q random))",
+        "(<= (sees ?p (did ?p ?m)) (role ?p) (does ?p ?m))",
+        "(<= (sees robot (did ?q ?m)) (does ?q ?m))",
+        "(<= (sees ?p (all ?m)) (role ?p) (does robot ?m) (does other ?m) (does random ?m))",
+        "(<= (sees ?p (did ?q toss)) (role ?p) (does ?q toss))",
+        "(<= (sees ?p ?m) (role ?p) (does ?p ?m)) (<= (sees ?m x) (does robot ?m) (role ?m))",
+        // What looks like a move need not be one.
+        "(<= (sees ?p (did ?q ?m)) (role ?p) (does ?q ?m)) (<= (sees ?p (did other ?x)) (role ?p) (succ ?x 1))",
+        "(<= (sees ?p (did ?q ?m)) (role ?p) (does ?q ?m)) (<= (sees ?p ?x) (role ?p) (true ?x))",
+    ] {
+        assert!(hides(hiding), "{hiding}");
+    }
+}
+
+#[test]
+fn moves_are_read_from_percepts() {
+    let expressions = |text: &str| match games::Expression::parse(text).unwrap() {
+        games::Expression::List(items) => items,
+        other => vec![other],
+    };
+    let check = |sees: &str, own: Option<&str>, percepts: &str, expected: Option<&str>| {
+        let rules = format!("(role other) (legal other stop) (goal other 0) {sees}");
+        let game = game(&rules, Case::Folded, Leniency::Strict);
+        let robot = game.find_role("robot").unwrap();
+        let own = own.map(|own| games::Expression::parse(own).unwrap());
+        let read = game.moves_perceived(robot, own.as_ref(), &expressions(percepts));
+        assert_eq!(read, expected.map(expressions), "{sees} {percepts}");
+    };
+    let all = "(<= (sees ?p (did ?q ?m)) (role ?p) (does ?q ?m))";
+    let seen = "((did other stop) (did robot (go 1)))";
+    check(all, None, seen, Some("((go 1) stop)"));
+    check(all, None, "(bell (did robot wait) (DID OTHER (stop now)))", Some("(wait (stop now))"));
+    check(all, None, "((did robot wait))", None);
+    check(all, Some("wait"), "((did other stop))", Some("(wait stop)"));
+    let others = "(<= (sees ?p (did ?q ?m)) (role ?p) (does ?q ?m) (distinct ?p ?q))";
+    check(others, Some("wait"), "((did other stop))", Some("(wait stop)"));
+    check(others, None, "((did other stop))", None);
+    let joint = "(<= (sees ?p (all ?b ?a)) (role ?p) (does robot ?a) (does other ?b))";
+    check(joint, None, "((all stop wait))", Some("(wait stop)"));
+    check("(sees robot a)", Some("wait"), "(a)", None);
 }
 
 #[test]

@@ -224,6 +224,23 @@ fn what_explodes_is_an_error_that_names_it() {
 }
 
 #[test]
+fn what_is_expected_to_be_hopeless_is_not_tried() {
+    // A hundred million times ten thousand combinations. Whoever begins with them
+    // ends with a million terms.
+    let digits: String = (0..100).map(|digit| format!("(d {digit}) ")).collect();
+    let rules = format!(
+        "{digits} (init (c 0 0)) (goal robot 0) (<= (legal robot (put ?a ?b)) (d ?a) (d ?b)) \
+         (<= (next (c ?a ?b)) (does robot (put ?a ?b))) (<= (next (c ?a ?b)) (true (c ?a ?b))) \
+         (<= (next (won ?a ?b ?e ?f ?g ?h)) (true (c ?a ?b)) (true (c ?e ?f)) (true (c ?g ?h)) \
+         (distinct ?a ?e) (distinct ?b ?f) (distinct ?e ?g) (distinct ?f ?h) (distinct ?a ?h) \
+         (distinct ?b ?g))"
+    );
+    let error = network(&rules, &Budget::default()).unwrap_err();
+    let GroundingError::Budget { resource, relation, .. } = &error else { panic!("{error}") };
+    assert_eq!((*resource, relation.as_str()), (Resource::Steps, "next"));
+}
+
+#[test]
 fn terms_that_share_their_parts_are_not_written_out_without_end() {
     // Each step doubles the term: 40 steps deep, and 2^40 symbols.
     let steps: String = (0..40).map(|at| format!("(next_of {at} {}) ", at + 1)).collect();

@@ -38,7 +38,7 @@ fn playthrough(shipped: &Shipped) -> String {
     let game = Arc::new(game.unwrap());
     let roles: Vec<String> =
         game.roles().iter().map(|&role| game.symbols().name(role).to_owned()).collect();
-    let hidden_information = game.kind().hidden_information;
+    let percepts = game.kind().percepts;
     let mut machine = state_machine_for(game, Guards::default()).unwrap();
     let mut random = Random::new(2008);
     let mut text = format!("roles: {}\n", roles.join(" "));
@@ -66,7 +66,7 @@ fn playthrough(shipped: &Shipped) -> String {
             break;
         }
         writeln!(text, "  joint move: {}", written(&*machine, &joint_move)).unwrap();
-        if hidden_information {
+        if percepts {
             for (index, role) in roles.iter().enumerate() {
                 let seen = machine.percepts(&state, &joint_move, RoleId(index as u8)).unwrap();
                 let seen: Vec<_> = seen.iter().map(ToString::to_string).collect();

@@ -147,8 +147,9 @@ impl Side {
         }
         let is_scored = record.ending == Ending::Terminal;
         let mut sittings = Vec::new();
-        for (role, seat) in record.seats.iter().enumerate().filter(|(_, seat)| !seat.is_manager()) {
-            let player = self.name(&seat.player);
+        for (role, seat) in record.seats.iter().enumerate() {
+            let Some(player) = seat.player() else { continue };
+            let player = self.name(player);
             let hashes = self.players.entry(Arc::clone(&player)).or_default();
             if !hashes.contains(&*seat.player_hash) {
                 hashes.insert(seat.player_hash.clone().into());

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::over_time::Budget;
 use crate::evidence::Evidence;
 use crate::histogram::Histogram;
 
@@ -41,6 +42,21 @@ pub struct Times {
     pub quantiles: Option<[f64; 3]>,
     /// The longest.
     pub max: Option<f64>,
+}
+
+/// How fast a player was under one clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayerTimes {
+    /// Place of the player in the standings.
+    pub player: usize,
+    /// What bounded this player, in words.
+    pub clock: String,
+    /// What it had for a move.
+    pub budget: Budget,
+    /// Think times of moves with a choice.
+    pub thinking: Times,
+    /// Times beyond the play clock of the moves that took longer.
+    pub overruns: Times,
 }
 
 /// A bar of a histogram.
@@ -109,14 +125,21 @@ fn times(histogram: &Histogram) -> Times {
     }
 }
 
-pub(super) fn thinking(evidence: &Evidence, order: &[usize], timings: bool) -> Vec<Times> {
-    let players = order.iter().filter(|_| timings);
-    players.map(|&player| times(&evidence.conduct[player].think_us)).collect()
-}
-
-pub(super) fn overruns(evidence: &Evidence, order: &[usize], timings: bool) -> Vec<Times> {
-    let players = order.iter().filter(|_| timings);
-    players.map(|&player| times(&evidence.conduct[player].overrun_us)).collect()
+pub(super) fn thinking(evidence: &Evidence, order: &[usize], timings: bool) -> Vec<PlayerTimes> {
+    let players = order.iter().enumerate().filter(|_| timings);
+    let of_player = |(place, &player): (usize, &usize)| {
+        evidence.paces(player).map(move |(clock, pace)| {
+            let clock = evidence.own_clocks[clock as usize];
+            PlayerTimes {
+                player: place,
+                clock: clock.to_string(),
+                budget: Budget::of(clock),
+                thinking: times(&pace.think_us),
+                overruns: times(&pace.overrun_us),
+            }
+        })
+    };
+    players.flat_map(of_player).collect()
 }
 
 pub(super) fn overhead(evidence: &Evidence, timings: bool) -> Vec<GameOverhead> {

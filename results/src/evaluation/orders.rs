@@ -62,15 +62,14 @@ impl Orders {
         counts.iter().map(ranking).collect()
     }
 
-    /// Ranks on resamples of blocks. `None` if a game has a single block, or there
+    /// Ranks on resamples of blocks. `None` if all games have a single block, or there
     /// are more than [`MAX_ORDERS`].
     pub(super) fn drawn(
         &self,
         bootstrap: &Bootstrap,
         rate: impl Fn(&[Ranking]) -> Option<Vec<f64>>,
     ) -> Option<RankDistribution> {
-        let single = self.groups.iter().any(|groups| groups.len() < 2);
-        if single || self.orders.len() > MAX_ORDERS {
+        if self.orders.len() > MAX_ORDERS {
             return None;
         }
         rank_distribution(&self.groups, bootstrap, |drawn: &[(u64, &Counts)]| {

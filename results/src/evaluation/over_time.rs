@@ -1,11 +1,11 @@
 //! Strength against time: what a player made of each budget, and what a doubling
 //! is worth to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::bootstrap::Bootstrap;
 use crate::evidence::{Clock, Evidence};
-use crate::standings::{Estimate, Standings};
-use crate::stats::doubling::{PerDoubling, per_doubling};
+use crate::standings::{Estimate, Sampling, Slope};
 
 /// What a player may use for a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,13 +35,17 @@ impl Budget {
 pub struct OverTime {
     /// Place of the player in the standings.
     pub player: usize,
-    /// By budget, ascending.
+    /// By budget, ascending, over the games that it played at every clock.
     pub points: Vec<TimePoint>,
-    /// What a doubling is worth; `None` with a single budget, too few blocks, or
-    /// budgets of different units.
-    pub per_doubling: Option<PerDoubling>,
-    /// Blocks that the line is through.
-    pub n_blocks: usize,
+    /// What a doubling is worth: the slope of the line through the points; `None` with
+    /// a single budget or budgets of different units.
+    pub per_doubling: Option<Slope>,
+    /// Blocks of all points.
+    pub n_blocks: u64,
+    /// Games that it played at every clock.
+    pub n_games: u64,
+    /// Games that are left out, since it played them at some clocks only.
+    pub n_other_games: u64,
 }
 
 /// A player's mean at one budget.
@@ -57,7 +61,9 @@ pub struct TimePoint {
 
 /// What players had for a move, ascending.
 pub(super) fn budgets(evidence: &Evidence) -> Vec<Budget> {
-    let mut budgets: Vec<Budget> = evidence.own_clocks.iter().copied().map(Budget::of).collect();
+    let clocks: BTreeSet<u32> = evidence.seats.own_clock.iter().copied().collect();
+    let clocks = clocks.into_iter().map(|clock| evidence.own_clocks[clock as usize]);
+    let mut budgets: Vec<Budget> = clocks.map(Budget::of).collect();
     budgets.sort_unstable();
     budgets.dedup();
     budgets
@@ -66,37 +72,40 @@ pub(super) fn budgets(evidence: &Evidence) -> Vec<Budget> {
 /// Strength against time of each player, or none if all had the same budget.
 pub(super) fn over_time(
     evidence: &Evidence,
-    order: &[usize],
-    standings: &Standings,
-    level: f64,
+    sampling: &Sampling,
+    bootstrap: &Bootstrap,
 ) -> Vec<OverTime> {
     if self::budgets(evidence).len() < 2 {
         return vec![];
     }
     let budgets = own_budgets(evidence);
     let of_player = |(place, &player): (usize, &usize)| {
-        let name = &evidence.players[player];
-        let of_clock = |(clock, words): (usize, &String)| {
-            let budget = *budgets.get(&(player as u32, clock as u32))?;
-            let mut rows = standings.by_clock.iter();
-            let row = rows.find(|row| row.player == *name && row.clock == *words)?;
-            Some(TimePoint { budget, clock: words.clone(), reward: row.reward.clone() })
+        let over_clocks = sampling.over_clocks(player);
+        let budget = |clock: u32| budgets[&(player as u32, clock)];
+        let point = |(clock, reward): (u32, Estimate)| TimePoint {
+            budget: budget(clock),
+            clock: evidence.clocks[clock as usize].to_string(),
+            reward,
         };
         let mut points: Vec<TimePoint> =
-            standings.clocks.iter().enumerate().filter_map(of_clock).collect();
+            over_clocks.estimates(bootstrap).into_iter().map(point).collect();
         points.sort_by_key(|point| point.budget);
-        let blocks = blocks(evidence, player as u32);
         let of_one_unit = points.windows(2).all(|pair| {
             std::mem::discriminant(&pair[0].budget) == std::mem::discriminant(&pair[1].budget)
         });
+        let amount = |clock: u32| budget(clock).amount().max(1) as f64;
+        let slope = || over_clocks.slope(amount, bootstrap);
         OverTime {
             player: place,
+            n_blocks: points.iter().map(|point| point.reward.n_blocks).sum(),
             points,
-            per_doubling: of_one_unit.then(|| per_doubling(&blocks, level)).flatten(),
-            n_blocks: blocks.len(),
+            per_doubling: of_one_unit.then(slope).flatten(),
+            n_games: over_clocks.n_games,
+            n_other_games: over_clocks.n_other_games,
         }
     };
-    order.iter().enumerate().map(of_player).filter(|over| !over.points.is_empty()).collect()
+    let players = sampling.order.iter().enumerate();
+    players.map(of_player).filter(|over| !over.points.is_empty()).collect()
 }
 
 /// What each player had for a move in matches of each clock.
@@ -109,19 +118,6 @@ fn own_budgets(evidence: &Evidence) -> BTreeMap<(u32, u32), Budget> {
             .or_insert_with(|| Budget::of(evidence.own_clocks[seats.own_clock[row] as usize]));
     }
     budgets
-}
-
-/// Budget and mean reward of each of a player's blocks.
-fn blocks(evidence: &Evidence, player: u32) -> Vec<(f64, f64)> {
-    let seats = &evidence.seats;
-    let mut blocks: BTreeMap<(u32, u64), [f64; 2]> = BTreeMap::new();
-    for row in (0..seats.player.len()).filter(|&row| seats.player[row] == player) {
-        let block = blocks.entry((seats.own_clock[row], seats.block[row])).or_default();
-        block[0] += f64::from(seats.reward[row]);
-        block[1] += 1.0;
-    }
-    let budget = |clock: u32| Budget::of(evidence.own_clocks[clock as usize]).amount() as f64;
-    blocks.into_iter().map(|((clock, _), [sum, n])| (budget(clock), sum / n)).collect()
 }
 
 #[cfg(test)]
@@ -154,6 +150,40 @@ mod tests {
         let slope = |over: &super::OverTime| over.per_doubling.unwrap().points;
         assert!((slope(a) - 10.0).abs() < 1e-9 && (slope(b) + 10.0).abs() < 1e-9);
         assert_eq!(a.n_blocks, 12);
+    }
+
+    /// A game of many blocks says that time helps, one of few that it hurts, and a
+    /// third is there at one clock only: the slope is that of the line through the
+    /// means, in which each game weighs the same.
+    #[test]
+    fn the_slope_is_that_of_the_line() {
+        let mut records = vec![];
+        let mut add = |game: &str, n: u64, step: u32, a: u8| {
+            for _ in 0..2 * n {
+                let job = records.len() as u64;
+                let (players, rewards) = match job % 2 {
+                    0 => (["a", "b"], [a, 100 - a]),
+                    _ => (["b", "a"], [100 - a, a]),
+                };
+                let record = sample::record(job, game, players, rewards);
+                records.push(MatchRecord { play_clock_ms: 1000 << step, ..record });
+            }
+        };
+        add("many", 10, 0, 60);
+        add("many", 10, 1, 58);
+        add("few", 2, 0, 20);
+        add("few", 2, 1, 50);
+        add("once", 3, 1, 0);
+        let run = sample::run(true, &records);
+        let found = evaluate(run.path(), &sample::QUICK, 0).unwrap().over_time;
+        let a = found.iter().find(|over| over.points[0].reward.mean == Some(40.0)).unwrap();
+        assert_eq!(a.points[1].reward.mean, Some(54.0));
+        let slope = a.per_doubling.unwrap();
+        assert!((slope.points - 14.0).abs() < 1e-9, "{slope:?}");
+        // All blocks of a game are alike: others, not seen yet, may bend the line.
+        let [low, high] = slope.interval.unwrap();
+        assert!(low < 0.0 && high > 28.0, "{slope:?}");
+        assert_eq!((a.n_games, a.n_other_games, a.n_blocks), (2, 1, 24));
     }
 
     #[test]

@@ -6,11 +6,11 @@ use super::orders::Orders;
 use crate::bootstrap::Bootstrap;
 use crate::standings::scores::{Group, Scores, Sums};
 use crate::stats::alpha_rank::AlphaRank;
-use crate::stats::bradley_terry::BradleyTerry;
-use crate::stats::luce::Ratings as LuceRatings;
+use crate::stats::bradley_terry::{BradleyTerry, Comparison};
+use crate::stats::luce::{Ratings as LuceRatings, components};
 use crate::stats::nash::nash_average;
-use crate::stats::normal::normal_quantile;
-use crate::stats::plackett_luce::{Ranking, plackett_luce};
+use crate::stats::normal::t_quantile;
+use crate::stats::plackett_luce::{Ranking, plackett_luce, plackett_luce_resample};
 use crate::stats::rank_bootstrap::{RankDistribution, rank_distribution};
 use crate::stats::scored::ScoredMatch;
 use crate::stats::vase::{Margins, Vote};
@@ -21,6 +21,13 @@ const MAX_PLAYERS: usize = 64;
 
 /// Resamples for ratings that are costlier than means.
 pub(super) const N_RESAMPLES: usize = 500;
+
+/// Players from which on equilibria are computed for fewer resamples: where many
+/// payoffs are level, one of 64 players may take some 30 ms.
+const MANY_PLAYERS: usize = 16;
+
+/// Resamples for equilibria of many players.
+const N_EQUILIBRIA: usize = 100;
 
 /// Draws that each player is thought to have had beforehand, so that who won or
 /// lost everything has a finite rating, too.
@@ -57,14 +64,17 @@ impl From<RankDistribution> for RankProbabilities {
 /// All players on one scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rating {
-    /// By player.
-    pub values: Vec<f64>,
+    /// By player; `None` for who was never compared with those that have one, not
+    /// even through third players.
+    pub values: Vec<Option<f64>>,
     /// By player: the 95 % interval from robust standard errors, where the method
-    /// has some.
-    pub intervals: Option<Vec<[f64; 2]>>,
-    /// By player: the share of resamples in which it was first; `None` if
-    /// resamples could not be rated.
+    /// has some; `None` from a single block.
+    pub intervals: Option<Vec<Option<[f64; 2]>>>,
+    /// By player: the probability to be first; `None` if resamples could not be
+    /// rated.
     pub first: Option<Vec<f64>>,
+    /// Resamples that these probabilities are from.
+    pub n_resamples: usize,
 }
 
 /// Players on several scales. What is `None` cannot be told from this run.
@@ -116,11 +126,14 @@ pub(super) fn ratings(
     let few = Bootstrap { n_resamples: N_RESAMPLES.min(bootstrap.n_resamples), ..*bootstrap };
     let totals = scores.totals();
     let mut ratings = Ratings { too_many, n_resamples: few.n_resamples, ..Ratings::default() };
-    let rate = |rate: &dyn Fn(&Sums<'_>) -> Option<Vec<f64>>| {
-        let values = rate(&totals)?;
-        let first = drawn(&scores, &few, rate).map(|ranks| first(&ranks));
-        Some(Rating { values, intervals: None, first })
+    let from = |few: &Bootstrap, rate: &dyn Fn(&Sums<'_>) -> Option<Vec<f64>>| {
+        let values = rate(&totals)?.into_iter().map(Some).collect();
+        let first = drawn(&scores, few, rate).map(|ranks| first(&ranks));
+        Some(Rating { values, intervals: None, first, n_resamples: few.n_resamples })
     };
+    let rate = |rate: &dyn Fn(&Sums<'_>) -> Option<Vec<f64>>| from(&few, rate);
+    let n_equilibria = if n_players > MANY_PLAYERS { N_EQUILIBRIA } else { N_RESAMPLES };
+    let fewer = Bootstrap { n_resamples: n_equilibria.min(few.n_resamples), ..few };
     if n_players > 1 {
         let votes = totals.votes();
         let margins = Margins::of(n_players, &votes);
@@ -131,7 +144,7 @@ pub(super) fn ratings(
     }
     if n_players > 1 && !too_many && scores.groups.iter().any(|groups| groups.len() > 1) {
         let lottery = |votes: &[Vote]| Margins::of(n_players, votes).maximal_lottery();
-        ratings.maximal_lottery = rate(&|sums| Some(settled(lottery(&sums.votes()))));
+        ratings.maximal_lottery = from(&fewer, &|sums| Some(settled(lottery(&sums.votes()))));
         if !totals.comparisons().is_empty() {
             ratings.bradley_terry = bradley_terry(&scores, &few);
             ratings.plackett_luce = finishing_orders(matches, players, &few);
@@ -143,8 +156,8 @@ pub(super) fn ratings(
                 Some(settled(ratings.map(|(rating, share)| rating + share).collect()))
             };
             let average = nash_average(&totals.payoffs());
-            ratings.nash =
-                rate(&nash).map(|rating| Rating { values: settled(average.ratings), ..rating });
+            let values = settled(average.ratings).into_iter().map(Some).collect();
+            ratings.nash = from(&fewer, &nash).map(|rating| Rating { values, ..rating });
             ratings.nash_shares = Some(settled(average.shares));
             ratings.alpha_rank = rate(&|sums| Some(settled(alpha_rank(&sums.payoffs()))));
         }
@@ -158,10 +171,6 @@ fn drawn(
     bootstrap: &Bootstrap,
     rate: impl Fn(&Sums<'_>) -> Option<Vec<f64>>,
 ) -> Option<RankDistribution> {
-    // Drawing from single blocks gives them all again, as if nothing were unsure.
-    if scores.groups.iter().any(|groups| groups.len() < 2) {
-        return None;
-    }
     rank_distribution(&scores.groups, bootstrap, |drawn: &[(u64, &Group)]| {
         rate(&scores.sums(drawn.iter().map(|(_, group)| *group)))
     })
@@ -186,20 +195,77 @@ fn places(order: &[usize]) -> Vec<usize> {
 
 fn bradley_terry(scores: &Scores, bootstrap: &Bootstrap) -> Option<Rating> {
     let fit = BradleyTerry { advantage: false, prior_draws: PRIOR_DRAWS };
-    let rated = fit.rate(scores.n_players, &scores.comparisons()).ok()?;
-    let rate = |sums: &Sums<'_>| {
-        let rated = fit.rate(scores.n_players, &sums.comparisons()).ok()?;
-        Some(settled(rated.elo))
+    let comparisons = scores.comparisons();
+    let pairs = comparisons.iter().map(|comparison| (comparison.first, comparison.second));
+    let rated = Rated::of(scores.n_players, pairs);
+    let among = |comparisons: Vec<Comparison>| -> Vec<Comparison> {
+        let known = |of: &Comparison| {
+            let (first, second) = (rated.place[of.first]?, rated.place[of.second]?);
+            Some(Comparison { first, second, ..*of })
+        };
+        comparisons.iter().filter_map(known).collect()
     };
-    let first = drawn(scores, bootstrap, rate).map(|ranks| first(&ranks));
-    Some(Rating { first, ..elo(rated) })
+    let ratings = fit.rate(rated.players.len(), &among(comparisons)).ok()?;
+    let rate = |sums: &Sums<'_>| {
+        let resample = among(sums.comparisons());
+        Some(settled(fit.rate_resample(rated.players.len(), &resample).ok()?.elo))
+    };
+    Some(rated.elo(ratings, drawn(scores, bootstrap, rate), bootstrap.n_resamples))
 }
 
-fn elo(rated: LuceRatings) -> Rating {
-    let z = normal_quantile(0.975);
-    let interval = |(elo, error): (&f64, &f64)| [elo - z * error, elo + z * error];
-    let intervals = rated.elo.iter().zip(&rated.errors).map(interval).collect();
-    Rating { values: rated.elo, intervals: Some(intervals), first: None }
+/// The players that are compared with each other, perhaps through third ones: of
+/// several groups the largest. Ratings of different groups are not comparable.
+struct Rated {
+    n_players: usize,
+    players: Vec<usize>,
+    /// By player: its place among them.
+    place: Vec<Option<usize>>,
+}
+
+impl Rated {
+    fn of(n_players: usize, pairs: impl Iterator<Item = (usize, usize)>) -> Self {
+        let components = components(n_players, pairs);
+        let mut sizes = vec![0; n_players];
+        components.iter().for_each(|&component| sizes[component] += 1);
+        // Of equally large ones that of the player that stands first.
+        let largest = (0..n_players).rev().max_by_key(|&component| sizes[component]);
+        let players: Vec<usize> =
+            (0..n_players).filter(|&player| Some(components[player]) == largest).collect();
+        let mut place = vec![None; n_players];
+        players.iter().enumerate().for_each(|(at, &player)| place[player] = Some(at));
+        Self { n_players, players, place }
+    }
+
+    /// Ratings with intervals by Student's t with one degree of freedom less than
+    /// there are clusters, whose number corrects the robust errors (CR1, as in
+    /// [`effects`](crate::stats::effects)).
+    fn elo(
+        &self,
+        rated: LuceRatings,
+        ranks: Option<RankDistribution>,
+        n_resamples: usize,
+    ) -> Rating {
+        let n_clusters = rated.n_clusters as f64;
+        let reach = (n_clusters > 1.0).then(|| {
+            t_quantile(0.975, n_clusters - 1.0) * (n_clusters / (n_clusters - 1.0)).sqrt()
+        });
+        let interval = |place: usize| {
+            let (elo, half) = (rated.elo[place], reach? * rated.errors[place]);
+            Some([elo - half, elo + half])
+        };
+        let first = ranks.map(|ranks| first(&ranks));
+        let share = |first: &Vec<f64>| {
+            self.place.iter().map(|place| place.map_or(0.0, |place| first[place])).collect()
+        };
+        Rating {
+            values: self.place.iter().map(|place| Some(rated.elo[(*place)?])).collect(),
+            intervals: Some(
+                (0..self.n_players).map(|player| interval(self.place[player]?)).collect(),
+            ),
+            first: first.as_ref().map(share),
+            n_resamples,
+        }
+    }
 }
 
 fn finishing_orders(
@@ -211,10 +277,28 @@ fn finishing_orders(
         return None;
     }
     let orders = Orders::of(matches, players);
-    let fit = |rankings: &[Ranking]| plackett_luce(players.len(), rankings, PRIOR_DRAWS).ok();
-    let rated = fit(&orders.rankings())?;
-    let drawn = orders.drawn(bootstrap, |rankings| Some(settled(fit(rankings)?.elo)));
-    Some(Rating { first: drawn.map(|ranks| first(&ranks)), ..elo(rated) })
+    let rankings = orders.rankings();
+    let pairs = rankings.iter().flat_map(|ranking| {
+        let players = ranking.places.iter().flatten();
+        players.map(|&player| (ranking.places[0][0], player))
+    });
+    let rated = Rated::of(players.len(), pairs);
+    let among = |rankings: &[Ranking]| -> Vec<Ranking> {
+        let known = |tied: &Vec<usize>| -> Vec<usize> {
+            tied.iter().filter_map(|&player| rated.place[player]).collect()
+        };
+        let ranking = |ranking: &Ranking| Ranking {
+            places: ranking.places.iter().map(known).filter(|tied| !tied.is_empty()).collect(),
+            ..*ranking
+        };
+        rankings.iter().map(ranking).filter(|ranking| !ranking.places.is_empty()).collect()
+    };
+    let n_rated = rated.players.len();
+    let ratings = plackett_luce(n_rated, &among(&rankings), PRIOR_DRAWS).ok()?;
+    let ranks = orders.drawn(bootstrap, |rankings| {
+        Some(settled(plackett_luce_resample(n_rated, &among(rankings), PRIOR_DRAWS).ok()?.elo))
+    });
+    Some(rated.elo(ratings, ranks, bootstrap.n_resamples))
 }
 
 fn alpha_rank(payoffs: &[Vec<f64>]) -> Vec<f64> {
@@ -271,10 +355,11 @@ mod tests {
             values.iter().for_each(|value| assert!((value - 1.0 / 3.0).abs() < 1e-4, "{value}"));
         };
         third(&ratings.nash_shares.unwrap());
-        third(&ratings.alpha_rank.unwrap().values);
+        let masses: Option<Vec<f64>> = ratings.alpha_rank.unwrap().values.into_iter().collect();
+        third(&masses.unwrap());
         assert_eq!(ratings.condorcet_winner, None);
         let elo = ratings.bradley_terry.unwrap().values;
-        elo.iter().for_each(|elo| assert!(elo.abs() < 1e-6));
+        elo.iter().for_each(|elo| assert!(elo.unwrap().abs() < 1e-6));
         assert_eq!(ranks.unwrap().probabilities.len(), 3);
     }
 
@@ -286,6 +371,29 @@ mod tests {
         }
         let rating = ratings.bradley_terry.unwrap();
         let intervals = rating.intervals.unwrap();
-        assert!(rating.values.iter().chain(intervals.iter().flatten()).all(|v| v.is_finite()));
+        assert!(rating.values.iter().all(|value| value.unwrap().is_finite()));
+        assert!(intervals.iter().all(|interval| interval.unwrap().iter().all(|v| v.is_finite())));
+    }
+
+    /// Two pairs of players that never met, and one that played alone: there is no
+    /// telling how the pairs compare.
+    #[test]
+    fn who_never_met_has_no_rating() {
+        let pairings = [["a", "b"], ["c", "d"], ["a", "b"]];
+        let mut matches = vec![];
+        for job in 0..60u64 {
+            let [first, second] = pairings[(job / 2 % 3) as usize];
+            let players = if job.is_multiple_of(2) { [first, second] } else { [second, first] };
+            let rewards = if job.is_multiple_of(7) { [0, 100] } else { [100, 0] };
+            let record = sample::record(job, "game", players, rewards);
+            matches.push(ScoredMatch::from(&record));
+        }
+        let players: Vec<Arc<str>> = ["a", "b", "c", "d", "e"].map(Arc::from).into();
+        let (_, ratings) = ratings(&matches, &players, &sample::QUICK);
+        let rating = ratings.bradley_terry.unwrap();
+        let rated: Vec<bool> = rating.values.iter().map(Option::is_some).collect();
+        assert_eq!(rated, [true, true, false, false, false], "{rating:?}");
+        let intervals = rating.intervals.unwrap();
+        assert!(intervals[0].is_some_and(|[low, high]| low < high) && intervals[4].is_none());
     }
 }

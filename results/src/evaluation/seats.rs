@@ -31,13 +31,13 @@ pub struct SeatEffects {
     /// By game, clock and role: what a player of no effect gets there.
     pub seats: Vec<SeatEffect>,
     /// By player: points above the average player in the same seats.
-    pub players: Vec<Option<Effect>>,
-    /// By player: the share of resamples of whole blocks in which its effect is
-    /// the greatest; `None` if resamples could not be told.
+    pub players: Vec<Option<Worth>>,
+    /// By player: the probability that its effect is the greatest; `None` if
+    /// resamples could not be rated.
     pub first: Option<Vec<f64>>,
     /// By player, then as `strata`: points above what its own and the seat's
     /// effects say; empty if there are too many to be told apart.
-    pub at_game: Vec<Vec<Effect>>,
+    pub at_game: Vec<Vec<Worth>>,
     /// Games, and what players without time odds had for a move.
     pub strata: Vec<(String, Budget)>,
     /// Standard deviation of what is left, points.
@@ -60,7 +60,35 @@ pub struct SeatEffect {
     /// The role.
     pub role: String,
     /// What a player of no effect gets there, points.
-    pub effect: Effect,
+    pub effect: Worth,
+}
+
+/// An effect, within what is possible.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Worth {
+    /// Points.
+    pub points: f64,
+    /// Robust standard error; `None` like the interval.
+    pub standard_error: Option<f64>,
+    /// The 95 % interval, cut to what is possible, which takes no possible value out
+    /// of it; `None` for a game with a single block, which says nothing of its spread.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// Least and greatest reward, points.
+const REWARDS: [f64; 2] = [0.0, 100.0];
+/// Least and greatest difference of rewards, points.
+const DIFFERENCES: [f64; 2] = [-100.0, 100.0];
+
+impl Worth {
+    fn of(effect: Effect, [low, high]: [f64; 2], is_known: bool) -> Self {
+        let cut = |points: f64| points.clamp(low, high);
+        Self {
+            points: cut(effect.points),
+            standard_error: is_known.then_some(effect.standard_error),
+            interval: is_known.then(|| effect.interval.map(cut)),
+        }
+    }
 }
 
 /// Explains the rewards of `matches`.
@@ -71,6 +99,7 @@ fn effects_of(
     bootstrap: &Bootstrap,
 ) -> Result<SeatEffects, EffectsError> {
     let mut observations = Observations::of(matches);
+    let is_known = have_several_blocks(&observations);
     merge_blocks(&mut observations);
     let (n_seats, n_players, n_games) =
         (observations.seats.len(), observations.players.len(), observations.games.len());
@@ -87,7 +116,27 @@ fn effects_of(
     };
     let first =
         (n_columns <= MAX_RESAMPLED_COLUMNS).then(|| first(&observations, bootstrap)).flatten();
-    Ok(named(&observations, plain, at_game.unwrap_or_default(), first, players, evidence))
+    let found = Found { plain, at_game: at_game.unwrap_or_default(), first, is_known };
+    Ok(named(&observations, found, players, evidence))
+}
+
+/// By game and clock: whether it has more than one block.
+fn have_several_blocks(observations: &Observations) -> Vec<bool> {
+    let mut blocks: Vec<Option<u64>> = vec![None; observations.games.len()];
+    let mut several = vec![false; observations.games.len()];
+    for &Observation { game, block, .. } in &observations.rewards {
+        several[game] |= *blocks[game].get_or_insert(block) != block;
+    }
+    several
+}
+
+/// What was found, by number of seat, player and game.
+struct Found {
+    plain: Effects,
+    at_game: Vec<Vec<Effect>>,
+    first: Option<Vec<f64>>,
+    /// By game: whether there is more than one block.
+    is_known: Vec<bool>,
 }
 
 /// What was won in a block, by player and seat.
@@ -105,8 +154,7 @@ fn first(observations: &Observations, bootstrap: &Bootstrap) -> Option<Vec<f64>>
     let cells = |cells: Cells| cells.into_values().collect::<Vec<Cell>>();
     let strata: Vec<Vec<Vec<Cell>>> =
         games.into_values().map(|blocks| blocks.into_values().map(cells).collect()).collect();
-    // Drawing from single blocks gives them all again, as if nothing were unsure.
-    if n_players < 2 || strata.iter().any(|blocks| blocks.len() < 2) {
+    if n_players < 2 {
         return None;
     }
     let few = Bootstrap { n_resamples: N_RESAMPLES.min(bootstrap.n_resamples), ..*bootstrap };
@@ -143,12 +191,11 @@ pub(super) fn seat_effects(
 
 fn named(
     observations: &Observations,
-    plain: Effects,
-    interactions: Vec<Vec<Effect>>,
-    first: Option<Vec<f64>>,
+    found: Found,
     players: &[Arc<str>],
     evidence: &Evidence,
 ) -> SeatEffects {
+    let Found { plain, at_game, first, is_known } = found;
     let clock = |at: usize| {
         let stratum = &observations.games[at];
         let (start_clock_ms, play_clock_ms) = (stratum.start_clock_ms, stratum.play_clock_ms);
@@ -165,23 +212,27 @@ fn named(
         let role = role(&name, index);
         let clock = clock(game);
         let budget = Budget::of(clock);
+        let effect = Worth::of(effect, REWARDS, is_known[game]);
         SeatEffect { game: name, clock: clock.to_string(), budget, role, effect }
     });
     let place = |player: &Arc<str>| observations.players.iter().position(|name| **name == **player);
     let stratum = |at: usize| (observations.games[at].game.clone(), Budget::of(clock(at)));
-    let of_player = |player: &Arc<str>| {
-        place(player).and_then(|place| interactions.get(place).cloned()).unwrap_or_default()
+    let of_player = |player: &Arc<str>| -> Vec<Worth> {
+        let effects = place(player).and_then(|place| at_game.get(place));
+        let effects = effects.into_iter().flatten().zip(&is_known);
+        effects.map(|(&effect, &is_known)| Worth::of(effect, DIFFERENCES, is_known)).collect()
     };
     SeatEffects {
         seats: seats.collect(),
-        players: players.iter().map(|player| Some(plain.players[place(player)?])).collect(),
+        players: (players.iter())
+            .map(|player| Some(Worth::of(plain.players[place(player)?], DIFFERENCES, true)))
+            .collect(),
         first: first.map(|first| {
             players.iter().map(|player| place(player).map_or(0.0, |place| first[place])).collect()
         }),
-        at_game: if interactions.is_empty() {
-            vec![]
-        } else {
-            players.iter().map(of_player).collect()
+        at_game: match at_game.is_empty() {
+            true => vec![],
+            false => players.iter().map(of_player).collect(),
         },
         strata: (0..observations.games.len()).map(stratum).collect(),
         residual_sd: plain.residual_sd,
@@ -229,6 +280,38 @@ mod tests {
         assert!((points(0) - points(1) - 30.0).abs() < 1e-9);
         assert_eq!(effects.seats[0].role, "xplayer");
         assert_eq!(effects.first, Some(vec![1.0, 0.0]));
+    }
+
+    /// Three blocks in which nearly everything is won: Student's t alone would reach
+    /// far beyond what a seat or a player can be worth.
+    #[test]
+    fn no_interval_reaches_beyond_what_is_possible() {
+        let rewards = [[100, 0], [100, 0], [100, 0], [60, 40], [0, 100], [100, 0]];
+        let mut records: Vec<MatchRecord> = (0..6)
+            .map(|job: u64| sample::record(job, "x", ["a", "b"], rewards[job as usize]))
+            .collect();
+        // And another game with a single block.
+        records.push(sample::record(6, "y", ["a", "b"], [100, 0]));
+        records.push(sample::record(7, "y", ["b", "a"], [0, 100]));
+        records[2].seats.reverse();
+        for (index, role) in ["xplayer", "oplayer"].into_iter().enumerate() {
+            records[2].seats[index].role = role.to_owned();
+        }
+        let run = sample::run(true, &records);
+        let effects = evaluate(run.path(), &sample::QUICK, 0).unwrap().effects.unwrap();
+        for seat in &effects.seats {
+            assert_eq!(seat.effect.interval.is_some(), seat.game == "x", "{seat:?}");
+            let within = |bound: &f64| (0.0..=100.0).contains(bound);
+            assert!(seat.effect.interval.iter().flatten().all(within), "{seat:?}");
+        }
+        let reaches =
+            |seat: &SeatEffect| seat.effect.interval.is_some_and(|[_, high]| high == 100.0);
+        assert!(effects.seats.iter().any(reaches), "nothing was cut: {:?}", effects.seats);
+        let within = |worth: &Worth| {
+            worth.interval.iter().flatten().all(|bound| (-100.0..=100.0).contains(bound))
+        };
+        assert!(effects.players.iter().flatten().all(within));
+        assert!(effects.at_game.iter().flatten().all(within));
     }
 
     #[test]

@@ -37,8 +37,8 @@ impl Outcomes {
         let mut journal = Journal::open(path)?;
         let mut outcomes = Self::default();
         while journal
-            .next_with(|line, _, near_end| {
-                if near_end {
+            .next_with(|line, _, look_at_all| {
+                if look_at_all {
                     // What resuming would cut off does not count either.
                     serde_json::from_slice::<MatchRecord>(line)?;
                 }

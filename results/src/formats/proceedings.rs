@@ -48,8 +48,8 @@ pub fn read(path: &Path) -> Result<Option<Proceedings>, JournalError> {
     let mut journal = Journal::open(path)?;
     let Some(formats) = journal.header().formats.clone() else { return Ok(None) };
     let (mut entries, mut matches) = (vec![], vec![]);
-    while let Some((offset, (entry, played))) = journal.next_with(|line, offset, near_end| {
-        if near_end {
+    while let Some((offset, (entry, played))) = journal.next_with(|line, offset, look_at_all| {
+        if look_at_all {
             // What resuming would cut off does not count either.
             serde_json::from_slice::<MatchRecord>(line)?;
         }
@@ -96,11 +96,11 @@ impl LeanMatch<'_> {
     /// `None` if it is not of these formats, which then is not a match of ours.
     fn played(&self, formats: &Formats) -> Option<PlayedMatch> {
         let scored = self.ending == Ending::Terminal;
-        let seats = self.seats.iter();
-        let seats = seats.filter(|seat| !seat.is_manager());
-        let number = |seat: &LeanSeat<'_>| formats.players.iter().position(|id| *id == seat.player);
-        let seat =
-            |seat: &LeanSeat<'_>| Some((number(seat)? as u32, seat.reward.filter(|_| scored)));
+        let seats = self.seats.iter().filter_map(|seat| Some((seat.player()?, seat.reward)));
+        let number = |player: &str| formats.players.iter().position(|id| *id == *player);
+        let seat = |(player, reward): (&str, Option<u8>)| {
+            Some((number(player)? as u32, reward.filter(|_| scored)))
+        };
         Some(PlayedMatch {
             job: self.job,
             block: self.block,

@@ -61,6 +61,18 @@ pub enum JournalError {
         /// The file.
         path: PathBuf,
     },
+    /// The first line was a header, and was changed since.
+    #[error(
+        "read the journal {}: its first line, the header, is damaged; put back a copy of the \
+         journal, or begin another run",
+        .path.display()
+    )]
+    DamagedHeader {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
     /// A later program wrote it.
     #[error(
         "read the journal {}: it has format {found}, this program reads up to {FORMAT_VERSION}",

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::checksum::{body, check};
 use super::{Journal, JournalError, JournalWriter, Torn, read_error};
 use crate::partition::Partition;
 use crate::record::{Ending, FORMAT_VERSION, Header, MatchRecord};
@@ -83,8 +84,9 @@ struct Line {
     /// Index of the journal.
     source: u32,
     offset: u64,
+    /// Length of its [`body`].
     n_bytes: u64,
-    /// Hash of its bytes.
+    /// Hash of its [`body`].
     hash: u64,
     done: bool,
 }
@@ -128,14 +130,15 @@ impl Merge {
             header.notes.extend(fresh);
             let partition = found.partition;
             let before = lines.len();
-            while let Some((_, line)) = journal.next_with(|bytes, offset, near_end| {
-                if near_end {
+            while let Some((_, line)) = journal.next_with(|bytes, offset, look_at_all| {
+                if look_at_all {
                     // What resuming would cut off does not count here either.
                     serde_json::from_slice::<MatchRecord>(bytes)?;
                 }
                 let LeanRecord { job, ending } = serde_json::from_slice(bytes)?;
-                let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(bytes);
-                let n_bytes = bytes.len() as u64;
+                let body = body(bytes);
+                let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(body);
+                let n_bytes = body.len() as u64;
                 Ok(Line { job, source, offset, n_bytes, hash, done: ending.is_done() })
             })? {
                 lines.push(line);
@@ -197,6 +200,7 @@ impl Merge {
             let mut bytes = vec![0; usize::try_from(line.n_bytes).expect("lines fit memory")];
             let file = File::open(path).map_err(failed)?;
             file.read_exact_at(&mut bytes, line.offset).map_err(failed)?;
+            bytes.push(b'}');
             let record: MatchRecord =
                 serde_json::from_slice(&bytes).map_err(|error| failed(error.into()))?;
             Ok::<_, MergeError>(record.without_times())
@@ -264,11 +268,11 @@ impl Merge {
             reader.seek_relative(distance).map_err(failed)?;
             reader.read_until(b'\n', &mut bytes).map_err(failed)?;
             *position = line.offset + bytes.len() as u64;
-            if bytes.len() as u64 != line.n_bytes {
+            if check(&bytes, false).is_err() || body(&bytes).len() as u64 != line.n_bytes {
                 let source = std::io::Error::other("it has changed while it was read");
                 return Err(read_error(path, source).into());
             }
-            writer.append_line(&bytes)?;
+            writer.append_body(body(&bytes))?;
         }
         Ok(writer.sync()?)
     }
@@ -344,6 +348,22 @@ mod tests {
     }
 
     #[test]
+    fn journals_with_and_without_checksums_are_made_one() {
+        let folder = Folder::new();
+        let records = &sample::records()[..6];
+        let paths = [
+            folder.journal("a", "slice:1/2", &records[..4]),
+            folder.journal("b", "slice:2/2", &records[2..]),
+        ];
+        let text = std::fs::read_to_string(&paths[1]).unwrap();
+        std::fs::write(&paths[1], sample::without_checksums(&text)).unwrap();
+        let merge = Merge::read(&paths).unwrap();
+        assert_eq!(merge.parts()[1].n_duplicates, 2);
+        // Reading it demands a checksum of each line.
+        assert_eq!(folder.merged(&merge), records);
+    }
+
+    #[test]
     fn what_contradicts_is_refused() {
         let folder = Folder::new();
         let records = &sample::records()[..3];
@@ -353,7 +373,7 @@ mod tests {
             [folder.journal("a", "slice:1/2", records), folder.journal("b", "slice:2/2", &[other])];
         let told = Merge::read(&paths).unwrap_err();
         assert!(matches!(told, MergeError::Conflict { job: 1, .. }), "{told}");
-        let text = std::fs::read_to_string(&paths[1]).unwrap();
+        let text = sample::without_checksums(&std::fs::read_to_string(&paths[1]).unwrap());
         std::fs::write(&paths[1], text.replacen("5eed", "feed", 1)).unwrap();
         let told = Merge::read(&paths).unwrap_err();
         assert!(matches!(told, MergeError::OtherSpec { .. }), "{told}");

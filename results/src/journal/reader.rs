@@ -8,9 +8,10 @@ use std::thread;
 
 use serde::Deserialize;
 
+use super::checksum::{check, is_sealed};
 use super::{JournalError, read_error};
 use crate::index::{Index, IndexEntry, Sorter, hash_of_id};
-use crate::record::{Ending, FORMAT_VERSION, Header, MatchRecord};
+use crate::record::{CHECKSUMS_SINCE, Ending, FORMAT_VERSION, Header, MatchRecord};
 
 /// Bytes read at once.
 pub(crate) const READ_BUFFER: usize = 1 << 20;
@@ -21,8 +22,8 @@ const MAX_HEADER_BYTES: u64 = 64 * 1024;
 /// size, hundreds of times the longest match under the default step limit. More
 /// is never kept in memory, whatever the file holds.
 pub(super) const MAX_LINE_BYTES: u64 = 64 << 20;
-/// So much of a journal's end is read in full even where the first fields of a
-/// record would do: more than is ever written between two times that all is
+/// So much of the end of a journal without checksums is read in full even where the
+/// first fields of a record would do: more than is ever written between two times that all is
 /// brought to the disk, so that a power failure damages nothing before it.
 const CHECKED_BYTES: u64 = 32 << 20;
 
@@ -132,6 +133,11 @@ impl Journal {
         self.torn
     }
 
+    /// Whether every line has to have a checksum.
+    fn has_checksums(&self) -> bool {
+        self.header.format_version >= CHECKSUMS_SINCE
+    }
+
     /// Bytes set aside for a line.
     #[cfg(test)]
     pub(super) fn capacity(&self) -> usize {
@@ -205,9 +211,10 @@ impl Journal {
         }
     }
 
-    /// Reads the next line as `read` understands it, with its offset. `read` is
-    /// told the offset and whether the line is so near to the end that all of
-    /// it has to be looked at.
+    /// Reads the next line as `read` understands it, with its offset, once its
+    /// checksum is found to be right. `read` is told the offset and whether all of
+    /// the line has to be looked at: it has no checksum and is so near to the end
+    /// that a power failure may have left only its beginning.
     pub(crate) fn next_with<T>(
         &mut self,
         read: impl FnOnce(&[u8], u64, bool) -> serde_json::Result<T>,
@@ -220,7 +227,9 @@ impl Journal {
             }
             Line::Whole(n_bytes) => {
                 let near_end = self.end.saturating_sub(self.offset) <= CHECKED_BYTES;
-                match read(&self.line, self.offset, near_end) {
+                let look_at_all = near_end && !is_sealed(&self.line);
+                let checked = check(&self.line, self.has_checksums());
+                match checked.and_then(|()| read(&self.line, self.offset, look_at_all)) {
                     Ok(value) => {
                         let offset = self.offset;
                         self.offset += n_bytes;
@@ -248,9 +257,7 @@ impl Journal {
         loop {
             let bytes = match self.read_line()? {
                 Line::End => break,
-                Line::Whole(_) if serde_json::from_slice::<MatchRecord>(&self.line).is_ok() => {
-                    return Err(error);
-                }
+                Line::Whole(_) if self.holds_a_record() => return Err(error),
                 Line::Whole(bytes) | Line::Half(bytes) | Line::TooLong(bytes) => bytes,
             };
             torn = torn.and(Torn { bytes, lines: 1 });
@@ -259,11 +266,17 @@ impl Journal {
         Ok(())
     }
 
+    /// Whether the line at hand is a record.
+    fn holds_a_record(&self) -> bool {
+        check(&self.line, self.has_checksums()).is_ok()
+            && serde_json::from_slice::<MatchRecord>(&self.line).is_ok()
+    }
+
     /// Reads which job the next record is of and passes over the rest, which
-    /// is only looked at near the end.
+    /// is only looked at where it has to be.
     pub(crate) fn next_head(&mut self) -> Result<Option<Head>, JournalError> {
-        let found = self.next_with(|line, _, near_end| {
-            if near_end {
+        let found = self.next_with(|line, _, look_at_all| {
+            if look_at_all {
                 serde_json::from_slice::<MatchRecord>(line)?;
             }
             read_head(line)
@@ -284,6 +297,7 @@ impl Journal {
     /// [`Self::index`] on so many threads.
     fn index_by(self, threads: u64) -> Result<Index, JournalError> {
         let path = self.path.clone();
+        let has_checksums = self.has_checksums();
         let mut sorter = Sorter::new(path.parent().unwrap_or(Path::new("")));
         let sections = self.divided(threads)?;
         let n_sections = sections.len();
@@ -324,7 +338,7 @@ impl Journal {
             return Self::open(&path)?.index_by(1);
         }
         let entries = sorter.finish().map_err(|source| read_error(&path, source))?;
-        Ok(Index::new(entries, path, torn))
+        Ok(Index::new(entries, path, torn, has_checksums))
     }
 
     /// Sends the heads of all records; returns the torn end and their number.
@@ -395,11 +409,15 @@ fn read_header(path: &Path, line: &[u8]) -> Result<Header, JournalError> {
     if line.last() != Some(&b'\n') {
         return Err(no_header());
     }
+    let damaged = |source| JournalError::DamagedHeader { path: path.into(), source };
+    // First of all: a version that was changed means nothing.
+    check(line, false).map_err(damaged)?;
     let version: Version = serde_json::from_slice(line).map_err(|_| no_header())?;
     if version.format_version > FORMAT_VERSION {
         let found = version.format_version;
         return Err(JournalError::NewerFormat { path: path.into(), found });
     }
+    check(line, version.format_version >= CHECKSUMS_SINCE).map_err(damaged)?;
     serde_json::from_slice(line).map_err(|_| no_header())
 }
 
@@ -419,10 +437,10 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn far_from_the_end_damage_is_found_when_the_record_is_wanted() {
+    fn without_checksums_damage_far_from_the_end_is_found_when_the_record_is_wanted() {
         let run = sample::run(true, &sample::records());
         let path = run.path().join(crate::files::JOURNAL);
-        let text = std::fs::read_to_string(&path).unwrap();
+        let text = sample::without_checksums(&std::fs::read_to_string(&path).unwrap());
         let mut lines: Vec<&str> = text.lines().collect();
         let third = lines[2].replace("\"steps\"", "steps\"");
         lines[2] = &third;

@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use super::checksum::seal;
 use super::reader::MAX_LINE_BYTES;
 use super::{Journal, JournalError, Torn, read_error};
 use crate::record::{Header, MatchRecord};
@@ -120,8 +121,9 @@ impl JournalWriter {
     }
 
     fn write_header(&mut self, header: &Header) -> Result<(), JournalError> {
+        let begin = self.buffer.len();
         serde_json::to_writer(&mut self.buffer, header).expect("a header is representable");
-        self.buffer.push(b'\n');
+        seal(&mut self.buffer, begin);
         self.sync()
     }
 
@@ -150,7 +152,7 @@ impl JournalWriter {
     fn append_within(&mut self, record: &MatchRecord, limit: u64) -> Result<(), JournalError> {
         let begin = self.buffer.len();
         serde_json::to_writer(&mut self.buffer, record).expect("a record is representable");
-        self.buffer.push(b'\n');
+        seal(&mut self.buffer, begin);
         if (self.buffer.len() - begin) as u64 > limit {
             self.buffer.truncate(begin);
             return Err(JournalError::RecordTooLong { path: self.path.clone(), job: record.job });
@@ -158,10 +160,12 @@ impl JournalWriter {
         if self.buffer.len() >= WRITE_BUFFER { self.flush() } else { Ok(()) }
     }
 
-    /// Appends the bytes of a record's line, line feed included, as another
-    /// journal has them.
-    pub(super) fn append_line(&mut self, line: &[u8]) -> Result<(), JournalError> {
-        self.buffer.extend_from_slice(line);
+    /// Appends a record of another journal: its [`body`](super::checksum::body).
+    pub(super) fn append_body(&mut self, body: &[u8]) -> Result<(), JournalError> {
+        let begin = self.buffer.len();
+        self.buffer.extend_from_slice(body);
+        self.buffer.push(b'}');
+        seal(&mut self.buffer, begin);
         if self.buffer.len() >= WRITE_BUFFER { self.flush() } else { Ok(()) }
     }
 
@@ -282,7 +286,9 @@ mod tests {
         let path = folder.path().join("journal.jsonl");
         let records = sample::records();
         let mut writer = JournalWriter::create(&path, &sample::header(true)).unwrap();
-        let length = serde_json::to_string(&records[0]).unwrap().len() as u64 + 1;
+        let mut line = serde_json::to_vec(&records[0]).unwrap();
+        seal(&mut line, 0);
+        let length = line.len() as u64;
         writer.append_within(&records[0], length).unwrap();
         let error = writer.append_within(&records[0], length - 1).unwrap_err();
         assert!(matches!(error, JournalError::RecordTooLong { job: 0, .. }), "{error}");

@@ -1,40 +1,47 @@
 //! Reads the matches of a comparison as they end, and says when to stop.
 
 use crate::stats::block::{Unit, block_scores};
+use crate::stats::fault_test::FaultTest;
 use crate::stats::frequencies::Tally;
-use crate::stats::gsprt::ErrorRates;
 use crate::stats::regression::test_of_margin;
 use crate::stats::schedule_order::{ScheduleOrder, SecondResult};
 use crate::stats::scored::ScoredMatch;
 use crate::stats::sequential::{SequentialTest, Verdict};
 
-use super::evaluate::evaluate;
+use super::evaluate::{Evidence, evaluate};
+use super::fault_pairs::FaultPairs;
+use super::unscored::at_worst;
 use super::{BASE, CANARY, HEAD, MIN_BLOCKS, Question, Regression, Stopped};
 
 /// A comparison under way.
 ///
-/// Matches count lap by lap, in the order of the schedule; a lap counts when it
-/// is whole. None counts after the verdict.
+/// Matches count in the order of the schedule. Faults count at once; blocks count
+/// at the ends of the parts of laps, where every game has had as many. Nothing
+/// counts after the end.
 #[derive(Clone, Debug)]
 pub struct Tracker {
     question: Question,
     test: SequentialTest,
     order: ScheduleOrder<ScoredMatch>,
-    /// Matches of whole laps.
+    /// Matches that count.
     counted: Vec<ScoredMatch>,
-    /// Matches of the lap that is not whole yet.
-    lap: Vec<ScoredMatch>,
+    /// How many of them belong to whole parts of laps.
+    n_whole: usize,
+    n_parts: u64,
+    pairs: FaultPairs,
+    faults: FaultTest,
     tally: Tally,
+    /// Of all blocks, as if the head had lost, and the base won, each match that
+    /// scored nobody.
+    at_worst: Tally,
     llr: f64,
-    verdict: Verdict,
-    n_laps: u64,
+    strength: Verdict,
 }
 
 /// The test that a question asks for.
 fn test_of(question: &Question) -> SequentialTest {
-    let errors = ErrorRates { alpha: question.alpha, beta: question.alpha };
     SequentialTest {
-        errors,
+        errors: question.errors(),
         min_blocks: MIN_BLOCKS,
         max_blocks: None,
         ..test_of_margin(question.margin, question.max_blocks())
@@ -46,56 +53,95 @@ impl Tracker {
     ///
     /// # Panics
     /// If the margin is not within 0 and 100, or alpha not within 0 and one half,
-    /// or a lap has no match.
+    /// or a lap has no match, or its parts do not ascend to its end.
     #[must_use]
     pub fn new(question: Question) -> Self {
         let alpha = question.alpha;
         assert!(alpha > 0.0 && alpha < 0.5, "an error rate within 0 and one half");
         assert!(
-            question.matches_per_lap > 0 && question.max_laps > 0,
+            question.matches_per_lap > 0 && question.most_parts() > 0,
             "there is something to play"
+        );
+        let ends = &question.part_ends;
+        assert!(
+            ends.is_sorted_by(|a, b| a < b)
+                && ends.last().is_none_or(|&last| last == question.matches_per_lap),
+            "the parts of a lap ascend to its end"
         );
         Self {
             test: test_of(&question),
             question,
             order: ScheduleOrder::default(),
             counted: vec![],
-            lap: vec![],
+            n_whole: 0,
+            n_parts: 0,
+            pairs: FaultPairs::default(),
+            faults: FaultTest::default(),
             tally: Tally::default(),
+            at_worst: Tally::default(),
             llr: 0.0,
-            verdict: Verdict::GoOn,
-            n_laps: 0,
+            strength: Verdict::GoOn,
         }
     }
 
-    /// Takes a match that ended, and returns the verdict so far.
+    /// Takes a match that ended, and returns why no more need be played, if so.
     ///
     /// # Errors
     /// If the match was taken before.
-    pub fn take(&mut self, played: ScoredMatch) -> Result<Verdict, SecondResult> {
+    pub fn take(&mut self, played: ScoredMatch) -> Result<Option<Stopped>, SecondResult> {
         for played in self.order.finish(played.job, played)? {
-            if self.verdict != Verdict::GoOn {
+            if self.ended().is_some() {
                 break;
             }
-            self.lap.push(played);
-            if self.lap.len() as u64 == self.question.matches_per_lap {
-                self.end_lap();
+            if let Some(pair) = self.pairs.take(&played) {
+                self.faults.add(pair);
+            }
+            self.counted.push(played);
+            if self.counted.len() as u64 == self.next_end() {
+                self.end_part();
             }
         }
-        Ok(self.verdict)
+        Ok(self.ended())
     }
 
-    fn end_lap(&mut self) {
-        let matches = self.lap.iter().filter(|played| played.seat_of(CANARY).is_none());
-        for block in block_scores(matches, HEAD, BASE, Unit::Lap).scores {
+    /// Matches after which the part that is being played ends.
+    fn next_end(&self) -> u64 {
+        let Question { matches_per_lap, part_ends, .. } = &self.question;
+        let (lap, part) = (
+            self.n_parts / self.question.parts_per_lap(),
+            self.n_parts % self.question.parts_per_lap(),
+        );
+        let end = usize::try_from(part).ok().and_then(|part| part_ends.get(part));
+        lap * matches_per_lap + end.unwrap_or(matches_per_lap)
+    }
+
+    fn end_part(&mut self) {
+        let part = &self.counted[self.n_whole..];
+        let compared = || part.iter().filter(|played| played.seat_of(CANARY).is_none());
+        for block in block_scores(compared(), HEAD, BASE, Unit::Lap).scores {
             self.tally.add(block.difference);
         }
-        self.counted.append(&mut self.lap);
-        self.n_laps += 1;
-        self.llr = self.test.hypotheses.llr(&self.tally.frequencies());
-        self.verdict = self.test.judge(self.tally.n(), self.llr);
-        if self.verdict == Verdict::GoOn && self.n_laps >= self.question.max_laps {
-            self.verdict = Verdict::Exhausted;
+        let at_worst: Vec<ScoredMatch> = compared().map(at_worst).collect();
+        for block in block_scores(&at_worst, HEAD, BASE, Unit::Lap).scores {
+            self.at_worst.add(block.difference);
+        }
+        self.n_whole = self.counted.len();
+        self.n_parts += 1;
+        self.look();
+    }
+
+    /// Only what passes also at worst has passed.
+    fn look(&mut self) {
+        let llr = |tally: &Tally| self.test.hypotheses.llr(&tally.frequencies());
+        self.llr = llr(&self.tally);
+        self.strength = self.test.judge(self.tally.n(), self.llr);
+        if self.strength == Verdict::Alternative
+            && self.test.judge(self.at_worst.n(), llr(&self.at_worst)) != Verdict::Alternative
+        {
+            self.strength = Verdict::GoOn;
+        }
+        if self.strength == Verdict::GoOn && self.n_parts >= self.question.most_parts() {
+            self.strength = Verdict::Exhausted;
         }
     }
 
@@ -105,16 +151,23 @@ impl Tracker {
         &self.question
     }
 
-    /// The verdict so far; once there is one, it stays.
+    /// Why no more need be played; `None` while more is to be learned.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        self.verdict
+    pub fn ended(&self) -> Option<Stopped> {
+        if self.faults.rejects(self.question.fault_alpha()) {
+            return Some(Stopped::Decided);
+        }
+        match self.strength {
+            Verdict::GoOn => None,
+            Verdict::Exhausted => Some(Stopped::Blocks),
+            Verdict::Null | Verdict::Alternative => Some(Stopped::Decided),
+        }
     }
 
-    /// Laps that count.
+    /// Matches that count.
     #[must_use]
-    pub fn n_laps(&self) -> u64 {
-        self.n_laps
+    pub fn n_matches(&self) -> u64 {
+        self.counted.len() as u64
     }
 
     /// Blocks that count.
@@ -136,22 +189,28 @@ impl Tracker {
         (self.llr, self.test.errors.bounds())
     }
 
-    /// What there is to be told. Without a verdict the time was up.
+    /// What there is to be told. If nothing else ended it, the time was up.
     #[must_use]
     pub fn conclude(self) -> Regression {
-        let stopped = match self.verdict {
-            Verdict::GoOn => Stopped::Time,
-            Verdict::Exhausted => Stopped::Blocks,
-            Verdict::Null | Verdict::Alternative => Stopped::Decided,
-        };
-        let bounds = self.test.errors.bounds();
-        let test = (self.verdict, self.llr, bounds);
-        evaluate(self.question, &self.counted, self.n_laps, test, stopped)
+        let stopped = self.ended().unwrap_or(Stopped::Time);
+        evaluate(
+            self.question,
+            &Evidence {
+                matches: &self.counted,
+                n_whole: self.n_whole,
+                n_parts: self.n_parts,
+                strength: self.strength,
+                llr: self.llr,
+                bounds: self.test.errors.bounds(),
+                faults: &self.faults,
+            },
+            stopped,
+        )
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
@@ -171,6 +230,8 @@ mod tests {
             matches_per_lap: 10,
             blocks_per_lap: 4,
             has_canary: true,
+            part_ends: vec![],
+            max_parts: None,
         }
     }
 
@@ -199,7 +260,10 @@ mod tests {
         matches
     }
 
-    fn conclude(max_laps: u64, laps: impl IntoIterator<Item = Vec<ScoredMatch>>) -> Regression {
+    pub(crate) fn conclude(
+        max_laps: u64,
+        laps: impl IntoIterator<Item = Vec<ScoredMatch>>,
+    ) -> Regression {
         let mut tracker = Tracker::new(question(max_laps));
         for played in laps.into_iter().flatten() {
             tracker.take(played).unwrap();
@@ -244,18 +308,11 @@ mod tests {
     }
 
     #[test]
-    fn a_canary_that_differs_blames_the_machine() {
-        let found = conclude(100, (0..100).map(|number| lap(number, [100, 50, 50, 100], 90)));
-        assert!(found.canary.as_ref().unwrap().blames_machine);
-        assert_eq!((found.outcome, found.reason), (Outcome::Inconclusive, Reason::Canary));
-    }
-
-    #[test]
     fn a_head_that_is_no_weaker_but_less_reliable_fails() {
         let laps = (0..100).map(|number| {
             let mut lap = lap(number, [50, 40, 60, 50], 50);
             for played in &mut lap {
-                let faulty = played.job.is_multiple_of(5);
+                let faulty = played.job.is_multiple_of(3);
                 let mut seats = played.seats.iter_mut();
                 let seat = seats.find(|seat| faulty && &*seat.player == HEAD);
                 seat.into_iter().for_each(|seat| seat.faults[1] = 2);
@@ -270,20 +327,57 @@ mod tests {
             [(crate::record::FaultKind::LateMove, 2 * found.faults.head.n_faulty)]
         );
         assert_eq!(found.policies.len(), 3);
+        // Two in ten of its matches are enough by far: no reason to play on.
+        assert_eq!(found.stopped, Stopped::Decided);
+        assert!(found.n_matches < 60, "{}", found.n_matches);
     }
 
+    /// One match of four blocks scores nobody: nobody knows what it would have
+    /// been, and at worst it is worth 25 points a block.
     #[test]
-    fn a_block_without_a_score_is_told_and_does_not_count() {
+    fn blocks_without_a_score_count_at_worst() {
         let laps = (0..100).map(|number| {
             let mut lap = lap(number, [50, 40, 60, 50], 50);
-            lap[1].seats.iter_mut().for_each(|seat| seat.reward = None);
+            lap[0].seats.iter_mut().for_each(|seat| seat.reward = None);
             lap
         });
         let found = conclude(100, laps);
-        assert_eq!(found.outcome, Outcome::Pass);
+        assert_eq!((found.outcome, found.reason), (Outcome::Inconclusive, Reason::Unscored));
         assert_eq!(found.strength.n_incomplete, found.n_laps);
         assert_eq!(found.strength.difference.n_blocks, 3 * found.n_laps);
         assert_eq!(found.n_unscored, found.n_laps);
+        assert!(found.strength.worst.unwrap() < -10.0, "{:?}", found.strength.worst);
+    }
+
+    /// One among hundreds cannot turn the answer, wherever it comes.
+    #[test]
+    fn a_single_match_without_a_score_is_outweighed() {
+        let laps = (0..100).map(|number| {
+            let mut lap = lap(number, [50, 40, 60, 50], 50);
+            if number == 3 {
+                lap[2].seats.iter_mut().for_each(|seat| seat.reward = None);
+            }
+            lap
+        });
+        let found = conclude(100, laps);
+        assert_eq!((found.outcome, found.reason), (Outcome::Pass, Reason::Test));
+        assert_eq!((found.n_unscored, found.strength.n_incomplete), (1, 1));
+    }
+
+    /// A head that loses every fourth block, and leads those into the step limit,
+    /// looks stronger than the base in what is left.
+    #[test]
+    fn losses_that_become_step_limits_do_not_pass() {
+        let laps = (0..100).map(|number| {
+            let mut lap = lap(number, [100, 40, 50, 45], 50);
+            for played in &mut lap[..2] {
+                played.seats.iter_mut().for_each(|seat| seat.reward = None);
+            }
+            lap
+        });
+        let found = conclude(100, laps);
+        assert!(found.strength.difference.mean.unwrap() > 9.0);
+        assert_eq!((found.outcome, found.reason), (Outcome::Inconclusive, Reason::Unscored));
     }
 
     proptest! {
@@ -304,5 +398,34 @@ mod tests {
             let shuffled = order.iter().map(|&index| laps[index].clone()).collect();
             prop_assert_eq!(conclude(30, [shuffled]), expected);
         }
+    }
+
+    /// Blocks count at the ends of parts, and the last allowed part ends it within
+    /// a lap.
+    #[test]
+    fn strength_is_looked_at_after_each_part_of_a_lap() {
+        let question = Question {
+            part_ends: vec![2, 4, 6, 10],
+            max_parts: Some(34),
+            margin: 0.5,
+            ..question(9)
+        };
+        assert_eq!((question.max_blocks(), question.blocks_per_part()), (34, 1));
+        let mut tracker = Tracker::new(question);
+        let mut n_taken = 0;
+        let laps = (0..9).flat_map(|number| lap(number, [100, 0, 30, 70], 50));
+        for played in laps {
+            n_taken += 1;
+            let ended = tracker.take(played).unwrap();
+            let n_blocks =
+                (n_taken / 10) * 4 + [0, 0, 1, 1, 2, 2, 3, 3, 3, 3][n_taken as usize % 10];
+            assert_eq!(tracker.n_blocks(), n_blocks, "{n_taken}");
+            if ended.is_some() {
+                break;
+            }
+        }
+        let found = tracker.conclude();
+        assert_eq!((n_taken, found.n_matches, found.n_laps), (84, 84, 8));
+        assert_eq!((found.stopped, found.reason), (Stopped::Blocks, Reason::Undecided));
     }
 }

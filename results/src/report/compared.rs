@@ -427,7 +427,11 @@ mod tests {
         let mut second = first.clone();
         for record in &mut second {
             record.play_clock_ms *= 2;
-            let seat = record.seats.iter().position(|seat| seat.player == "alpha").unwrap();
+            let seat = record
+                .seats
+                .iter()
+                .position(|seat| seat.player.as_deref() == Some("alpha"))
+                .unwrap();
             if record.game == "x" {
                 record.steps[0][seat].fault = Some(FaultKind::LateMove);
             }
@@ -465,7 +469,11 @@ mod tests {
         other.iter_mut().for_each(|record| record.game += "_other");
         check(&other, "since they share no game");
         let mut other = first.clone();
-        other.iter_mut().flat_map(|record| &mut record.seats).for_each(|seat| seat.player += "2");
+        other
+            .iter_mut()
+            .flat_map(|record| &mut record.seats)
+            .filter_map(|seat| seat.player.as_mut())
+            .for_each(|player| *player += "2");
         check(&other, "since they share no player");
         check(&first[..1], "but 1 that are not complete in both");
         let missing = compare([Path::new("nowhere"), Path::new("nowhere")], &Bootstrap::default());

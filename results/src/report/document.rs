@@ -222,6 +222,7 @@ fn timing(standings: &Standings) -> Option<Section> {
     let rows = standings.timing.iter().map(|row| {
         vec![
             row.player.clone(),
+            row.clock.clone(),
             row.n_choices.to_string(),
             milliseconds(row.think_ms_p50),
             milliseconds(row.think_ms_p95),
@@ -231,9 +232,20 @@ fn timing(standings: &Standings) -> Option<Section> {
             milliseconds(Some(row.overrun_ms_max)),
         ]
     });
-    let columns =
-        ["player", "choices", "p50 ms", "p95 ms", "p99 ms", "max ms", "overruns", "longest ms"];
-    section("Thinking time", 1, &columns, rows.collect())
+    let mut columns =
+        vec!["player", "clock", "choices", "p50", "p95", "p99", "max", "overruns", "longest"];
+    let mut rows: Vec<Vec<String>> = rows.collect();
+    // One clock is among the facts already.
+    let first = standings.timing.first().map(|row| &row.clock);
+    let several = standings.timing.iter().any(|row| Some(&row.clock) != first);
+    if !several {
+        columns.remove(1);
+        rows.iter_mut().for_each(|row| drop(row.remove(1)));
+    }
+    let sentence = "Milliseconds for a move with a choice: quantiles, the longest, how many moves \
+                    took longer than the play clock, and the longest time beyond it.";
+    let section = section("Thinking time", if several { 2 } else { 1 }, &columns, rows)?;
+    Some(Section { sentence: Some(sentence.into()), ..section })
 }
 
 fn faults(standings: &Standings) -> Option<Section> {
@@ -260,8 +272,8 @@ fn policies(standings: &Standings) -> Option<Section> {
     Some(Section {
         heading: "What faults cost".into(),
         sentence: Some(
-            "Means with intervals: with substitutes' moves counting, with nothing for who committed \
-             a fault, and without blocks in which there was one."
+            "Means with intervals as in the standings: with substitutes' moves counting, with \
+             nothing for who committed a fault, and without blocks in which there was one."
                 .into(),
         ),
         tables: vec![Table::new(1, &heading, rows)],

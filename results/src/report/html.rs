@@ -17,7 +17,7 @@ use crate::evaluation::Evaluation;
 use escape::Escaped;
 use section::{embedded, overview, sections};
 
-pub use replay::{Replay, ReplayBoard, ReplaySeat, ReplayStep};
+pub use replay::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStep};
 
 /// The page's looks.
 const STYLE: &str = include_str!("html/page.css");
@@ -39,7 +39,9 @@ impl Page<'_> {
 
     /// The job of a replayed match in which both sat.
     fn replay_of(&self, player: &str, opponent: &str) -> Option<u64> {
-        let sits = |replay: &&Replay, name: &str| replay.seats.iter().any(|s| s.player == name);
+        let sits = |replay: &&Replay, name: &str| {
+            replay.seats.iter().any(|s| s.player.as_deref() == Some(name))
+        };
         let mut replays = self.replays.iter();
         replays.find(|replay| sits(replay, player) && sits(replay, opponent)).map(|r| r.job)
     }

@@ -7,7 +7,7 @@
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::Format;
-use super::regression::{render_regression, verdict_of_regression};
+use super::regression::{faulty_of_both, render_regression, verdict_of_regression};
 use super::words::{interval, optional_points};
 use crate::regress::{GameEffect, Outcome, Reason, Regression};
 
@@ -20,6 +20,8 @@ pub fn junit(found: &Regression, inconclusive_fails: bool) -> String {
     let strength = match (found.outcome, found.reason) {
         (Outcome::Fail, Reason::Faults) | (Outcome::Pass, _) => TestCaseStatus::success(),
         (Outcome::Fail, _) => failure("regression", &verdict),
+        // No answer, however inconclusive ones are to count.
+        (Outcome::Inconclusive, Reason::Internal) => failure("internal", &verdict),
         (Outcome::Inconclusive, _) if inconclusive_fails => failure("inconclusive", &verdict),
         (Outcome::Inconclusive, _) => {
             let mut skipped = TestCaseStatus::skipped();
@@ -30,12 +32,7 @@ pub fn junit(found: &Regression, inconclusive_fails: bool) -> String {
     let mut strength = case("strength", strength);
     strength.set_system_out(render_regression(found, Format::Text));
     suite.add_test_case(strength);
-    let faults = if found.faults.fails {
-        failure("faults", "the head commits faults more often than the base")
-    } else {
-        TestCaseStatus::success()
-    };
-    suite.add_test_case(case("faults", faults));
+    suite.add_test_case(faults(found, inconclusive_fails));
     if let Some(canary) = &found.canary {
         let status = if canary.blames_machine && inconclusive_fails {
             failure("canary", "the head did not do as well as itself: blame the machine")
@@ -48,6 +45,27 @@ pub fn junit(found: &Regression, inconclusive_fails: bool) -> String {
     let mut report = Report::new("gamemaster regress");
     report.add_test_suite(suite);
     report.to_string().expect("writing to memory does not fail") + "\n"
+}
+
+/// Whether the head is as reliable as the base. That nothing was shown says little
+/// where players did commit faults, so that it is said how many.
+fn faults(found: &Regression, inconclusive_fails: bool) -> TestCase {
+    let counts = faulty_of_both(found);
+    let broken = || format!("the base commits faults in most of its matches: {counts}");
+    let status = if found.faults.fails {
+        failure("faults", &format!("the head commits faults more often than the base: {counts}"))
+    } else if found.reason != Reason::BrokenBase {
+        TestCaseStatus::success()
+    } else if inconclusive_fails {
+        failure("faults", &broken())
+    } else {
+        let mut skipped = TestCaseStatus::skipped();
+        skipped.set_message(broken());
+        skipped
+    };
+    let mut case = case("faults", status);
+    case.set_system_out(format!("matches with a fault: {counts}"));
+    case
 }
 
 fn failure(kind: &str, message: &str) -> TestCaseStatus {
@@ -81,7 +99,7 @@ mod tests {
     use super::*;
     use crate::record::FaultKind;
     use crate::regress::{
-        Canary, Effect, FaultCounts, Faults, PolicyMean, Question, Stopped, Strength,
+        Canary, Effect, Estimate, FaultCounts, Faults, PolicyMean, Question, Stopped, Strength,
     };
 
     fn effect(n_blocks: u64, mean: f64) -> Effect {
@@ -123,22 +141,28 @@ mod tests {
                 matches_per_lap: 8,
                 blocks_per_lap: 2,
                 has_canary: true,
+                part_ends: vec![2, 4, 6, 8],
+                max_parts: None,
             },
             n_laps: 50,
             n_matches: 400,
             n_unscored: 0,
             strength: Strength {
                 difference: effect(100, -12.5),
+                estimate: Some(Estimate { points: -12.0, interval: [-16.5, -8.0] }),
+                at_end: None,
                 anytime: Some([-20.0, -5.0]),
                 llr: -3.1,
                 bounds: [-2.94, 2.94],
                 n_incomplete: 0,
+                worst: None,
                 detectable: Some(5.5),
             },
             games: vec![game("connect_four", -25.0, true), game("nim", 0.0, false)],
             faults: Faults {
                 base: counts(0),
                 head: counts(9),
+                n_pairs: 200,
                 p: 0.004,
                 fails: reason == Reason::Faults,
             },
@@ -147,6 +171,8 @@ mod tests {
                 difference: effect(40, 0.5),
                 head: counts(1),
                 canary: counts(1),
+                p: Some(0.25),
+                p_faults: Some(1.0),
                 blames_machine: reason == Reason::Canary,
             }),
         }
@@ -171,6 +197,11 @@ mod tests {
         assert_eq!(n_failures(&found(Outcome::Fail, Reason::Faults), false), 1);
         assert_eq!(n_failures(&found(Outcome::Inconclusive, Reason::Undecided), false), 0);
         assert_eq!(n_failures(&found(Outcome::Inconclusive, Reason::Undecided), true), 1);
+        // A broken program and a broken base are no pass in any case.
+        assert_eq!(n_failures(&found(Outcome::Inconclusive, Reason::Internal), false), 1);
+        assert_eq!(n_failures(&found(Outcome::Inconclusive, Reason::BrokenBase), true), 2);
+        let broken = junit(&found(Outcome::Inconclusive, Reason::BrokenBase), false);
+        assert_eq!(broken.matches("<skipped").count(), 2, "{broken}");
         // The answer and what it rests on.
         assert_eq!(n_failures(&found(Outcome::Inconclusive, Reason::Canary), true), 2);
     }

@@ -29,7 +29,8 @@ pub(super) fn markdown(document: &Document) -> String {
     text
 }
 
-fn push_row(text: &mut String, cells: &[String]) {
+/// A row of a table.
+pub(crate) fn push_row(text: &mut String, cells: &[String]) {
     text.push('|');
     for cell in cells {
         let _ = write!(text, " {} |", escaped(cell));

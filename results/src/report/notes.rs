@@ -53,44 +53,53 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
     );
     note(
         scored().any(|row| row.reward.interval.is_none()),
-        "An interval needs two blocks of each game that goes into it.".into(),
+        "An interval needs two blocks of a game that goes into it.".into(),
+    );
+    note(
+        scored().any(|row| row.reward.interval.is_some() && row.reward.n_fixed > 0),
+        held_fixed(&standings.held_fixed),
     );
     let fewest = scored().filter(|row| row.reward.interval.is_some());
     let fewest = fewest.map(|row| row.reward.n_blocks / row.n_games).min();
     note(
         fewest.is_some_and(|n| n < FEW_BLOCKS),
         format!(
-            "Intervals from fewer than {FEW_BLOCKS} blocks of a game are rough and too narrow."
+            "Intervals from fewer than {FEW_BLOCKS} blocks of a game are wide: so few say little."
         ),
-    );
-    let estimates = (scored().map(|row| &row.reward))
-        .chain(standings.by_game.iter().map(|row| &row.reward))
-        .chain(standings.by_role.iter().map(|row| &row.reward))
-        .chain(standings.by_clock.iter().map(|row| &row.reward));
-    let mut intervals = estimates.filter_map(|estimate| estimate.interval);
-    note(
-        intervals.any(|[low, high]| low == high),
-        "An interval without width means that all blocks gave the same reward, not that more \
-         blocks would."
-            .into(),
     );
     note(
         scored().count() > 0,
-        format!(
-            "Intervals are from {} resamples of whole blocks; a block is one game with the same \
-             players in every seating.",
-            standings.n_resamples
-        ),
+        "Intervals are Student's t from the spread of whole blocks; a block is one game with the same \
+         players in every seating. The interval behind the leader allows for the choice of the leader \
+         by the same results."
+            .into(),
     );
     notes
+}
+
+/// Names that a sentence lists before it only counts them.
+const MOST_NAMES: usize = 5;
+
+/// What holds these games at what they gave, and why.
+pub(super) fn held_fixed(names: &[String]) -> String {
+    let mut listed = names[..names.len().min(MOST_NAMES)].join(", ");
+    if names.len() > MOST_NAMES {
+        listed += &format!(" and {} more", names.len() - MOST_NAMES);
+    }
+    format!(
+        "Held at what they gave, since some player has a single block of them: {listed}. Their \
+         chance is in no interval and no rank probability, which are surer than they should be; \
+         play more blocks of them."
+    )
 }
 
 fn half_written(standings: &Standings) -> String {
     let bytes = standings.half_written_bytes;
     match standings.half_written_lines {
         1 => format!(
-            "The journal ends in a half-written line of {bytes} bytes, which does not count; \
-             resuming the run plays that match again."
+            "The journal ends in a half-written line of {}, which does not count; resuming the run \
+             plays that match again.",
+            count(bytes, "byte", "bytes")
         ),
         lines => format!(
             "The journal ends in {lines} broken lines of {bytes} bytes, which do not count; \

@@ -6,7 +6,7 @@ use super::markdown::markdown;
 use super::text::text;
 use super::words::{count, interval, optional_points, points};
 use crate::record::FaultKind;
-use crate::regress::{Effect, FaultCounts, Outcome, Reason, Regression, Stopped};
+use crate::regress::{Effect, FaultCounts, Faults, Outcome, Reason, Regression, Stopped};
 
 /// Writes it down; the text ends with a line feed. As CSV there is a row for
 /// each game.
@@ -36,12 +36,8 @@ pub fn verdict_of_regression(found: &Regression) -> String {
              above -{margin}."
         ),
         (Outcome::Fail, Reason::Faults) => format!(
-            "Head commits faults more often than base: in {} of {} matches, base in {} of {} \
-             (p = {}).",
-            found.faults.head.n_faulty,
-            found.faults.head.n_matches,
-            found.faults.base.n_faulty,
-            found.faults.base.n_matches,
+            "Head commits faults more often than base: {} (p = {}).",
+            faulty_of_both(found),
             probability(found.faults.p)
         ),
         (Outcome::Fail, Reason::Interval) => {
@@ -52,20 +48,77 @@ pub fn verdict_of_regression(found: &Regression) -> String {
                 "Head is worse than base by {margin} points or so: the sequential test decided."
             )
         }
+        (Outcome::Inconclusive, Reason::Internal) => "A number of the evaluation is undefined: \
+             this is an error of gamemaster, and no answer about the players. Please report it \
+             with the journal of the run."
+            .into(),
+        (Outcome::Inconclusive, Reason::BrokenBase) => format!(
+            "Base commits faults in most of its matches, so that it is no measure: {}. Check that \
+             it runs.",
+            faulty_of_both(found)
+        ),
         (Outcome::Inconclusive, Reason::Canary) => {
             "The head did not do as well as itself: blame the machine, not the player.".into()
         }
-        (Outcome::Inconclusive, Reason::TooFew) => format!(
-            "{} {} too few to tell; at least {} are needed.",
-            count(found.strength.difference.n_blocks, "block", "blocks"),
-            if found.strength.difference.n_blocks == 1 { "is" } else { "are" },
-            crate::regress::MIN_BLOCKS
+        (Outcome::Inconclusive, Reason::TooFew) => too_few(found),
+        (Outcome::Inconclusive, Reason::Unscored) => format!(
+            "{} scored nobody, and could turn the answer: {} incomplete. Raise `limits.step_limit` \
+             of the suite, or see why these matches do not end.",
+            count(found.n_unscored, "match", "matches"),
+            count_of(found.strength.n_incomplete, ["block is", "blocks are"]),
         ),
         (Outcome::Inconclusive, _) => format!(
             "{} did not suffice to tell 0 from -{margin} points.",
             count(found.strength.difference.n_blocks, "block", "blocks")
         ),
     }
+}
+
+fn count_of(n: u64, [one, many]: [&str; 2]) -> String {
+    count(n, one, many)
+}
+
+/// How many blocks there were, and what faults: few blocks may be due to them.
+fn too_few(found: &Regression) -> String {
+    let n_blocks = count(found.strength.difference.n_blocks, "block is", "blocks are");
+    let mut sentence =
+        format!("{n_blocks} too few to tell; at least {} are needed.", crate::regress::MIN_BLOCKS);
+    if found.faults.head.n_faulty + found.faults.base.n_faulty > 0 {
+        sentence += &format!(
+            " Faults, too few to tell as well: {} (p = {}).",
+            faulty_of_both(found),
+            probability(found.faults.p)
+        );
+    }
+    sentence
+}
+
+/// In how many of their matches head and base committed a fault, in words.
+pub(super) fn faulty_of_both(found: &Regression) -> String {
+    let of = |name: &str, counts: &FaultCounts| {
+        format!("{name} in {} of {}", counts.n_faulty, count(counts.n_matches, "match", "matches"))
+    };
+    let Faults { base, head, .. } = &found.faults;
+    format!("{}, {}", of("head", head), of("base", base))
+}
+
+/// What a user must not overlook whatever the exit code is; a sentence each.
+#[must_use]
+pub fn cautions_of_regression(found: &Regression) -> Vec<String> {
+    let mut cautions = vec![];
+    if found.outcome == Outcome::Inconclusive
+        && matches!(found.reason, Reason::BrokenBase | Reason::Internal | Reason::Unscored)
+    {
+        cautions.push(verdict_of_regression(found));
+    }
+    let Faults { base, head, fails, .. } = &found.faults;
+    if found.reason != Reason::BrokenBase && !fails && base.n_faulty + head.n_faulty > 0 {
+        cautions.push(format!("players committed faults: {}", faulty_of_both(found)));
+    }
+    if found.reason != Reason::Unscored && found.n_unscored > 0 {
+        cautions.push(format!("{} scored nobody", count(found.n_unscored, "match", "matches")));
+    }
+    cautions
 }
 
 fn document(found: &Regression) -> Document {
@@ -106,9 +159,10 @@ fn strength(found: &Regression) -> Option<Section> {
         row("head", question.head.clone()),
         row("base", question.base.clone()),
         row("suite", question.suite.clone()),
-        row("head less base, points", optional_points(effect.mean)),
-        row(&format!("{level} interval"), interval(effect.interval)),
+        row("head less base, points", optional_points(strength.estimate.map(|found| found.points))),
+        row(&format!("{level} interval"), interval(strength.estimate.map(|found| found.interval))),
         row(&format!("{level} interval at any time"), interval(strength.anytime)),
+        row("plain mean of blocks, points", optional_points(effect.mean)),
         row("spread of a block, points", optional_points(effect.sd)),
         row(
             "log-likelihood ratio",
@@ -118,13 +172,26 @@ fn strength(found: &Regression) -> Option<Section> {
         row("matches", found.n_matches.to_string()),
         row("laps", found.n_laps.to_string()),
     ];
-    let sentence = strength.detectable.map(|detectable| {
-        let sees = percent(1.0 - question.alpha);
-        format!(
-            "So many blocks of this spread show a difference of {} points in {sees} of cases.",
-            points(detectable)
-        )
-    });
+    let mut rows = rows;
+    if let Some(at_end) = strength.at_end {
+        rows.insert(7, row(&format!("{level} interval of the plain mean"), interval(Some(at_end))));
+    }
+    if let Some(worst) = strength.worst {
+        let n = count(strength.n_incomplete, "block", "blocks");
+        rows.push(row(&format!("mean if unscored matches ({n}) were lost"), points(worst)));
+    }
+    let mut sentence = "The first two rows allow for when the test stopped; the plain mean does \
+                        not, and is too extreme on average."
+        .to_owned();
+    if let Some(detectable) = strength.detectable {
+        sentence += &format!(
+            " In so many blocks of this spread a head that is worse by {} points fails in {} of \
+             cases.",
+            points(detectable),
+            percent(1.0 - question.alpha)
+        );
+    }
+    let sentence = Some(sentence);
     Some(Section {
         heading: "Strength".into(),
         sentence,
@@ -137,7 +204,7 @@ fn columns(effect: &Effect) -> [String; 3] {
 }
 
 fn games(found: &Regression) -> Option<Section> {
-    let level = format!("{} interval", percent(1.0 - found.question.alpha));
+    let level = format!("{} interval at any time", percent(1.0 - found.question.alpha));
     let row = |game: &crate::regress::GameEffect| {
         let [blocks, mean, interval] = columns(&game.difference);
         let warning = if game.warns { "worse" } else { "" };
@@ -183,18 +250,24 @@ fn faults(found: &Regression) -> Option<Section> {
     let heading = ["player", "faults", "matches", "with a fault"];
     let said = if faults.fails {
         "the head is less reliable"
+    } else if faults.head.n_faulty > faults.base.n_faulty {
+        "too little to tell whether the head is less reliable"
     } else {
         "no sign that the head is less reliable"
     };
     Some(Section {
         heading: "Faults".into(),
-        sentence: Some(format!("Fisher's exact test: p = {}, {said}.", probability(faults.p))),
+        sentence: Some(format!(
+            "Sequential test over {} of matches with the same chances: p = {}, {said}.",
+            count(faults.n_pairs, "pair", "pairs"),
+            probability(faults.p)
+        )),
         tables: vec![table(2, &heading, rows)],
     })
 }
 
 fn policies(found: &Regression) -> Option<Section> {
-    let level = format!("{} interval", percent(1.0 - found.question.alpha));
+    let level = format!("{} interval at any time", percent(1.0 - found.question.alpha));
     let row = |mean: &crate::regress::PolicyMean| {
         let [blocks, difference, interval] = columns(&mean.difference);
         vec![mean.policy.replace('_', " "), blocks, difference, interval]
@@ -213,7 +286,7 @@ fn policies(found: &Regression) -> Option<Section> {
 fn canary(found: &Regression) -> Option<Section> {
     let canary = found.canary.as_ref()?;
     let said = if canary.blames_machine {
-        "They are the same player: what differs is the machine, and nothing here can be trusted."
+        "They are the same player: what differs is the machine, and no pass can be trusted."
     } else {
         "No sign that the machine disturbs."
     };
@@ -221,10 +294,12 @@ fn canary(found: &Regression) -> Option<Section> {
     Some(Section {
         heading: "Canary: head against head".into(),
         sentence: Some(format!(
-            "Head less head: {} points {} from {}. {said}",
+            "Head less head: {} points from {} (sign flips: p = {}; of faulty matches: p = {}). \
+             {said}",
             optional_points(effect.mean),
-            interval(effect.interval),
-            count(effect.n_blocks, "block", "blocks")
+            count(effect.n_blocks, "block", "blocks"),
+            canary.p.map_or_else(|| "-".into(), probability),
+            canary.p_faults.map_or_else(|| "-".into(), probability),
         )),
         tables: vec![table(
             2,
@@ -237,6 +312,9 @@ fn canary(found: &Regression) -> Option<Section> {
 fn notes(found: &Regression) -> Vec<String> {
     let mut notes = vec![];
     notes.push(match found.stopped {
+        Stopped::Decided if found.faults.fails => {
+            "No more was played, since the test of faults had decided.".into()
+        }
         Stopped::Decided => "No more was played, since the test had decided.".into(),
         Stopped::Blocks => "All blocks that were allowed were played.".into(),
         Stopped::Time => "No more was played, since the time was up.".to_owned(),

@@ -63,27 +63,31 @@ pub(super) fn sentence(stage: &StageSummary) -> String {
             "After {} of {}. Level points are decided by Buchholz (the points of the opponents), then \
              margin (the mean reward beyond the opponents'), then the seed; a bye is a point.",
             stage.n_rounds_finished,
-            count(rounds.into(), "round", "rounds")
+            count(rounds, "round", "rounds")
         ),
         Format::Ladder { rounds } => format!(
             "After {} of {}. Glicko-2 ratings from 1500; a round is a rating period, a block one result.",
             stage.n_rounds_finished,
-            count(rounds.into(), "round", "rounds")
+            count(rounds, "round", "rounds")
         ),
         Format::Knockout { extra_laps } => format!(
             "The better mean reward is through; a level tie plays up to {}, then the better seed is through.",
-            count(extra_laps.into(), "further lap", "further laps")
+            count(extra_laps, "further lap", "further laps")
         ),
         Format::RoundRobin | Format::Gauntlet { .. } => match stage.rule.race {
             None => "Ranked by mean reward, each game weighing the same.".to_owned(),
             Some(race) => format!(
-                "After {} of {}. Who was shown to be worse than {} was dropped, with at most {} % chance of \
-                 dropping one of the best, and ranks behind those who stayed longer.",
+                "After {} of {}. Who was shown to be worse than {} was dropped, and ranks behind those who \
+                 stayed longer. {} is dropped with a chance of at most {} %.",
                 stage.n_rounds_finished,
-                count(stage.n_rounds().into(), "lap", "laps"),
+                count(stage.n_rounds(), "lap", "laps"),
                 match race.keep {
                     1 => "another".to_owned(),
                     keep => format!("{keep} others"),
+                },
+                match race.keep {
+                    1 => "A player that none other is better than".to_owned(),
+                    keep => format!("Each player that is truly among the best {keep}"),
                 },
                 race.alpha * 100.0
             ),

@@ -24,24 +24,30 @@ fn document(sweep: &Sweep) -> Document {
     let matches = count(sweep.n_matches, "match", "matches");
     let players = count(sweep.players.len() as u64, "player", "players");
     let facts = if sweep.players.is_empty() {
-        format!("{matches}, scored under one budget at most: there is nothing to compare.")
+        format!(
+            "{matches}, no game was scored under more than one budget: there is nothing to compare."
+        )
     } else {
         format!("{matches}; {players}.")
     };
+    let (title, sections) = ("Strength against time", sections(sweep));
+    let most = sweep.players.iter().map(|player| player.n_other_games).max().unwrap_or(0);
+    let left_out = format!(
+        "Left out, since they were played under some budgets only: up to {} of a player.",
+        count(most, "game", "games")
+    );
+    Document { title, facts, sections, notes: Vec::from_iter((most > 0).then_some(left_out)) }
+}
+
+/// What there is to say; nothing if all had one budget.
+pub(super) fn sections(sweep: &Sweep) -> Vec<Section> {
     let level = format!("{:.0} % interval", sweep.level * 100.0);
-    let sections = [against_time(sweep, &level), per_doubling(sweep, &level)];
-    Document {
-        title: "Strength against time",
-        facts,
-        sections: sections.into_iter().flatten().collect(),
-        notes: vec![],
-    }
+    [against_time(sweep, &level), per_doubling(sweep, &level)].into_iter().flatten().collect()
 }
 
 fn budget(at: &AtBudget) -> String {
     match (at.unit, at.amount) {
-        (Unit::Nodes, 1) => "1 node".into(),
-        (Unit::Nodes, nodes) => format!("{nodes} nodes"),
+        (Unit::Nodes, nodes) => count(nodes, "node", "nodes"),
         (Unit::Milliseconds, ms) if ms.is_multiple_of(1000) => format!("{} s", ms / 1000),
         (Unit::Milliseconds, ms) => format!("{ms} ms"),
     }
@@ -62,7 +68,8 @@ fn against_time(sweep: &Sweep, level: &str) -> Option<Section> {
         sentence: Some(
             "All who sit in a match have the same budget, but for those with clocks or a budget \
              of their own: against such a yardstick a mean shows what time is worth, else whom \
-             more time helps more than the others."
+             more time helps more than the others. Means are over the games that a player \
+             played at every budget, each weighing the same."
                 .into(),
         ),
         tables: vec![table(2, &heading, rows)],
@@ -75,7 +82,7 @@ fn per_doubling(sweep: &Sweep, level: &str) -> Option<Section> {
         Some(vec![
             player.player.clone(),
             points(found.points),
-            interval(Some(found.interval)),
+            interval(found.interval),
             found.n_blocks.to_string(),
         ])
     };
@@ -84,8 +91,8 @@ fn per_doubling(sweep: &Sweep, level: &str) -> Option<Section> {
     (!rows.is_empty()).then(|| Section {
         heading: "What a doubling is worth".into(),
         sentence: Some(
-            "The slope of a line through blocks over the logarithm of the budget. Strength levels \
-             off in the end: look at the means at each budget, too."
+            "The slope of the line through these means over the logarithm of the budget, each \
+             budget weighing the same. Strength levels off in the end: look at the means, too."
                 .into(),
         ),
         tables: vec![table(1, &heading, rows)],

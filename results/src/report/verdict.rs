@@ -85,12 +85,11 @@ fn compare(
         format!("{player} leads with {mean}, {difference} points {ahead} {second}{common}")
     };
     let doubt = match behind.interval {
-        None => "whether that is chance cannot be said from one block of a game".to_owned(),
+        None => "whether that is chance cannot be said from one block of each game".to_owned(),
         Some([low, high]) if low > 0.0 || high < 0.0 => format!(
             "the {percent:.0} % interval of the difference, {}, excludes 0",
             interval(behind.interval)
         ),
-        Some([low, high]) if low == high => "all blocks gave the same difference".to_owned(),
         Some(_) => format!(
             "the {percent:.0} % interval of the difference, {}, does not exclude 0: it may be \
              chance",
@@ -102,5 +101,13 @@ fn compare(
     } else {
         String::new()
     };
-    format!("{lead}; {doubt}.{few}")
+    let fixed = match behind.n_fixed {
+        n if n > 0 && behind.interval.is_some() => format!(
+            " It holds {} with a single block at what {} gave.",
+            count(n, "game or clock", "games or clocks"),
+            if n == 1 { "it" } else { "they" }
+        ),
+        _ => String::new(),
+    };
+    format!("{lead}; {doubt}.{few}{fixed}")
 }

@@ -1,8 +1,6 @@
 //! How numbers are written in reports for people.
 
-pub(super) fn count(n: u64, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
-}
+pub(super) use crate::counted::counted as count;
 
 /// Points, with one decimal.
 pub(super) fn points(value: f64) -> String {
@@ -12,6 +10,18 @@ pub(super) fn points(value: f64) -> String {
 
 pub(super) fn optional_points(value: Option<f64>) -> String {
     value.map_or_else(|| "-".into(), points)
+}
+
+/// A share of 1 as percent, without its sign and without claiming certainty.
+pub(super) fn share(share: f64) -> String {
+    match share * 100.0 {
+        p if p <= 0.0 => "0".into(),
+        p if p < 0.1 => "<0.1".into(),
+        p if p >= 100.0 => "100".into(),
+        p if p > 99.9 => ">99.9".into(),
+        p if (10.0..=90.0).contains(&p) => format!("{p:.0}"),
+        p => format!("{p:.1}"),
+    }
 }
 
 pub(super) fn interval(interval: Option<[f64; 2]>) -> String {

@@ -7,7 +7,7 @@ use super::frame::{block_frame, integers, seat_frame, sum};
 use super::rows::{Encounter, FaultCount, GoalFlagCount, RoleBalance, Timing, Unscored};
 use super::samples::rounded;
 use crate::bootstrap::Total;
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Pace};
 use crate::record::FaultKind;
 
 /// Blocks, and how many of them have fewer matches than others of their game.
@@ -76,21 +76,24 @@ pub(super) fn timing(evidence: &Evidence, order: &[usize]) -> Vec<Timing> {
     if !evidence.header.timings {
         return vec![];
     }
-    let timing = |&player: &usize| {
-        let conduct = &evidence.conduct[player];
-        let quantile = |q| conduct.think_us.quantile(q).map(milliseconds);
+    let timing = |player: usize, clock: u32, pace: &Pace| {
+        let quantile = |q| pace.think_us.quantile(q).map(milliseconds);
         Timing {
             player: evidence.players[player].clone(),
-            n_choices: conduct.think_us.n(),
+            clock: evidence.own_clocks[clock as usize].to_string(),
+            n_choices: pace.think_us.n(),
             think_ms_p50: quantile(0.5),
             think_ms_p95: quantile(0.95),
             think_ms_p99: quantile(0.99),
-            think_ms_max: conduct.think_us.max().map(milliseconds),
-            n_overruns: conduct.overrun_us.n(),
-            overrun_ms_max: conduct.overrun_us.max().map_or(0.0, milliseconds),
+            think_ms_max: pace.think_us.max().map(milliseconds),
+            n_overruns: pace.overrun_us.n(),
+            overrun_ms_max: pace.overrun_us.max().map_or(0.0, milliseconds),
         }
     };
-    order.iter().map(timing).collect()
+    let of_player = |&player: &usize| {
+        evidence.paces(player).map(move |(clock, pace)| timing(player, clock, pace))
+    };
+    order.iter().flat_map(of_player).collect()
 }
 
 fn milliseconds(us: u64) -> f64 {

@@ -1,15 +1,16 @@
 //! Standings under each fault policy.
+//!
+//! A mean and its interval are those of the standings, computed in the same way from
+//! what a policy leaves; where it leaves a player's rewards as they were, they are
+//! the very same numbers.
 
 use serde::Serialize;
 
-use super::scores::{Group, Scores};
-use crate::bootstrap::Bootstrap;
+use super::rows::{Estimate, PlayerStanding};
+use super::samples::{Sampled, average_over_games, estimate, sample_of};
+use crate::bootstrap::{Bootstrap, Clusters};
 use crate::stats::fault_policy::FaultPolicy;
-use crate::stats::rank_bootstrap::rank_distribution;
-use crate::tally::{Tally, UnderPolicy};
-
-/// Resamples of each interval.
-const N_RESAMPLES: usize = 1000;
+use crate::tally::{Blocks, Tally, UnderPolicy};
 
 /// The standings under one policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -27,50 +28,74 @@ pub struct PolicyStandings {
 pub struct PolicyRow {
     /// Mean reward, as in the standings; `None` without matches.
     pub mean: Option<f64>,
-    /// The bootstrap interval; `None` without matches, or if some game has fewer
-    /// than two blocks.
+    /// Its interval, as in the standings.
     pub interval: Option<[f64; 2]>,
     /// From 1; players that are level share the better rank.
     pub rank: Option<usize>,
 }
 
 /// Standings under all policies, or none if no scored match had a fault. `order`
-/// lists the players as the standings do.
+/// lists the players as the standings do, which are `players`.
 pub(super) fn policies(
     tally: &Tally,
     order: &[usize],
+    players: &[PlayerStanding],
     bootstrap: &Bootstrap,
 ) -> Vec<PolicyStandings> {
+    let policies = tally.policies();
+    let Some((_, as_played)) = policies.first().copied() else { return vec![] };
     let of_policy = |(policy, under): (FaultPolicy, &UnderPolicy)| {
-        let scores = Scores::under(under, order);
-        let means = scores.totals().means();
-        let intervals = intervals(&scores, bootstrap);
-        let rank = |mean: f64| means.iter().flatten().filter(|other| **other > mean).count() + 1;
-        let row = |player: usize| PolicyRow {
-            mean: means[player],
-            interval: intervals.as_ref().and_then(|intervals| intervals[player]),
-            rank: means[player].map(rank),
+        let estimates = order.iter().zip(players).map(|(&player, standing)| {
+            let player = player as u32;
+            match totals(under, player) == totals(as_played, player) {
+                true => standing.reward.clone(),
+                false => estimate_under(under, player, bootstrap),
+            }
+        });
+        let estimates: Vec<Estimate> = estimates.collect();
+        let means = || estimates.iter().filter_map(|estimate| estimate.mean);
+        let rank = |mean: f64| means().filter(|other| *other > mean).count() + 1;
+        let row = |estimate: &Estimate| PolicyRow {
+            mean: estimate.mean,
+            interval: estimate.interval,
+            rank: estimate.mean.map(rank),
         };
-        let rows = (0..order.len()).map(row).collect();
+        let rows = estimates.iter().map(row).collect();
         PolicyStandings { policy, rows, n_matches: under.n_matches as usize }
     };
-    tally.policies().into_iter().map(of_policy).collect()
+    policies.into_iter().map(of_policy).collect()
 }
 
-/// By player; a player without matches has none, and takes no other's away.
-fn intervals(scores: &Scores, bootstrap: &Bootstrap) -> Option<Vec<Option<[f64; 2]>>> {
-    if scores.groups.iter().any(|groups| groups.len() < 2) {
-        return None;
+/// What a player won, by stratum: sums and numbers of rewards. Policies only take
+/// away, so that what is equal in sum and number is the same.
+fn totals(under: &UnderPolicy, player: u32) -> Vec<(u32, u32, f64, f64)> {
+    let total = |(&(game, clock), blocks): (&(u32, u32), &Blocks)| {
+        let total = clusters(blocks, player).total(0);
+        (total.n > 0.0).then_some((game, clock, total.sum, total.n))
+    };
+    under.strata.iter().filter_map(total).collect()
+}
+
+/// A player's rewards by block.
+fn clusters(blocks: &Blocks, player: u32) -> Clusters {
+    let mut clusters = Clusters::new(1);
+    for totals in blocks.totals.values() {
+        if let Some((_, total)) = totals.iter().find(|(other, _)| *other == player) {
+            clusters.push()[0] = *total;
+        }
     }
-    let bootstrap = Bootstrap { n_resamples: N_RESAMPLES.min(bootstrap.n_resamples), ..*bootstrap };
-    let overall = scores.totals().means();
-    let ranks = rank_distribution(&scores.groups, &bootstrap, |drawn: &[(u64, &Group)]| {
-        let means = scores.sums(drawn.iter().map(|(_, group)| *group)).means();
-        let scored = means.into_iter().zip(&overall).filter(|(_, overall)| overall.is_some());
-        scored.map(|(mean, _)| mean).collect()
+    clusters
+}
+
+fn estimate_under(under: &UnderPolicy, player: u32, bootstrap: &Bootstrap) -> Estimate {
+    let strata = under.strata.iter().filter_map(|(&(game, clock), blocks)| {
+        let clusters = clusters(blocks, player);
+        let overall = sample_of(&clusters, clusters.n_blocks(0) as u64)?;
+        Some(Sampled { game, clock, overall, roles: vec![] })
     });
-    let mut intervals = ranks?.intervals.into_iter();
-    Some(overall.iter().map(|mean| mean.and_then(|_| intervals.next())).collect())
+    let strata: Vec<Sampled> = strata.collect();
+    let strata: Vec<&Sampled> = strata.iter().collect();
+    estimate(average_over_games(&strata).as_ref(), bootstrap)
 }
 
 #[cfg(test)]
@@ -103,6 +128,32 @@ mod tests {
         assert_eq!(means[2], [Some(100.0), Some(0.0)]);
         assert_eq!(policies.iter().map(|p| p.n_matches).collect::<Vec<_>>(), [8, 8, 6]);
         assert_eq!(policies[1].rows[1].rank, Some(2));
+    }
+
+    /// What the standings say of a player is what every policy says that leaves its
+    /// rewards as they were.
+    #[test]
+    fn one_number_has_one_interval() {
+        let mut records = sample::records();
+        records[8].steps[1][0].fault = Some(FaultKind::LateMove);
+        let run = sample::run(true, &records);
+        let found = standings(run.path(), &Bootstrap::default()).unwrap();
+        let row = |policy: usize, place: usize| {
+            let row = &found.policies[policy].rows[place];
+            (row.mean, row.interval)
+        };
+        let mut n_same = 0;
+        for (place, standing) in found.players.iter().enumerate() {
+            let expected = (standing.reward.mean, standing.reward.interval);
+            assert_eq!(row(0, place), expected, "{}", standing.player);
+            let offender_zero = row(1, place);
+            assert!(offender_zero.0 <= expected.0);
+            if offender_zero.0 == expected.0 {
+                n_same += 1;
+                assert_eq!(offender_zero, expected);
+            }
+        }
+        assert!(n_same > 0);
     }
 
     #[test]

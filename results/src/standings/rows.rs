@@ -30,14 +30,18 @@ pub struct Standings {
     pub half_written_bytes: u64,
     /// Lines that they make.
     pub half_written_lines: u64,
-    /// Number of resamples of each interval.
+    /// Number of resamples from which rank probabilities are.
     pub n_resamples: usize,
-    /// Share of resamples within each interval.
+    /// Level of each interval.
     pub level: f64,
     /// The games, by name.
     pub games: Vec<String>,
     /// What bounded thinking, in words.
     pub clocks: Vec<String>,
+    /// Games, and clocks if there are several, of which some player has fewer than two
+    /// blocks: intervals and rank probabilities hold them at what they gave.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held_fixed: Vec<String>,
     /// The stages that are begun, if what was played followed from results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageSummary>,
@@ -58,7 +62,7 @@ pub struct Standings {
     /// Standings under each fault policy; empty if no scored match had a fault.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<PolicyStandings>,
-    /// By player; empty if times are no part of the run's results.
+    /// By player, then clock; empty if times are no part of the run's results.
     pub timing: Vec<Timing>,
     /// Matches that scored nobody.
     pub unscored: Vec<Unscored>,
@@ -66,13 +70,21 @@ pub struct Standings {
     pub goal_flags: Vec<GoalFlagCount>,
 }
 
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
 /// A mean reward and how sure it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Estimate {
     /// Points; `None` without matches.
     pub mean: Option<f64>,
-    /// The bootstrap interval; `None` if some game has fewer than two blocks.
+    /// Its interval; `None` if every game has fewer than two blocks.
     pub interval: Option<[f64; 2]>,
+    /// Games and clocks of fewer than two blocks. The interval holds them at what
+    /// they gave: it is too narrow by their chance.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub n_fixed: u64,
     /// Scored matches.
     pub n_matches: u64,
     /// Blocks they belong to.
@@ -101,9 +113,13 @@ pub struct PlayerStanding {
 pub struct Difference {
     /// Points.
     pub mean: f64,
-    /// The bootstrap interval; `None` if some game has fewer than two blocks.
-    /// Blocks in which both played are drawn as one.
+    /// Its interval; `None` if every game has fewer than two blocks. For the
+    /// distance to the leader it allows for the choice of the leader by the same
+    /// results. What blocks of both share cancels.
     pub interval: Option<[f64; 2]>,
+    /// As in [`Estimate`].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub n_fixed: u64,
     /// Games that both played.
     pub n_games: u64,
     /// Blocks in which either played.
@@ -185,12 +201,14 @@ pub struct FaultCount {
     pub n: u64,
 }
 
-/// How long a player thought, milliseconds, in all matches, over moves with a
-/// choice. Quantiles are within 0.4 %.
+/// How long a player thought under one clock, milliseconds, in all matches, over
+/// moves with a choice. Quantiles are within 0.4 %.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Timing {
     /// The player.
     pub player: String,
+    /// What bounded this player, in words.
+    pub clock: String,
     /// Moves with a choice.
     pub n_choices: u64,
     /// Median.

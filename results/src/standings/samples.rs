@@ -1,15 +1,19 @@
-//! Means with their resamples, and how they are averaged over clocks and games.
+//! Means with what they are made of, and how they are averaged over clocks and games.
 
 use super::rows::Estimate;
 use super::strata::Stratum;
-use crate::bootstrap::{Bootstrap, Clusters, percentile_interval};
+use crate::bootstrap::{Bootstrap, Clusters};
+use crate::stats::interval::{Part, interval_at, n_fixed};
 
-/// A mean and its resamples, before it is summed up in an [`Estimate`].
+/// What a reward may be.
+pub(super) const REWARDS: [f64; 2] = [0.0, 100.0];
+
+/// A mean and the strata it is over, before it is summed up in an [`Estimate`].
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     pub(super) mean: f64,
-    /// `None` if the mean's uncertainty is unknown.
-    pub(super) resamples: Option<Vec<f64>>,
+    /// Means of independent strata; their weights add up to 1.
+    pub(super) parts: Vec<Part>,
     pub(super) n_matches: u64,
     pub(super) n_blocks: u64,
 }
@@ -24,21 +28,9 @@ pub(super) struct Sampled {
     pub(super) roles: Vec<(u32, Sample)>,
 }
 
-pub(super) fn sample(strata: &[Stratum], bootstrap: &Bootstrap) -> Vec<Sampled> {
-    let mut rng = bootstrap.rng();
-    let mut of = |clusters: &Clusters, n_blocks: u64| {
-        let total = clusters.totals()[0];
-        let mut means = Vec::with_capacity(bootstrap.n_resamples);
-        let defined = clusters.resample(bootstrap, &mut rng, |totals| {
-            means.extend(totals[0].mean());
-            true
-        });
-        Sample {
-            mean: total.mean().expect("a stratum has matches"),
-            resamples: defined.then_some(means),
-            n_matches: total.n as u64,
-            n_blocks,
-        }
+pub(super) fn sample(strata: &[Stratum]) -> Vec<Sampled> {
+    let of = |clusters: &Clusters, n_blocks: u64| {
+        sample_of(clusters, n_blocks).expect("a stratum has matches")
     };
     let sampled = strata.iter().map(|stratum| Sampled {
         game: stratum.game,
@@ -51,8 +43,15 @@ pub(super) fn sample(strata: &[Stratum], bootstrap: &Bootstrap) -> Vec<Sampled> 
     sampled.collect()
 }
 
+/// The mean of some blocks of one column; `None` without matches.
+pub(super) fn sample_of(clusters: &Clusters, n_blocks: u64) -> Option<Sample> {
+    let part = clusters.mean()?;
+    let n_matches = clusters.n_matches() as u64;
+    Some(Sample { mean: part.mean, parts: vec![part], n_matches, n_blocks })
+}
+
 /// The mean of means, each weighing the same. Samples of different strata are
-/// independent, so that their resamples may be combined one by one.
+/// independent.
 pub(super) fn average<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Option<Sample> {
     let mut samples = samples.into_iter();
     let mut average = samples.next()?.clone();
@@ -62,14 +61,10 @@ pub(super) fn average<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Opti
         average.mean += sample.mean;
         average.n_matches += sample.n_matches;
         average.n_blocks += sample.n_blocks;
-        average.resamples =
-            average.resamples.zip(sample.resamples.as_ref()).map(|(mut sums, b)| {
-                sums.iter_mut().zip(b).for_each(|(sum, value)| *sum += value);
-                sums
-            });
+        average.parts.extend(&sample.parts);
     }
     average.mean /= n;
-    average.resamples.iter_mut().flatten().for_each(|value| *value /= n);
+    average.parts.iter_mut().for_each(|part| part.weight /= n);
     Some(average)
 }
 
@@ -83,9 +78,13 @@ pub(super) fn average_over_games(sampled: &[&Sampled]) -> Option<Sample> {
 }
 
 impl Sample {
-    pub(super) fn interval(&self, bootstrap: &Bootstrap) -> Option<[f64; 2]> {
-        let interval = percentile_interval(self.resamples.as_ref()?, bootstrap.level)?;
-        Some(interval.map(rounded))
+    /// Games and clocks of fewer than two blocks.
+    pub(super) fn n_fixed(&self) -> u64 {
+        n_fixed(&self.parts)
+    }
+
+    fn interval(&self, bootstrap: &Bootstrap) -> Option<[f64; 2]> {
+        Some(interval_at(&self.parts, REWARDS, bootstrap.level)?.map(rounded))
     }
 }
 
@@ -93,6 +92,7 @@ pub(super) fn estimate(sample: Option<&Sample>, bootstrap: &Bootstrap) -> Estima
     sample.map_or_else(Estimate::default, |sample| Estimate {
         mean: Some(rounded(sample.mean)),
         interval: sample.interval(bootstrap),
+        n_fixed: sample.n_fixed(),
         n_matches: sample.n_matches,
         n_blocks: sample.n_blocks,
     })

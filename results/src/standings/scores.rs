@@ -9,11 +9,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::bootstrap::{Bootstrap, Total, random_groups};
+use crate::bootstrap::{Bootstrap, random_groups};
 use crate::stats::bradley_terry::Comparison;
 use crate::stats::scored::{ScoredMatch, Stratum};
 use crate::stats::vase::Vote;
-use crate::tally::UnderPolicy;
 
 /// Most groups of blocks of one stratum.
 pub(crate) const MAX_GROUPS: usize = 500;
@@ -84,31 +83,6 @@ impl Scores {
         }
         let groups = groups.into_iter().map(merged).collect();
         Self { n_players: players.len(), game_of: strata.game_of, n_games: strata.n_games, groups }
-    }
-
-    /// Takes in what was won under a policy; pairs are left out. `order` lists
-    /// the players.
-    pub(crate) fn under(policy: &UnderPolicy, order: &[usize]) -> Self {
-        let mut games: Vec<u32> = policy.strata.keys().map(|(game, _)| *game).collect();
-        games.dedup();
-        let game = |game: u32| games.iter().position(|other| *other == game).expect("one of them");
-        let mut places = vec![0; order.len()];
-        order.iter().zip(0..).for_each(|(&player, place)| places[player] = place);
-        let groups = policy.strata.values().zip(0..).map(|(blocks, stratum)| {
-            let group = |totals: &Vec<(u32, Total)>| {
-                let won = totals
-                    .iter()
-                    .map(|(player, Total { sum, n })| (places[*player as usize], [*sum, *n]));
-                Block { won: won.collect(), ..Block::default() }.group(stratum)
-            };
-            merged(blocks.totals.values().map(group).collect())
-        });
-        Self {
-            n_players: order.len(),
-            groups: groups.collect(),
-            game_of: policy.strata.keys().map(|(of, _)| game(*of)).collect(),
-            n_games: games.len(),
-        }
     }
 
     /// Sums over groups, each as often as it is named.

@@ -46,16 +46,24 @@ impl AlphaRank {
     /// others.
     fn takes_over(&self, payoffs: &[Vec<f64>], resident: usize, mutant: usize) -> f64 {
         let others = f64::from(self.population - 1);
-        let mut exponent = 0.0;
-        let mut sum = 1.0;
-        for n_mutants in 1..self.population {
-            let mutants = f64::from(n_mutants);
-            let residents = f64::from(self.population - n_mutants);
+        // What a mutant is ahead changes evenly with their number; where it does not
+        // change, as in games of zero sum, the sum is a geometric one.
+        let ahead = |mutants: f64| {
+            let residents = f64::from(self.population) - mutants;
             let of_mutant =
                 (mutants - 1.0) * payoffs[mutant][mutant] + residents * payoffs[mutant][resident];
             let of_resident = mutants * payoffs[resident][mutant]
                 + (residents - 1.0) * payoffs[resident][resident];
-            exponent -= self.alpha * (of_mutant - of_resident) / others;
+            (of_mutant - of_resident) / others
+        };
+        let (one, all) = (ahead(1.0), ahead(others));
+        if (one - all).abs() <= 1e-12 * one.abs() {
+            return self.takes_over_by(one);
+        }
+        let mut exponent = 0.0;
+        let mut sum = 1.0;
+        for n_mutants in 1..self.population {
+            exponent -= self.alpha * ahead(f64::from(n_mutants));
             sum += exponent.exp();
         }
         (1.0 / sum).max(LEAST)

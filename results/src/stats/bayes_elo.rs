@@ -5,6 +5,8 @@
 //! scale depends on the share of draws, for which reason normalized Elo has
 //! replaced it: here to compare with older tools.
 
+use std::f64::consts::LN_10;
+
 /// Results of games between two players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WinsLossesDraws {
@@ -16,30 +18,23 @@ pub struct WinsLossesDraws {
     pub draws: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Probabilities {
-    win: f64,
-    loss: f64,
-    draw: f64,
+/// Logarithms of the probabilities of a win, a loss and a draw: they may be
+/// smaller than any number.
+fn ln_probabilities(elo: f64, drawelo: f64) -> [f64; 3] {
+    let [x, d] = [elo, drawelo].map(|elo| elo * LN_10 / 400.0);
+    // A draw is what is left: s(d - x) s(d + x) (1 - exp(-2d)), s the logistic curve.
+    let draw = ln_logistic(d - x) + ln_logistic(d + x) + (-(-2.0 * d).exp_m1()).ln();
+    [ln_logistic(x - d), ln_logistic(-x - d), draw]
 }
 
-impl Probabilities {
-    fn at(elo: f64, drawelo: f64) -> Self {
-        let win = 1.0 / (1.0 + 10f64.powf((drawelo - elo) / 400.0));
-        let loss = 1.0 / (1.0 + 10f64.powf((drawelo + elo) / 400.0));
-        Self { win, loss, draw: 1.0 - win - loss }
-    }
-
-    fn drawelo(self) -> f64 {
-        200.0 * ((1.0 - self.loss) / self.loss * (1.0 - self.win) / self.win).log10()
-    }
+/// The logarithm of `1 / (1 + exp(-x))`.
+fn ln_logistic(x: f64) -> f64 {
+    x.min(0.0) - (-x.abs()).exp().ln_1p()
 }
 
-fn llr([wins, losses, draws]: [f64; 3], drawelo: f64, elo: [f64; 2]) -> f64 {
-    let [null, alternative] = elo.map(|elo| Probabilities::at(elo, drawelo));
-    wins * (alternative.win / null.win).ln()
-        + losses * (alternative.loss / null.loss).ln()
-        + draws * (alternative.draw / null.draw).ln()
+fn llr(counts: [f64; 3], drawelo: f64, elo: [f64; 2]) -> f64 {
+    let [null, alternative] = elo.map(|elo| ln_probabilities(elo, drawelo));
+    (0..3).map(|outcome| counts[outcome] * (alternative[outcome] - null[outcome])).sum()
 }
 
 impl WinsLossesDraws {
@@ -77,8 +72,7 @@ impl WinsLossesDraws {
 }
 
 fn drawelo([wins, losses, draws]: [f64; 3]) -> f64 {
-    let n = wins + losses + draws;
-    Probabilities { win: wins / n, loss: losses / n, draw: draws / n }.drawelo()
+    200.0 * ((wins + draws) / losses * ((losses + draws) / wins)).log10()
 }
 
 #[cfg(test)]
@@ -93,5 +87,19 @@ mod tests {
         assert!((found - other).abs() < 1e-9);
         assert!((ours.drawelo() - theirs.drawelo()).abs() < 1e-9);
         assert!((ours.bayes_elo_llr([0.0, 10.0]) + ours.bayes_elo_llr([10.0, 0.0])).abs() < 1e-9);
+    }
+
+    /// One-sided and empty results: large ratios, but numbers.
+    #[test]
+    fn every_result_has_a_ratio() {
+        for n in [0, 1, 2, 3, 10, 1000, 100_000, 10_000_000] {
+            for (wins, losses, draws) in [(n, 0, 0), (0, n, 0), (0, 0, n), (n, n, 0), (n, n, n)] {
+                let games = WinsLossesDraws { wins, losses, draws };
+                for elo in [[0.0, 5.0], [-400.0, 400.0]] {
+                    assert!(games.cutechess_llr(elo).is_finite(), "{games:?} {elo:?}");
+                    assert!(games.bayes_elo_llr(elo).is_finite(), "{games:?} {elo:?}");
+                }
+            }
+        }
     }
 }

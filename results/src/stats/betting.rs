@@ -53,8 +53,9 @@ pub struct EProcess {
     alpha: f64,
     null: f64,
     plugin: Plugin,
-    capital: f64,
-    most: f64,
+    /// Logarithms, since a capital may become smaller or larger than any number.
+    ln_capital: f64,
+    ln_most: f64,
 }
 
 impl EProcess {
@@ -69,7 +70,7 @@ impl EProcess {
         assert!(points > -100.0 && points < 100.0, "a mean within -100 and 100");
         assert!(alpha > 0.0 && alpha < 1.0, "an error rate within 0 and 1");
         let null = (points + 100.0) / 200.0;
-        Self { alpha, null, plugin: Plugin::new(), capital: 1.0, most: 1.0 }
+        Self { alpha, null, plugin: Plugin::new(), ln_capital: 0.0, ln_most: 0.0 }
     }
 
     /// Takes the score of the next block, from 0 to 1, and returns the capital.
@@ -79,10 +80,10 @@ impl EProcess {
     pub fn add(&mut self, score: f64) -> f64 {
         assert!((0.0..=1.0).contains(&score), "a score from 0 to 1");
         let bet = self.plugin.bet((1.0 / self.alpha).ln()).min(BOLDEST / self.null);
-        self.capital *= 1.0 + bet * (score - self.null);
-        self.most = self.most.max(self.capital);
+        self.ln_capital += (bet * (score - self.null)).ln_1p();
+        self.ln_most = self.ln_most.max(self.ln_capital);
         self.plugin.add(score);
-        self.capital
+        self.capital()
     }
 
     /// Takes the scores of independent blocks of one lap, each with a weight
@@ -100,29 +101,36 @@ impl EProcess {
         for &(score, weight) in scores {
             assert!((0.0..=1.0).contains(&score), "a score from 0 to 1");
             assert!((0.0..=1.0).contains(&weight), "a weight from 0 to 1");
-            self.capital *= (1.0 + bet * (score - self.null)).powf(weight);
+            self.ln_capital += weight * (bet * (score - self.null)).ln_1p();
         }
-        self.most = self.most.max(self.capital);
+        self.ln_most = self.ln_most.max(self.ln_capital);
         scores.iter().for_each(|&(score, _)| self.plugin.add(score));
-        self.capital
+        self.capital()
     }
 
-    /// The capital now: evidence against the hypothesis, 1 for none.
+    /// The capital now: evidence against the hypothesis, 1 for none. 0 or infinite
+    /// where its [logarithm](Self::ln_capital) is beyond some 700.
     #[must_use]
     pub fn capital(&self) -> f64 {
-        self.capital
+        self.ln_capital.exp()
+    }
+
+    /// The logarithm of the capital now; always finite.
+    #[must_use]
+    pub fn ln_capital(&self) -> f64 {
+        self.ln_capital
     }
 
     /// Whether the hypothesis is rejected: the capital was once `1 / alpha`.
     #[must_use]
     pub fn rejects(&self) -> bool {
-        self.most >= 1.0 / self.alpha
+        self.ln_most >= -self.alpha.ln()
     }
 
     /// A p-value that holds at any time, also if one looked before.
     #[must_use]
     pub fn p_value(&self) -> f64 {
-        1.0 / self.most
+        (-self.ln_most).exp()
     }
 }
 
@@ -243,6 +251,26 @@ mod tests {
             assert!((laps.add_lap(&[(score, 1.0)]) - blocks.add(score)).abs() < 1e-12);
         }
         assert_eq!(laps.rejects(), blocks.rejects());
+    }
+
+    /// A gambler who lost nearly all may win again: his capital is not 0 for ever.
+    #[test]
+    fn a_capital_of_nearly_nothing_can_grow_again() {
+        let mut process = EProcess::against(0.0, 0.05);
+        for _ in 0..100_000 {
+            process.add(0.0);
+        }
+        let low = process.ln_capital();
+        assert!(low.is_finite() && low < -800.0, "{low}");
+        (0..100).for_each(|_| {
+            process.add(1.0);
+        });
+        assert!(process.ln_capital() > low);
+        let mut rich = EProcess::against(0.0, 0.05);
+        for _ in 0..100_000 {
+            rich.add(1.0);
+        }
+        assert!(rich.rejects() && rich.ln_capital().is_finite() && rich.p_value() >= 0.0);
     }
 
     #[test]

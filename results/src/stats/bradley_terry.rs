@@ -47,7 +47,8 @@ impl BradleyTerry {
     /// Rates players 0 to `n_players - 1`.
     ///
     /// # Errors
-    /// If no finite ratings are the most likely ones.
+    /// If no finite ratings are the most likely ones, or players were never
+    /// compared, not even through third ones.
     ///
     /// # Panics
     /// If a comparison is of an unknown player, or its score not within 0 and 1.
@@ -55,6 +56,25 @@ impl BradleyTerry {
         &self,
         n_players: usize,
         comparisons: &[Comparison],
+    ) -> Result<Ratings, RatingError> {
+        self.fit(n_players, comparisons, false)
+    }
+
+    /// As [`rate`](Self::rate), but a prior may connect players that were never
+    /// compared: for resamples of comparisons that connect all.
+    pub(crate) fn rate_resample(
+        &self,
+        n_players: usize,
+        comparisons: &[Comparison],
+    ) -> Result<Ratings, RatingError> {
+        self.fit(n_players, comparisons, true)
+    }
+
+    fn fit(
+        &self,
+        n_players: usize,
+        comparisons: &[Comparison],
+        loose: bool,
     ) -> Result<Ratings, RatingError> {
         let choice = |comparison: &Comparison| {
             let Comparison { first, second, score, weight, cluster } = *comparison;
@@ -69,7 +89,7 @@ impl BradleyTerry {
         };
         let choices: Vec<Choice> = comparisons.iter().map(choice).collect();
         let Self { advantage, prior_draws } = *self;
-        fit(Model { n_players, advantage, prior_draws }, &choices)
+        fit(Model { n_players, advantage, prior_draws, loose }, &choices)
     }
 }
 
@@ -136,6 +156,85 @@ mod tests {
         let ratings = prior.rate(3, &games).unwrap();
         assert!(ratings.elo[0] > ratings.elo[1]);
         assert!(ratings.elo.iter().sum::<f64>().abs() < 1e-6);
+    }
+
+    /// A prior gives players that never met the same rating of 0, which says nothing.
+    #[test]
+    fn players_that_never_met_are_not_rated() {
+        let games = [comparison(0, 1, 1.0, 0), comparison(2, 3, 0.5, 1), comparison(2, 3, 0.0, 2)];
+        let prior = BradleyTerry { prior_draws: 1.0, ..BradleyTerry::default() };
+        assert_eq!(prior.rate(4, &games), Err(RatingError::Disconnected));
+        assert_eq!(prior.rate(3, &games[..1]), Err(RatingError::Disconnected));
+        assert!(prior.rate(2, &games[..1]).is_ok());
+        assert!(prior.rate_resample(4, &games).is_ok());
+    }
+
+    /// What the prior says is as unsure as so many draws are.
+    #[test]
+    fn a_prior_is_no_certainty() {
+        let prior = BradleyTerry { prior_draws: 2.0, ..BradleyTerry::default() };
+        let unplayed = prior.rate_resample(2, &[]).unwrap();
+        // Two draws of a coin: 1 / sqrt(2 / 4) logits between the two.
+        let (_, error) = unplayed.difference(0, 1);
+        assert!((error - crate::stats::luce::ELO_PER_LOGIT * 2f64.sqrt()).abs() < 1e-6, "{error}");
+        assert_eq!(unplayed.errors, unplayed.naive_errors);
+    }
+
+    /// A field in which strengths differ by up to 3,000 Elo, with many games.
+    #[test]
+    fn large_fields_and_many_games_converge() {
+        for (n_players, n_games) in [(2, 10_000_000), (14, 1000), (14, 100_000), (64, 100_000)] {
+            let elo = |player: usize| 3000.0 * player as f64 / (n_players - 1) as f64;
+            let mut games = vec![];
+            for second in 1..n_players {
+                for first in 0..second {
+                    let expected = crate::stats::elo::score_of_elo(elo(first) - elo(second));
+                    let cluster = games.len() as u64;
+                    let weight = f64::from(n_games);
+                    games.push(Comparison { first, second, score: expected, weight, cluster });
+                }
+            }
+            for prior_draws in [0.0, 1.0] {
+                let fit = BradleyTerry { prior_draws, advantage: false };
+                let ratings = fit.rate(n_players, &games).unwrap();
+                if prior_draws == 0.0 {
+                    for player in 0..n_players {
+                        let expected = elo(player) - 1500.0;
+                        let found = ratings.elo[player];
+                        assert!((found - expected).abs() < 1e-3, "{found} is not {expected}");
+                    }
+                }
+                assert!(ratings.errors.iter().all(|error| error.is_finite()));
+            }
+        }
+    }
+
+    /// Whoever is stronger wins every game: with a prior ratings are finite, but may
+    /// be far apart.
+    #[test]
+    fn a_strict_order_has_ratings_however_many_games_there_are() {
+        for (n_players, n_games) in [(2, 10_000_000), (14, 1000), (30, 100_000), (64, 100_000)] {
+            let mut games = vec![];
+            for second in 1..n_players {
+                for first in 0..second {
+                    let (weight, cluster) = (f64::from(n_games), games.len() as u64);
+                    games.push(Comparison { first, second, score: 1.0, weight, cluster });
+                }
+            }
+            let prior = BradleyTerry { prior_draws: 1.0, advantage: false };
+            let ratings = prior.rate(n_players, &games).unwrap();
+            assert!(ratings.elo.windows(2).all(|pair| pair[0] > pair[1] + 100.0), "{ratings:?}");
+            assert!(ratings.errors.iter().all(|error| error.is_finite()), "{ratings:?}");
+            // What is most likely scores as much as was seen, and the prior's half draws.
+            let expected = |player: usize, other: usize| {
+                crate::stats::elo::score_of_elo(ratings.elo[player] - ratings.elo[other])
+            };
+            let draws = 1.0 / (n_players - 1) as f64;
+            let others =
+                (1..n_players).map(|other| expected(0, other) * (f64::from(n_games) + draws));
+            let seen = f64::from(n_games) * (n_players - 1) as f64 + 0.5;
+            assert!((others.sum::<f64>() - seen).abs() < 1e-6, "{n_players} players");
+        }
     }
 
     #[test]

@@ -8,7 +8,8 @@
 //! the means at each budget should be looked at as well.
 
 use crate::stats::block::BlockScore;
-use crate::stats::normal::t_quantile;
+use crate::stats::interval::unlike_blocks;
+use crate::stats::student::t_quantile;
 
 /// The slope of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,11 +24,13 @@ pub struct PerDoubling {
     pub at_one: f64,
 }
 
-/// The line through `(budget, points)` of blocks, at `level` such as 0.95.
-/// Budgets may be in any unit. `None` for less than three blocks or two budgets,
+/// The line through `(budget, points)` of blocks, at `level` such as 0.95, where
+/// points lie within `bounds`. Budgets may be in any unit. Where all blocks lie on
+/// the line, the interval says what blocks that were not seen could weigh, as
+/// [`unlike_blocks`] does for means. `None` for less than three blocks or two budgets,
 /// or if a budget is not positive.
 #[must_use]
-pub fn per_doubling(blocks: &[(f64, f64)], level: f64) -> Option<PerDoubling> {
+pub fn per_doubling(blocks: &[(f64, f64)], level: f64, bounds: [f64; 2]) -> Option<PerDoubling> {
     let n = blocks.len() as f64;
     if blocks.len() < 3 || blocks.iter().any(|(budget, _)| *budget <= 0.0) {
         return None;
@@ -47,12 +50,20 @@ pub fn per_doubling(blocks: &[(f64, f64)], level: f64) -> Option<PerDoubling> {
         .sum();
     let standard_error = (meat * n / (n - 2.0)).sqrt() / spread;
     let half = t_quantile((1.0 + level) / 2.0, n - 2.0) * standard_error;
-    Some(PerDoubling {
-        points: slope,
-        standard_error,
-        interval: [slope - half, slope + half],
-        at_one,
-    })
+    let interval = if meat.sqrt() > 1e-9 * (bounds[1] - bounds[0]) * spread.sqrt() {
+        [slope - half, slope + half]
+    } else {
+        // A block pulls the line up or down by its distance from the middle.
+        let reach = |up: f64| {
+            let pulls = blocks.iter().map(|(b, y)| {
+                let pull = up * (b.log2() - middle) / spread;
+                pull * (bounds[usize::from(pull > 0.0)] - y)
+            });
+            unlike_blocks(&[(pulls.sum(), blocks.len())], (1.0 - level) / 2.0)
+        };
+        [slope - reach(-1.0), slope + reach(1.0)]
+    };
+    Some(PerDoubling { points: slope, standard_error, interval, at_one })
 }
 
 /// Budget and points of each block: nodes for each move if they are what is
@@ -72,12 +83,19 @@ mod tests {
     use super::*;
     use crate::stats::block::made_up;
 
+    const BOUNDS: [f64; 2] = [-100.0, 100.0];
+
     #[test]
     fn a_line_is_found() {
         let blocks = [(1.0, 2.0), (2.0, 5.0), (4.0, 8.0), (8.0, 11.0)];
-        let found = per_doubling(&blocks, 0.95).unwrap();
+        let found = per_doubling(&blocks, 0.95, BOUNDS).unwrap();
         assert!((found.points - 3.0).abs() < 1e-9 && (found.at_one - 2.0).abs() < 1e-9);
         assert!(found.standard_error < 1e-9);
+        // All blocks on the line say little of those that were not seen.
+        let [low, high] = found.interval;
+        assert!(low < -10.0 && high > 10.0 && low.is_finite() && high.is_finite(), "{found:?}");
+        let many = per_doubling(&blocks.repeat(1000), 0.95, BOUNDS).unwrap();
+        assert!(many.interval[0] < 3.0 && many.interval[0] > 2.8, "{many:?}");
     }
 
     /// For two budgets the slope is the difference of means, and HC1 its
@@ -88,7 +106,7 @@ mod tests {
         let high = [9.0, 2.0, 7.0, 14.0];
         let of = |budget: f64, points: [f64; 4]| points.map(|points| (budget, points));
         let blocks = [of(100.0, low), of(200.0, high)].concat();
-        let found = per_doubling(&blocks, 0.95).unwrap();
+        let found = per_doubling(&blocks, 0.95, BOUNDS).unwrap();
         assert!((found.points - (8.0 - 4.0)).abs() < 1e-9);
         let squares =
             |points: [f64; 4], mean: f64| points.map(|p| (p - mean).powi(2)).iter().sum::<f64>();
@@ -98,9 +116,9 @@ mod tests {
 
     #[test]
     fn one_budget_is_no_line() {
-        assert_eq!(per_doubling(&[(1.0, 2.0); 5], 0.95), None);
-        assert_eq!(per_doubling(&[(1.0, 2.0), (2.0, 3.0)], 0.95), None);
-        assert_eq!(per_doubling(&[(0.0, 2.0), (2.0, 3.0), (4.0, 3.0)], 0.95), None);
+        assert_eq!(per_doubling(&[(1.0, 2.0); 5], 0.95, BOUNDS), None);
+        assert_eq!(per_doubling(&[(1.0, 2.0), (2.0, 3.0)], 0.95, BOUNDS), None);
+        assert_eq!(per_doubling(&[(0.0, 2.0), (2.0, 3.0), (4.0, 3.0)], 0.95, BOUNDS), None);
         assert_eq!(budgets(&made_up([7])), [(1000.0, 7.0)]);
     }
 }

@@ -101,6 +101,7 @@ impl DrawModel {
         at[n_players] = start(self.advantage, 0.0);
         at[n_players + 1] = start(self.drawelo, 100.0);
         let mut likelihood = log_likelihood(&at, &games);
+        let mut last = f64::INFINITY;
         for _ in 0..MAX_STEPS {
             let (slope, information) = self.derivatives(&at, &games);
             let bread = inverse(&information, n_players).ok_or(RatingError::Unbounded)?;
@@ -111,12 +112,12 @@ impl DrawModel {
                 (reached >= likelihood - 1e-12 * likelihood.abs()).then_some((next, reached))
             });
             (at, likelihood) = better.ok_or(RatingError::Unbounded)?;
-            if at.amax() > 40.0 {
-                return Err(RatingError::Unbounded);
-            }
-            if step.amax() < 1e-10 {
+            // A small step that is no smaller than the one before is rounding.
+            let size = step.amax();
+            if size < 1e-10 || size < 1e-6 && size > last / 2.0 {
                 return Ok(self.ratings(n_players, &at, &games, &bread));
             }
+            last = size;
         }
         Err(RatingError::Unbounded)
     }

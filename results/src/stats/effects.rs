@@ -14,8 +14,9 @@ use std::collections::BTreeMap;
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
-use crate::stats::normal::t_quantile;
+use crate::stats::laps::unvaried_interval;
 use crate::stats::scored::{ScoredMatch, Stratum};
+use crate::stats::student::t_quantile;
 
 /// One reward.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,7 +108,9 @@ pub struct Effect {
     /// Robust standard error, clustered by block.
     pub standard_error: f64,
     /// Interval at 95 %, by Student's t with one degree of freedom less than
-    /// there are blocks.
+    /// there are blocks, within what is possible. Where nothing is left to explain,
+    /// what blocks that were not seen could weigh, as
+    /// [`unvaried_interval`] says.
     pub interval: [f64; 2],
 }
 
@@ -127,6 +130,11 @@ pub struct Effects {
     /// Number of blocks.
     pub n_blocks: usize,
 }
+
+/// What a reward may be.
+const REWARDS: [f64; 2] = [0.0, 100.0];
+/// What a difference of rewards may be.
+const DIFFERENCES: [f64; 2] = [-100.0, 100.0];
 
 /// Why there are no effects. Messages fit after "failed to".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -239,22 +247,31 @@ pub fn effects(
     let correction = blocks / (blocks - 1.0) * (rows - 1.0) / (rows - n as f64);
     let covariance = &inverse * meat * &inverse * correction;
     let t = t_quantile(0.975, blocks - 1.0);
-    let effect = |combination: &[(usize, f64)]| {
+    let effect = |combination: &[(usize, f64)], bounds: [f64; 2]| {
         let points: f64 = combination.iter().map(|&(i, sign)| sign * fitted[i]).sum();
         let pairs = combination.iter().flat_map(|a| combination.iter().map(move |b| (a, b)));
         let variance: f64 = pairs.map(|(a, b)| a.1 * b.1 * covariance[(a.0, b.0)]).sum();
         let standard_error = variance.max(0.0).sqrt();
-        let half = t * standard_error;
-        Effect { points, standard_error, interval: [points - half, points + half] }
+        let interval = if standard_error * blocks.sqrt() > 1e-9 * (bounds[1] - bounds[0]) {
+            let half = t * standard_error;
+            [(points - half).max(bounds[0].min(points)), (points + half).min(bounds[1].max(points))]
+        } else {
+            unvaried_interval(points, n_blocks, 0.95, bounds)
+        };
+        Effect { points, standard_error, interval }
     };
     let of_player = |player| {
-        (0..n_groups).map(|group| effect(&columns.interaction(player, group))).collect::<Vec<_>>()
+        (0..n_groups)
+            .map(|group| effect(&columns.interaction(player, group), DIFFERENCES))
+            .collect::<Vec<_>>()
     };
     let mean = rewards.iter().map(|o| o.reward).sum::<f64>() / rows;
     let total: f64 = rewards.iter().map(|o| (o.reward - mean).powi(2)).sum();
     Ok(Effects {
-        seats: (0..n_seats).map(|seat| effect(&[(seat, 1.0)])).collect(),
-        players: (0..n_players).map(|player| effect(&columns.player(player))).collect(),
+        seats: (0..n_seats).map(|seat| effect(&[(seat, 1.0)], REWARDS)).collect(),
+        players: (0..n_players)
+            .map(|player| effect(&columns.player(player), DIFFERENCES))
+            .collect(),
         interactions: match interaction {
             Interaction::None => vec![],
             Interaction::Game | Interaction::Seat => (0..n_players).map(of_player).collect(),

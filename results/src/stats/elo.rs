@@ -7,6 +7,7 @@
 
 use crate::stats::frequencies::Frequencies;
 use crate::stats::gsprt::{NORMALIZED_ELO_PER_T, logistic_score};
+use crate::stats::laps::unvaried_interval;
 use crate::stats::normal::{normal_cdf, normal_quantile, t_quantile};
 
 /// A score in Elo.
@@ -46,7 +47,10 @@ pub fn elo(seen: &Frequencies, games: u32) -> Option<Elo> {
     let game_sd = sd * f64::from(games).sqrt();
     let normalized = |score: f64| (score - 0.5) / game_sd * NORMALIZED_ELO_PER_T;
     let [low, high] = [mean - z * standard_error, mean + z * standard_error];
-    let clamped = |score: f64| elo_of_score(score.clamp(1e-6, 1.0 - 1e-6));
+    // A score of 0 or 1 is infinitely many Elo; a quarter of a game is none that n
+    // games could show.
+    let edge = (0.25 / n).min(1e-6);
+    let clamped = |score: f64| elo_of_score(score.clamp(edge, 1.0 - edge));
     Some(Elo {
         elo: elo_of_score(mean),
         elo_error: (clamped(high) - clamped(low)) / 2.0,
@@ -57,16 +61,20 @@ pub fn elo(seen: &Frequencies, games: u32) -> Option<Elo> {
 }
 
 /// Lower end, estimate and upper end of Elo by Student's t at `level`, as
-/// OpenBench computes them. `None` for fewer than two observations.
+/// OpenBench computes them; where all observations are equal, by what others could
+/// weigh (see [`unvaried_interval`]). `None` for fewer than two observations.
 #[must_use]
 pub fn elo_t_interval(seen: &Frequencies, level: f64) -> Option<[f64; 3]> {
     let n = seen.n();
     if n < 2.0 {
         return None;
     }
-    let standard_error = (seen.variance() / n).sqrt();
+    let (mean, standard_error) = (seen.mean(), (seen.variance() / n).sqrt());
+    if standard_error * n.sqrt() < 1e-9 {
+        let [low, high] = unvaried_interval(mean, n as usize, level, [0.0, 1.0]);
+        return Some([low, mean, high].map(elo_of_score));
+    }
     let half = t_quantile((1.0 + level) / 2.0, n - 1.0) * standard_error;
-    let mean = seen.mean();
     Some([mean - half, mean, mean + half].map(|score| elo_of_score(score.clamp(0.0, 1.0))))
 }
 
@@ -86,6 +94,16 @@ mod tests {
     fn equal_observations_have_no_error_bar() {
         assert_eq!(elo(&Frequencies::even(&[0, 9, 0]), 1), None);
         assert_eq!(elo(&Frequencies::even(&[0, 0, 0]), 1), None);
+    }
+
+    /// One loss among ten million games: the error bar is wide, not 0.
+    #[test]
+    fn nearly_all_won_has_an_error_bar() {
+        for n in [10, 1000, 100_000, 10_000_000] {
+            let found = elo(&Frequencies::even(&[1, 0, n - 1]), 1).unwrap();
+            assert!(found.elo.is_finite() && found.elo_error > 100.0, "{n}: {found:?}");
+            assert!(found.elo_error.is_finite() && found.superiority > 0.5, "{n}: {found:?}");
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ impl Default for Glicko2 {
 impl Glicko2 {
     /// The rating after a period of matches against opponents rated as before
     /// the period: won, drawn or lost (`Some(true)`, `None`, `Some(false)`). An
-    /// empty period raises the deviation. `tau`, from 0.3 to 1.2, says how fast
+    /// empty period raises the deviation, up to that of a new player. `tau`, from 0.3 to 1.2, says how fast
     /// volatility changes (M. Glickman, "Example of the Glicko-2 system", 2013).
     #[must_use]
     pub fn after(self, results: &[(Self, Option<bool>)], tau: f64) -> Self {
@@ -43,6 +43,8 @@ impl Glicko2 {
             results.iter().map(|&(opponent, won)| (opponent.rating(), outcome(won))).collect();
         let Glicko2Rating { rating, deviation, volatility } =
             glicko2_rating_period(&self.rating(), &results, &config);
+        // Nobody is less sure of a player than of a new one.
+        let deviation = deviation.min(Self::default().deviation.max(self.deviation));
         Self { rating, deviation, volatility }
     }
 
@@ -87,9 +89,17 @@ impl Default for TrueSkillModel {
 impl TrueSkillModel {
     /// The ratings after a match of players with these rewards, everyone for
     /// itself; equal rewards share a place (R. Herbrich, T. Minka & T. Graepel,
-    /// "TrueSkill: a Bayesian skill rating system", 2006).
+    /// "TrueSkill: a Bayesian skill rating system", 2006). A match of fewer than
+    /// two says nothing of their skill, which may have changed all the same.
     #[must_use]
     pub fn after(&self, players: &[(TrueSkill, u8)]) -> Vec<TrueSkill> {
+        if players.len() < 2 {
+            let changed = |&(skill, _): &(TrueSkill, u8)| TrueSkill {
+                deviation: skill.deviation.hypot(self.dynamics),
+                ..skill
+            };
+            return players.iter().map(changed).collect();
+        }
         let Self { draw_probability, beta, dynamics } = *self;
         let mut config = TrueSkillConfig::new();
         config.draw_probability = draw_probability;
@@ -125,6 +135,27 @@ mod tests {
         assert!(rated[1].mean > 25.0);
         assert!((rated[0].mean + rated[1].mean - 50.0).abs() < 1e-9);
         assert!(rated[0].deviation < 25.0 / 3.0);
+    }
+
+    #[test]
+    fn a_match_of_one_tells_nothing_of_its_skill() {
+        let model = TrueSkillModel::default();
+        assert_eq!(model.after(&[]), []);
+        let alone = model.after(&[(TrueSkill::default(), 100)]);
+        assert_eq!(alone[0].mean, 25.0);
+        assert!(alone[0].deviation > 25.0 / 3.0 && alone[0].deviation < 8.34);
+    }
+
+    #[test]
+    fn nobody_is_less_sure_of_a_player_than_of_a_new_one() {
+        let mut idle = Glicko2 { volatility: 0.3, ..Glicko2::default() };
+        for _ in 0..1000 {
+            idle = idle.after(&[], 0.5);
+        }
+        assert_eq!(idle.deviation, 350.0);
+        let far = Glicko2 { rating: 9000.0, ..Glicko2::default() };
+        let lost = Glicko2::default().after(&[(far, Some(false)); 3], 0.5);
+        assert!(lost.deviation <= 350.0 && lost.rating.is_finite(), "{lost:?}");
     }
 
     #[test]

@@ -15,8 +15,11 @@ pub const ELO_PER_LOGIT: f64 = 173.717_792_761_300_73;
 
 /// Newton steps after which a fit is given up.
 const MAX_STEPS: usize = 100;
-/// A log-strength this far out is on its way to infinity: 40 is 1 in 10^17.
-const FAR: f64 = 40.0;
+/// A step this small ends a fit, and one below [`NEARLY`] that is no smaller than
+/// the one before: then it is rounding.
+const CONVERGED: f64 = 1e-11;
+/// Newton's method squares what is left from here on.
+const NEARLY: f64 = 1e-6;
 
 /// Why there are no ratings. Messages fit after "failed to".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,6 +28,10 @@ pub enum RatingError {
     /// with them: no finite rating is the most likely one. A prior helps.
     #[error("rate players: some are not compared with the others, or always did better or worse")]
     Unbounded,
+    /// Some players were never compared with the others, not even through third
+    /// ones. A prior would give them ratings that mean nothing.
+    #[error("rate players: some were never compared with the others, not even through third ones")]
+    Disconnected,
     /// More players share a place in one match than can be dealt with.
     #[error("rate players: {0} share a place in one match")]
     TooManyTied(usize),
@@ -56,6 +63,10 @@ pub(crate) struct Model {
     /// Draws that each player is thought to have had, spread evenly over the
     /// others.
     pub(crate) prior_draws: f64,
+    /// Whether ratings are wanted even of players that were never compared, by the
+    /// prior alone. For resamples: what was connected in the whole need not be so
+    /// in each.
+    pub(crate) loose: bool,
 }
 
 /// Ratings of players, Elo.
@@ -95,14 +106,17 @@ pub(crate) fn fit(model: Model, choices: &[Choice]) -> Result<Ratings, RatingErr
     if n == 0 || model.prior_draws <= 0.0 && !strongly_connected(n, choices) {
         return Err(RatingError::Unbounded);
     }
+    if !model.loose && components(n, pairs(choices)).iter().any(|&component| component != 0) {
+        return Err(RatingError::Disconnected);
+    }
     let prior = prior(model);
     let n_parameters = n + usize::from(model.advantage);
     let mut at = DVector::zeros(n_parameters);
     let mut likelihood = log_likelihood(&at, choices, &prior);
+    let mut last = f64::INFINITY;
     for _ in 0..MAX_STEPS {
         let (slope, information) = derivatives(&at, choices, &prior);
-        let inverse = inverse(&information, n).ok_or(RatingError::Unbounded)?;
-        let step = inverse * slope;
+        let step = solve(information, n, &slope).ok_or(RatingError::Unbounded)?;
         let mut scale = 1.0;
         let (next, reached) = loop {
             let next = &at + &step * scale;
@@ -112,14 +126,12 @@ pub(crate) fn fit(model: Model, choices: &[Choice]) -> Result<Ratings, RatingErr
             }
             scale /= 2.0;
         };
-        let small = step.amax() * scale < 1e-11;
+        let size = step.amax() * scale;
         (at, likelihood) = (next, reached);
-        if at.amax() > FAR {
-            return Err(RatingError::Unbounded);
-        }
-        if small {
+        if size < CONVERGED || size < NEARLY && size > last / 2.0 {
             return ratings(model, &at, choices, &prior).ok_or(RatingError::Unbounded);
         }
+        last = size;
     }
     Err(RatingError::Unbounded)
 }
@@ -133,7 +145,10 @@ fn ratings(
     let n = model.n_players;
     let (_, information) = derivatives(at, choices, prior);
     let bread = inverse(&information, n)?;
-    let (meat, n_clusters) = meat(at, choices);
+    let (mut meat, n_clusters) = meat(at, choices);
+    // The prior is as unsure as it says.
+    let (_, of_prior) = derivatives(at, &[], prior);
+    meat += of_prior;
     let robust = &bread * meat * &bread;
     let errors = |covariance: &DMatrix<f64>| -> Vec<f64> {
         let variances = covariance.diagonal();
@@ -161,25 +176,33 @@ fn prior(model: Model) -> Vec<Choice> {
     pairs.map(|(a, b)| Choice { alternatives: vec![side(a), side(b)], cluster: 0 }).collect()
 }
 
-/// Probabilities of the alternatives, and the choice's weight.
-fn probabilities(at: &DVector<f64>, choice: &Choice, into: &mut Vec<f64>) -> f64 {
+/// Logarithms of the probabilities of the alternatives, which may be smaller than
+/// any number.
+fn ln_probabilities(at: &DVector<f64>, choice: &Choice, into: &mut Vec<f64>) {
     let favour = at.len() - 1;
     let strength = |a: &Alternative| at[a.player] + if a.favoured { at[favour] } else { 0.0 };
-    let most = choice.alternatives.iter().map(strength).fold(f64::NEG_INFINITY, f64::max);
     into.clear();
-    into.extend(choice.alternatives.iter().map(|a| (strength(a) - most).exp()));
-    let sum: f64 = into.iter().sum();
-    into.iter_mut().for_each(|p| *p /= sum);
+    into.extend(choice.alternatives.iter().map(strength));
+    let most = into.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = into.iter().map(|strength| (strength - most).exp()).sum();
+    let all = most + sum.ln();
+    into.iter_mut().for_each(|strength| *strength -= all);
+}
+
+/// Probabilities of the alternatives, and the choice's weight.
+fn probabilities(at: &DVector<f64>, choice: &Choice, into: &mut Vec<f64>) -> f64 {
+    ln_probabilities(at, choice, into);
+    into.iter_mut().for_each(|p| *p = p.exp());
     choice.alternatives.iter().map(|a| a.chosen).sum()
 }
 
 fn log_likelihood(at: &DVector<f64>, choices: &[Choice], prior: &[Choice]) -> f64 {
-    let mut p = vec![];
+    let mut ln_p = vec![];
     let mut sum = 0.0;
     for choice in choices.iter().chain(prior) {
-        probabilities(at, choice, &mut p);
-        let terms = choice.alternatives.iter().zip(&p).filter(|(a, _)| a.chosen > 0.0);
-        sum += terms.map(|(a, p)| a.chosen * p.ln()).sum::<f64>();
+        ln_probabilities(at, choice, &mut ln_p);
+        let terms = choice.alternatives.iter().zip(&ln_p).filter(|(a, _)| a.chosen > 0.0);
+        sum += terms.map(|(a, ln_p)| a.chosen * ln_p).sum::<f64>();
     }
     sum
 }
@@ -256,6 +279,21 @@ fn meat(at: &DVector<f64>, choices: &[Choice]) -> (DMatrix<f64>, usize) {
     (sum, n_clusters)
 }
 
+/// The same as [`inverse`] times `slope`, in less time.
+fn solve(
+    mut information: DMatrix<f64>,
+    n_players: usize,
+    slope: &DVector<f64>,
+) -> Option<DVector<f64>> {
+    let size = information.diagonal().amax().max(f64::MIN_POSITIVE);
+    let share = 1.0 / n_players as f64;
+    information.view_mut((0, 0), (n_players, n_players)).add_scalar_mut(share * size);
+    let mut step = information.cholesky()?.solve(slope);
+    let same = slope.rows(0, n_players).sum() * share / size;
+    step.rows_mut(0, n_players).add_scalar_mut(-same);
+    Some(step)
+}
+
 /// The inverse on the parameters whose players' mean is zero: adding the same to
 /// all strengths changes nothing, so that the matrix has no inverse on the rest.
 pub(crate) fn inverse(information: &DMatrix<f64>, n_players: usize) -> Option<DMatrix<f64>> {
@@ -266,6 +304,29 @@ pub(crate) fn inverse(information: &DMatrix<f64>, n_players: usize) -> Option<DM
     let whole = information + &projection * size;
     let inverse = whole.cholesky()?.inverse();
     Some(inverse - projection / size)
+}
+
+/// Who is compared with whom.
+fn pairs(choices: &[Choice]) -> impl Iterator<Item = (usize, usize)> {
+    choices.iter().flat_map(|choice| {
+        let players = choice.alternatives.iter().map(|a| a.player);
+        let one = choice.alternatives.first().map(|a| a.player);
+        let weight: f64 = choice.alternatives.iter().map(|a| a.chosen).sum();
+        players.filter(move |_| weight > 0.0).filter_map(move |player| Some((one?, player)))
+    })
+}
+
+/// By player the least number of those that it is compared with, perhaps through
+/// third ones: ratings of players with different numbers are not comparable.
+pub(crate) fn components(n: usize, pairs: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
+    let mut component: Vec<usize> = (0..n).collect();
+    for (a, b) in pairs {
+        let (a, b) = (component[a], component[b]);
+        if a != b {
+            component.iter_mut().filter(|c| **c == a.max(b)).for_each(|c| *c = a.min(b));
+        }
+    }
+    component
 }
 
 fn strongly_connected(n: usize, choices: &[Choice]) -> bool {

@@ -1,11 +1,14 @@
-//! The mean difference of two players, with the cluster bootstrap over blocks.
+//! The mean difference of two players.
 
 use std::collections::BTreeMap;
 
-use crate::bootstrap::{Bootstrap, Clusters, Total, percentile_interval};
 use crate::stats::block::BlockScore;
+use crate::stats::interval::{Part, interval_at, mean};
 use crate::stats::laps::weights;
 use crate::stats::scored::Stratum;
+
+/// What a difference may be.
+const BOUNDS: [f64; 2] = [-100.0, 100.0];
 
 /// A mean difference and how sure it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,41 +19,30 @@ pub struct MeanDifference {
     /// Standard error, from the variance of blocks within each stratum; `None`
     /// if some stratum has a single block.
     pub standard_error: Option<f64>,
-    /// Percentile interval of the stratified cluster bootstrap, as explained in
-    /// [`bootstrap`](crate::bootstrap); `None` if some stratum has a single
-    /// block.
+    /// The interval, as explained in [`interval`](crate::stats::interval); `None` if
+    /// some stratum has a single block.
     pub interval: Option<[f64; 2]>,
     /// Blocks.
     pub n_blocks: usize,
 }
 
-/// The mean difference over `blocks`, which are those of one pairing. `None`
-/// without blocks.
+/// The mean difference over `blocks`, which are those of one pairing, with its
+/// interval at `level`, such as 0.95. `None` without blocks.
 #[must_use]
-pub fn mean_difference(blocks: &[BlockScore], bootstrap: &Bootstrap) -> Option<MeanDifference> {
+pub fn mean_difference(blocks: &[BlockScore], level: f64) -> Option<MeanDifference> {
     if blocks.is_empty() {
         return None;
     }
     let weights = weights(blocks);
-    let strata = by_stratum(blocks);
-    let mut rng = bootstrap.rng();
-    let mut mean = 0.0;
-    let mut variance = Some(0.0);
-    let mut means = Some(vec![0.0; bootstrap.n_resamples]);
-    for (stratum, points) in &strata {
-        let weight = weights[*stratum];
-        mean += weight * points.iter().sum::<f64>() / points.len() as f64;
-        variance = variance.zip(variance_of_mean(points)).map(|(sum, v)| sum + weight * weight * v);
-        let resampled = resampled_means(points, bootstrap, &mut rng);
-        means = means.zip(resampled).map(|(mut means, resampled)| {
-            means.iter_mut().zip(resampled).for_each(|(sum, mean)| *sum += weight * mean);
-            means
-        });
-    }
+    let part = |(stratum, points): (&Stratum, Vec<f64>)| {
+        Some(Part { weight: weights[stratum], ..Part::of(&points)? })
+    };
+    let parts: Vec<Part> = by_stratum(blocks).into_iter().filter_map(part).collect();
+    let variance: f64 = parts.iter().map(|part| part.weight.powi(2) * part.variance).sum();
     Some(MeanDifference {
-        mean,
-        standard_error: variance.map(f64::sqrt),
-        interval: means.and_then(|means| percentile_interval(&means, bootstrap.level)),
+        mean: mean(&parts),
+        standard_error: parts.iter().all(|part| part.n > 1).then(|| variance.sqrt()),
+        interval: interval_at(&parts, BOUNDS, level),
         n_blocks: blocks.len(),
     })
 }
@@ -64,30 +56,6 @@ pub(crate) fn by_stratum(blocks: &[BlockScore]) -> BTreeMap<&Stratum, Vec<f64>> 
     strata
 }
 
-fn variance_of_mean(points: &[f64]) -> Option<f64> {
-    let n = points.len() as f64;
-    let mean = points.iter().sum::<f64>() / n;
-    let squares: f64 = points.iter().map(|value| (value - mean).powi(2)).sum();
-    (points.len() > 1).then(|| squares / (n - 1.0) / n)
-}
-
-fn resampled_means(
-    points: &[f64],
-    bootstrap: &Bootstrap,
-    rng: &mut rand_pcg::Pcg64Mcg,
-) -> Option<Vec<f64>> {
-    let mut clusters = Clusters::new(1);
-    for &sum in points {
-        clusters.push()[0] = Total { sum, n: 1.0 };
-    }
-    let mut means = Vec::with_capacity(bootstrap.n_resamples);
-    let enough = clusters.resample(bootstrap, rng, |totals| {
-        means.extend(totals[0].mean());
-        true
-    });
-    enough.then_some(means)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -98,27 +66,26 @@ mod tests {
     #[test]
     fn six_blocks() {
         let blocks = made_up([50, -50, 100, 0, 0, 10]);
-        let found = mean_difference(&blocks, &Bootstrap::default()).unwrap();
+        let found = mean_difference(&blocks, 0.95).unwrap();
         assert!((found.mean - 55.0 / 3.0).abs() < 1e-9);
         assert!((found.standard_error.unwrap() - 20.883_273_476_902_783).abs() < 1e-9);
         let [low, high] = found.interval.unwrap();
-        assert!((low + 16.667).abs() < 2.0 && (high - 58.333).abs() < 2.0, "{low} {high}");
+        assert!((low + 35.348_830).abs() < 1e-6 && (high - 72.015_497).abs() < 1e-6);
     }
 
     #[test]
     fn one_block_has_a_mean_only() {
-        let found = mean_difference(&made_up([7]), &Bootstrap::default()).unwrap();
+        let found = mean_difference(&made_up([7]), 0.95).unwrap();
         assert_eq!((found.mean, found.standard_error, found.interval), (7.0, None, None));
-        assert_eq!(mean_difference(&[], &Bootstrap::default()), None);
+        assert_eq!(mean_difference(&[], 0.95), None);
     }
 
     proptest! {
         #[test]
         fn swapping_the_players_negates_the_mean(points in proptest::collection::vec(-100i64..=100, 2..30)) {
-            let bootstrap = Bootstrap { n_resamples: 100, ..Bootstrap::default() };
-            let found = mean_difference(&made_up(points.clone()), &bootstrap).unwrap();
+            let found = mean_difference(&made_up(points.clone()), 0.95).unwrap();
             let negated = points.into_iter().map(|points| -points);
-            let other = mean_difference(&made_up(negated), &bootstrap).unwrap();
+            let other = mean_difference(&made_up(negated), 0.95).unwrap();
             prop_assert!((found.mean + other.mean).abs() < 1e-9);
             let ([low, high], [other_low, other_high]) = (found.interval.unwrap(), other.interval.unwrap());
             prop_assert!((low + other_high).abs() < 1e-9 && (high + other_low).abs() < 1e-9);

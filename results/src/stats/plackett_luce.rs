@@ -31,8 +31,9 @@ pub struct Ranking {
 /// beforehand, spread evenly over the others.
 ///
 /// # Errors
-/// If no finite ratings are the most likely ones, or more than [`MAX_TIED`]
-/// players share a place in one match.
+/// If no finite ratings are the most likely ones, players were never compared,
+/// not even through third ones, or more than [`MAX_TIED`] players share a place in
+/// one match.
 ///
 /// # Panics
 /// If a ranking names an unknown player.
@@ -41,6 +42,21 @@ pub fn plackett_luce(
     rankings: &[Ranking],
     prior_draws: f64,
 ) -> Result<Ratings, RatingError> {
+    rate(Model { n_players, advantage: false, prior_draws, loose: false }, rankings)
+}
+
+/// As [`plackett_luce`], but a prior may connect players that were never compared:
+/// for resamples of rankings that connect all.
+pub(crate) fn plackett_luce_resample(
+    n_players: usize,
+    rankings: &[Ranking],
+    prior_draws: f64,
+) -> Result<Ratings, RatingError> {
+    rate(Model { n_players, advantage: false, prior_draws, loose: true }, rankings)
+}
+
+fn rate(model: Model, rankings: &[Ranking]) -> Result<Ratings, RatingError> {
+    let n_players = model.n_players;
     let mut choices = vec![];
     for ranking in rankings {
         for (place, tied) in ranking.places.iter().enumerate() {
@@ -52,7 +68,7 @@ pub fn plackett_luce(
             choices_of(tied, &behind, ranking, &mut choices);
         }
     }
-    fit(Model { n_players, advantage: false, prior_draws }, &choices)
+    fit(model, &choices)
 }
 
 /// The choices that the players `tied` were chosen by before those `behind`,

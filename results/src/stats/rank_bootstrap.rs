@@ -2,22 +2,28 @@
 //!
 //! Works with any rating, since it only sees what comes out. A rank without the
 //! probability of the others is not worth printing.
+//!
+//! What comes out of resamples alone is surer than it should be: from few blocks
+//! they scatter too little, and who came out first by luck comes out first again.
+//! So the resamples' errors are taken on the scale that so many blocks have, and
+//! true ratings drawn that may be behind what was seen, by
+//! `shrinkage`.
 
 use std::collections::BTreeMap;
 
 use rand::RngExt;
+use rand_pcg::Pcg64Mcg;
 
-use crate::bootstrap::{Bootstrap, percentile_interval};
+use crate::bootstrap::Bootstrap;
 use crate::stats::scored::{ScoredMatch, Stratum};
+use crate::stats::shrinkage::Belief;
 
 /// What the ratings of resamples say.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankDistribution {
-    /// By player, then rank from the best: the share of resamples in which the
-    /// player has that rank. Players that are level share their ranks.
+    /// By player, then rank from the best: the probability that the player has
+    /// that rank. Players that are level share their ranks.
     pub probabilities: Vec<Vec<f64>>,
-    /// By player: the percentile interval of its rating.
-    pub intervals: Vec<[f64; 2]>,
     /// Resamples that could be rated.
     pub n_resamples: usize,
     /// Resamples that could not.
@@ -46,12 +52,17 @@ pub fn blocks_by_stratum<'a>(
     strata.into_values().map(|blocks| blocks.into_values().collect()).collect()
 }
 
-/// Draws as many blocks from each stratum as it has, with replacement, and rates
-/// what was drawn, `bootstrap.n_resamples` times. `rate` is given the blocks
-/// with a number each, since a block may come several times and is then several
-/// clusters; it returns a rating for each player, higher is better, or `None`
-/// if it cannot tell. Intervals are at `bootstrap.level`. `None` if no resample
-/// could be rated.
+/// Rates all blocks, then draws as many blocks from each stratum as it has, with
+/// replacement, and rates what was drawn, `bootstrap.n_resamples` times. `rate` is
+/// given the blocks with a number each, since a block may come several times and
+/// is then several clusters; it returns a rating for each player, higher is
+/// better, or `None` if it cannot tell. Strata of a single block are held at what it
+/// gave. `None` if there are no others, or all blocks or every resample cannot be
+/// rated.
+///
+/// Nothing is surer than `1 - 2^-n` after `n` blocks: equally strong players give
+/// as one-sided a result with that probability (see
+/// [`sign_flip`](crate::stats::sign_flip)); the rest is shared by all ranks.
 ///
 /// # Panics
 /// If `rate` returns ratings of different numbers of players.
@@ -60,40 +71,61 @@ pub fn rank_distribution<T>(
     bootstrap: &Bootstrap,
     mut rate: impl FnMut(&[(u64, &T)]) -> Option<Vec<f64>>,
 ) -> Option<RankDistribution> {
+    // Drawing from single blocks gives them all again, as if nothing were unsure.
+    if strata.iter().all(|blocks| blocks.len() < 2) {
+        return None;
+    }
+    let finite = |rated: &Vec<f64>| rated.iter().all(|rating| rating.is_finite());
+    let all: Vec<(u64, &T)> = (0..).zip(strata.iter().flatten()).collect();
+    let estimate = rate(&all).filter(finite)?;
     let mut rng = bootstrap.rng();
-    let mut ratings: Vec<Vec<f64>> = vec![];
-    let mut n_failed = 0;
+    let mut errors: Vec<Vec<f64>> = vec![];
+    let known = || strata.iter().filter(|blocks| blocks.len() > 1);
+    let n: usize = known().map(Vec::len).sum();
+    let widening = widening(known());
     let mut drawn = vec![];
     for _ in 0..bootstrap.n_resamples {
-        drawn.clear();
-        for blocks in strata {
-            for _ in 0..blocks.len() {
-                // 32 bits, since the generator's draws of a usize differ by platform.
-                let block = rng.random_range(0..blocks.len() as u32) as usize;
-                drawn.push((drawn.len() as u64, &blocks[block]));
-            }
-        }
-        match rate(&drawn) {
-            Some(rated) if rated.iter().all(|rating| !rating.is_nan()) => ratings.push(rated),
-            _ => n_failed += 1,
+        draw(strata, &mut rng, &mut drawn);
+        if let Some(rated) = rate(&drawn).filter(finite) {
+            assert_eq!(rated.len(), estimate.len(), "a rating for each player");
+            let pairs = rated.iter().zip(&estimate);
+            errors.push(pairs.map(|(rating, estimate)| (rating - estimate) * widening).collect());
         }
     }
-    let n_players = ratings.first()?.len();
-    let mut probabilities = vec![vec![0.0; n_players]; n_players];
-    for rated in &ratings {
-        assert_eq!(rated.len(), n_players, "a rating for each player");
-        add_ranks(rated, 1.0 / ratings.len() as f64, &mut probabilities);
+    if errors.is_empty() {
+        return None;
     }
-    let interval = |player: usize| {
-        let of_player: Vec<f64> = ratings.iter().map(|rated| rated[player]).collect();
-        percentile_interval(&of_player, bootstrap.level).expect("there are resamples")
-    };
-    Some(RankDistribution {
-        probabilities,
-        intervals: (0..n_players).map(interval).collect(),
-        n_resamples: ratings.len(),
-        n_failed,
-    })
+    let belief = Belief::of(&estimate, &errors, (n - known().count()) as f64);
+    let n_players = estimate.len();
+    let chance = 0.5f64.powi(n.min(1000) as i32);
+    let mut probabilities = vec![vec![chance / n_players as f64; n_players]; n_players];
+    for error in &errors {
+        let weight = (1.0 - chance) / errors.len() as f64;
+        add_ranks(&belief.draw(error, &mut rng), weight, &mut probabilities);
+    }
+    let n_failed = bootstrap.n_resamples - errors.len();
+    Some(RankDistribution { probabilities, n_resamples: errors.len(), n_failed })
+}
+
+/// Draws as many blocks from each stratum as it has, with replacement.
+fn draw<'a, T>(strata: &'a [Vec<T>], rng: &mut Pcg64Mcg, drawn: &mut Vec<(u64, &'a T)>) {
+    drawn.clear();
+    for blocks in strata {
+        for _ in 0..blocks.len() {
+            // 32 bits, since the generator's draws of a usize differ by platform.
+            let block = rng.random_range(0..blocks.len() as u32) as usize;
+            drawn.push((drawn.len() as u64, &blocks[block]));
+        }
+    }
+}
+
+/// By how much errors of resamples are too small: the variance of what is drawn
+/// from `n` blocks is `(n - 1) / n` of theirs.
+fn widening<'a, T: 'a>(strata: impl Iterator<Item = &'a Vec<T>> + Clone) -> f64 {
+    let variance =
+        |less: f64| strata.clone().map(|blocks| 1.0 / (blocks.len() as f64 - less)).sum();
+    let (true_variance, drawn): (f64, f64) = (variance(1.0), variance(0.0));
+    if drawn > 0.0 { (true_variance / drawn).sqrt() } else { 1.0 }
 }
 
 /// Adds `weight` to the rank of each player; those that are level share.
@@ -187,23 +219,38 @@ mod tests {
     fn clear_differences_have_sure_ranks_and_level_players_share() {
         let strata = [vec![[9.0, 5.0, 5.0]; 4], vec![[8.0, 2.0, 2.0]; 2]];
         let found = rank_distribution(&strata, &bootstrap(50), means).unwrap();
+        // Six blocks may all be luck.
+        let (most, luck) = (63.0 / 64.0, 1.0 / 192.0);
         let close = |found: &[f64], expected: [f64; 3]| {
             assert!(found.iter().zip(expected).all(|(f, e)| (f - e).abs() < 1e-9), "{found:?}");
         };
-        close(&found.probabilities[0], [1.0, 0.0, 0.0]);
-        close(&found.probabilities[1], [0.0, 0.5, 0.5]);
-        close(&found.mean_ranks(), [1.0, 2.5, 2.5]);
+        close(&found.probabilities[0], [most + luck, luck, luck]);
+        close(&found.probabilities[1], [luck, most / 2.0 + luck, most / 2.0 + luck]);
         assert_eq!((found.n_resamples, found.n_failed), (50, 0));
+        let many = [vec![[9.0, 5.0, 5.0]; 40]];
+        let found = rank_distribution(&many, &bootstrap(50), means).unwrap();
+        close(&found.mean_ranks(), [1.0, 2.5, 2.5]);
     }
 
-    /// Of two blocks, one won by each side, three of four resamples show a winner.
+    /// Of two blocks, one won by each side, neither shows who is better.
     #[test]
     fn two_contradicting_blocks_leave_it_open() {
         let strata = [vec![[1.0, 0.0, -1.0], [0.0, 1.0, -1.0]]];
         let found = rank_distribution(&strata, &bootstrap(4000), means).unwrap();
-        assert!((found.probabilities[0][0] - 0.5).abs() < 0.03, "{found:?}");
-        assert_eq!(found.intervals[2], [-1.0, -1.0]);
+        assert!((found.probabilities[0][0] - found.probabilities[1][0]).abs() < 0.04, "{found:?}");
         assert_eq!(found, rank_distribution(&strata, &bootstrap(4000), means).unwrap());
+    }
+
+    #[test]
+    fn single_blocks_say_nothing_alone() {
+        let single = [vec![[1.0, 0.0, -1.0]], vec![[1.0, 0.0, -1.0]]];
+        assert_eq!(rank_distribution(&single, &bootstrap(10), means), None);
+        // Beside others one is held at what it gave, and adds no certainty: five blocks
+        // leave 2^-5.
+        let mixed = [vec![[1.0, 0.0, -1.0]], vec![[1.0, 0.0, -1.0]; 5]];
+        let found = rank_distribution(&mixed, &bootstrap(10), means).unwrap();
+        let sure = 1.0 - 0.5f64.powi(5) * 2.0 / 3.0;
+        assert!((found.probabilities[0][0] - sure).abs() < 1e-9, "{found:?}");
     }
 
     #[test]
@@ -212,7 +259,7 @@ mod tests {
         let mut n = 0;
         let found = rank_distribution(&strata, &bootstrap(10), |_| {
             n += 1;
-            (n % 2 == 0).then(|| vec![1.0, f64::from(n)])
+            (n % 2 == 1).then(|| vec![1.0, f64::from(n)])
         });
         let found = found.unwrap();
         assert_eq!((found.n_resamples, found.n_failed), (5, 5));

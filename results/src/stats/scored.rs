@@ -69,12 +69,14 @@ impl From<&MatchRecord> for ScoredMatch {
             count(start.into_iter().chain(steps))
         };
         let scored = record.ending == Ending::Terminal;
-        let seats = record.seats.iter().enumerate().filter(|(_, seat)| !seat.is_manager());
-        let seats = seats.map(|(role, seat)| ScoredSeat {
-            role: role as u32,
-            player: seat.player.as_str().into(),
-            reward: seat.reward.filter(|_| scored),
-            faults: faults(role),
+        let seats = record.seats.iter().enumerate();
+        let seats = seats.filter_map(|(role, seat)| {
+            Some(ScoredSeat {
+                role: role as u32,
+                player: seat.player.as_deref()?.into(),
+                reward: seat.reward.filter(|_| scored),
+                faults: faults(role),
+            })
         });
         let stratum = Stratum {
             game: record.game.clone(),
@@ -167,15 +169,16 @@ impl Names {
         let stratum = self.strata.entry(key).or_insert_with(|| stratum.into()).clone();
         let scored = lean.ending == Ending::Terminal;
         let seats = lean.seats.iter().enumerate();
-        let seats = seats.filter(|(_, seat)| !seat.is_manager());
-        let seats = seats.map(|(role, seat)| ScoredSeat {
-            role: role as u32,
-            player: self.player(&seat.player),
-            reward: seat.reward.filter(|_| scored),
-            faults: count(
-                (seat.start.fault.into_iter())
-                    .chain(lean.steps.iter().filter_map(|step| step.get(role)?.fault)),
-            ),
+        let seats = seats.filter_map(|(role, seat)| {
+            Some(ScoredSeat {
+                role: role as u32,
+                player: self.player(seat.player()?),
+                reward: seat.reward.filter(|_| scored),
+                faults: count(
+                    (seat.start.fault.into_iter())
+                        .chain(lean.steps.iter().filter_map(|step| step.get(role)?.fault)),
+                ),
+            })
         });
         let seats = seats.collect();
         ScoredMatch { job: lean.job, block: lean.block, lap: lean.lap, stratum, seats }

@@ -22,6 +22,7 @@ use crate::diagnostics::Counts;
 use crate::exit_code;
 use crate::game_source::LoadedGame;
 use crate::output::{json_line, to_stdout};
+use results::counted::counted;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -208,15 +209,18 @@ fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
     row("roles", roles.join(" "))?;
     row("kind", kind.to_string())?;
     let Sizes { bytes, forms, rules, relations, static_facts, initial_facts } = sizes;
-    row("rulesheet", format!("{bytes} bytes, {forms} forms, {findings}"))?;
-    row("rules", format!("{rules} rules, {static_facts} facts, {relations} relations"))?;
+    let (bytes, forms) = (counted(bytes, "byte", "bytes"), counted(forms, "form", "forms"));
+    row("rulesheet", format!("{bytes}, {forms}, {findings}"))?;
+    let (rules, facts) = (counted(rules, "rule", "rules"), counted(static_facts, "fact", "facts"));
+    let relations = counted(relations, "relation", "relations");
+    row("rules", format!("{rules}, {facts}, {relations}"))?;
     row("reasoner", format!("{engine}: {engine_statistics}"))?;
     for (index, line) in report.grounding.lines().into_iter().enumerate() {
         row(if index == 0 { "grounding" } else { "" }, line)?;
     }
-    let plural = if *initial_facts == 1 { "" } else { "s" };
+    let initial_facts = counted(initial_facts, "fact", "facts");
     let legal_moves = legal_moves(legal_at_start.as_ref());
-    row("at the start", format!("{initial_facts} fact{plural}, {legal_moves}"))?;
+    row("at the start", format!("{initial_facts}, {legal_moves}"))?;
     row("playouts", playouts(survey))?;
     let or_unknown =
         |spread: Option<Spread>| spread.map_or("unknown".to_owned(), |s| s.to_string());

@@ -11,6 +11,7 @@ use super::{GameArgument, prover, reasoning};
 use crate::cli::{Failure, Outcome};
 use crate::exit_code;
 use crate::output::{json_line, to_stdout};
+use results::counted::counted;
 
 /// Legal moves that are listed where an illegal one was given.
 const MAX_LISTED: usize = 30;
@@ -68,7 +69,7 @@ pub(super) fn execute(arguments: &Arguments) -> Outcome {
     let moves = expressions(arguments.moves.as_deref().unwrap_or_default(), "--moves")?;
     let (state, last) = follow(machine, start, &moves)?;
     let percepts = match &last {
-        Some((before, joint_move)) if game.kind().hidden_information => {
+        Some((before, joint_move)) if game.kind().percepts => {
             Some(percepts(machine, before, joint_move).map_err(reasoning)?)
         }
         _ => None,
@@ -232,9 +233,9 @@ fn split<'a>(
                 Expression::Atom(_) => 1,
             };
             let roles = role_names(game).join(" ");
-            let plural = if n_moves == 1 { "" } else { "s" };
+            let moves = counted(n_moves, "move", "moves");
             Err(usage(format!(
-                "make joint move {number}, `{other}`: it has {n_moves} move{plural} for the {n_roles} roles ({roles})"
+                "make joint move {number}, `{other}`: it has {moves} for the {n_roles} roles ({roles})"
             )))
         }
     }

@@ -1,6 +1,7 @@
 //! What random playouts tell of a game: how its roles move, how long it lasts,
 //! how large it is.
 
+use results::counted::counted;
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -198,7 +199,7 @@ fn mean_of_powers(logarithms: &[f64]) -> Option<f64> {
 
 impl Kind {
     pub(super) fn of(game: &Game, simultaneous: bool) -> Self {
-        let games::game::Kind { n_roles, chance, hidden_information } = game.kind();
+        let games::game::Kind { n_roles, chance, hidden_information, .. } = game.kind();
         let players = n_roles - usize::from(chance);
         let turns = match players {
             0 | 1 => Turns::Alone,
@@ -217,10 +218,10 @@ impl fmt::Display for Kind {
             Turns::TurnTaking => ", turn-taking",
             Turns::Simultaneous => ", simultaneous",
         };
-        let plural = if self.players == 1 { "" } else { "s" };
+        let players = counted(self.players, "player", "players");
         let chance = if self.chance { "chance" } else { "deterministic" };
         let information = if self.hidden_information { "hidden" } else { "perfect" };
-        write!(f, "{} player{plural}{turns}, {chance}, {information} information", self.players)
+        write!(f, "{players}{turns}, {chance}, {information} information")
     }
 }
 

@@ -125,7 +125,7 @@ fn header(game: &Game, diagnostics: &Diagnostics) -> Header {
         roles: role_names(game),
         valid: true,
         validator_message: messages.join(" | "),
-        gdl2: game.kind().hidden_information,
+        gdl2: game.kind().percepts,
         status: "ok",
     }
 }
@@ -148,7 +148,7 @@ impl Tracer {
         Ok(Self {
             walker,
             game: Arc::clone(game),
-            has_percepts: game.kind().hidden_information,
+            has_percepts: game.kind().percepts,
             state: initial.clone(),
             initial,
             percepts: None,

@@ -1,12 +1,15 @@
 //! `gamemaster game validate`: all that is to be said of some rulesheets.
 
+mod playouts;
+
 use std::io::Write as _;
 
 use clap::Args;
-use games::Severity;
+use games::{Rulesheet, Severity};
 use serde::Serialize;
 
-use crate::cli::Outcome;
+use self::playouts::Playing;
+use crate::cli::{Failure, Outcome};
 use crate::diagnostics::{Colours, Counts, Diagnostics};
 use crate::exit_code;
 use crate::game_source::{Checked, GameSource, GameSourceError, Reading};
@@ -15,7 +18,12 @@ use crate::output::{json_line, to_stdout};
 const EXAMPLES: &str = "\
 Examples:
   gamemaster game validate my_game.kif
+  gamemaster game validate my_game.kif --play
   gamemaster game validate games/*.kif --json | jq '.findings[] | select(.severity == \"error\")'
+
+With --play, games are also played at random: a role without a legal move is an
+error, a terminal state without a goal or with several a warning, and so is a game
+that never ends; conditions that held in no state are noted.
 
 Exits with 0 if all rulesheets are games (warnings and notes do not matter), with
 3 if one has an error, with 2 if one cannot be read.";
@@ -29,6 +37,8 @@ pub struct Arguments {
     files: Vec<String>,
     #[command(flatten)]
     reading: Reading,
+    #[command(flatten)]
+    playing: Playing,
     /// Print one JSON object with all findings
     #[arg(long)]
     json: bool,
@@ -70,10 +80,8 @@ pub(super) fn execute(arguments: &Arguments) -> Outcome {
     let checked: Vec<(&str, Result<Checked, GameSourceError>)> = arguments
         .files
         .iter()
-        .map(|file| {
-            (file.as_str(), GameSource::find(file).map(|source| source.check(arguments.reading)))
-        })
-        .collect();
+        .map(|file| Ok((file.as_str(), check(file, arguments)?)))
+        .collect::<Result<_, Failure>>()?;
     let code = checked.iter().map(|(_, result)| exit_code_of(result)).fold(exit_code::OK, worse);
     to_stdout(|stdout| {
         if arguments.json {
@@ -83,9 +91,9 @@ pub(super) fn execute(arguments: &Arguments) -> Outcome {
         let colours = Colours::of(stdout);
         for (file, result) in &checked {
             match result {
-                Ok(Checked { diagnostics, game }) => {
+                Ok(checked @ Checked { diagnostics, .. }) => {
                     write!(stdout, "{}", diagnostics.draw(Severity::Info, colours))?;
-                    let verdict = if game.is_some() { "valid" } else { "not valid" };
+                    let verdict = if is_valid(checked) { "valid" } else { "not valid" };
                     writeln!(stdout, "{file}: {verdict}, {}", diagnostics.counts())?;
                 }
                 Err(error) => {
@@ -102,10 +110,32 @@ pub(super) fn execute(arguments: &Arguments) -> Outcome {
     Ok(code)
 }
 
+/// Reads a rulesheet, and plays it if that is asked for and possible.
+fn check(file: &str, arguments: &Arguments) -> Result<Result<Checked, GameSourceError>, Failure> {
+    let mut checked = match GameSource::find(file) {
+        Ok(source) => source.check(arguments.reading),
+        Err(error) => return Ok(Err(error)),
+    };
+    if arguments.playing.play
+        && let Some(game) = &checked.game
+    {
+        let text = checked.diagnostics.text();
+        let rulesheet = Rulesheet::parse(game.name(), text, game.symbols().case())
+            .expect("what became a game was read before");
+        checked.diagnostics =
+            playouts::play(&checked.diagnostics, game, &rulesheet, arguments.playing)?;
+    }
+    Ok(Ok(checked))
+}
+
+fn is_valid(Checked { diagnostics, game }: &Checked) -> bool {
+    game.is_some() && diagnostics.counts().errors == 0
+}
+
 fn exit_code_of(result: &Result<Checked, GameSourceError>) -> u8 {
     match result {
-        Ok(Checked { game: Some(_), .. }) => exit_code::OK,
-        Ok(Checked { game: None, .. }) => exit_code::PREFLIGHT,
+        Ok(checked) if is_valid(checked) => exit_code::OK,
+        Ok(_) => exit_code::PREFLIGHT,
         Err(error) => error.exit_code(),
     }
 }
@@ -134,9 +164,12 @@ fn summary(checked: &[(&str, Result<Checked, GameSourceError>)]) -> String {
 
 fn report<'a>(checked: &'a [(&'a str, Result<Checked, GameSourceError>)]) -> Report<'a> {
     let files = checked.iter().map(|(file, result)| match result {
-        Ok(Checked { diagnostics, game }) => {
-            FileLine { file, valid: game.is_some(), counts: diagnostics.counts(), failure: None }
-        }
+        Ok(checked) => FileLine {
+            file,
+            valid: is_valid(checked),
+            counts: checked.diagnostics.counts(),
+            failure: None,
+        },
         Err(error) => {
             FileLine { file, valid: false, counts: Counts::default(), failure: Some(error.tell()) }
         }

@@ -7,8 +7,9 @@ use std::time::Duration;
 use anyhow::anyhow;
 use results::regress::{BASE, CANARY, HEAD, MIN_BLOCKS, Question};
 
-use super::Arguments;
+use super::{Arguments, design, program};
 use crate::cli::Failure;
+use crate::commands::run_estimate::estimate;
 use crate::commands::run_plan::{self, Planned};
 use crate::manager::PlayerSource;
 use crate::schedule::Schedule;
@@ -43,22 +44,28 @@ pub(super) fn asked(arguments: &Arguments) -> Result<Asked, Failure> {
     check(arguments).map_err(|message| Failure::usage(anyhow!(message)))?;
     let spec = read_suite(arguments).map_err(Failure::usage)?;
     let suite = spec.name.trim_start_matches(RUN_NAME).to_owned();
-    let planned = run_plan::plan(spec)?.scheduled();
+    let planned = run_plan::plan(spec)?;
+    // Of one lap, since that is what the spec asks for so far.
+    let lap_s = estimate(&planned, |round| round.n_matches).map(|estimate| estimate.about);
+    let planned = planned.scheduled();
     let mut planned = planned.expect("a comparison follows no results: reading the spec checks it");
     let blocks_per_lap = blocks_per_lap(&planned);
-    let max_laps = match arguments.max_blocks {
-        Some(blocks) => u32::try_from((blocks / blocks_per_lap).max(1)).unwrap_or(u32::MAX),
-        None => LAPS_WITHOUT_LIMIT,
-    };
-    let max_laps = max_laps.min(LAPS_WITHOUT_LIMIT);
-    if u64::from(max_laps) * blocks_per_lap < MIN_BLOCKS {
+    let part_ends = planned.jobs.part_ends();
+    let parts_per_lap = part_ends.len() as u64;
+    let blocks_per_part = blocks_per_lap / parts_per_lap;
+    let max_parts = arguments.max_blocks.map(|blocks| (blocks / blocks_per_part).max(1));
+    if max_parts.is_some_and(|parts| parts * blocks_per_part < MIN_BLOCKS) {
         return Err(Failure::usage(anyhow!(
-            "--max-blocks {}: a lap of this suite has {blocks_per_lap} blocks, only whole laps count, \
-             and fewer than {MIN_BLOCKS} blocks tell nothing: expected at least {}",
+            "--max-blocks {}: blocks of this suite count in groups of {blocks_per_part}, one for \
+             each game and clock, and fewer than {MIN_BLOCKS} blocks tell nothing: expected at \
+             least {}",
             arguments.max_blocks.unwrap_or_default(),
-            MIN_BLOCKS.next_multiple_of(blocks_per_lap)
+            MIN_BLOCKS.next_multiple_of(blocks_per_part)
         )));
     }
+    let max_laps = max_parts.map_or(LAPS_WITHOUT_LIMIT, |parts| {
+        u32::try_from(parts.div_ceil(parts_per_lap)).unwrap_or(u32::MAX).min(LAPS_WITHOUT_LIMIT)
+    });
     planned.spec.blocks = max_laps;
     planned.jobs = Schedule::clone(&planned.jobs).with_laps(max_laps).into();
     let default = arguments.max_blocks.is_none().then_some(DEFAULT_BUDGET);
@@ -74,8 +81,26 @@ pub(super) fn asked(arguments: &Arguments) -> Result<Asked, Failure> {
         matches_per_lap: planned.jobs.jobs_per_lap(),
         blocks_per_lap,
         has_canary: planned.spec.comparison.is_some_and(|comparison| comparison.canary.is_some()),
+        part_ends,
+        max_parts,
     };
+    let n_parts = MIN_BLOCKS.div_ceil(blocks_per_part);
+    let seconds = lap_s.map(|seconds| seconds * n_parts as f64 / parts_per_lap as f64);
+    if let Some(message) = design::too_short(&question, seconds) {
+        // The estimate is from trying built-in players; of others nobody knows.
+        let evident = design::too_short(&question, seconds.map(|seconds| seconds / 2.0)).is_some();
+        if evident && all_built_in(&planned) {
+            return Err(Failure::usage(anyhow!(message)));
+        }
+        planned.warnings.push(message);
+    }
     Ok(Asked { planned, question })
+}
+
+/// Whether all who think are players of ours.
+fn all_built_in(planned: &Planned<Arc<Schedule>>) -> bool {
+    let mut thinkers = planned.spec.players.iter().filter(|player| player.thinks);
+    thinkers.all(|player| matches!(player.config.source, PlayerSource::BuiltIn { .. }))
 }
 
 fn check(arguments: &Arguments) -> Result<(), String> {
@@ -127,6 +152,7 @@ fn read_suite(arguments: &Arguments) -> Result<Spec, SpecError> {
     spec.name = format!("{RUN_NAME}{}", spec.name);
     // How long a comparison is follows from what is asked.
     spec.blocks = 1;
+    program::identify(&mut spec);
     Ok(spec)
 }
 

@@ -12,7 +12,6 @@ use results::journal::Journal;
 use results::record::MatchRecord;
 use results::regress::Tracker;
 use results::stats::scored::ScoredMatch;
-use results::stats::sequential::Verdict;
 
 use super::design;
 use crate::cli::{Failure, failed_to};
@@ -98,7 +97,7 @@ pub(super) fn play(played: &Played<'_>, folder: RunFolder, clock: Clock) -> Resu
         time_is_up: false,
         breakdown: None,
         told: Instant::now(),
-        told_laps: played.tracker.borrow().n_laps(),
+        told_blocks: played.tracker.borrow().n_blocks(),
         told_pace: false,
     };
     runner::run(&tournament, played.manager, played.stop, &mut consumers);
@@ -106,7 +105,7 @@ pub(super) fn play(played: &Played<'_>, folder: RunFolder, clock: Clock) -> Resu
     consumers.journal.finish().map_err(failed_to)?;
     match breakdown {
         // Results count in order: none after a match that is missing.
-        Some(reason) if played.tracker.borrow().verdict() == Verdict::GoOn => {
+        Some(reason) if played.tracker.borrow().ended().is_none() => {
             Err(anyhow!("a match was broken off: {reason}; the same command plays it again").into())
         }
         _ => Ok(time_is_up),
@@ -121,7 +120,7 @@ struct Consumers<'a> {
     time_is_up: bool,
     breakdown: Option<String>,
     told: Instant,
-    told_laps: u64,
+    told_blocks: u64,
     told_pace: bool,
 }
 
@@ -133,7 +132,7 @@ impl Consumers<'_> {
             return;
         }
         self.time_is_up = self.clock.is_up();
-        let decided = self.played.tracker.borrow().verdict() != Verdict::GoOn;
+        let decided = self.played.tracker.borrow().ended().is_some();
         if decided || self.time_is_up || self.breakdown.is_some() {
             self.played.stop.raise();
         }
@@ -141,7 +140,7 @@ impl Consumers<'_> {
 
     fn tell(&mut self) {
         let tracker = self.played.tracker.borrow();
-        if self.played.quiet || tracker.n_laps() == self.told_laps {
+        if self.played.quiet || tracker.n_blocks() == self.told_blocks {
             return;
         }
         let mut stderr = std::io::stderr().lock();
@@ -155,15 +154,16 @@ impl Consumers<'_> {
         if self.told.elapsed() < LINE_TIME {
             return;
         }
-        (self.told, self.told_laps) = (Instant::now(), tracker.n_laps());
+        (self.told, self.told_blocks) = (Instant::now(), tracker.n_blocks());
         let (llr, [low, high]) = tracker.llr();
+        let n_blocks = tracker.n_blocks();
         let mean =
             tracker.mean().map_or("no score yet".into(), |mean| format!("{mean:+.1} points"));
         let _ = writeln!(
             stderr,
-            "[{} blocks, {}] head less base {mean}; log-likelihood ratio {llr:.2} of {low:.2} to \
+            "[{n_blocks} {}, {}] head less base {mean}; log-likelihood ratio {llr:.2} of {low:.2} to \
              {high:.2}",
-            tracker.n_blocks(),
+            if n_blocks == 1 { "block" } else { "blocks" },
             brief(self.clock.spent())
         );
     }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use results::regress::Question;
-use results::stats::power::Design;
+use results::regress::{MIN_BLOCKS, Question};
 
 use crate::commands::run_plan::Planned;
+use crate::consumers::brief;
 use crate::schedule::Schedule;
 use crate::spec::time_budget_words;
 
@@ -31,15 +31,14 @@ pub(super) fn lines(planned: &Planned<Arc<Schedule>>, question: &Question) -> Ve
     let budgets: Vec<String> = spec.time_budgets.iter().map(time_budget_words).collect();
     let n_games = games.len();
     let games = if n_games == 1 { "1 game".to_owned() } else { format!("{n_games} games") };
-    let lap = (question.blocks_per_lap, question.matches_per_lap);
     vec![
         format!("Is {} worse than {} by {} points?", question.head, question.base, question.margin),
         format!(
-            "Suite {}: {games}, {opponents}, {}; a lap has {} blocks, {} matches",
+            "Suite {}: {games}, {opponents}, {}; {} blocks take {} matches",
             question.suite,
             budgets.join(", "),
-            lap.0,
-            lap.1
+            question.blocks_per_lap,
+            question.matches_per_lap
         ),
         sight(question),
     ]
@@ -47,34 +46,50 @@ pub(super) fn lines(planned: &Planned<Arc<Schedule>>, question: &Question) -> Ve
 
 /// What difference can be seen.
 fn sight(question: &Question) -> String {
-    let power = 1.0 - question.alpha;
-    let sees = |n_blocks: u64, sd: f64| {
-        let design = Design { sd, alpha: question.alpha, power };
-        format!("{:.1}", design.detectable(n_blocks))
-    };
-    let percent = (power * 1000.0).round() / 10.0;
+    let percent = (1000.0 * (1.0 - question.alpha)).round() / 10.0;
     let [typical, least, most] = SPREADS;
     match question.time_limit_s {
         Some(limit) if question.max_blocks() > BLOCKS_TOLD[2] => {
             let limit = humantime::format_duration(Duration::from_secs_f64(limit));
-            let told = BLOCKS_TOLD.map(|n| format!("{n} blocks show {} points", sees(n, typical)));
+            let told = BLOCKS_TOLD.map(|n| format!("{} in {n} blocks", sees(question, n, typical)));
             format!(
-                "Within {limit}: {} in {percent} % of cases, should blocks differ by {typical} \
-                 points as in most games",
+                "Within {limit}, a head that is worse by so many points fails in {percent} % of \
+                 cases: {}, should blocks differ by {typical} points as in most games",
                 told.join(", ")
             )
         }
         _ => {
             let n = question.max_blocks();
             format!(
-                "{n} blocks at most: they show a difference of {} points in {percent} % of cases, \
-                 should blocks differ by {typical} points ({} if by {least}, {} if by {most})",
-                sees(n, typical),
-                sees(n, least),
-                sees(n, most)
+                "{n} blocks at most: a head that is worse by {} points fails in {percent} % of \
+                 cases, should blocks differ by {typical} points ({} if by {least}, {} if by {most})",
+                sees(question, n, typical),
+                sees(question, n, least),
+                sees(question, n, most)
             )
         }
     }
+}
+
+/// How much worse a head is that nearly always fails within so many blocks.
+fn sees(question: &Question, n_blocks: u64, sd: f64) -> String {
+    let found = question.margin_test().detectable(sd, n_blocks, 1.0 - question.alpha);
+    found.map_or_else(|| "more than 100".into(), |points| format!("{points:.1}"))
+}
+
+/// What to say of a time limit in which, should all who think use up their clocks,
+/// too few blocks are played; `seconds` is what enough of them would take then.
+pub(super) fn too_short(question: &Question, seconds: Option<f64>) -> Option<String> {
+    let (limit, seconds) = (question.time_limit_s?, seconds?);
+    let words = |seconds: f64| brief(Duration::from_secs_f64(seconds));
+    (seconds > limit).then(|| {
+        format!(
+            "{MIN_BLOCKS} blocks are needed, and take about {} if every clock is used up; --budget \
+             allows {}: give more time, shorter clocks or fewer games",
+            words(seconds),
+            words(limit)
+        )
+    })
 }
 
 /// What the time allows, from what a part of it has brought.
@@ -83,9 +98,15 @@ pub(super) fn pace(question: &Question, n_blocks: u64, spent: Duration) -> Optio
     let share = spent.as_secs_f64() / limit;
     let at_most = n_blocks as f64 / share.max(1e-6);
     let n = (at_most as u64).min(question.max_blocks());
-    let design = Design { sd: SPREADS[0], alpha: question.alpha, power: 1.0 - question.alpha };
+    if n < MIN_BLOCKS {
+        return Some(format!(
+            "warning: at this pace the time allows {n} blocks, and {MIN_BLOCKS} are needed for an \
+             answer on strength"
+        ));
+    }
     Some(format!(
-        "At this pace the time allows {n} blocks, which show {:.1} points",
-        design.detectable(n.max(1))
+        "At this pace the time allows {n} blocks, in which a head that is worse by {} points nearly \
+         always fails",
+        sees(question, n, SPREADS[0])
     ))
 }

@@ -8,6 +8,7 @@
 use std::fmt::Write as _;
 
 use super::escape::{Escaped, shortened};
+use crate::counted::counted;
 use crate::evaluation::Budget;
 
 /// Width of all figures, in units of the view box; text is 12 of them high.
@@ -243,7 +244,7 @@ pub(super) fn tick(value: f64) -> String {
 pub(super) fn budget(budget: Budget) -> String {
     match budget {
         Budget::Milliseconds(ms) => time(ms as f64),
-        Budget::Nodes(nodes) => format!("{nodes} nodes"),
+        Budget::Nodes(nodes) => counted(nodes, "node", "nodes"),
     }
 }
 

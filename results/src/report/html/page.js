@@ -92,20 +92,33 @@
     if (className) made.className = className;
     return made;
   };
-  const board = (step, before) => {
+  // What stands on a cell: a disc in its colour, a slab as wide as its size, or letters.
+  const drawn = ({ mark, name, colour, is_king, width }) => {
+    const side = colour?.startsWith("side");
+    const shape = width ? "slab" : colour && !side ? "disc" : "letters";
+    const made = element("span", mark, "piece " + shape);
+    if (colour) made.classList.add("k-" + colour);
+    if (is_king) made.classList.add("king");
+    if (width) made.style.width = width + "%";
+    made.title = name;
+    return made;
+  };
+  const changedAt = (place, step, before) =>
+    before && (before.cells[place] ?? 0) !== (step.cells[place] ?? 0);
+  const squares = (step, before) => {
     const { columns, rows, pieces } = replay.board;
     const table = element("table", undefined, "grid-board");
-    if (columns.length > 9 || pieces.some(([mark]) => mark.length > 2)) table.classList.add("dense");
+    const isDense = columns.length > 9 || pieces.some(({ mark, width }) => !width && mark.length > 2);
+    if (isDense) table.classList.add("dense");
     rows.forEach((label, row) => {
       const line = element("tr");
       line.append(element("th", label));
       columns.forEach((_, column) => {
         const place = row * columns.length + column;
         const piece = step.cells[place] ?? 0;
-        const [mark, name] = pieces[piece] ?? ["", ""];
-        const cell = element("td", piece === 0 ? "" : mark, piece === 0 ? "" : "p" + ((piece - 1) % 6 + 1));
-        if (piece !== 0) cell.title = name;
-        if (before && (before.cells[place] ?? 0) !== piece) cell.classList.add("changed");
+        const cell = element("td");
+        if (piece !== 0) cell.append(drawn(pieces[piece]));
+        if (changedAt(place, step, before)) cell.classList.add("changed");
         line.append(cell);
       });
       table.append(line);
@@ -115,6 +128,52 @@
     table.append(last);
     return table;
   };
+  // The name space of SVG, as the browser knows it.
+  const svgSpace =
+    new DOMParser().parseFromString("<svg></svg>", "text/html").body.firstElementChild.namespaceURI;
+  const svg = (name, attributes, text) => {
+    const made = document.createElementNS(svgSpace, name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    if (text !== undefined) made.textContent = text;
+    return made;
+  };
+  // Each row is shifted by half a cell against the one above it.
+  const hexagons = (step, before) => {
+    const { columns, rows, pieces, shift } = replay.board;
+    const [pitch, high, radius] = [36, 31.2, 20.8];
+    const left = (row) => 40 + (shift > 0 ? row : rows.length - row) * pitch / 2;
+    const top = (row) => 24 + row * high;
+    const board = svg("svg", {
+      class: "hex-board", role: "img", width: 40 + (columns.length + rows.length / 2) * pitch,
+      height: 24 + (rows.length + .6) * high,
+    });
+    board.append(svg("title", {}, replay.game), svg("desc", {}, "The board, of hexagons."));
+    const corners = [0, 1, 2, 3, 4, 5].map((corner) => (corner / 6 + 1 / 12) * 2 * Math.PI);
+    rows.forEach((label, row) => {
+      board.append(svg("text", { x: left(row) - pitch * .85, y: top(row), class: "label" }, label));
+      columns.forEach((_, column) => {
+        const [x, y] = [left(row) + column * pitch, top(row)];
+        const place = row * columns.length + column;
+        const points = corners.map((angle) =>
+          (x + radius * Math.cos(angle)).toFixed(1) + "," + (y + radius * Math.sin(angle)).toFixed(1));
+        const cell = svg("polygon", { points: points.join(" ") });
+        if (changedAt(place, step, before)) cell.classList.add("changed");
+        board.append(cell);
+        const piece = step.cells[place] ?? 0;
+        if (piece === 0) return;
+        const { mark, name, colour, is_king } = pieces[piece];
+        const group = svg("g", { class: "piece" + (colour ? " k-" + colour : "") + (is_king ? " king" : "") });
+        if (colour) group.append(svg("circle", { cx: x, cy: y, r: 13 }));
+        group.append(svg("text", { x, y }, mark), svg("title", {}, name));
+        board.append(group);
+      });
+    });
+    const below = rows.length;
+    columns.forEach((label, column) => board.append(
+      svg("text", { x: left(below) + column * pitch, y: top(below) - 6, class: "label" }, label)));
+    return board;
+  };
+  const board = (step, before) => (replay.board.shift ? hexagons : squares)(step, before);
   const draw = () => {
     const step = replay.steps[at];
     const before = at > 0 ? replay.steps[at - 1] : null;
@@ -145,7 +204,8 @@
     replay = found;
     viewer.hidden = false;
     byId("viewer-title").textContent = replay.game + ", match " + replay.job;
-    byId("viewer-seats").textContent = replay.seats.map((seat) =>
+    // Chance moves where there is no player.
+    byId("viewer-seats").textContent = replay.seats.filter((seat) => seat.player !== null).map((seat) =>
       seat.role + ": " + seat.player + (seat.reward === null ? "" : " (" + seat.reward + ")")).join(", ");
     slider.max = String(replay.steps.length - 1);
     go(0);

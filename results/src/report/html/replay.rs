@@ -32,8 +32,8 @@ pub struct Replay {
 pub struct ReplaySeat {
     /// The role.
     pub role: String,
-    /// The player.
-    pub player: String,
+    /// The player; `None` where chance moves.
+    pub player: Option<String>,
     /// 0 to 100; `None` if the match scored nobody.
     pub reward: Option<u8>,
 }
@@ -45,9 +45,36 @@ pub struct ReplayBoard {
     pub columns: Vec<String>,
     /// Labels from top to bottom.
     pub rows: Vec<String>,
-    /// Marks and what they stand for; steps refer to them by index. The first is
-    /// the empty cell.
-    pub pieces: Vec<(String, String)>,
+    /// What may stand on a cell; steps refer to it by index. The first is the empty
+    /// cell.
+    pub pieces: Vec<ReplayPiece>,
+    /// Halves of a cell by which each row is shifted to the right against the one
+    /// above it: 0 for squares, 1 or -1 for hexagons.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub shift: i32,
+}
+
+/// What stands on a cell, and what it looks like.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ReplayPiece {
+    /// A few letters.
+    pub mark: String,
+    /// What they stand for.
+    pub name: String,
+    /// The name of its colour, or `side1`, `side2` and so on for the colours of the
+    /// chart lines; `None` for that of the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub colour: Option<String>,
+    /// It ranks above the plain pieces of its colour, and is drawn with a ring.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_king: bool,
+    /// It is drawn as a slab as wide as this share of the cell, in percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<u8>,
+}
+
+fn is_zero(number: &i32) -> bool {
+    *number == 0
 }
 
 /// A position, and the moves that led to it.

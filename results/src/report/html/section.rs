@@ -49,6 +49,15 @@ pub(super) fn sections(page: &Page<'_>) -> Vec<Section> {
     sections.iter().filter_map(|section| section(page)).collect()
 }
 
+/// What a caption says where intervals and shares of resamples hold games with a
+/// single block at what they gave; else nothing.
+fn held_fixed(page: &Page<'_>) -> String {
+    match &page.evaluation.standings.held_fixed[..] {
+        [] => String::new(),
+        names => format!(" {}", super::super::notes::held_fixed(names)),
+    }
+}
+
 /// A paragraph.
 fn paragraph(text: &str) -> String {
     format!("<p>{}</p>\n", Escaped(text))

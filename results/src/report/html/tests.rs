@@ -26,13 +26,17 @@ fn replay(name: &str) -> Replay {
         reason: name.into(),
         ending: name.into(),
         seats: vec![
-            ReplaySeat { role: name.into(), player: name.into(), reward: Some(100) },
-            ReplaySeat { role: "o".into(), player: "beta".into(), reward: None },
+            ReplaySeat { role: name.into(), player: Some(name.into()), reward: Some(100) },
+            ReplaySeat { role: "o".into(), player: Some("beta".into()), reward: None },
         ],
         board: Some(ReplayBoard {
             columns: vec![name.into()],
             rows: vec!["1".into()],
-            pieces: vec![(String::new(), String::new()), (name.into(), name.into())],
+            pieces: vec![
+                ReplayPiece::default(),
+                ReplayPiece { mark: name.into(), name: name.into(), ..ReplayPiece::default() },
+            ],
+            shift: 0,
         }),
         facts: vec![name.into()],
         steps: vec![
@@ -198,8 +202,8 @@ fn names_are_text() {
             record.game = format!("{name} {}", record.game);
             for seat in &mut record.seats {
                 seat.role = format!("{name} {}", seat.role);
-                if seat.player == "alpha" {
-                    seat.player = name.into();
+                if seat.player.as_deref() == Some("alpha") {
+                    seat.player = Some(name.into());
                 }
             }
         }
@@ -222,13 +226,65 @@ fn names_are_text() {
     }
 }
 
+/// A game with one block is held at what it gave, in every figure and with a word
+/// about it; nothing else is lost.
+#[test]
+fn one_game_with_one_block_takes_nothing_away() {
+    let of = |job: u64, game: &str| {
+        let (players, a) = (["a", "b"], [80, 55, 70, 90][job as usize / 2 % 4]);
+        match job % 2 {
+            0 => sample::record(job, game, players, [a, 100 - a]),
+            _ => sample::record(job, game, [players[1], players[0]], [100 - a, a]),
+        }
+    };
+    let mut records: Vec<MatchRecord> = (0..28).map(|job| of(job, "often")).collect();
+    let whole = page_of(&records, &[]);
+    records.extend((28..30).map(|job| of(job, "once")));
+    let page = page_of(&records, &[]);
+    check(&page);
+    let held = "Held at what they gave, since some player has a single block of them: once.";
+    assert!(page.contains(held) && !whole.contains("Held at what they gave"));
+    let standings = |page: &str| -> usize {
+        let section = page.split("<section id=\"standings\"").nth(1).unwrap();
+        section.split("</section>").next().unwrap().matches("whisker").count()
+    };
+    assert_eq!((standings(&page), standings(&whole)), (2, 2));
+    assert!(page.contains("How probable each rank is") && page.contains("excludes 0"));
+    assert!(page.contains("It holds 1 game or clock with a single block at what it gave."));
+}
+
+/// A player may be called as the role of chance: only its own matches are its.
+#[test]
+fn chance_is_no_player_of_a_replay() {
+    let mut records: Vec<MatchRecord> =
+        (0..4).map(|job| sample::record(job, "x", ["random", "alpha"], [0, 100])).collect();
+    records.extend((4..6).map(|job| sample::record_with_chance(job, "alpha", 70)));
+    let seat = |role: &str, player: Option<&str>| ReplaySeat {
+        role: role.into(),
+        player: player.map(str::to_owned),
+        reward: player.map(|_| 70),
+    };
+    let seats = vec![seat("random", None), seat("oplayer", Some("alpha"))];
+    let with_chance = Replay { job: 4, seats, ..replay("x") };
+    let seats = vec![seat("xplayer", Some("random")), seat("oplayer", Some("alpha"))];
+    let met = Replay { job: 2, seats, ..replay("x") };
+    let page = page_of(&records, &[with_chance, met]);
+    check(&page);
+    let table = page.split("id=\"cross-table\"").nth(1).unwrap();
+    let table = table.split("</table>").next().unwrap();
+    assert!(table.contains("#replay-2") && !table.contains("#replay-4"), "{table}");
+    let table = page.split("id=\"replay-table\"").nth(1).unwrap();
+    let row = table.split("<tr>").find(|row| row.contains("#replay-4")).unwrap();
+    assert!(row.contains(">alpha<") && row.contains(">70<") && !row.contains("random"), "{row}");
+}
+
 #[test]
 fn long_names_are_cut_in_figures_only() {
     let mut records = sample::records();
     let name = "a-name-that-is-longer-than-any-margin-of-a-figure-could-be".to_owned();
     for seat in records.iter_mut().flat_map(|record| &mut record.seats) {
-        if seat.player == "alpha" {
-            seat.player.clone_from(&name);
+        if seat.player.as_deref() == Some("alpha") {
+            seat.player = Some(name.clone());
         }
     }
     let page = page_of(&records, &[]);

@@ -28,9 +28,9 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
                 value: (row.mean - 50.0) / 50.0,
                 shown: words::points(row.mean),
                 tip: format!(
-                    "{player} against {opponent}: mean reward {} in {} matches",
+                    "{player} against {opponent}: mean reward {} in {}",
                     words::points(row.mean),
-                    row.n_matches
+                    words::count(row.n_matches, "match", "matches")
                 ),
             })
         };
@@ -63,7 +63,8 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         vec![
             Cell::text(&row.player),
             Cell::text(&row.opponent),
-            Cell::points(Some(row.mean)).from(format!("mean of {} matches", row.n_matches)),
+            Cell::points(Some(row.mean))
+                .from(format!("mean of {}", words::count(row.n_matches, "match", "matches"))),
             Cell::points(others),
             Cell::count(row.n_matches),
             replay.map_or(Cell::text(""), |job| {

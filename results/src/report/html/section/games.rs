@@ -7,9 +7,8 @@ use super::super::figure::budget;
 use super::super::table::{Cell, Column, Table, interval, name, number};
 use super::super::{Page, words};
 use super::{Section, abreast, paragraph};
-use crate::evaluation::{Budget, SeatEffects};
+use crate::evaluation::{Budget, SeatEffects, Worth};
 use crate::standings::{Estimate, Standings};
-use crate::stats::effects::Effect;
 
 /// Most columns of a figure.
 const MOST: usize = 16;
@@ -50,10 +49,10 @@ fn heat(page: &Page<'_>, standings: &Standings) -> String {
             value: (mean - 50.0) / 50.0,
             shown: words::points(mean),
             tip: format!(
-                "{player} at {game}: {} {} from {} matches",
+                "{player} at {game}: {} {} from {}",
                 words::points(mean),
                 words::interval(reward.interval),
-                reward.n_matches
+                words::count(reward.n_matches, "match", "matches")
             ),
         })
     };
@@ -75,7 +74,7 @@ fn estimate_columns(names: &[Column]) -> Vec<Column> {
     let mut columns = names.to_vec();
     columns.extend([
         number("reward", "Mean over the clocks of the means over its scored matches."),
-        interval("interval", "From resamples of whole blocks; – with fewer than two blocks."),
+        interval("interval", "Student's t from whole blocks; – with fewer than two blocks."),
         number("matches", "Scored matches."),
         number("blocks", "Blocks these belong to."),
     ]);
@@ -83,7 +82,8 @@ fn estimate_columns(names: &[Column]) -> Vec<Column> {
 }
 
 fn estimate_cells(names: &[&str], estimate: &Estimate) -> Vec<Cell> {
-    let of = format!("of {} matches in {} blocks", estimate.n_matches, estimate.n_blocks);
+    let matches = words::count(estimate.n_matches, "match", "matches");
+    let of = format!("of {matches} in {}", words::count(estimate.n_blocks, "block", "blocks"));
     let mut cells: Vec<Cell> = names.iter().map(|&name| Cell::text(name)).collect();
     cells.extend([
         Cell::points(estimate.mean).from(of),
@@ -136,17 +136,21 @@ fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
     );
     let mut html = paragraph(&how);
     html += &abreast(&[seat_forest(effects), interactions(page, effects)]);
-    let effect_cells = |effect: Option<Effect>| {
+    let effect_cells = |effect: Option<Worth>| {
         [
             Cell::points(effect.map(|effect| effect.points)),
-            Cell::interval(effect.map(|effect| effect.interval)),
-            Cell::decimal(effect.map(|effect| effect.standard_error), 2),
+            Cell::interval(effect.and_then(|effect| effect.interval)),
+            Cell::decimal(effect.and_then(|effect| effect.standard_error), 2),
         ]
     };
     let effect_columns = |meaning: &str| {
         [
             number("points", meaning),
-            interval("95 % interval", "By Student's t, clustered by block."),
+            interval(
+                "95 % interval",
+                "By Student's t, clustered by block, cut to what is possible; – for a game with a \
+                 single block.",
+            ),
             number("standard error", "Robust, clustered by block."),
         ]
     };
@@ -169,7 +173,10 @@ fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
         "What the player adds to what its seats are worth; all players' add up to 0.",
     ));
     if effects.first.is_some() {
-        columns.push(number("first", "Share of resamples of whole blocks in which it adds most."));
+        columns.push(number(
+            "first",
+            "Probability that it adds most, from resamples of whole blocks.",
+        ));
     }
     let players = page.names().into_iter().zip(&effects.players).zip(0..);
     let rows = players.map(|((name, effect), place): (_, usize)| {
@@ -194,13 +201,14 @@ fn seat_forest(effects: &SeatEffects) -> String {
     let rows = effects.seats.iter().map(|seat| {
         let clock = if several { format!(", {}", budget(seat.budget)) } else { String::new() };
         let full = format!("{}, {}{clock}", seat.game, seat.role);
-        let Effect { points, interval, .. } = seat.effect;
-        let tip = format!("{full}: {} {}", words::points(points), words::interval(Some(interval)));
-        Interval { name: full, middle: points, bounds: Some(interval), tip }
+        let Worth { points, interval, .. } = seat.effect;
+        let tip = format!("{full}: {} {}", words::points(points), words::interval(interval));
+        Interval { name: full, middle: points, bounds: interval, tip }
     });
     Forest {
         title: "What a seat is worth",
-        description: "The reward of a player that adds nothing, with 95 % intervals. Seats of one \
+        description: "The reward of a player that adds nothing, with 95 % intervals cut to 0 and \
+                      100; none for a game with a single block. Seats of one \
                       game that are far apart make a game that is decided by who sits where.",
         unit: "points",
         reference: None,
@@ -231,7 +239,7 @@ fn interactions(page: &Page<'_>, effects: &SeatEffects) -> String {
                 names[player],
                 stratum(&effects.strata[at]),
                 words::points(effect.points),
-                words::interval(Some(effect.interval))
+                words::interval(effect.interval)
             ),
         })
     };

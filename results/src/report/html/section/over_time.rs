@@ -4,7 +4,7 @@ use super::super::chart::{Lines, Point, Series};
 use super::super::figure::{budget, tick, time};
 use super::super::table::{Cell, Table, interval, name, number};
 use super::super::{Page, words};
-use super::{Section, abreast, paragraph};
+use super::{Section, abreast, held_fixed, paragraph};
 use crate::evaluation::{Budget, OverTime, TimePoint};
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
@@ -18,8 +18,10 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
          had time odds, so that a line shows whom more time helps more than the others, not how \
          much better all play.",
     );
-    let by_clock = lines(over_time, &names, false);
-    let by_nodes = lines(over_time, &names, true);
+    body += &paragraph(&left_out(over_time));
+    let held = held_fixed(page);
+    let by_clock = lines(over_time, &names, false, &held);
+    let by_nodes = lines(over_time, &names, true, &held);
     body += &abreast(&[by_clock, by_nodes]);
     if over_time.iter().any(|over| over.per_doubling.is_some()) {
         body += &per_doubling(over_time, &names, page.evaluation.standings.level);
@@ -28,7 +30,21 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     Some(Section { id: "over-time", heading: "Strength against time", body })
 }
 
-fn lines(over_time: &[OverTime], names: &[&str], nodes: bool) -> String {
+/// Which games all of this is over.
+fn left_out(over_time: &[OverTime]) -> String {
+    let most = over_time.iter().map(|over| over.n_other_games).max().unwrap_or(0);
+    let rule = "All means here, and the lines through them, are over the games that a player \
+                played at every one of its clocks, each weighing the same";
+    match most {
+        0 => format!("{rule}: all of its games."),
+        n => format!(
+            "{rule}. Left out, since they were played at some clocks only: up to {} of a player.",
+            words::count(n, "game", "games")
+        ),
+    }
+}
+
+fn lines(over_time: &[OverTime], names: &[&str], nodes: bool, held: &str) -> String {
     let is_wanted = |point: &&TimePoint| matches!(point.budget, Budget::Nodes(_)) == nodes;
     let point = |name: &str, point: &TimePoint| {
         let reward = &point.reward;
@@ -37,12 +53,12 @@ fn lines(over_time: &[OverTime], names: &[&str], nodes: bool) -> String {
             y: reward.mean?,
             bounds: reward.interval,
             tip: format!(
-                "{name} with {}: {} {} from {} matches in {} blocks",
+                "{name} with {}: {} {} from {} in {}",
                 budget(point.budget),
                 words::points(reward.mean?),
                 words::interval(reward.interval),
-                reward.n_matches,
-                reward.n_blocks
+                words::count(reward.n_matches, "match", "matches"),
+                words::count(reward.n_blocks, "block", "blocks")
             ),
         })
     };
@@ -61,8 +77,10 @@ fn lines(over_time: &[OverTime], names: &[&str], nodes: bool) -> String {
         } else {
             "Strength against the clock"
         },
-        description: "Mean reward over all games at each budget, with bootstrap intervals; the \
-                      horizontal axis doubles in equal steps.",
+        description: &format!(
+            "Mean reward at each budget over the games that the player played at every one, with \
+             intervals; the horizontal axis doubles in equal steps.{held}"
+        ),
         across,
         up: "mean reward",
         shown: write,
@@ -76,24 +94,30 @@ fn per_doubling(over_time: &[OverTime], names: &[&str], level: f64) -> String {
         name("player", "In the order of the standings."),
         number(
             "points per doubling",
-            "Slope of the least-squares line through the mean rewards of its blocks over the \
-             logarithm of its budget.",
+            "Slope of the least-squares line through its means at each budget, as the figure shows \
+             them, over the logarithm of the budget; each budget weighs the same.",
         ),
         interval(
             &format!("{:.0} % interval", level * 100.0),
-            "By Student's t with a standard error that is robust to unequal variances.",
+            "Where that slope may be: from the same spread of whole blocks as the intervals of the \
+             means.",
         ),
-        number("blocks", "Blocks that the line is through."),
+        number("games", "Games that it played at every budget."),
+        number("blocks", "Blocks of all these means."),
         number("budgets", "Budgets at which it played."),
     ];
     let rows = over_time.iter().filter_map(|over| {
         let slope = over.per_doubling?;
         Some(vec![
             Cell::text(names[over.player]),
-            Cell::decimal(Some(slope.points), 2)
-                .from(format!("standard error {:.2}", slope.standard_error)),
-            Cell::interval(Some(slope.interval)),
-            Cell::count(over.n_blocks as u64),
+            Cell::decimal(Some(slope.points), 2).from(
+                slope
+                    .standard_error
+                    .map_or_else(String::new, |error| format!("standard error {error:.2}")),
+            ),
+            Cell::interval(slope.interval),
+            Cell::count(over.n_games),
+            Cell::count(over.n_blocks),
             Cell::count(over.points.len() as u64),
         ])
     });
@@ -106,8 +130,8 @@ fn at_each_clock(over_time: &[OverTime], names: &[&str]) -> String {
         name("player", "In the order of the standings."),
         number("budget", "What the player had for a move: its play clock, or states to search."),
         name("clock of the match", "What bounds players without time odds."),
-        number("reward", "Mean over its games at this clock."),
-        interval("interval", "From resamples of whole blocks."),
+        number("reward", "Mean over the games that it played at every clock."),
+        interval("interval", "Student's t from the spread of whole blocks."),
         number("matches", "Scored matches."),
         number("blocks", "Blocks these belong to."),
     ];

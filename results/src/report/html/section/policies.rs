@@ -18,7 +18,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         columns.push(number(word, &format!("Mean reward. {of}")));
         columns.push(interval(
             &format!("{word} interval"),
-            &format!("From 1000 resamples of whole blocks. {of}"),
+            &format!("Student's t from the spread of whole blocks, as in the standings. {of}"),
         ));
         columns.push(number("rank", &format!("By that mean reward. {of}")));
         for (row, standing) in rows.iter_mut().zip(&standings.rows) {

@@ -3,7 +3,7 @@
 use super::super::chart::{Forest, Interval};
 use super::super::table::{Cell, Column, Table, interval, name, number};
 use super::super::{Page, words};
-use super::{Section, abreast, paragraph};
+use super::{Section, abreast, held_fixed, paragraph};
 use crate::evaluation::{ALPHA_RANK, Rating};
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
@@ -28,6 +28,17 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     });
     if ratings.too_many {
         body += &paragraph("There are too many players for ratings by matches with each other.");
+    }
+    let unrated: Vec<&str> = (ratings.bradley_terry.iter())
+        .flat_map(|rating| names.iter().zip(&rating.values))
+        .filter(|(_, value)| value.is_none())
+        .map(|(name, _)| *name)
+        .collect();
+    if !unrated.is_empty() {
+        body += &paragraph(&format!(
+            "No Elo for {}: never compared with the others, not even through third players.",
+            unrated.join(", ")
+        ));
     }
     let table = |id: &'static str, caption: &str, columns: Vec<(Column, Vec<Cell>)>| {
         let mut rows: Vec<Vec<Cell>> = names.iter().map(|&name| vec![Cell::text(name)]).collect();
@@ -55,11 +66,10 @@ fn columns(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
     let ratings = &page.evaluation.ratings;
     let mut columns = vec![];
     for (rating, word, meaning) in elo_scales(page) {
-        let elo = rating.values.iter().map(|&elo| Cell::decimal(Some(elo), 0));
+        let elo = rating.values.iter().map(|&elo| Cell::decimal(elo, 0));
         columns.push((number(word, meaning), elo.collect()));
         let bounds = (0..rating.values.len()).map(|player| Cell::interval(bounds(rating, player)));
-        let meaning = "95 %: the rating and 1.96 robust standard errors to either side, clustered by \
-                       block.";
+        let meaning = "95 %, by Student's t, from robust standard errors clustered by block.";
         columns.push((interval(&format!("{word} interval"), meaning), bounds.collect()));
     }
     if let Some(rating) = &ratings.copeland {
@@ -69,7 +79,7 @@ fn columns(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
              that prefers who has the greater mean reward there.",
             ratings.n_voters
         );
-        let wins = rating.values.iter().map(|&wins| Cell::decimal(Some(wins), 1));
+        let wins = rating.values.iter().map(|&wins| Cell::decimal(wins, 1));
         columns.push((number("Copeland", &meaning), wins.collect()));
     }
     if let Some(places) = &ratings.ranked_pairs {
@@ -87,12 +97,12 @@ fn columns(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
         let meaning = "Nash averaging: mean points won from opponents drawn from the equilibrium \
                        of greatest entropy; 0 for who is part of it. Copies of a player change \
                        nothing.";
-        let points = rating.values.iter().map(|&points| Cell::points(Some(points)));
+        let points = rating.values.iter().map(|&points| Cell::points(points));
         columns.push((number("Nash", meaning), points.collect()));
     }
     if let Some(values) = &ratings.nash_shares {
         let meaning = "The player's share in that equilibrium.";
-        columns.push((number("Nash share", meaning), shares(values)));
+        columns.push((number("Nash share", meaning), shares(&known(values))));
     }
     if let Some(rating) = &ratings.alpha_rank {
         let meaning = format!(
@@ -105,23 +115,26 @@ fn columns(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
     columns
 }
 
-fn shares(values: &[f64]) -> Vec<Cell> {
-    values.iter().map(|&share| Cell::percent(Some(share))).collect()
+fn shares(values: &[Option<f64>]) -> Vec<Cell> {
+    values.iter().map(|&share| Cell::percent(share)).collect()
+}
+
+fn known(values: &[f64]) -> Vec<Option<f64>> {
+    values.iter().copied().map(Some).collect()
 }
 
 /// By each rating, the shares of resamples in which players are the first.
 fn firsts(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
     let ratings = &page.evaluation.ratings;
-    let of = |word: &str, first: Option<&Vec<f64>>| {
+    let first = |rating: &'_ Option<Rating>, word: &str| {
+        let rating = rating.as_ref()?;
         let meaning = format!(
-            "Share of {} resamples of whole blocks in which the player is the first by this \
-             rating; players that are level share.",
-            ratings.n_resamples
+            "Probability that the player is the first by this rating, from {} resamples of whole \
+             blocks; players that are level share.{}",
+            rating.n_resamples,
+            held_fixed(page)
         );
-        first.map(|first| (number(word, &meaning), shares(first)))
-    };
-    let first = |rating: &'_ Option<Rating>, word| {
-        of(word, rating.as_ref().and_then(|rating| rating.first.as_ref()))
+        Some((number(word, &meaning), shares(&known(rating.first.as_ref()?))))
     };
     let columns = [
         first(&ratings.bradley_terry, "Elo"),
@@ -154,18 +167,18 @@ fn elo_scales<'a>(page: &'a Page<'_>) -> Vec<(&'a Rating, &'static str, &'static
 }
 
 fn bounds(rating: &Rating, player: usize) -> Option<[f64; 2]> {
-    rating.intervals.as_ref()?.get(player).copied()
+    *rating.intervals.as_ref()?.get(player)?
 }
 
 fn forest(names: &[&str], rating: &Rating, word: &str) -> String {
     let row = |(player, name): (usize, &&str)| {
-        let (middle, bounds) = (rating.values[player], bounds(rating, player));
+        let (middle, bounds) = (rating.values[player]?, bounds(rating, player));
         let tip = format!("{name}: {middle:.0} {}", words::interval(bounds));
-        Interval { name: (*name).to_owned(), middle, bounds, tip }
+        Some(Interval { name: (*name).to_owned(), middle, bounds, tip })
     };
     let title = format!("{word}, with intervals");
-    let description = "Dots are ratings, lines 1.96 robust standard errors to either side. 100 Elo \
+    let description = "Dots are ratings, lines their 95 % intervals. 100 Elo \
                        more mean an expected score of 64 %, 200 of 76 %, 400 of 91 %.";
-    let rows = names.iter().enumerate().map(row).collect();
+    let rows = names.iter().enumerate().filter_map(row).collect();
     Forest { title: &title, description, unit: "Elo", reference: Some(0.0), rows }.html()
 }

@@ -17,14 +17,15 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let columns = vec![
         number("match", "Its place in the schedule; leads into the replay."),
         name("game", "Name of the rulesheet."),
-        name("players", "In the order of the roles."),
+        name("players", "In the order of the roles; chance is none of them."),
         name("rewards", "In the same order."),
         number("steps", "Steps played."),
         name("why", "Why this match of all was chosen."),
     ];
     let rows = page.replays.iter().map(|replay| {
-        let players: Vec<&str> = replay.seats.iter().map(|seat| &*seat.player).collect();
-        let rewards = replay.seats.iter();
+        let players: Vec<&str> =
+            replay.seats.iter().filter_map(|seat| seat.player.as_deref()).collect();
+        let rewards = replay.seats.iter().filter(|seat| seat.player.is_some());
         let rewards: Vec<String> =
             rewards.map(|seat| seat.reward.map_or("–".into(), |r| r.to_string())).collect();
         vec![

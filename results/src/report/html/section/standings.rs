@@ -1,10 +1,9 @@
 //! Who is stronger, by how much, and how sure that is.
 
 use super::super::chart::{Forest, Heat, HeatCell, Hue, Interval};
-use super::super::figure::tick;
 use super::super::table::{Cell, Table, interval, name, number, percent};
 use super::super::{Page, words};
-use super::{Section, abreast, paragraph};
+use super::{Section, abreast, held_fixed, paragraph};
 
 /// Ranks abreast in the figure of probabilities.
 const MOST_RANKS: usize = 14;
@@ -12,12 +11,7 @@ const MOST_RANKS: usize = 14;
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let standings = &page.evaluation.standings;
     let level = format!("{:.0} % interval", standings.level * 100.0);
-    let resamples = format!(
-        "cuts off {} % at either end of {} resamples of whole blocks, drawn separately for each \
-         game and clock",
-        tick((1.0 - standings.level) * 50.0),
-        standings.n_resamples
-    );
+    let how = "by Student's t from the spread of whole blocks within each game and clock";
     let ranks = page.evaluation.ranks.as_ref();
     let mut columns = vec![
         number("", "Rank by mean reward."),
@@ -27,17 +21,27 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             "Mean reward, 0 to 100: the mean over its games, each weighing the same; a game's is \
              the mean over its clocks, a clock's the mean over its scored matches.",
         ),
-        interval(&level, &format!("Where the mean reward may be: {resamples}.")),
+        interval(&level, &format!("Where the mean reward may be, {how}.")),
         number("behind", "The leader's mean less this player's, over the games both played."),
-        interval("behind interval", &format!("Where that difference may be: {resamples}.")),
+        interval(
+            "behind interval",
+            &format!(
+                "Where that difference may be, {how}; the lower end allows for the choice of the \
+                 leader by the same results."
+            ),
+        ),
     ];
     if let Some(ranks) = ranks {
         let of = format!(
-            "{} resamples of whole blocks, in each of which all players are ranked anew",
+            "{} resamples of whole blocks, in each of which all players are ranked anew; \
+             differences within chance are drawn to the middle",
             ranks.n_resamples
         );
-        columns.push(number("first", &format!("Share in which the player is first, of {of}.")));
-        columns.push(number("mean rank", &format!("Mean of its ranks in {of}.")));
+        columns.push(number(
+            "first",
+            &format!("Probability that the player is truly first, from {of}."),
+        ));
+        columns.push(number("mean rank", &format!("Its expected rank, from {of}.")));
     }
     columns.extend([
         number("games", "Games it was scored in."),
@@ -47,10 +51,13 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     ]);
     let rows = standings.players.iter().enumerate().map(|(place, row)| {
         let reward = &row.reward;
-        let of = format!("mean of {} matches in {} blocks", reward.n_matches, reward.n_blocks);
+        let matches = words::count(reward.n_matches, "match", "matches");
+        let blocks = words::count(reward.n_blocks, "block", "blocks");
+        let of = format!("mean of {matches} in {blocks}");
         let behind = row.behind.as_ref();
         let over = behind.map_or_else(String::new, |behind| {
-            format!("over {} games and {} blocks", behind.n_games, behind.n_blocks)
+            let games = words::count(behind.n_games, "game", "games");
+            format!("over {games} and {}", words::count(behind.n_blocks, "block", "blocks"))
         });
         let mut cells = vec![
             Cell::count(place as u64 + 1),
@@ -80,11 +87,57 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     };
     let mut body = table.html();
     body += &abreast(&[forest(page), probabilities(page)]);
+    body += &pairs(page);
     if ranks.is_none() {
-        body +=
-            &paragraph("How probable each rank is cannot be said from a single block of a game.");
+        body += &paragraph(
+            "How probable each rank is cannot be said from a single block of each game.",
+        );
     }
     Some(Section { id: "standings", heading: "Standings", body })
+}
+
+/// Each player beside each that is behind it.
+fn pairs(page: &Page<'_>) -> String {
+    let evaluation = page.evaluation;
+    if evaluation.pairs.is_empty() {
+        return String::new();
+    }
+    let of = format!(
+        "the spread of whole blocks; what blocks in which both sat share cancels.{}",
+        held_fixed(page)
+    );
+    let columns = vec![
+        name("player", "The one with the better place in the standings."),
+        name("opponent", "The other."),
+        number("ahead", "The player's mean less the opponent's, over the games both played."),
+        interval(
+            &format!("{:.0} % interval", evaluation.standings.level * 100.0),
+            &format!("Where that difference may be, of this pair alone: from {of}"),
+        ),
+        number(
+            "LOS",
+            &format!(
+                "Likelihood of superiority: the confidence with which the player's mean is truly \
+                 the greater, from {of}"
+            ),
+        ),
+        number("games", "Games that both played."),
+        number("blocks", "Blocks in which either played them."),
+    ];
+    let rows = evaluation.pairs.iter().map(|pair| {
+        let difference = &pair.difference;
+        vec![
+            Cell::text(&pair.player),
+            Cell::text(&pair.opponent),
+            Cell::points(Some(difference.mean)),
+            Cell::interval(difference.interval),
+            Cell::percent(pair.superiority),
+            Cell::count(difference.n_games),
+            Cell::count(difference.n_blocks),
+        ]
+    });
+    let caption = "Pair by pair".into();
+    Table { id: "pair-table".into(), caption, columns, rows: rows.collect() }.html()
 }
 
 fn forest(page: &Page<'_>) -> String {
@@ -103,10 +156,17 @@ fn forest(page: &Page<'_>) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let description = "Dots are mean rewards, lines their intervals. Where two lines overlap little \
-                       or not at all, the order of the two players is hardly chance.";
+    let standings = &page.evaluation.standings;
+    let description = format!(
+        "Dots are mean rewards over all games, lines their {:.0} % intervals from the spread \
+         of whole blocks. Where two lines overlap little or not at all, the order of the two players \
+         is hardly chance.{}",
+        standings.level * 100.0,
+        held_fixed(page)
+    );
     let title = "Mean reward";
-    Forest { title, description, unit: "points, 0 to 100", reference: None, rows }.html()
+    let unit = "points, 0 to 100";
+    Forest { title, description: &description, unit, reference: None, rows }.html()
 }
 
 fn probabilities(page: &Page<'_>) -> String {
@@ -125,9 +185,10 @@ fn probabilities(page: &Page<'_>) -> String {
         ((*name).to_owned(), cells.collect())
     };
     let description = format!(
-        "Percent of {} resamples of whole blocks in which a player has a rank; players that are \
-         level share. Empty cells never occurred.",
-        ranks.n_resamples
+        "Percent of probability of each true rank, from {} resamples of whole blocks; players \
+         that are level share. Empty cells are below 0.05 %.{}",
+        ranks.n_resamples,
+        held_fixed(page)
     );
     Heat {
         title: "How probable each rank is",

@@ -2,37 +2,37 @@
 
 use super::super::Page;
 use super::super::chart::{Histograms, Row};
-use super::super::figure::time;
+use super::super::figure::{budget, time};
 use super::super::table::{Cell, Table, name, number};
 use super::{Section, abreast, paragraph};
-use crate::evaluation::{Budget, Times};
+use crate::evaluation::{Budget, PlayerTimes, Times};
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let evaluation = page.evaluation;
-    if evaluation.thinking.iter().all(|times| times.n == 0) {
+    if evaluation.thinking.iter().all(|row| row.thinking.n == 0) {
         return None;
     }
     let names = page.names();
-    let rows = |times: &'static str| -> Vec<Row<'_>> {
-        let all = if times == "thinking" { &evaluation.thinking } else { &evaluation.overruns };
-        let rows = names.iter().zip(all).enumerate();
-        let rows = rows.filter(|(_, (_, times))| times.n > 0);
-        rows.map(|(series, (name, times))| Row { name, times, series }).collect()
+    let labels = labels(&evaluation.thinking, &names);
+    let rows = |of: fn(&PlayerTimes) -> &Times| -> Vec<Row<'_>> {
+        let rows = evaluation.thinking.iter().zip(&labels);
+        let rows = rows.filter(|(row, _)| of(row).n > 0);
+        rows.map(|(row, name)| Row { name, times: of(row), series: row.player }).collect()
     };
     let thinking = Histograms {
         title: "Time to think",
-        description: "Moves with a choice, by how long the answer took, on a logarithmic scale; \
-                      the highest bars of all players are drawn alike. The short line in each is \
+        description: "Moves with a choice under each clock, by how long the answer took, on a \
+                      logarithmic scale; the highest bars of all rows are drawn alike. The short line in each is \
                       the median, dashed lines are play clocks.",
         what: "moves",
-        rows: rows("thinking"),
+        rows: rows(|row| &row.thinking),
         references: clocks(page),
     };
     let overruns = Histograms {
         title: "Time beyond the play clock",
         description: "Moves that took longer than the play clock, by how much.",
         what: "moves",
-        rows: rows("overruns"),
+        rows: rows(|row| &row.overruns),
         references: vec![],
     };
     let figures = [thinking.html().unwrap_or_default(), overruns.html().unwrap_or_default()];
@@ -44,6 +44,16 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     body += &abreast(&figures);
     body += &table(page, &names);
     Some(Section { id: "thinking", heading: "Time to think", body })
+}
+
+/// The player's name, and what bounded it if that was not the same for all.
+fn labels(rows: &[PlayerTimes], names: &[&str]) -> Vec<String> {
+    let several = rows.iter().any(|row| row.budget != rows[0].budget);
+    let label = |row: &PlayerTimes| match several {
+        true => format!("{}, {}", names[row.player], budget(row.budget)),
+        false => names[row.player].to_owned(),
+    };
+    rows.iter().map(label).collect()
 }
 
 /// The play clocks of matches that are bounded by clocks.
@@ -65,6 +75,7 @@ fn table(page: &Page<'_>, names: &[&str]) -> String {
     };
     let columns = vec![
         name("player", "In the order of the standings."),
+        name("clock", "What bounded the player; times under different clocks are not mixed."),
         number("choices", "Moves with more than one legal move, in all matches."),
         number("median", "Half of them took no longer, milliseconds; within 0.4 %."),
         number("95 %", "95 % of them took no longer, milliseconds."),
@@ -74,10 +85,10 @@ fn table(page: &Page<'_>, names: &[&str]) -> String {
         number("median over", "Half of these were no further beyond it, milliseconds."),
         number("longest over", "The longest time beyond the play clock, milliseconds."),
     ];
-    let evaluation = page.evaluation;
-    let rows = names.iter().zip(&evaluation.thinking).zip(&evaluation.overruns);
-    let rows = rows.map(|((&name, thinking), overruns)| {
-        let mut cells = vec![Cell::text(name), Cell::count(thinking.n)];
+    let rows = page.evaluation.thinking.iter().map(|row| {
+        let PlayerTimes { clock, thinking, overruns, .. } = row;
+        let mut cells =
+            vec![Cell::text(names[row.player]), Cell::text(clock), Cell::count(thinking.n)];
         cells.extend(quantiles(thinking));
         let [median, .., longest] = quantiles(overruns);
         cells.extend([Cell::count(overruns.n), median, longest]);

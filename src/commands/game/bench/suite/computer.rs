@@ -39,14 +39,17 @@ fn cpu() -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
+/// The features that are used: the environment may forbid some.
 fn features() -> Vec<&'static str> {
     #[cfg(target_arch = "x86_64")]
     {
+        let vectors = games::batch::vectors();
+        let (avx2, avx512) = (vectors != "none", vectors == "avx512");
         let all = [
-            ("avx2", is_x86_feature_detected!("avx2")),
-            ("bmi2", is_x86_feature_detected!("bmi2")),
-            ("avx512f", is_x86_feature_detected!("avx512f")),
-            ("avx512vl", is_x86_feature_detected!("avx512vl")),
+            ("avx2", avx2),
+            ("bmi2", avx2 && is_x86_feature_detected!("bmi2")),
+            ("avx512f", avx512 && is_x86_feature_detected!("avx512f")),
+            ("avx512vl", avx512 && is_x86_feature_detected!("avx512vl")),
         ];
         all.into_iter().filter(|feature| feature.1).map(|feature| feature.0).collect()
     }

@@ -1,0 +1,261 @@
+//! Sections of a report on demand: what strength looks like beyond the standings.
+
+use super::document::{Section, Table};
+use super::strength::{RankRow, RatingRow, Scale, Strength, WorthRow};
+use super::sweep;
+use super::words::{interval, optional_points, points, share};
+use crate::evaluation::Evaluation;
+use crate::standings::Pair;
+use crate::sweep::Sweep;
+
+/// Ranks abreast in a table of text.
+const RANKS_ABREAST: usize = 12;
+/// Most players of which every pair has a row.
+const MOST_IN_PAIRS: usize = 6;
+
+/// A part of a report that is printed when it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// What is printed unless something else is asked for: standings, by game, role
+    /// and clock, against each other, times and faults.
+    Summary,
+    /// How probable each rank is.
+    Ranks,
+    /// Ratings on other scales than the mean reward.
+    Ratings,
+    /// Each player beside each other.
+    Pairs,
+    /// What seats are worth and players add.
+    Seats,
+    /// Strength against time.
+    Time,
+}
+
+impl Part {
+    /// All of them, in the order of a report.
+    pub const ALL: [Self; 6] =
+        [Self::Summary, Self::Ranks, Self::Ratings, Self::Pairs, Self::Seats, Self::Time];
+}
+
+/// The sections of all `parts` but the summary.
+pub(super) fn sections(evaluation: &Evaluation, parts: &[Part]) -> Vec<Section> {
+    let strength = Strength::of(evaluation);
+    let n_resamples = evaluation.standings.n_resamples;
+    let level = format!("{:.0} % interval", evaluation.standings.level * 100.0);
+    let mut sections = vec![];
+    for part in Part::ALL.iter().filter(|part| parts.contains(part)) {
+        match part {
+            Part::Summary => {}
+            Part::Ranks => sections.push(ranks(&strength.ranks, n_resamples)),
+            Part::Ratings => sections.push(ratings(&strength, evaluation)),
+            Part::Pairs => {
+                let n_players = evaluation.standings.players.len();
+                sections.push(pairs(strength.pairs, n_players, &level));
+            }
+            Part::Seats => sections.extend(seats(&strength)),
+            Part::Time => sections.extend(sweep::sections(&Sweep::of(evaluation))),
+        }
+    }
+    sections
+}
+
+fn missing(heading: &str, why: &str) -> Section {
+    Section { heading: heading.into(), sentence: Some(why.into()), tables: vec![] }
+}
+
+fn ranks(rows: &[RankRow], n_resamples: usize) -> Section {
+    let heading = "How probable each rank is";
+    if rows.is_empty() {
+        return missing(heading, "That cannot be said from a single block of each game.");
+    }
+    let ranks: Vec<usize> = (0..rows.len()).collect();
+    let table = |ranks: &[usize]| {
+        let names = ranks.iter().map(|rank| (rank + 1).to_string());
+        let heading = ["player".to_owned(), "mean".to_owned()].into_iter().chain(names).collect();
+        let row = |row: &RankRow| {
+            let mut cells = vec![row.player.clone(), format!("{:.2}", row.mean_rank)];
+            // Nothing where a rank is improbable, so that the eye finds the others.
+            let cell = |p: f64| if p < 5e-4 { String::new() } else { share(p) };
+            cells.extend(ranks.iter().map(|&rank| cell(row.probabilities[rank])));
+            cells
+        };
+        Table { n_names: 1, heading, rows: rows.iter().map(row).collect() }
+    };
+    Section {
+        heading: heading.into(),
+        sentence: Some(format!(
+            "The probability of each true rank in percent, from {n_resamples} resamples of whole \
+             blocks, and the mean rank; players that are level share. Empty cells are below \
+             0.05 %."
+        )),
+        tables: ranks.chunks(RANKS_ABREAST).map(table).collect(),
+    }
+}
+
+fn ratings(strength: &Strength<'_>, evaluation: &Evaluation) -> Section {
+    let heading = "Ratings";
+    let mut scales: Vec<Scale> = vec![];
+    for row in &strength.ratings {
+        if !scales.contains(&row.scale) {
+            scales.push(row.scale);
+        }
+    }
+    if scales.is_empty() || evaluation.standings.players.len() < 2 {
+        return missing(heading, "There are no ratings: nobody was scored with somebody else.");
+    }
+    let of = |scale: Scale| -> Vec<&RatingRow> {
+        strength.ratings.iter().filter(|row| row.scale == scale).collect()
+    };
+    let mut values = Columns::of(evaluation);
+    let mut firsts = Columns::of(evaluation);
+    for &scale in &scales {
+        let rows = of(scale);
+        values.push(scale.heading(), rows.iter().map(|row| value(row)).collect());
+        if rows.iter().any(|row| row.interval.is_some()) {
+            values.push("interval", rows.iter().map(|row| whole(row.interval)).collect());
+        }
+        if rows.iter().any(|row| row.first.is_some()) {
+            let shares = rows.iter().map(|row| row.first.map_or("-".into(), share));
+            firsts.push(scale.heading(), shares.collect());
+        }
+    }
+    let mut sentence: Vec<String> = scales.iter().map(|scale| scale.meaning()).collect();
+    let mut tables = vec![values.table()];
+    if firsts.n() > 0 {
+        tables.push(firsts.table());
+        sentence.push(format!(
+            "The second table: the probability in percent that a player is the first by that \
+             rating, from at most {} resamples of whole blocks.",
+            evaluation.ratings.n_resamples
+        ));
+    }
+    sentence.push(match &strength.condorcet_winner {
+        Some(winner) => format!("A majority of games and clocks prefers {winner} to each other."),
+        None => "No player is preferred to each other by a majority of games and clocks.".into(),
+    });
+    if evaluation.ratings.too_many {
+        sentence.push("There are too many players for ratings by matches with each other.".into());
+    }
+    Section { heading: heading.into(), sentence: Some(sentence.join(" ")), tables }
+}
+
+/// A table with the players as rows that grows by columns.
+struct Columns {
+    heading: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Columns {
+    fn of(evaluation: &Evaluation) -> Self {
+        let rows = evaluation.standings.players.iter().map(|row| vec![row.player.clone()]);
+        Self { heading: vec!["player".into()], rows: rows.collect() }
+    }
+
+    fn push(&mut self, heading: &str, cells: Vec<String>) {
+        self.heading.push(heading.into());
+        self.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
+    }
+
+    fn n(&self) -> usize {
+        self.heading.len() - 1
+    }
+
+    fn table(self) -> Table {
+        Table { n_names: 1, heading: self.heading, rows: self.rows }
+    }
+}
+
+fn value(row: &RatingRow) -> String {
+    let Some(value) = row.value else { return "-".into() };
+    match row.scale {
+        scale if scale.is_share() => share(value),
+        Scale::BradleyTerry | Scale::PlackettLuce | Scale::RankedPairs => {
+            format!("{:.0}", value + 0.0)
+        }
+        _ => points(value),
+    }
+}
+
+/// Bounds without decimals.
+fn whole(bounds: Option<[f64; 2]>) -> String {
+    bounds.map_or("-".into(), |[low, high]| format!("[{low:.0}, {high:.0}]"))
+}
+
+fn pairs(all: &[Pair], n_players: usize, level: &str) -> Section {
+    let heading = "Pair by pair";
+    if all.is_empty() {
+        return missing(heading, "No two players were scored at the same game.");
+    }
+    let mut sentence = String::from(
+        "How far the player is ahead over the games that both played, the interval of that from \
+         the spread of whole blocks, and the likelihood of superiority (LOS): the confidence in \
+         percent with which it is truly ahead. Each row is of its pair alone: among many pairs \
+         some look clear by chance.",
+    );
+    let mut shown: Vec<&Pair> = all.iter().collect();
+    if n_players > MOST_IN_PAIRS {
+        let mut seen: Vec<&str> = vec![];
+        shown.retain(|pair| {
+            let is_first = !seen.contains(&pair.player.as_str());
+            seen.push(&pair.player);
+            is_first
+        });
+        sentence += " Each player is beside the next one only; CSV (`--table pairs`) and JSON \
+                     have all pairs.";
+    }
+    let row = |pair: &&Pair| {
+        vec![
+            pair.player.clone(),
+            pair.opponent.clone(),
+            points(pair.difference.mean),
+            interval(pair.difference.interval),
+            pair.superiority.map_or("-".into(), share),
+            pair.difference.n_games.to_string(),
+            pair.difference.n_blocks.to_string(),
+        ]
+    };
+    let columns = ["player", "opponent", "ahead", level, "LOS", "games", "blocks"];
+    let tables = vec![Table::new(2, &columns, shown.iter().map(row).collect())];
+    Section { heading: heading.into(), sentence: Some(sentence), tables }
+}
+
+fn seats(strength: &Strength<'_>) -> Vec<Section> {
+    if let Some(why) = &strength.no_effects {
+        let sentence = format!("Effects of seats and players are not given: {why}.");
+        return vec![missing("What a seat is worth", &sentence)];
+    }
+    let worth = |worth: &WorthRow| {
+        let error = optional_points(worth.standard_error);
+        [points(worth.points), interval(worth.interval), error]
+    };
+    let seats = strength.seats.iter().map(|seat| {
+        let names = [&seat.game, &seat.clock, &seat.role].map(String::clone);
+        [&names[..], &worth(&seat.worth)].concat()
+    });
+    let players = strength.effects.iter().map(|row| {
+        let first = row.first.map_or("-".into(), share);
+        [&[row.player.clone()][..], &worth(&row.worth), &[first]].concat()
+    });
+    let columns = ["game", "clock", "role", "points", "95 % interval", "error"];
+    let of_players = ["player", "points", "95 % interval", "error", "first"];
+    vec![
+        Section {
+            heading: "What a seat is worth".into(),
+            sentence: Some(
+                "What a player that adds nothing gets there, by least squares; intervals by \
+                 Student's t, clustered by block and cut to what is possible."
+                    .into(),
+            ),
+            tables: vec![Table::new(3, &columns, seats.collect())],
+        },
+        Section {
+            heading: "What a player adds".into(),
+            sentence: Some(
+                "To what its seats are worth; all players' add up to 0. First: the probability \
+                 in percent that it adds most."
+                    .into(),
+            ),
+            tables: vec![Table::new(1, &of_players, players.collect())],
+        },
+    ]
+}

@@ -1,0 +1,222 @@
+//! The rows of both tables, field by field, whoever takes them: a CSV file or the
+//! columns of a query.
+
+use crate::record::{Budget, DecisionRecord, FaultKind, MatchRecord, SeatRecord};
+
+/// Takes the fields of rows one by one, in the order of the table's columns.
+pub(crate) trait Fields {
+    /// Why a field cannot be taken.
+    type Error;
+
+    /// Takes a text; an empty one means that there is no value.
+    fn text(&mut self, text: &str) -> Result<(), Self::Error>;
+
+    /// Takes a whole number, if there is one.
+    fn optional(&mut self, number: Option<u64>) -> Result<(), Self::Error>;
+
+    /// Takes a number of thousandths, if there is one: microseconds as milliseconds.
+    fn thousandths(&mut self, value: Option<u64>) -> Result<(), Self::Error>;
+
+    /// Takes a number of tenths, if there is one.
+    fn tenths(&mut self, value: Option<u64>) -> Result<(), Self::Error>;
+
+    /// Ends the row.
+    fn end(&mut self) -> Result<(), Self::Error>;
+
+    /// Takes a whole number.
+    fn number(&mut self, number: u64) -> Result<(), Self::Error> {
+        self.optional(Some(number))
+    }
+}
+
+/// What rows of `matches.csv` need beside the record.
+pub(crate) struct Scratch {
+    /// Whether times are part of the table.
+    timings: bool,
+    /// Think times of the choices of one role; kept for its memory.
+    choices: Vec<u64>,
+}
+
+impl Scratch {
+    pub(crate) fn new(timings: bool) -> Self {
+        Self { timings, choices: vec![] }
+    }
+}
+
+/// Writes a row for each role of a match.
+pub(crate) fn write_match<F: Fields>(
+    table: &mut F,
+    scratch: &mut Scratch,
+    record: &MatchRecord,
+) -> Result<(), F::Error> {
+    for (role, seat) in record.seats.iter().enumerate() {
+        table.number(record.job)?;
+        table.text(&record.job_id)?;
+        table.number(record.block)?;
+        table.number(record.lap.into())?;
+        let round = record.round.map(|round| round.id);
+        table.optional(round.map(|id| id.stage.into()))?;
+        table.optional(round.map(|id| id.round.into()))?;
+        table.optional(round.map(|id| id.extra.into()))?;
+        table.number(record.rotation.into())?;
+        table.text(&record.game)?;
+        table.text(&record.game_hash)?;
+        table.text(&record.seed)?;
+        table.text(&record.match_id)?;
+        table.number(role as u64)?;
+        table.text(&seat.role)?;
+        table.text(seat.player.as_deref().unwrap_or_default())?;
+        table.text(&seat.player_hash)?;
+        table.number(record.start_clock_ms)?;
+        table.number(record.play_clock_ms)?;
+        let budget_kind = match record.budget {
+            Budget::Clock => "clock",
+            Budget::Nodes(_) => "nodes",
+        };
+        table.text(budget_kind)?;
+        table.optional(nodes(record.budget))?;
+        let player = seat.player.as_ref().map(|_| seat.odds.unwrap_or(record.no_odds()));
+        table.optional(player.map(|player| player.start_clock_ms))?;
+        table.optional(player.map(|player| player.play_clock_ms))?;
+        table.optional(player.and_then(|player| nodes(player.budget)))?;
+        table.optional(seat.reward.filter(|_| seat.player.is_some()).map(u64::from))?;
+        table.optional(rank(seat, record))?;
+        table.text(record.ending.name())?;
+        table.text(record.ending.reason())?;
+        let flags = record.goal_flags.iter().filter(|(index, _)| *index as usize == role);
+        let flags: Vec<&str> = flags.map(|(_, flag)| flag.name()).collect();
+        table.text(&flags.join(" "))?;
+        table.number(record.n_steps.into())?;
+        write_play(table, scratch, record, role, seat)?;
+        table.end()?;
+    }
+    Ok(())
+}
+
+/// The columns that summarise the decisions of a role.
+fn write_play<F: Fields>(
+    table: &mut F,
+    scratch: &mut Scratch,
+    record: &MatchRecord,
+    role: usize,
+    seat: &SeatRecord,
+) -> Result<(), F::Error> {
+    let decisions = || record.steps.iter().filter_map(|step| step.get(role));
+    table.number(decisions().count() as u64)?;
+    table.number(decisions().filter(|decision| decision.is_choice()).count() as u64)?;
+    for kind in FaultKind::ALL {
+        let at_start = usize::from(seat.start.fault == Some(kind));
+        let in_play = decisions().filter(|decision| decision.fault == Some(kind)).count();
+        table.number((at_start + in_play) as u64)?;
+    }
+    table.number(decisions().filter(|decision| decision.fault.is_some()).count() as u64)?;
+    let nodes = decisions().map(|decision| decision.nodes);
+    table.optional(sum(nodes.chain([seat.start.nodes])))?;
+
+    let timings = scratch.timings;
+    table.optional(timings.then_some(record.attempt.into()))?;
+    table.optional(timings.then_some(record.concurrency.into()))?;
+    table.text(if timings { &record.started_at } else { "" })?;
+    table.thousandths(timings.then_some(record.duration_us))?;
+    let timings = timings && seat.player.is_some();
+    table.thousandths(timings.then_some(seat.start.wall_us))?;
+    table.thousandths(timings.then(|| decisions().map(|decision| decision.wall_us).sum()))?;
+    let choices = &mut scratch.choices;
+    choices.clear();
+    if timings {
+        let choice = decisions().filter(|decision| decision.is_choice());
+        choices.extend(choice.map(|decision| decision.wall_us));
+        choices.sort_unstable();
+    }
+    table.thousandths(nearest_rank(choices, 0.5))?;
+    table.thousandths(nearest_rank(choices, 0.95))?;
+    table.thousandths(choices.last().copied())?;
+    let cpu = sum(decisions().map(|decision| decision.cpu_us));
+    table.thousandths(cpu.filter(|_| timings))?;
+    let overrun = decisions().map(|decision| decision.overrun_us).max();
+    table.thousandths(overrun.filter(|_| timings))?;
+    let steps = u64::from(record.n_steps);
+    let harness = (record.harness_us * 10 + steps / 2).checked_div(steps);
+    table.tenths(harness.filter(|_| scratch.timings))
+}
+
+/// Writes a row for each decision of a match.
+pub(crate) fn write_moves<F: Fields>(
+    table: &mut F,
+    timings: bool,
+    record: &MatchRecord,
+) -> Result<(), F::Error> {
+    for (step, decisions) in record.steps.iter().enumerate() {
+        for (role, (decision, seat)) in decisions.iter().zip(&record.seats).enumerate() {
+            table.number(record.job)?;
+            table.text(&record.job_id)?;
+            table.text(&record.match_id)?;
+            table.text(&record.game)?;
+            table.number(step as u64)?;
+            table.number(role as u64)?;
+            table.text(&seat.role)?;
+            table.text(seat.player.as_deref().unwrap_or_default())?;
+            table.number(decision.n_legal.into())?;
+            table.text(&decision.executed)?;
+            table.text(decision.fault.map_or("", FaultKind::name))?;
+            table.text(decision.submitted.as_deref().unwrap_or_default())?;
+            table.optional(decision.nodes)?;
+            let timings = timings && seat.player.is_some();
+            table.optional(timings.then_some(decision.wall_us))?;
+            table.optional(decision.cpu_us.filter(|_| timings))?;
+            table.optional(decision.connect_us.filter(|_| timings))?;
+            table.optional(timings.then_some(decision.overrun_us))?;
+            table.end()?;
+        }
+    }
+    Ok(())
+}
+
+fn nodes(budget: Budget) -> Option<u64> {
+    match budget {
+        Budget::Clock => None,
+        Budget::Nodes(nodes) => Some(nodes),
+    }
+}
+
+/// 1 for the highest reward of the match; equal rewards have the same rank.
+fn rank(seat: &SeatRecord, record: &MatchRecord) -> Option<u64> {
+    let reward = seat.reward.filter(|_| seat.player.is_some())?;
+    let others = record.seats.iter().filter(|other| other.player.is_some());
+    Some(1 + others.filter(|other| other.reward > Some(reward)).count() as u64)
+}
+
+/// The sum of the values there are; `None` if there is none.
+fn sum(values: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    values.flatten().reduce(u64::saturating_add)
+}
+
+/// The least value that is not below a share `q` of all; `sorted` ascending.
+fn nearest_rank(sorted: &[u64], q: f64) -> Option<u64> {
+    let position = (q * sorted.len() as f64).ceil() as usize;
+    sorted.get(position.saturating_sub(1)).copied()
+}
+
+impl DecisionRecord {
+    /// Whether there was something to decide. Where roles take turns, half of
+    /// all moves are forced and would halve every quantile of think times.
+    #[must_use]
+    pub fn is_choice(&self) -> bool {
+        self.n_legal > 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_values_that_occurred() {
+        let quantile = |values: &[u64], q| nearest_rank(values, q);
+        assert_eq!(quantile(&[], 0.5), None);
+        assert_eq!(quantile(&[7], 0.95), Some(7));
+        assert_eq!(quantile(&[1, 2, 3, 4], 0.5), Some(2));
+        assert_eq!(quantile(&[1, 2, 3, 4, 5], 0.5), Some(3));
+        assert_eq!(quantile(&(1..=100).collect::<Vec<_>>(), 0.95), Some(95));
+    }
+}

@@ -1,0 +1,262 @@
+//! How long a run may take: from a few matches of random moves, and from how soon the
+//! players that think have searched to the end.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
+use players::{Observation, Player, Seat, Stop, Turn};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_pcg::Pcg64Mcg;
+use results::record::Budget;
+
+use super::run_plan::Planned;
+use crate::manager::{PlayerSource, PreparedGame};
+use crate::schedule::{Round, TimeBudget};
+use crate::spec::Contestant;
+
+/// Matches of random moves played of each game.
+const PLAYOUTS: u32 = 3;
+
+/// Steps of each, at most.
+const MAX_STEPS: usize = 300;
+
+/// What a player gets to think when it is tried: before the match, and for each move.
+/// Who has not searched to the end then is taken to use its clock.
+const TRIED_START: Duration = Duration::from_millis(300);
+const TRIED_PLAY: Duration = Duration::from_millis(30);
+
+/// Time for trying players, all together; of those left over the clocks count.
+const TRYING: Duration = Duration::from_secs(6);
+
+/// Seconds that a run takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Estimate {
+    /// Probably.
+    pub(super) about: f64,
+    /// If every clock is used up and nobody is late.
+    pub(super) at_most: f64,
+}
+
+/// How long the matches that `left` gives of each round take. `None` if no clock
+/// counts.
+pub(super) fn estimate(planned: &Planned, left: impl Fn(&Round) -> u64) -> Option<Estimate> {
+    let spec = &planned.spec;
+    let mut given_up = None;
+    let mut lines: BTreeMap<usize, Lines> = BTreeMap::new();
+    let mut total = Estimate { about: 0.0, at_most: 0.0 };
+    let mut counts = false;
+    for round in planned.jobs.rounds() {
+        let time = &spec.time_budgets[round.time_budget];
+        let thinkers: Vec<&Contestant> = round
+            .players
+            .iter()
+            .map(|&player| &spec.players[player])
+            .filter(|player| player.thinks)
+            .collect();
+        if time.budget != Budget::Clock || thinkers.is_empty() {
+            continue;
+        }
+        counts = true;
+        let game = &planned.games[round.game];
+        let lines = lines.entry(round.game).or_insert_with(|| Lines::of(game, spec.seed));
+        let all: Vec<Pace> = thinkers.iter().map(|player| Pace::clocks(player, *time)).collect();
+        let deadline = *given_up.get_or_insert_with(|| Instant::now() + TRYING);
+        let tried = thinkers.iter().zip(&all).map(|(player, clocks)| {
+            let is_time = Instant::now() < deadline;
+            let tried = is_time.then(|| Pace::tried(player, *time, game, &lines.first)).flatten();
+            tried.unwrap_or(*clocks)
+        });
+        let tried: Vec<Pace> = tried.collect();
+        let n_matches = left(&round) as f64;
+        let seconds = |paces: &[Pace]| n_matches * match_seconds(paces, &round, lines.n_choices);
+        total.at_most += seconds(&all);
+        total.about += seconds(&tried) + n_matches * lines.seconds;
+    }
+    let at_once = f64::from(planned.concurrency);
+    // What random moves take is within what the clocks leave, but it is measured.
+    let about = (total.about / at_once).min(total.at_most / at_once);
+    counts.then_some(Estimate { about, at_most: total.at_most / at_once })
+}
+
+/// Seconds that the thinkers of a match take: the longest start of those who sit at
+/// it, and a mean thought for each step in which somebody has a choice.
+fn match_seconds(paces: &[Pace], round: &Round, n_choices: f64) -> f64 {
+    let n_players = round.players.len() as f64;
+    // The chance that nobody at the table thinks.
+    let n_instant = n_players - paces.len() as f64;
+    let seated = (0..round.n_seats).map(|seat| seat as f64);
+    let all_instant: f64 =
+        seated.map(|seat| (n_instant - seat).max(0.0) / (n_players - seat).max(1.0)).product();
+    let start = paces.iter().map(|pace| pace.start).max().unwrap_or_default();
+    let start = start.as_secs_f64() * (1.0 - all_instant);
+    let play = paces.iter().map(|pace| pace.play).sum::<Duration>().as_secs_f64() / n_players;
+    start + play * n_choices
+}
+
+/// How long one player thinks in a game.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    start: Duration,
+    /// For each move, on average.
+    play: Duration,
+}
+
+impl Pace {
+    /// That of a player who uses up its clocks.
+    fn clocks(player: &Contestant, time: TimeBudget) -> Self {
+        let clocks = player.config.odds.apply(time).clocks;
+        Self { start: clocks.start, play: clocks.play }
+    }
+
+    /// That of a built-in player, by what it does with a little time; `None` if it
+    /// cannot be tried.
+    fn tried(
+        player: &Contestant,
+        time: TimeBudget,
+        game: &PreparedGame,
+        line: &[Step],
+    ) -> Option<Self> {
+        let PlayerSource::BuiltIn { kind, options } = &player.config.source else { return None };
+        let machine = game.fork();
+        if machine.game().kind().hidden_information {
+            return None;
+        }
+        let role = busiest(line, machine.game().random())?;
+        let tried = (players::find(kind)?.make)(options).ok()?;
+        let clocks = Self::clocks(player, time);
+        let seat = Seat {
+            machine,
+            role,
+            start_clock: Some(clocks.start),
+            play_clock: Some(clocks.play),
+            seed: 1,
+        };
+        try_pace(tried, seat, clocks, line)
+    }
+}
+
+/// What a player does with a little time before a match and for each of its moves.
+fn try_pace(mut player: Box<dyn Player>, seat: Seat, clocks: Pace, line: &[Step]) -> Option<Pace> {
+    let role = usize::from(seat.role.0);
+    let start = thought(&mut *player, clocks.start, TRIED_START, |player, stop| {
+        player.start(seat, stop).is_ok()
+    })?;
+    let mut thoughts = Vec::new();
+    let mut observation = None;
+    for (step, number) in line.iter().zip(0..) {
+        let legal = &step.legal[role];
+        let turn = Turn { step: number, observation: observation.as_ref(), legal };
+        let thought = thought(&mut *player, clocks.play, TRIED_PLAY, |player, stop| {
+            player.play(&turn, stop).is_ok()
+        })?;
+        if legal.len() > 1 {
+            thoughts.push(thought);
+        }
+        observation = Some(Observation::JointMove(step.joint_move.clone()));
+    }
+    player.abort();
+    let n = u32::try_from(thoughts.len()).ok().filter(|&n| n > 0)?;
+    Some(Pace { start, play: thoughts.iter().sum::<Duration>() / n })
+}
+
+/// How long a player thinks about a question: what it took if it came to an end in a
+/// part of its time, and else all of it.
+fn thought(
+    player: &mut dyn Player,
+    clock: Duration,
+    tried: Duration,
+    ask: impl FnOnce(&mut dyn Player, &Stop) -> bool,
+) -> Option<Duration> {
+    let asked = Instant::now();
+    let stop = Stop::never().at(asked + clock.min(tried));
+    if !ask(player, &stop) {
+        return None;
+    }
+    let took = asked.elapsed();
+    let is_done = took < clock.min(tried)
+        || player.deliberation().is_some_and(|deliberation| deliberation.completed);
+    Some(if is_done { took.min(clock) } else { clock })
+}
+
+/// The role with most choices in a match.
+fn busiest(line: &[Step], random: Option<RoleId>) -> Option<RoleId> {
+    let n_roles = line.first()?.legal.len();
+    let roles = (0..n_roles).filter_map(|role| Some(RoleId(u8::try_from(role).ok()?)));
+    let n_choices = |role: &RoleId| {
+        line.iter().filter(|step| step.legal[usize::from(role.0)].len() > 1).count()
+    };
+    roles.filter(|&role| Some(role) != random).max_by_key(n_choices)
+}
+
+/// A step of a match of random moves.
+struct Step {
+    legal: Vec<Vec<MoveId>>,
+    joint_move: Vec<MoveId>,
+}
+
+/// A few matches of random moves.
+struct Lines {
+    first: Vec<Step>,
+    /// Steps in which somebody has a choice, on average.
+    n_choices: f64,
+    /// Seconds that one takes.
+    seconds: f64,
+}
+
+impl Lines {
+    fn of(game: &Arc<PreparedGame>, seed: u64) -> Self {
+        let mut machine = game.fork();
+        let mut rng = Pcg64Mcg::seed_from_u64(seed);
+        let begun = Instant::now();
+        let lines: Vec<Vec<Step>> = (0..PLAYOUTS).map(|_| line(&mut *machine, &mut rng)).collect();
+        let seconds = begun.elapsed().as_secs_f64() / f64::from(PLAYOUTS);
+        let has_choice = |step: &&Step| step.legal.iter().any(|legal| legal.len() > 1);
+        let n_choices = lines.iter().flatten().filter(has_choice).count();
+        let n_choices = n_choices as f64 / f64::from(PLAYOUTS);
+        Self { first: lines.into_iter().next().unwrap_or_default(), n_choices, seconds }
+    }
+}
+
+/// A match of random moves, as far as the rules can be computed.
+fn line(machine: &mut dyn StateMachine, rng: &mut Pcg64Mcg) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let Ok(mut state) = machine.initial_state() else { return steps };
+    while steps.len() < MAX_STEPS {
+        match step(machine, &state, rng) {
+            Ok(Some((step, next))) => {
+                steps.push(step);
+                state = next;
+            }
+            Ok(None) | Err(_) => break,
+        }
+    }
+    steps
+}
+
+/// A step from a state; `None` if it is terminal, or a role has no move.
+fn step(
+    machine: &mut dyn StateMachine,
+    state: &State,
+    rng: &mut Pcg64Mcg,
+) -> Result<Option<(Step, State)>, ReasoningError> {
+    if machine.is_terminal(state)? {
+        return Ok(None);
+    }
+    let n_roles = machine.game().roles().len();
+    let mut step = Step { legal: Vec::with_capacity(n_roles), joint_move: Vec::new() };
+    for role in 0..n_roles {
+        let role = RoleId(u8::try_from(role).expect("roles are counted in a byte"));
+        let mut legal = Vec::new();
+        machine.legal_moves(state, role, &mut legal)?;
+        if legal.is_empty() {
+            return Ok(None);
+        }
+        step.joint_move.push(legal[rng.random_range(0..legal.len())]);
+        step.legal.push(legal);
+    }
+    let mut next = State::default();
+    machine.next_state(state, &step.joint_move, &mut next)?;
+    Ok(Some((step, next)))
+}
