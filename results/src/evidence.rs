@@ -326,6 +326,7 @@ impl Gathering {
         for (_, flag) in &record.goal_flags {
             *self.goal_flags.entry((record.game.clone().into(), *flag)).or_default() += 1;
         }
+        let broken_off = matches!(record.ending, Ending::Aborted { .. });
         let scored = record.ending == Ending::Terminal;
         self.n_scored += u64::from(scored);
         if !scored {
@@ -345,9 +346,14 @@ impl Gathering {
             if player as usize == self.conduct.len() {
                 self.conduct.push(Conduct::default());
             }
-            let faults = self.conduct[player as usize].add(seat, role, &record.steps);
             let own_clock = Clock::from(seat.odds.unwrap_or(bounds));
             let own_clock = code(&mut self.own_clocks, &own_clock);
+            // What broke a match off may have made players seem at fault before it was
+            // noticed: the match is played again, and says nothing of anybody.
+            if broken_off {
+                continue;
+            }
+            let faults = self.conduct[player as usize].add(seat, role, &record.steps);
             self.paces.entry((player, own_clock)).or_default().add(role, &record.steps);
             if let Some(reward) = seat.reward.filter(|_| scored) {
                 if faults != [0; 6] {

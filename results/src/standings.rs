@@ -168,7 +168,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::record::{Ending, MatchRecord};
+    use crate::record::{Ending, FaultKind, MatchRecord};
     use crate::sample;
 
     fn standings_of(records: &[MatchRecord]) -> Standings {
@@ -218,6 +218,23 @@ mod tests {
         let reward = &standings.players[0].reward;
         assert_eq!((reward.interval, reward.n_fixed), (Some([27.1201, 62.5]), 1));
         assert_eq!(standings.held_fixed, ["once"]);
+    }
+
+    /// It is played again: whatever broke it off may look like a player's fault.
+    #[test]
+    fn a_match_that_was_broken_off_charges_nobody() {
+        let mut records = block(0, "x", ["a", "b"], [[100, 0], [0, 100]]).to_vec();
+        for record in &mut records {
+            record.seats[0].start.fault = Some(FaultKind::LateStart);
+            record.steps[0][0].fault = Some(FaultKind::Unreachable);
+        }
+        let faults = |records: &[MatchRecord]| -> Vec<(String, u64)> {
+            let rows = standings_of(records).players;
+            rows.into_iter().map(|row| (row.player, row.n_faults)).collect()
+        };
+        assert_eq!(faults(&records), [("a".into(), 2), ("b".into(), 2)]);
+        records[1].ending = Ending::Aborted { reason: "player b: somebody else listens".into() };
+        assert_eq!(faults(&records), [("a".into(), 2), ("b".into(), 0)]);
     }
 
     #[test]

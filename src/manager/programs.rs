@@ -118,7 +118,8 @@ pub enum LaunchError {
 /// Somebody who listens where a program should.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "on port {port}, which its program was given, {who} listens; what was said there does not count"
+    "on port {port}, which its program was given, {who} listens; what was said there does not \
+     count (nobody can take the place of a program that takes `{{socket}}` in place of `{{port}}`)"
 )]
 pub struct Impostor {
     /// The port.
