@@ -121,7 +121,16 @@ fn strength(question: &Question, blocks: &[BlockScore], evidence: &Evidence<'_>)
     let seen = seen.map(|(mean, sd)| Seen { n_blocks: difference.n_blocks, mean, sd, decided });
     let test = question.margin_test();
     let estimated = seen.and_then(|seen| test.estimate(&seen, 1.0 - alpha));
+    // The estimate rests on a ratio that grows as that of small differences does. Where
+    // a large one contradicts it, the interval that holds at any time does not.
+    let contradicted = |interval: [f64; 2]| {
+        difference.mean.is_some_and(|mean| mean < interval[0] || mean > interval[1])
+    };
     let estimate = match (estimated, difference.mean.zip(at_end)) {
+        (Some(found), _) if contradicted(found.interval) => difference
+            .mean
+            .zip(difference.interval)
+            .map(|(points, interval)| Estimate { points, interval }),
         (Some(found), _) => Some(Estimate { points: found.points, interval: found.interval }),
         // Blocks that are all alike: nothing stopped early by chance.
         (None, Some((points, interval))) => Some(Estimate { points, interval }),

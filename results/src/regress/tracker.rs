@@ -286,6 +286,20 @@ pub(super) mod tests {
         assert!(same.games[0].repeats);
     }
 
+    /// The ratio gains hardly more from a large difference than from a small one.
+    #[test]
+    fn the_estimate_of_a_large_difference_does_not_exclude_it() {
+        let margin = Question { margin: 3.0, ..question(100) };
+        let mut tracker = Tracker::new(margin);
+        for played in (0..100).flat_map(|number| lap(number, [100, 75, 75, 100], 50)) {
+            tracker.take(played).unwrap();
+        }
+        let strength = tracker.conclude().strength;
+        let [low, high] = strength.estimate.unwrap().interval;
+        assert!(low <= -75.0 && high >= -75.0, "{strength:?}");
+        assert!(low > -100.0 && high < -25.0, "{strength:?}");
+    }
+
     #[test]
     fn few_blocks_tell_nothing() {
         let found = conclude(2, (0..2).map(|number| lap(number, [50; 4], 50)));
