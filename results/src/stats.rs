@@ -10,8 +10,7 @@
 //! gives equal output. No module reads a file but [`scored`], and none prints.
 //!
 //! - From matches to blocks: [`scored`], [`fault_policy`], [`block`], [`laps`].
-//! - A mean difference: [`interval`], [`mean`], [`sign_flip`], [`power`],
-//!   [`doubling`].
+//! - A mean difference: [`interval`], [`mean`], [`sign_flip`], [`power`].
 //! - Tests that stop early: [`frequencies`], [`gsprt`], [`bayes_elo`],
 //!   [`schedule_order`], [`sequential`], [`operating`], [`after_test`],
 //!   [`stopping`], [`betting`], [`regression`].
@@ -31,7 +30,6 @@ pub mod bradley_terry;
 pub(crate) mod brownian;
 #[cfg(test)]
 pub(crate) mod calibration;
-pub mod doubling;
 pub mod draws;
 pub mod effects;
 pub mod elo;

@@ -12,6 +12,7 @@ use crate::stats::effects::{
     Cell, Effect, Effects, EffectsError, Interaction, Observation, Observations, effects,
     player_effects,
 };
+use crate::stats::interval::{DIFFERENCES, REWARDS};
 use crate::stats::rank_bootstrap::rank_distribution;
 use crate::stats::scored::ScoredMatch;
 
@@ -74,11 +75,6 @@ pub struct Worth {
     /// of it; `None` for a game with a single block, which says nothing of its spread.
     pub interval: Option<[f64; 2]>,
 }
-
-/// Least and greatest reward, points.
-const REWARDS: [f64; 2] = [0.0, 100.0];
-/// Least and greatest difference of rewards, points.
-const DIFFERENCES: [f64; 2] = [-100.0, 100.0];
 
 impl Worth {
     fn of(effect: Effect, [low, high]: [f64; 2], is_known: bool) -> Self {

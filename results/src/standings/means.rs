@@ -5,7 +5,7 @@ use super::samples::{Sample, Sampled, average, average_over_games, estimate, rou
 use super::strata::Stratum;
 use crate::bootstrap::Bootstrap;
 use crate::evidence::Evidence;
-use crate::stats::interval::{Part, interval};
+use crate::stats::interval::{DIFFERENCES, Part, interval};
 
 /// Players, the best first; those without a scored match last.
 pub(super) fn order(evidence: &Evidence, sampled: &[Vec<Sampled>]) -> Vec<usize> {
@@ -19,9 +19,6 @@ pub(super) fn order(evidence: &Evidence, sampled: &[Vec<Sampled>]) -> Vec<usize>
     order.sort_by(|&a, &b| means[b].total_cmp(&means[a]));
     order
 }
-
-/// What a difference may be.
-pub(super) const DIFFERENCES: [f64; 2] = [-100.0, 100.0];
 
 pub(super) fn players(
     evidence: &Evidence,

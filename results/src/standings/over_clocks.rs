@@ -7,9 +7,9 @@
 use std::collections::BTreeSet;
 
 use super::rows::Estimate;
-use super::samples::{REWARDS, Sample, Sampled, average_over_games, estimate, rounded};
+use super::samples::{Sample, Sampled, average_over_games, estimate, rounded};
 use crate::bootstrap::Bootstrap;
-use crate::stats::interval::{Part, reach, standard_error};
+use crate::stats::interval::{Part, REWARDS, reach, standard_error};
 
 /// A player's means at its clocks.
 #[derive(Clone, Debug)]

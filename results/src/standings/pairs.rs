@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::Sampling;
-use super::means::{DIFFERENCES, difference_of, sampled_difference};
+use super::means::{difference_of, sampled_difference};
 use super::rows::Difference;
 use crate::bootstrap::Bootstrap;
 use crate::evidence::Evidence;
-use crate::stats::interval::{interval_at, superiority};
+use crate::stats::interval::{DIFFERENCES, interval_at, superiority};
 
 /// Most players of which every pair is compared: the work grows with the number of
 /// pairs, and nobody reads so many rows. Of more, those next to each other are.

@@ -3,10 +3,7 @@
 use super::rows::Estimate;
 use super::strata::Stratum;
 use crate::bootstrap::{Bootstrap, Clusters};
-use crate::stats::interval::{Part, interval_at, n_fixed};
-
-/// What a reward may be.
-pub(super) const REWARDS: [f64; 2] = [0.0, 100.0];
+use crate::stats::interval::{Part, REWARDS, interval_at, n_fixed};
 
 /// A mean and the strata it is over, before it is summed up in an [`Estimate`].
 #[derive(Clone, Debug)]

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
+use crate::stats::interval::{DIFFERENCES, REWARDS};
 use crate::stats::laps::unvaried_interval;
 use crate::stats::scored::{ScoredMatch, Stratum};
 use crate::stats::student::t_quantile;
@@ -130,11 +131,6 @@ pub struct Effects {
     /// Number of blocks.
     pub n_blocks: usize,
 }
-
-/// What a reward may be.
-const REWARDS: [f64; 2] = [0.0, 100.0];
-/// What a difference of rewards may be.
-const DIFFERENCES: [f64; 2] = [-100.0, 100.0];
 
 /// Why there are no effects. Messages fit after "failed to".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

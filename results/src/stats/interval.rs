@@ -13,6 +13,11 @@
 
 use crate::stats::student::{t_cdf, t_quantile};
 
+/// What a reward may be, points.
+pub const REWARDS: [f64; 2] = [0.0, 100.0];
+/// What a difference of two rewards may be, points.
+pub const DIFFERENCES: [f64; 2] = [-100.0, 100.0];
+
 /// The mean of one stratum, as part of a larger mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {

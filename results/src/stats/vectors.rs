@@ -12,7 +12,6 @@ use crate::stats::alpha_rank::AlphaRank;
 use crate::stats::betting::{ConfidenceSequence, EProcess};
 use crate::stats::block::{BlockScore, made_up};
 use crate::stats::bradley_terry::{BradleyTerry, Comparison};
-use crate::stats::doubling::per_doubling;
 use crate::stats::draws::{DrawModel, Parameter};
 use crate::stats::effects::{Interaction, Observation, Observations, effects, player_effects};
 use crate::stats::elo::{elo, elo_of_score, elo_t_interval, score_of_elo};
@@ -149,14 +148,6 @@ fn mean_differences() {
                         finite([low, high]);
                     }
                 }
-            }
-            let points: Vec<(f64, f64)> = (blocks.iter().enumerate())
-                .map(|(at, block)| (f64::from(1 << (at % 3)), block.difference.points()))
-                .collect();
-            assert_eq!(per_doubling(&points, 0.95, POINTS).is_none(), n < 3);
-            if let Some(found) = per_doubling(&points, 0.95, POINTS) {
-                finite([found.points, found.standard_error, found.interval[0], found.interval[1]]);
-                assert!(found.interval[0] < found.interval[1], "{found:?}");
             }
         }
     }
