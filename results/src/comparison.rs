@@ -49,6 +49,10 @@ pub struct Comparison {
     pub players: Vec<PlayerChange>,
     /// The same for each game.
     pub by_game: Vec<GameChange>,
+    /// Games of which some player has a single common block under a clock: intervals
+    /// hold them at what they gave.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held_fixed: Vec<String>,
     /// Games that were not compared since their rulesheets differ.
     pub changed_games: Vec<String>,
     /// Games that were compared although their clocks differ.
@@ -126,8 +130,7 @@ pub struct Change {
     pub means: [f64; 2],
     /// The second less the first.
     pub difference: f64,
-    /// Bootstrap interval of the difference; `None` if some game has a single
-    /// block.
+    /// The interval of the difference; `None` if every game has a single block.
     pub interval: Option<[f64; 2]>,
     /// Common blocks.
     pub n_blocks: u64,
@@ -206,6 +209,7 @@ pub fn compare(runs: [&Path; 2], bootstrap: &Bootstrap) -> Result<Comparison, Co
         n_incomplete: pairs.n_incomplete,
         players,
         by_game,
+        held_fixed: pairs.held_fixed(),
         changed_games: changed_games.iter().map(ToString::to_string).collect(),
         changed_clocks: changed_clocks
             .into_iter()
@@ -330,6 +334,20 @@ impl Pairs {
             pairs.n_same_seed += u64::from(is_common && first.seed == second.seed);
         }
         pairs
+    }
+
+    /// Games with a stratum that gave some player a single pair of blocks.
+    fn held_fixed(&self) -> Vec<String> {
+        let mut single = BTreeSet::new();
+        for player in self.players.values() {
+            let mut strata: BTreeMap<&Stratum, u64> = BTreeMap::new();
+            for pair in &player.blocks {
+                *strata.entry(&pair.score.stratum).or_default() += 1;
+            }
+            let of_one = strata.into_iter().filter(|(_, n_blocks)| *n_blocks == 1);
+            single.extend(of_one.map(|(stratum, _)| stratum.game.clone()));
+        }
+        single.into_iter().collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Two runs side by side, for people and for other programs.
 
 use super::document::{Document, Section, Table};
+use super::notes::held_fixed;
 use super::words::{count, interval, points};
 use super::{Format, markdown::markdown, text::text};
 use crate::comparison::{Change, ComparedRun, Comparison, PlayerChange};
@@ -217,6 +218,9 @@ fn notes(comparison: &Comparison) -> Vec<String> {
             count(n_incomplete, "block", "blocks")
         ));
     }
+    if !comparison.held_fixed.is_empty() {
+        notes.push(held_fixed(&comparison.held_fixed));
+    }
     if !comparison.changed_games.is_empty() {
         notes.push(format!(
             "Left out since their rulesheets differ: {}.",
@@ -366,6 +370,25 @@ mod tests {
         assert!(text.contains("beta lost 20.8 points"), "{text}");
         insta::assert_snapshot!("compared.txt", text);
         insta::assert_snapshot!("compared.csv", render_comparison(&found, Format::Csv));
+    }
+
+    /// It is held at what it gave, and a note says so.
+    #[test]
+    fn a_game_with_one_common_block_takes_no_interval_away() {
+        let of_few = |mut records: Vec<MatchRecord>| {
+            records.retain(|record| record.game == "x" || record.lap == 0);
+            records
+        };
+        let first = of_few(records(|_, _| [100, 0]));
+        let gains = |game: &str, lap: u64| game == "x" && lap < 10;
+        let second =
+            of_few(records(|game, lap| if gains(game, lap) { [100, 100] } else { [100, 0] }));
+        let found = comparison(&first, &second).unwrap();
+        assert_eq!(found.held_fixed, ["y"]);
+        let [low, high] = alpha(&found).reward.interval.unwrap();
+        assert!(low < alpha(&found).reward.difference && high <= 50.0, "{low} {high}");
+        let text = render_comparison(&found, Format::Text);
+        assert!(text.contains("Held at what they gave"), "{text}");
     }
 
     #[test]

@@ -3,12 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::stats::block::BlockScore;
-use crate::stats::interval::{Part, interval_at, mean};
+use crate::stats::interval::{DIFFERENCES, Part, interval_at, mean, n_fixed, standard_error};
 use crate::stats::laps::weights;
 use crate::stats::scored::Stratum;
-
-/// What a difference may be.
-const BOUNDS: [f64; 2] = [-100.0, 100.0];
 
 /// A mean difference and how sure it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,11 +14,13 @@ pub struct MeanDifference {
     /// same within both.
     pub mean: f64,
     /// Standard error, from the variance of blocks within each stratum; `None`
-    /// if some stratum has a single block.
+    /// if all strata have a single block.
     pub standard_error: Option<f64>,
     /// The interval, as explained in [`interval`](crate::stats::interval); `None` if
-    /// some stratum has a single block.
+    /// all strata have a single block.
     pub interval: Option<[f64; 2]>,
+    /// Strata of a single block, which error and interval hold at what it gave.
+    pub n_fixed: u64,
     /// Blocks.
     pub n_blocks: usize,
 }
@@ -38,11 +37,11 @@ pub fn mean_difference(blocks: &[BlockScore], level: f64) -> Option<MeanDifferen
         Some(Part { weight: weights[stratum], ..Part::of(&points)? })
     };
     let parts: Vec<Part> = by_stratum(blocks).into_iter().filter_map(part).collect();
-    let variance: f64 = parts.iter().map(|part| part.weight.powi(2) * part.variance).sum();
     Some(MeanDifference {
         mean: mean(&parts),
-        standard_error: parts.iter().all(|part| part.n > 1).then(|| variance.sqrt()),
-        interval: interval_at(&parts, BOUNDS, level),
+        standard_error: standard_error(&parts),
+        interval: interval_at(&parts, DIFFERENCES, level),
+        n_fixed: n_fixed(&parts),
         n_blocks: blocks.len(),
     })
 }
