@@ -45,8 +45,11 @@ pub(super) fn asked(arguments: &Arguments) -> Result<Asked, Failure> {
     let spec = read_suite(arguments).map_err(Failure::usage)?;
     let suite = spec.name.trim_start_matches(RUN_NAME).to_owned();
     let planned = run_plan::plan(spec)?;
-    // Of one lap, since that is what the spec asks for so far.
-    let lap_s = estimate(&planned, |round| round.n_matches).map(|estimate| estimate.about);
+    let default = arguments.max_blocks.is_none().then_some(DEFAULT_BUDGET);
+    let time_limit = arguments.budget.or(default);
+    // Of one lap, since that is what the spec asks for so far. It takes trying the
+    // players, and without a limit nobody asks.
+    let lap_s = time_limit.and_then(|_| estimate(&planned, |round| round.n_matches));
     let planned = planned.scheduled();
     let mut planned = planned.expect("a comparison follows no results: reading the spec checks it");
     let blocks_per_lap = blocks_per_lap(&planned);
@@ -68,8 +71,6 @@ pub(super) fn asked(arguments: &Arguments) -> Result<Asked, Failure> {
     });
     planned.spec.blocks = max_laps;
     planned.jobs = Schedule::clone(&planned.jobs).with_laps(max_laps).into();
-    let default = arguments.max_blocks.is_none().then_some(DEFAULT_BUDGET);
-    let time_limit = arguments.budget.or(default);
     let question = Question {
         base: arguments.base.clone(),
         head: arguments.head.clone(),
@@ -85,7 +86,7 @@ pub(super) fn asked(arguments: &Arguments) -> Result<Asked, Failure> {
         max_parts,
     };
     let n_parts = MIN_BLOCKS.div_ceil(blocks_per_part);
-    let seconds = lap_s.map(|seconds| seconds * n_parts as f64 / parts_per_lap as f64);
+    let seconds = lap_s.map(|lap| lap.about * n_parts as f64 / parts_per_lap as f64);
     if let Some(message) = design::too_short(&question, seconds) {
         // The estimate is from trying built-in players; of others nobody knows.
         let evident = design::too_short(&question, seconds.map(|seconds| seconds / 2.0)).is_some();

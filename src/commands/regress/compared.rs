@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
+use results::counted::counted;
 use results::files;
 use results::journal::Journal;
 use results::record::MatchRecord;
@@ -161,9 +162,9 @@ impl Consumers<'_> {
             tracker.mean().map_or("no score yet".into(), |mean| format!("{mean:+.1} points"));
         let _ = writeln!(
             stderr,
-            "[{n_blocks} {}, {}] head less base {mean}; log-likelihood ratio {llr:.2} of {low:.2} to \
+            "[{}, {}] head less base {mean}; log-likelihood ratio {llr:.2} of {low:.2} to \
              {high:.2}",
-            if n_blocks == 1 { "block" } else { "blocks" },
+            counted(n_blocks, "block", "blocks"),
             brief(self.clock.spent())
         );
     }

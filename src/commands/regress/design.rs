@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use results::counted::counted;
 use results::regress::{MIN_BLOCKS, Question};
 
 use crate::commands::run_plan::Planned;
@@ -25,12 +26,10 @@ pub(super) fn lines(planned: &Planned<Arc<Schedule>>, question: &Question) -> Ve
         .map_or(0, |compared| (0..spec.players.len()).filter(|&p| !compared.concerns(p)).count());
     let opponents = match n_opponents {
         0 => "against each other".to_owned(),
-        1 => "against 1 opponent".to_owned(),
-        n => format!("against {n} opponents"),
+        n => format!("against {}", counted(n, "opponent", "opponents")),
     };
     let budgets: Vec<String> = spec.time_budgets.iter().map(time_budget_words).collect();
-    let n_games = games.len();
-    let games = if n_games == 1 { "1 game".to_owned() } else { format!("{n_games} games") };
+    let games = counted(games.len(), "game", "games");
     vec![
         format!("Is {} worse than {} by {} points?", question.head, question.base, question.margin),
         format!(
@@ -77,15 +76,15 @@ fn sees(question: &Question, n_blocks: u64, sd: f64) -> String {
     found.map_or_else(|| "more than 100".into(), |points| format!("{points:.1}"))
 }
 
-/// What to say of a time limit in which, should all who think use up their clocks,
-/// too few blocks are played; `seconds` is what enough of them would take then.
+/// What to say of a time limit in which too few blocks can be played; `seconds` is
+/// what enough of them are estimated to take.
 pub(super) fn too_short(question: &Question, seconds: Option<f64>) -> Option<String> {
     let (limit, seconds) = (question.time_limit_s?, seconds?);
     let words = |seconds: f64| brief(Duration::from_secs_f64(seconds));
     (seconds > limit).then(|| {
         format!(
-            "{MIN_BLOCKS} blocks are needed, and take about {} if every clock is used up; --budget \
-             allows {}: give more time, shorter clocks or fewer games",
+            "{MIN_BLOCKS} blocks are needed, and take about {}; --budget allows {}: give more time, \
+             shorter clocks or fewer games",
             words(seconds),
             words(limit)
         )

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use games::rulesheet::{Form, FormKind};
 use games::{Expression, Finding, Game, ReasoningError, Rulesheet, Severity, Span, State};
+use results::counted::counted;
 
 use super::super::machine;
 use super::super::walk::{Walker, playout_rng};
@@ -218,14 +219,14 @@ impl Oddity {
             code,
             severity: *severity,
             span,
-            message: format!("{message}, in {count} of {}", counted(playouts, "random playout")),
+            message: format!("{message}, in {count} of {}", random_playouts(playouts)),
             help: format!("{help}; seen first {way}"),
         }
     }
 }
 
-fn counted(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+fn random_playouts(n: u64) -> String {
+    counted(n, "random playout", "random playouts")
 }
 
 fn unended(seen: &Seen, playing: Playing) -> Finding {
@@ -237,7 +238,7 @@ fn unended(seen: &Seen, playing: Playing) -> Finding {
         message: format!(
             "{} of {} did not end within {} steps and {} seconds",
             seen.cut,
-            counted(seen.playouts, "random playout"),
+            random_playouts(seen.playouts),
             playing.steps,
             playing.seconds
         ),
@@ -289,7 +290,7 @@ fn never_held(rulesheet: &Rulesheet, seen: &Seen) -> Vec<Finding> {
             span,
             message: format!(
                 "`(true {pattern})` held in no state of {}",
-                counted(seen.playouts, "random playout")
+                random_playouts(seen.playouts)
             ),
             help: "play may come there nevertheless; check the names if it should be common"
                 .to_owned(),
