@@ -8,56 +8,7 @@ use clap::{Parser, Subcommand};
 use crate::commands;
 use crate::descriptors;
 use crate::diagnostics::Colours;
-use crate::exit_code;
 use crate::game_source::GameSourceError;
-
-/// What went wrong, with the exit code that says whose fault it is.
-#[derive(Debug)]
-pub struct Failure {
-    /// One of [`exit_code`].
-    pub code: u8,
-    /// What to tell the user.
-    pub error: anyhow::Error,
-}
-
-impl Failure {
-    /// Wrong usage or a bad spec.
-    pub fn usage(error: impl Into<anyhow::Error>) -> Self {
-        Self { code: exit_code::USAGE, error: error.into() }
-    }
-
-    /// A broken rulesheet or a player that failed its preflight.
-    pub fn preflight(error: impl Into<anyhow::Error>) -> Self {
-        Self { code: exit_code::PREFLIGHT, error: error.into() }
-    }
-
-    /// There is no game to play or look at. The errors of a broken rulesheet
-    /// are drawn when the failure is told.
-    pub fn game(error: GameSourceError) -> Self {
-        Self { code: error.exit_code(), error: error.into() }
-    }
-}
-
-/// Anything not classified is our own fault.
-impl<E: Into<anyhow::Error>> From<E> for Failure {
-    fn from(error: E) -> Self {
-        Self { code: exit_code::INTERNAL, error: error.into() }
-    }
-}
-
-/// An error of a library, whose message fits after these words, in one line.
-pub(crate) fn failed_to(error: impl std::error::Error) -> anyhow::Error {
-    let mut told = format!("failed to {error}");
-    let mut source = error.source();
-    while let Some(cause) = source {
-        told += &format!(": {cause}");
-        source = cause.source();
-    }
-    anyhow::Error::msg(told)
-}
-
-/// What a command returns: the exit code of its success.
-pub type Outcome = Result<u8, Failure>;
 
 /// Tournaments of general game players: runs matches under clocks and tells who is stronger.
 #[derive(Debug, Parser)]

@@ -19,6 +19,7 @@ pub mod diagnostics;
 pub mod drawn_replay;
 pub mod event;
 pub mod exit_code;
+pub mod failure;
 mod fingerprint;
 pub mod game_source;
 pub mod ggp_json;

@@ -2,12 +2,12 @@
 
 use std::io::{ErrorKind, StdoutLock, Write as _};
 
-use crate::cli::{Failure, Outcome};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure};
 
 /// Lets `write` print to the locked standard output. When the reader goes away
 /// (`gamemaster ... | head`), the command ends there and then, successfully.
-pub fn to_stdout(write: impl FnOnce(&mut StdoutLock<'static>) -> Outcome) -> Outcome {
+pub fn to_stdout(write: impl FnOnce(&mut StdoutLock<'static>) -> CommandResult) -> CommandResult {
     let mut stdout = std::io::stdout().lock();
     let outcome = write(&mut stdout).and_then(|code| {
         stdout.flush()?;

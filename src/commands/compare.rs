@@ -11,8 +11,8 @@ use results::report::render_comparison;
 
 use super::report::FormatWord;
 use super::run_name::folder;
-use crate::cli::{Failure, Outcome, failed_to};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure, failed_to};
 use crate::output::to_stdout;
 
 const EXAMPLES: &str = "\
@@ -42,7 +42,7 @@ pub struct Arguments {
 }
 
 /// Carries out `gamemaster compare`.
-pub fn execute(arguments: &Arguments) -> Outcome {
+pub fn execute(arguments: &Arguments) -> CommandResult {
     let format = arguments.format.or_json(arguments.json);
     let [first, second] = [&arguments.first, &arguments.second].map(|run| folder(run));
     let comparison = compare([&first, &second], &Bootstrap::default()).map_err(failure)?;

@@ -11,8 +11,8 @@ use results::matches::each_match;
 use results::record::MatchRecord;
 
 use super::run_name::folder;
-use crate::cli::{Failure, Outcome, failed_to};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure, failed_to};
 use crate::ggp_json::GgpMatch;
 use crate::output::{json_line, to_stdout};
 use crate::recorded::{RecordedError, RecordedRun, positions};
@@ -51,7 +51,7 @@ enum FormatWord {
 }
 
 /// Carries out `gamemaster export`.
-pub fn execute(arguments: &Arguments) -> Outcome {
+pub fn execute(arguments: &Arguments) -> CommandResult {
     let FormatWord::GgpJson = arguments.format;
     let folder = folder(&arguments.run);
     let mut run = RecordedRun::open(&folder).map_err(failure)?;

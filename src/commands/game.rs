@@ -16,7 +16,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use games::{Game, Guards, Prover, ReasoningError, StateMachine};
 
-use crate::cli::{Failure, Outcome};
+use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, LoadedGame, Reading};
 
 /// What to look at.
@@ -37,7 +37,7 @@ pub enum Command {
 }
 
 /// Carries out `gamemaster game ...`.
-pub fn execute(command: &Command) -> Outcome {
+pub fn execute(command: &Command) -> CommandResult {
     match command {
         Command::List(arguments) => list::execute(arguments),
         Command::Info(arguments) => info::execute(arguments),

@@ -14,8 +14,8 @@ use serde::Serialize;
 
 use super::run_name::folder;
 use super::run_plan;
-use crate::cli::{Failure, Outcome, failed_to};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure, failed_to};
 use crate::output::{json_line, to_stdout};
 use crate::run_folder::{FolderError, replace};
 use crate::spec::{self, Overrides, Spec, differences};
@@ -47,7 +47,7 @@ pub struct Arguments {
 }
 
 /// Carries out `gamemaster merge`.
-pub fn execute(arguments: &Arguments) -> Outcome {
+pub fn execute(arguments: &Arguments) -> CommandResult {
     let runs: Vec<PathBuf> = arguments.runs.iter().map(|run| folder(run)).collect();
     let journals: Vec<PathBuf> = runs.iter().map(|run| run.join(JOURNAL)).collect();
     let merge = Merge::read(&journals).map_err(|error| refused(&error))?;

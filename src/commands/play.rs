@@ -12,10 +12,10 @@ use games::{Cancel, Expression, Guards, StateMachine, state_machine_for};
 use results::counted::counted;
 use results::record::{Budget, Ending, MatchRecord};
 
-use crate::cli::{Failure, Outcome, failed_to};
 use crate::consumers::{Catalogue, Recorder};
 use crate::event::{Decision, EventKind, Readiness};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure, failed_to};
 use crate::fingerprint::Fingerprint;
 use crate::game_source::{self, Reading};
 use crate::interrupt::on_interrupt;
@@ -103,7 +103,7 @@ fn play_clock(text: &str) -> Result<Duration, String> {
 }
 
 /// Carries out `gamemaster play`.
-pub fn execute(arguments: &Arguments) -> Outcome {
+pub fn execute(arguments: &Arguments) -> CommandResult {
     let players = arguments.players.iter().map(|player| read_player(player));
     let players = distinct(players.collect::<Result<_, _>>().map_err(Failure::usage)?);
     let source = game_source::GameSource::find(&arguments.game).map_err(Failure::game)?;

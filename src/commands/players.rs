@@ -7,8 +7,8 @@ use players::registry::SEED;
 use players::{Kind, OptionSpec, kinds};
 use serde::Serialize;
 
-use crate::cli::Outcome;
 use crate::exit_code;
+use crate::failure::CommandResult;
 use crate::output::{json_line, to_stdout};
 
 const EXAMPLES: &str = "\
@@ -48,7 +48,7 @@ struct OptionRow {
 }
 
 /// Carries out `gamemaster players`.
-pub fn execute(arguments: &Arguments) -> Outcome {
+pub fn execute(arguments: &Arguments) -> CommandResult {
     let rows: Vec<Row> = kinds().iter().map(row).collect();
     to_stdout(|stdout| {
         if arguments.json {

@@ -10,8 +10,8 @@ use results::query::{AnswerFormat, QUESTIONS, QueryError, TABLES, query};
 use results::tables::ColumnKind;
 
 use super::run_name::folder;
-use crate::cli::{Failure, Outcome, failed_to};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure, failed_to};
 use crate::output::to_stdout;
 
 const EXAMPLES: &str = "\
@@ -83,7 +83,7 @@ impl FormatWord {
 }
 
 /// Carries out `gamemaster query`.
-pub fn execute(arguments: &Arguments) -> Outcome {
+pub fn execute(arguments: &Arguments) -> CommandResult {
     let text = match &arguments.run {
         None if arguments.questions => questions(),
         None => columns(),

@@ -20,8 +20,8 @@ use results::{files, tables};
 
 use super::run::{Shutdown, folder_code, manager, players_left, sentences};
 use super::run_plan::Planned;
-use crate::cli::{Failure, Outcome, failed_to};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure, failed_to};
 use crate::interrupt::on_interrupt;
 use crate::manager::PlayerSource;
 use crate::output::{json_line, to_stdout};
@@ -106,7 +106,7 @@ enum InconclusiveWord {
 }
 
 /// Carries out `gamemaster regress`.
-pub fn execute(arguments: &Arguments) -> Outcome {
+pub fn execute(arguments: &Arguments) -> CommandResult {
     let Asked { planned, question } = asked::asked(arguments)?;
     let path =
         arguments.out.clone().unwrap_or_else(|| run_folder::default_folder(&planned.spec, None));
@@ -269,7 +269,7 @@ fn play(
     Ok(Some(tracker.conclude()))
 }
 
-fn interrupted() -> Outcome {
+fn interrupted() -> CommandResult {
     writeln!(std::io::stderr().lock(), "Interrupted. The same command goes on.")?;
     Ok(exit_code::INTERRUPTED)
 }
@@ -280,7 +280,7 @@ fn append(file: &Path, text: &str) -> std::io::Result<()> {
 }
 
 /// Prints the answer, and returns it as an exit code.
-fn tell(arguments: &Arguments, path: &Path, found: &Regression) -> Outcome {
+fn tell(arguments: &Arguments, path: &Path, found: &Regression) -> CommandResult {
     to_stdout(|stdout| {
         if arguments.json {
             json_line(stdout, found)?;

@@ -14,8 +14,8 @@ use serde::Serialize;
 use super::export::failure;
 use super::run_name::{folder, latest};
 use crate::board::{self, Board};
-use crate::cli::{Failure, Outcome};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure};
 use crate::output::{json_line, to_stdout};
 use crate::recorded::{RecordedRun, positions};
 
@@ -50,7 +50,7 @@ pub struct Arguments {
 }
 
 /// Carries out `gamemaster replay`.
-pub fn execute(arguments: &Arguments) -> Outcome {
+pub fn execute(arguments: &Arguments) -> CommandResult {
     let named = arguments.run.as_deref().map(folder).or_else(latest);
     let run = named.ok_or_else(|| {
         Failure::usage(anyhow::anyhow!("no run in results/runs; name one by --run"))

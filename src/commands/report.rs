@@ -10,9 +10,9 @@ use results::standings::StandingsError;
 use results::{files, tables};
 
 use super::run_name::folder;
-use crate::cli::{Failure, Outcome, failed_to};
 use crate::drawn_replay::drawn_replays;
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure, failed_to};
 use crate::output::to_stdout;
 
 const EXAMPLES: &str = "\
@@ -168,7 +168,7 @@ impl FormatWord {
 }
 
 /// Carries out `gamemaster report`.
-pub fn execute(arguments: &Arguments) -> Outcome {
+pub fn execute(arguments: &Arguments) -> CommandResult {
     let format = arguments.format.or_json(arguments.json);
     let run = folder(&arguments.run);
     let parts: Option<Vec<Part>> = arguments.sections.iter().map(|word| word.part()).collect();

@@ -19,11 +19,11 @@ use results::{report, tables};
 use serde::Serialize;
 
 use super::run_plan::{self, Planned, PlannedJobs};
-use crate::cli::{Failure, Outcome, failed_to};
 use crate::consumers::{Catalogue, JournalConsumer, Progress, Style};
 use crate::course::Walk;
 use crate::event::{Event, EventKind, StopReason};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure, failed_to};
 use crate::interrupt::on_interrupt;
 use crate::manager::{Manager, ManagerSettings, PlayerConfig, PlayerStderr};
 use crate::output::{json_line, to_stdout};
@@ -141,7 +141,7 @@ impl Arguments {
 }
 
 /// Carries out `gamemaster run`.
-pub fn execute(arguments: &Arguments) -> Outcome {
+pub fn execute(arguments: &Arguments) -> CommandResult {
     carry_out(arguments).map(|(code, _)| code)
 }
 
@@ -462,7 +462,7 @@ fn finish(
     moves: bool,
     reason: StopReason,
     breakdowns: &Breakdowns,
-) -> Outcome {
+) -> CommandResult {
     let write = if moves { tables::write_tables } else { tables::write_matches };
     // Both read the journal from the beginning; with millions of matches it is
     // worth doing at once.

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::run_estimate::{Estimate, estimate};
 use super::run_plan::{Planned, tell_notes};
-use crate::cli::Outcome;
 use crate::course::{Course, StageOutline};
 use crate::exit_code;
+use crate::failure::CommandResult;
 use crate::output::{json_line, to_stdout};
 use crate::run_folder::Played;
 
@@ -21,7 +21,7 @@ pub(super) fn tell(
     folder: &Path,
     played: &Played,
     json: bool,
-) -> Outcome {
+) -> CommandResult {
     let stages: Vec<Row> = course.outline().iter().map(row).collect();
     // Which of the rounds to come are played nobody knows: their share is taken away.
     let share = 1.0 - (played.n() as f64 / course.most_jobs().max(1) as f64).min(1.0);

@@ -15,11 +15,11 @@ use results::record::Budget;
 use serde::Serialize;
 
 use super::run_estimate::{Estimate, estimate};
-use crate::cli::{Failure, Outcome};
 use crate::consumers::brief;
 use crate::course::{Course, CourseError};
 use crate::descriptors::{self, Outside};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure};
 use crate::game_source::GameSourceError;
 use crate::manager::{Enforcement, PlayerSource, PreparedGame};
 use crate::output::{json_line, to_stdout};
@@ -316,7 +316,7 @@ pub(super) fn tell(
     played: &Played,
     partition: Option<Partition>,
     json: bool,
-) -> Outcome {
+) -> CommandResult {
     match &planned.jobs {
         PlannedJobs::Schedule(schedule) => {
             tell_schedule(planned, schedule, folder, played, partition, json)
@@ -334,7 +334,7 @@ fn tell_schedule(
     played: &Played,
     partition: Option<Partition>,
     json: bool,
-) -> Outcome {
+) -> CommandResult {
     let elsewhere = partition.map_or_else(Vec::new, |part| elsewhere(schedule, part));
     let n_here = schedule.n_jobs() - elsewhere.len() as u64;
     let left = n_left(planned, schedule, played, &elsewhere);

@@ -4,8 +4,8 @@ use anyhow::anyhow;
 use clap::Args;
 use players::{Kind, Options};
 
-use crate::cli::{Failure, Outcome};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure};
 use crate::manager::PlayerSource;
 use crate::serve::{
     DEFAULT_CONNECTIONS, DEFAULT_MEMORY_BYTES, MIN_MEMORY_BYTES, ServeError, ServeSettings, Server,
@@ -61,7 +61,7 @@ pub struct Arguments {
 }
 
 /// Carries out `gamemaster serve`.
-pub fn execute(arguments: &Arguments) -> Outcome {
+pub fn execute(arguments: &Arguments) -> CommandResult {
     let (kind, options) = player(arguments).map_err(Failure::usage)?;
     let (host, port) = (arguments.host.clone(), arguments.port);
     let settings = ServeSettings {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::cli::Outcome;
+use crate::failure::CommandResult;
 use crate::supervisor::{Supervised, run};
 
 /// Arguments of `gamemaster supervise`.
@@ -23,7 +23,7 @@ pub struct Arguments {
 }
 
 /// Carries out `gamemaster supervise`.
-pub fn execute(arguments: &Arguments) -> Outcome {
+pub fn execute(arguments: &Arguments) -> CommandResult {
     let Arguments { parent, socket, enter, ref words } = *arguments;
     Ok(run(&Supervised { parent, socket, enter, words: words.clone() }))
 }

@@ -9,7 +9,7 @@ use results::report::{self, Format};
 use results::sweep;
 
 use super::run::{self, Budgets};
-use crate::cli::{Outcome, failed_to};
+use crate::failure::{CommandResult, failed_to};
 use crate::output::to_stdout;
 use crate::spec::read_play_clock;
 
@@ -91,7 +91,7 @@ fn nodes(text: &str) -> Result<u64, String> {
 }
 
 /// Carries out `gamemaster sweep`.
-pub fn execute(arguments: &Arguments) -> Outcome {
+pub fn execute(arguments: &Arguments) -> CommandResult {
     let Arguments { play_clock, nodes, .. } = arguments;
     let budgets = Budgets { play_clocks: play_clock.clone(), nodes: nodes.clone() };
     let run = run::Arguments::for_sweep(

@@ -14,8 +14,8 @@ use serde::Serialize;
 use self::engine::{Choice, Engine, Lanes};
 use self::playing::{Effort, GoalSum, Tally, play};
 use super::view::ByRole;
-use crate::cli::{Failure, Outcome};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
 use crate::output::{json_line, to_stdout};
 
@@ -121,7 +121,7 @@ struct Measurement {
 }
 
 /// Carries out `gamemaster game bench`.
-pub(super) fn execute(arguments: &Arguments) -> Outcome {
+pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let effort = |otherwise: f64| Effort {
         time: Duration::from_secs_f64(arguments.seconds.unwrap_or(otherwise)),
         seed: arguments.seed,

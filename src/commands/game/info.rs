@@ -17,9 +17,9 @@ use super::survey::{Kind, Limits, Spread, Survey, survey};
 use super::view::{ByRole, role_names};
 use super::walk::Walker;
 use super::{GameArgument, reasoning};
-use crate::cli::{Failure, Outcome};
 use crate::diagnostics::Counts;
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure};
 use crate::game_source::LoadedGame;
 use crate::output::{json_line, to_stdout};
 use results::counted::counted;
@@ -132,7 +132,7 @@ impl fmt::Display for Statistics {
 }
 
 /// Carries out `gamemaster game info`.
-pub(super) fn execute(arguments: &Arguments) -> Outcome {
+pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let LoadedGame { game, diagnostics } = arguments.game.load()?;
     if arguments.dot {
         return grounding::draw(&game);

@@ -10,8 +10,8 @@ use super::survey::{Kind, Limits, survey};
 use super::view::role_names;
 use super::walk::Walker;
 use super::{machine, reasoning};
-use crate::cli::{Failure, Outcome};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
 use crate::output::{json_line, to_stdout};
 
@@ -43,7 +43,7 @@ struct Row {
 }
 
 /// Carries out `gamemaster game list`.
-pub(super) fn execute(arguments: &Arguments) -> Outcome {
+pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let rows = library::all().iter().map(row).collect::<Result<Vec<_>, _>>()?;
     to_stdout(|stdout| {
         if arguments.json {

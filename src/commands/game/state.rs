@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::view::{ByRole, View, percepts, role_names};
 use super::{GameArgument, prover, reasoning};
-use crate::cli::{Failure, Outcome};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure};
 use crate::output::{json_line, to_stdout};
 use results::counted::counted;
 
@@ -58,7 +58,7 @@ struct Report {
 }
 
 /// Carries out `gamemaster game state`.
-pub(super) fn execute(arguments: &Arguments) -> Outcome {
+pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let game = arguments.game.load()?.game;
     // To ground the rules takes longer than a few states.
     let machine = &mut prover(&game)?;

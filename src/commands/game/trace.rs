@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use super::view::{ByRole, View, percepts, role_names};
 use super::walk::{Walker, playout_rng};
 use super::{GameArgument, machine, reasoning};
-use crate::cli::{Failure, Outcome};
 use crate::diagnostics::Diagnostics;
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure};
 use crate::game_source::LoadedGame;
 use crate::output::{json_line, to_stdout};
 
@@ -94,7 +94,7 @@ struct FollowedLine {
 }
 
 /// Carries out `gamemaster game trace`.
-pub(super) fn execute(arguments: &Arguments) -> Outcome {
+pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let LoadedGame { game, diagnostics } = arguments.game.load()?;
     let followed = arguments.follow.as_deref().map(|path| open(path).map(|lines| (path, lines)));
     let followed = followed.transpose().map_err(Failure::usage)?;

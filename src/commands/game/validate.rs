@@ -9,9 +9,9 @@ use games::{Rulesheet, Severity};
 use serde::Serialize;
 
 use self::playouts::Playing;
-use crate::cli::{Failure, Outcome};
 use crate::diagnostics::{Colours, Counts, Diagnostics};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure};
 use crate::game_source::{Checked, GameSource, GameSourceError, Reading};
 use crate::output::{json_line, to_stdout};
 
@@ -76,7 +76,7 @@ struct Report<'a> {
 }
 
 /// Carries out `gamemaster game validate`.
-pub(super) fn execute(arguments: &Arguments) -> Outcome {
+pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let checked: Vec<(&str, Result<Checked, GameSourceError>)> = arguments
         .files
         .iter()

@@ -8,9 +8,9 @@ use anyhow::anyhow;
 use results::regress::{BASE, CANARY, HEAD, MIN_BLOCKS, Question};
 
 use super::{Arguments, design, program};
-use crate::cli::Failure;
 use crate::commands::run_estimate::estimate;
 use crate::commands::run_plan::{self, Planned};
+use crate::failure::Failure;
 use crate::manager::PlayerSource;
 use crate::schedule::Schedule;
 use crate::spec::{self, BLOCKS_PER_CANARY, Contenders, Overrides, Spec, SpecError};

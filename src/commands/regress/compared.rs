@@ -15,10 +15,10 @@ use results::regress::Tracker;
 use results::stats::scored::ScoredMatch;
 
 use super::design;
-use crate::cli::{Failure, failed_to};
 use crate::commands::run_plan::Planned;
 use crate::consumers::{Catalogue, JournalConsumer, brief};
 use crate::event::{Event, EventKind};
+use crate::failure::{Failure, failed_to};
 use crate::manager::Manager;
 use crate::run_folder::RunFolder;
 use crate::runner::{self, Consumer, StopFlag, Tournament};

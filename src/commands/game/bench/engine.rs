@@ -8,7 +8,7 @@ use games::reasoner::{self, Chosen};
 use games::{Budget, Cancel, Game, Guards, Network, NetworkMachine, StateMachine, ground};
 
 use super::super::{prover, reasoning};
-use crate::cli::Failure;
+use crate::failure::Failure;
 
 /// What the user asks for.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]

@@ -9,7 +9,7 @@ use games::batch::{self, Batch, Limits};
 use super::super::reasoning;
 use super::super::walk::{Ending, Walker, playout_rng};
 use super::engine::{Engine, Fork};
-use crate::cli::Failure;
+use crate::failure::Failure;
 
 /// How much to play.
 #[derive(Clone, Copy, Debug)]

@@ -20,8 +20,8 @@ use super::super::walk::{Walker, playout_rng};
 use super::super::{machine, prover, reasoning};
 use super::engine::Engine;
 use super::playing::{Effort, play};
-use crate::cli::{Failure, Outcome};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
 use crate::output::{json_line, to_stdout};
 
@@ -90,7 +90,7 @@ struct Row {
 }
 
 /// Measures the games named, or all that are shipped.
-pub(super) fn execute(names: &[String], effort: &Effort, format: Format) -> Outcome {
+pub(super) fn execute(names: &[String], effort: &Effort, format: Format) -> CommandResult {
     let all = || library::names().map(str::to_owned).collect();
     let names: Vec<String> = if names.is_empty() { all() } else { names.to_vec() };
     // Before anything is measured, so that no typing error costs minutes.

@@ -10,8 +10,8 @@ use games::{Budget, Cancel, Game, Guards, NetworkMachine, Prover, StateMachine};
 use serde::Serialize;
 
 use super::super::reasoning;
-use crate::cli::{Failure, Outcome};
 use crate::exit_code;
+use crate::failure::{CommandResult, Failure};
 use crate::output::to_stdout;
 
 /// Inputs and conjunctions that a picture may have.
@@ -156,7 +156,7 @@ fn name(pass: Pass) -> &'static str {
 }
 
 /// Prints the network as a graph.
-pub(super) fn draw(game: &Arc<Game>) -> Outcome {
+pub(super) fn draw(game: &Arc<Game>) -> CommandResult {
     let failed = |why: String| Failure::preflight(anyhow::anyhow!("failed to {why}"));
     let network = games::ground(game, &Budget::default(), &Cancel::new())
         .map_err(|error| failed(error.to_string()))?;

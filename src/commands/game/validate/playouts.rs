@@ -12,8 +12,8 @@ use results::counted::counted;
 
 use super::super::machine;
 use super::super::walk::{Walker, playout_rng};
-use crate::cli::Failure;
 use crate::diagnostics::Diagnostics;
+use crate::failure::Failure;
 
 /// Joint moves that are named as the way to a state; of longer ways, only the
 /// length.
