@@ -5,7 +5,7 @@ mod journal;
 mod progress;
 mod recorder;
 
-pub use journal::{JournalConsumer, JournalFailure};
+pub use journal::{JournalConsumer, JournalFailure, Written};
 pub(crate) use progress::brief;
 pub use progress::{Progress, Style};
 pub use recorder::{Catalogue, Recorder};

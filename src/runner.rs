@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use results::counted::counted;
 use results::formats::outcomes::Outcomes;
+use results::record::MatchRecord;
 
 use absences::Absences;
 
@@ -71,6 +72,12 @@ struct Setting<'a> {
 pub trait Consumer {
     /// Takes in one event; `Break` stops the tournament.
     fn event(&mut self, event: &Event) -> ControlFlow<()>;
+
+    /// Takes in the record of a match as the journal has it, just before the event of
+    /// the match's end. Called where a journal is written.
+    fn recorded(&mut self, record: &MatchRecord) {
+        let _ = record;
+    }
 
     /// Called when there is nothing more to be seen for the moment: the time
     /// to flush.

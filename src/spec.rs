@@ -35,7 +35,7 @@ pub use comparison::{BLOCKS_PER_CANARY, Comparison};
 pub use difference::differences;
 pub(crate) use duration::read_clock as read_play_clock;
 pub use error::SpecError;
-pub use file::{Contenders, Overrides, read};
+pub use file::{Contenders, Overrides, read, read_file};
 pub use lock::{LOCK_HEADER, lock_text};
 pub(crate) use player_text::option_value;
 pub use player_text::{read_player, read_player_as};

@@ -13,11 +13,11 @@ use results::{report, tables};
 use serde::Serialize;
 
 use super::run_name::folder;
-use super::run_plan;
 use crate::exit_code;
+use crate::experiment::Experiment;
+use crate::experiment::folder::{FolderError, replace};
 use crate::failure::{CommandResult, Failure, failed_to};
 use crate::output::{json_line, to_stdout};
-use crate::run_folder::{FolderError, replace};
 use crate::spec::{self, Overrides, Spec, differences};
 
 const EXAMPLES: &str = "\
@@ -140,12 +140,13 @@ fn missing(merge: &Merge, spec: Option<Spec>) -> Result<Vec<u64>, String> {
     let spec = spec.ok_or_else(|| {
         format!("neither {SPEC_LOCK} nor the rulesheets are surely those that were played")
     })?;
-    let planned = run_plan::plan(spec).map_err(|failure| format!("{:#}", failure.error))?;
-    let planned = planned.scheduled().ok_or("who meets whom follows from results")?;
-    if merge.done().len() as u64 == planned.jobs.n_jobs() {
+    let experiment =
+        Experiment::new(spec).map_err(|error| format!("{:#}", anyhow::anyhow!(error)))?;
+    let schedule = experiment.jobs.schedule().ok_or("pairings follow from results")?;
+    if merge.done().len() as u64 == schedule.n_jobs() {
         return Ok(Vec::new());
     }
-    let jobs = planned.jobs.jobs();
+    let jobs = schedule.jobs();
     let jobs = jobs.filter(|job| merge.done().binary_search(&job.number).is_err());
     Ok(jobs.map(|job| job.block).collect())
 }

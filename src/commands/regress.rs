@@ -1,35 +1,24 @@
 //! Whether a new version of a player is worse than the one it is to replace.
 
-mod asked;
-mod compared;
-mod design;
-mod program;
-
-use std::cell::RefCell;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use results::regress::{self, Outcome as Answer, Reason, Regression, Stopped, Tracker};
+use results::counted::counted;
+use results::regress::{Outcome as Answer, Reason, Regression, Tracker};
 use results::report::{self, Format};
-use results::stats::scored;
-use results::{files, tables};
 
-use super::run::{Shutdown, folder_code, manager, players_left, sentences};
-use super::run_plan::Planned;
+use crate::consumers::brief;
 use crate::exit_code;
-use crate::failure::{CommandResult, Failure, failed_to};
+use crate::experiment::regression::{self, Asked, Request};
+use crate::experiment::{ExperimentError, Session, folder};
+use crate::failure::{CommandResult, Failure};
 use crate::interrupt::on_interrupt;
 use crate::manager::PlayerSource;
 use crate::output::{json_line, to_stdout};
-use crate::run_folder::{self, RunFolder};
-use crate::runner::StopFlag;
-use crate::schedule::Schedule;
-use asked::{Asked, read_budget};
-use compared::{Clock, Played};
+use crate::supervisor::OWN_EXECUTABLE;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,7 +48,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PLAYER")]
     head: String,
     /// What is played: a spec, whose players are the opponents
-    #[arg(long, value_name = "SPEC", default_value = asked::SHIPPED)]
+    #[arg(long, value_name = "SPEC", default_value = regression::SHIPPED)]
     suite: PathBuf,
     /// How many points worse is too much
     #[arg(long, value_name = "POINTS", default_value_t = 3.0)]
@@ -105,168 +94,156 @@ enum InconclusiveWord {
     Fail,
 }
 
+/// A time budget on the command line: above zero.
+fn read_budget(text: &str) -> Result<Duration, String> {
+    let wanted = || format!("expected a time such as 90s, 10m or 1h30m, not {text:?}");
+    let budget = humantime::parse_duration(text).map_err(|_| wanted())?;
+    if budget.is_zero() { Err(wanted()) } else { Ok(budget) }
+}
+
 /// Carries out `gamemaster regress`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
-    let Asked { planned, question } = asked::asked(arguments)?;
-    let path =
-        arguments.out.clone().unwrap_or_else(|| run_folder::default_folder(&planned.spec, None));
-    let warnings = sentences(&planned.warnings);
-    let folder = run_folder::open(&path, &planned.spec, &*planned.jobs, &warnings, false, None)
-        .map_err(|error| Failure { code: folder_code(&error), error: not_opened(error) })?;
-    let mut tracker = Tracker::new(question.clone());
-    take_up(&folder, &mut tracker)?;
+    let asked = regression::ask(&request(arguments)).map_err(Failure::experiment)?;
+    let comparison = asked.open(arguments.out.clone()).map_err(not_opened)?;
+    let path = comparison.folder.path.clone();
     if !arguments.quiet {
-        announce(&planned, &folder, &question)?;
+        announce(&asked, &comparison.folder)?;
     }
-    let earlier = earlier_answer(&path, &tracker, &question)?;
-    let clock = Clock::new(question.time_limit_s, &folder, planned.concurrency)?;
-    let found = match earlier {
+    let found = match comparison.known().map_err(Failure::experiment)? {
         Some(found) => found,
-        None if tracker.ended().is_some() => tracker.conclude(),
-        None => match play(arguments, &planned, folder, tracker, clock)? {
-            Some(found) => found,
-            None => return interrupted(),
-        },
+        None => {
+            // Launched players end with the session, whichever way we leave.
+            let session = Session::new(&asked.experiment, &path, Some(OWN_EXECUTABLE.into()));
+            let stopper = session.stopper();
+            on_interrupt(move || stopper.interrupt()).context("cannot listen for interrupts")?;
+            let mut progress = Progress::new(arguments.quiet, comparison.n_blocks());
+            let played =
+                comparison.play(&session, &mut |tracker, spent| progress.print(tracker, spent));
+            match played.map_err(Failure::experiment)? {
+                Some(found) => found,
+                None => return interrupted(),
+            }
+        }
     };
     let inconclusive_fails = arguments.inconclusive != Some(InconclusiveWord::Pass);
-    report::write_regression(&path, &found, inconclusive_fails).map_err(failed_to)?;
-    let write =
-        if planned.spec.record.moves { tables::write_tables } else { tables::write_matches };
-    write(&path).map_err(failed_to)?;
-    report::write_summaries(&path).map_err(failed_to)?;
+    regression::record(&asked, &path, &found, inconclusive_fails).map_err(Failure::experiment)?;
     if let Some(file) = &arguments.markdown {
         append(file, &report::render_regression(&found, Format::Md))
-            .with_context(|| format!("failed to write {}", file.display()))?;
+            .with_context(|| format!("cannot write {}", file.display()))?;
     }
-    tell(arguments, &path, &found)
+    print(arguments, &path, &found)
+}
+
+fn request(arguments: &Arguments) -> Request {
+    Request {
+        base: arguments.base.clone(),
+        head: arguments.head.clone(),
+        suite: arguments.suite.clone(),
+        margin: arguments.margin,
+        alpha: arguments.alpha,
+        budget: arguments.budget,
+        max_blocks: arguments.max_blocks,
+        jobs: arguments.jobs,
+        seed: arguments.seed,
+    }
 }
 
 /// Why the folder cannot be used, and what to do where only the length differs.
-fn not_opened(error: run_folder::FolderError) -> anyhow::Error {
+fn not_opened(error: ExperimentError) -> Failure {
     let advice = match &error {
-        run_folder::FolderError::OtherSpec { differences, .. } if differences == &["`blocks`"] => {
-            "--max-blocks is part of what is asked, so that a longer comparison is played anew"
+        ExperimentError::Folder(folder::FolderError::OtherSpec { differences, .. })
+            if differences == &["`blocks`"] =>
+        {
+            ": --max-blocks is part of what is asked, so that a longer comparison is played anew"
         }
-        run_folder::FolderError::OtherSpec { differences, .. }
+        ExperimentError::Folder(folder::FolderError::OtherSpec { differences, .. })
             if differences.iter().any(|what| what.starts_with("player `")) =>
         {
-            "a player whose options or program files changed since is another player, and its old \
+            ": a player whose options or program files changed since is another player, and its old \
              matches say nothing of it"
         }
-        _ => return failed_to(error),
+        _ => return Failure::experiment(error),
     };
-    anyhow!("{:#}: {advice}", failed_to(error))
+    Failure::experiment(error).advised(advice)
 }
 
-/// Reads what an earlier run has played.
-fn take_up(folder: &RunFolder, tracker: &mut Tracker) -> Result<(), Failure> {
-    if folder.done.is_empty() {
-        return Ok(());
-    }
-    let matches = scored::read(&folder.path.join(files::JOURNAL)).map_err(failed_to)?;
-    for played in matches {
-        if folder.done.binary_search(&played.job).is_ok() {
-            tracker.take(played).map_err(failed_to)?;
-        }
-    }
-    Ok(())
-}
-
-/// The answer that was given when the time was up, if that is asked again.
-/// With the matches at hand it would be given anew, but for the time that has
-/// passed between.
-fn earlier_answer(
-    path: &Path,
-    tracker: &Tracker,
-    question: &regress::Question,
-) -> Result<Option<Regression>, Failure> {
-    let found = regress::read(path).map_err(failed_to)?;
-    Ok(found.filter(|found| {
-        found.stopped == Stopped::Time
-            && found.question == *question
-            && found.n_matches <= tracker.n_matches()
-    }))
-}
-
-fn announce(
-    planned: &Planned<Arc<Schedule>>,
-    folder: &RunFolder,
-    question: &regress::Question,
-) -> std::io::Result<()> {
+fn announce(asked: &Asked, folder: &folder::RunFolder) -> std::io::Result<()> {
     let mut stderr = std::io::stderr().lock();
-    for warning in &planned.warnings {
+    for warning in &asked.experiment.warnings {
         writeln!(stderr, "warning: {warning}")?;
     }
-    for line in design::lines(planned, question) {
+    for line in regression::outlook(asked) {
         writeln!(stderr, "{line}")?;
     }
     let path = folder.path.display();
-    match folder.done.len() {
-        0 => writeln!(stderr, "Playing into {path}, {} matches at once", planned.concurrency),
-        n_done => writeln!(
+    let n_done = folder.done.len();
+    if n_done == 0 {
+        let at_once = asked.experiment.concurrency;
+        return writeln!(
             stderr,
-            "Resuming {path}: {n_done} matches were played before and count; to play anew, name \
-             another folder by --out{}",
-            if has_url(planned) {
-                " (whether a player at a URL has changed is not known)"
-            } else {
-                ""
-            }
-        ),
+            "Playing into {path}, {} at once",
+            counted(at_once, "match", "matches")
+        );
     }
+    writeln!(
+        stderr,
+        "Resuming {path}: {} played before {}; to play anew, name another folder by --out{}",
+        counted(n_done, "match", "matches"),
+        if n_done == 1 { "counts" } else { "count" },
+        if has_url(asked) { " (whether a player at a URL has changed is not known)" } else { "" }
+    )
 }
 
 /// Whether a player is a server that somebody else started.
-fn has_url(planned: &Planned<Arc<Schedule>>) -> bool {
-    let sources = planned.spec.players.iter().map(|player| &player.config.source);
-    sources.into_iter().any(|source| matches!(source, PlayerSource::Remote { .. }))
+fn has_url(asked: &Asked) -> bool {
+    let mut players = asked.experiment.spec.players.iter();
+    players.any(|player| matches!(player.config.source, PlayerSource::Remote { .. }))
 }
 
-/// Plays until there is an answer; `None` if it was interrupted.
-fn play(
-    arguments: &Arguments,
-    planned: &Planned<Arc<Schedule>>,
-    folder: RunFolder,
-    tracker: Tracker,
-    clock: Clock,
-) -> Result<Option<Regression>, Failure> {
-    let manager = manager(&folder.path);
-    // Launched players end with us, whichever way we leave.
-    let _players_end = Shutdown(&manager);
-    let (stop, asked) = (StopFlag::default(), StopFlag::default());
-    let (at_stop, at_asked, at_manager) = (stop.clone(), asked.clone(), Arc::clone(&manager));
-    on_interrupt(move || {
-        at_asked.raise();
-        at_stop.raise();
-        at_manager.interrupt();
-    })
-    .context("failed to listen for interrupts")?;
-    for player in players_left(&planned.jobs, &folder) {
-        match manager.preflight(&planned.spec.players[player].config) {
-            Err(_) if asked.is_raised() => return Ok(None),
-            checked => checked.map_err(|error| Failure::preflight(failed_to(error)))?,
-        }
+/// Time between two lines of progress.
+const LINE_TIME: Duration = Duration::from_secs(5);
+
+/// Prints on standard error how a comparison goes.
+struct Progress {
+    is_quiet: bool,
+    printed: Instant,
+    n_blocks: u64,
+    has_pace: bool,
+}
+
+impl Progress {
+    /// `n_blocks` were played before.
+    fn new(is_quiet: bool, n_blocks: u64) -> Self {
+        Self { is_quiet, printed: Instant::now(), n_blocks, has_pace: false }
     }
-    let tracker = RefCell::new(tracker);
-    let time_is_up = compared::play(
-        &Played {
-            planned,
-            manager: &manager,
-            stop: &stop,
-            tracker: &tracker,
-            quiet: arguments.quiet,
-        },
-        folder,
-        clock,
-    )?;
-    let tracker = tracker.into_inner();
-    if tracker.ended().is_none() && !time_is_up {
-        if asked.is_raised() {
-            return Ok(None);
+
+    fn print(&mut self, tracker: &Tracker, spent: Duration) {
+        if self.is_quiet || tracker.n_blocks() == self.n_blocks {
+            return;
         }
-        return Err(anyhow!("the run ended without an answer; the same command resumes it").into());
+        let mut stderr = std::io::stderr().lock();
+        if !self.has_pace {
+            self.has_pace = true;
+            let pace = regression::pace(tracker.question(), tracker.n_blocks(), spent);
+            if let Some(pace) = pace {
+                let _ = writeln!(stderr, "{pace}");
+            }
+        }
+        if self.printed.elapsed() < LINE_TIME {
+            return;
+        }
+        (self.printed, self.n_blocks) = (Instant::now(), tracker.n_blocks());
+        let (llr, [low, high]) = tracker.llr();
+        let mean =
+            tracker.mean().map_or("no score yet".into(), |mean| format!("{mean:+.1} points"));
+        let _ = writeln!(
+            stderr,
+            "[{}, {}] head less base {mean}; log-likelihood ratio {llr:.2} of {low:.2} to \
+             {high:.2}",
+            counted(self.n_blocks, "block", "blocks"),
+            brief(spent)
+        );
     }
-    Ok(Some(tracker.conclude()))
 }
 
 fn interrupted() -> CommandResult {
@@ -280,7 +257,7 @@ fn append(file: &Path, text: &str) -> std::io::Result<()> {
 }
 
 /// Prints the answer, and returns it as an exit code.
-fn tell(arguments: &Arguments, path: &Path, found: &Regression) -> CommandResult {
+fn print(arguments: &Arguments, path: &Path, found: &Regression) -> CommandResult {
     to_stdout(|stdout| {
         if arguments.json {
             json_line(stdout, found)?;

@@ -1,17 +1,22 @@
 //! Playing an experiment under several budgets: strength against time.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use results::report::{self, Format};
 use results::sweep;
 
-use super::run::{self, Budgets};
-use crate::failure::{CommandResult, failed_to};
+use super::run::preview;
+use super::tournament::{self, CommandLine};
+use crate::event::StopReason;
+use crate::exit_code;
+use crate::experiment::{Experiment, Place};
+use crate::failure::{CommandResult, Failure};
 use crate::output::to_stdout;
-use crate::spec::read_play_clock;
+use crate::spec::{self, Overrides, read_play_clock};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -92,18 +97,39 @@ fn nodes(text: &str) -> Result<u64, String> {
 
 /// Carries out `gamemaster sweep`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
-    let Arguments { play_clock, nodes, .. } = arguments;
-    let budgets = Budgets { play_clocks: play_clock.clone(), nodes: nodes.clone() };
-    let run = run::Arguments::for_sweep(
-        arguments.spec.clone(),
-        arguments.out.clone(),
-        (arguments.jobs, arguments.seed),
-        budgets,
-        (arguments.extend, arguments.quiet, arguments.dry_run, arguments.json),
-    );
-    let (code, folder) = run::carry_out(&run)?;
-    let Some(folder) = folder else { return Ok(code) };
-    let found = sweep::sweep(&folder).map_err(failed_to)?;
+    let overrides = Overrides {
+        seed: arguments.seed,
+        jobs: arguments.jobs,
+        play_clocks: arguments.play_clock.clone(),
+        nodes: arguments.nodes.clone(),
+        ..Overrides::default()
+    };
+    let spec = spec::read_file(&arguments.spec, &overrides).map_err(Failure::usage)?;
+    if spec.time_budgets.len() < 2 {
+        return Err(Failure::usage(anyhow!(
+            "a sweep compares at least two budgets, and this is one: add --play-clock 200ms,1s or \
+             --nodes 1000,10000, or list several in the spec's `clocks` or `budget`"
+        )));
+    }
+    let experiment = Experiment::new(spec).map_err(Failure::experiment)?;
+    let place =
+        Place { folder: arguments.out.clone(), extend: arguments.extend, ..Place::default() };
+    if arguments.dry_run {
+        let preview = experiment.preview(&place).map_err(tournament::not_opened)?;
+        return preview::print(&preview, arguments.json);
+    }
+    let Some(played) = tournament::play(&experiment, &place, arguments.quiet)? else {
+        return Ok(exit_code::INTERRUPTED);
+    };
+    let printed = match played.ended.stop {
+        StopReason::Completed | StopReason::Paused => print(arguments, &played.folder),
+        StopReason::Interrupted | StopReason::PlayerGone => Ok(exit_code::OK),
+    };
+    played.conclude(printed, || command_line(arguments))
+}
+
+fn print(arguments: &Arguments, folder: &Path) -> CommandResult {
+    let found = sweep::sweep(folder)?;
     let format = match arguments.format {
         _ if arguments.json => Format::Json,
         FormatWord::Text => Format::Text,
@@ -116,8 +142,25 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         if matches!(format, Format::Text) {
             writeln!(stdout, "\nFiles: {}", folder.display())?;
         }
-        Ok(code)
+        Ok(exit_code::OK)
     })
+}
+
+/// The command that goes on where this one stopped.
+fn command_line(arguments: &Arguments) -> CommandLine {
+    let clocks = arguments.play_clock.iter().map(|clock| format!("{}ms", clock.as_millis()));
+    let format = arguments.format.to_possible_value().filter(|_| !arguments.json);
+    let format = format.filter(|format| format.get_name() != "text");
+    CommandLine::new("sweep")
+        .words([arguments.spec.display()])
+        .list("--play-clock", clocks)
+        .list("--nodes", &arguments.nodes)
+        .option("--out", arguments.out.as_ref().map(|out| out.display()))
+        .option("--jobs", arguments.jobs)
+        .option("--seed", arguments.seed)
+        .option("--format", format.as_ref().map(|format| format.get_name()))
+        .flag("--quiet", arguments.quiet)
+        .flag("--json", arguments.json)
 }
 
 #[cfg(test)]

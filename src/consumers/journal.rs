@@ -10,7 +10,6 @@ use results::record::{Ending, MatchRecord};
 
 use super::recorder::{Catalogue, Recorder};
 use crate::event::Event;
-use crate::runner::Consumer;
 
 /// Records wait at most so long for the disk, unless nothing follows them.
 const SYNC_TIME: Duration = Duration::from_secs(1);
@@ -18,8 +17,16 @@ const SYNC_TIME: Duration = Duration::from_secs(1);
 /// The journal could not be written; the run stops.
 pub type JournalFailure = JournalError;
 
+/// What came of an event.
+pub struct Written {
+    /// The record that was written.
+    pub record: Option<MatchRecord>,
+    /// `Break` if anything could not be written, now or before.
+    pub flow: ControlFlow<()>,
+}
+
 /// Appends the record of each match that ends.
-pub struct JournalConsumer<'a> {
+pub struct JournalConsumer {
     recorder: Recorder,
     writer: JournalWriter,
     attempts: HashMap<String, JobState>,
@@ -27,21 +34,19 @@ pub struct JournalConsumer<'a> {
     synced: Instant,
     /// Records written since then.
     n_unsynced: u64,
-    watch: &'a mut dyn FnMut(&MatchRecord),
 }
 
-impl<'a> JournalConsumer<'a> {
+impl JournalConsumer {
     /// Appends to `writer`. `attempts` is what the journal holds already of
-    /// the jobs that may be played, by job id; `watch` is shown each record.
+    /// the jobs that may be played, by job id.
     pub fn new(
         catalogue: Arc<Catalogue>,
         writer: JournalWriter,
         attempts: HashMap<String, JobState>,
-        watch: &'a mut dyn FnMut(&MatchRecord),
     ) -> Self {
         let recorder = Recorder::new(catalogue);
         let synced = Instant::now();
-        Self { recorder, writer, attempts, failure: None, synced, n_unsynced: 0, watch }
+        Self { recorder, writer, attempts, failure: None, synced, n_unsynced: 0 }
     }
 
     /// Brings all to the disk.
@@ -55,7 +60,37 @@ impl<'a> JournalConsumer<'a> {
         }
     }
 
-    fn append(&mut self, mut record: MatchRecord) -> Result<(), JournalFailure> {
+    /// Takes in one event, and writes the record of a match that ends with it.
+    pub fn take(&mut self, event: &Event) -> Written {
+        let Some(record) = self.recorder.take(&event.kind) else {
+            return Written { record: None, flow: ControlFlow::Continue(()) };
+        };
+        let (record, appended) = match self.append(record) {
+            Ok(record) => (Some(record), Ok(())),
+            Err(failure) => (None, Err(failure)),
+        };
+        Written { record, flow: self.note(appended) }
+    }
+
+    /// Called when no event is waiting: the time to write what is buffered. `Break`
+    /// if anything could not be written.
+    pub fn pause(&mut self) -> ControlFlow<()> {
+        if self.n_unsynced == 0 || self.failure.is_some() {
+            return self.note(Ok(()));
+        }
+        // A process that is killed loses nothing that was flushed; a machine
+        // that is, nothing that was synced.
+        let result = if self.synced.elapsed() >= SYNC_TIME {
+            self.synced = Instant::now();
+            self.n_unsynced = 0;
+            self.writer.sync()
+        } else {
+            self.writer.flush()
+        };
+        self.note(result)
+    }
+
+    fn append(&mut self, mut record: MatchRecord) -> Result<MatchRecord, JournalFailure> {
         if let Some(state) = self.attempts.get(&record.job_id) {
             record.attempt = state.n_attempts + 1;
         }
@@ -69,8 +104,7 @@ impl<'a> JournalConsumer<'a> {
             appended => appended?,
         }
         self.n_unsynced += 1;
-        (self.watch)(&record);
-        Ok(())
+        Ok(record)
     }
 
     fn note(&mut self, result: Result<(), JournalFailure>) -> ControlFlow<()> {
@@ -96,30 +130,4 @@ fn without_moves(mut record: MatchRecord) -> MatchRecord {
     record.goal_flags.clear();
     record.seats.iter_mut().for_each(|seat| seat.reward = None);
     record
-}
-
-impl Consumer for JournalConsumer<'_> {
-    fn event(&mut self, event: &Event) -> ControlFlow<()> {
-        let Some(record) = self.recorder.take(&event.kind) else {
-            return ControlFlow::Continue(());
-        };
-        let result = self.append(record);
-        self.note(result)
-    }
-
-    fn pause(&mut self) -> ControlFlow<()> {
-        if self.n_unsynced == 0 || self.failure.is_some() {
-            return self.note(Ok(()));
-        }
-        // A process that is killed loses nothing that was flushed; a machine
-        // that is, nothing that was synced.
-        let result = if self.synced.elapsed() >= SYNC_TIME {
-            self.synced = Instant::now();
-            self.n_unsynced = 0;
-            self.writer.sync()
-        } else {
-            self.writer.flush()
-        };
-        self.note(result)
-    }
 }

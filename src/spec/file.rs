@@ -221,6 +221,16 @@ enum CaseWord {
     Sensitive,
 }
 
+/// Makes a spec of the file at `path`; paths in it are relative to its folder.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn read_file(path: &Path, overrides: &Overrides) -> Result<Spec, SpecError> {
+    let unreadable = |source| SpecError::Unreadable { path: path.to_owned(), source };
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    read(&text, &path.display().to_string(), path.parent().unwrap_or(Path::new("")), overrides)
+}
+
 /// Makes a spec of `text`. `origin` names the text in errors; paths in it are
 /// relative to `folder`.
 ///
@@ -573,8 +583,16 @@ impl Source<'_> {
             starts if starts.len() == plays.len() => Some(starts[index]),
             _ => None,
         };
+        // Nodes on the command line are budgets in place of the spec's clocks, of which
+        // the longest bounds them all.
+        let longest = plays
+            .iter()
+            .copied()
+            .max()
+            .filter(|_| !overrides.nodes.is_empty() && overrides.play_clocks.is_empty());
+        let is_played = |play: &Duration| longest.is_none_or(|longest| *play == longest);
         let mut budgets = Vec::new();
-        for (index, &play) in plays.iter().enumerate() {
+        for (index, &play) in plays.iter().enumerate().filter(|(_, play)| is_played(play)) {
             let start = start_of(index).ok_or_else(|| {
                 let span = clocks.start.as_ref().map_or(0..0, Spanned::span);
                 let message = format!(

@@ -69,7 +69,7 @@ fn a_run_stops_when_a_player_is_gone_and_goes_on_when_it_is_back() {
     drop(player);
     let ran = Ran(child.wait_with_output().unwrap()).code(1);
     let told = ran.stderr();
-    assert!(told.contains("stopped, because player remote could not play"), "{told}");
+    assert!(told.contains("stopped: player remote could not play"), "{told}");
     assert!(told.contains("nobody answers INFO at 127.0.0.1"), "{told}");
     let journal = workspace.read("out/journal.jsonl");
     let n_broken_off = journal.lines().filter(|line| line.contains("nobody answers INFO")).count();

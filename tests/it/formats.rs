@@ -252,7 +252,7 @@ fn a_dry_run_tells_what_is_known_beforehand() {
             1  swiss              6               3                72       72
             2  knockout           4               2                24       48
 
-        no time is estimated: nobody thinks by the clock
+        no time is estimated: no player thinks by the clock
     "#]]
     .assert_eq(&ran.stdout());
     let ran = workspace.run(&["run", "spec.toml", "--dry-run", "--json"]).code(0);
@@ -416,8 +416,8 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "format = \"swiss\"",
         &["--partition", "slice:1/2"],
         expect![[r#"
-        error: --partition slice:1/2: who meets whom follows from the results of all, so that nothing can be played apart; only a round_robin or a gauntlet without a race can
-    "#]],
+            error: partition slice:1/2: pairings follow from the results of all matches, so no part can be played apart; only a round_robin or a gauntlet without a race has parts
+        "#]],
     );
     check_error(
         "format = \"swiss\"\n[comparison]\nbase = \"random\"\nhead = \"legal\"\n",

@@ -210,7 +210,7 @@ kind = "alpha_beta"
     let (told, estimate) = told.trim_end().rsplit_once('\n').unwrap();
     let (about, most) = estimate.split_once("; ").unwrap();
     assert!(about.starts_with("about "), "{estimate}");
-    assert!(most.ends_with(" if every clock is used up and nobody is late"), "{estimate}");
+    assert!(most.ends_with(" if every clock is used up and no player is late"), "{estimate}");
     expect![[r#"
         3 matches in 2 blocks, 1 at once
         into out

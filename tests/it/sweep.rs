@@ -13,6 +13,18 @@ kind = "alpha_beta"
 kind = "random"
 "#;
 
+/// Each number of nodes is one budget, however many clocks the spec lists.
+#[test]
+fn nodes_take_the_place_of_several_clocks() {
+    let spec = SPEC.replace(r#"play = "20ms""#, r#"play = ["20ms", "40ms"]"#);
+    let workspace = Workspace::with_spec(&spec);
+    let command = ["sweep", "spec.toml", "--nodes", "10,100", "--dry-run"];
+    let ran = workspace.run(&command).code(0);
+    let told = ran.stdout();
+    assert!(told.starts_with("16 matches in 8 blocks"), "{told}");
+    assert_eq!(told.matches("nodes a move").count(), 4, "{told}");
+}
+
 #[test]
 fn players_play_under_each_budget() {
     let workspace = Workspace::with_spec(SPEC);

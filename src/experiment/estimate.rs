@@ -11,7 +11,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
 use results::record::Budget;
 
-use super::run_plan::Planned;
+use super::plan::Experiment;
 use crate::manager::{PlayerSource, PreparedGame};
 use crate::schedule::{Round, TimeBudget};
 use crate::spec::Contestant;
@@ -32,22 +32,22 @@ const TRYING: Duration = Duration::from_secs(6);
 
 /// Seconds that a run takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Estimate {
+pub struct Estimate {
     /// Probably.
-    pub(super) about: f64,
+    pub about: f64,
     /// If every clock is used up and nobody is late.
-    pub(super) at_most: f64,
+    pub at_most: f64,
 }
 
 /// How long the matches that `left` gives of each round take. `None` if no clock
 /// counts.
-pub(super) fn estimate(planned: &Planned, left: impl Fn(&Round) -> u64) -> Option<Estimate> {
-    let spec = &planned.spec;
+pub fn estimate(experiment: &Experiment, left: impl Fn(&Round) -> u64) -> Option<Estimate> {
+    let spec = &experiment.spec;
     let mut given_up = None;
     let mut lines: BTreeMap<usize, Lines> = BTreeMap::new();
     let mut total = Estimate { about: 0.0, at_most: 0.0 };
     let mut counts = false;
-    for round in planned.jobs.rounds() {
+    for round in experiment.jobs.rounds() {
         let time = &spec.time_budgets[round.time_budget];
         let thinkers: Vec<&Contestant> = round
             .players
@@ -59,7 +59,7 @@ pub(super) fn estimate(planned: &Planned, left: impl Fn(&Round) -> u64) -> Optio
             continue;
         }
         counts = true;
-        let game = &planned.games[round.game];
+        let game = &experiment.games[round.game];
         let lines = lines.entry(round.game).or_insert_with(|| Lines::of(game, spec.seed));
         let all: Vec<Pace> = thinkers.iter().map(|player| Pace::clocks(player, *time)).collect();
         let deadline = *given_up.get_or_insert_with(|| Instant::now() + TRYING);
@@ -74,7 +74,7 @@ pub(super) fn estimate(planned: &Planned, left: impl Fn(&Round) -> u64) -> Optio
         total.at_most += seconds(&all);
         total.about += seconds(&tried) + n_matches * lines.seconds;
     }
-    let at_once = f64::from(planned.concurrency);
+    let at_once = f64::from(experiment.concurrency);
     // What random moves take is within what the clocks leave, but it is measured.
     let about = (total.about / at_once).min(total.at_most / at_once);
     counts.then_some(Estimate { about, at_most: total.at_most / at_once })

@@ -11,7 +11,6 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use results::files::{JOURNAL, SPEC_LOCK};
 use results::formats::outcomes::Outcomes;
@@ -19,7 +18,7 @@ use results::journal::{JobState, Journal, JournalError, JournalWriter, Torn};
 use results::partition::Partition;
 use results::record::{FORMAT_VERSION, Header};
 
-use crate::course::Course;
+use super::jobs::Jobs;
 use crate::schedule::{Job, Schedule};
 use crate::spec::{Spec, differences, lock_text};
 
@@ -79,36 +78,6 @@ fn told(differences: &[String]) -> String {
     format!("they differ in {}", differences.join(", "))
 }
 
-/// What a run plays.
-#[derive(Clone, Copy)]
-pub enum Jobs<'a> {
-    /// All of a schedule.
-    Schedule(&'a Schedule),
-    /// Rounds that follow from results.
-    Course(&'a Arc<Course>),
-}
-
-impl<'a> From<&'a Schedule> for Jobs<'a> {
-    fn from(schedule: &'a Schedule) -> Self {
-        Self::Schedule(schedule)
-    }
-}
-
-impl Jobs<'_> {
-    /// The jobs that are known when these are done.
-    fn for_each(self, outcomes: &Outcomes, mut take: impl FnMut(Job)) {
-        match self {
-            Self::Schedule(schedule) => schedule.jobs().for_each(take),
-            Self::Course(course) => {
-                course
-                    .rounds(outcomes)
-                    .iter()
-                    .for_each(|round| course.jobs(round).for_each(&mut take));
-            }
-        }
-    }
-}
-
 /// A folder that is ours to write.
 pub struct RunFolder {
     /// Where it is.
@@ -142,15 +111,14 @@ pub fn default_folder(spec: &Spec, partition: Option<Partition>) -> PathBuf {
 ///
 /// # Errors
 /// If it is not ours, not writable, in use, or damaged.
-pub fn open<'a>(
+pub fn open(
     path: &Path,
     spec: &Spec,
-    jobs: impl Into<Jobs<'a>>,
+    jobs: &Jobs,
     notes: &[String],
     extend: bool,
     partition: Option<Partition>,
 ) -> Result<RunFolder, FolderError> {
-    let jobs = jobs.into();
     let unwritable = |source| FolderError::Unwritable { path: path.to_owned(), source };
     std::fs::create_dir_all(path).map_err(unwritable)?;
     let journal = path.join(JOURNAL);
@@ -219,12 +187,7 @@ impl Played {
 ///
 /// # Errors
 /// If it holds another run that this one does not extend, or cannot be read.
-pub fn played<'a>(
-    path: &Path,
-    spec: &Spec,
-    jobs: impl Into<Jobs<'a>>,
-    extend: bool,
-) -> Result<Played, FolderError> {
+pub fn played(path: &Path, spec: &Spec, jobs: &Jobs, extend: bool) -> Result<Played, FolderError> {
     let journal = path.join(JOURNAL);
     if !journal.exists() {
         return Ok(Played::default());
@@ -236,7 +199,6 @@ pub fn played<'a>(
         let differences = differences(&begun, &lock_text(spec));
         return Err(FolderError::OtherSpec { path: path.to_owned(), differences });
     }
-    let jobs = jobs.into();
     let mut ids = HashSet::new();
     let mut planned = HashSet::new();
     if is_other {
@@ -263,7 +225,7 @@ pub fn played<'a>(
     Ok(Played { ids })
 }
 
-fn header(path: &Path, spec: &Spec, jobs: Jobs<'_>, notes: &[String]) -> Header {
+fn header(path: &Path, spec: &Spec, jobs: &Jobs, notes: &[String]) -> Header {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let name = absolute.file_name().map_or(spec.name.clone(), |name| name.to_string_lossy().into());
     let n_jobs = match jobs {
@@ -308,7 +270,7 @@ fn extend_journal(
     path: &Path,
     journal: &Path,
     header: &Header,
-    planned: Jobs<'_>,
+    planned: &Jobs,
 ) -> Result<Torn, FolderError> {
     let mut jobs: HashMap<String, Job> = HashMap::new();
     let outcomes = match planned {
@@ -335,7 +297,7 @@ fn extend_journal(
 }
 
 /// The numbers of the jobs that are done, ascending.
-fn done(jobs: Jobs<'_>, attempts: &HashMap<String, JobState>, outcomes: &Outcomes) -> Vec<u64> {
+fn done(jobs: &Jobs, attempts: &HashMap<String, JobState>, outcomes: &Outcomes) -> Vec<u64> {
     let is_done = |job: &Job| attempts.get(&job.id).is_some_and(|state| state.done);
     match jobs {
         Jobs::Schedule(schedule) => {

@@ -1,15 +1,13 @@
-//! What can be seen, told before anything is played.
+//! What difference a comparison can detect, before it is played and while it is.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 use results::counted::counted;
 use results::regress::{MIN_BLOCKS, Question};
 
-use crate::commands::run_plan::Planned;
+use super::question::Asked;
 use crate::consumers::brief;
-use crate::schedule::Schedule;
 use crate::spec::time_budget_words;
 
 /// How much blocks differ in most games, points: typical, least, most.
@@ -18,9 +16,12 @@ const SPREADS: [f64; 3] = [35.0, 25.0, 45.0];
 const BLOCKS_TOLD: [u64; 3] = [100, 1000, 10_000];
 
 /// Who is compared how, and what difference can be seen.
-pub(super) fn lines(planned: &Planned<Arc<Schedule>>, question: &Question) -> Vec<String> {
-    let spec = &planned.spec;
-    let games: BTreeSet<usize> = planned.jobs.rounds().map(|round| round.game).collect();
+#[must_use]
+pub fn outlook(asked: &Asked) -> Vec<String> {
+    let Asked { experiment, question } = asked;
+    let spec = &experiment.spec;
+    let games: BTreeSet<usize> =
+        experiment.jobs.rounds().into_iter().map(|round| round.game).collect();
     let n_opponents = spec
         .comparison
         .map_or(0, |compared| (0..spec.players.len()).filter(|&p| !compared.concerns(p)).count());
@@ -92,7 +93,8 @@ pub(super) fn too_short(question: &Question, seconds: Option<f64>) -> Option<Str
 }
 
 /// What the time allows, from what a part of it has brought.
-pub(super) fn pace(question: &Question, n_blocks: u64, spent: Duration) -> Option<String> {
+#[must_use]
+pub fn pace(question: &Question, n_blocks: u64, spent: Duration) -> Option<String> {
     let limit = question.time_limit_s?;
     let share = spent.as_secs_f64() / limit;
     let at_most = n_blocks as f64 / share.max(1e-6);

@@ -1,0 +1,116 @@
+//! Printing what a run would play.
+
+use std::io::Write;
+use std::time::Duration;
+
+use results::counted::counted;
+
+use crate::consumers::brief;
+use crate::exit_code;
+use crate::experiment::{CoursePreview, Preview, SchedulePreview};
+use crate::failure::CommandResult;
+use crate::output::{json_line, to_stdout};
+
+/// Prints what would be played.
+pub(in crate::commands) fn print(preview: &Preview, json: bool) -> CommandResult {
+    to_stdout(|stdout| {
+        match preview {
+            _ if json => json_line(stdout, preview)?,
+            Preview::Schedule(preview) => print_schedule(stdout, preview)?,
+            Preview::Course(preview) => print_course(stdout, preview)?,
+        }
+        Ok(exit_code::OK)
+    })
+}
+
+fn print_schedule(out: &mut impl Write, preview: &SchedulePreview) -> std::io::Result<()> {
+    let SchedulePreview { n_jobs, n_blocks, concurrency, rounds, .. } = preview;
+    let (matches, blocks) =
+        (counted(n_jobs, "match", "matches"), counted(n_blocks, "block", "blocks"));
+    writeln!(out, "{matches} in {blocks}, {concurrency} at once")?;
+    if let Some(part) = preview.partition {
+        writeln!(out, "of which {part} has {}", counted(preview.n_jobs_here, "match", "matches"))?;
+    }
+    writeln!(out, "into {}", preview.folder)?;
+    let is_begun = preview.n_played > 0;
+    if is_begun {
+        let (n_played, n_left) = (preview.n_played, preview.n_left);
+        writeln!(out, "which has {n_played} of them: {n_left} are left to play")?;
+    }
+    writeln!(out)?;
+    let width = rounds.iter().map(|row| row.game.len()).max().unwrap_or(0).max(4);
+    let time_width = rounds.iter().map(|row| row.budget.len()).max().unwrap_or(0).max(6);
+    writeln!(
+        out,
+        "{:width$}  {:time_width$}  players  seats  pairings  blocks  matches  {}each player in each role",
+        "game",
+        "budget",
+        if is_begun { "left  " } else { "" }
+    )?;
+    for row in rounds {
+        writeln!(
+            out,
+            "{:width$}  {:time_width$}  {:>7}  {:>5}  {:>8}  {:>6}  {:>7}  {}{:>24}",
+            row.game,
+            row.budget,
+            row.n_players,
+            row.n_seats,
+            row.n_pairings,
+            row.n_blocks,
+            row.n_matches,
+            if is_begun { format!("{:>4}  ", row.n_left) } else { String::new() },
+            row.n_times_seated
+        )?;
+    }
+    writeln!(out)?;
+    let seconds = preview.estimated_seconds.zip(preview.estimated_seconds_at_most);
+    print_notes(out, &preview.warnings, seconds)
+}
+
+/// The stages: rounds and matches at most, since results decide.
+fn print_course(out: &mut impl Write, preview: &CoursePreview) -> std::io::Result<()> {
+    let (most, at_once) = (preview.n_jobs_at_most, preview.concurrency);
+    writeln!(out, "at most {}, {at_once} at once", counted(most, "match", "matches"))?;
+    writeln!(out, "into {}", preview.folder)?;
+    if preview.n_played > 0 {
+        writeln!(out, "which has {}", counted(preview.n_played, "match", "matches"))?;
+    }
+    writeln!(out)?;
+    writeln!(out, "stage  format       players  rounds at most  matches at least  at most")?;
+    for (row, number) in preview.stages.iter().zip(1..) {
+        writeln!(
+            out,
+            "{number:>5}  {:<11}  {:>7}  {:>14}  {:>16}  {:>7}",
+            row.format,
+            row.n_players,
+            row.n_rounds_at_most,
+            row.n_matches_at_least,
+            row.n_matches_at_most
+        )?;
+    }
+    writeln!(out)?;
+    let seconds = preview.estimated_seconds.zip(preview.estimated_seconds_at_most);
+    print_notes(out, &preview.warnings, seconds)
+}
+
+/// What is to be known beforehand, and how long it may take: probably, and at most.
+fn print_notes(
+    out: &mut impl Write,
+    warnings: &[String],
+    seconds: Option<(f64, f64)>,
+) -> std::io::Result<()> {
+    for warning in warnings {
+        writeln!(out, "note: {warning}")?;
+    }
+    match seconds {
+        Some((about, at_most)) => {
+            let [about, most] =
+                [about, at_most].map(|seconds| brief(Duration::from_secs_f64(seconds)));
+            writeln!(
+                out,
+                "about {about}; about {most} if every clock is used up and no player is late"
+            )
+        }
+        None => writeln!(out, "no time is estimated: no player thinks by the clock"),
+    }
+}

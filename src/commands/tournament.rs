@@ -1,0 +1,163 @@
+//! Playing an experiment in front of a terminal: what `run` and `sweep` share.
+
+use std::fmt::{Display, Write as _};
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use results::counted::counted;
+use results::journal::Torn;
+use results::standings::Standings;
+
+use crate::consumers::{Catalogue, Progress, Style};
+use crate::event::StopReason;
+use crate::exit_code;
+use crate::experiment::folder::{FolderError, RunFolder};
+use crate::experiment::{Ended, Experiment, ExperimentError, Jobs, Place, Session, summarise};
+use crate::failure::{CommandResult, Failure};
+use crate::interrupt::on_interrupt;
+use crate::supervisor::OWN_EXECUTABLE;
+
+/// A run that was played as far as it went.
+pub(super) struct Played {
+    pub(super) folder: PathBuf,
+    pub(super) standings: Standings,
+    pub(super) ended: Ended,
+}
+
+/// Plays an experiment with progress on standard error until it is complete or
+/// interrupted, and makes its tables and summaries. `None` if it was interrupted
+/// before anything was played.
+pub(super) fn play(
+    experiment: &Experiment,
+    place: &Place,
+    is_quiet: bool,
+) -> Result<Option<Played>, Failure> {
+    let folder = experiment.open(place).map_err(not_opened)?;
+    let path = folder.path.clone();
+    // Launched players end with the session, whichever way we leave.
+    let session = Session::new(experiment, &path, Some(OWN_EXECUTABLE.into()));
+    let stopper = session.stopper();
+    on_interrupt(move || stopper.interrupt()).context("cannot listen for interrupts")?;
+    match session.preflight(&folder) {
+        Err(ExperimentError::Interrupted) => return Ok(None),
+        checked => checked.map_err(Failure::experiment)?,
+    }
+    if !is_quiet {
+        announce(experiment, &folder)?;
+    }
+    let style = match (is_quiet, std::io::stderr().is_terminal()) {
+        (true, _) => Style::Quiet,
+        (false, true) => Style::Bar,
+        (false, false) => Style::Lines,
+    };
+    let mut progress = Progress::new(catalogue(experiment), style);
+    let ended = session.play(folder, &mut progress).map_err(Failure::experiment)?;
+    let moves = experiment.spec.record.moves;
+    let standings = summarise(&path, moves).map_err(Failure::experiment)?;
+    Ok(Some(Played { folder: path, standings, ended }))
+}
+
+/// Why the folder cannot be used, and how it could.
+pub(super) fn not_opened(error: ExperimentError) -> Failure {
+    let is_other = matches!(error, ExperimentError::Folder(FolderError::OtherSpec { .. }));
+    let failure = Failure::experiment(error);
+    if !is_other {
+        return failure;
+    }
+    failure.advised(", or keep its matches by --extend if this spec plays them all")
+}
+
+fn catalogue(experiment: &Experiment) -> Arc<Catalogue> {
+    let players = experiment.spec.players.iter().map(|player| Arc::clone(&player.config));
+    let players: Vec<_> = players.collect();
+    Arc::new(Catalogue::new(&experiment.games, &players, experiment.concurrency))
+}
+
+impl Played {
+    /// The exit code, given what came of printing the results; with a hint how to go
+    /// on if the run was interrupted.
+    pub(super) fn conclude(
+        &self,
+        printed: CommandResult,
+        command_line: impl FnOnce() -> CommandLine,
+    ) -> CommandResult {
+        if self.ended.stop == StopReason::Interrupted {
+            writeln!(std::io::stderr().lock(), "Interrupted. To go on:\n  {}", command_line().0)?;
+            return Ok(exit_code::INTERRUPTED);
+        }
+        self.ended.check().map_err(Failure::experiment)?;
+        printed
+    }
+}
+
+/// Says on standard error what begins.
+fn announce(experiment: &Experiment, folder: &RunFolder) -> std::io::Result<()> {
+    let mut stderr = std::io::stderr().lock();
+    for warning in &experiment.warnings {
+        writeln!(stderr, "warning: {warning}")?;
+    }
+    let n_jobs = experiment.jobs.n_jobs() - folder.elsewhere.len() as u64;
+    let matches = counted(n_jobs, "match", "matches");
+    let n_done = folder.done.len();
+    let most = match experiment.jobs {
+        Jobs::Schedule(_) => "",
+        Jobs::Course(_) => "at most ",
+    };
+    let path = folder.path.display();
+    let Torn { bytes, lines } = folder.torn;
+    let bytes = counted(bytes, "byte", "bytes");
+    match lines {
+        0 => {}
+        1 => writeln!(stderr, "note: a half-written line of {bytes} was cut off")?,
+        _ => writeln!(
+            stderr,
+            "note: {lines} broken lines at the end of the journal, {bytes}, were cut off"
+        )?,
+    }
+    if n_done > 0 {
+        writeln!(stderr, "Resuming {path}: {n_done} of {most}{matches} are played")
+    } else {
+        let at_once = experiment.concurrency;
+        writeln!(stderr, "Playing {most}{matches}, {at_once} at once, into {path}")
+    }
+}
+
+/// A command of ours, to be typed into a shell.
+pub(super) struct CommandLine(String);
+
+impl CommandLine {
+    pub(super) fn new(command: &str) -> Self {
+        Self(format!("gamemaster {command}"))
+    }
+
+    pub(super) fn words(mut self, words: impl IntoIterator<Item = impl Display>) -> Self {
+        for word in words {
+            let word = word.to_string();
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:+,".contains(c);
+            let _ = match !word.is_empty() && word.chars().all(is_plain) {
+                true => write!(self.0, " {word}"),
+                false => write!(self.0, " '{}'", word.replace('\'', "'\\''")),
+            };
+        }
+        self
+    }
+
+    pub(super) fn option(self, name: &str, value: Option<impl Display>) -> Self {
+        match value {
+            Some(value) => self.words([name]).words([value]),
+            None => self,
+        }
+    }
+
+    /// An option with values separated by commas, if there are any.
+    pub(super) fn list(self, name: &str, values: impl IntoIterator<Item = impl Display>) -> Self {
+        let values: Vec<String> = values.into_iter().map(|value| value.to_string()).collect();
+        self.option(name, (!values.is_empty()).then(|| values.join(",")))
+    }
+
+    pub(super) fn flag(self, name: &str, is_given: bool) -> Self {
+        if is_given { self.words([name]) } else { self }
+    }
+}

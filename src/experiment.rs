@@ -1,0 +1,120 @@
+//! An experiment, from its spec to its results, without a command line: what `run`,
+//! `sweep` and `regress` have in common, and what a program of your own calls.
+//!
+//! ```text
+//! Spec -> Experiment -> RunFolder -> Session -> Ended -> Finished
+//! ```
+//!
+//! [`run`] does all of it:
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use std::path::Path;
+//!
+//! use gamemaster::event::Event;
+//! use gamemaster::experiment::{self, Options, Place};
+//! use gamemaster::spec::{self, Overrides};
+//!
+//! let text = r#"
+//!     games = ["nim"]
+//!     blocks = 4
+//!     budget = { nodes = 200 }
+//!     players = [{ kind = "alpha_beta" }, { kind = "random" }]
+//! "#;
+//! let spec = spec::read(text, "example", Path::new(""), &Overrides::default())?;
+//! let folder = tempfile::tempdir()?;
+//! let place = Place { folder: Some(folder.path().to_owned()), ..Place::default() };
+//! let options = Options { place, supervisor: None };
+//! let finished = experiment::run(spec, &options, &mut |_: &Event| ControlFlow::Continue(()))?;
+//! let best = &finished.standings.overall[0];
+//! assert_eq!((best.player.as_str(), best.n_matches), ("alpha_beta", 8));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod concurrency;
+mod error;
+mod estimate;
+pub mod folder;
+mod jobs;
+mod notes;
+mod plan;
+mod preview;
+pub mod regression;
+mod session;
+
+use std::path::{Path, PathBuf};
+
+use results::standings::Standings;
+use results::{report, tables};
+
+pub use error::ExperimentError;
+pub use estimate::{Estimate, estimate};
+pub use jobs::Jobs;
+pub use plan::{Experiment, Place};
+pub use preview::{CoursePreview, Preview, PreviewRow, SchedulePreview, StagePreview};
+pub use session::{Ended, Session, Stopper};
+
+use crate::event::StopReason;
+use crate::runner::Consumer;
+use crate::spec::Spec;
+
+/// How [`run`] plays.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Where, and which part.
+    pub place: Place,
+    /// An executable of `gamemaster` that looks after launched players
+    /// ([`ManagerSettings::supervisor`](crate::manager::ManagerSettings::supervisor)).
+    pub supervisor: Option<PathBuf>,
+}
+
+/// What a run left.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Why no more was played.
+    pub stop: StopReason,
+    /// Who is stronger, by all matches of the folder.
+    pub standings: Standings,
+}
+
+/// Plays an experiment, or what is left of it in its folder, and makes the tables and
+/// summaries.
+///
+/// # Errors
+/// If it cannot be played, or matches were broken off by faults that are no player's:
+/// then the same call plays them again.
+pub fn run(
+    spec: Spec,
+    options: &Options,
+    observer: &mut dyn Consumer,
+) -> Result<Finished, ExperimentError> {
+    let experiment = Experiment::new(spec)?;
+    let folder = experiment.open(&options.place)?;
+    let path = folder.path.clone();
+    let session = Session::new(&experiment, &path, options.supervisor.clone());
+    session.preflight(&folder)?;
+    let ended = session.play(folder, observer)?;
+    let standings = summarise(&path, experiment.spec.record.moves)?;
+    ended.check()?;
+    Ok(Finished { folder: path, stop: ended.stop, standings })
+}
+
+/// Makes the tables and the summaries of a run from its journal; `moves` says whether
+/// there is a table of moves.
+///
+/// # Errors
+/// If the journal cannot be read, or the files cannot be written.
+pub fn summarise(folder: &Path, moves: bool) -> Result<Standings, ExperimentError> {
+    let write = if moves { tables::write_tables } else { tables::write_matches };
+    // Both read the journal from the beginning; with millions of matches it is
+    // worth doing at once.
+    let (written, standings) = std::thread::scope(|scope| {
+        let tables = scope.spawn(|| write(folder));
+        let standings = report::write_summaries(folder);
+        (tables.join().expect("writing tables does not panic"), standings)
+    });
+    written?;
+    Ok(standings?)
+}

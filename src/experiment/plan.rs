@@ -1,0 +1,128 @@
+//! From a spec to all that is needed to play it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use games::reasoner::{self, Chosen};
+use games::{Cancel, Game};
+use results::partition::Partition;
+
+use super::concurrency::concurrency;
+use super::error::ExperimentError;
+use super::folder::{self, Played, RunFolder};
+use super::jobs::Jobs;
+use super::notes;
+use crate::course::Course;
+use crate::game_source::GameSourceError;
+use crate::manager::PreparedGame;
+use crate::schedule::Schedule;
+use crate::spec::{GameEntry, Spec};
+
+/// A spec, ready to be played.
+pub struct Experiment {
+    /// What was asked for.
+    pub spec: Spec,
+    /// The spec's games, in its order, each with the reasoner that computes it.
+    pub games: Vec<Arc<PreparedGame>>,
+    /// What is played.
+    pub jobs: Jobs,
+    /// Matches at once.
+    pub concurrency: u32,
+    /// What a user should know beforehand, and a reader of the report too: phrases in
+    /// lower case without a full stop.
+    pub warnings: Vec<String>,
+}
+
+/// Where an experiment is played, and which part of it.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// Folder of the run; one that holds this run already is resumed. `None` for
+    /// `results/runs/NAME-HASH`, which is the same for the same spec.
+    pub folder: Option<PathBuf>,
+    /// Keep the matches of a run whose spec was smaller (fewer players, games or blocks).
+    pub extend: bool,
+    /// Play only this part of the schedule.
+    pub partition: Option<Partition>,
+}
+
+impl Experiment {
+    /// Reads the games and lays out what is played.
+    ///
+    /// # Errors
+    /// If a rulesheet is broken, or players and games do not fit each other.
+    pub fn new(spec: Spec) -> Result<Self, ExperimentError> {
+        let games = spec.games.iter().map(validated).collect::<Result<Vec<_>, _>>()?;
+        let mut warnings = vec![];
+        let jobs = if spec.follows_results() {
+            let course = Course::new(spec.plan(&games), spec.stages.clone())
+                .map_err(|error| ExperimentError::Unplayable(notes::no_course(&spec, &error)))?;
+            Jobs::Course(Arc::new(course))
+        } else {
+            let schedule = Schedule::new(spec.plan(&games))
+                .map_err(|error| ExperimentError::Unplayable(notes::no_schedule(&spec, &error)))?;
+            warnings = notes::sitting_out(&spec, schedule.skips());
+            Jobs::Schedule(Arc::new(schedule))
+        };
+        let concurrency = concurrency(&spec, &jobs, &mut warnings);
+        warnings.extend(notes::no_time_to_think(&spec));
+        warnings.extend(notes::fractions(&spec));
+        let prepared = spec.games.iter().zip(games);
+        let prepared = prepared.map(|(entry, game)| prepare(&spec, entry, game, &mut warnings));
+        let games = prepared.collect::<Result<_, _>>()?;
+        Ok(Self { games, jobs, concurrency, warnings, spec })
+    }
+
+    /// The folder meant by `place`.
+    ///
+    /// # Errors
+    /// If only a part of what follows from results is to be played.
+    pub fn folder(&self, place: &Place) -> Result<PathBuf, ExperimentError> {
+        if let (Jobs::Course(_), Some(part)) = (&self.jobs, place.partition) {
+            return Err(ExperimentError::NoParts(part));
+        }
+        let default = || folder::default_folder(&self.spec, place.partition);
+        Ok(place.folder.clone().unwrap_or_else(default))
+    }
+
+    /// Makes the folder of the run, or takes up the run in it.
+    ///
+    /// # Errors
+    /// If it is not ours, not writable, in use, or damaged.
+    pub fn open(&self, place: &Place) -> Result<RunFolder, ExperimentError> {
+        let mut notes = notes::sentences(&self.warnings);
+        notes.extend(notes::gauntlet(self));
+        let path = self.folder(place)?;
+        Ok(folder::open(&path, &self.spec, &self.jobs, &notes, place.extend, place.partition)?)
+    }
+
+    /// What the folder has of the run that would be played into it; nothing is changed.
+    ///
+    /// # Errors
+    /// If it holds another run that this one does not extend, or cannot be read.
+    pub fn played(&self, place: &Place) -> Result<Played, ExperimentError> {
+        Ok(folder::played(&self.folder(place)?, &self.spec, &self.jobs, place.extend)?)
+    }
+}
+
+fn validated(entry: &GameEntry) -> Result<Arc<Game>, GameSourceError> {
+    let checked = entry.source.clone().check(entry.reading);
+    checked.game.ok_or_else(|| GameSourceError::Broken(Box::new(checked.diagnostics)))
+}
+
+fn prepare(
+    spec: &Spec,
+    entry: &GameEntry,
+    game: Arc<Game>,
+    warnings: &mut Vec<String>,
+) -> Result<Arc<PreparedGame>, ExperimentError> {
+    let name = entry.source.name.clone();
+    let Chosen { machine, not_ground } =
+        reasoner::choose(game, spec.guards.clone(), &Cancel::new())
+            .map_err(|source| ExperimentError::Rules { game: name.clone(), source })?;
+    if let Some(error) = not_ground {
+        warnings.push(format!(
+            "the prover plays {name}, slower than a network would: failed to {error}"
+        ));
+    }
+    Ok(Arc::new(PreparedGame::new(name, entry.text_hash(), machine)))
+}

@@ -1,0 +1,108 @@
+//! Whether a new version of a player is worse than the one it is to replace: an
+//! experiment that ends when that is known.
+//!
+//! ```text
+//! Request -> Asked -> Comparison -> Regression
+//! ```
+
+mod outlook;
+mod play;
+mod program;
+mod question;
+
+use std::path::PathBuf;
+
+use results::regress::{self, Regression, Stopped, Tracker};
+use results::report;
+
+pub use outlook::{outlook, pace};
+pub use play::Watch;
+pub use question::{Asked, Request, SHIPPED, ask};
+
+use self::play::Clock;
+use super::folder::RunFolder;
+use super::{ExperimentError, Place, Session, summarise};
+
+/// A comparison in its folder.
+pub struct Comparison<'a> {
+    asked: &'a Asked,
+    /// Where it is played, with what was played before.
+    pub folder: RunFolder,
+    tracker: Tracker,
+    clock: Clock,
+}
+
+impl Asked {
+    /// Makes the folder, or takes up the comparison in it. Time counts from here.
+    ///
+    /// # Errors
+    /// If it is not ours, not writable, in use, or damaged.
+    pub fn open(&self, folder: Option<PathBuf>) -> Result<Comparison<'_>, ExperimentError> {
+        let folder = self.experiment.open(&Place { folder, ..Place::default() })?;
+        let mut tracker = Tracker::new(self.question.clone());
+        play::take_up(&folder, &mut tracker)?;
+        let clock = Clock::new(self.question.time_limit_s, &folder, self.experiment.concurrency)?;
+        Ok(Comparison { asked: self, folder, tracker, clock })
+    }
+}
+
+impl Comparison<'_> {
+    /// The answer, if what was played before gives it: as it was given when the time
+    /// was up, since with the matches at hand it would be given anew but for the time
+    /// that has passed between.
+    ///
+    /// # Errors
+    /// If the earlier answer cannot be read.
+    pub fn known(&self) -> Result<Option<Regression>, ExperimentError> {
+        let tracker = &self.tracker;
+        let earlier = regress::read(&self.folder.path)?.filter(|found| {
+            found.stopped == Stopped::Time
+                && found.question == self.asked.question
+                && found.n_matches <= tracker.n_matches()
+        });
+        let decided = || tracker.ended().is_some().then(|| tracker.clone().conclude());
+        Ok(earlier.or_else(decided))
+    }
+
+    /// Blocks that were played before.
+    #[must_use]
+    pub fn n_blocks(&self) -> u64 {
+        self.tracker.n_blocks()
+    }
+
+    /// Plays until there is an answer; `None` if it was interrupted before. `session`
+    /// is one of the same experiment and folder.
+    ///
+    /// # Errors
+    /// If a player is not ready, the journal cannot be written, or a match was broken
+    /// off by a fault that is no player's.
+    pub fn play(
+        self,
+        session: &Session<'_>,
+        watch: Watch<'_>,
+    ) -> Result<Option<Regression>, ExperimentError> {
+        let Self { folder, tracker, clock, .. } = self;
+        match session.preflight(&folder) {
+            Err(ExperimentError::Interrupted) => return Ok(None),
+            checked => checked?,
+        }
+        let decided = play::play(session, folder, tracker, clock, watch)?;
+        Ok(decided.map(Tracker::conclude))
+    }
+}
+
+/// Writes an answer into the folder of its comparison, with the tables and summaries.
+/// `inconclusive_fails` says what an inconclusive answer is in the report for CI.
+///
+/// # Errors
+/// If the files cannot be written.
+pub fn record(
+    asked: &Asked,
+    folder: &std::path::Path,
+    found: &Regression,
+    inconclusive_fails: bool,
+) -> Result<(), ExperimentError> {
+    report::write_regression(folder, found, inconclusive_fails)?;
+    summarise(folder, asked.experiment.spec.record.moves)?;
+    Ok(())
+}

@@ -1,0 +1,193 @@
+//! From what is asked to the schedule that can answer it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use results::regress::{BASE, CANARY, HEAD, MIN_BLOCKS, Question};
+
+use super::{outlook, program};
+use crate::experiment::{Experiment, ExperimentError, Jobs, estimate};
+use crate::manager::PlayerSource;
+use crate::schedule::Schedule;
+use crate::spec::{self, BLOCKS_PER_CANARY, Contenders, Overrides, Spec, SpecError};
+
+/// The name of the suite that comes with the program: six games, and states in place
+/// of time.
+pub const SHIPPED: &str = "shipped";
+const SHIPPED_TEXT: &str = include_str!("../../suites/shipped.toml");
+
+/// Time that is allowed if nothing is said.
+const DEFAULT_BUDGET: Duration = Duration::from_secs(600);
+/// Least chance of being wrong that can be asked for.
+const MIN_ALPHA: f64 = 1e-6;
+/// Laps of a schedule that only time ends.
+const LAPS_WITHOUT_LIMIT: u32 = 1_000_000;
+
+/// What is asked: whether the head is worse than the base.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The player that is there, written as on the command line.
+    pub base: String,
+    /// The player that is to replace it.
+    pub head: String,
+    /// What is played: the file of a spec whose players are the opponents, or
+    /// [`SHIPPED`].
+    pub suite: PathBuf,
+    /// How many points worse is too much; above 0, below 100.
+    pub margin: f64,
+    /// How often the answer may be wrong, either way; from 1e-6, below 0.5.
+    pub alpha: f64,
+    /// Time after which there is an answer in any case; ten minutes if there are no
+    /// `max_blocks`.
+    pub budget: Option<Duration>,
+    /// Blocks after which there is an answer in any case.
+    pub max_blocks: Option<u64>,
+    /// Matches at once, instead of the suite's.
+    pub jobs: Option<u32>,
+    /// Seed of everything random, instead of the suite's.
+    pub seed: Option<u64>,
+}
+
+/// A question, and what is played to answer it.
+pub struct Asked {
+    /// What is played.
+    pub experiment: Experiment,
+    /// The question.
+    pub question: Question,
+}
+
+/// Checks the request and lays out the schedule.
+///
+/// # Errors
+/// If something asked for cannot be: a player, the suite, a number out of its range, or
+/// fewer blocks or less time than any answer takes.
+pub fn ask(request: &Request) -> Result<Asked, ExperimentError> {
+    check(request).map_err(ExperimentError::Unplayable)?;
+    let spec = read_suite(request)?;
+    let suite = spec.name.trim_start_matches(RUN_NAME).to_owned();
+    let mut experiment = Experiment::new(spec)?;
+    let default = request.max_blocks.is_none().then_some(DEFAULT_BUDGET);
+    let time_limit = request.budget.or(default);
+    // Of one lap, since that is what the spec asks for so far. It takes trying the
+    // players, and without a limit nobody asks.
+    let lap_s = time_limit.and_then(|_| estimate(&experiment, |round| round.n_matches));
+    let schedule = experiment.jobs.schedule();
+    let schedule = schedule.expect("a comparison follows no results: reading the spec checks it");
+    let mut schedule = Schedule::clone(schedule);
+    let blocks_per_lap = blocks_per_lap(&experiment.spec, &schedule);
+    let part_ends = schedule.part_ends();
+    let parts_per_lap = part_ends.len() as u64;
+    let blocks_per_part = blocks_per_lap / parts_per_lap;
+    let max_parts = request.max_blocks.map(|blocks| (blocks / blocks_per_part).max(1));
+    if max_parts.is_some_and(|parts| parts * blocks_per_part < MIN_BLOCKS) {
+        return Err(ExperimentError::Unplayable(format!(
+            "--max-blocks {}: blocks of this suite count in groups of {blocks_per_part}, one for \
+             each game and clock, and fewer than {MIN_BLOCKS} blocks tell nothing: expected at \
+             least {}",
+            request.max_blocks.unwrap_or_default(),
+            MIN_BLOCKS.next_multiple_of(blocks_per_part)
+        )));
+    }
+    let max_laps = max_parts.map_or(LAPS_WITHOUT_LIMIT, |parts| {
+        u32::try_from(parts.div_ceil(parts_per_lap)).unwrap_or(u32::MAX).min(LAPS_WITHOUT_LIMIT)
+    });
+    experiment.spec.blocks = max_laps;
+    schedule = schedule.with_laps(max_laps);
+    let question = Question {
+        base: request.base.clone(),
+        head: request.head.clone(),
+        suite,
+        margin: request.margin,
+        alpha: request.alpha,
+        max_laps: max_laps.into(),
+        time_limit_s: time_limit.map(|limit| limit.as_secs_f64()),
+        matches_per_lap: schedule.jobs_per_lap(),
+        blocks_per_lap,
+        has_canary: experiment
+            .spec
+            .comparison
+            .is_some_and(|comparison| comparison.canary.is_some()),
+        part_ends,
+        max_parts,
+    };
+    let n_parts = MIN_BLOCKS.div_ceil(blocks_per_part);
+    let seconds = lap_s.map(|lap| lap.about * n_parts as f64 / parts_per_lap as f64);
+    if let Some(message) = outlook::too_short(&question, seconds) {
+        // The estimate is from trying built-in players; of others nobody knows.
+        let evident = outlook::too_short(&question, seconds.map(|seconds| seconds / 2.0)).is_some();
+        if evident && all_built_in(&experiment.spec) {
+            return Err(ExperimentError::Unplayable(message));
+        }
+        experiment.warnings.push(message);
+    }
+    experiment.jobs = Jobs::Schedule(Arc::new(schedule));
+    Ok(Asked { experiment, question })
+}
+
+/// Whether all who think are players of ours.
+fn all_built_in(spec: &Spec) -> bool {
+    let mut thinkers = spec.players.iter().filter(|player| player.thinks);
+    thinkers.all(|player| matches!(player.config.source, PlayerSource::BuiltIn { .. }))
+}
+
+fn check(request: &Request) -> Result<(), String> {
+    let Request { margin, alpha, max_blocks, .. } = request;
+    if !(*margin > 0.0 && *margin < 100.0) {
+        return Err(format!("--margin {margin}: expected points above 0 and below 100"));
+    }
+    if !(*alpha >= MIN_ALPHA && *alpha < 0.5) {
+        return Err(format!(
+            "--alpha {alpha}: expected a probability from {MIN_ALPHA}, and below 0.5"
+        ));
+    }
+    match max_blocks {
+        Some(blocks) if *blocks < MIN_BLOCKS => Err(format!(
+            "--max-blocks {blocks}: expected at least {MIN_BLOCKS}; fewer tell nothing"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What the runs of this command are called, before the suite's name.
+const RUN_NAME: &str = "regress-";
+
+fn read_suite(request: &Request) -> Result<Spec, SpecError> {
+    let head = spec::read_player_as(&request.head, Some(HEAD))?;
+    // One server plays one match at a time, and so never itself.
+    let alone = matches!(head.config.source, PlayerSource::Remote { .. });
+    let canary = (!alone).then(|| spec::read_player_as(&request.head, Some(CANARY)));
+    let contenders = Contenders {
+        base: spec::read_player_as(&request.base, Some(BASE))?,
+        head,
+        canary: canary.transpose()?,
+    };
+    let overrides = Overrides {
+        seed: request.seed,
+        jobs: request.jobs,
+        contenders: Some(contenders),
+        ..Overrides::default()
+    };
+    let suite = &request.suite;
+    let mut spec = if suite.as_os_str() == SHIPPED {
+        spec::read(SHIPPED_TEXT, SHIPPED, Path::new(""), &overrides)?
+    } else {
+        spec::read_file(suite, &overrides)?
+    };
+    spec.name = format!("{RUN_NAME}{}", spec.name);
+    // How long a comparison is follows from what is asked.
+    spec.blocks = 1;
+    program::identify(&mut spec);
+    Ok(spec)
+}
+
+/// Pairs of what base and head do in a lap: for each game and time budget as
+/// many as either has blocks with one set of opponents.
+fn blocks_per_lap(spec: &Spec, schedule: &Schedule) -> u64 {
+    let mut rounds: Vec<(usize, usize)> =
+        schedule.rounds().map(|round| (round.game, round.time_budget)).collect();
+    rounds.sort_unstable();
+    rounds.dedup();
+    let weight = |(game, _): (usize, usize)| u64::from(spec.games[game].weight);
+    rounds.into_iter().map(weight).sum::<u64>() * u64::from(BLOCKS_PER_CANARY)
+}

@@ -1,0 +1,261 @@
+//! Playing what is left of a run, with the journal written as matches end.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use results::record::MatchRecord;
+
+use super::error::ExperimentError;
+use super::folder::RunFolder;
+use super::jobs::Jobs;
+use super::plan::Experiment;
+use crate::consumers::{Catalogue, JournalConsumer};
+use crate::course::Walk;
+use crate::event::{Event, EventKind, StopReason};
+use crate::manager::{Manager, ManagerSettings, PlayerStderr};
+use crate::runner::{self, Consumer, StagedTournament, StopFlag, Tournament};
+
+/// Stops a session, from any thread.
+#[derive(Clone)]
+pub struct Stopper {
+    interrupted: StopFlag,
+    no_more: StopFlag,
+    manager: Arc<Manager>,
+}
+
+impl Stopper {
+    /// Breaks off the matches in play, and begins no more; the run can be resumed.
+    pub fn interrupt(&self) {
+        self.interrupted.raise();
+        self.no_more.raise();
+        self.manager.interrupt();
+    }
+
+    /// Begins no more matches; those in play end as they would.
+    pub fn begin_no_more(&self) {
+        self.no_more.raise();
+    }
+
+    /// Whether the session was interrupted.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted.is_raised()
+    }
+
+    /// Whether no more matches are begun.
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        self.no_more.is_raised()
+    }
+}
+
+/// A run with its players at hand. Launched players end when it is dropped.
+pub struct Session<'a> {
+    experiment: &'a Experiment,
+    stopper: Stopper,
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        self.stopper.manager.shutdown();
+    }
+}
+
+/// How a session ended.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// Why no more was played.
+    pub stop: StopReason,
+    /// Matches that were broken off by faults that are no player's.
+    pub n_broken_off: u64,
+    /// Why the first of them was.
+    pub first_breakdown: Option<String>,
+    /// The player that was missing until the run stopped, and why.
+    pub gone: Option<(String, String)>,
+}
+
+impl Ended {
+    /// Whether all matches could be played that were begun.
+    ///
+    /// # Errors
+    /// If matches were broken off by faults that are no player's; the next run of
+    /// the same experiment plays them again.
+    pub fn check(&self) -> Result<(), ExperimentError> {
+        let n = self.n_broken_off;
+        match (&self.gone, &self.first_breakdown) {
+            (Some((player, reason)), _) => Err(ExperimentError::PlayerGone {
+                player: player.clone(),
+                reason: reason.clone(),
+                n,
+            }),
+            (None, Some(first)) => Err(ExperimentError::BrokenOff { n, first: first.clone() }),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+impl<'a> Session<'a> {
+    /// Makes ready to play into `folder`, where launched players write their logs.
+    /// `supervisor` is an executable of `gamemaster` that looks after launched players
+    /// ([`ManagerSettings::supervisor`]).
+    #[must_use]
+    pub fn new(experiment: &'a Experiment, folder: &Path, supervisor: Option<PathBuf>) -> Self {
+        let manager = Manager::new(ManagerSettings {
+            stderr: PlayerStderr::Log(folder.join("logs")),
+            supervisor,
+            ..ManagerSettings::default()
+        });
+        let stopper =
+            Stopper { interrupted: StopFlag::default(), no_more: StopFlag::default(), manager };
+        Self { experiment, stopper }
+    }
+
+    /// What stops this session.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        self.stopper.clone()
+    }
+
+    /// Checks that the players that have matches left are ready.
+    ///
+    /// # Errors
+    /// [`Interrupted`](ExperimentError::Interrupted), or what is wrong with the first
+    /// player that is not ready.
+    pub fn preflight(&self, folder: &RunFolder) -> Result<(), ExperimentError> {
+        for player in players_left(&self.experiment.jobs, folder) {
+            match self.stopper.manager.preflight(&self.experiment.spec.players[player].config) {
+                Err(_) if self.stopper.is_interrupted() => {
+                    return Err(ExperimentError::Interrupted);
+                }
+                checked => checked?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Plays what is left, and writes the journal. The observer comes after it: an
+    /// event that it sees is written down.
+    ///
+    /// # Errors
+    /// If the journal cannot be written. What it holds stays, and can be resumed.
+    pub fn play(
+        &self,
+        folder: RunFolder,
+        observer: &mut dyn Consumer,
+    ) -> Result<Ended, ExperimentError> {
+        let Experiment { spec, games, jobs, concurrency, .. } = self.experiment;
+        let players: Vec<_> =
+            spec.players.iter().map(|player| Arc::clone(&player.config)).collect();
+        let ids: Vec<String> = players.iter().map(|player| player.id.clone()).collect();
+        let (games, concurrency) = (games.clone(), *concurrency);
+        let rules = Arc::new(spec.rules.clone());
+        let catalogue = Arc::new(Catalogue::new(&games, &players, concurrency));
+        let outcomes = Mutex::new(folder.outcomes);
+        // Later rounds follow from what is written down.
+        let mut recorded = |record: &MatchRecord| {
+            if record.round.is_some() {
+                outcomes.lock().unwrap_or_else(PoisonError::into_inner).add(record);
+            }
+        };
+        let mut consumers = Consumers {
+            journal: JournalConsumer::new(catalogue, folder.writer, folder.attempts),
+            recorded: &mut recorded,
+            observer,
+            ids,
+            ended: Ended {
+                stop: StopReason::Completed,
+                n_broken_off: 0,
+                first_breakdown: None,
+                gone: None,
+            },
+        };
+        let Stopper { no_more, manager, .. } = &self.stopper;
+        let stop = match jobs {
+            Jobs::Schedule(schedule) => {
+                let schedule = Arc::clone(schedule);
+                let (done, elsewhere) = (folder.done, folder.elsewhere);
+                let tournament =
+                    Tournament { schedule, games, players, rules, concurrency, done, elsewhere };
+                runner::run(&tournament, manager, no_more, &mut consumers)
+            }
+            Jobs::Course(course) => {
+                let course = Arc::clone(course);
+                let tournament = StagedTournament { course, games, players, rules, concurrency };
+                runner::run_course(&tournament, &outcomes, manager, no_more, &mut consumers)
+            }
+        };
+        let Consumers { journal, ended, .. } = consumers;
+        journal.finish()?;
+        Ok(Ended { stop, ..ended })
+    }
+}
+
+/// The players of the jobs that are not done. Who has nothing left to play need
+/// not be there.
+fn players_left(jobs: &Jobs, folder: &RunFolder) -> BTreeSet<usize> {
+    let mut left = BTreeSet::new();
+    let schedule = match jobs {
+        Jobs::Schedule(schedule) => schedule,
+        Jobs::Course(course) => {
+            let mut walk = Walk::new(Arc::clone(course));
+            while walk.pass(&folder.outcomes) {}
+            return walk.players_left();
+        }
+    };
+    if (folder.done.len() + folder.elsewhere.len()) as u64 == schedule.n_jobs() {
+        return left;
+    }
+    let all: BTreeSet<usize> = schedule.rounds().flat_map(|round| round.players).collect();
+    let has = |jobs: &[u64], number: u64| jobs.binary_search(&number).is_ok();
+    let is_left = |number| !has(&folder.done, number) && !has(&folder.elsewhere, number);
+    for job in schedule.jobs().filter(|job| is_left(job.number)) {
+        left.extend(job.seats.iter().flatten());
+        // Mostly known from the first few: there is no need to look at all.
+        if left.len() == all.len() {
+            break;
+        }
+    }
+    left
+}
+
+/// The journal and the observer.
+struct Consumers<'a> {
+    journal: JournalConsumer,
+    recorded: &'a mut dyn FnMut(&MatchRecord),
+    observer: &'a mut dyn Consumer,
+    ids: Vec<String>,
+    ended: Ended,
+}
+
+impl Consumer for Consumers<'_> {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
+        let written = self.journal.take(event);
+        if let Some(record) = written.record {
+            (self.recorded)(&record);
+            self.observer.recorded(&record);
+        }
+        match &event.kind {
+            EventKind::MatchFinished { ending, .. } => {
+                if let Some(reason) = ending.breakdown() {
+                    self.ended.n_broken_off += 1;
+                    self.ended.first_breakdown.get_or_insert_with(|| reason.to_owned());
+                }
+            }
+            EventKind::PlayerGivenUp { player, reason } => {
+                let id = &self.ids[*player];
+                let reason = reason.strip_prefix(&format!("player {id}: ")).unwrap_or(reason);
+                self.ended.gone = Some((id.clone(), reason.to_owned()));
+            }
+            _ => {}
+        }
+        let observed = self.observer.event(event);
+        if written.flow.is_break() { written.flow } else { observed }
+    }
+
+    fn pause(&mut self) -> ControlFlow<()> {
+        let (journal, observer) = (self.journal.pause(), self.observer.pause());
+        if journal.is_break() { journal } else { observer }
+    }
+}
