@@ -5,29 +5,24 @@
 //! Spec -> Experiment -> RunFolder -> Session -> Ended -> Finished
 //! ```
 //!
-//! [`run`] does all of it:
+//! [`run`] does all of it; the front page of the crate shows how it is called. The steps
+//! can be taken one by one:
 //!
 //! ```
-//! use std::ops::ControlFlow;
 //! use std::path::Path;
 //!
-//! use gamemaster::event::Event;
-//! use gamemaster::experiment::{self, Options, Place};
+//! use gamemaster::experiment::{Experiment, Place, Preview};
 //! use gamemaster::spec::{self, Overrides};
 //!
 //! let text = r#"
-//!     games = ["nim"]
-//!     blocks = 4
-//!     budget = { nodes = 200 }
-//!     players = [{ kind = "alpha_beta" }, { kind = "random" }]
+//!     games = ["tic_tac_toe", "nim"]
+//!     players = [{ kind = "alpha_beta" }, { kind = "random" }, { kind = "legal" }]
 //! "#;
 //! let spec = spec::read(text, "example", Path::new(""), &Overrides::default())?;
-//! let folder = tempfile::tempdir()?;
-//! let place = Place { folder: Some(folder.path().to_owned()), ..Place::default() };
-//! let options = Options { place, supervisor: None };
-//! let finished = experiment::run(spec, &options, &mut |_: &Event| ControlFlow::Continue(()))?;
-//! let best = &finished.standings.overall[0];
-//! assert_eq!((best.player.as_str(), best.n_matches), ("alpha_beta", 8));
+//! let experiment = Experiment::new(spec)?;
+//! let Preview::Schedule(preview) = experiment.preview(&Place::default())? else { panic!() };
+//! // Each of the three pairs plays each game in both seatings.
+//! assert_eq!((preview.n_jobs, preview.n_played), (12, 0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

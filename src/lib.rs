@@ -5,6 +5,32 @@
 //! Spec -> Schedule -> Match -> Event... -> Journal -> Standings, Report
 //! ```
 //!
+//! A tournament in a few lines:
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use std::path::Path;
+//!
+//! use gamemaster::event::Event;
+//! use gamemaster::experiment::{self, Options, Place};
+//! use gamemaster::spec::{self, Overrides};
+//!
+//! let text = r#"
+//!     games = ["nim"]
+//!     blocks = 4
+//!     budget = { nodes = 200 }
+//!     players = [{ kind = "alpha_beta" }, { kind = "random" }]
+//! "#;
+//! let spec = spec::read(text, "example", Path::new(""), &Overrides::default())?;
+//! let folder = tempfile::tempdir()?;
+//! let place = Place { folder: Some(folder.path().to_owned()), ..Place::default() };
+//! let options = Options { place, supervisor: None };
+//! let finished = experiment::run(spec, &options, &mut |_: &Event| ControlFlow::Continue(()))?;
+//! let best = &finished.standings.players[0];
+//! assert_eq!((best.player.as_str(), best.reward.n_matches), ("alpha_beta", 8));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! The runner plays jobs and emits events; progress, journal and live displays
 //! consume them and none reaches back. How a reasoner works inside is the
 //! business of `games`, how a statistic is computed that of `results`.
