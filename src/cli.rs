@@ -10,7 +10,7 @@ use crate::descriptors;
 use crate::diagnostics::Colours;
 use crate::game_source::GameSourceError;
 
-/// Tournaments of general game players: runs matches under clocks and tells who is stronger.
+/// Run tournaments of general game players, and report who is stronger.
 #[derive(Debug, Parser)]
 #[command(name = "gamemaster", version, arg_required_else_help = true)]
 struct Cli {
@@ -22,32 +22,32 @@ struct Cli {
 enum Command {
     /// Play a tournament and write its results.
     Run(commands::run::Arguments),
-    /// Play one match and print it as it goes.
+    /// Play one match and print every step.
     Play(commands::play::Arguments),
-    /// Report who is stronger, from a run's results.
+    /// Report who is stronger, from the results of a run.
     Report(commands::report::Arguments),
-    /// Ask a run's results questions in SQL.
+    /// Query the results of a run in SQL.
     Query(commands::query::Arguments),
-    /// Put the parts of a schedule together that were played apart.
+    /// Merge runs that each played a part of the same schedule.
     Merge(commands::merge::Arguments),
-    /// Compare two runs: what changed for each player, and how sure that is.
+    /// Compare two runs: what changed for each player, with confidence intervals.
     Compare(commands::compare::Arguments),
-    /// Tell whether a new version of a player is worse than the old one.
+    /// Test whether a new version of a player is weaker than the old one.
     Regress(commands::regress::Arguments),
-    /// Step through a match that was played.
+    /// Step through a recorded match.
     Replay(commands::replay::Arguments),
-    /// Write a run's matches in the form of other programs.
+    /// Export the matches of a run to the formats of other programs.
     Export(commands::export::Arguments),
-    /// Play under several budgets: strength against time.
+    /// Play under several time budgets, and report strength against time.
     Sweep(commands::sweep::Arguments),
     /// List the built-in players and their options.
     Players(commands::players::Arguments),
-    /// Serve a built-in player to any Gamemaster over HTTP.
+    /// Serve a built-in player over HTTP, for any Gamemaster.
     Serve(commands::serve::Arguments),
     /// Supervise a launched program; used by gamemaster itself.
     #[command(hide = true)]
     Supervise(commands::supervise::Arguments),
-    /// Look at games: list, info, validate, state, trace, bench.
+    /// List, inspect, validate, trace and benchmark games.
     #[command(subcommand)]
     Game(commands::game::Command),
 }

@@ -17,13 +17,14 @@ use crate::output::to_stdout;
 
 const EXAMPLES: &str = "\
 Examples:
-  gamemaster compare before after                  two runs, by name or folder
-  gamemaster compare before after --format md      for a page
+  gamemaster compare before after                  compare two runs, by name or folder
+  gamemaster compare before after --format md      print Markdown
   gamemaster compare before after --json | jq '.players[] | {player, reward}'
 
-Compared are the blocks that both runs played: the same game, players and lap. Differences are the
-second run less the first. The seeds of a match depend on who plays it, so that chance differs
-where a player's options do: to see small differences, let both versions play in one run.";
+Only blocks that both runs played are compared: the same game, players and lap. A difference is
+the second run minus the first. The seeds of a match depend on its players, so a player with other
+options meets other chance events: to detect small differences, play both versions in one run
+(`gamemaster regress`).";
 
 /// Arguments of `gamemaster compare`.
 #[derive(Debug, Args)]
@@ -33,7 +34,7 @@ pub struct Arguments {
     first: PathBuf,
     /// Folder of the second run, or its name in results/runs
     second: PathBuf,
-    /// How to print it
+    /// Print in this format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: FormatWord,
     /// The same as --format json

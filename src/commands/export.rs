@@ -19,9 +19,9 @@ use crate::recorded::{RecordedError, RecordedRun, positions};
 
 const EXAMPLES: &str = "\
 Examples:
-  gamemaster export my_run > matches.jsonl             a line for each match
-  gamemaster export my_run --out records               a file for each match
-  gamemaster export my_run --match 17                  job 17 alone
+  gamemaster export my_run > matches.jsonl             one line for each match
+  gamemaster export my_run --out records               one file for each match
+  gamemaster export my_run --match 17                  only job 17
 
 The form is that of ggp-base's match records, which its viewers read: states and moves with
 blanks inside the parentheses, errors as TO, CE and IL, clocks in seconds, rounded up.";
@@ -32,13 +32,13 @@ blanks inside the parentheses, errors as TO, CE and IL, clocks in seconds, round
 pub struct Arguments {
     /// Folder of a run, or its name in results/runs
     run: PathBuf,
-    /// What to write
+    /// Write this format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: FormatWord,
-    /// One match only: its job's number, job_id or match_id
+    /// Export only this match: its job number, job_id or match_id
     #[arg(long = "match", value_name = "MATCH")]
     one: Option<String>,
-    /// Write a file MATCH_ID.json for each match into this folder
+    /// Write one file MATCH_ID.json for each match into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

@@ -24,15 +24,15 @@ use crate::game_source::{self, LoadedGame, Reading};
 pub enum Command {
     /// List the shipped games.
     List(list::Arguments),
-    /// Tell what kind of game it is, and how large.
+    /// Print the kind and the size of a game.
     Info(info::Arguments),
-    /// Check rulesheets and draw all that was found in them.
+    /// Check rulesheets, and print all findings with their source lines.
     Validate(validate::Arguments),
     /// Print one state: facts, legal moves, goals, percepts.
     State(state::Arguments),
-    /// Print the states of random or given playouts as JSON lines.
+    /// Print the states of random or recorded playouts, as JSON lines.
     Trace(trace::Arguments),
-    /// Measure how fast states are computed.
+    /// Measure how many states a second are computed.
     Bench(bench::Arguments),
 }
 

@@ -24,24 +24,24 @@ const EXAMPLES: &str = "\
 Examples:
   gamemaster run spec.toml --partition slice:1/2 --out a    on one machine
   gamemaster run spec.toml --partition slice:2/2 --out b    on another
-  gamemaster merge a b --out whole                          both, as if played in one place
+  gamemaster merge a b --out whole                          merge both
   gamemaster report whole
 
-The parts must be of one spec: the same players, games, clocks and seed. A match that is in two
-parts is kept once if both have the same record of it, and refused otherwise. If matches are
-missing, they are told, and `gamemaster run spec.toml --out whole` plays them.";
+The runs must be of the same spec: the same players, games, clocks and seed. A match recorded in
+two runs is kept once if both records are equal; otherwise the merge is refused. If matches are
+missing, the command says how many, and `gamemaster run spec.toml --out whole` plays them.";
 
 /// Arguments of `gamemaster merge`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Folders of the parts, or their names in results/runs
+    /// Folders of the runs, or their names in results/runs
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
-    /// Folder of the whole run; a new or an empty one
+    /// Write the whole run to this new or empty folder
     #[arg(long, alias = "into", value_name = "DIR")]
     out: PathBuf,
-    /// Print what came of it as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }

@@ -42,49 +42,49 @@ Examples:
   gamemaster play my_game.kif 'cmd:python3 my_player.py --port {port}' random:seed=3
   gamemaster play connect_four http://127.0.0.1:9147 legal --json
 
-A player is KIND (gamemaster players lists them), KIND:option=value,option=value,
-http://HOST:PORT of a player that runs already, or 'cmd:COMMAND' with {port} in it, which is
-launched; each may be preceded by NAME=. Players sit in the order of the roles; the role
-`random` needs none.
+A player is KIND or KIND:option=value,option=value (`gamemaster players` lists them),
+http://HOST:PORT for a running player, or 'cmd:COMMAND' with {port} in it for a program to
+launch. NAME= in front names it. The role `random` (chance) takes no player.
 
-Exits with 3 if the match ends as game_error, by a defect of the rules.";
+Exit codes: 0 the match ended, 1 internal error, 2 bad usage, 3 broken rulesheet or player, or a
+defect of the rules during the match (game_error), 130 interrupted.";
 
 /// Arguments of `gamemaster play`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// A rulesheet, or the name of a shipped game
+    /// Path of a rulesheet, or the name of a shipped game
     game: String,
-    /// A player for each role, in the order of the roles
+    /// One player for each role, in the order of the roles
     #[arg(required = true)]
     players: Vec<String>,
-    /// Time between receiving the rules and the first move
+    /// Give each player this time between the rules and the first move
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = clock)]
     start_clock: Duration,
-    /// Time for each move
+    /// Give each player this time for each move
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = play_clock)]
     play_clock: Duration,
-    /// Grace after both before an answer is late
+    /// Add this grace period to both clocks before an answer is late
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = clock)]
     margin: Duration,
-    /// Bound thinking by states looked at instead of by the clocks
+    /// Limit built-in players to N nodes (states) a move instead of by time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: Option<u64>,
-    /// Steps after which the match is ended without scores
+    /// End the match without scores after N steps
     #[arg(long, value_name = "N", default_value_t = MatchRules::default().step_limit)]
     step_limit: u32,
-    /// Seed of everything random
+    /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Send scrambled rules to players outside this process
+    /// Scramble the names in the rules for remote and launched players
     #[arg(long)]
     scramble: bool,
     #[command(flatten)]
     reading: Reading,
-    /// Print all facts that change, however many and however long [default: 8 a step]
+    /// Print all facts that change, at full length [default: 8 a step]
     #[arg(long)]
     all_facts: bool,
-    /// Print the match's record as one line of JSON, in the form of a journal's lines
+    /// Print only the record of the match, as one line of JSON
     #[arg(long)]
     json: bool,
 }

@@ -18,9 +18,9 @@ const EXAMPLES: &str = "\
 Examples:
   gamemaster query my_run \"SELECT player, game, AVG(reward) FROM matches GROUP BY player, game\"
   gamemaster query my_run \"SELECT * FROM moves WHERE fault IS NOT NULL\" --format csv
-  gamemaster query my_run --question encounters      a ready-made question
+  gamemaster query my_run --question encounters      a ready-made query
   gamemaster query my_run --file question.sql --json
-  gamemaster query --questions                       list the ready-made questions and their SQL
+  gamemaster query --questions                       list the ready-made queries with their SQL
   gamemaster query --columns                         list the tables and their columns
 
 The tables are `matches`, with a row for each role of each match, and `moves`, with a row for each
@@ -33,22 +33,22 @@ pub struct Arguments {
     /// Folder of a run, or its name in results/runs
     #[arg(required_unless_present_any = ["questions", "columns"])]
     run: Option<PathBuf>,
-    /// The question, in SQL
+    /// The query, in SQL
     #[arg(conflicts_with_all = ["question", "file"])]
     sql: Option<String>,
-    /// Ask a ready-made question
+    /// Run a ready-made query
     #[arg(long, value_name = "NAME", conflicts_with = "file")]
     question: Option<String>,
     /// Read the SQL from FILE; `-` is standard input
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// How to print the answer
+    /// Print the result in this format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: FormatWord,
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// List the ready-made questions with their SQL
+    /// List the ready-made queries with their SQL
     #[arg(long, conflicts_with_all = ["run", "columns"])]
     questions: bool,
     /// List the tables and their columns

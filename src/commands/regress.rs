@@ -27,61 +27,62 @@ Examples:
       --suite ci.toml --margin 5 --budget 10m --markdown \"$GITHUB_STEP_SUMMARY\"
 
 A player is written as for `gamemaster play`: KIND, KIND:option=value,..., http://HOST:PORT, or
-'cmd:COMMAND LINE with {port}'. A suite is a spec whose players are the opponents; base and head
-meet them at the same games with the same seeds and seats. Without opponents base and head meet
-each other. The suite `shipped` has six games, and counts states in place of time.
+'cmd:COMMAND LINE with {port}'. A suite is a spec whose players are the opponents: base and head
+play the same games against them with the same seeds and seats. Without opponents base and head
+play each other. The suite `shipped` has six games and a budget in nodes instead of time.
 
-In its folder it leaves what a run does, and regression.json, regression.md and junit.xml. The same
-command again resumes what was interrupted, to the same answer; a comparison that --budget ended
-goes on with a larger one. --max-blocks is part of what is asked: another number is another run.
-Exit codes: 0 pass, 10 fail (worse, or less reliable), 11 inconclusive, 2 bad usage or suite,
-3 broken rulesheet or player, 130 interrupted.";
+The folder gets the files of a run, and regression.json, regression.md and junit.xml. Repeat the
+command to resume an interrupted comparison; it ends with the same result. A comparison that ended
+at --budget continues if the command is repeated with a longer one. Another --max-blocks is
+another comparison.
+Exit codes: 0 pass, 10 fail (weaker or less reliable), 11 inconclusive, 1 internal error, 2 bad
+usage or suite, 3 broken rulesheet or player, 130 interrupted.";
 
 /// Arguments of `gamemaster regress`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The player that is there
+    /// The old version of the player
     #[arg(long, value_name = "PLAYER")]
     base: String,
-    /// The player that is to replace it
+    /// The new version of the player
     #[arg(long, value_name = "PLAYER")]
     head: String,
-    /// What is played: a spec, whose players are the opponents
+    /// Play this spec; its players are the opponents
     #[arg(long, value_name = "SPEC", default_value = regression::SHIPPED)]
     suite: PathBuf,
-    /// How many points worse is too much
+    /// Fail if head is weaker by this many points
     #[arg(long, value_name = "POINTS", default_value_t = 3.0)]
     margin: f64,
-    /// How often the answer may be wrong, either way
+    /// Accept this probability of a wrong answer, for each kind of error
     #[arg(long, value_name = "P", default_value_t = 0.05)]
     alpha: f64,
-    /// Time after which there is an answer in any case [default: 10m without --max-blocks]
+    /// Stop after this time [default: 10m without --max-blocks]
     #[arg(long, value_name = "TIME", value_parser = read_budget)]
     budget: Option<Duration>,
-    /// Blocks after which there is an answer in any case
+    /// Stop after this many blocks
     #[arg(long, value_name = "N")]
     max_blocks: Option<u64>,
-    /// What an inconclusive answer counts as [default: exit code 11]
+    /// Count an inconclusive result as this [default: exit code 11]
     #[arg(long, value_enum, value_name = "AS")]
     inconclusive: Option<InconclusiveWord>,
-    /// Folder of the run; one that holds this run already is resumed
+    /// Write to this folder, or resume the run in it
     /// [default: results/runs/regress-SUITE-HASH]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Matches at once [default: cores / players that think at once]
+    /// Play N matches at once [default: cores / players that think at once]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: Option<u32>,
-    /// Seed of everything random, instead of the suite's
+    /// Use this random seed instead of the one in the suite
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-    /// File to append the summary to, as Markdown
+    /// Append the summary to FILE, as Markdown
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// No progress; the answer and errors only
+    /// Print the result and errors only: no progress
     #[arg(long)]
     quiet: bool,
-    /// Print the answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! Stepping through a match that was played.
+//! Stepping through a recorded match.
 
 use std::collections::HashSet;
 use std::io::{BufRead, IsTerminal as _, Write};
@@ -21,30 +21,29 @@ use crate::recorded::{RecordedRun, positions};
 
 const EXAMPLES: &str = "\
 Examples:
-  gamemaster replay 17                       match 17 of the run played last
-  gamemaster replay 17 --run my_run | less   all of it at once
-  gamemaster replay 17 --step 5              the position after five steps
-  gamemaster replay 17 --json                positions and moves as JSON, one a line
+  gamemaster replay 17                       step through match 17 of the latest run
+  gamemaster replay 17 --run my_run | less   print all steps
+  gamemaster replay 17 --step 5              print the position after step 5
+  gamemaster replay 17 --json                print positions and moves as JSON lines
 
-A match is named by its job's number, its job_id or its match_id (columns of matches.csv). In a
-terminal: Enter or n for the next step, p for the one before, f for the first, l for the last, a
-number to go there, q to leave.
-The board is drawn if the facts form a grid; other facts are listed, new ones with a +.";
+MATCH is a job number, job_id or match_id (columns of matches.csv). Keys in a terminal: Enter or
+n next step, p previous, f first, l last, a number to go to that step, q quit. If the facts form a
+board, it is drawn; other facts are listed, new ones marked with +.";
 
 /// Arguments of `gamemaster replay`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Number of the match's job, its job_id or its match_id
+    /// Job number, job_id or match_id of the match
     #[arg(value_name = "MATCH")]
     name: String,
-    /// Folder of a run, or its name in results/runs; by default the one played last
+    /// Folder of a run, or its name in results/runs [default: the latest run]
     #[arg(long, value_name = "RUN")]
     run: Option<PathBuf>,
-    /// Show the position after so many steps only
+    /// Print only the position after N steps
     #[arg(long, value_name = "N")]
     step: Option<usize>,
-    /// Print positions and moves as JSON, one a line
+    /// Print print positions and moves as JSON lines
     #[arg(long)]
     json: bool,
 }

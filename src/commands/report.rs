@@ -22,12 +22,12 @@ Examples:
   gamemaster report my_run --sections ratings,pairs
   gamemaster report my_run --table pairs > pairs.csv
   gamemaster report my_run --json | jq '.players[] | {player, mean, interval}'
-  gamemaster report my_run --html          one page: figures, tables, replays; my_run/report.html
+  gamemaster report my_run --html          write my_run/report.html: figures, tables, replays
   gamemaster report my_run --html - | gzip > report.html.gz
-  gamemaster report my_run --rebuild       matches.csv, moves.csv and the summaries anew
+  gamemaster report my_run --rebuild       rewrite matches.csv, moves.csv and the summaries
 
-Everything is computed from the run's journal; a run that is still played or was interrupted is
-reported on as far as it got.";
+Everything is computed from the journal of the run. A run that is still playing, or was
+interrupted, is reported as far as it got.";
 
 /// Most matches of a page to step through, if nothing else is said.
 const N_REPLAYS: usize = 20;
@@ -38,28 +38,27 @@ const N_REPLAYS: usize = 20;
 pub struct Arguments {
     /// Folder of a run, or its name in results/runs
     run: PathBuf,
-    /// How to print it
+    /// Print in this format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: FormatWord,
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// What to print as text or Markdown
+    /// Print these sections, as text or Markdown
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,...",
           default_value = "summary", conflicts_with_all = ["json", "html", "table"])]
     sections: Vec<SectionWord>,
     /// Print one table as CSV
     #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["json", "html"])]
     table: Option<TableWord>,
-    /// Write a page that loads nothing from elsewhere, with figures, sortable
-    /// tables and replays, to FILE, or to report.html in the run's folder; `-` is
-    /// standard output
+    /// Write a self-contained HTML page with figures, sortable tables and replays to
+    /// FILE [default: report.html in the folder of the run; `-` is standard output]
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["format", "json"])]
     html: Option<Option<PathBuf>>,
-    /// Most matches that the page lets step through
+    /// Put at most N matches into the page for replay
     #[arg(long, value_name = "N", default_value_t = N_REPLAYS, requires = "html")]
     replays: usize,
-    /// Write the tables and summaries anew, too
+    /// Also rewrite the CSV tables and summaries
     #[arg(long)]
     rebuild: bool,
 }
@@ -84,13 +83,13 @@ pub(super) enum FormatWord {
 enum SectionWord {
     /// Standings, by game, role and clock, cross table, times, faults
     Summary,
-    /// How probable each rank is
+    /// Probability of each rank
     Ranks,
-    /// Elo, votes, Nash averaging, alpha-rank, and who is first by each
+    /// Elo, votes, Nash averaging, alpha-rank, and who ranks first by each
     Ratings,
-    /// Who is ahead of whom, with intervals and likelihoods of superiority
+    /// Differences of all pairs, with intervals and likelihoods of superiority
     Pairs,
-    /// What seats are worth and players add
+    /// Advantage of each seat, and what each player adds
     Seats,
     /// Strength against time
     Time,

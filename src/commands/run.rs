@@ -24,13 +24,13 @@ const DEFAULT_SPEC: &str = include_str!("../default_spec.toml");
 
 const EXAMPLES: &str = "\
 Examples:
-  gamemaster run                              six players on six small games, about a minute
-  gamemaster run --dry-run                    what that would play, and how long it would take
-  gamemaster run my_spec.toml --out my_run    your own; the same command again resumes it
-  gamemaster run my_spec.toml --partition slice:1/3    a third of it; the others elsewhere
-  gamemaster run my_spec.toml --format swiss  another format (docs/formats.md tells them)
-  gamemaster run my_spec.toml --race          who is hopeless is dropped on the way
-  gamemaster report my_run                    who is stronger
+  gamemaster run                              play six players on six small games, about a minute
+  gamemaster run --dry-run                    print what that would play, and how long it would take
+  gamemaster run my_spec.toml --out my_run    play your own spec; repeat the command to resume
+  gamemaster run my_spec.toml --partition slice:1/3    play one of three parts
+  gamemaster run my_spec.toml --format swiss  use another format (see docs/formats.md)
+  gamemaster run my_spec.toml --race          drop clearly weaker players early
+  gamemaster report my_run                    report who is stronger
 
 A spec names players, games and clocks:
   games = [\"tic_tac_toe\", \"my_games/*.kif\"]
@@ -42,45 +42,45 @@ A spec names players, games and clocks:
   id = \"mine\"
   command = \"python3 my_player.py --port {port}\"
 
-A run leaves spec.lock.toml, journal.jsonl, matches.csv, moves.csv, summary.json and summary.md
-in its folder. Exit codes: 0 complete, 2 bad spec or folder, 3 broken rulesheet or player,
-130 interrupted (the same command resumes).";
+A run writes spec.lock.toml, journal.jsonl, matches.csv, moves.csv, summary.json and summary.md
+into its folder. Exit codes: 0 complete, 1 internal error or matches broken off, 2 bad spec or
+folder, 3 broken rulesheet or player, 130 interrupted (repeat the command to resume).";
 
 /// Arguments of `gamemaster run`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The experiment, a TOML file [default: six players on six small games]
+    /// The experiment as a TOML file [default: six players on six small games]
     spec: Option<PathBuf>,
-    /// Folder of the run; one that holds this run already is resumed
+    /// Write to this folder, or resume the run in it
     /// [default: results/runs/NAME-HASH]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Matches at once [default: cores / players that think at once]
+    /// Play N matches at once [default: cores / players that think at once]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: Option<u32>,
-    /// Who meets whom, instead of what the spec says
+    /// Pair players by this format instead of the one in the spec
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<FormatWord>,
-    /// Rounds of a swiss system or a ladder
+    /// Play N rounds of a swiss system or a ladder
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
-    /// Drop players that are shown to be worse than the best (round_robin, gauntlet)
+    /// Drop clearly weaker players early (round_robin, gauntlet)
     #[arg(long)]
     race: bool,
-    /// Seed of everything random, instead of the spec's
+    /// Use this random seed instead of the one in the spec
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-    /// Keep the matches of a run whose spec was smaller (fewer players, games or blocks)
+    /// Extend a run whose spec had fewer players, games or blocks
     #[arg(long)]
     extend: bool,
-    /// Play a part of the schedule only, such as slice:1/3; `merge` puts parts together
+    /// Play only this part of the schedule, such as slice:1/3 (see `merge`)
     #[arg(long, value_name = "slice:M/N", conflicts_with = "extend")]
     partition: Option<Partition>,
-    /// Only tell what would be played
+    /// Print what would be played, and play nothing
     #[arg(long)]
     dry_run: bool,
-    /// No progress and no standings; errors only
+    /// Print errors only: no progress, no standings
     #[arg(long)]
     quiet: bool,
     /// Print the summary as JSON

@@ -21,28 +21,28 @@ Examples:
 Against it, from another terminal:
   gamemaster play tic_tac_toe http://127.0.0.1:9147 random
 
-`gamemaster players` lists the players, their options, and who sits out games of hidden
-information. The first line printed tells the address. One match is played at a time; START
-is answered by `busy` while another match is on, and for a game that the player sits out.";
+`gamemaster players` lists the players, their options, and which of them cannot play games of
+hidden information. The first line of output is the address. The server plays one match at a
+time: it answers START with `busy` during a match, and for a game that the player cannot play.";
 
 /// Arguments of `gamemaster serve`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Kind of player, as listed by `gamemaster players`.
+    /// Serve this kind of player (`gamemaster players` lists them)
     #[arg(long)]
     player: String,
-    /// Port to listen on; 0 for any that is free.
+    /// Listen on this port; 0 for any free port
     #[arg(long, default_value_t = 9147)]
     port: u16,
-    /// Address to listen on; `0.0.0.0` for all.
+    /// Listen on this address; `0.0.0.0` for all
     #[arg(long, default_value = "127.0.0.1")]
     host: String,
-    /// An option of the player, as `name=value`; may be repeated.
+    /// Set an option of the player; may be repeated
     #[arg(long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
-    /// Memory that requests and rules may take, in MiB; games that need more are
-    /// played by a slower reasoner, or answered `busy`.
+    /// Limit the memory of requests and rules (in MiB); games that need more are
+    /// played by a slower reasoner, or answered `busy`
     #[arg(
         long,
         value_name = "MIB",
@@ -50,7 +50,7 @@ pub struct Arguments {
         value_parser = clap::value_parser!(u64).range(MIN_MEMORY_BYTES >> 20..1 << 40)
     )]
     max_memory: u64,
-    /// Most connections at once; the oldest without a request makes room for more.
+    /// Keep at most N connections; a new one replaces the oldest idle one
     #[arg(
         long,
         value_name = "N",

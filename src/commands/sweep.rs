@@ -22,45 +22,46 @@ const EXAMPLES: &str = "\
 Examples:
   gamemaster sweep my_spec.toml --play-clock 50ms,200ms,1s,5s
   gamemaster sweep my_spec.toml --nodes 1e3,1e4,1e5 --out my_sweep
-  gamemaster sweep my_spec.toml --nodes 1e3,1e4,1e5,1e6 --out my_sweep --extend    a budget more
+  gamemaster sweep my_spec.toml --nodes 1e3,1e4,1e5,1e6 --out my_sweep --extend    add a budget
   gamemaster sweep my_spec.toml --nodes 100,1000 --format csv > sweep.csv
 
-The spec's players play its games once under each budget. A player with `clocks` or a `budget` of
-its own keeps them: it is the yardstick against which the others' time is measured. A sweep is a
-run like any other: the same command again resumes it, `gamemaster report` reports on it.";
+The players of the spec play its games once under each budget. A player with its own `clocks` or
+`budget` in the spec keeps them, as a fixed opponent for the others. With --nodes, the longest clock
+of the spec remains as a limit. A sweep is a run like any other: repeat the command to resume it,
+and use `gamemaster report` on its folder.";
 
 /// Arguments of `gamemaster sweep`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The experiment, a TOML file
+    /// The experiment as a TOML file
     spec: PathBuf,
-    /// Play clocks, in place of the spec's
+    /// Play under each of these play clocks instead of the spec's
     #[arg(long, value_name = "TIME,...", value_delimiter = ',', value_parser = play_clock)]
     play_clock: Vec<Duration>,
-    /// States for each move, in place of the spec's
+    /// Play under each of these numbers of nodes (states) a move
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = nodes)]
     nodes: Vec<u64>,
-    /// Folder of the run; one that holds this run already is resumed
+    /// Write to this folder, or resume the run in it
     /// [default: results/runs/NAME-HASH]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Matches at once [default: cores / players that think at once]
+    /// Play N matches at once [default: cores / players that think at once]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: Option<u32>,
-    /// Seed of everything random, instead of the spec's
+    /// Use this random seed instead of the one in the spec
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-    /// Keep the matches of a sweep that was smaller (fewer budgets, players, games or blocks)
+    /// Extend a sweep that had fewer budgets, players, games or blocks
     #[arg(long)]
     extend: bool,
-    /// Only tell what would be played
+    /// Print what would be played, and play nothing
     #[arg(long)]
     dry_run: bool,
-    /// No progress
+    /// Print no progress
     #[arg(long)]
     quiet: bool,
-    /// How to print it
+    /// Print the results in this format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: FormatWord,
     /// The same as --format json

@@ -18,16 +18,16 @@ use crate::fingerprint::Fingerprint;
 #[serde(rename_all = "snake_case")]
 #[value(rename_all = "snake_case")]
 pub enum FormatWord {
-    /// Everybody meets everybody
+    /// Every player meets every other player
     #[default]
     RoundRobin,
-    /// The first player (or `challengers`) meets each of the others
+    /// The first player (or the first `challengers`) meets each of the others
     Gauntlet,
-    /// Who has as many points meets
+    /// Players with equal scores are paired
     Swiss,
-    /// Who loses is out
+    /// The loser of each tie is eliminated
     Knockout,
-    /// Neighbours by Glicko-2 rating meet
+    /// Neighbours by Glicko-2 rating are paired
     Ladder,
 }
 

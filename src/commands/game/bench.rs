@@ -46,34 +46,33 @@ pub struct Arguments {
     file: Option<String>,
     #[command(flatten)]
     reading: Reading,
-    /// Measure every reasoner on these games, by default on all that are shipped,
-    /// with a yardstick beside them
+    /// Measure every reasoner on these games [default: all shipped games]
     #[arg(long, value_name = "GAME", num_args = 0.., conflicts_with_all = [
         "file", "case", "lenient", "engine", "lanes", "interpreted", "threads",
     ])]
     suite: Option<Vec<String>>,
-    /// Begin playouts for this long [default: 3; in a suite 1 for each reasoner]
+    /// Start playouts for T seconds [default: 3; in a suite 1 for each reasoner]
     #[arg(long, value_name = "T", value_parser = seconds, allow_negative_numbers = true)]
     seconds: Option<f64>,
-    /// What computes the states
+    /// Compute states with this engine
     #[arg(long, value_enum, default_value_t)]
     engine: Choice,
-    /// Positions that a batch advances at once [default: 512]
+    /// Advance N positions at once in a batch [default: 512]
     #[arg(long, value_enum, value_name = "N")]
     lanes: Option<Lanes>,
-    /// Interpret a batch's program instead of translating it into machine code
+    /// Interpret the batch program instead of compiling it to machine code
     #[arg(long)]
     interpreted: bool,
-    /// Play on so many threads, each for itself
+    /// Play on N independent threads
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: u32,
-    /// Seed of the random moves
+    /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Cut each playout after this many steps
+    /// Cut each playout after K steps
     #[arg(long, value_name = "K", default_value_t = 1000)]
     steps: u32,
-    /// How to print a suite
+    /// Print a suite in this format
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<suite::Format>,
     /// Print one JSON object

@@ -30,10 +30,9 @@ Examples:
   gamemaster game info my_game.kif --playouts 1000 --json
   gamemaster game info monty_hall --dot | dot -Tsvg -o monty_hall.svg
 
-Whether players move at once, the lengths, the branching and the goals are those of
-random playouts, with the same seed always the same; games that take long are
-surveyed for a few seconds only. The size of the tree is Knuth's estimate from these
-playouts: right on average, but a few playouts may be far off.";
+Simultaneous moves, lengths, branching and goals are measured in random playouts; the same seed
+gives the same playouts. The size of the tree is Knuth's estimate from these playouts: it is
+unbiased, but may be far off after few playouts.";
 
 /// Arguments of `gamemaster game info`.
 #[derive(Args, Debug)]
@@ -41,22 +40,22 @@ playouts: right on average, but a few playouts may be far off.";
 pub struct Arguments {
     #[command(flatten)]
     game: GameArgument,
-    /// Random playouts to survey the game by
+    /// Survey the game by N random playouts
     #[arg(long, value_name = "N", default_value_t = 50)]
     playouts: u64,
-    /// Cut each playout after this many steps
+    /// Cut each playout after K steps
     #[arg(long, value_name = "K", default_value_t = 1000)]
     steps: usize,
-    /// Seed of the random moves
+    /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Survey for this many seconds at most
+    /// Stop the survey after T seconds
     #[arg(long, value_name = "T", default_value_t = 10)]
     seconds: u64,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Print the network instead, as a graph for Graphviz
+    /// Print the propositional network as a graph for Graphviz instead
     #[arg(long, conflicts_with_all = ["json", "playouts", "steps", "seed", "seconds"])]
     dot: bool,
 }

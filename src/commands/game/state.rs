@@ -23,9 +23,9 @@ Examples:
   gamemaster game state buttons_and_lights --moves 'a b (c)'
   gamemaster game state my_game.kif --facts '(cell 1 1 x) (control o)' --json
 
-A joint move is a list of one move for each role, in the order of the roles. With
-one role its parentheses may be left out. The facts make up a state whether or not
-play can reach it, with or without `true` around each.";
+A joint move is a list of one move for each role, in the order of the roles; with one role its
+parentheses may be left out. The state given by --facts need not be reachable; each fact may be
+written with or without `true` around it.";
 
 /// Arguments of `gamemaster game state`.
 #[derive(Args, Debug)]
@@ -33,10 +33,10 @@ play can reach it, with or without `true` around each.";
 pub struct Arguments {
     #[command(flatten)]
     game: GameArgument,
-    /// Joint moves to make first
+    /// Make these joint moves first
     #[arg(long, value_name = "MOVES", allow_hyphen_values = true)]
     moves: Option<String>,
-    /// Start from the state of these facts instead of the initial one
+    /// Start from the state of these facts instead of the initial state
     #[arg(long, value_name = "FACTS", allow_hyphen_values = true)]
     facts: Option<String>,
     /// Print one JSON object

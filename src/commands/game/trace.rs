@@ -46,16 +46,16 @@ pub struct Arguments {
     /// Replay the joint moves of this trace (JSON lines, also gzip-ed)
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["random", "seed", "steps"])]
     follow: Option<PathBuf>,
-    /// Play this many playouts at random
+    /// Play N random playouts
     #[arg(long, value_name = "N", default_value_t = 1)]
     random: u64,
-    /// Seed of the random moves
+    /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Cut each playout after this many steps
+    /// Cut each playout after K steps
     #[arg(long, value_name = "K", default_value_t = 120)]
     steps: usize,
-    /// Accepted for the sake of uniformity: the output is always JSON
+    /// Accepted for uniformity: the output is always JSON
     #[arg(long)]
     json: bool,
 }

@@ -21,12 +21,12 @@ Examples:
   gamemaster game validate my_game.kif --play
   gamemaster game validate games/*.kif --json | jq '.findings[] | select(.severity == \"error\")'
 
-With --play, games are also played at random: a role without a legal move is an
-error, a terminal state without a goal or with several a warning, and so is a game
-that never ends; conditions that held in no state are noted.
+With --play, random playouts are checked: a role without a legal move is an error; a terminal
+state with no goal or several goals for a role, and a game that never ends, are warnings;
+conditions that held in no state are notes.
 
-Exits with 0 if all rulesheets are games (warnings and notes do not matter), with
-3 if one has an error, with 2 if one cannot be read.";
+Exit codes: 0 all rulesheets are valid (maybe with warnings), 2 one cannot be read, 3 one has an
+error.";
 
 /// Arguments of `gamemaster game validate`.
 #[derive(Args, Debug)]

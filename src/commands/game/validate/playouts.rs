@@ -22,19 +22,19 @@ const MAX_NAMED: usize = 12;
 /// How much to play.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct Playing {
-    /// Play at random too, and report what goes wrong
+    /// Also play at random, and report what goes wrong
     #[arg(long)]
     pub(super) play: bool,
-    /// Random playouts of each game
+    /// Play N random playouts of each game
     #[arg(long, value_name = "N", default_value_t = 100, requires = "play")]
     playouts: u64,
-    /// Cut each playout after this many steps
+    /// Cut each playout after K steps
     #[arg(long, value_name = "K", default_value_t = 1000, requires = "play")]
     steps: usize,
-    /// Seed of the random moves
+    /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1, requires = "play")]
     seed: u64,
-    /// Play each game for this many seconds at most
+    /// Play each game for at most T seconds
     #[arg(long, value_name = "T", default_value_t = 10, requires = "play")]
     seconds: u64,
 }
