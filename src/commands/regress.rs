@@ -173,7 +173,7 @@ fn announce(asked: &Asked, folder: &folder::RunFolder) -> std::io::Result<()> {
     for warning in &asked.experiment.warnings {
         writeln!(stderr, "warning: {warning}")?;
     }
-    for line in regression::outlook(asked) {
+    for line in regression::outlook(&asked.experiment, &asked.question) {
         writeln!(stderr, "{line}")?;
     }
     let path = folder.path.display();

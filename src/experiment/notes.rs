@@ -8,7 +8,6 @@ use results::formats::Format;
 use results::record::Budget;
 
 use super::jobs::Jobs;
-use super::plan::Experiment;
 use crate::course::CourseError;
 use crate::manager::{Enforcement, PlayerSource};
 use crate::schedule::{Clocks, ScheduleError, Skip, TimeBudget};
@@ -152,10 +151,10 @@ fn fraction(name: &str, clock: Duration, margin: Duration, enforcement: Enforcem
 }
 
 /// What a reader of a gauntlet's results should know, who sees matches only.
-pub(super) fn gauntlet(experiment: &Experiment) -> Option<String> {
-    let Jobs::Schedule(_) = experiment.jobs else { return None };
-    let Format::Gauntlet { challengers } = experiment.spec.stages[0].format else { return None };
-    let players = experiment.spec.players.iter().take(challengers as usize);
+pub(super) fn gauntlet(spec: &Spec, jobs: &Jobs) -> Option<String> {
+    let Jobs::Schedule(_) = jobs else { return None };
+    let Format::Gauntlet { challengers } = spec.stages[0].format else { return None };
+    let players = spec.players.iter().take(challengers as usize);
     let ids: Vec<&str> = players.map(|player| player.config.id.as_str()).collect();
     let [verb, pronoun] = if ids.len() == 1 { ["meets", "it"] } else { ["meet", "them"] };
     Some(format!(

@@ -90,7 +90,7 @@ impl Experiment {
     /// If it is not ours, not writable, in use, or damaged.
     pub fn open(&self, place: &Place) -> Result<RunFolder, ExperimentError> {
         let mut notes = notes::sentences(&self.warnings);
-        notes.extend(notes::gauntlet(self));
+        notes.extend(notes::gauntlet(&self.spec, &self.jobs));
         let path = self.folder(place)?;
         Ok(folder::open(&path, &self.spec, &self.jobs, &notes, place.extend, place.partition)?)
     }

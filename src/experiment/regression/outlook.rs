@@ -6,8 +6,8 @@ use std::time::Duration;
 use results::counted::counted;
 use results::regress::{MIN_BLOCKS, Question};
 
-use super::question::Asked;
 use crate::consumers::brief;
+use crate::experiment::Experiment;
 use crate::spec::time_budget_words;
 
 /// How much blocks differ in most games, points: typical, least, most.
@@ -17,8 +17,7 @@ const BLOCKS_TOLD: [u64; 3] = [100, 1000, 10_000];
 
 /// Who is compared how, and what difference can be seen.
 #[must_use]
-pub fn outlook(asked: &Asked) -> Vec<String> {
-    let Asked { experiment, question } = asked;
+pub fn outlook(experiment: &Experiment, question: &Question) -> Vec<String> {
     let spec = &experiment.spec;
     let games: BTreeSet<usize> =
         experiment.jobs.rounds().into_iter().map(|round| round.game).collect();
