@@ -10,6 +10,7 @@ use crate::descriptors;
 use crate::diagnostics::Colours;
 use crate::exit_code;
 use crate::game_source::GameSourceError;
+use crate::manager::PreflightError;
 
 /// What went wrong, with the exit code that says whose fault it is.
 #[derive(Debug)]
@@ -29,6 +30,11 @@ impl Failure {
     /// A broken rulesheet or a player that failed its preflight.
     pub fn preflight(error: impl Into<anyhow::Error>) -> Self {
         Self { code: exit_code::PREFLIGHT, error: error.into() }
+    }
+
+    /// A player failed its preflight, or could not be asked.
+    pub fn player(error: PreflightError) -> Self {
+        Self { code: error.exit_code(), error: error.into() }
     }
 
     /// There is no game to play or look at. The errors of a broken rulesheet

@@ -123,7 +123,7 @@ fn ending(ending: &Ending) -> String {
     match ending {
         Ending::Terminal => "terminal".to_owned(),
         Ending::StepLimit => "the step limit".to_owned(),
-        Ending::Aborted { reason } => format!("broken off ({reason})"),
+        Ending::Aborted { reason } => format!("aborted ({reason})"),
         Ending::GameError { reason } => format!("the rules failed ({reason})"),
     }
 }

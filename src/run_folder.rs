@@ -19,9 +19,9 @@ use results::journal::{JobState, Journal, JournalError, JournalWriter, Torn};
 use results::partition::Partition;
 use results::record::{FORMAT_VERSION, Header};
 
-use crate::course::Course;
 use crate::schedule::{Job, Schedule};
 use crate::spec::{Spec, differences, lock_text};
+use crate::staged_schedule::StagedSchedule;
 
 /// Why a folder cannot hold this run.
 #[derive(Debug, thiserror::Error)]
@@ -85,7 +85,7 @@ pub enum Jobs<'a> {
     /// All of a schedule.
     Schedule(&'a Schedule),
     /// Rounds that follow from results.
-    Course(&'a Arc<Course>),
+    Staged(&'a Arc<StagedSchedule>),
 }
 
 impl<'a> From<&'a Schedule> for Jobs<'a> {
@@ -99,11 +99,11 @@ impl Jobs<'_> {
     fn for_each(self, outcomes: &Outcomes, mut take: impl FnMut(Job)) {
         match self {
             Self::Schedule(schedule) => schedule.jobs().for_each(take),
-            Self::Course(course) => {
-                course
+            Self::Staged(schedule) => {
+                schedule
                     .rounds(outcomes)
                     .iter()
-                    .for_each(|round| course.jobs(round).for_each(&mut take));
+                    .for_each(|round| schedule.jobs(round).for_each(&mut take));
             }
         }
     }
@@ -117,12 +117,12 @@ pub struct RunFolder {
     pub writer: JournalWriter,
     /// What the journal holds already of jobs that are not done, by job id.
     pub attempts: HashMap<String, JobState>,
-    /// Numbers of the jobs that are done, ascending; of a course, those of its
+    /// Numbers of the jobs that are done, ascending; of a staged schedule, those of its
     /// rounds that are known.
     pub done: Vec<u64>,
     /// Numbers of the jobs that belong to other parts of the schedule, ascending.
     pub elsewhere: Vec<u64>,
-    /// How the matches of a course ended; nothing of a schedule.
+    /// How the matches of a schedule ended; nothing of a schedule.
     pub outcomes: Outcomes,
     /// What was cut off of the journal because it was half-written.
     pub torn: Torn,
@@ -183,7 +183,7 @@ pub fn open<'a>(
     };
     let outcomes = match jobs {
         Jobs::Schedule(_) => Outcomes::default(),
-        Jobs::Course(_) => Outcomes::read(&journal)?,
+        Jobs::Staged(_) => Outcomes::read(&journal)?,
     };
     let done = done(jobs, &recovered.jobs, &outcomes);
     // Whichever pass came first has cut it off.
@@ -242,7 +242,7 @@ pub fn played<'a>(
     if is_other {
         let outcomes = match jobs {
             Jobs::Schedule(_) => Outcomes::default(),
-            Jobs::Course(_) => Outcomes::read(&journal)?,
+            Jobs::Staged(_) => Outcomes::read(&journal)?,
         };
         jobs.for_each(&outcomes, |job| {
             planned.insert(job.id);
@@ -313,7 +313,7 @@ fn extend_journal(
     let mut jobs: HashMap<String, Job> = HashMap::new();
     let outcomes = match planned {
         Jobs::Schedule(_) => Outcomes::default(),
-        Jobs::Course(_) => Outcomes::read(journal)?,
+        Jobs::Staged(_) => Outcomes::read(journal)?,
     };
     planned.for_each(&outcomes, |job| drop(jobs.insert(job.id.clone(), job)));
     let (mut n_foreign, mut n_records) = (0, 0);
@@ -343,7 +343,7 @@ fn done(jobs: Jobs<'_>, attempts: &HashMap<String, JobState>, outcomes: &Outcome
             // Mostly the first of the schedule: there is no need to look at all.
             schedule.jobs().filter(is_done).map(|job| job.number).take(n_done).collect()
         }
-        Jobs::Course(_) => {
+        Jobs::Staged(_) => {
             let mut done = vec![];
             jobs.for_each(outcomes, |job| done.extend(is_done(&job).then_some(job.number)));
             done

@@ -244,7 +244,7 @@ fn play(
     for player in players_left(&planned.jobs, &folder) {
         match manager.preflight(&planned.spec.players[player].config) {
             Err(_) if asked.is_raised() => return Ok(None),
-            checked => checked.map_err(|error| Failure::preflight(failed_to(error)))?,
+            checked => checked.map_err(Failure::player)?,
         }
     }
     let tracker = RefCell::new(tracker);

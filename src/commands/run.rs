@@ -13,7 +13,7 @@ use results::counted::counted;
 use results::formats::Format;
 use results::journal::Torn;
 use results::partition::Partition;
-use results::record::MatchRecord;
+use results::record::{AbortReason, MatchRecord};
 use results::standings::Standings;
 use results::{report, tables};
 use serde::Serialize;
@@ -21,7 +21,6 @@ use serde::Serialize;
 use super::run_plan::{self, Planned, PlannedJobs};
 use crate::cli::{Failure, Outcome, failed_to};
 use crate::consumers::{Catalogue, JournalConsumer, Progress, Style};
-use crate::course::Walk;
 use crate::event::{Event, EventKind, StopReason};
 use crate::exit_code;
 use crate::interrupt::on_interrupt;
@@ -31,6 +30,7 @@ use crate::run_folder::{self, Jobs, RunFolder};
 use crate::runner::{self, Consumer, StagedTournament, StopFlag, Tournament};
 use crate::schedule::Schedule;
 use crate::spec::{self, FormatWord, Overrides, Spec, SpecError};
+use crate::staged_schedule::Walk;
 use crate::supervisor::OWN_EXECUTABLE;
 
 /// What `gamemaster run` plays when nothing is said.
@@ -156,7 +156,7 @@ pub(super) fn carry_out(arguments: &Arguments) -> Result<(u8, Option<PathBuf>), 
         )));
     }
     let planned = run_plan::plan(spec)?;
-    if let (PlannedJobs::Course(_), Some(part)) = (&planned.jobs, arguments.partition) {
+    if let (PlannedJobs::Staged(_), Some(part)) = (&planned.jobs, arguments.partition) {
         return Err(Failure::usage(anyhow!(
             "--partition {part}: who meets whom follows from the results of all, so that nothing can \
              be played apart; only a round_robin or a gauntlet without a race can"
@@ -168,7 +168,7 @@ pub(super) fn carry_out(arguments: &Arguments) -> Result<(u8, Option<PathBuf>), 
         .unwrap_or_else(|| run_folder::default_folder(&planned.spec, arguments.partition));
     let jobs = match &planned.jobs {
         PlannedJobs::Schedule(schedule) => Jobs::Schedule(schedule),
-        PlannedJobs::Course(course) => Jobs::Course(course),
+        PlannedJobs::Staged(course) => Jobs::Staged(course),
     };
     let not_opened = |error| Failure { code: folder_code(&error), error: not_opened(error) };
     if arguments.dry_run {
@@ -195,7 +195,7 @@ pub(super) fn carry_out(arguments: &Arguments) -> Result<(u8, Option<PathBuf>), 
     // Not before the folder is known to be ours: launched players write logs there.
     let left = match &planned.jobs {
         PlannedJobs::Schedule(schedule) => players_left(schedule, &folder),
-        PlannedJobs::Course(course) => {
+        PlannedJobs::Staged(course) => {
             let mut walk = Walk::new(Arc::clone(course));
             while walk.pass(&folder.outcomes) {}
             walk.players_left()
@@ -204,7 +204,7 @@ pub(super) fn carry_out(arguments: &Arguments) -> Result<(u8, Option<PathBuf>), 
     for player in left {
         match manager.preflight(&planned.spec.players[player].config) {
             Err(_) if stop.is_raised() => return Ok((exit_code::INTERRUPTED, None)),
-            checked => checked.map_err(|error| Failure::preflight(failed_to(error)))?,
+            checked => checked.map_err(Failure::player)?,
         }
     }
     let path = folder.path.clone();
@@ -326,7 +326,7 @@ fn announce(planned: &Planned, folder: &RunFolder) -> std::io::Result<()> {
     let n_done = folder.done.len();
     let most = match planned.jobs {
         PlannedJobs::Schedule(_) => "",
-        PlannedJobs::Course(_) => "at most ",
+        PlannedJobs::Staged(_) => "at most ",
     };
     let path = folder.path.display();
     let Torn { bytes, lines } = folder.torn;
@@ -395,23 +395,23 @@ fn play(
                 Tournament { schedule, games, players, rules, concurrency, done, elsewhere };
             runner::run(&tournament, manager, stop, &mut consumers)
         }
-        PlannedJobs::Course(course) => {
-            let course = Arc::clone(course);
-            let tournament = StagedTournament { course, games, players, rules, concurrency };
-            runner::run_course(&tournament, &outcomes, manager, stop, &mut consumers)
+        PlannedJobs::Staged(course) => {
+            let schedule = Arc::clone(course);
+            let tournament = StagedTournament { schedule, games, players, rules, concurrency };
+            runner::run_staged(&tournament, &outcomes, manager, stop, &mut consumers)
         }
     };
     consumers.journal.finish().map_err(failed_to)?;
     Ok((reason, consumers.breakdowns))
 }
 
-/// Matches that a fault of ours, or of the machine, broke off.
+/// Matches that were aborted, and not on request.
 #[derive(Default)]
 struct Breakdowns {
     n: u64,
     first: String,
     /// The player that was missing until the run stopped, and why.
-    gone: Option<(String, String)>,
+    gone: Option<(String, AbortReason)>,
 }
 
 /// The journal and the progress. Only losing the journal stops a run.
@@ -430,7 +430,7 @@ impl Consumer for Consumers<'_> {
             && let Some(reason) = ending.breakdown()
         {
             if self.breakdowns.n == 0 {
-                reason.clone_into(&mut self.breakdowns.first);
+                self.breakdowns.first = reason.to_string();
             }
             self.breakdowns.n += 1;
         }
@@ -492,18 +492,17 @@ fn finish(
     }
     match breakdowns {
         Breakdowns { gone: Some((player, reason)), n, .. } => Err(anyhow!(
-            "stopped, because player {player} could not play in one match after the other: {}; {n} \
-             {} broken off, and the same command plays what is missing",
-            reason.strip_prefix(&format!("player {player}: ")).unwrap_or(reason),
-            if *n == 1 { "match was" } else { "matches were" }
+            "{reason}; the run stopped because the matches of player {player} were aborted one after \
+             the other ({n} in all); the same command plays what is missing"
         )
         .into()),
         Breakdowns { n: 0, .. } => outcome,
         Breakdowns { n: 1, first, .. } => {
-            Err(anyhow!("1 match was broken off: {first}; the same command plays it again").into())
+            Err(anyhow!("1 match was aborted: {first}; the same command plays it again").into())
         }
         Breakdowns { n, first, .. } => Err(anyhow!(
-            "{n} matches were broken off, the first because {first}; the same command plays them again"
+            "{n} matches were aborted, the first for this reason: {first}; the same command plays \
+             them again"
         )
         .into()),
     }

@@ -9,15 +9,15 @@ use serde::Serialize;
 use super::run_estimate::{Estimate, estimate};
 use super::run_plan::{Planned, tell_notes};
 use crate::cli::Outcome;
-use crate::course::{Course, StageOutline};
 use crate::exit_code;
 use crate::output::{json_line, to_stdout};
 use crate::run_folder::Played;
+use crate::staged_schedule::{StageOutline, StagedSchedule};
 
 /// Prints the stages: rounds and matches at most, since results decide.
 pub(super) fn tell(
     planned: &Planned,
-    course: &Course,
+    course: &StagedSchedule,
     folder: &Path,
     played: &Played,
     json: bool,

@@ -17,7 +17,6 @@ use serde::Serialize;
 use super::run_estimate::{Estimate, estimate};
 use crate::cli::{Failure, Outcome};
 use crate::consumers::brief;
-use crate::course::{Course, CourseError};
 use crate::descriptors::{self, Outside};
 use crate::exit_code;
 use crate::game_source::GameSourceError;
@@ -26,6 +25,7 @@ use crate::output::{json_line, to_stdout};
 use crate::run_folder::{Played, elsewhere};
 use crate::schedule::{Clocks, Round, Schedule, ScheduleError, Skip, TimeBudget};
 use crate::spec::{Contestant, GameEntry, Spec, time_budget_words};
+use crate::staged_schedule::{StagedSchedule, StagedScheduleError};
 
 /// A spec, ready to be played.
 pub(super) struct Planned<J = PlannedJobs> {
@@ -42,7 +42,7 @@ pub(super) enum PlannedJobs {
     /// All is known.
     Schedule(Arc<Schedule>),
     /// It follows from results.
-    Course(Arc<Course>),
+    Staged(Arc<StagedSchedule>),
 }
 
 impl PlannedJobs {
@@ -50,7 +50,7 @@ impl PlannedJobs {
     pub(super) fn n_jobs(&self) -> u64 {
         match self {
             Self::Schedule(schedule) => schedule.n_jobs(),
-            Self::Course(course) => course.most_jobs(),
+            Self::Staged(course) => course.most_jobs(),
         }
     }
 
@@ -58,7 +58,7 @@ impl PlannedJobs {
     pub(super) fn rounds(&self) -> Vec<Round> {
         match self {
             Self::Schedule(schedule) => schedule.rounds().collect(),
-            Self::Course(course) => course.most_rounds(),
+            Self::Staged(course) => course.most_rounds(),
         }
     }
 }
@@ -78,9 +78,9 @@ pub(super) fn plan(spec: Spec) -> Result<Planned, Failure> {
     let games = games.map_err(Failure::game)?;
     let mut warnings = vec![];
     let jobs = if spec.follows_results() {
-        let course = Course::new(spec.plan(&games), spec.stages.clone())
+        let course = StagedSchedule::new(spec.plan(&games), spec.stages.clone())
             .map_err(|error| Failure::usage(anyhow::anyhow!(no_course(&spec, &error))))?;
-        PlannedJobs::Course(Arc::new(course))
+        PlannedJobs::Staged(Arc::new(course))
     } else {
         let schedule = Schedule::new(spec.plan(&games))
             .map_err(|error| Failure::usage(anyhow::anyhow!(no_schedule(&spec, &error))))?;
@@ -125,22 +125,22 @@ fn no_schedule(spec: &Spec, error: &ScheduleError) -> String {
 }
 
 /// Why stages cannot be played, with names.
-fn no_course(spec: &Spec, error: &CourseError) -> String {
+fn no_course(spec: &Spec, error: &StagedScheduleError) -> String {
     let game = |game: usize| &spec.games[game].source.name;
     match *error {
-        CourseError::Seats { stage, format, wanted, game: index, n_seats } => format!(
+        StagedScheduleError::Seats { stage, format, wanted, game: index, n_seats } => format!(
             "{}{} takes games of {wanted}, and {} is for {n_seats}: leave it out, or play a round_robin",
             stage_words(spec, stage),
             format.name(),
             game(index)
         ),
-        CourseError::SitsOut { game: index, player } => format!(
+        StagedScheduleError::SitsOut { game: index, player } => format!(
             "{} cannot play {} (hidden information): where pairings follow results everybody plays \
              everything, so leave one of them out",
             spec.players[player].config.id,
             game(index)
         ),
-        CourseError::TooFewPlayers { stage, n_players, n_needed } => format!(
+        StagedScheduleError::TooFewPlayers { stage, n_players, n_needed } => format!(
             "{}{} takes {} at least, and there {} {n_players}",
             stage_words(spec, stage),
             spec.stages[stage - 1].format.name(),
@@ -321,7 +321,7 @@ pub(super) fn tell(
         PlannedJobs::Schedule(schedule) => {
             tell_schedule(planned, schedule, folder, played, partition, json)
         }
-        PlannedJobs::Course(course) => {
+        PlannedJobs::Staged(course) => {
             super::run_course_plan::tell(planned, course, folder, played, json)
         }
     }

@@ -10,13 +10,14 @@ use players::{Failure, Observation, Player, Stop, Turn};
 use results::record::FaultKind;
 use tokio::time::{sleep, timeout};
 
-use super::programs::{Impostor, Program};
+use super::programs::{Impostor, LaunchedProgram};
 use super::remote::{
     self, Answer as RemoteAnswer, Exchange, ExchangeError, Target, exchange, first_line,
 };
 use super::seat_thread::{Answer, Pending, Question, SeatThread, discard};
 use super::stalls::Watch;
 use super::{Dialect, PlayerConfig, Reading, is_ready};
+use crate::event::Notice;
 
 /// How long a late player may take to notice that it was cancelled before its
 /// thread is left behind.
@@ -125,7 +126,7 @@ pub(crate) struct Reply {
     pub(crate) overrun: Duration,
     pub(crate) nodes: Option<u64>,
     /// Something a user should know.
-    pub(crate) notice: Option<String>,
+    pub(crate) notice: Option<Notice>,
 }
 
 impl Reply {
@@ -137,7 +138,7 @@ impl Reply {
     fn is_late(&mut self, time: Duration, wait: Duration) {
         self.fault = Some(FaultKind::LateMove);
         self.detail = Some(format!(
-            "no whole answer within {}: a clock of {} and a margin of {}; {:.3} s had passed",
+            "no complete answer within {} (clock {}, margin {}); {:.3} s had passed",
             humantime::format_duration(wait),
             humantime::format_duration(time),
             humantime::format_duration(wait.saturating_sub(time)),
@@ -319,11 +320,7 @@ impl ThreadSeat {
         reply.is_late(clock.time.unwrap_or(clock.wait), clock.wait);
         if timeout(RETURN_GRACE, &mut pending.answer).await.is_err() {
             self.thread = None;
-            reply.notice = Some(format!(
-                "player {} does not stop thinking; its thread was left behind and may go on using \
-                 a processor",
-                self.name
-            ));
+            reply.notice = Some(Notice::ThreadLeft { player: self.name.clone() });
         }
         reply
     }
@@ -334,7 +331,7 @@ impl ThreadSeat {
 pub(crate) struct RemoteSeat {
     config: Arc<PlayerConfig>,
     target: Target,
-    program: Option<Program>,
+    program: Option<LaunchedProgram>,
     limits: remote::Limits,
     /// The connection limit for a player that is there.
     connect_limit: Duration,
@@ -346,7 +343,7 @@ impl RemoteSeat {
     pub(crate) fn new(
         config: &Arc<PlayerConfig>,
         target: Target,
-        program: Option<Program>,
+        program: Option<LaunchedProgram>,
         limits: remote::Limits,
     ) -> Self {
         let connect_limit = limits.connect;
@@ -376,7 +373,7 @@ impl RemoteSeat {
     }
 
     /// Whose seat it was, and the program, for the next match.
-    pub(crate) fn into_program(self: Box<Self>) -> (Arc<PlayerConfig>, Option<Program>) {
+    pub(crate) fn into_program(self: Box<Self>) -> (Arc<PlayerConfig>, Option<LaunchedProgram>) {
         let Self { program, config, .. } = *self;
         (config, program)
     }
@@ -391,7 +388,8 @@ impl RemoteSeat {
             if !is_ready(&answer) {
                 reply.fault = Some(FaultKind::Unreadable);
                 let said = first_line(&answer.text);
-                reply.detail = Some(format!("START was answered by HTTP {status}: {said}"));
+                reply.detail =
+                    Some(format!("the player answered START with HTTP {status}: {said}"));
             }
         }
         reply
@@ -428,7 +426,8 @@ impl RemoteSeat {
             }
             Err(ExchangeError::Unanswered(why)) => {
                 reply.fault = Some(self.broken_connection(FaultKind::Unreadable).await);
-                reply.detail = Some(format!("it hung up without an answer: {why}"));
+                reply.detail =
+                    Some(format!("the player closed the connection without an answer: {why}"));
             }
             Err(ExchangeError::Unreachable(why)) => {
                 reply.fault = Some(self.broken_connection(FaultKind::Unreachable).await);

@@ -83,13 +83,13 @@ impl Follower {
         let begun = catch_unwind(AssertUnwindSafe(|| self.begin(first))).ok().flatten();
         self.begun.store(begun.is_some(), Ordering::Release);
         let _ = ready.send(begun.is_some());
-        let Some(mut course) = begun else { return };
+        let Some(mut followed) = begun else { return };
         while let Ok(order) = orders.recv() {
             match order {
                 Order::Start { .. } => {}
                 Order::Play { news, deadline, cancel, reply, waiting } => {
                     let stop = Stop::never().at(deadline).on(cancel);
-                    let answer = catch_unwind(AssertUnwindSafe(|| course.play(news, &stop)));
+                    let answer = catch_unwind(AssertUnwindSafe(|| followed.play(news, &stop)));
                     let answer = answer.ok().flatten();
                     let fallback =
                         || self.fallback.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -99,7 +99,7 @@ impl Follower {
                 }
                 Order::End { news, deadline, cancel, done } => {
                     let stop = Stop::never().at(deadline).on(cancel);
-                    let _ = catch_unwind(AssertUnwindSafe(|| course.end(news, &stop)));
+                    let _ = catch_unwind(AssertUnwindSafe(|| followed.end(news, &stop)));
                     let _ = done.send(());
                     return;
                 }
@@ -107,7 +107,7 @@ impl Follower {
         }
     }
 
-    fn begin(&self, first: Order) -> Option<Course> {
+    fn begin(&self, first: Order) -> Option<FollowedMatch> {
         let Order::Start { role, rules, start_clock, play_clock, deadline, cancel, hurry, large } =
             first
         else {
@@ -146,7 +146,7 @@ impl Follower {
         } else {
             Knowledge::Perfect(Track::new(initial))
         };
-        let mut course = Course {
+        let mut followed = FollowedMatch {
             player: (self.kind.make)(&self.options).ok()?,
             role,
             knowledge,
@@ -157,9 +157,9 @@ impl Follower {
             machine,
             _spare_time: spare_time,
         };
-        course.find_legal();
+        followed.find_legal();
         let seat = Seat {
-            machine: course.machine.fork(),
+            machine: followed.machine.fork(),
             role,
             start_clock: Some(start_clock),
             play_clock: Some(play_clock),
@@ -168,8 +168,8 @@ impl Follower {
             seed: 0,
         };
         let stop = Stop::never().at(deadline).on(cancel);
-        course.player.start(seat, &stop).ok()?;
-        (!self.ended.is_cancelled()).then_some(course)
+        followed.player.start(seat, &stop).ok()?;
+        (!self.ended.is_cancelled()).then_some(followed)
     }
 }
 
@@ -179,7 +179,7 @@ enum Knowledge {
     Hidden(Candidates),
 }
 
-struct Course {
+struct FollowedMatch {
     machine: Box<dyn StateMachine>,
     /// Ends with the match at the latest.
     _spare_time: Option<SpareTime>,
@@ -193,7 +193,7 @@ struct Course {
     answered: Option<MoveId>,
 }
 
-impl Course {
+impl FollowedMatch {
     fn play(&mut self, news: News, stop: &Stop) -> Option<String> {
         self.machine.set_cancel(stop.cancel().clone());
         let observation = self.learn(news, stop);

@@ -8,9 +8,9 @@
 
 use crate::schedule::{PlannedPairing, binomial, combination};
 
-/// What the lots of all who are compared are drawn from, whoever they are: the
-/// chances of a comparison stay when a player changes.
-pub(super) const LOTS: &str = "compared";
+/// The draw key of every compared player. Since it does not depend on the player, a
+/// comparison keeps its seeds and seats when a player changes.
+pub(super) const DRAW_KEY: &str = "compared";
 
 /// Blocks of base and head for one of the canary.
 pub const BLOCKS_PER_CANARY: u32 = 4;

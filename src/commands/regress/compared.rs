@@ -107,7 +107,7 @@ pub(super) fn play(played: &Played<'_>, folder: RunFolder, clock: Clock) -> Resu
     match breakdown {
         // Results count in order: none after a match that is missing.
         Some(reason) if played.tracker.borrow().ended().is_none() => {
-            Err(anyhow!("a match was broken off: {reason}; the same command plays it again").into())
+            Err(anyhow!("a match was aborted: {reason}; the same command plays it again").into())
         }
         _ => Ok(time_is_up),
     }
@@ -175,7 +175,7 @@ impl Consumer for Consumers<'_> {
         let journal = self.journal.event(event);
         if let EventKind::MatchFinished { ending, .. } = &event.kind {
             if let Some(reason) = ending.breakdown() {
-                self.breakdown.get_or_insert_with(|| reason.to_owned());
+                self.breakdown.get_or_insert_with(|| reason.to_string());
             }
             self.tell();
         }

@@ -2,11 +2,11 @@
 
 use results::formats::{Format, Stage};
 
-use super::Course;
+use super::StagedSchedule;
 
-/// Why there is no course. Stages are counted from 1, games and players from 0.
+/// Why there is no schedule. Stages are counted from 1, games and players from 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CourseError {
+pub enum StagedScheduleError {
     /// A game is not for so many players as the format takes.
     #[error("stage {stage}: {} takes games of {wanted}, game {game} has {n_seats}", .format.name())]
     Seats {
@@ -86,26 +86,30 @@ pub enum CourseError {
 /// Blocks of a round that are kept in memory, some 100 bytes each.
 const MAX_BLOCKS: u64 = 4_000_000;
 
-impl Course {
+impl StagedSchedule {
     /// Whether every stage can be played.
-    pub(super) fn check(&self) -> Result<(), CourseError> {
+    pub(super) fn check(&self) -> Result<(), StagedScheduleError> {
         let plan = &self.plan;
         if let n @ 2.. = plan.time_budgets.len() {
-            return Err(CourseError::TimeBudgets { n });
+            return Err(StagedScheduleError::TimeBudgets { n });
         }
         for (game, planned) in plan.games.iter().enumerate() {
             let sits_out = |player: &usize| {
                 planned.hidden_information && !plan.players[*player].plays_hidden_information
             };
             if let Some(player) = (0..plan.players.len()).find(sits_out) {
-                return Err(CourseError::SitsOut { game, player });
+                return Err(StagedScheduleError::SitsOut { game, player });
             }
         }
         let mut n_players = plan.players.len();
         for (stage, number) in self.stages.iter().zip(1..) {
             if let Some(best) = stage.best {
                 if best as usize > n_players {
-                    return Err(CourseError::TooManyBest { stage: number, best, n_players });
+                    return Err(StagedScheduleError::TooManyBest {
+                        stage: number,
+                        best,
+                        n_players,
+                    });
                 }
                 n_players = best as usize;
             }
@@ -119,7 +123,7 @@ impl Course {
         stage: &Stage,
         number: usize,
         n_players: usize,
-    ) -> Result<(), CourseError> {
+    ) -> Result<(), StagedScheduleError> {
         let n_seats = |game: usize| self.plan.n_seats(game);
         let games = 0..self.plan.games.len();
         let first = n_seats(0);
@@ -135,7 +139,13 @@ impl Course {
                 Format::Knockout { .. } | Format::Ladder { .. } => "two players",
             };
             let (stage, format) = (number, stage.format);
-            return Err(CourseError::Seats { stage, format, wanted, game, n_seats: n_seats(game) });
+            return Err(StagedScheduleError::Seats {
+                stage,
+                format,
+                wanted,
+                game,
+                n_seats: n_seats(game),
+            });
         }
         let most_seats = games.clone().map(n_seats).max().unwrap_or(0);
         let n_needed = match stage.format {
@@ -144,19 +154,24 @@ impl Course {
             _ => most_seats.max(2),
         };
         if n_players < n_needed {
-            return Err(CourseError::TooFewPlayers { stage: number, n_players, n_needed });
+            return Err(StagedScheduleError::TooFewPlayers { stage: number, n_players, n_needed });
         }
         if let Format::Swiss { rounds } = stage.format
             && most_seats == 2
         {
             let most = n_players - 1 + n_players % 2;
             if rounds as usize > most {
-                return Err(CourseError::TooManyRounds { stage: number, rounds, n_players, most });
+                return Err(StagedScheduleError::TooManyRounds {
+                    stage: number,
+                    rounds,
+                    n_players,
+                    most,
+                });
             }
         }
         let n_blocks = self.most_blocks_at_once(stage, n_players);
         if n_blocks > MAX_BLOCKS {
-            return Err(CourseError::TooLarge { stage: number, n_blocks });
+            return Err(StagedScheduleError::TooLarge { stage: number, n_blocks });
         }
         Ok(())
     }
