@@ -25,6 +25,7 @@ pub mod ggp_json;
 pub mod interrupt;
 pub mod manager;
 pub mod output;
+mod process_tree;
 pub mod protocol;
 pub mod recorded;
 pub mod run_folder;

@@ -17,7 +17,6 @@ mod flow;
 mod listeners;
 mod machine_limit;
 mod player_logs;
-pub(crate) mod process_tree;
 mod programs;
 mod reach;
 mod remote;
@@ -294,7 +293,7 @@ impl Manager {
     /// program launched here goes on to play.
     ///
     /// # Errors
-    /// What to tell the user before anything is played.
+    /// Why the player cannot play.
     pub fn preflight(&self, player: &PlayerConfig) -> Result<(), PreflightError> {
         let id = || player.id.clone();
         match &player.source {
@@ -542,7 +541,7 @@ pub struct PlayerConfig {
     pub odds: TimeOdds,
     /// How tolerantly its replies are read (remote and child players).
     pub reading: Reading,
-    /// How percepts are told to it (remote and child players).
+    /// How percepts are sent to it (remote and child players).
     pub dialect: Dialect,
 }
 
@@ -591,13 +590,14 @@ pub enum Substitute {
     First,
 }
 
-/// How long players that are told whole seconds are waited for.
+/// How long the manager waits for remote players, whose clocks are announced in whole
+/// seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Enforcement {
-    /// As long as they were told, if that is more than the clock, and the margin.
+    /// The announced clock, if that is more than the clock, and the margin.
     #[default]
     Told,
-    /// The clock and the margin, whatever they were told.
+    /// The clock and the margin, whatever was announced.
     Exact,
 }
 

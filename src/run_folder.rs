@@ -1,5 +1,5 @@
-//! The folder of a run: what is in it, whose it is, and how it is taken up
-//! again.
+//! The folder of a run: what it holds, which spec it belongs to, and how the run is
+//! resumed.
 //!
 //! ```text
 //! spec.lock.toml   the spec, completed, with hashes
@@ -13,6 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use results::counted::counted;
 use results::files::{JOURNAL, SPEC_LOCK};
 use results::formats::outcomes::Outcomes;
 use results::journal::{JobState, Journal, JournalError, JournalWriter, Torn};
@@ -27,7 +28,7 @@ use crate::staged_schedule::StagedSchedule;
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// The folder cannot be made or written.
-    #[error("write to the folder {}", path.display())]
+    #[error("cannot write to the folder {}", path.display())]
     Unwritable {
         /// The folder.
         path: PathBuf,
@@ -35,17 +36,16 @@ pub enum FolderError {
         #[source]
         source: io::Error,
     },
-    /// There are things in it that are not of a run.
-    #[error("use the folder {}: it is not empty and holds no run; name another by --out", path.display())]
+    /// It holds files that are not of a run.
+    #[error("the folder {} is not empty and holds no run; name another with --out", path.display())]
     Foreign {
         /// The folder.
         path: PathBuf,
     },
     /// It holds a run of another spec.
     #[error(
-        "use the folder {}: it holds a run of another spec ({}); \
-         name another folder by --out",
-        path.display(), told(differences)
+        "the folder {} holds a run of another spec ({}); name another folder with --out",
+        path.display(), named(differences)
     )]
     OtherSpec {
         /// The folder.
@@ -55,9 +55,9 @@ pub enum FolderError {
     },
     /// Asked to extend a run, but the spec does not play all its matches.
     #[error(
-        "extend the run in {}: {n_foreign} of its {n_records} matches are not in this spec; \
-         nothing was changed",
-        path.display()
+        "the run in {} cannot be extended: {n_foreign} of its {} not in this spec; nothing was \
+         changed",
+        path.display(), counted(*n_records, "match is", "matches are")
     )]
     NoExtension {
         /// The folder.
@@ -72,9 +72,9 @@ pub enum FolderError {
     Journal(#[from] JournalError),
 }
 
-fn told(differences: &[String]) -> String {
+fn named(differences: &[String]) -> String {
     if differences.is_empty() {
-        return "its spec.lock.toml does not tell in what".to_owned();
+        return "no difference recorded".to_owned();
     }
     format!("they differ in {}", differences.join(", "))
 }
@@ -122,7 +122,7 @@ pub struct RunFolder {
     pub done: Vec<u64>,
     /// Numbers of the jobs that belong to other parts of the schedule, ascending.
     pub elsewhere: Vec<u64>,
-    /// How the matches of a schedule ended; nothing of a schedule.
+    /// How the matches of a staged schedule ended; empty for a plain schedule.
     pub outcomes: Outcomes,
     /// What was cut off of the journal because it was half-written.
     pub torn: Torn,

@@ -197,13 +197,16 @@ pub enum Skip {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
     /// No game can be filled.
-    #[error("no game can be filled with the players given")]
+    #[error("no game can be played by the given players")]
     NothingToPlay {
         /// Why each game is left out.
         skips: Vec<Skip>,
     },
     /// A lap would not fit into memory.
-    #[error("a lap of {n_blocks} blocks is more than the {limit} that can be ordered")]
+    #[error(
+        "a lap of {n_blocks} blocks is too long, at most {limit} are possible; lower the number of \
+         games or players"
+    )]
     TooManyPairings {
         /// Blocks of a lap.
         n_blocks: u64,

@@ -275,7 +275,7 @@ impl Spec {
     }
 }
 
-/// Budgets as they are told: `10s + 1s a move`, `1000 nodes a move`.
+/// Budgets as they are printed: `10s + 1s a move`, `1000 nodes a move`.
 #[must_use]
 pub fn time_budget_words(time: &TimeBudget) -> String {
     match time.budget {

@@ -1,4 +1,4 @@
-//! What is played when it follows from results: stages of rounds.
+//! A schedule whose rounds follow from results: stages of rounds.
 //!
 //! ```text
 //! (TournamentPlan, Stages, Outcomes so far) -> rounds that are known, the last of them to be played
@@ -10,8 +10,8 @@
 //! looked up by job id; matches are the same as in a round robin of the same
 //! players, and count their blocks of the same players from stage to stage.
 //!
-//! How a stage stands, and who is dropped, is computed in
-//! [`results::formats`]; here is who meets whom next.
+//! [`results::formats`] computes how a stage stands and which players are dropped; this
+//! module computes the next pairings.
 
 mod error;
 mod matching;
@@ -162,7 +162,7 @@ impl StagedSchedule {
     }
 }
 
-/// Goes through the rounds of a schedule, as far as results tell.
+/// Goes through the rounds of a staged schedule, as far as they follow from results.
 pub struct Walk {
     schedule: Arc<StagedSchedule>,
     /// Index of the stage.

@@ -153,9 +153,10 @@ fn not_opened(error: run_folder::FolderError) -> anyhow::Error {
             "a player whose options or program files changed since is another player, and its old \
              matches say nothing of it"
         }
-        _ => return failed_to(error),
+        run_folder::FolderError::Journal(_) => return failed_to(error),
+        _ => return error.into(),
     };
-    anyhow!("{:#}: {advice}", failed_to(error))
+    anyhow!("{error}: {advice}")
 }
 
 /// Reads what an earlier run has played.

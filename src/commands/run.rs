@@ -292,11 +292,12 @@ pub(super) fn manager(folder: &Path) -> Arc<Manager> {
 
 /// Why the folder cannot be used, and how it could.
 fn not_opened(error: run_folder::FolderError) -> anyhow::Error {
-    let is_other = matches!(error, run_folder::FolderError::OtherSpec { .. });
-    let error = failed_to(error);
-    match is_other {
-        true => anyhow!("{error:#}, or keep its matches by --extend if this spec plays them all"),
-        false => error,
+    match error {
+        run_folder::FolderError::OtherSpec { .. } => {
+            anyhow!("{error}, or keep its matches with --extend if this spec plays them all")
+        }
+        run_folder::FolderError::Journal(error) => failed_to(error),
+        error => error.into(),
     }
 }
 

@@ -129,23 +129,23 @@ fn no_course(spec: &Spec, error: &StagedScheduleError) -> String {
     let game = |game: usize| &spec.games[game].source.name;
     match *error {
         StagedScheduleError::Seats { stage, format, wanted, game: index, n_seats } => format!(
-            "{}{} takes games of {wanted}, and {} is for {n_seats}: leave it out, or play a round_robin",
+            "{}{} needs games for {wanted}, and {} has {}; leave it out, or play a round_robin",
             stage_words(spec, stage),
             format.name(),
-            game(index)
+            game(index),
+            counted(n_seats, "seat", "seats")
         ),
         StagedScheduleError::SitsOut { game: index, player } => format!(
-            "{} cannot play {} (hidden information): where pairings follow results everybody plays \
-             everything, so leave one of them out",
+            "{} cannot play {} (hidden information); if pairings follow from results, every player \
+             plays every game, so remove one of them",
             spec.players[player].config.id,
             game(index)
         ),
         StagedScheduleError::TooFewPlayers { stage, n_players, n_needed } => format!(
-            "{}{} takes {} at least, and there {} {n_players}",
+            "{}{} needs at least {}, and the spec has {n_players}",
             stage_words(spec, stage),
             spec.stages[stage - 1].format.name(),
-            counted(n_needed, "player", "players"),
-            if n_players == 1 { "is" } else { "are" }
+            counted(n_needed, "player", "players")
         ),
         _ => error.to_string(),
     }

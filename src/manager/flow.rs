@@ -1,4 +1,4 @@
-//! The course of a match: START, joint moves, STOP or ABORT.
+//! How a match goes: START, joint moves, STOP or ABORT.
 //!
 //! One function plays all matches. It blocks its thread where a player has to
 //! be waited for, and nowhere else: a match among instant players takes no
@@ -214,10 +214,10 @@ impl<'a> Match<'a> {
                     self.waited += replies[role].wall;
                 }
                 Seat::Thread(seat) => {
-                    let told = seat_of(role);
-                    asked.push(Box::pin(
-                        async move { (role, seat.start(told, clock, watch).await) },
-                    ));
+                    let seat_of_role = seat_of(role);
+                    asked.push(Box::pin(async move {
+                        (role, seat.start(seat_of_role, clock, watch).await)
+                    }));
                 }
                 Seat::Remote(seat) => {
                     let name = Expression::atom(symbols.name(roles[role]));
@@ -225,8 +225,8 @@ impl<'a> Match<'a> {
                         id: self.id.clone(),
                         role: scramble(scrambler.as_ref(), &name),
                         rules: Arc::clone(rules),
-                        start_clock_s: clock.told_s,
-                        play_clock_s: play.told_s,
+                        start_clock_s: clock.announced_s,
+                        play_clock_s: play.announced_s,
                     };
                     let message = message.to_string();
                     asked.push(Box::pin(
@@ -383,7 +383,7 @@ impl<'a> Match<'a> {
         Ok(())
     }
 
-    /// Tells all players that it is over.
+    /// Sends STOP or ABORT to all players.
     fn end(&mut self, completed: bool, emit: Emit<'_>) {
         let news = if completed { self.all_news() } else { vec![None; self.seats.len()] };
         let mut replies: Vec<Reply> = Vec::with_capacity(self.seats.len());
@@ -419,7 +419,7 @@ impl<'a> Match<'a> {
         if !asked.is_empty() {
             let begun = Instant::now();
             let runtime = self.tools.runtime.expect("slow seats come with a runtime");
-            // Everybody is told, also when we were interrupted; it has its limit.
+            // Everybody gets the message, also when we were interrupted; it has its limit.
             for (role, reply) in runtime.block_on(join_all(asked)) {
                 replies[role] = reply;
             }
@@ -463,17 +463,16 @@ impl<'a> Match<'a> {
     }
 }
 
-/// Seconds as told to remote players, who know whole ones only. Rounded down,
-/// so that nobody is told more than there is, but never 0: to some that means
-/// no limit.
+/// The clock as START states it, in whole seconds. Rounded down, so that no player
+/// expects more time than it has, but never 0: some players take that for no limit.
 fn whole_seconds(clock: Duration) -> u64 {
     clock.as_secs().max(1)
 }
 
 fn clock(time: Duration, margin: Duration, budget: Budget, enforcement: Enforcement) -> Clock {
-    let told_s = whole_seconds(time);
+    let announced_s = whole_seconds(time);
     let remote_time = match enforcement {
-        Enforcement::Told => time.max(Duration::from_secs(told_s)),
+        Enforcement::Told => time.max(Duration::from_secs(announced_s)),
         Enforcement::Exact => time,
     };
     let remote_wait = remote_time + margin;
@@ -484,7 +483,7 @@ fn clock(time: Duration, margin: Duration, budget: Budget, enforcement: Enforcem
             wait: time + margin,
             remote_wait,
             remote_time,
-            told_s,
+            announced_s,
         },
         // Only a guard against hanging: no result may depend on it.
         Budget::Nodes(nodes) => Clock {
@@ -493,7 +492,7 @@ fn clock(time: Duration, margin: Duration, budget: Budget, enforcement: Enforcem
             wait: time * 10 + margin + Duration::from_secs(60),
             remote_wait,
             remote_time,
-            told_s,
+            announced_s,
         },
     }
 }
@@ -561,7 +560,7 @@ fn is_unreadable(reply: &mut Reply) {
     reply.text = Some(format!("{status}{line}"));
 }
 
-/// Says some of the moves that would have been legal.
+/// Lists some of the moves that would have been legal.
 fn some_legal(workspace: &mut Workspace, role: usize) -> String {
     let n_legal = workspace.legal[role].len();
     let n_shown = n_legal.min(MAX_LEGAL_SHOWN);

@@ -6,11 +6,11 @@
 //! that could be one is not known, descendants are found by their process group and
 //! by a mark in their environment.
 //!
-//! **The port.** A program listens where it is told, and any other program of the
-//! same user could do so first, or besides. Before a match and during it, whoever
-//! listens there must be a process below the program ([`LaunchedProgram::check_port`]);
-//! else the match is broken off. A program that takes a socket from us instead of a
-//! port cannot be forestalled.
+//! **The port.** A program listens on the port that it is given, and any other program
+//! of the same user could do so first, or as well. Before a match and during it, the
+//! process that listens there must be below the program
+//! ([`LaunchedProgram::check_port`]); otherwise the match is aborted. A program that
+//! takes a socket from us instead of a port cannot lose it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -32,7 +32,9 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use super::listeners::{self, Listener};
 use super::machine_limit::{lack, no_port, no_process};
 use super::player_logs::PlayerLogs;
-use super::process_tree::{adopt_orphans, all, descendants, kill_descendants, kill_orphans};
+use crate::process_tree::{
+    Process, adopt_orphans, all, descendants, kill_descendants, kill_orphans,
+};
 use crate::supervisor::{self, Report};
 
 /// Variable of the environment by which a program's descendants are known.
@@ -44,7 +46,7 @@ const FAST_LOOK: Duration = Duration::from_millis(1);
 /// Between two looks that take longer there is so many times that time.
 const LOOK_SHARE: u32 = 20;
 
-/// Most bytes of a supervisor's words.
+/// Most bytes of a supervisor's report.
 const MAX_REPORT_BYTES: usize = 4096;
 
 /// What becomes of what launched players write to their standard error.
@@ -171,18 +173,18 @@ pub(crate) enum End {
 pub(crate) struct LaunchedProgram {
     /// The supervisor, or the program itself.
     child: Child,
-    /// What the supervisor says.
+    /// Where the supervisor reports.
     report: Option<ChildStdout>,
     end: Option<End>,
     mark: String,
     live: Arc<Live>,
-    /// The port it was told to listen on.
+    /// The port it was given to listen on.
     pub(crate) port: u16,
-    /// It did something that makes it worth a look before its next match.
+    /// A fault makes it worth a check before its next match.
     pub(crate) suspect: bool,
-    /// Those who were found to listen on the port and to be of this program.
+    /// Sockets that were found to listen on the port and to belong to this program.
     own: BTreeSet<Listener>,
-    /// Somebody else who was found to listen there.
+    /// Another process that was found to listen there.
     impostor: Option<Impostor>,
     next_look: Instant,
     fastest_look: Duration,
@@ -210,10 +212,10 @@ impl LaunchedProgram {
         self.end
     }
 
-    /// Looks who listens on the port.
+    /// Checks which process listens on the port.
     ///
     /// # Errors
-    /// If it is somebody else than this program. Where that cannot be known, it is not.
+    /// If it belongs to another program. If that cannot be known, there is no error.
     pub(crate) fn check_port(&mut self) -> Result<(), Impostor> {
         if let Some(impostor) = &self.impostor {
             return Err(impostor.clone());
@@ -254,7 +256,7 @@ impl LaunchedProgram {
         }
     }
 
-    /// Who was found to listen in place of this program.
+    /// The process that was found to listen in place of this program.
     pub(crate) fn impostor(&self) -> Option<&Impostor> {
         self.impostor.as_ref()
     }
@@ -340,7 +342,7 @@ impl LivePrograms {
     }
 
     /// All that runs of a program.
-    fn processes(&self, mark: &str, all: &[super::process_tree::Process]) -> Vec<Pid> {
+    fn processes(&self, mark: &str, all: &[Process]) -> Vec<Pid> {
         let Some(root) = self.programs.get(mark).and_then(|launched| launched.process) else {
             return Vec::new();
         };
@@ -353,11 +355,7 @@ impl LivePrograms {
     }
 
     /// The process that holds these sockets. If it is a program of ours, it is ended.
-    fn expose(
-        &self,
-        listeners: &BTreeSet<Listener>,
-        all: &[super::process_tree::Process],
-    ) -> PortHolder {
+    fn expose(&self, listeners: &BTreeSet<Listener>, all: &[Process]) -> PortHolder {
         let holder = |process: Pid| PortHolder {
             process: Some(process.as_raw_pid()),
             name: fs::read_to_string(format!("/proc/{process}/comm"))
@@ -544,8 +542,8 @@ impl ProgramPool {
         })
     }
 
-    /// Starts a child and enters it among the live programs, in one go: whoever else
-    /// is found below us is an orphan. No error is the word to stop.
+    /// Starts a child and enters it among the live programs under one lock: every other
+    /// process below us is an orphan. `Err(None)` means that the manager was stopped.
     fn spawn(
         &self,
         mut command: Command,
@@ -593,7 +591,7 @@ fn nanoseconds() -> u128 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
 }
 
-/// How a program is told where to listen.
+/// How a program learns where to listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// `{port}`: on this port.

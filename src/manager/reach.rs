@@ -87,18 +87,18 @@ impl Address {
 /// Asks the system for a host's addresses, on a thread of its own that is left
 /// behind if nobody waits any more: a look-up cannot be broken off.
 async fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, ReachError> {
-    let (tell, told) = oneshot::channel();
+    let (answer, answered) = oneshot::channel();
     let wanted = (host.to_owned(), port);
     thread::Builder::new()
         .name("look-up".to_owned())
         .spawn(move || {
             let found = wanted.to_socket_addrs().map(Iterator::collect::<Vec<_>>);
             // Perhaps nobody waits any more.
-            let _ = tell.send(found);
+            let _ = answer.send(found);
         })
         .map_err(|error| ReachError::Lacking(no_thread(&error)))?;
     let nothing = || io::Error::other("no addresses");
-    match told.await.unwrap_or_else(|_| Err(nothing())) {
+    match answered.await.unwrap_or_else(|_| Err(nothing())) {
         Ok(found) if !found.is_empty() => Ok(found),
         Ok(_) => Err(not_found(host, &nothing())),
         Err(error) => Err(not_found(host, &error)),

@@ -62,8 +62,8 @@ pub(crate) struct Clock {
     pub(crate) remote_wait: Duration,
     /// What a remote player's overrun is measured from.
     pub(crate) remote_time: Duration,
-    /// What a remote player is told, in seconds.
-    pub(crate) told_s: u64,
+    /// The clock in whole seconds, as START states it to a remote player.
+    pub(crate) announced_s: u64,
 }
 
 impl Clock {
@@ -74,10 +74,10 @@ impl Clock {
         wait: FAREWELL_LIMIT,
         remote_wait: FAREWELL_LIMIT,
         remote_time: FAREWELL_LIMIT,
-        told_s: 1,
+        announced_s: 1,
     };
 
-    /// What tells a player asked at `asked` when to stop. A twentieth of the
+    /// When a player asked at `asked` must stop. A twentieth of the
     /// clock, at most 50 ms, is left for unwinding and the way back.
     fn stop(&self, asked: Instant) -> Stop {
         let stop = match self.time {
@@ -114,7 +114,7 @@ pub(crate) struct Reply {
     pub(crate) text: Option<String>,
     /// The status code that came with them.
     pub(crate) status: Option<u16>,
-    /// What is to be said of the fault.
+    /// Details of the fault.
     pub(crate) detail: Option<String>,
     /// What this machine lacked, so that the player was not asked.
     pub(crate) lacking: Option<String>,
@@ -363,7 +363,7 @@ impl RemoteSeat {
         self.is_gone
     }
 
-    /// Who was found to answer in place of its program.
+    /// The process that was found to listen in place of its program.
     pub(crate) fn impostor(&mut self) -> Option<Impostor> {
         let program = self.program.as_mut()?;
         if program.ended().is_none() {
@@ -372,7 +372,7 @@ impl RemoteSeat {
         program.impostor().cloned()
     }
 
-    /// Whose seat it was, and the program, for the next match.
+    /// The player's configuration, and the program for the next match.
     pub(crate) fn into_program(self: Box<Self>) -> (Arc<PlayerConfig>, Option<LaunchedProgram>) {
         let Self { program, config, .. } = *self;
         (config, program)
@@ -441,7 +441,7 @@ impl RemoteSeat {
         reply
     }
 
-    /// Whoever is not there is not waited for as long the next time.
+    /// A player that cannot be connected to gets less time to connect the next time.
     fn expect_connection(&mut self, has_connected: bool) {
         let limit = &mut self.limits.connect;
         *limit = if has_connected {

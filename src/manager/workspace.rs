@@ -107,7 +107,7 @@ impl Workspace {
     }
 
     /// The worth of the state, which is terminal. The goals of roles
-    /// for which `counts` is false do not matter, so nothing odd is told of them.
+    /// for which `counts` is false do not matter, so they get no flags.
     pub(crate) fn score(
         &mut self,
         conflict: GoalConflict,

@@ -1,5 +1,5 @@
-//! One match as a served player lives through it: it follows the state by what
-//! it is told, and asks the player.
+//! One match of a served player: follows the state by the messages of the Gamemaster,
+//! and asks the player for moves.
 //!
 //! Whatever is computed here ends when the question's time is over, and goes on
 //! with the next question: an answer on time is a legal move of the last state
@@ -16,15 +16,14 @@ use games::{
 use players::{Kind, Observation, Options, Player, Seat, Stop, Turn};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use super::candidates::{Candidates, Told};
+use super::candidates::{Candidates, Heard};
 use super::memory::Memory;
 use super::service::Waiting;
 use super::track::Track;
 use crate::protocol::News;
 use crate::spare_time::SpareTime;
 
-/// What a match's thread is told. A question is given up when its `cancel` is
-/// raised.
+/// Orders to the thread of a match. A question is given up when its `cancel` is raised.
 pub(super) enum Order {
     /// The first order.
     Start {
@@ -46,7 +45,7 @@ pub(super) enum Order {
         reply: oneshot::Sender<String>,
         waiting: Waiting,
     },
-    /// The last order; without news the match was broken off.
+    /// The last order; without news the match was aborted.
     End { news: Option<News>, deadline: Instant, cancel: Cancel, done: oneshot::Sender<()> },
 }
 
@@ -73,7 +72,7 @@ impl Follower {
         Self { kind, options, memory, fallback, ended, begun }
     }
 
-    /// Lives through the match. `ready` tells whether it can be played.
+    /// Follows the match to its end. `ready` is sent whether it can be played.
     pub(super) fn follow(
         self,
         first: Order,
@@ -163,7 +162,7 @@ impl Follower {
             role,
             start_clock: Some(start_clock),
             play_clock: Some(play_clock),
-            // Nothing that a Gamemaster tells is secret or repeatable: the
+            // Nothing that a Gamemaster sends is secret or repeatable: the
             // player's own option `seed` is what makes it repeat itself.
             seed: 0,
         };
@@ -239,7 +238,7 @@ impl FollowedMatch {
         }
     }
 
-    /// Follows one step; what the player is told of it.
+    /// Follows one step; returns what the player observes of it.
     fn learn(&mut self, news: News, stop: &Stop) -> Option<Observation> {
         let hidden = matches!(self.knowledge, Knowledge::Hidden(_));
         let (own_move, percepts) = match news {
@@ -249,18 +248,18 @@ impl FollowedMatch {
                 return self.learn_moves(&moves, stop);
             }
             News::Percepts { own_move, percepts, .. } => (own_move, percepts),
-            // The old dialect does not tell what was executed.
+            // The old dialect does not say which move was executed.
             News::List(percepts) if hidden => (None, percepts),
             News::Nothing if hidden && self.answered.is_some() => (None, Vec::new()),
             News::Nothing => {
-                // Before the first answer there is no move to be told.
+                // Before the first answer there is no move to report.
                 self.answered?;
                 let moves = self.moves_perceived(None, &[])?;
                 return self.learn_moves(&moves, stop);
             }
-            News::List(told) => {
+            News::List(terms) => {
                 // Percepts in the old dialect look like moves.
-                let moves = self.moves_perceived(None, &told).unwrap_or(told);
+                let moves = self.moves_perceived(None, &terms).unwrap_or(terms);
                 return self.learn_moves(&moves, stop);
             }
         };
@@ -268,7 +267,7 @@ impl FollowedMatch {
         self.learn_percepts(own_move, percepts, stop)
     }
 
-    /// The joint move that percepts tell, in games that tell all of it by percepts.
+    /// The joint move that percepts show, in games whose percepts show all of it.
     fn moves_perceived(
         &self,
         own_move: Option<Expression>,
@@ -300,7 +299,7 @@ impl FollowedMatch {
                 observation: Some(&Observation::JointMove(missed)),
                 legal: &self.last_legal,
             };
-            // The player is told, but not asked.
+            // The player is informed, but not asked.
             let _ = self.player.play(&turn, &Stop::never().at(Instant::now()));
         }
         if let Knowledge::Perfect(track) = &mut self.knowledge {
@@ -319,7 +318,7 @@ impl FollowedMatch {
     ) -> Option<Observation> {
         let Knowledge::Hidden(candidates) = &mut self.knowledge else { return None };
         self.step += 1;
-        candidates.add(Told::new(own_move, self.answered, &percepts));
+        candidates.add(Heard::new(own_move, self.answered, &percepts));
         candidates.find_one(&mut *self.machine, stop);
         if let Some(found) = candidates.explanation() {
             let (own_move, percepts) = (found.own_move, found.percepts.clone());

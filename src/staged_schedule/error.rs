@@ -1,20 +1,24 @@
 //! Why stages cannot be played.
 
+use results::counted::counted;
 use results::formats::{Format, Stage};
 
 use super::StagedSchedule;
 
-/// Why there is no schedule. Stages are counted from 1, games and players from 0.
+/// Why stages cannot be played. Stages are counted from 1, games and players from 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StagedScheduleError {
-    /// A game is not for so many players as the format takes.
-    #[error("stage {stage}: {} takes games of {wanted}, game {game} has {n_seats}", .format.name())]
+    /// A game has not as many seats as the format needs.
+    #[error(
+        "stage {stage}: {} needs games for {wanted}; game {game} has {}",
+        .format.name(), counted(*n_seats, "seat", "seats")
+    )]
     Seats {
         /// The stage.
         stage: usize,
         /// Its format.
         format: Format,
-        /// What it takes, in words.
+        /// What it needs, in words.
         wanted: &'static str,
         /// Index of the game.
         game: usize,
@@ -30,7 +34,10 @@ pub enum StagedScheduleError {
         player: usize,
     },
     /// A stage has too few players.
-    #[error("stage {stage}: {n_players} players are too few, it takes {n_needed}")]
+    #[error(
+        "stage {stage}: {} cannot play it, at least {n_needed} are needed",
+        counted(*n_players, "player", "players")
+    )]
     TooFewPlayers {
         /// The stage.
         stage: usize,
@@ -39,20 +46,24 @@ pub enum StagedScheduleError {
         /// Players it needs.
         n_needed: usize,
     },
-    /// More players are to go on than there are.
-    #[error("stage {stage}: best = {best}, but only {n_players} players take part before")]
+    /// More players go on than there are.
+    #[error(
+        "stage {stage}: best = {best}, but the stage before has only {}",
+        counted(*n_players, "player", "players")
+    )]
     TooManyBest {
         /// The stage.
         stage: usize,
-        /// Players that are to go on.
+        /// Players that go on.
         best: u32,
         /// Players there are.
         n_players: usize,
     },
     /// More rounds than there are opponents.
     #[error(
-        "stage {stage}: a swiss system of {n_players} players has at most {most} rounds, not {rounds}, \
-         since nobody is to meet twice"
+        "stage {stage}: a swiss system of {} has at most {}, not {rounds}, since no two players meet \
+         twice",
+        counted(*n_players, "player", "players"), counted(*most, "round", "rounds")
     )]
     TooManyRounds {
         /// The stage.
@@ -66,7 +77,7 @@ pub enum StagedScheduleError {
     },
     /// There are several clocks or budgets.
     #[error(
-        "a tournament whose pairings follow results has one clock and one budget, not {n}: \
+        "a tournament whose pairings follow from results has one clock and one budget, not {n}; \
          run it once for each"
     )]
     TimeBudgets {
@@ -74,7 +85,10 @@ pub enum StagedScheduleError {
         n: usize,
     },
     /// A lap is too large.
-    #[error("stage {stage}: {n_blocks} blocks are more than can be ordered")]
+    #[error(
+        "stage {stage}: {n_blocks} blocks in a round are too many, at most {MAX_BLOCKS} are possible; \
+         lower `blocks` or the number of players"
+    )]
     TooLarge {
         /// The stage.
         stage: usize,
@@ -135,7 +149,7 @@ impl StagedSchedule {
         if let Some(game) = games.clone().find(|game| !fits(game)) {
             let wanted = match stage.format {
                 Format::RoundRobin | Format::Gauntlet { .. } => "one player or more",
-                Format::Swiss { .. } => "two players or more, all of as many",
+                Format::Swiss { .. } => "two players or more, the same number in all games",
                 Format::Knockout { .. } | Format::Ladder { .. } => "two players",
             };
             let (stage, format) = (number, stage.format);

@@ -262,25 +262,31 @@ fn check_error(plan: TournamentPlan, stages: &[Stage], expected: &str) {
 fn what_cannot_be_played_is_refused() {
     let swiss = stage(Format::Swiss { rounds: 3 }, 1);
     let knockout = stage(Format::Knockout { extra_laps: 1 }, 1);
-    let two = "stage 1: swiss takes games of two players or more, all of as many, game ";
-    check_error(plan(&[1], 5), &[swiss], &format!("{two}0 has 1"));
-    check_error(plan(&[2, 3], 5), &[swiss], &format!("{two}1 has 3"));
+    let two =
+        "stage 1: swiss needs games for two players or more, the same number in all games; game ";
+    check_error(plan(&[1], 5), &[swiss], &format!("{two}0 has 1 seat"));
+    check_error(plan(&[2, 3], 5), &[swiss], &format!("{two}1 has 3 seats"));
     check_error(
         plan(&[3], 5),
         &[knockout],
-        "stage 1: knockout takes games of two players, game 0 has 3",
+        "stage 1: knockout needs games for two players; game 0 has 3 seats",
     );
     check_error(
         plan(&[2], 3),
         &[stage(Format::Swiss { rounds: 4 }, 1)],
-        "stage 1: a swiss system of 3 players has at most 3 rounds, not 4, since nobody is to meet twice",
+        "stage 1: a swiss system of 3 players has at most 3 rounds, not 4, since no two players meet \
+         twice",
     );
-    check_error(plan(&[2], 1), &[knockout], "stage 1: 1 players are too few, it takes 2");
+    check_error(
+        plan(&[2], 1),
+        &[knockout],
+        "stage 1: 1 player cannot play it, at least 2 are needed",
+    );
     let best = Stage { best: Some(6), ..knockout };
     check_error(
         plan(&[2], 5),
         &[swiss, best],
-        "stage 2: best = 6, but only 5 players take part before",
+        "stage 2: best = 6, but the stage before has only 5 players",
     );
     let mut hidden = plan(&[2], 5);
     hidden.games[0].hidden_information = true;
@@ -290,7 +296,7 @@ fn what_cannot_be_played_is_refused() {
     check_error(
         clocks,
         &[swiss],
-        "a tournament whose pairings follow results has one clock and one budget, not 2: \
+        "a tournament whose pairings follow from results has one clock and one budget, not 2; \
          run it once for each",
     );
 }
