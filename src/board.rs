@@ -3,7 +3,7 @@
 //! A grid is a relation with two ordered coordinates and a piece, found from the
 //! facts and the rulesheet: `(cell 1 2 x)`, or `(pawn a 4)` where the rulesheet
 //! orders the letters and the numbers. Other relations over the same coordinates
-//! are drawn on the same board. How it lies on the page is told by `clues`.
+//! are drawn on the same board. `clues` finds how it lies on the page.
 
 mod axis;
 mod clues;
@@ -56,7 +56,7 @@ enum Form {
 
 /// Finds the board of a game in the positions of a match, the first of which is the
 /// initial one; `None` if they show none. The size of the board is that of the
-/// facts that the rulesheet's `base` tells of, and of those in the positions: the
+/// facts that the rulesheet's `base` lists, and of those in the positions: the
 /// more there are, the more of it is known.
 #[must_use]
 pub fn find(game: &Game, positions: &[Vec<Expression>]) -> Option<Board> {

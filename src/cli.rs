@@ -86,7 +86,7 @@ fn tell_error(error: &anyhow::Error) {
     let mut stderr = std::io::stderr();
     if let Some(error) = error.downcast_ref::<GameSourceError>() {
         let drawing = error.drawing(Colours::of(&stderr)).unwrap_or_default();
-        let _ = writeln!(stderr, "{drawing}error: failed to {}", error.tell());
+        let _ = writeln!(stderr, "{drawing}error: {}", error.message());
         return;
     }
     let _ = writeln!(stderr, "error: {error:#}");

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use games::Expression;
+use results::counted::counted;
 use results::record::{Ending, MatchRecord};
 use results::report::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStep};
 
 use crate::board::{self, Board, Side};
+use crate::error_chain::chained;
 use crate::recorded::{RecordedError, RecordedRun, positions};
 
 /// Most bytes that the replays of a page take.
@@ -18,7 +20,7 @@ const MAX_BYTES: usize = 700_000;
 const MAX_REPLAY_BYTES: usize = 200_000;
 
 /// Replays of `records`, each with the reason why it is shown, as far as there is
-/// room for them; and what to tell about those that are left out.
+/// room for them; and notes on those that are left out.
 pub fn drawn_replays<'a>(
     run: &Path,
     records: impl Iterator<Item = (&'a MatchRecord, &'a str)>,
@@ -30,7 +32,7 @@ pub fn drawn_replays<'a>(
     let mut recorded = match RecordedRun::open(run) {
         Ok(recorded) => recorded,
         Err(error) => {
-            return (vec![], vec![format!("No match can be replayed: failed to {}.", told(error))]);
+            return (vec![], vec![format!("No match can be replayed: {}.", chained(&error))]);
         }
     };
     let (mut replays, mut notes, mut n_bytes, mut n_left_out) = (vec![], vec![], 0, 0);
@@ -46,25 +48,21 @@ pub fn drawn_replays<'a>(
                 }
             }
             Err(error) => {
-                let (job, told) = (record.job, told(error));
-                notes.push(format!("Match {job} cannot be replayed: failed to {told}."));
+                let (job, why) = (record.job, chained(&error));
+                notes.push(format!("Match {job} cannot be replayed: {why}."));
             }
         }
     }
     if n_left_out > 0 {
         notes.push(format!(
-            "{n_left_out} of the matches worth replaying are too long for this page; \
-             `gamemaster replay` steps through them."
+            "{} too long for this page; use `gamemaster replay`.",
+            counted(n_left_out, "match worth replaying is", "matches worth replaying are")
         ));
     }
     (replays, notes)
 }
 
 /// An error and its causes in one line.
-fn told(error: RecordedError) -> String {
-    format!("{:#}", anyhow::Error::new(error))
-}
-
 /// One match.
 ///
 /// # Errors
@@ -123,7 +121,7 @@ fn ending(ending: &Ending) -> String {
     match ending {
         Ending::Terminal => "terminal".to_owned(),
         Ending::StepLimit => "the step limit".to_owned(),
-        Ending::Aborted { reason } => format!("broken off ({reason})"),
+        Ending::Aborted { reason } => format!("aborted ({reason})"),
         Ending::GameError { reason } => format!("the rules failed ({reason})"),
     }
 }

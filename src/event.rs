@@ -5,8 +5,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use results::counted::counted;
 use results::formats::{Format, RoundId};
-use results::record::{Ending, FaultKind, GoalFlag};
+use results::record::{AbortReason, Ending, FaultKind, GoalFlag};
 
 use crate::schedule::Job;
 
@@ -69,10 +70,45 @@ pub enum StopReason {
     Completed,
     /// A consumer or the user asked for it.
     Interrupted,
-    /// Matches were broken off, and what comes next follows from them.
+    /// Matches were aborted, and what comes next follows from their results.
     Paused,
-    /// A player was not there in one match after the other.
+    /// A player was missing in one match after the other.
     PlayerGone,
+}
+
+/// Something a user should know that is no player's fault. Its text is the sentence
+/// that a user reads.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Notice {
+    /// This process did not run for some time while players were asked.
+    #[error(
+        "this process stood still for {:.1} s while players were asked; their clocks were stopped \
+         meanwhile",
+        time.as_secs_f64()
+    )]
+    Stalled {
+        /// For how long.
+        time: Duration,
+    },
+    /// A built-in player did not return in time, nor when it was cancelled.
+    #[error(
+        "player {player} does not stop thinking; its thread was left behind and may go on using a \
+         processor"
+    )]
+    ThreadLeft {
+        /// The player.
+        player: String,
+    },
+    /// Not as many workers could be started as were asked for.
+    #[error("only {}, not {wanted}: {why}", counted(*n, "match at once", "matches at once"))]
+    FewerWorkers {
+        /// Workers that run.
+        n: u64,
+        /// Workers that were asked for.
+        wanted: u64,
+        /// What is lacking.
+        why: String,
+    },
 }
 
 /// The kinds of events. `job` is the number of the job in its schedule.
@@ -124,7 +160,7 @@ pub enum EventKind {
         /// How each role decided.
         decisions: Vec<Decision>,
     },
-    /// A match is broken off because a player is not there, or somebody else in its
+    /// A match is aborted because a player is missing, or another process listens in its
     /// place. `MatchFinished` follows.
     PlayerMissing {
         /// The job's number.
@@ -132,7 +168,7 @@ pub enum EventKind {
         /// The player's role, as a position among the roles.
         role: usize,
         /// Why, as the ending has it.
-        reason: String,
+        reason: AbortReason,
     },
     /// A match ended, in whatever way.
     MatchFinished {
@@ -149,18 +185,14 @@ pub enum EventKind {
         /// Time of the manager itself.
         harness: Duration,
     },
-    /// Something a user should know that is no player's fault, such as a player
-    /// whose thread had to be abandoned.
-    Notice {
-        /// In words.
-        message: String,
-    },
+    /// Something a user should know that is no player's fault.
+    Notice(Notice),
     /// A player was missing in one match after the other, and no more are begun.
     PlayerGivenUp {
         /// Its position among the players.
         player: usize,
-        /// Why the last match was broken off.
-        reason: String,
+        /// Why the last match was aborted.
+        reason: AbortReason,
     },
     /// The last event.
     TournamentFinished {

@@ -46,7 +46,7 @@ pub use error::ExperimentError;
 pub use estimate::{Estimate, estimate};
 pub use jobs::Jobs;
 pub use plan::{Experiment, Place};
-pub use preview::{CoursePreview, Preview, PreviewRow, SchedulePreview, StagePreview};
+pub use preview::{Preview, PreviewRow, SchedulePreview, StagePreview, StagedPreview};
 pub use session::{Ended, Session, Stopper};
 
 use crate::event::StopReason;

@@ -6,6 +6,7 @@ use crate::exit_code;
 use crate::experiment::ExperimentError;
 use crate::experiment::folder::FolderError;
 use crate::game_source::GameSourceError;
+use crate::manager::PreflightError;
 
 /// What went wrong, with the exit code that says whose fault it is.
 #[derive(Debug)]
@@ -27,6 +28,11 @@ impl Failure {
         Self { code: exit_code::PREFLIGHT, error: error.into() }
     }
 
+    /// A player failed its preflight, or could not be asked.
+    pub fn player(error: PreflightError) -> Self {
+        Self { code: error.exit_code(), error: error.into() }
+    }
+
     /// There is no game to play or look at. The errors of a broken rulesheet
     /// are drawn when the failure is told.
     pub fn game(error: GameSourceError) -> Self {
@@ -40,7 +46,8 @@ impl Failure {
             | ExperimentError::Unplayable(_)
             | ExperimentError::NoParts(_) => exit_code::USAGE,
             ExperimentError::Game(error) => error.exit_code(),
-            ExperimentError::Rules { .. } | ExperimentError::Player(_) => exit_code::PREFLIGHT,
+            ExperimentError::Rules { .. } => exit_code::PREFLIGHT,
+            ExperimentError::Player(error) => error.exit_code(),
             ExperimentError::Folder(error) => folder_code(error),
             ExperimentError::Interrupted => exit_code::INTERRUPTED,
             ExperimentError::Journal(_)
@@ -48,14 +55,13 @@ impl Failure {
             | ExperimentError::Report(_)
             | ExperimentError::Earlier(_)
             | ExperimentError::SecondResult(_)
-            | ExperimentError::BrokenOff { .. }
+            | ExperimentError::Aborted { .. }
             | ExperimentError::PlayerGone { .. }
             | ExperimentError::NoAnswer => exit_code::INTERNAL,
         };
         match error {
             ExperimentError::Game(error) => Self::game(error),
-            ExperimentError::Folder(_)
-            | ExperimentError::Player(_)
+            ExperimentError::Folder(FolderError::Journal(_))
             | ExperimentError::Journal(_)
             | ExperimentError::Tables(_)
             | ExperimentError::Report(_)

@@ -1,7 +1,6 @@
 //! From what the user typed (a path or the name of a shipped game) to a
 //! validated game, or to an error that says what to type or to mend.
 
-use std::error::Error as _;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use games::{Case, Game, Leniency, Rulesheet, Severity};
 use strsim::osa_distance;
 
 use crate::diagnostics::{Colours, Diagnostics};
+use crate::error_chain::chained;
 use crate::exit_code;
 
 /// Longer files are refused: hundreds of times the largest published rulesheet,
@@ -56,7 +56,7 @@ impl Reading {
 #[derive(Debug, thiserror::Error)]
 pub enum GameSourceError {
     /// Neither a shipped game nor a file has this name.
-    #[error("find a game or file called `{name}`{}; `gamemaster game list` shows the shipped games", or_these(.near))]
+    #[error("no game or file `{name}`{}; `gamemaster game list` lists the shipped games", or_these(.near))]
     Unknown {
         /// What was typed.
         name: String,
@@ -64,7 +64,7 @@ pub enum GameSourceError {
         near: Vec<&'static str>,
     },
     /// There is something, but it cannot be read.
-    #[error("read the rulesheet `{file}`")]
+    #[error("cannot read the rulesheet `{file}`")]
     Unreadable {
         /// What was typed.
         file: String,
@@ -73,19 +73,19 @@ pub enum GameSourceError {
         source: std::io::Error,
     },
     /// The file is longer than any rulesheet.
-    #[error("read the rulesheet `{file}`: it is longer than {} MiB", MAX_BYTES >> 20)]
+    #[error("cannot read the rulesheet `{file}`: it is longer than {} MiB", MAX_BYTES >> 20)]
     TooLong {
         /// What was typed.
         file: String,
     },
     /// A named pipe or device, which may never end.
-    #[error("read the rulesheet `{file}`: it is not a regular file; copy its text into one")]
+    #[error("cannot read the rulesheet `{file}`: it is not a regular file; copy its text into one")]
     NotAFile {
         /// What was typed.
         file: String,
     },
     /// The rulesheet has errors; they are meant to be drawn above this message.
-    #[error("use the rulesheet `{}`: {}", .0.file(), .0.counts())]
+    #[error("invalid rulesheet `{}`: {}", .0.file(), .0.counts())]
     Broken(Box<Diagnostics>),
 }
 
@@ -101,16 +101,10 @@ impl GameSourceError {
         }
     }
 
-    /// The message with its causes, a fragment that fits after "failed to".
+    /// The message with its causes.
     #[must_use]
-    pub fn tell(&self) -> String {
-        let mut told = self.to_string();
-        let mut cause = self.source();
-        while let Some(error) = cause {
-            told += &format!(": {error}");
-            cause = error.source();
-        }
-        told
+    pub fn message(&self) -> String {
+        chained(self)
     }
 
     /// The errors of the rulesheet, drawn with their places, if that is what

@@ -20,7 +20,7 @@ pub struct GgpMatch {
     pub start_time: i64,
     /// A terminal state was reached.
     pub is_completed: bool,
-    /// It was broken off.
+    /// It was aborted.
     pub is_aborted: bool,
     /// The facts of each position, the initial one first, without `true`.
     pub states: Vec<String>,

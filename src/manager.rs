@@ -13,11 +13,10 @@
 //! manager.interrupt();                         // from anywhere: matches end as aborted
 //! ```
 
-mod bench;
 mod flow;
 mod listeners;
+mod machine_limit;
 mod player_logs;
-pub(crate) mod process_tree;
 mod programs;
 mod reach;
 mod remote;
@@ -28,6 +27,7 @@ mod stalls;
 mod time_odds;
 mod wire;
 mod worker;
+mod workspace;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -36,9 +36,9 @@ use std::time::{Duration, Instant};
 
 use games::{Cancel, Game, StateMachine};
 use players::Kind;
-use results::record::Budget;
 #[cfg(doc)]
 use results::record::Ending;
+use results::record::{AbortReason, Budget};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
@@ -49,11 +49,14 @@ pub use remote::AddressError;
 pub use time_odds::TimeOdds;
 pub use worker::Worker;
 
+use crate::exit_code;
 use crate::protocol::{Message, is_markup};
 use crate::schedule::{Job, TimeBudget};
-use programs::{End, Program, Programs};
+use machine_limit::{lack, no_thread};
+use programs::{End, LaunchedProgram, ProgramPool};
 use remote::{Answer, ExchangeError, Limits, Target, exchange, first_line};
 use stalls::Watch;
+use wire::Stamps;
 
 /// Where launched programs listen.
 const LOCALHOST: &str = "127.0.0.1";
@@ -125,16 +128,16 @@ impl Default for ManagerSettings {
 }
 
 /// What the matches of one tournament share: launched programs, addresses in
-/// use, and the word to stop.
+/// use, and the request to stop.
 pub struct Manager {
     settings: ManagerSettings,
-    programs: Programs,
+    programs: ProgramPool,
     /// Remote players that are in a match. Each plays one at a time.
     addresses: Mutex<BTreeSet<Address>>,
-    /// Remote players that were not to be reached in their last match.
+    /// Remote players that could not be reached in their last match.
     doubted: Mutex<BTreeSet<Address>>,
     address_freed: Condvar,
-    /// Set by who first needs it.
+    /// Set when it is first needed.
     watch: OnceLock<Arc<Watch>>,
     interrupt: watch::Sender<bool>,
     /// Ends what the manager itself computes.
@@ -143,14 +146,14 @@ pub struct Manager {
 
 type Address = (String, u16);
 
-/// Why a player is not fit to begin a tournament.
+/// Why a player cannot begin a tournament.
 #[derive(Debug, thiserror::Error)]
 pub enum PreflightError {
     /// No kind of this name.
-    #[error("find a built-in player called `{0}`")]
+    #[error("unknown built-in player `{0}`; `gamemaster players` lists all")]
     UnknownKind(String),
     /// The built-in player refuses its options.
-    #[error("make player `{id}`")]
+    #[error("player `{id}` cannot be used")]
     Options {
         /// The player.
         id: String,
@@ -159,7 +162,7 @@ pub enum PreflightError {
         source: Box<players::OptionError>,
     },
     /// The host and port make no address.
-    #[error("find player `{id}`")]
+    #[error("player `{id}` cannot be used")]
     Address {
         /// The player.
         id: String,
@@ -167,8 +170,8 @@ pub enum PreflightError {
         #[source]
         source: AddressError,
     },
-    /// The remote player does not answer.
-    #[error("reach player `{id}` at {host}:{port}: {problem}")]
+    /// The remote player does not answer as a player.
+    #[error("player `{id}` at {host}:{port} {problem}")]
     Silent {
         /// The player.
         id: String,
@@ -177,10 +180,10 @@ pub enum PreflightError {
         /// Its port.
         port: u16,
         /// What happened instead.
-        problem: String,
+        problem: Silence,
     },
-    /// The program does not start, or not answer.
-    #[error("launch player `{id}`")]
+    /// The program does not start, or does not answer.
+    #[error("player `{id}` could not be launched")]
     Launch {
         /// The player.
         id: String,
@@ -188,35 +191,86 @@ pub enum PreflightError {
         #[source]
         source: LaunchError,
     },
+    /// Another process listens on the port of the program.
+    #[error("{reason}")]
+    PortTaken {
+        /// Who and where.
+        reason: AbortReason,
+    },
     /// This machine lacks what asking the player takes.
-    #[error("ask player `{id}`: this machine lacks something: {what}")]
-    Lacking {
+    #[error("player `{id}` could not be asked: {what}")]
+    MachineLimit {
         /// The player.
         id: String,
-        /// What is lacking.
+        /// What is lacking, and what to do.
         what: String,
     },
     /// This machine refuses what talking over the network takes.
-    #[error("prepare for remote players")]
+    #[error(transparent)]
     Net(#[from] NetError),
 }
 
-/// Why this machine cannot talk to remote players.
-#[derive(Debug, thiserror::Error)]
-pub enum NetError {
-    /// No runtime.
-    #[error("make a runtime")]
-    Runtime(#[from] std::io::Error),
-    /// No thread.
-    #[error("make a thread that watches the clocks")]
-    Watch(#[source] std::io::Error),
+impl PreflightError {
+    /// The exit code of a command that ends with this error: what this machine lacks
+    /// is no fault of the player.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::MachineLimit { .. } | Self::Net(_) => exit_code::INTERNAL,
+            _ => exit_code::PREFLIGHT,
+        }
+    }
+
+    fn launch(id: &str, error: LaunchError) -> Self {
+        let id = id.to_owned();
+        match error {
+            LaunchError::MachineLimit(what) => Self::MachineLimit { id, what },
+            LaunchError::Impostor(Impostor { port, by }) => {
+                Self::PortTaken { reason: AbortReason::PortTaken { player: id, port, by } }
+            }
+            source => Self::Launch { id, source },
+        }
+    }
 }
+
+/// What a remote player does instead of answering INFO.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Silence {
+    /// Its answer is none of a player.
+    #[error(
+        "answers INFO with HTTP {status} and `{line}`; expected the answer of a player, such as \
+         `((name me) (status available))`"
+    )]
+    WrongAnswer {
+        /// The status code.
+        status: u16,
+        /// The first line of the answer.
+        line: String,
+    },
+    /// It has not answered in time.
+    #[error("does not answer INFO within {}", humantime::format_duration(INFO_LIMIT))]
+    Late,
+    /// There is no connection.
+    #[error("cannot be reached: {0}")]
+    Unreachable(String),
+    /// It closed the connection.
+    #[error("closes the connection without an answer to INFO: {0}")]
+    HungUp(String),
+    /// It does not speak HTTP.
+    #[error("answers INFO with something that is not HTTP: {0}")]
+    NotHttp(String),
+}
+
+/// Why this machine cannot talk to remote players: what it lacks, and what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot talk to players: {0}")]
+pub struct NetError(String);
 
 impl Manager {
     /// A manager without matches.
     #[must_use]
     pub fn new(settings: ManagerSettings) -> Arc<Self> {
-        let programs = Programs::new(settings.stderr.clone(), settings.supervisor.clone());
+        let programs = ProgramPool::new(settings.stderr.clone(), settings.supervisor.clone());
         Arc::new(Self {
             settings,
             programs,
@@ -239,7 +293,7 @@ impl Manager {
     /// program launched here goes on to play.
     ///
     /// # Errors
-    /// What to tell the user before anything is played.
+    /// Why the player cannot play.
     pub fn preflight(&self, player: &PlayerConfig) -> Result<(), PreflightError> {
         let id = || player.id.clone();
         match &player.source {
@@ -255,30 +309,20 @@ impl Manager {
                 let net = self.net()?;
                 let target = Target::new(&player.id, host, *port)
                     .map_err(|source| PreflightError::Address { id: id(), source })?;
-                let problem = match net
-                    .ask_info(&target, self.info_limits(self.settings.connect_limit))
-                {
-                    Ok(answer) if is_ready(&answer) => return Ok(()),
-                    Ok(Answer { status, text }) => format!(
-                        "it answers INFO with HTTP {status} and `{}`; expected the answer of a player, such as \
-                         `((name {id}) (status available))`",
-                        first_line(&text),
-                        id = player.id
-                    ),
-                    Err(ExchangeError::Late) => {
-                        "it does not answer INFO within a second".to_owned()
-                    }
-                    Err(ExchangeError::Unreachable(why)) => why,
-                    Err(ExchangeError::Unanswered(why)) => {
-                        format!("it hangs up without an answer to INFO: {why}")
-                    }
-                    Err(ExchangeError::Unreadable(what)) => {
-                        format!("it answers INFO with something else than HTTP: {what}")
-                    }
-                    Err(ExchangeError::Lacking(what)) => {
-                        return Err(PreflightError::Lacking { id: id(), what });
-                    }
-                };
+                let problem =
+                    match net.ask_info(&target, self.info_limits(self.settings.connect_limit)) {
+                        Ok(answer) if is_ready(&answer) => return Ok(()),
+                        Ok(Answer { status, text }) => {
+                            Silence::WrongAnswer { status, line: first_line(&text) }
+                        }
+                        Err(ExchangeError::Late) => Silence::Late,
+                        Err(ExchangeError::Unreachable(why)) => Silence::Unreachable(why),
+                        Err(ExchangeError::Unanswered(why)) => Silence::HungUp(why),
+                        Err(ExchangeError::Unreadable(what)) => Silence::NotHttp(what),
+                        Err(ExchangeError::Lacking(what)) => {
+                            return Err(PreflightError::MachineLimit { id: id(), what });
+                        }
+                    };
                 return Err(PreflightError::Silent {
                     id: id(),
                     host: host.clone(),
@@ -290,7 +334,7 @@ impl Manager {
                 let net = self.net()?;
                 let program = self
                     .launch(&net, player, template)
-                    .map_err(|source| PreflightError::Launch { id: id(), source })?;
+                    .map_err(|error| PreflightError::launch(&player.id, error))?;
                 self.programs.put_back(&player.hash, program);
             }
         }
@@ -320,12 +364,12 @@ impl Manager {
         Net::new(self.watch()?)
     }
 
-    /// Who sees when this process stands still.
+    /// The thread that notices when this process stands still.
     fn watch(&self) -> Result<Arc<Watch>, NetError> {
         if let Some(watch) = self.watch.get() {
             return Ok(Arc::clone(watch));
         }
-        let begun = Watch::begin().map_err(NetError::Watch)?;
+        let begun = Watch::begin().map_err(|error| NetError(no_thread(&error)))?;
         Ok(Arc::clone(self.watch.get_or_init(|| Arc::new(begun))))
     }
 
@@ -345,7 +389,7 @@ impl Manager {
         net: &Net,
         player: &PlayerConfig,
         template: &str,
-    ) -> Result<Program, LaunchError> {
+    ) -> Result<LaunchedProgram, LaunchError> {
         while let Some(mut program) = self.programs.take_idle(&player.hash) {
             if !program.suspect || net.answers_info(&program, self.info_limits(INFO_LIMIT)) {
                 program.suspect = false;
@@ -367,7 +411,7 @@ impl Manager {
                 Some(End::NotStarted(reason)) => {
                     let program = template.split_whitespace().next().unwrap_or_default().to_owned();
                     let source = std::io::Error::from_raw_os_error(reason);
-                    return Err(LaunchError::Spawn { program, source });
+                    return Err(LaunchError::spawn(program, source));
                 }
                 Some(End::Ended(status)) => {
                     return Err(LaunchError::Ended { template: template.to_owned(), status });
@@ -440,16 +484,19 @@ impl Drop for Claim<'_> {
 struct Net {
     runtime: Runtime,
     watch: Arc<Watch>,
+    _stamps: Stamps,
 }
 
 impl Net {
     fn new(watch: Arc<Watch>) -> Result<Self, NetError> {
         // One thread, so that a match is not delayed by another's reasoning.
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { runtime, watch })
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let lacking =
+            |error: std::io::Error| NetError(lack(&error).unwrap_or_else(|| error.to_string()));
+        Ok(Self { runtime: runtime.map_err(lacking)?, watch, _stamps: Stamps::hold() })
     }
 
-    fn answers_info(&self, program: &Program, limits: Limits) -> bool {
+    fn answers_info(&self, program: &LaunchedProgram, limits: Limits) -> bool {
         let Ok(target) = Target::new("", LOCALHOST, program.port) else { return false };
         self.answers(&target, limits)
     }
@@ -494,7 +541,7 @@ pub struct PlayerConfig {
     pub odds: TimeOdds,
     /// How tolerantly its replies are read (remote and child players).
     pub reading: Reading,
-    /// How percepts are told to it (remote and child players).
+    /// How percepts are sent to it (remote and child players).
     pub dialect: Dialect,
 }
 
@@ -543,13 +590,14 @@ pub enum Substitute {
     First,
 }
 
-/// How long players that are told whole seconds are waited for.
+/// How long the manager waits for remote players, whose clocks are announced in whole
+/// seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Enforcement {
-    /// As long as they were told, if that is more than the clock, and the margin.
+    /// The announced clock, if that is more than the clock, and the margin.
     #[default]
     Told,
-    /// The clock and the margin, whatever they were told.
+    /// The clock and the margin, whatever was announced.
     Exact,
 }
 

@@ -24,11 +24,11 @@ pub struct RecordedRun {
     machines: BTreeMap<String, Box<dyn StateMachine>>,
 }
 
-/// Why a match cannot be shown. Messages fit after "failed to".
+/// Why a match cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordedError {
     /// The folder holds no run, or not all of it.
-    #[error("find a run in {}: {} cannot be read", run.display(), SPEC_LOCK)]
+    #[error("no run in {}: cannot read {}", run.display(), SPEC_LOCK)]
     Lock {
         /// The folder.
         run: PathBuf,
@@ -37,13 +37,13 @@ pub enum RecordedError {
         source: std::io::Error,
     },
     /// The spec cannot be read any more.
-    #[error("understand the run's spec")]
+    #[error("the spec of the run cannot be used any more")]
     Spec(#[from] SpecError),
     /// The journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// No match is called so.
-    #[error("find a match called `{name}` in {}, {}; a match is named by its job, job_id or match_id (columns of matches.csv)", run.display(), candidates(*n_matches, near))]
+    /// No match has this name.
+    #[error("no match `{name}` in {}, {}; name it by its job, job_id or match_id (columns of matches.csv)", run.display(), candidates(*n_matches, near))]
     NoMatch {
         /// What was asked for.
         name: String,
@@ -51,11 +51,11 @@ pub enum RecordedError {
         run: PathBuf,
         /// Matches there are.
         n_matches: u64,
-        /// Those that are called nearly so.
+        /// Those with similar names.
         near: Vec<String>,
     },
-    /// Several matches are called so.
-    #[error("tell which match `{name}` is: it may be {}", alternatives(matches))]
+    /// Several matches have this name.
+    #[error("ambiguous match `{name}`: it may be {}", alternatives(matches))]
     Ambiguous {
         /// What was asked for.
         name: String,
@@ -63,7 +63,7 @@ pub enum RecordedError {
         matches: Vec<String>,
     },
     /// The rulesheet is not what it was.
-    #[error("show a match of `{game}`: its rulesheet has changed since it was played")]
+    #[error("the rulesheet of `{game}` has changed since the match was played")]
     Changed {
         /// The game.
         game: String,
@@ -72,7 +72,7 @@ pub enum RecordedError {
     #[error(transparent)]
     Game(#[from] Box<GameSourceError>),
     /// The rules cannot be computed.
-    #[error("compute `{game}`")]
+    #[error("cannot compute `{game}`")]
     Reasoning {
         /// The game.
         game: String,
@@ -81,7 +81,7 @@ pub enum RecordedError {
         source: ReasoningError,
     },
     /// A recorded move is none of this game.
-    #[error("understand the move {played} of step {step}")]
+    #[error("`{played}` is not a move of this game (step {step})")]
     Move {
         /// As recorded.
         played: String,
@@ -92,7 +92,7 @@ pub enum RecordedError {
 
 fn candidates(n_matches: u64, near: &[String]) -> String {
     match (n_matches, near) {
-        (0, _) => "which has none yet".to_owned(),
+        (0, _) => "which has no matches yet".to_owned(),
         (1, near) => format!("whose only match is {}", near.join("")),
         (_, []) => format!("which has {}", counted(n_matches, "other", "others")),
         (_, near) => format!("which has {n_matches} others, such as {}", alternatives(near)),

@@ -1,10 +1,10 @@
-//! Plays the jobs of a schedule, or the rounds of a course, and tells what
-//! happens.
+//! Plays the jobs of a schedule, or the rounds of a staged schedule, and emits what
+//! happens as events.
 //!
 //! Workers are threads that pull jobs from one cursor, in the order of the
 //! schedule, and send events in batches; the calling thread numbers the events
 //! and hands them to the consumers. Nothing of a match depends on which worker
-//! plays it, nor on when. Between the rounds of a course all workers wait, since
+//! plays it, nor on when. Between the rounds of a staged schedule all workers wait, since
 //! the next one follows from all results of those before.
 
 mod absences;
@@ -15,16 +15,15 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use results::counted::counted;
 use results::formats::outcomes::Outcomes;
 use results::record::MatchRecord;
 
 use absences::Absences;
 
-use crate::course::{Course, Round, Walk};
-use crate::event::{Event, EventKind, StopReason};
+use crate::event::{Event, EventKind, Notice, StopReason};
 use crate::manager::{Manager, MatchRules, MatchSetup, PlayerConfig, PreparedGame, Worker};
 use crate::schedule::{Job, Lap, Schedule};
+use crate::staged_schedule::{Round, StagedSchedule, Walk};
 
 /// All that a tournament needs to be played.
 pub struct Tournament {
@@ -48,7 +47,7 @@ pub struct Tournament {
 /// All that a tournament in rounds needs to be played.
 pub struct StagedTournament {
     /// What is to be played.
-    pub course: Arc<Course>,
+    pub schedule: Arc<StagedSchedule>,
     /// The games that jobs refer to.
     pub games: Vec<Arc<PreparedGame>>,
     /// The players that jobs refer to.
@@ -59,7 +58,7 @@ pub struct StagedTournament {
     pub concurrency: u32,
 }
 
-/// Who plays what, whatever the jobs.
+/// What all jobs share.
 #[derive(Clone, Copy)]
 struct Setting<'a> {
     games: &'a [Arc<PreparedGame>],
@@ -68,7 +67,7 @@ struct Setting<'a> {
     concurrency: u32,
 }
 
-/// What looks at a tournament. Called on one thread, in the order of events.
+/// Receives the events of a tournament. Called on one thread, in the order of events.
 pub trait Consumer {
     /// Takes in one event; `Break` stops the tournament.
     fn event(&mut self, event: &Event) -> ControlFlow<()>;
@@ -79,14 +78,13 @@ pub trait Consumer {
         let _ = record;
     }
 
-    /// Called when there is nothing more to be seen for the moment: the time
-    /// to flush.
+    /// Called when no more events wait for the moment: the time to flush.
     fn pause(&mut self) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
 
-/// Closures do without pauses.
+/// Closures ignore pauses.
 impl<F: FnMut(&Event) -> ControlFlow<()>> Consumer for F {
     fn event(&mut self, event: &Event) -> ControlFlow<()> {
         self(event)
@@ -118,8 +116,8 @@ const MAX_BATCHES: usize = 64;
 /// Plays all jobs that are not done. Returns when every match has ended and
 /// the consumers have seen every event.
 ///
-/// Ends early if matches are broken off one after the other because the same
-/// player is not there.
+/// Ends early if matches are aborted one after the other because the same player is
+/// missing.
 pub fn run(
     tournament: &Tournament,
     manager: &Arc<Manager>,
@@ -129,7 +127,7 @@ pub fn run(
     let mut dispatcher = Dispatcher::new(consumer, stop, manager);
     let n_jobs = tournament.schedule.n_jobs() - tournament.elsewhere.len() as u64;
     let n_done = tournament.done.len() as u64;
-    dispatcher.tell(EventKind::TournamentStarted { n_jobs, n_done });
+    dispatcher.emit(EventKind::TournamentStarted { n_jobs, n_done });
     let mut skipped = [&tournament.done[..], &tournament.elsewhere[..]].concat();
     skipped.sort_unstable();
     let Tournament { games, players, rules, concurrency, .. } = tournament;
@@ -150,41 +148,40 @@ pub fn run(
     dispatcher.finish(reason)
 }
 
-/// Plays the rounds of a course one after the other, each as soon as all matches
-/// before it are done. `outcomes` is what was played before; whoever consumes
-/// the events adds the outcome of each match that is finished, as it is written
-/// down.
+/// Plays the rounds of a staged schedule one after the other, each as soon as all matches
+/// before it are done. `outcomes` is what was played before; the consumer adds the
+/// outcome of each finished match when it writes it down.
 ///
-/// Ends as paused if matches of a round were broken off, so that it is not known
+/// Ends as paused if matches of a round were aborted, so that it is not known
 /// how the tournament goes on; and early, as [`run`] does.
-pub fn run_course(
+pub fn run_staged(
     tournament: &StagedTournament,
     outcomes: &Mutex<Outcomes>,
     manager: &Arc<Manager>,
     stop: &StopFlag,
     consumer: &mut dyn Consumer,
 ) -> StopReason {
-    let StagedTournament { course, games, players, rules, concurrency } = tournament;
+    let StagedTournament { schedule, games, players, rules, concurrency } = tournament;
     let setting = Setting { games, players, rules, concurrency: *concurrency };
     let outcomes = || outcomes.lock().unwrap_or_else(PoisonError::into_inner);
     let mut dispatcher = Dispatcher::new(consumer, stop, manager);
-    let mut walk = Walk::new(Arc::clone(course));
+    let mut walk = Walk::new(Arc::clone(schedule));
     let mut n_done = 0;
     while let Some(round) = walk.round() {
-        n_done += round.n_jobs - missing(course, &round, &outcomes()).len() as u64;
+        n_done += round.n_jobs - missing(schedule, &round, &outcomes()).len() as u64;
         if !walk.pass(&outcomes()) {
             break;
         }
     }
-    dispatcher.tell(EventKind::TournamentStarted { n_jobs: course.most_jobs(), n_done });
+    dispatcher.emit(EventKind::TournamentStarted { n_jobs: schedule.most_jobs(), n_done });
     while let Some(round) = walk.round() {
-        let jobs = missing(course, &round, &outcomes());
+        let jobs = missing(schedule, &round, &outcomes());
         let n_left = jobs.len() as u64;
-        dispatcher.tell(EventKind::RoundStarted {
+        dispatcher.emit(EventKind::RoundStarted {
             round: round.id,
             format: round.format,
             n_rounds: round.n_rounds,
-            n_stages: course.stages().len() as u32,
+            n_stages: schedule.stages().len() as u32,
             n_jobs: round.n_jobs,
             n_done: round.n_jobs - n_left,
         });
@@ -210,11 +207,11 @@ pub fn run_course(
 }
 
 /// The jobs of a round that are not done.
-fn missing(course: &Course, round: &Round, outcomes: &Outcomes) -> Vec<Job> {
-    course.jobs(round).filter(|job| outcomes.get(&job.id).is_none()).collect()
+fn missing(schedule: &StagedSchedule, round: &Round, outcomes: &Outcomes) -> Vec<Job> {
+    schedule.jobs(round).filter(|job| outcomes.get(&job.id).is_none()).collect()
 }
 
-/// Plays jobs until there are no more, and tells of them. `n_left` is their
+/// Plays jobs until there are no more, and emits what happens. `n_left` is their
 /// number.
 fn play(
     setting: Setting<'_>,
@@ -239,11 +236,11 @@ fn play(
                 });
             if let Err(error) = spawned {
                 // Fewer workers play the same; none play nothing.
-                let message = format!(
-                    "only {} at once, not {n_workers}: {error}",
-                    counted(index, "match", "matches")
-                );
-                dispatcher.tell(EventKind::Notice { message });
+                dispatcher.emit(EventKind::Notice(Notice::FewerWorkers {
+                    n: index,
+                    wanted: n_workers,
+                    why: error.to_string(),
+                }));
                 break;
             }
         }
@@ -353,7 +350,7 @@ fn work(
         match missing.and_then(|(role, reason)| Some((seats[role]?, reason))) {
             None => absences.were_there(seats.iter().flatten().copied()),
             Some((player, reason)) => {
-                absences.was_missing(player, &reason, Instant::now());
+                absences.was_missing(player, reason, Instant::now());
                 absences.pause(stop);
             }
         }
@@ -389,35 +386,35 @@ impl<'a> Dispatcher<'a> {
         Self { seq: 0, began: Instant::now(), consumer, stop, manager, absences }
     }
 
-    /// Whether a player stayed away for too long; if so, tells which.
+    /// Whether a player was missing for too long; if so, emits which.
     fn gives_up(&mut self) -> bool {
         let Some(given_up) = self.absences.given_up().cloned() else { return false };
-        self.tell(EventKind::PlayerGivenUp { player: given_up.player, reason: given_up.reason });
+        self.emit(EventKind::PlayerGivenUp { player: given_up.player, reason: given_up.reason });
         true
     }
 
-    /// Tells that it is over.
+    /// Emits the last event.
     fn finish(&mut self, stop: StopReason) -> StopReason {
-        self.tell(EventKind::TournamentFinished { stop });
+        self.emit(EventKind::TournamentFinished { stop });
         self.pause();
         stop
     }
 
-    /// Tells of something that happens now.
-    fn tell(&mut self, kind: EventKind) {
-        self.tell_of(self.began.elapsed(), kind);
+    /// Emits something that happens now.
+    fn emit(&mut self, kind: EventKind) {
+        self.emit_at(self.began.elapsed(), kind);
     }
 
     fn drain(&mut self, receiver: &Receiver<Vec<(Duration, EventKind)>>) {
         while let Ok(batch) = receiver.recv() {
             for (elapsed, kind) in batch {
-                self.tell_of(elapsed, kind);
+                self.emit_at(elapsed, kind);
             }
             self.pause();
         }
     }
 
-    fn tell_of(&mut self, elapsed: Duration, kind: EventKind) {
+    fn emit_at(&mut self, elapsed: Duration, kind: EventKind) {
         let event = Event { seq: self.seq, elapsed, kind };
         self.seq += 1;
         let flow = self.consumer.event(&event);

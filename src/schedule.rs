@@ -10,7 +10,7 @@
 //! The schedule is a pure function of its plan. Jobs are computed from their
 //! number when they are wanted: only the order of one lap is ever in memory.
 //! What is played after results, and follows from them, is a
-//! [course](crate::course).
+//! [staged schedule](crate::staged_schedule).
 
 mod matches;
 mod parts;
@@ -134,17 +134,16 @@ pub struct PlannedPairing {
 pub struct PlannedPlayer {
     /// Hash of the id and the configuration.
     pub hash: String,
-    /// What seeds and seatings are drawn from: players of equal lots, among the
-    /// same others, meet the same chances. The hash, unless they are to be
-    /// compared so.
-    pub lots: String,
+    /// Seeds and seats are drawn from this: two players with equal keys get equal seeds
+    /// and seats among the same others. It is the hash, unless they are compared.
+    pub draw_key: String,
     /// Whether it can play games of hidden information.
     pub plays_hidden_information: bool,
 }
 
 /// All that determines a schedule.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct TournamentPlan {
     /// The seed of everything.
     pub seed: u64,
     /// Number of laps.
@@ -198,13 +197,16 @@ pub enum Skip {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
     /// No game can be filled.
-    #[error("no game can be filled with the players given")]
+    #[error("no game can be played by the given players")]
     NothingToPlay {
         /// Why each game is left out.
         skips: Vec<Skip>,
     },
     /// A lap would not fit into memory.
-    #[error("a lap of {n_blocks} blocks is more than the {limit} that can be ordered")]
+    #[error(
+        "a lap of {n_blocks} blocks is too long, at most {limit} are possible; lower the number of \
+         games or players"
+    )]
     TooManyPairings {
         /// Blocks of a lap.
         n_blocks: u64,
@@ -260,7 +262,7 @@ pub struct Round {
 /// The jobs of a plan.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    plan: Plan,
+    plan: TournamentPlan,
     groups: Vec<Group>,
     skips: Vec<Skip>,
     blocks_per_lap: u64,
@@ -293,7 +295,7 @@ impl Schedule {
     ///
     /// # Errors
     /// If there is nothing to play, or too much to be ordered.
-    pub fn new(plan: Plan) -> Result<Self, ScheduleError> {
+    pub fn new(plan: TournamentPlan) -> Result<Self, ScheduleError> {
         let mut schedule = Self {
             plan,
             groups: vec![],
@@ -659,7 +661,7 @@ mod tests {
 
     fn player(index: usize) -> PlannedPlayer {
         let hash = format!("player {index}");
-        PlannedPlayer { lots: hash.clone(), hash, plays_hidden_information: true }
+        PlannedPlayer { draw_key: hash.clone(), hash, plays_hidden_information: true }
     }
 
     pub(super) fn plan(
@@ -667,8 +669,8 @@ mod tests {
         n_players: usize,
         n_budgets: u64,
         laps: u32,
-    ) -> Plan {
-        Plan {
+    ) -> TournamentPlan {
+        TournamentPlan {
             seed: 7,
             laps,
             seating: Seating::Rotations,
@@ -688,9 +690,9 @@ mod tests {
             laps in 1u32..4,
             permutations: bool,
             seed: u64,
-        ) -> Plan {
+        ) -> TournamentPlan {
             let seating = if permutations { Seating::Permutations } else { Seating::Rotations };
-            Plan { seed, seating, ..plan(&games, n_players, n_budgets, laps) }
+            TournamentPlan { seed, seating, ..plan(&games, n_players, n_budgets, laps) }
         }
     }
 
@@ -782,7 +784,7 @@ mod tests {
     #[test]
     fn in_a_gauntlet_exactly_one_challenger_plays_in_each_match() {
         let all = plan(&[(1, 1), (2, 1), (3, 2)], 5, 1, 2);
-        let gauntlet = Plan { pairings: Pairings::Gauntlet(2), ..all.clone() };
+        let gauntlet = TournamentPlan { pairings: Pairings::Gauntlet(2), ..all.clone() };
         let schedule = Schedule::new(gauntlet).unwrap();
         let jobs: Vec<Job> = schedule.jobs().collect();
         assert_eq!(jobs.len() as u64, schedule.n_jobs());
@@ -809,7 +811,8 @@ mod tests {
                 }
             }
         }
-        let hopeless = Plan { pairings: Pairings::Gauntlet(5), ..plan(&[(2, 1)], 5, 1, 1) };
+        let hopeless =
+            TournamentPlan { pairings: Pairings::Gauntlet(5), ..plan(&[(2, 1)], 5, 1, 1) };
         let Err(ScheduleError::NothingToPlay { skips }) = Schedule::new(hopeless) else { panic!() };
         assert_eq!(skips, [Skip::NoGauntlet { game: 0 }]);
     }
@@ -845,7 +848,7 @@ mod tests {
     fn listed_pairings_meet_alone_and_equal_lots_meet_equal_chances() {
         let mut plan = plan(&[(2, 1), (1, 2)], 3, 1, 3);
         for player in &mut plan.players[..2] {
-            player.lots = "same".into();
+            player.draw_key = "same".into();
         }
         let pairing = |players: &[usize], weight| PlannedPairing {
             players: players.to_vec(),

@@ -77,10 +77,10 @@ impl ServeSettings {
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The player refuses its options.
-    #[error("make the player")]
+    #[error("the player cannot be used")]
     Options(#[from] Box<OptionError>),
-    /// Somebody else listens there.
-    #[error("listen on {host}:{port}: the port is taken; choose another with --port")]
+    /// Another process listens there.
+    #[error("cannot listen on {host}:{port}: the port is taken; choose another with --port")]
     PortTaken {
         /// The host.
         host: String,
@@ -88,7 +88,7 @@ pub enum ServeError {
         port: u16,
     },
     /// The address is not ours, or forbidden.
-    #[error("listen on {host}:{port}")]
+    #[error("cannot listen on {host}:{port}")]
     Listen {
         /// The host.
         host: String,
@@ -99,7 +99,7 @@ pub enum ServeError {
         source: io::Error,
     },
     /// No runtime or thread.
-    #[error("start the server")]
+    #[error("cannot start the server")]
     Start(#[source] io::Error),
 }
 

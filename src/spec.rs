@@ -28,7 +28,7 @@ use crate::manager::{
     Dialect, Enforcement, GoalConflict, MatchRules, PlayerConfig, Reading, Substitute,
 };
 use crate::schedule::{
-    Pairings, Plan, PlannedGame, PlannedPairing, PlannedPlayer, Seating, TimeBudget,
+    Pairings, PlannedGame, PlannedPairing, PlannedPlayer, Seating, TimeBudget, TournamentPlan,
 };
 
 pub use comparison::{BLOCKS_PER_CANARY, Comparison};
@@ -149,7 +149,7 @@ impl Spec {
     }
 
     /// Whether what is played follows from results: then there is a
-    /// [course](crate::course), and no schedule.
+    /// [staged schedule](crate::staged_schedule).
     #[must_use]
     pub fn follows_results(&self) -> bool {
         self.stages.len() > 1 || self.stages.iter().any(Stage::depends_on_results)
@@ -166,7 +166,7 @@ impl Spec {
     /// What the schedule follows from, given the games in the order of
     /// [`games`](Self::games).
     #[must_use]
-    pub fn plan(&self, games: &[Arc<Game>]) -> Plan {
+    pub fn plan(&self, games: &[Arc<Game>]) -> TournamentPlan {
         let game = |(entry, game): (&GameEntry, &Arc<Game>)| {
             let seats: Vec<bool> = (0..game.roles().len())
                 .map(|role| game.random().is_none_or(|random| usize::from(random.0) != role))
@@ -185,12 +185,12 @@ impl Spec {
             let hash = player.config.hash.clone();
             let compared = self.comparison.is_some_and(|comparison| comparison.concerns(index));
             PlannedPlayer {
-                lots: if compared { comparison::LOTS.to_owned() } else { hash.clone() },
+                draw_key: if compared { comparison::DRAW_KEY.to_owned() } else { hash.clone() },
                 hash,
                 plays_hidden_information: player.plays_hidden_information,
             }
         };
-        Plan {
+        TournamentPlan {
             seed: self.seed,
             laps: self.blocks,
             seating: self.seating,
@@ -275,7 +275,7 @@ impl Spec {
     }
 }
 
-/// Budgets as they are told: `10s + 1s a move`, `1000 nodes a move`.
+/// Budgets as they are printed: `10s + 1s a move`, `1000 nodes a move`.
 #[must_use]
 pub fn time_budget_words(time: &TimeBudget) -> String {
     match time.budget {

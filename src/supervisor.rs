@@ -6,7 +6,7 @@
 //!
 //! The supervisor adopts what the program leaves behind, so that all of it stays
 //! below the supervisor, and kills it when the program ends, and also when we do,
-//! however that happens. It says on its standard output what became of the program,
+//! however that happens. It reports on its standard output how the program ended,
 //! a line each: `failed ERRNO` if it could not be started, `ended STATUS` as
 //! `wait` gives it.
 //!
@@ -29,7 +29,7 @@ use rustix::process::{
     set_parent_process_death_signal, wait,
 };
 
-use crate::manager::process_tree::{adopt_orphans, kill_descendants};
+use crate::process_tree::{adopt_orphans, kill_descendants};
 
 /// The hidden command that runs a supervisor.
 pub const COMMAND: &str = "supervise";
@@ -40,13 +40,13 @@ pub const OWN_EXECUTABLE: &str = "/proc/self/exe";
 /// The descriptor of a socket that is handed over, by the convention of systemd.
 pub(crate) const FIRST_SOCKET: i32 = 3;
 
-/// How often to look for the parent where the kernel cannot tell of its end.
+/// How often to look for the parent where the kernel does not signal its end.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Exit code if the program could not be started, as shells have it.
 const NOT_STARTED: u8 = 127;
 
-/// What a supervisor is told.
+/// What a supervisor is to do.
 #[derive(Clone, Debug)]
 pub struct Supervised {
     /// The process that must live for the program to live.
@@ -59,7 +59,7 @@ pub struct Supervised {
     pub words: Vec<String>,
 }
 
-/// What a supervisor says of a program that has ended.
+/// How a supervised program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
     /// It could not be started, for this reason.
@@ -69,7 +69,7 @@ pub(crate) enum Report {
 }
 
 impl Report {
-    /// The first report in a supervisor's words, if there is one.
+    /// The first report in a supervisor's output, if there is one.
     pub(crate) fn read(words: &str) -> Option<Self> {
         words.lines().find_map(|line| {
             let (word, number) = line.split_once(' ')?;
@@ -155,7 +155,7 @@ fn supervise(supervised: &Supervised, parent: Pid) -> u8 {
     report("ended", status.as_raw())
 }
 
-/// Says what became of the program. Nobody may be there to hear it.
+/// Reports how the program ended. Perhaps nobody reads it any more.
 fn report(word: &str, number: i32) -> u8 {
     let mut stdout = io::stdout().lock();
     let _ = writeln!(stdout, "{word} {number}").and_then(|()| stdout.flush());

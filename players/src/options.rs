@@ -162,7 +162,7 @@ impl fmt::Display for Options {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
     /// The kind has no such option.
-    #[error("give `{kind}` the option `{option}`, which it does not have; {valid}")]
+    #[error("`{kind}` has no option `{option}`; {valid}")]
     Unknown {
         /// The kind of player.
         kind: &'static str,
@@ -172,7 +172,7 @@ pub enum OptionError {
         valid: String,
     },
     /// The value has the wrong type or lies out of range.
-    #[error("give `{kind}` the option `{option}` as {found}, where it takes {accepts}; {valid}")]
+    #[error("invalid option `{option} = {found}` of `{kind}`: expected {accepts}; {valid}")]
     Refused {
         /// The kind of player.
         kind: &'static str,

@@ -330,7 +330,7 @@ impl Gathering {
         let scored = record.ending == Ending::Terminal;
         self.n_scored += u64::from(scored);
         if !scored {
-            let reason = record.ending.reason().to_owned();
+            let reason = record.ending.reason();
             let key = (record.game.clone().into(), record.ending.name(), reason);
             *self.unscored.entry(key).or_default() += 1;
         }

@@ -5,11 +5,15 @@
 //! Lines carry no tag: an internally tagged enum would make serde copy each
 //! line into a tree before reading it, at twice the time.
 
+mod ending;
+
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::formats::{Formats, RoundRecord};
 use crate::partition::Partition;
+
+pub use ending::{AbortReason, Ending, PortHolder, RuleDefect};
 
 /// Version of the journal's lines, stated in its first line.
 pub const FORMAT_VERSION: u32 = 2;
@@ -55,26 +59,6 @@ pub enum Budget {
     Clock,
     /// So many states for each move; the clocks only guard against hanging.
     Nodes(u64),
-}
-
-/// How a match ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Ending {
-    /// A terminal state was reached.
-    Terminal,
-    /// The step limit was reached first; nobody is scored.
-    StepLimit,
-    /// The match was broken off from outside; nobody is scored.
-    Aborted {
-        /// Why, in words.
-        reason: String,
-    },
-    /// The rules failed in play (no legal move, a term without end); nobody is scored.
-    GameError {
-        /// What failed, in words.
-        reason: String,
-    },
 }
 
 /// What is odd about the goals of a terminal state.
@@ -283,9 +267,6 @@ pub struct MatchRecord {
     pub steps: Vec<Vec<DecisionRecord>>,
 }
 
-/// The reason of matches that were broken off on request.
-const INTERRUPTED: &str = "interrupted";
-
 /// The role that chance moves, and in earlier versions its player.
 const CHANCE: &str = "random";
 
@@ -321,50 +302,6 @@ impl MatchRecord {
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.ending.is_done()
-    }
-}
-
-impl Ending {
-    /// Whether a match that ended so need not be played again.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        !matches!(self, Self::Aborted { .. })
-    }
-
-    /// Broken off because somebody asked for it.
-    #[must_use]
-    pub fn interrupted() -> Self {
-        Self::Aborted { reason: INTERRUPTED.to_owned() }
-    }
-
-    /// Why the match was broken off, if nobody asked for that: a fault of the
-    /// harness or of the machine.
-    #[must_use]
-    pub fn breakdown(&self) -> Option<&str> {
-        match self {
-            Self::Aborted { reason } if reason != INTERRUPTED => Some(reason),
-            _ => None,
-        }
-    }
-
-    /// The kind, as written in the journal and the tables.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Terminal => "terminal",
-            Self::StepLimit => "step_limit",
-            Self::Aborted { .. } => "aborted",
-            Self::GameError { .. } => "game_error",
-        }
-    }
-
-    /// Why, in words; empty where the kind says it all.
-    #[must_use]
-    pub fn reason(&self) -> &str {
-        match self {
-            Self::Terminal | Self::StepLimit => "",
-            Self::Aborted { reason } | Self::GameError { reason } => reason,
-        }
     }
 }
 

@@ -345,7 +345,8 @@ mod tests {
                 *player += &format!("-with-options-that-make-its-name-long-{n}");
             }
         }
-        records[13].ending = Ending::GameError { reason: "no legal move for the role ".repeat(9) };
+        records[13].ending =
+            Ending::GameError { reason: "no legal move for the role ".repeat(9).into() };
         let text = report_of(&records, Format::Text);
         for line in text.lines() {
             assert!(line.chars().count() <= usize::from(WIDTH), "{line}");

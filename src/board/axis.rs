@@ -1,6 +1,6 @@
 //! Coordinates: which names lie on a line, and in which order.
 //!
-//! A rulesheet tells an order by facts such as `(succ 1 2)` and `(next_file a b)`.
+//! A rulesheet states an order by facts such as `(succ 1 2)` and `(next_file a b)`.
 //! Where it does not, numbers and letters have an order of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -91,7 +91,7 @@ impl Orders {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Axis {
     pub(super) values: Vec<String>,
-    /// The rulesheet tells the order.
+    /// The rulesheet states the order.
     pub(super) is_ordered: bool,
     /// The values are letters or names, not numbers.
     pub(super) is_lettered: bool,

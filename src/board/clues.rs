@@ -1,4 +1,4 @@
-//! What tells how a grid lies on the page.
+//! Clues to how a grid lies on the page.
 //!
 //! GDL does not say it. These clues are asked in turn, and each decides only what
 //! those before it left open:

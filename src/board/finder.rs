@@ -14,7 +14,7 @@ use super::grid::{Grid, Layer};
 pub(super) const SIDES: std::ops::RangeInclusive<usize> = 2..=40;
 
 /// At least this share of the cells is named by some position, unless the
-/// rulesheet tells both orders.
+/// rulesheet states both orders.
 const MIN_SHARE: f64 = 0.4;
 
 /// At least this share of the facts of a relation have a cell of their own: less
@@ -100,7 +100,7 @@ pub(super) fn grid(
 ) -> Option<Grid> {
     let relations = relations(domain, positions);
     let found = relations.iter().filter_map(|(relation, rows)| {
-        // A `base` that mixes letters and numbers tells nothing of the board.
+        // A `base` that mixes letters and numbers says nothing about the board.
         let best = best_layer(relation, rows, orders);
         let best = best.or_else(|| best_layer(relation, &rows.without_domain(), orders));
         let (layer, axes, n_cells) = best?;
@@ -130,7 +130,7 @@ pub(super) fn grid(
 /// All facts that a position may have, by the rulesheet's `base`; none if it has
 /// no such rules, or they are not worth the time.
 pub(super) fn domain(game: &Game) -> Vec<Expression> {
-    // The initial position of this game is what `base` tells of.
+    // The initial position of this game is what `base` lists.
     let mut forms = game.forms().to_vec();
     forms.extend(game.forms().iter().filter_map(initial));
     let rulesheet = Rulesheet::from_forms(game.name(), &forms, game.symbols().case());
@@ -218,7 +218,7 @@ fn best_layer(
         let layer = Layer { name: name.to_owned(), n_arguments, columns };
         (is_grid && is_board).then_some((is_ordered, (layer, [first, second], n_cells)))
     });
-    // The first pair whose order the rulesheet tells, or else the first.
+    // The first pair whose order the rulesheet states, or else the first.
     let mut first = None;
     for (is_ordered, grid) in grids {
         if is_ordered {

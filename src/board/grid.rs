@@ -36,7 +36,7 @@ pub(super) struct Located {
 }
 
 impl Grid {
-    /// The cell and the piece that a fact tells of; `None` if it is not about the grid.
+    /// The cell and the piece that a fact is about; `None` if it is not about the grid.
     pub(super) fn locate(&self, fact: &Expression) -> Option<Located> {
         let Expression::List(items) = fact else { return None };
         let (Expression::Atom(name), arguments) = items.split_first()? else { return None };

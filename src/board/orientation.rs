@@ -18,7 +18,7 @@ pub(super) struct Orientation {
 pub(super) type Scores = [u32; 8];
 
 impl Orientation {
-    /// All there are, the more usual first: where nothing tells, it is the first.
+    /// All there are, the more usual first: without a clue, it is the first.
     pub(super) const ALL: [Self; 8] = [
         Self::new(true, false, true),
         Self::new(false, false, true),

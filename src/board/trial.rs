@@ -71,7 +71,7 @@ fn machine(game: &Game) -> Option<Prover> {
 }
 
 impl Trial {
-    /// Plays a little, if the rules have moves that may tell something.
+    /// Plays a little, if the rules have moves that may show the orientation.
     pub(super) fn of(game: &Game, grid: &Grid, is_nothing: &dyn Fn(&str) -> bool) -> Self {
         let directions = Directions::of(game);
         let mut trial = Self::default();
@@ -83,7 +83,7 @@ impl Trial {
         let mut eye = Eye { grid, is_nothing, directions };
         for _ in 0..PLAYOUTS {
             trial.drops.push(Vec::new());
-            // Rules that cannot be computed further tell what they told so far.
+            // If the rules cannot be computed further, what was seen so far counts.
             if trial.playout(&mut machine, &mut eye, &mut rng).is_err() {
                 break;
             }

@@ -117,5 +117,9 @@ pub(super) fn failure(error: RecordedError) -> Failure {
         RecordedError::Changed { .. } | RecordedError::Game(_) => exit_code::PREFLIGHT,
         _ => exit_code::INTERNAL,
     };
-    Failure { code, error: failed_to(error) }
+    let error = match error {
+        RecordedError::Journal(error) => failed_to(error),
+        error => error.into(),
+    };
+    Failure { code, error }
 }

@@ -110,12 +110,12 @@ fn lock(merge: &Merge, runs: &[PathBuf]) -> Result<(String, Option<Spec>), Failu
 fn write(merge: &Merge, lock: &[u8], runs: &[PathBuf], out: &Path) -> Result<(), Failure> {
     let unwritable = |source| {
         let error = FolderError::Unwritable { path: out.to_owned(), source };
-        Failure { code: exit_code::INTERNAL, error: failed_to(error) }
+        Failure { code: exit_code::INTERNAL, error: error.into() }
     };
     std::fs::create_dir_all(out).map_err(unwritable)?;
     if std::fs::read_dir(out).map_err(unwritable)?.next().is_some() {
         return Err(Failure::usage(anyhow::anyhow!(
-            "failed to merge into the folder {}: it is not empty; name another by --out",
+            "the folder {} is not empty; name another with --out",
             out.display()
         )));
     }

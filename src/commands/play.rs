@@ -15,7 +15,7 @@ use results::record::{Budget, Ending, MatchRecord};
 use crate::consumers::{Catalogue, Recorder};
 use crate::event::{Decision, EventKind, Readiness};
 use crate::exit_code;
-use crate::failure::{CommandResult, Failure, failed_to};
+use crate::failure::{CommandResult, Failure};
 use crate::fingerprint::Fingerprint;
 use crate::game_source::{self, Reading};
 use crate::interrupt::on_interrupt;
@@ -132,7 +132,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let supervisor = Some(OWN_EXECUTABLE.into());
     let manager = Manager::new(ManagerSettings { stderr, supervisor, ..Default::default() });
     for player in &players {
-        manager.preflight(&player.config).map_err(|error| Failure::preflight(failed_to(error)))?;
+        manager.preflight(&player.config).map_err(Failure::player)?;
     }
     let at_interrupt = Arc::clone(&manager);
     let cancel = Cancel::new();
@@ -164,7 +164,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             }
         });
         printed?;
-        let record = record.ok_or_else(|| anyhow!("the match ended without a word"))?;
+        let record = record.ok_or_else(|| anyhow!("internal error: no record of the match"))?;
         if arguments.json {
             json_line(stdout, &record)?;
         }
@@ -352,7 +352,7 @@ impl<'a, W: Write> View<'a, W> {
             EventKind::MatchFinished { ending, rewards, .. } => {
                 self.finished(&job, ending, rewards)?;
             }
-            EventKind::Notice { message } => writeln!(self.out, "note: {message}")?,
+            EventKind::Notice(notice) => writeln!(self.out, "note: {notice}")?,
             EventKind::TournamentStarted { .. }
             | EventKind::RoundStarted { .. }
             | EventKind::PlayerMissing { .. }
@@ -460,7 +460,7 @@ impl<'a, W: Write> View<'a, W> {
     }
 
     fn finished(&mut self, job: &Job, ending: &Ending, rewards: &[u8]) -> std::io::Result<()> {
-        match ending.reason() {
+        match ending.reason().as_str() {
             "" => writeln!(self.out, "{}", ending.name())?,
             reason => writeln!(self.out, "{}: {reason}", ending.name())?,
         }

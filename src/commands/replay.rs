@@ -185,7 +185,7 @@ impl Replay {
 
     fn foot(&self, out: &mut impl Write) -> std::io::Result<()> {
         let ending = &self.record.ending;
-        match ending.reason() {
+        match ending.reason().as_str() {
             "" => writeln!(out, "{}", ending.name())?,
             reason => writeln!(out, "{}: {reason}", ending.name())?,
         }

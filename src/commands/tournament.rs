@@ -66,7 +66,7 @@ pub(super) fn not_opened(error: ExperimentError) -> Failure {
     if !is_other {
         return failure;
     }
-    failure.advised(", or keep its matches by --extend if this spec plays them all")
+    failure.advised(", or keep its matches with --extend if this spec plays them all")
 }
 
 fn catalogue(experiment: &Experiment) -> Arc<Catalogue> {
@@ -103,7 +103,7 @@ fn announce(experiment: &Experiment, folder: &RunFolder) -> std::io::Result<()> 
     let n_done = folder.done.len();
     let most = match experiment.jobs {
         Jobs::Schedule(_) => "",
-        Jobs::Course(_) => "at most ",
+        Jobs::Staged(_) => "at most ",
     };
     let path = folder.path.display();
     let Torn { bytes, lines } = folder.torn;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use results::journal::{JobState, JournalError, JournalWriter};
-use results::record::{Ending, MatchRecord};
+use results::record::{Ending, MatchRecord, RuleDefect};
 
 use super::recorder::{Catalogue, Recorder};
 use crate::event::Event;
@@ -123,8 +123,7 @@ impl JournalConsumer {
 /// A match whose moves do not fit into a record: the rules make terms that grow
 /// without end.
 fn without_moves(mut record: MatchRecord) -> MatchRecord {
-    let reason = "the moves are too long to be recorded".to_owned();
-    record.ending = Ending::GameError { reason };
+    record.ending = Ending::GameError { reason: RuleDefect::MovesTooLong };
     record.steps.clear();
     record.n_steps = 0;
     record.goal_flags.clear();

@@ -264,7 +264,7 @@ impl Consumer for Progress {
             EventKind::MatchFinished { job, rewards, .. } => {
                 self.finish_match(*job, rewards, event.elapsed);
             }
-            EventKind::Notice { message } => self.line(&format!("note: {message}")),
+            EventKind::Notice(notice) => self.line(&format!("note: {notice}")),
             EventKind::PlayerMissing { .. } | EventKind::PlayerGivenUp { .. } => {}
             EventKind::TournamentFinished { .. } => self.bar.finish_and_clear(),
         }

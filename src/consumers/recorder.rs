@@ -139,7 +139,7 @@ impl Recorder {
             | EventKind::RoundStarted { .. }
             | EventKind::PlayerMissing { .. }
             | EventKind::PlayerGivenUp { .. }
-            | EventKind::Notice { .. }
+            | EventKind::Notice(_)
             | EventKind::TournamentFinished { .. } => None,
         }
     }

@@ -1,9 +1,9 @@
 //! Why an experiment cannot be played, or not to its end.
 
 use games::ReasoningError;
-use results::counted::counted;
 use results::journal::JournalError;
 use results::partition::Partition;
+use results::record::AbortReason;
 use results::regress;
 use results::report::ReportError;
 use results::stats::schedule_order::SecondResult;
@@ -66,22 +66,25 @@ pub enum ExperimentError {
     /// A journal with two results of one match.
     #[error(transparent)]
     SecondResult(#[from] SecondResult),
-    /// Matches were broken off by faults that are no player's.
-    #[error("{} broken off{}: {first}; the same command plays {} again", were(*n), if *n == 1 { "" } else { ", the first" }, if *n == 1 { "it" } else { "them" })]
-    BrokenOff {
+    /// Matches were aborted, and not on request.
+    #[error("{}; the same command plays {} again", aborted(*n, first), if *n == 1 { "it" } else { "them" })]
+    Aborted {
         /// Matches.
         n: u64,
         /// Why the first was.
-        first: String,
+        first: AbortReason,
     },
     /// A player was missing in one match after the other.
-    #[error("stopped: player {player} could not play in one match after the other: {reason}; {} broken off, and the same command plays what is missing", were(*n))]
+    #[error(
+        "{reason}; the run stopped because the matches of player {player} were aborted one after \
+         the other ({n} in all); the same command plays what is missing"
+    )]
     PlayerGone {
         /// Its id.
         player: String,
         /// Why it could not play.
-        reason: String,
-        /// Matches that were broken off.
+        reason: AbortReason,
+        /// Matches that were aborted.
         n: u64,
     },
     /// A comparison came to its end without an answer.
@@ -89,7 +92,9 @@ pub enum ExperimentError {
     NoAnswer,
 }
 
-/// `1 match was`, `2 matches were`.
-fn were(n: u64) -> String {
-    format!("{} {}", counted(n, "match", "matches"), if n == 1 { "was" } else { "were" })
+fn aborted(n: u64, first: &AbortReason) -> String {
+    match n {
+        1 => format!("1 match was aborted: {first}"),
+        _ => format!("{n} matches were aborted, the first for this reason: {first}"),
+    }
 }

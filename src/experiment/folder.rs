@@ -1,5 +1,5 @@
-//! The folder of a run: what is in it, whose it is, and how it is taken up
-//! again.
+//! The folder of a run: what it holds, which spec it belongs to, and how the run is
+//! resumed.
 //!
 //! ```text
 //! spec.lock.toml   the spec, completed, with hashes
@@ -12,6 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use results::counted::counted;
 use results::files::{JOURNAL, SPEC_LOCK};
 use results::formats::outcomes::Outcomes;
 use results::journal::{JobState, Journal, JournalError, JournalWriter, Torn};
@@ -26,7 +27,7 @@ use crate::spec::{Spec, differences, lock_text};
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// The folder cannot be made or written.
-    #[error("write to the folder {}", path.display())]
+    #[error("cannot write to the folder {}", path.display())]
     Unwritable {
         /// The folder.
         path: PathBuf,
@@ -34,17 +35,16 @@ pub enum FolderError {
         #[source]
         source: io::Error,
     },
-    /// There are things in it that are not of a run.
-    #[error("use the folder {}: it is not empty and holds no run; name another by --out", path.display())]
+    /// It holds files that are not of a run.
+    #[error("the folder {} is not empty and holds no run; name another with --out", path.display())]
     Foreign {
         /// The folder.
         path: PathBuf,
     },
     /// It holds a run of another spec.
     #[error(
-        "use the folder {}: it holds a run of another spec ({}); \
-         name another folder by --out",
-        path.display(), told(differences)
+        "the folder {} holds a run of another spec ({}); name another folder with --out",
+        path.display(), named(differences)
     )]
     OtherSpec {
         /// The folder.
@@ -54,9 +54,9 @@ pub enum FolderError {
     },
     /// Asked to extend a run, but the spec does not play all its matches.
     #[error(
-        "extend the run in {}: {n_foreign} of its {n_records} matches are not in this spec; \
-         nothing was changed",
-        path.display()
+        "the run in {} cannot be extended: {n_foreign} of its {} not in this spec; nothing was \
+         changed",
+        path.display(), counted(*n_records, "match is", "matches are")
     )]
     NoExtension {
         /// The folder.
@@ -71,9 +71,9 @@ pub enum FolderError {
     Journal(#[from] JournalError),
 }
 
-fn told(differences: &[String]) -> String {
+fn named(differences: &[String]) -> String {
     if differences.is_empty() {
-        return "its spec.lock.toml does not tell in what".to_owned();
+        return "no difference recorded".to_owned();
     }
     format!("they differ in {}", differences.join(", "))
 }
@@ -86,12 +86,12 @@ pub struct RunFolder {
     pub writer: JournalWriter,
     /// What the journal holds already of jobs that are not done, by job id.
     pub attempts: HashMap<String, JobState>,
-    /// Numbers of the jobs that are done, ascending; of a course, those of its
+    /// Numbers of the jobs that are done, ascending; of a staged schedule, those of its
     /// rounds that are known.
     pub done: Vec<u64>,
     /// Numbers of the jobs that belong to other parts of the schedule, ascending.
     pub elsewhere: Vec<u64>,
-    /// How the matches of a course ended; nothing of a schedule.
+    /// How the matches of a staged schedule ended; empty for a plain schedule.
     pub outcomes: Outcomes,
     /// What was cut off of the journal because it was half-written.
     pub torn: Torn,
@@ -151,7 +151,7 @@ pub fn open(
     };
     let outcomes = match jobs {
         Jobs::Schedule(_) => Outcomes::default(),
-        Jobs::Course(_) => Outcomes::read(&journal)?,
+        Jobs::Staged(_) => Outcomes::read(&journal)?,
     };
     let done = done(jobs, &recovered.jobs, &outcomes);
     // Whichever pass came first has cut it off.
@@ -204,7 +204,7 @@ pub fn played(path: &Path, spec: &Spec, jobs: &Jobs, extend: bool) -> Result<Pla
     if is_other {
         let outcomes = match jobs {
             Jobs::Schedule(_) => Outcomes::default(),
-            Jobs::Course(_) => Outcomes::read(&journal)?,
+            Jobs::Staged(_) => Outcomes::read(&journal)?,
         };
         jobs.for_each(&outcomes, |job| {
             planned.insert(job.id);
@@ -275,7 +275,7 @@ fn extend_journal(
     let mut jobs: HashMap<String, Job> = HashMap::new();
     let outcomes = match planned {
         Jobs::Schedule(_) => Outcomes::default(),
-        Jobs::Course(_) => Outcomes::read(journal)?,
+        Jobs::Staged(_) => Outcomes::read(journal)?,
     };
     planned.for_each(&outcomes, |job| drop(jobs.insert(job.id.clone(), job)));
     let (mut n_foreign, mut n_records) = (0, 0);
@@ -305,7 +305,7 @@ fn done(jobs: &Jobs, attempts: &HashMap<String, JobState>, outcomes: &Outcomes) 
             // Mostly the first of the schedule: there is no need to look at all.
             schedule.jobs().filter(is_done).map(|job| job.number).take(n_done).collect()
         }
-        Jobs::Course(_) => {
+        Jobs::Staged(_) => {
             let mut done = vec![];
             jobs.for_each(outcomes, |job| done.extend(is_done(&job).then_some(job.number)));
             done

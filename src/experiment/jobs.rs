@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use results::formats::outcomes::Outcomes;
 
-use crate::course::Course;
 use crate::schedule::{Job, Round, Schedule};
+use crate::staged_schedule::StagedSchedule;
 
 /// What is played: all of it known beforehand, or not.
 #[derive(Clone)]
@@ -13,7 +13,7 @@ pub enum Jobs {
     /// All of a schedule.
     Schedule(Arc<Schedule>),
     /// Rounds that follow from results.
-    Course(Arc<Course>),
+    Staged(Arc<StagedSchedule>),
 }
 
 impl Jobs {
@@ -22,7 +22,7 @@ impl Jobs {
     pub fn n_jobs(&self) -> u64 {
         match self {
             Self::Schedule(schedule) => schedule.n_jobs(),
-            Self::Course(course) => course.most_jobs(),
+            Self::Staged(schedule) => schedule.most_jobs(),
         }
     }
 
@@ -31,7 +31,7 @@ impl Jobs {
     pub fn rounds(&self) -> Vec<Round> {
         match self {
             Self::Schedule(schedule) => schedule.rounds().collect(),
-            Self::Course(course) => course.most_rounds(),
+            Self::Staged(schedule) => schedule.most_rounds(),
         }
     }
 
@@ -40,7 +40,7 @@ impl Jobs {
     pub fn schedule(&self) -> Option<&Arc<Schedule>> {
         match self {
             Self::Schedule(schedule) => Some(schedule),
-            Self::Course(_) => None,
+            Self::Staged(_) => None,
         }
     }
 
@@ -48,11 +48,11 @@ impl Jobs {
     pub(super) fn for_each(&self, outcomes: &Outcomes, mut take: impl FnMut(Job)) {
         match self {
             Self::Schedule(schedule) => schedule.jobs().for_each(take),
-            Self::Course(course) => {
-                course
+            Self::Staged(schedule) => {
+                schedule
                     .rounds(outcomes)
                     .iter()
-                    .for_each(|round| course.jobs(round).for_each(&mut take));
+                    .for_each(|round| schedule.jobs(round).for_each(&mut take));
             }
         }
     }

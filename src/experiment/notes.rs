@@ -8,10 +8,10 @@ use results::formats::Format;
 use results::record::Budget;
 
 use super::jobs::Jobs;
-use crate::course::CourseError;
 use crate::manager::{Enforcement, PlayerSource};
 use crate::schedule::{Clocks, ScheduleError, Skip, TimeBudget};
 use crate::spec::{Contestant, Spec};
+use crate::staged_schedule::StagedScheduleError;
 
 pub(super) fn no_schedule(spec: &Spec, error: &ScheduleError) -> String {
     let ScheduleError::NothingToPlay { skips } = error else { return error.to_string() };
@@ -19,27 +19,27 @@ pub(super) fn no_schedule(spec: &Spec, error: &ScheduleError) -> String {
 }
 
 /// Why stages cannot be played, with names.
-pub(super) fn no_course(spec: &Spec, error: &CourseError) -> String {
+pub(super) fn no_stages(spec: &Spec, error: &StagedScheduleError) -> String {
     let game = |game: usize| &spec.games[game].source.name;
     match *error {
-        CourseError::Seats { stage, format, wanted, game: index, n_seats } => format!(
-            "{}{} takes games of {wanted}, and {} is for {n_seats}: leave it out, or play a round_robin",
+        StagedScheduleError::Seats { stage, format, wanted, game: index, n_seats } => format!(
+            "{}{} needs games for {wanted}, and {} has {}; leave it out, or play a round_robin",
             stage_words(spec, stage),
             format.name(),
-            game(index)
+            game(index),
+            counted(n_seats, "seat", "seats")
         ),
-        CourseError::SitsOut { game: index, player } => format!(
-            "{} cannot play {} (hidden information): where pairings follow results everybody plays \
-             everything, so leave one of them out",
+        StagedScheduleError::SitsOut { game: index, player } => format!(
+            "{} cannot play {} (hidden information); if pairings follow from results, every player \
+             plays every game, so remove one of them",
             spec.players[player].config.id,
             game(index)
         ),
-        CourseError::TooFewPlayers { stage, n_players, n_needed } => format!(
-            "{}{} takes {} at least, and there {} {n_players}",
+        StagedScheduleError::TooFewPlayers { stage, n_players, n_needed } => format!(
+            "{}{} needs at least {}, and the spec has {n_players}",
             stage_words(spec, stage),
             spec.stages[stage - 1].format.name(),
-            counted(n_needed, "player", "players"),
-            if n_players == 1 { "is" } else { "are" }
+            counted(n_needed, "player", "players")
         ),
         _ => error.to_string(),
     }

@@ -12,11 +12,11 @@ use super::error::ExperimentError;
 use super::folder::{self, Played, RunFolder};
 use super::jobs::Jobs;
 use super::notes;
-use crate::course::Course;
 use crate::game_source::GameSourceError;
 use crate::manager::PreparedGame;
 use crate::schedule::Schedule;
 use crate::spec::{GameEntry, Spec};
+use crate::staged_schedule::StagedSchedule;
 
 /// A spec, ready to be played.
 pub struct Experiment {
@@ -54,9 +54,9 @@ impl Experiment {
         let games = spec.games.iter().map(validated).collect::<Result<Vec<_>, _>>()?;
         let mut warnings = vec![];
         let jobs = if spec.follows_results() {
-            let course = Course::new(spec.plan(&games), spec.stages.clone())
-                .map_err(|error| ExperimentError::Unplayable(notes::no_course(&spec, &error)))?;
-            Jobs::Course(Arc::new(course))
+            let schedule = StagedSchedule::new(spec.plan(&games), spec.stages.clone())
+                .map_err(|error| ExperimentError::Unplayable(notes::no_stages(&spec, &error)))?;
+            Jobs::Staged(Arc::new(schedule))
         } else {
             let schedule = Schedule::new(spec.plan(&games))
                 .map_err(|error| ExperimentError::Unplayable(notes::no_schedule(&spec, &error)))?;
@@ -77,7 +77,7 @@ impl Experiment {
     /// # Errors
     /// If only a part of what follows from results is to be played.
     pub fn folder(&self, place: &Place) -> Result<PathBuf, ExperimentError> {
-        if let (Jobs::Course(_), Some(part)) = (&self.jobs, place.partition) {
+        if let (Jobs::Staged(_), Some(part)) = (&self.jobs, place.partition) {
             return Err(ExperimentError::NoParts(part));
         }
         let default = || folder::default_folder(&self.spec, place.partition);

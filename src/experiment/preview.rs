@@ -10,9 +10,9 @@ use super::estimate::{Estimate, estimate};
 use super::folder::{Played, elsewhere};
 use super::jobs::Jobs;
 use super::plan::{Experiment, Place};
-use crate::course::{Course, StageOutline};
 use crate::schedule::{Round, Schedule, TimeBudget};
 use crate::spec::time_budget_words;
+use crate::staged_schedule::{StageOutline, StagedSchedule};
 
 /// What would be played.
 #[derive(Clone, Debug, Serialize)]
@@ -21,7 +21,7 @@ pub enum Preview {
     /// All is known.
     Schedule(SchedulePreview),
     /// It follows from results.
-    Course(CoursePreview),
+    Staged(StagedPreview),
 }
 
 /// What would be played of a schedule.
@@ -83,7 +83,7 @@ pub struct PreviewRow {
 
 /// What would be played where results decide: numbers at most.
 #[derive(Clone, Debug, Serialize)]
-pub struct CoursePreview {
+pub struct StagedPreview {
     /// Name of the experiment.
     pub name: String,
     /// Identifies the spec.
@@ -137,7 +137,7 @@ impl Experiment {
             Jobs::Schedule(schedule) => {
                 Preview::Schedule(of_schedule(self, schedule, folder, &played, place.partition))
             }
-            Jobs::Course(course) => Preview::Course(of_course(self, course, folder, &played)),
+            Jobs::Staged(schedule) => Preview::Staged(of_stages(self, schedule, folder, &played)),
         })
     }
 }
@@ -208,27 +208,27 @@ fn row(experiment: &Experiment, round: &Round, n_left: u64) -> PreviewRow {
     }
 }
 
-fn of_course(
+fn of_stages(
     experiment: &Experiment,
-    course: &Course,
+    schedule: &StagedSchedule,
     folder: String,
     played: &Played,
-) -> CoursePreview {
+) -> StagedPreview {
     // Which of the rounds to come are played is not known: the share of those that are
     // played is taken off.
-    let share = 1.0 - (played.n() as f64 / course.most_jobs().max(1) as f64).min(1.0);
+    let share = 1.0 - (played.n() as f64 / schedule.most_jobs().max(1) as f64).min(1.0);
     let seconds = estimate(experiment, |round| round.n_matches)
         .map(|Estimate { about, at_most }| (about * share, at_most * share));
-    CoursePreview {
+    StagedPreview {
         name: experiment.spec.name.clone(),
         spec_hash: experiment.spec.hash(),
         folder,
-        n_jobs_at_most: course.most_jobs(),
+        n_jobs_at_most: schedule.most_jobs(),
         concurrency: experiment.concurrency,
         n_played: played.n(),
         estimated_seconds: seconds.map(|(about, _)| about),
         estimated_seconds_at_most: seconds.map(|(_, at_most)| at_most),
-        stages: course.outline().iter().map(stage).collect(),
+        stages: schedule.outline().iter().map(stage).collect(),
         warnings: experiment.warnings.clone(),
     }
 }

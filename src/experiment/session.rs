@@ -5,17 +5,17 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use results::record::MatchRecord;
+use results::record::{AbortReason, MatchRecord};
 
 use super::error::ExperimentError;
 use super::folder::RunFolder;
 use super::jobs::Jobs;
 use super::plan::Experiment;
 use crate::consumers::{Catalogue, JournalConsumer};
-use crate::course::Walk;
 use crate::event::{Event, EventKind, StopReason};
 use crate::manager::{Manager, ManagerSettings, PlayerStderr};
 use crate::runner::{self, Consumer, StagedTournament, StopFlag, Tournament};
+use crate::staged_schedule::Walk;
 
 /// Stops a session, from any thread.
 #[derive(Clone)]
@@ -71,9 +71,9 @@ pub struct Ended {
     /// Matches that were broken off by faults that are no player's.
     pub n_broken_off: u64,
     /// Why the first of them was.
-    pub first_breakdown: Option<String>,
+    pub first_breakdown: Option<AbortReason>,
     /// The player that was missing until the run stopped, and why.
-    pub gone: Option<(String, String)>,
+    pub gone: Option<(String, AbortReason)>,
 }
 
 impl Ended {
@@ -90,7 +90,7 @@ impl Ended {
                 reason: reason.clone(),
                 n,
             }),
-            (None, Some(first)) => Err(ExperimentError::BrokenOff { n, first: first.clone() }),
+            (None, Some(first)) => Err(ExperimentError::Aborted { n, first: first.clone() }),
             (None, None) => Ok(()),
         }
     }
@@ -180,10 +180,10 @@ impl<'a> Session<'a> {
                     Tournament { schedule, games, players, rules, concurrency, done, elsewhere };
                 runner::run(&tournament, manager, no_more, &mut consumers)
             }
-            Jobs::Course(course) => {
-                let course = Arc::clone(course);
-                let tournament = StagedTournament { course, games, players, rules, concurrency };
-                runner::run_course(&tournament, &outcomes, manager, no_more, &mut consumers)
+            Jobs::Staged(schedule) => {
+                let schedule = Arc::clone(schedule);
+                let tournament = StagedTournament { schedule, games, players, rules, concurrency };
+                runner::run_staged(&tournament, &outcomes, manager, no_more, &mut consumers)
             }
         };
         let Consumers { journal, ended, .. } = consumers;
@@ -198,8 +198,8 @@ fn players_left(jobs: &Jobs, folder: &RunFolder) -> BTreeSet<usize> {
     let mut left = BTreeSet::new();
     let schedule = match jobs {
         Jobs::Schedule(schedule) => schedule,
-        Jobs::Course(course) => {
-            let mut walk = Walk::new(Arc::clone(course));
+        Jobs::Staged(schedule) => {
+            let mut walk = Walk::new(Arc::clone(schedule));
             while walk.pass(&folder.outcomes) {}
             return walk.players_left();
         }
@@ -240,13 +240,11 @@ impl Consumer for Consumers<'_> {
             EventKind::MatchFinished { ending, .. } => {
                 if let Some(reason) = ending.breakdown() {
                     self.ended.n_broken_off += 1;
-                    self.ended.first_breakdown.get_or_insert_with(|| reason.to_owned());
+                    self.ended.first_breakdown.get_or_insert_with(|| reason.clone());
                 }
             }
             EventKind::PlayerGivenUp { player, reason } => {
-                let id = &self.ids[*player];
-                let reason = reason.strip_prefix(&format!("player {id}: ")).unwrap_or(reason);
-                self.ended.gone = Some((id.clone(), reason.to_owned()));
+                self.ended.gone = Some((self.ids[*player].clone(), reason.clone()));
             }
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! The course of a match: START, joint moves, STOP or ABORT.
+//! How a match goes: START, joint moves, STOP or ABORT.
 //!
 //! One function plays all matches. It blocks its thread where a player has to
 //! be waited for, and nowhere else: a match among instant players takes no
@@ -13,18 +13,18 @@ use std::time::{Duration, Instant};
 use games::{Expression, MoveId, ReasoningError};
 use players::{Observation, Turn};
 use rand::Rng;
-use results::record::{Budget, Ending, FaultKind};
+use results::record::{AbortReason, Budget, Ending, FaultKind, RuleDefect};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-use super::bench::{Bench, Score, broken, role_id};
 use super::remote::first_line;
 use super::seat_thread::Question;
 use super::seats::{Clock, Reply, Seat};
 use super::seeds::{Purpose, below, stream};
 use super::stalls::Watch;
+use super::workspace::{Score, Workspace, broken, role_id};
 use super::{Dialect, Enforcement, MatchSetup, PlayerConfig, Substitute, match_id};
-use crate::event::{Decision, EventKind, Readiness};
+use crate::event::{Decision, EventKind, Notice, Readiness};
 use crate::protocol::{Message, MoveReading, News, Scrambler, read_move};
 use crate::schedule::TimeBudget;
 use crate::spare_time::SpareTime;
@@ -32,7 +32,7 @@ use crate::spare_time::SpareTime;
 /// Longest submitted text that is kept, in characters.
 const MAX_SUBMITTED: usize = 200;
 
-/// Legal moves that are told of when a move is illegal.
+/// Legal moves that are listed when a move is illegal.
 const MAX_LEGAL_SHOWN: usize = 5;
 
 /// What a match needs of its worker.
@@ -46,7 +46,7 @@ pub(crate) struct Tools<'a> {
 /// A match being played.
 pub(crate) struct Match<'a> {
     setup: &'a MatchSetup,
-    bench: &'a mut Bench,
+    workspace: &'a mut Workspace,
     seats: &'a mut Vec<Seat>,
     tools: Tools<'a>,
     id: String,
@@ -80,7 +80,7 @@ impl SeatTime {
 }
 
 /// How a match ended, and what it brought.
-pub(crate) struct Outcome {
+pub(crate) struct MatchEnd {
     pub(crate) ending: Ending,
     pub(crate) score: Score,
     pub(crate) waited: Duration,
@@ -92,19 +92,19 @@ type Emit<'f> = &'f mut dyn FnMut(EventKind);
 impl<'a> Match<'a> {
     pub(crate) fn new(
         setup: &'a MatchSetup,
-        bench: &'a mut Bench,
+        workspace: &'a mut Workspace,
         seats: &'a mut Vec<Seat>,
         tools: Tools<'a>,
     ) -> Self {
         let any_remote = seats.iter().any(|seat| matches!(seat, Seat::Remote(_)));
         let scrambler = (setup.rules.scramble && any_remote).then(|| {
             let rng = stream(setup.job.seed, Purpose::Scramble, 0, 0);
-            Scrambler::new(&bench.rules, bench.prepared.game.symbols().case(), rng)
+            Scrambler::new(&workspace.rules, workspace.prepared.game.symbols().case(), rng)
         });
-        let n_roles = bench.n_roles;
+        let n_roles = workspace.n_roles;
         Self {
             setup,
-            bench,
+            workspace,
             seats,
             tools,
             id: match_id(&setup.job),
@@ -118,7 +118,7 @@ impl<'a> Match<'a> {
     }
 
     /// Plays from START to STOP or ABORT.
-    pub(crate) fn play(mut self, emit: Emit<'_>) -> Outcome {
+    pub(crate) fn play(mut self, emit: Emit<'_>) -> MatchEnd {
         let mut ending = match self.start(emit) {
             Ok(()) => self.play_steps(emit),
             Err(ending) => ending,
@@ -127,25 +127,25 @@ impl<'a> Match<'a> {
         if ending == Ending::Terminal {
             let setup = self.setup;
             let is_player = |role: usize| setup.seats[role].is_some();
-            match self.bench.score(setup.rules.goal_conflict, is_player) {
+            match self.workspace.score(setup.rules.goal_conflict, is_player) {
                 Ok(found) => score = found,
                 Err(other) => ending = other,
             }
         }
         self.end(ending == Ending::Terminal, emit);
-        Outcome { ending, score, waited: self.waited }
+        MatchEnd { ending, score, waited: self.waited }
     }
 
     fn play_steps(&mut self, emit: Emit<'_>) -> Ending {
-        match self.bench.machine.initial_state() {
-            Ok(state) => self.bench.state = state,
+        match self.workspace.machine.initial_state() {
+            Ok(state) => self.workspace.state = state,
             Err(error) => return broken(&error),
         }
         loop {
             if *self.tools.interrupted.borrow() {
                 return Ending::interrupted();
             }
-            match self.bench.machine.is_terminal(&self.bench.state) {
+            match self.workspace.machine.is_terminal(&self.workspace.state) {
                 Ok(true) => return Ending::Terminal,
                 Ok(false) => {}
                 Err(error) => return broken(&error),
@@ -153,12 +153,11 @@ impl<'a> Match<'a> {
             if self.step >= self.setup.rules.step_limit {
                 return Ending::StepLimit;
             }
-            match self.bench.find_legal_moves() {
+            match self.workspace.find_legal_moves() {
                 Ok(None) => {}
                 Ok(Some(role)) => {
-                    let role = self.bench.role_name(role);
-                    let reason = format!("{role} has no legal move");
-                    return Ending::GameError { reason };
+                    let role = self.workspace.role_name(role).to_owned();
+                    return Ending::GameError { reason: RuleDefect::NoLegalMove { role } };
                 }
                 Err(error) => return broken(&error),
             }
@@ -176,7 +175,7 @@ impl<'a> Match<'a> {
     }
 
     fn start(&mut self, emit: Emit<'_>) -> Result<(), Ending> {
-        let Self { setup, bench, seats, tools, scrambler, times, .. } = self;
+        let Self { setup, workspace, seats, tools, scrambler, times, .. } = self;
         let setup = *setup;
         let mut replies: Vec<Reply> = Vec::with_capacity(seats.len());
         replies.resize_with(seats.len(), Reply::default);
@@ -184,9 +183,9 @@ impl<'a> Match<'a> {
         let longest = times.iter().filter_map(|time| time.start.time).max();
         let _spare_time = longest
             .filter(|_| seats.iter().any(|seat| matches!(seat, Seat::Thread(_))))
-            .and_then(|time| SpareTime::spend(&*bench.machine, Instant::now() + time));
+            .and_then(|time| SpareTime::spend(&*workspace.machine, Instant::now() + time));
         let seat_of = |role: usize| players::Seat {
-            machine: bench.machine.fork(),
+            machine: workspace.machine.fork(),
             role: role_id(role),
             start_clock: times[role].start.time,
             play_clock: times[role].play.time,
@@ -200,11 +199,11 @@ impl<'a> Match<'a> {
         };
         let rules: Option<Arc<[Expression]>> = scrambler
             .as_ref()
-            .map(|scrambler| bench.rules.iter().map(|rule| scrambler.scramble(rule)).collect());
-        let rules = rules.as_ref().unwrap_or(&bench.rules);
+            .map(|scrambler| workspace.rules.iter().map(|rule| scrambler.scramble(rule)).collect());
+        let rules = rules.as_ref().unwrap_or(&workspace.rules);
         let watch = tools.watch;
-        let roles = bench.prepared.game.roles();
-        let symbols = bench.prepared.game.symbols();
+        let roles = workspace.prepared.game.roles();
+        let symbols = workspace.prepared.game.symbols();
         let mut asked: Vec<Asked<'_>> = Vec::new();
         for (role, seat) in seats.iter_mut().enumerate() {
             let SeatTime { start: clock, play } = times[role];
@@ -215,10 +214,10 @@ impl<'a> Match<'a> {
                     self.waited += replies[role].wall;
                 }
                 Seat::Thread(seat) => {
-                    let told = seat_of(role);
-                    asked.push(Box::pin(
-                        async move { (role, seat.start(told, clock, watch).await) },
-                    ));
+                    let seat_of_role = seat_of(role);
+                    asked.push(Box::pin(async move {
+                        (role, seat.start(seat_of_role, clock, watch).await)
+                    }));
                 }
                 Seat::Remote(seat) => {
                     let name = Expression::atom(symbols.name(roles[role]));
@@ -226,8 +225,8 @@ impl<'a> Match<'a> {
                         id: self.id.clone(),
                         role: scramble(scrambler.as_ref(), &name),
                         rules: Arc::clone(rules),
-                        start_clock_s: clock.told_s,
-                        play_clock_s: play.told_s,
+                        start_clock_s: clock.announced_s,
+                        play_clock_s: play.announced_s,
                     };
                     let message = message.to_string();
                     asked.push(Box::pin(
@@ -247,52 +246,47 @@ impl<'a> Match<'a> {
         };
         let roles = replies.iter().map(readiness).collect();
         emit(EventKind::PlayersReady { job: setup.job.number, roles });
-        tell_notices(&mut replies, emit);
+        emit_notices(&mut replies, emit);
         Ok(())
     }
 
-    /// Whether this machine lacked something, so that a player could not be asked:
-    /// that is no player's fault, and the match says nothing of the players.
+    /// Aborts the match if this machine lacked something, so that a player could not be
+    /// asked: that is no player's fault.
     fn check_lacking(&self, replies: &[Reply]) -> Result<(), Ending> {
         let lacking = |(role, reply): (usize, &Reply)| {
-            let what = reply.lacking.as_deref()?;
-            let player = self.setup.seats[role].as_ref().map_or("", |config| &config.id);
-            Some(Ending::Aborted {
-                reason: format!(
-                    "this machine lacks what asking player {player} takes: {what}; raise its limits \
-                     or play fewer matches at once"
-                ),
-            })
+            let detail = reply.lacking.clone()?;
+            let player = self.setup.seats[role].as_ref().map(|config| config.id.clone());
+            Some(Ending::Aborted { reason: AbortReason::MachineLimit { player, detail } })
         };
         replies.iter().enumerate().find_map(lacking).map_or(Ok(()), Err)
     }
 
-    /// Asks all roles for a move; the joint move is then in the bench.
+    /// Asks all roles for a move; the joint move is then in the workspace.
     fn ask_all(&mut self, emit: Emit<'_>) -> Result<Vec<Decision>, Ending> {
         let mut slow = Vec::new();
         if self.tools.runtime.is_some() {
             slow = self.ask_slow()?;
-            tell_notices(&mut slow, emit);
+            emit_notices(&mut slow, emit);
         }
-        let Self { setup, bench, seats, step, .. } = self;
+        let Self { setup, workspace, seats, step, .. } = self;
         let (job, rules) = (&setup.job, &setup.rules);
-        bench.joint.clear();
-        let mut decisions = Vec::with_capacity(bench.n_roles);
+        workspace.joint.clear();
+        let mut decisions = Vec::with_capacity(workspace.n_roles);
         for (role, seat) in seats.iter_mut().enumerate() {
             let reply = match seat {
                 Seat::Nature => {
                     let mut rng = stream(job.seed, Purpose::Nature, role as u64, (*step).into());
-                    let legal = &bench.legal[role];
+                    let legal = &workspace.legal[role];
                     let chosen = Some(legal[below(&mut rng, legal.len())]);
                     Reply { chosen, ..Reply::default() }
                 }
                 Seat::Instant(seat) => {
-                    let observation = if bench.hidden_information {
+                    let observation = if workspace.hidden_information {
                         self.percepts[role].as_ref()
                     } else {
                         self.last_step.as_ref()
                     };
-                    let turn = Turn { step: *step, observation, legal: &bench.legal[role] };
+                    let turn = Turn { step: *step, observation, legal: &workspace.legal[role] };
                     let reply = seat.play(&turn, &self.times[role].play, self.tools.watch);
                     self.waited += reply.wall;
                     reply
@@ -303,7 +297,7 @@ impl<'a> Match<'a> {
                     if reply.fault.is_none() {
                         read_reply(
                             &mut reply,
-                            bench,
+                            workspace,
                             role,
                             seat.reading(),
                             self.scrambler.as_ref(),
@@ -313,7 +307,7 @@ impl<'a> Match<'a> {
                 }
             };
             let (executed, decision) =
-                decide(bench, role, reply, |n_legal| match rules.substitute {
+                decide(workspace, role, reply, |n_legal| match rules.substitute {
                     Substitute::First => 0,
                     Substitute::Random => {
                         let mut rng =
@@ -321,7 +315,7 @@ impl<'a> Match<'a> {
                         below(&mut rng, n_legal)
                     }
                 });
-            bench.joint.push(executed);
+            workspace.joint.push(executed);
             decisions.push(decision);
         }
         Ok(decisions)
@@ -339,12 +333,12 @@ impl<'a> Match<'a> {
             match seat {
                 Seat::Nature | Seat::Instant(_) => {}
                 Seat::Thread(seat) => {
-                    let observation = if self.bench.hidden_information {
+                    let observation = if self.workspace.hidden_information {
                         self.percepts[role].clone()
                     } else {
                         self.last_step.clone()
                     };
-                    let legal = self.bench.legal[role].clone();
+                    let legal = self.workspace.legal[role].clone();
                     let question = Question { step: self.step, observation, legal };
                     asked.push(Box::pin(
                         async move { (role, seat.play(question, clock, watch).await) },
@@ -364,28 +358,32 @@ impl<'a> Match<'a> {
         Ok(replies)
     }
 
-    /// Makes the joint move in the bench, and notes what each role perceives.
+    /// Makes the joint move in the workspace, and notes what each role perceives.
     fn make_step(&mut self) -> Result<(), ReasoningError> {
-        let bench = &mut *self.bench;
-        if bench.percepts {
+        let workspace = &mut *self.workspace;
+        if workspace.percepts {
             for (role, slot) in self.percepts.iter_mut().enumerate() {
                 if !matches!(self.seats[role], Seat::Nature) {
-                    let percepts =
-                        bench.machine.percepts(&bench.state, &bench.joint, role_id(role))?;
-                    *slot = Some(Observation::Percepts { own_move: bench.joint[role], percepts });
+                    let percepts = workspace.machine.percepts(
+                        &workspace.state,
+                        &workspace.joint,
+                        role_id(role),
+                    )?;
+                    *slot =
+                        Some(Observation::Percepts { own_move: workspace.joint[role], percepts });
                 }
             }
         }
         match &mut self.last_step {
-            Some(Observation::JointMove(moves)) => moves.clone_from(&bench.joint),
-            last_step => *last_step = Some(Observation::JointMove(bench.joint.clone())),
+            Some(Observation::JointMove(moves)) => moves.clone_from(&workspace.joint),
+            last_step => *last_step = Some(Observation::JointMove(workspace.joint.clone())),
         }
-        bench.advance()?;
+        workspace.advance()?;
         self.step += 1;
         Ok(())
     }
 
-    /// Tells all players that it is over.
+    /// Sends STOP or ABORT to all players.
     fn end(&mut self, completed: bool, emit: Emit<'_>) {
         let news = if completed { self.all_news() } else { vec![None; self.seats.len()] };
         let mut replies: Vec<Reply> = Vec::with_capacity(self.seats.len());
@@ -393,7 +391,7 @@ impl<'a> Match<'a> {
         let mut asked: Vec<Asked<'_>> = Vec::new();
         let watch = self.tools.watch;
         for ((role, seat), news) in self.seats.iter_mut().enumerate().zip(news) {
-            let observation = if self.bench.hidden_information {
+            let observation = if self.workspace.hidden_information {
                 self.percepts[role].as_ref()
             } else {
                 self.last_step.as_ref()
@@ -421,13 +419,13 @@ impl<'a> Match<'a> {
         if !asked.is_empty() {
             let begun = Instant::now();
             let runtime = self.tools.runtime.expect("slow seats come with a runtime");
-            // Everybody is told, also when we were interrupted; it has its limit.
+            // Everybody gets the message, also when we were interrupted; it has its limit.
             for (role, reply) in runtime.block_on(join_all(asked)) {
                 replies[role] = reply;
             }
             self.waited += begun.elapsed();
         }
-        tell_notices(&mut replies, emit);
+        emit_notices(&mut replies, emit);
     }
 
     /// What each remote player learns of the last step.
@@ -438,9 +436,10 @@ impl<'a> Match<'a> {
             return all;
         }
         let joint: Vec<Expression> = match &self.last_step {
-            Some(Observation::JointMove(moves)) => {
-                moves.iter().map(|&id| written(self.bench, self.scrambler.as_ref(), id)).collect()
-            }
+            Some(Observation::JointMove(moves)) => moves
+                .iter()
+                .map(|&id| written(self.workspace, self.scrambler.as_ref(), id))
+                .collect(),
             _ => Vec::new(),
         };
         for (role, seat) in self.seats.iter().enumerate() {
@@ -453,7 +452,7 @@ impl<'a> Match<'a> {
                 _ => Vec::new(),
             };
             let own_move = joint.get(role).cloned();
-            all[role] = Some(match (self.bench.percepts, seat.dialect()) {
+            all[role] = Some(match (self.workspace.percepts, seat.dialect()) {
                 (true, Dialect::Official) => News::Percepts { turn: self.step, own_move, percepts },
                 _ if self.step == 0 => News::Nothing,
                 (true, Dialect::OldDresden) => News::List(percepts),
@@ -464,17 +463,16 @@ impl<'a> Match<'a> {
     }
 }
 
-/// Seconds as told to remote players, who know whole ones only. Rounded down,
-/// so that nobody is told more than there is, but never 0: to some that means
-/// no limit.
+/// The clock as START states it, in whole seconds. Rounded down, so that no player
+/// expects more time than it has, but never 0: some players take that for no limit.
 fn whole_seconds(clock: Duration) -> u64 {
     clock.as_secs().max(1)
 }
 
 fn clock(time: Duration, margin: Duration, budget: Budget, enforcement: Enforcement) -> Clock {
-    let told_s = whole_seconds(time);
+    let announced_s = whole_seconds(time);
     let remote_time = match enforcement {
-        Enforcement::Told => time.max(Duration::from_secs(told_s)),
+        Enforcement::Told => time.max(Duration::from_secs(announced_s)),
         Enforcement::Exact => time,
     };
     let remote_wait = remote_time + margin;
@@ -485,7 +483,7 @@ fn clock(time: Duration, margin: Duration, budget: Budget, enforcement: Enforcem
             wait: time + margin,
             remote_wait,
             remote_time,
-            told_s,
+            announced_s,
         },
         // Only a guard against hanging: no result may depend on it.
         Budget::Nodes(nodes) => Clock {
@@ -494,7 +492,7 @@ fn clock(time: Duration, margin: Duration, budget: Budget, enforcement: Enforcem
             wait: time * 10 + margin + Duration::from_secs(60),
             remote_wait,
             remote_time,
-            told_s,
+            announced_s,
         },
     }
 }
@@ -503,42 +501,38 @@ fn scramble(scrambler: Option<&Scrambler>, expression: &Expression) -> Expressio
     scrambler.map_or_else(|| expression.clone(), |scrambler| scrambler.scramble(expression))
 }
 
-fn written(bench: &mut Bench, scrambler: Option<&Scrambler>, id: MoveId) -> Expression {
-    scramble(scrambler, &bench.text(id).expression)
+fn written(workspace: &mut Workspace, scrambler: Option<&Scrambler>, id: MoveId) -> Expression {
+    scramble(scrambler, &workspace.text(id).expression)
 }
 
-fn tell_notices(replies: &mut [Reply], emit: Emit<'_>) {
+fn emit_notices(replies: &mut [Reply], emit: Emit<'_>) {
     let stalled = replies.iter().map(|reply| reply.stalled).max().unwrap_or_default();
     if !stalled.is_zero() {
-        let message = format!(
-            "this process stood still for {:.1} s while players were asked; their clocks did, too",
-            stalled.as_secs_f64()
-        );
-        emit(EventKind::Notice { message });
+        emit(EventKind::Notice(Notice::Stalled { time: stalled }));
     }
     for reply in replies {
-        if let Some(message) = reply.notice.take() {
-            emit(EventKind::Notice { message });
+        if let Some(notice) = reply.notice.take() {
+            emit(EventKind::Notice(notice));
         }
     }
 }
 
 fn read_reply(
     reply: &mut Reply,
-    bench: &mut Bench,
+    workspace: &mut Workspace,
     role: usize,
     reading: super::Reading,
     scrambler: Option<&Scrambler>,
 ) {
     let text = reply.text.as_deref().unwrap_or("");
-    let n_legal = bench.legal[role].len();
+    let n_legal = workspace.legal[role].len();
     let mut legal = Vec::with_capacity(n_legal);
     for index in 0..n_legal {
-        let id = bench.legal[role][index];
-        legal.push(bench.text(id).expression);
+        let id = workspace.legal[role][index];
+        legal.push(workspace.text(id).expression);
     }
     match read_move(text, legal.iter().map(Arc::as_ref), reading, scrambler) {
-        MoveReading::Legal(index) => reply.chosen = Some(bench.legal[role][index]),
+        MoveReading::Legal(index) => reply.chosen = Some(workspace.legal[role][index]),
         MoveReading::Illegal if is_error(reply) => is_unreadable(reply),
         MoveReading::Illegal => {
             reply.fault = Some(FaultKind::IllegalMove);
@@ -566,14 +560,14 @@ fn is_unreadable(reply: &mut Reply) {
     reply.text = Some(format!("{status}{line}"));
 }
 
-/// Says some of the moves that would have been legal.
-fn some_legal(bench: &mut Bench, role: usize) -> String {
-    let n_legal = bench.legal[role].len();
+/// Lists some of the moves that would have been legal.
+fn some_legal(workspace: &mut Workspace, role: usize) -> String {
+    let n_legal = workspace.legal[role].len();
     let n_shown = n_legal.min(MAX_LEGAL_SHOWN);
     let shown: Vec<String> = (0..n_shown)
         .map(|index| {
-            let id = bench.legal[role][index];
-            bench.text(id).text.chars().take(MAX_SUBMITTED).collect()
+            let id = workspace.legal[role][index];
+            workspace.text(id).text.chars().take(MAX_SUBMITTED).collect()
         })
         .collect();
     let shown = shown.join(" ");
@@ -586,7 +580,7 @@ fn some_legal(bench: &mut Bench, role: usize) -> String {
 /// The move that is executed, and the record of how it came about. `draw`
 /// picks the substitute among so many.
 fn decide(
-    bench: &mut Bench,
+    workspace: &mut Workspace,
     role: usize,
     reply: Reply,
     draw: impl FnOnce(usize) -> usize,
@@ -595,23 +589,23 @@ fn decide(
         mut fault, chosen, mut text, mut detail, wall, cpu, connect, overrun, nodes, ..
     } = reply;
     let chosen = chosen.filter(|id| {
-        let is_legal = bench.legal[role].contains(id);
+        let is_legal = workspace.legal[role].contains(id);
         if !is_legal {
             fault = Some(FaultKind::IllegalMove);
             text = Some(format!("move number {}", id.0));
         }
         is_legal
     });
-    let legal = &bench.legal[role];
+    let legal = &workspace.legal[role];
     let n_legal = u32::try_from(legal.len()).unwrap_or(u32::MAX);
     let executed = chosen.unwrap_or_else(|| legal[draw(legal.len())]);
     let submitted = if chosen.is_some() { None } else { text };
     if fault == Some(FaultKind::IllegalMove) {
-        detail = Some(some_legal(bench, role));
+        detail = Some(some_legal(workspace, role));
     }
     let cut = |text: String| text.chars().take(MAX_SUBMITTED).collect();
     let decision = Decision {
-        executed: bench.text(executed).text,
+        executed: workspace.text(executed).text,
         n_legal,
         fault,
         submitted: submitted.map(cut),
@@ -625,7 +619,7 @@ fn decide(
     (executed, decision)
 }
 
-/// Waits for all, or for the word to stop.
+/// Waits for all, or for the request to stop.
 fn wait_all(
     tools: &mut Tools<'_>,
     asked: Vec<Asked<'_>>,

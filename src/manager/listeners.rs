@@ -25,7 +25,7 @@ pub(super) struct Listener {
 /// The sockets that connections to this port of 127.0.0.1 may reach.
 ///
 /// # Errors
-/// Where nobody can tell.
+/// If that cannot be found out.
 pub(super) fn on_port(port: u16) -> io::Result<BTreeSet<Listener>> {
     socket_diag::on_port(port).or_else(|_| by_tables(port))
 }

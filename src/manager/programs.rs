@@ -6,11 +6,11 @@
 //! that could be one is not known, descendants are found by their process group and
 //! by a mark in their environment.
 //!
-//! **The port.** A program listens where it is told, and any other program of the
-//! same user could do so first, or besides. Before a match and during it, whoever
-//! listens there must be a process below the program ([`Program::check_port`]);
-//! else the match is broken off. A program that takes a socket from us instead of a
-//! port cannot be forestalled.
+//! **The port.** A program listens on the port that it is given, and any other program
+//! of the same user could do so first, or as well. Before a match and during it, the
+//! process that listens there must be below the program
+//! ([`LaunchedProgram::check_port`]); otherwise the match is aborted. A program that
+//! takes a socket from us instead of a port cannot lose it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -25,12 +25,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use results::record::PortHolder;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::listeners::{self, Listener};
+use super::machine_limit::{lack, no_port, no_process};
 use super::player_logs::PlayerLogs;
-use super::process_tree::{adopt_orphans, all, descendants, kill_descendants, kill_orphans};
+use crate::process_tree::{
+    Process, adopt_orphans, all, descendants, kill_descendants, kill_orphans,
+};
 use crate::supervisor::{self, Report};
 
 /// Variable of the environment by which a program's descendants are known.
@@ -42,7 +46,7 @@ const FAST_LOOK: Duration = Duration::from_millis(1);
 /// Between two looks that take longer there is so many times that time.
 const LOOK_SHARE: u32 = 20;
 
-/// Most bytes of a supervisor's words.
+/// Most bytes of a supervisor's report.
 const MAX_REPORT_BYTES: usize = 4096;
 
 /// What becomes of what launched players write to their standard error.
@@ -58,12 +62,11 @@ pub enum PlayerStderr {
     Log(PathBuf),
 }
 
-/// Why a program could not be launched. Messages are statements that follow the
-/// player's name.
+/// Why a program could not be launched.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
-    /// The command line is no command.
-    #[error("`{template}` is no command: {problem}")]
+    /// The command line is not a command.
+    #[error("invalid command `{template}`: {problem}")]
     Template {
         /// The command line as written.
         template: String,
@@ -71,7 +74,7 @@ pub enum LaunchError {
         problem: &'static str,
     },
     /// It could not be started.
-    #[error("`{program}` cannot be started")]
+    #[error("cannot start `{program}`")]
     Spawn {
         /// The program.
         program: String,
@@ -80,7 +83,7 @@ pub enum LaunchError {
         source: io::Error,
     },
     /// The file for its standard error could not be made.
-    #[error("its log {path} cannot be made")]
+    #[error("cannot create the log {path}")]
     Log {
         /// The file.
         path: PathBuf,
@@ -88,11 +91,11 @@ pub enum LaunchError {
         #[source]
         source: io::Error,
     },
-    /// No port is free.
-    #[error("no port is free")]
-    Port(#[source] io::Error),
+    /// This machine lacks what a launch takes.
+    #[error("{0}")]
+    MachineLimit(String),
     /// It ended before it answered.
-    #[error("`{template}` ended with {} before it answered", describe(*.status))]
+    #[error("`{template}` ended with {} before it answered INFO", describe(*.status))]
     Ended {
         /// The command line as written.
         template: String,
@@ -100,14 +103,17 @@ pub enum LaunchError {
         status: ExitStatus,
     },
     /// It did not answer in time.
-    #[error("`{template}` runs, but did not answer INFO within {limit:?} on the port it was given")]
+    #[error(
+        "`{template}` did not answer INFO within {} on the port it was given",
+        humantime::format_duration(*.limit)
+    )]
     Silent {
         /// The command line as written.
         template: String,
         /// How long it was waited for.
         limit: Duration,
     },
-    /// Somebody else listens on the port that it was given.
+    /// Another process listens on the port that it was given.
     #[error(transparent)]
     Impostor(#[from] Impostor),
     /// The manager was told to stop.
@@ -115,17 +121,34 @@ pub enum LaunchError {
     Stopped,
 }
 
-/// Somebody who listens where a program should.
+/// A process that listens on the port that a program was given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "on port {port}, which its program was given, {who} listens; what was said there does not \
-     count (nobody can take the place of a program that takes `{{socket}}` in place of `{{port}}`)"
-)]
+#[error("{by} listens on port {port}, which was given to this player")]
 pub struct Impostor {
     /// The port.
     pub port: u16,
-    /// Who it is, in words.
-    pub who: String,
+    /// The process.
+    pub by: PortHolder,
+}
+
+impl LaunchError {
+    fn log(path: PathBuf, source: io::Error) -> Self {
+        match lack(&source) {
+            Some(what) => Self::MachineLimit(what),
+            None => Self::Log { path, source },
+        }
+    }
+
+    pub(crate) fn spawn(program: String, source: io::Error) -> Self {
+        match no_process(&source) {
+            Some(what) => Self::MachineLimit(what),
+            None => Self::Spawn { program, source },
+        }
+    }
+
+    fn port(source: io::Error) -> Self {
+        Self::MachineLimit(no_port(&source))
+    }
 }
 
 fn describe(status: ExitStatus) -> String {
@@ -147,27 +170,27 @@ pub(crate) enum End {
 
 /// A running program. Dropping it kills it and all it started.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub(crate) struct LaunchedProgram {
     /// The supervisor, or the program itself.
     child: Child,
-    /// What the supervisor says.
+    /// Where the supervisor reports.
     report: Option<ChildStdout>,
     end: Option<End>,
     mark: String,
     live: Arc<Live>,
-    /// The port it was told to listen on.
+    /// The port it was given to listen on.
     pub(crate) port: u16,
-    /// It did something that makes it worth a look before its next match.
+    /// A fault makes it worth a check before its next match.
     pub(crate) suspect: bool,
-    /// Those who were found to listen on the port and to be of this program.
+    /// Sockets that were found to listen on the port and to belong to this program.
     own: BTreeSet<Listener>,
-    /// Somebody else who was found to listen there.
+    /// Another process that was found to listen there.
     impostor: Option<Impostor>,
     next_look: Instant,
     fastest_look: Duration,
 }
 
-impl Program {
+impl LaunchedProgram {
     /// How it ended, if it has.
     pub(crate) fn ended(&mut self) -> Option<End> {
         if self.end.is_none() {
@@ -189,10 +212,10 @@ impl Program {
         self.end
     }
 
-    /// Looks who listens on the port.
+    /// Checks which process listens on the port.
     ///
     /// # Errors
-    /// If it is somebody else than this program. Where that cannot be known, it is not.
+    /// If it belongs to another program. If that cannot be known, there is no error.
     pub(crate) fn check_port(&mut self) -> Result<(), Impostor> {
         if let Some(impostor) = &self.impostor {
             return Err(impostor.clone());
@@ -213,7 +236,7 @@ impl Program {
         if listeners::on_port(self.port).is_ok_and(|again| again.is_disjoint(&foreign)) {
             return Ok(());
         }
-        let impostor = Impostor { port: self.port, who: live.expose(&foreign, &all) };
+        let impostor = Impostor { port: self.port, by: live.expose(&foreign, &all) };
         drop(live);
         self.impostor = Some(impostor.clone());
         Err(impostor)
@@ -233,7 +256,7 @@ impl Program {
         }
     }
 
-    /// Who was found to listen in place of this program.
+    /// The process that was found to listen in place of this program.
     pub(crate) fn impostor(&self) -> Option<&Impostor> {
         self.impostor.as_ref()
     }
@@ -255,7 +278,7 @@ fn words_of(mut report: ChildStdout) -> String {
     String::from_utf8_lossy(&words).into_owned()
 }
 
-impl Drop for Program {
+impl Drop for LaunchedProgram {
     fn drop(&mut self) {
         if self.ended().is_none() {
             kill_tree(self.child.id());
@@ -282,13 +305,13 @@ type Live = Mutex<LivePrograms>;
 /// The programs of one manager, by their marks.
 #[derive(Debug, Default)]
 struct LivePrograms {
-    programs: BTreeMap<String, Launched>,
+    programs: BTreeMap<String, LiveProgram>,
     /// Whether orphans come to us; then all our children are known.
     adopts: bool,
 }
 
 #[derive(Debug)]
-struct Launched {
+struct LiveProgram {
     /// The player.
     player: String,
     /// The supervisor, or the program itself; none once it has ended, though what it
@@ -297,7 +320,7 @@ struct Launched {
 }
 
 impl LivePrograms {
-    fn get_mut(&mut self, mark: &str) -> Option<&mut Launched> {
+    fn get_mut(&mut self, mark: &str) -> Option<&mut LiveProgram> {
         self.programs.get_mut(mark)
     }
 
@@ -319,7 +342,7 @@ impl LivePrograms {
     }
 
     /// All that runs of a program.
-    fn processes(&self, mark: &str, all: &[super::process_tree::Process]) -> Vec<Pid> {
+    fn processes(&self, mark: &str, all: &[Process]) -> Vec<Pid> {
         let Some(root) = self.programs.get(mark).and_then(|launched| launched.process) else {
             return Vec::new();
         };
@@ -331,35 +354,29 @@ impl LivePrograms {
         found
     }
 
-    /// Who holds these sockets, in words. If it is a program of ours, it is ended.
-    fn expose(
-        &self,
-        listeners: &BTreeSet<Listener>,
-        all: &[super::process_tree::Process],
-    ) -> String {
+    /// The process that holds these sockets. If it is a program of ours, it is ended.
+    fn expose(&self, listeners: &BTreeSet<Listener>, all: &[Process]) -> PortHolder {
+        let holder = |process: Pid| PortHolder {
+            process: Some(process.as_raw_pid()),
+            name: fs::read_to_string(format!("/proc/{process}/comm"))
+                .ok()
+                .map(|name| name.trim().to_owned()),
+            player: None,
+        };
         for (mark, launched) in &self.programs {
             let mut processes = self.processes(mark, all).into_iter();
             let Some(thief) = processes.find(|&process| listeners::holds(process, listeners))
             else {
                 continue;
             };
+            let found = PortHolder { player: Some(launched.player.clone()), ..holder(thief) };
             if let Some(root) = launched.process {
                 kill_tree(root.as_raw_pid().unsigned_abs());
             }
-            return format!(
-                "process {thief} of player {}, which was ended for it,",
-                launched.player
-            );
+            return found;
         }
-        let holder = all.iter().find(|process| listeners::holds(process.id, listeners));
-        match holder {
-            Some(holder) => {
-                let name = fs::read_to_string(format!("/proc/{}/comm", holder.id));
-                let name = name.unwrap_or_default();
-                format!("process {} ({}), which it did not start,", holder.id, name.trim())
-            }
-            None => "a process of another user, which it did not start,".to_owned(),
-        }
+        let stranger = all.iter().find(|process| listeners::holds(process.id, listeners));
+        stranger.map_or_else(PortHolder::default, |stranger| holder(stranger.id))
     }
 }
 
@@ -388,11 +405,11 @@ fn marked(needle: &[u8]) -> Vec<Pid> {
 }
 
 /// All programs of one manager.
-pub(crate) struct Programs {
+pub(crate) struct ProgramPool {
     stderr: Stderr,
     /// The executable that can be a supervisor.
     supervisor: Option<PathBuf>,
-    idle: Mutex<BTreeMap<String, Vec<Program>>>,
+    idle: Mutex<BTreeMap<String, Vec<LaunchedProgram>>>,
     ports: Mutex<BTreeSet<u16>>,
     live: Arc<Live>,
     n_launched: AtomicU64,
@@ -406,7 +423,7 @@ enum Stderr {
     Log(PlayerLogs),
 }
 
-impl Programs {
+impl ProgramPool {
     pub(crate) fn new(stderr: PlayerStderr, supervisor: Option<PathBuf>) -> Self {
         let stderr = match stderr {
             PlayerStderr::Discard => Stderr::Discard,
@@ -425,7 +442,7 @@ impl Programs {
     }
 
     /// A program of player `id` that no match uses, if there is one that runs.
-    pub(crate) fn take_idle(&self, id: &str) -> Option<Program> {
+    pub(crate) fn take_idle(&self, id: &str) -> Option<LaunchedProgram> {
         loop {
             let mut program = lock(&self.idle).get_mut(id)?.pop()?;
             if program.ended().is_none() {
@@ -435,7 +452,7 @@ impl Programs {
     }
 
     /// Gives a program back for later matches.
-    pub(crate) fn put_back(&self, id: &str, program: Program) {
+    pub(crate) fn put_back(&self, id: &str, program: LaunchedProgram) {
         lock(&self.idle).entry(id.to_owned()).or_default().push(program);
     }
 
@@ -455,12 +472,12 @@ impl Programs {
     }
 
     /// Starts the program of player `id`. Whether it listens is another question.
-    pub(crate) fn launch(&self, id: &str, template: &str) -> Result<Program, LaunchError> {
+    pub(crate) fn launch(&self, id: &str, template: &str) -> Result<LaunchedProgram, LaunchError> {
         let number = self.n_launched.fetch_add(1, Ordering::Relaxed);
         let place = Place::of(template)
             .map_err(|problem| LaunchError::Template { template: template.to_owned(), problem })?;
         let listener = self.free_port()?;
-        let port = listener.local_addr().map_err(LaunchError::Port)?.port();
+        let port = listener.local_addr().map_err(LaunchError::port)?.port();
         // Nobody but the program may take the port between now and then, if it takes
         // the socket; else we have to let it go.
         let socket = (place == Place::Socket).then(|| OwnedFd::from(listener));
@@ -472,7 +489,7 @@ impl Programs {
             Stderr::Show => (Stdio::inherit(), None),
             Stderr::Log(logs) => {
                 let log = logs.open(id, number);
-                match log.map_err(|(path, source)| LaunchError::Log { path, source })? {
+                match log.map_err(|(path, source)| LaunchError::log(path, source))? {
                     Some(log) => (Stdio::piped(), Some(log)),
                     None => (Stdio::null(), None),
                 }
@@ -499,7 +516,7 @@ impl Programs {
         let stdin = socket.map_or_else(Stdio::null, Stdio::from);
         command.env(MARK, &mark).stdin(stdin).stderr(stderr);
         let mut child = self.spawn(command, id, &mark).map_err(|error| match error {
-            Some(source) => LaunchError::Spawn { program: program.clone(), source },
+            Some(source) => LaunchError::spawn(program.clone(), source),
             None => LaunchError::Stopped,
         })?;
         if let (Some(log), Some(stderr)) = (log, child.stderr.take()) {
@@ -510,7 +527,7 @@ impl Programs {
                 .spawn(move || log.keep(stderr));
         }
         let report = child.stdout.take();
-        Ok(Program {
+        Ok(LaunchedProgram {
             child,
             report,
             end: None,
@@ -525,8 +542,8 @@ impl Programs {
         })
     }
 
-    /// Starts a child and enters it among the live programs, in one go: whoever else
-    /// is found below us is an orphan. No error is the word to stop.
+    /// Starts a child and enters it among the live programs under one lock: every other
+    /// process below us is an orphan. `Err(None)` means that the manager was stopped.
     fn spawn(
         &self,
         mut command: Command,
@@ -542,7 +559,7 @@ impl Programs {
         }
         let child = command.spawn().map_err(Some)?;
         let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        live.programs.insert(mark.to_owned(), Launched { player: id.to_owned(), process });
+        live.programs.insert(mark.to_owned(), LiveProgram { player: id.to_owned(), process });
         Ok(child)
     }
 
@@ -552,8 +569,8 @@ impl Programs {
         let mut held = Vec::new();
         loop {
             let listener =
-                TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(LaunchError::Port)?;
-            let port = listener.local_addr().map_err(LaunchError::Port)?.port();
+                TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(LaunchError::port)?;
+            let port = listener.local_addr().map_err(LaunchError::port)?.port();
             if given.insert(port) {
                 return Ok(listener);
             }
@@ -574,7 +591,7 @@ fn nanoseconds() -> u128 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
 }
 
-/// How a program is told where to listen.
+/// How a program learns where to listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// `{port}`: on this port.
@@ -655,7 +672,7 @@ mod tests {
 
     #[test]
     fn a_program_ends_with_its_children() {
-        let programs = Programs::new(PlayerStderr::Discard, None);
+        let programs = ProgramPool::new(PlayerStderr::Discard, None);
         // A shell that leaves its process group behind in a session of its own.
         let program =
             programs.launch("p", "sh -c 'setsid sleep 1000 & exec sleep 1000 # {port}'").unwrap();
@@ -671,7 +688,7 @@ mod tests {
 
     #[test]
     fn a_program_that_ended_is_not_used_again() {
-        let programs = Programs::new(PlayerStderr::Discard, None);
+        let programs = ProgramPool::new(PlayerStderr::Discard, None);
         let mut program = programs.launch("p", "true {port}").unwrap();
         while program.ended().is_none() {
             thread::yield_now();

@@ -1,5 +1,5 @@
-//! Finding a player: its name looked up, and a connection to it, with what this
-//! machine lacks told apart from what the player does.
+//! Finding a player: its name is looked up and a connection made. What this machine
+//! lacks is told apart from what the player does.
 
 use std::cell::Cell;
 use std::io;
@@ -8,13 +8,14 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout_at};
 
-/// How long this machine may lack something before that is told. Others give
-/// back what they use.
+use super::machine_limit::{lack, no_thread};
+
+/// How long this machine may lack something before that is an error. Other matches
+/// give back what they use.
 const WANT_LIMIT: Duration = Duration::from_secs(1);
 
 /// Time between two attempts to get what this machine lacks.
@@ -32,9 +33,9 @@ pub(crate) struct Address {
 /// Why there is no connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReachError {
-    /// The player is not there: why, in words.
+    /// The player cannot be connected to: why.
     Unreachable(String),
-    /// This machine, or its network, lacks something: what, in words.
+    /// This machine, or its network, lacks something: what, and what to do.
     Lacking(String),
 }
 
@@ -60,10 +61,13 @@ impl Address {
         });
         connected.await.unwrap_or_else(|_| {
             Err(if is_found.get() {
-                nobody(limit)
+                no_connection(limit)
             } else {
                 let (host, limit) = (&self.host, humantime::format_duration(limit));
-                ReachError::Lacking(format!("no name server answered for {host} within {limit}"))
+                ReachError::Lacking(format!(
+                    "no name server answered for {host} within {limit}; check the network, or \
+                     name the player by its address"
+                ))
             })
         })
     }
@@ -83,35 +87,41 @@ impl Address {
 /// Asks the system for a host's addresses, on a thread of its own that is left
 /// behind if nobody waits any more: a look-up cannot be broken off.
 async fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, ReachError> {
-    let (tell, told) = oneshot::channel();
+    let (answer, answered) = oneshot::channel();
     let wanted = (host.to_owned(), port);
     thread::Builder::new()
         .name("look-up".to_owned())
         .spawn(move || {
             let found = wanted.to_socket_addrs().map(Iterator::collect::<Vec<_>>);
             // Perhaps nobody waits any more.
-            let _ = tell.send(found);
+            let _ = answer.send(found);
         })
-        .map_err(|error| ReachError::Lacking(format!("no thread to look up {host}: {error}")))?;
+        .map_err(|error| ReachError::Lacking(no_thread(&error)))?;
     let nothing = || io::Error::other("no addresses");
-    match told.await.unwrap_or_else(|_| Err(nothing())) {
+    match answered.await.unwrap_or_else(|_| Err(nothing())) {
         Ok(found) if !found.is_empty() => Ok(found),
         Ok(_) => Err(not_found(host, &nothing())),
         Err(error) => Err(not_found(host, &error)),
     }
 }
 
-/// Why a host has no address. The system tells only in words whether there is no
-/// such name, which is the player's affair, or nobody to ask.
+/// Why a host has no address. Only the text of the system's error says whether there
+/// is no such name, which is the player's fault, or no name server that answers.
 fn not_found(host: &str, error: &io::Error) -> ReachError {
     let words = error.to_string();
-    let is_nobody_to_ask = ["Temporary failure", "Try again", "System error"]
+    let has_no_server = ["Temporary failure", "Try again", "System error"]
         .iter()
         .any(|phrase| words.contains(phrase));
-    if is_nobody_to_ask || is_lacking(error) {
-        return ReachError::Lacking(format!("the name {host} cannot be looked up: {words}"));
+    if let Some(what) = lack(error) {
+        return ReachError::Lacking(what);
     }
-    ReachError::Unreachable(format!("no host is called {host}: {words}"))
+    if has_no_server {
+        return ReachError::Lacking(format!(
+            "the host name {host} cannot be looked up ({words}); check the network, or name the \
+             player by its address"
+        ));
+    }
+    ReachError::Unreachable(format!("unknown host {host}: {words}"))
 }
 
 /// A connection to the first address that takes one. Each has an equal part of
@@ -133,14 +143,16 @@ async fn any(
                     let _ = stream.set_nodelay(true);
                     return Ok(stream);
                 }
-                Ok(Err(error)) if is_lacking(&error) => lacking = Some(error.to_string()),
-                Ok(Err(error)) => refused = Some(error.to_string()),
+                Ok(Err(error)) => match lack(&error) {
+                    Some(what) => lacking = Some(what),
+                    None => refused = Some(format!("cannot connect to {address}: {error}")),
+                },
                 Err(_) => is_silent = true,
             }
         }
         match (refused, lacking) {
             (Some(why), _) => return Err(ReachError::Unreachable(why)),
-            _ if is_silent => return Err(nobody(limit)),
+            _ if is_silent => return Err(no_connection(limit)),
             (None, Some(what)) if begun.elapsed() >= WANT_LIMIT => {
                 return Err(ReachError::Lacking(what));
             }
@@ -149,14 +161,8 @@ async fn any(
     }
 }
 
-fn nobody(limit: Duration) -> ReachError {
+fn no_connection(limit: Duration) -> ReachError {
     ReachError::Unreachable(format!("no connection within {}", humantime::format_duration(limit)))
-}
-
-/// Whether an error tells of what this machine lacks: descriptors, ports or memory.
-pub(crate) fn is_lacking(error: &io::Error) -> bool {
-    let ours = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::ADDRNOTAVAIL, Errno::NOMEM];
-    error.raw_os_error().is_some_and(|code| ours.iter().any(|ours| ours.raw_os_error() == code))
 }
 
 #[cfg(test)]
@@ -164,25 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_this_machine_lacks_is_told_apart() {
-        for (errno, expected) in [
-            (Errno::MFILE, true),
-            (Errno::NFILE, true),
-            (Errno::NOBUFS, true),
-            (Errno::ADDRNOTAVAIL, true),
-            (Errno::NOMEM, true),
-            (Errno::CONNREFUSED, false),
-            (Errno::CONNRESET, false),
-            (Errno::HOSTUNREACH, false),
-            (Errno::TIMEDOUT, false),
-        ] {
-            assert_eq!(is_lacking(&errno.into()), expected, "{errno:?}");
-        }
-        assert!(!is_lacking(&io::Error::other("no number")));
-    }
-
-    #[test]
-    fn a_name_that_is_not_there_is_told_from_nobody_to_ask() {
+    fn an_unknown_name_is_told_apart_from_a_silent_name_server() {
         let check = |words: &str| not_found("host.example", &io::Error::other(words.to_owned()));
         let unreachable = |error| matches!(error, ReachError::Unreachable(_));
         let prefix = "failed to lookup address information: ";
@@ -192,7 +180,7 @@ mod tests {
         assert_eq!(
             check("Name or service not known"),
             ReachError::Unreachable(
-                "no host is called host.example: Name or service not known".to_owned()
+                "unknown host host.example: Name or service not known".to_owned()
             )
         );
     }

@@ -38,7 +38,8 @@ use tokio::sync::oneshot;
 use tokio::task::yield_now;
 use tokio::time::timeout_at;
 
-use super::reach::{Address, ReachError, is_lacking};
+use super::machine_limit::lack;
+use super::reach::{Address, ReachError};
 use super::stalls::Watch;
 use super::wire::{Traffic, Wire};
 
@@ -104,9 +105,9 @@ pub(crate) enum ExchangeError {
     Lacking(String),
 }
 
-/// A host and port that make no address.
+/// A host and port that are no address.
 #[derive(Debug, thiserror::Error)]
-#[error("make an address of `{host}` and port {port}")]
+#[error("invalid address: host `{host}`, port {port}; expected a name or an IP address")]
 pub struct AddressError {
     host: String,
     port: u16,
@@ -156,7 +157,7 @@ pub(crate) async fn exchange(
     let (mark, mut sent) = oneshot::channel();
     let response = sender.send_request(request(target, message, mark));
     let reply = async { receive(response, limits, &traffic).await };
-    let mut talk = pin!(together(connection, reply, &traffic));
+    let mut talk = pin!(drive(connection, reply, &traffic));
 
     let mut early = None;
     let sending = pin!(async {
@@ -174,7 +175,7 @@ pub(crate) async fn exchange(
         // A player may answer before it has read all; then its time is short.
         let reply = early.unwrap_or_else(|| {
             let limit = humantime::format_duration(limits.connect);
-            let why = format!("it did not take the whole message within {limit}");
+            let why = format!("the player did not read the whole message within {limit}");
             Err(ExchangeError::Unreachable(why))
         });
         return unsent(match reply {
@@ -270,12 +271,8 @@ async fn what_came<T>(traffic: &Traffic, mut talk: Pin<&mut impl Future<Output =
     }
 }
 
-/// Drives the connection until there is a reply.
-async fn together<T>(
-    connection: impl Future,
-    reply: impl Future<Output = T>,
-    traffic: &Traffic,
-) -> T {
+/// Polls the connection until there is a reply.
+async fn drive<T>(connection: impl Future, reply: impl Future<Output = T>, traffic: &Traffic) -> T {
     let mut connection = pin!(connection);
     let mut reply = pin!(reply);
     let mut is_over = false;
@@ -316,7 +313,9 @@ async fn receive(
     let header_bytes: usize =
         response.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
     let too_much = |part: &str, most: usize| {
-        Err(ExchangeError::Unreadable(format!("HTTP {status}: more than {most} bytes of {part}")))
+        Err(ExchangeError::Unreadable(format!(
+            "HTTP {status}: the {part} is longer than {most} bytes"
+        )))
     };
     if header_bytes > limits.max_header_bytes {
         return too_much("header", limits.max_header_bytes);
@@ -366,16 +365,16 @@ fn system_cause(error: &hyper::Error) -> Option<&std::io::Error> {
 
 /// What an error of the connection means.
 fn explain(error: &hyper::Error, traffic: &Traffic, is_sent: bool) -> ExchangeError {
-    if let Some(cause) = system_cause(error).filter(|cause| is_lacking(cause)) {
-        return ExchangeError::Lacking(cause.to_string());
+    if let Some(what) = system_cause(error).and_then(lack) {
+        return ExchangeError::Lacking(what);
     }
     let first = traffic.first();
     let shown = first_line(&String::from_utf8_lossy(&first));
     if traffic.is_full() {
-        return ExchangeError::Unreadable(format!("more bytes than a reply may have: {shown}"));
+        return ExchangeError::Unreadable(format!("the reply is too long: {shown}"));
     }
     if !first.is_empty() || error.is_parse() || error.is_parse_too_large() {
-        return ExchangeError::Unreadable(format!("no whole HTTP reply: {shown}"));
+        return ExchangeError::Unreadable(format!("incomplete or invalid HTTP reply: {shown}"));
     }
     let why = match std::error::Error::source(error) {
         Some(cause) => format!("{error}: {cause}"),
@@ -384,14 +383,14 @@ fn explain(error: &hyper::Error, traffic: &Traffic, is_sent: bool) -> ExchangeEr
     if is_sent { ExchangeError::Unanswered(why) } else { ExchangeError::Unreachable(why) }
 }
 
-/// The first line of a text that says something, cut, and fit to be printed.
+/// The first line of a text that is not blank, cut and made printable.
 pub(crate) fn first_line(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("nothing");
     let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
     line.chars().take(MAX_SHOWN).map(plain).collect()
 }
 
-/// Tells when it is dropped, if the connection took it before.
+/// Sends the time when it is dropped, if the connection took it before.
 struct SentMark {
     sender: Option<oneshot::Sender<Instant>>,
     taken: Arc<AtomicBool>,

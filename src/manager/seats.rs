@@ -10,13 +10,14 @@ use players::{Failure, Observation, Player, Stop, Turn};
 use results::record::FaultKind;
 use tokio::time::{sleep, timeout};
 
-use super::programs::{Impostor, Program};
+use super::programs::{Impostor, LaunchedProgram};
 use super::remote::{
     self, Answer as RemoteAnswer, Exchange, ExchangeError, Target, exchange, first_line,
 };
 use super::seat_thread::{Answer, Pending, Question, SeatThread, discard};
 use super::stalls::Watch;
 use super::{Dialect, PlayerConfig, Reading, is_ready};
+use crate::event::Notice;
 
 /// How long a late player may take to notice that it was cancelled before its
 /// thread is left behind.
@@ -61,8 +62,8 @@ pub(crate) struct Clock {
     pub(crate) remote_wait: Duration,
     /// What a remote player's overrun is measured from.
     pub(crate) remote_time: Duration,
-    /// What a remote player is told, in seconds.
-    pub(crate) told_s: u64,
+    /// The clock in whole seconds, as START states it to a remote player.
+    pub(crate) announced_s: u64,
 }
 
 impl Clock {
@@ -73,10 +74,10 @@ impl Clock {
         wait: FAREWELL_LIMIT,
         remote_wait: FAREWELL_LIMIT,
         remote_time: FAREWELL_LIMIT,
-        told_s: 1,
+        announced_s: 1,
     };
 
-    /// What tells a player asked at `asked` when to stop. A twentieth of the
+    /// When a player asked at `asked` must stop. A twentieth of the
     /// clock, at most 50 ms, is left for unwinding and the way back.
     fn stop(&self, asked: Instant) -> Stop {
         let stop = match self.time {
@@ -113,7 +114,7 @@ pub(crate) struct Reply {
     pub(crate) text: Option<String>,
     /// The status code that came with them.
     pub(crate) status: Option<u16>,
-    /// What is to be said of the fault.
+    /// Details of the fault.
     pub(crate) detail: Option<String>,
     /// What this machine lacked, so that the player was not asked.
     pub(crate) lacking: Option<String>,
@@ -125,7 +126,7 @@ pub(crate) struct Reply {
     pub(crate) overrun: Duration,
     pub(crate) nodes: Option<u64>,
     /// Something a user should know.
-    pub(crate) notice: Option<String>,
+    pub(crate) notice: Option<Notice>,
 }
 
 impl Reply {
@@ -137,7 +138,7 @@ impl Reply {
     fn is_late(&mut self, time: Duration, wait: Duration) {
         self.fault = Some(FaultKind::LateMove);
         self.detail = Some(format!(
-            "no whole answer within {}: a clock of {} and a margin of {}; {:.3} s had passed",
+            "no complete answer within {} (clock {}, margin {}); {:.3} s had passed",
             humantime::format_duration(wait),
             humantime::format_duration(time),
             humantime::format_duration(wait.saturating_sub(time)),
@@ -319,11 +320,7 @@ impl ThreadSeat {
         reply.is_late(clock.time.unwrap_or(clock.wait), clock.wait);
         if timeout(RETURN_GRACE, &mut pending.answer).await.is_err() {
             self.thread = None;
-            reply.notice = Some(format!(
-                "player {} does not stop thinking; its thread was left behind and may go on using \
-                 a processor",
-                self.name
-            ));
+            reply.notice = Some(Notice::ThreadLeft { player: self.name.clone() });
         }
         reply
     }
@@ -334,7 +331,7 @@ impl ThreadSeat {
 pub(crate) struct RemoteSeat {
     config: Arc<PlayerConfig>,
     target: Target,
-    program: Option<Program>,
+    program: Option<LaunchedProgram>,
     limits: remote::Limits,
     /// The connection limit for a player that is there.
     connect_limit: Duration,
@@ -346,7 +343,7 @@ impl RemoteSeat {
     pub(crate) fn new(
         config: &Arc<PlayerConfig>,
         target: Target,
-        program: Option<Program>,
+        program: Option<LaunchedProgram>,
         limits: remote::Limits,
     ) -> Self {
         let connect_limit = limits.connect;
@@ -366,7 +363,7 @@ impl RemoteSeat {
         self.is_gone
     }
 
-    /// Who was found to answer in place of its program.
+    /// The process that was found to listen in place of its program.
     pub(crate) fn impostor(&mut self) -> Option<Impostor> {
         let program = self.program.as_mut()?;
         if program.ended().is_none() {
@@ -375,8 +372,8 @@ impl RemoteSeat {
         program.impostor().cloned()
     }
 
-    /// Whose seat it was, and the program, for the next match.
-    pub(crate) fn into_program(self: Box<Self>) -> (Arc<PlayerConfig>, Option<Program>) {
+    /// The player's configuration, and the program for the next match.
+    pub(crate) fn into_program(self: Box<Self>) -> (Arc<PlayerConfig>, Option<LaunchedProgram>) {
         let Self { program, config, .. } = *self;
         (config, program)
     }
@@ -391,7 +388,8 @@ impl RemoteSeat {
             if !is_ready(&answer) {
                 reply.fault = Some(FaultKind::Unreadable);
                 let said = first_line(&answer.text);
-                reply.detail = Some(format!("START was answered by HTTP {status}: {said}"));
+                reply.detail =
+                    Some(format!("the player answered START with HTTP {status}: {said}"));
             }
         }
         reply
@@ -428,7 +426,8 @@ impl RemoteSeat {
             }
             Err(ExchangeError::Unanswered(why)) => {
                 reply.fault = Some(self.broken_connection(FaultKind::Unreadable).await);
-                reply.detail = Some(format!("it hung up without an answer: {why}"));
+                reply.detail =
+                    Some(format!("the player closed the connection without an answer: {why}"));
             }
             Err(ExchangeError::Unreachable(why)) => {
                 reply.fault = Some(self.broken_connection(FaultKind::Unreachable).await);
@@ -442,7 +441,7 @@ impl RemoteSeat {
         reply
     }
 
-    /// Whoever is not there is not waited for as long the next time.
+    /// A player that cannot be connected to gets less time to connect the next time.
     fn expect_connection(&mut self, has_connected: bool) {
         let limit = &mut self.limits.connect;
         *limit = if has_connected {

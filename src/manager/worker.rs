@@ -5,23 +5,25 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use players::Kind;
-use results::record::{Budget, Ending};
+use results::record::{AbortReason, Budget, Ending};
 use tokio::sync::watch;
 
-use super::bench::{Bench, Score};
-use super::flow::{Match, Outcome, Tools};
+use super::flow::{Match, MatchEnd, Tools};
+use super::machine_limit::no_thread;
 use super::remote::{Limits, Target};
 use super::seat_thread::SeatThread;
 use super::seats::{InstantSeat, RemoteSeat, Seat, ThreadSeat};
 use super::stalls::Watch;
+use super::workspace::{Score, Workspace};
 use super::{
-    Address, LOCALHOST, LaunchError, Manager, MatchSetup, Net, PlayerConfig, PlayerSource,
-    PreparedGame,
+    Address, Impostor, LOCALHOST, LaunchError, Manager, MatchSetup, Net, NetError, PlayerConfig,
+    PlayerSource, PreflightError, PreparedGame,
 };
+use crate::error_chain::chained;
 use crate::event::EventKind;
 
 /// Most games whose reasoner and buffers are kept.
-const MAX_BENCHES: usize = 32;
+const MAX_WORKSPACES: usize = 32;
 
 /// Plays matches, one at a time, on the thread that calls it.
 pub struct Worker {
@@ -31,7 +33,7 @@ pub struct Worker {
     /// Threads whose player has left.
     threads: Vec<SeatThread>,
     /// The one used last is the last.
-    benches: Vec<Bench>,
+    workspaces: Vec<Workspace>,
     seats: Vec<Seat>,
 }
 
@@ -42,7 +44,7 @@ impl Worker {
             interrupted: manager.interrupt.subscribe(),
             net: None,
             threads: Vec::new(),
-            benches: Vec::new(),
+            workspaces: Vec::new(),
             seats: Vec::new(),
         }
     }
@@ -66,7 +68,7 @@ impl Worker {
         let outcome = self.seat_all(setup, emit).map(|watch| {
             // What launching took is neither a player's time nor ours.
             begun = Instant::now();
-            let mut bench = self.take_bench(&setup.game);
+            let mut workspace = self.take_workspace(&setup.game);
             let tools = Tools {
                 runtime: self
                     .net
@@ -76,16 +78,16 @@ impl Worker {
                 watch: &watch,
                 interrupted: &mut self.interrupted,
             };
-            let mut outcome = Match::new(setup, &mut bench, &mut self.seats, tools).play(emit);
-            self.benches.push(bench);
+            let mut outcome = Match::new(setup, &mut workspace, &mut self.seats, tools).play(emit);
+            self.workspaces.push(workspace);
             if let Some(ending) = self.impostor(setup, emit) {
-                outcome = Outcome { ending, score: Score::default(), ..outcome };
+                outcome = MatchEnd { ending, score: Score::default(), ..outcome };
             }
             outcome
         });
         let duration = begun.elapsed();
         self.unseat_all();
-        let outcome = outcome.unwrap_or_else(|ending| Outcome {
+        let outcome = outcome.unwrap_or_else(|ending| MatchEnd {
             ending,
             score: Score::default(),
             waited: duration,
@@ -100,14 +102,14 @@ impl Worker {
         });
     }
 
-    fn take_bench(&mut self, game: &Arc<PreparedGame>) -> Bench {
-        match self.benches.iter().position(|bench| Arc::ptr_eq(&bench.prepared, game)) {
-            Some(index) => self.benches.remove(index),
+    fn take_workspace(&mut self, game: &Arc<PreparedGame>) -> Workspace {
+        match self.workspaces.iter().position(|workspace| Arc::ptr_eq(&workspace.prepared, game)) {
+            Some(index) => self.workspaces.remove(index),
             None => {
-                if self.benches.len() >= MAX_BENCHES {
-                    self.benches.remove(0);
+                if self.workspaces.len() >= MAX_WORKSPACES {
+                    self.workspaces.remove(0);
                 }
-                Bench::new(game, &self.manager.cancel)
+                Workspace::new(game, &self.manager.cancel)
             }
         }
     }
@@ -123,32 +125,30 @@ impl Worker {
         if self.manager.is_interrupted() {
             return Err(Ending::interrupted());
         }
-        let watch = self
-            .manager
-            .watch()
-            .map_err(|error| breakdown(chained(format!("failed to {error}"), &error)))?;
+        let watch = self.manager.watch().map_err(|error| lacks_net(&error))?;
         self.seats.clear();
         for (role, config) in setup.seats.iter().enumerate() {
             let seat = match config {
                 None => Ok(Seat::Nature),
                 Some(config) => self.seat(setup, config),
             };
-            self.seats.push(seat.inspect_err(|ending| tell_missing(setup, role, ending, emit))?);
+            self.seats.push(seat.inspect_err(|ending| emit_missing(setup, role, ending, emit))?);
         }
         Ok(watch)
     }
 
-    /// How the match ends if somebody answered in place of a launched program: it
-    /// says nothing of the players.
+    /// How the match ends if another process listened in place of a launched program:
+    /// nobody is scored.
     fn impostor(&mut self, setup: &MatchSetup, emit: &mut dyn FnMut(EventKind)) -> Option<Ending> {
         let (role, impostor) =
             self.seats.iter_mut().enumerate().find_map(|(role, seat)| match seat {
                 Seat::Remote(seat) => Some((role, seat.impostor()?)),
                 _ => None,
             })?;
-        let id = setup.seats[role].as_ref().map_or("", |config| &config.id);
-        let ending = breakdown(format!("player {id}: {impostor}"));
-        tell_missing(setup, role, &ending, emit);
+        let Impostor { port, by } = impostor;
+        let player = setup.seats[role].as_ref()?.id.clone();
+        let ending = aborted(AbortReason::PortTaken { player, port, by });
+        emit_missing(setup, role, &ending, emit);
         Some(ending)
     }
 
@@ -163,10 +163,9 @@ impl Worker {
         match &config.source {
             PlayerSource::BuiltIn { kind, options } => {
                 let found: &Kind = (manager.settings.registry)(kind).ok_or_else(|| {
-                    breakdown(format!("there is no built-in player called {kind}"))
+                    unusable(config, &PreflightError::UnknownKind((*kind).to_owned()))
                 })?;
-                let player = (found.make)(options)
-                    .map_err(|error| breakdown(format!("failed to {error}")))?;
+                let player = (found.make)(options).map_err(|error| unusable(config, &error))?;
                 if found.instant {
                     let nodes = match setup.time(Some(config)).budget {
                         Budget::Nodes(nodes) => Some(nodes),
@@ -178,7 +177,8 @@ impl Worker {
                 let thread = match self.threads.pop() {
                     Some(thread) => thread,
                     None => SeatThread::spawn().map_err(|error| {
-                        breakdown(format!("there is no thread for player {}: {error}", config.id))
+                        let (player, detail) = (Some(config.id.clone()), no_thread(&error));
+                        aborted(AbortReason::MachineLimit { player, detail })
                     })?,
                 };
                 Ok(Seat::Thread(ThreadSeat::new(thread, player, &config.id)))
@@ -186,23 +186,20 @@ impl Worker {
             PlayerSource::Remote { host, port } => {
                 let net = self.prepare_net()?;
                 let target = Target::new(&config.id, host, *port)
-                    .map_err(|error| breakdown(format!("failed to {error}")))?;
+                    .map_err(|error| unusable(config, &error))?;
                 if !manager.is_back(net, &target, &address(host, *port)) {
-                    let id = &config.id;
-                    let reason = format!("player {id}: nobody answers INFO at {host}:{port}");
-                    return Err(breakdown(reason));
+                    let (player, host, port) = (config.id.clone(), host.clone(), *port);
+                    return Err(aborted(AbortReason::PlayerGone { player, host, port }));
                 }
                 Ok(Seat::Remote(Box::new(RemoteSeat::new(config, target, None, limits))))
             }
             PlayerSource::Command { template } => {
                 let net = self.prepare_net()?;
-                let program =
-                    manager.launch(net, config, template).map_err(|error| match error {
-                        LaunchError::Stopped => Ending::interrupted(),
-                        error => breakdown(describe(&config.id, &error)),
-                    })?;
+                let program = manager
+                    .launch(net, config, template)
+                    .map_err(|error| not_launched(config, error))?;
                 let target = Target::new(&config.id, LOCALHOST, program.port)
-                    .map_err(|error| breakdown(format!("failed to {error}")))?;
+                    .map_err(|error| unusable(config, &error))?;
                 Ok(Seat::Remote(Box::new(RemoteSeat::new(config, target, Some(program), limits))))
             }
         }
@@ -212,10 +209,7 @@ impl Worker {
         match &mut self.net {
             Some(net) => Ok(net),
             none => {
-                let net = self
-                    .manager
-                    .net()
-                    .map_err(|error| breakdown(chained(format!("failed to {error}"), &error)))?;
+                let net = self.manager.net().map_err(|error| lacks_net(&error))?;
                 Ok(none.insert(net))
             }
         }
@@ -247,16 +241,25 @@ impl Worker {
     }
 }
 
-/// Tells whom a match is broken off for, unless it is interrupted.
-fn tell_missing(setup: &MatchSetup, role: usize, ending: &Ending, emit: &mut dyn FnMut(EventKind)) {
+/// Emits which player is missing, unless the match was interrupted.
+fn emit_missing(setup: &MatchSetup, role: usize, ending: &Ending, emit: &mut dyn FnMut(EventKind)) {
     if let Some(reason) = ending.breakdown() {
-        let (job, reason) = (setup.job.number, reason.to_owned());
+        let (job, reason) = (setup.job.number, reason.clone());
         emit(EventKind::PlayerMissing { job, role, reason });
     }
 }
 
-fn breakdown(reason: String) -> Ending {
+fn aborted(reason: AbortReason) -> Ending {
     Ending::Aborted { reason }
+}
+
+/// A player that cannot be made, though it could be before.
+fn unusable(config: &PlayerConfig, error: &dyn std::error::Error) -> Ending {
+    aborted(AbortReason::PlayerUnusable { player: config.id.clone(), detail: chained(error) })
+}
+
+fn lacks_net(error: &NetError) -> Ending {
+    aborted(AbortReason::MachineLimit { player: None, detail: error.to_string() })
 }
 
 fn is_slow(seat: &Seat) -> bool {
@@ -275,16 +278,14 @@ fn address(host: &str, port: u16) -> Address {
     (host.to_ascii_lowercase(), port)
 }
 
-fn describe(id: &str, error: &LaunchError) -> String {
-    chained(format!("player {id}: {error}"), error)
-}
-
-/// A message and what it comes from.
-fn chained(mut message: String, error: &dyn std::error::Error) -> String {
-    let mut source = std::error::Error::source(error);
-    while let Some(error) = source {
-        message.push_str(&format!(": {error}"));
-        source = error.source();
-    }
-    message
+fn not_launched(config: &PlayerConfig, error: LaunchError) -> Ending {
+    let player = config.id.clone();
+    aborted(match error {
+        LaunchError::Stopped => AbortReason::Interrupted,
+        LaunchError::MachineLimit(detail) => {
+            AbortReason::MachineLimit { player: Some(player), detail }
+        }
+        LaunchError::Impostor(Impostor { port, by }) => AbortReason::PortTaken { player, port, by },
+        error => AbortReason::LaunchFailed { player, detail: chained(&error) },
+    })
 }

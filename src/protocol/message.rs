@@ -46,7 +46,7 @@ pub enum Message {
         /// What the receiver learns of the last step.
         news: News,
     },
-    /// The match was broken off.
+    /// The match was aborted.
     Abort {
         /// The match.
         id: String,
@@ -76,16 +76,16 @@ pub enum News {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
     /// It is no KIF.
-    #[error("read the message")]
+    #[error("the message is not KIF")]
     Syntax(#[from] SyntaxError),
     /// It is no list that starts with a verb.
-    #[error("find a verb; expected a list such as `(INFO)`")]
+    #[error("the message has no verb; expected a list such as `(INFO)`")]
     NoVerb,
     /// The verb is not known.
-    #[error("understand the verb `{0}`")]
+    #[error("unknown verb `{0}`")]
     UnknownVerb(String),
     /// The arguments do not fit the verb.
-    #[error("make sense of the arguments of `{verb}`; expected {expected}")]
+    #[error("wrong arguments of `{verb}`; expected {expected}")]
     Arguments {
         /// The verb, in lower case.
         verb: &'static str,

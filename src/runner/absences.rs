@@ -1,17 +1,19 @@
-//! Players that are not there, match after match.
+//! Players that are missing in match after match.
 //!
-//! A match without one of its players is broken off, and played by a later run.
-//! Whoever is restarted is soon back; but where a player is gone for good, all its
-//! matches would be broken off one after the other, so that the run stops.
+//! A match without one of its players is aborted and played by a later run. A player
+//! that is restarted is soon back. If a player is gone for good, all its matches would
+//! be aborted one after the other; so the run stops.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use results::record::AbortReason;
+
 use super::StopFlag;
 
-/// So often a player may be missing in a row.
+/// How often a player may be missing in a row.
 const MAX_MISSED: u32 = 5;
 
 /// Time between two matches for which the same player is missing, so that there is
@@ -26,8 +28,8 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(super) struct GivenUp {
     /// The player.
     pub(super) player: usize,
-    /// Why the last match was broken off.
-    pub(super) reason: String,
+    /// Why the last match was aborted.
+    pub(super) reason: AbortReason,
 }
 
 /// Counts for each player in how many matches in a row it was missing.
@@ -55,7 +57,7 @@ impl Absences {
     }
 
     /// This player was not there at `now`.
-    pub(super) fn was_missing(&self, player: usize, reason: &str, now: Instant) {
+    pub(super) fn was_missing(&self, player: usize, reason: AbortReason, now: Instant) {
         let mut missed = self.missed();
         let streak = missed.entry(player).or_insert(Missed { n: 0, last: now });
         if streak.n > 0 && now.saturating_duration_since(streak.last) < PAUSE {
@@ -63,7 +65,7 @@ impl Absences {
         }
         (streak.n, streak.last) = (streak.n + 1, now);
         if streak.n >= MAX_MISSED {
-            let _ = self.given_up.set(GivenUp { player, reason: reason.to_owned() });
+            let _ = self.given_up.set(GivenUp { player, reason });
         }
     }
 
@@ -93,7 +95,7 @@ mod tests {
     fn a_player_that_stays_away_ends_the_run_by_this_table() {
         let absences = Absences::default();
         let begun = Instant::now();
-        let miss = |player, n| absences.was_missing(player, "gone", begun + PAUSE * n);
+        let miss = |player, n| absences.was_missing(player, "gone".into(), begun + PAUSE * n);
         (1..MAX_MISSED).for_each(|n| miss(3, n));
         // At the same time as before, by other workers.
         (0..100).for_each(|_| miss(3, MAX_MISSED - 1));
@@ -104,7 +106,7 @@ mod tests {
         (1..MAX_MISSED).for_each(|n| miss(3, MAX_MISSED + n));
         assert_eq!(absences.given_up(), None);
         miss(3, 3 * MAX_MISSED);
-        let expected = GivenUp { player: 3, reason: "gone".to_owned() };
+        let expected = GivenUp { player: 3, reason: "gone".into() };
         assert_eq!(absences.given_up(), Some(&expected));
     }
 }

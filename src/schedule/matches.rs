@@ -8,7 +8,7 @@ use rand_pcg::Pcg64Mcg;
 use results::formats::RoundRecord;
 use results::record::Budget;
 
-use super::{Block, Job, Plan, Seating};
+use super::{Block, Job, Seating, TournamentPlan};
 use crate::fingerprint::Fingerprint;
 
 /// Where a match of a block stands in a schedule.
@@ -25,7 +25,7 @@ pub(crate) fn order_by_seed<T>(things: &mut [T], seed: u64) {
     things.shuffle(&mut Pcg64Mcg::seed_from_u64(seed));
 }
 
-impl Plan {
+impl TournamentPlan {
     /// Players of a match of a game.
     pub(crate) fn n_seats(&self, game: usize) -> usize {
         self.games[game].seats.iter().filter(|&&seat| seat).count()
@@ -89,7 +89,7 @@ impl Plan {
                 .number(self.seed)
                 .text(&self.games[block.game].hash)
                 .number(block.lap.into())
-                .text(&self.players[player].lots)
+                .text(&self.players[player].draw_key)
                 .seed()
         });
         match self.seating {
@@ -104,9 +104,9 @@ impl Plan {
     /// Blocks share no randomness: intervals take them for independent.
     fn match_seed(&self, block: &Block) -> u64 {
         let time = &self.time_budgets[block.time_budget];
-        let mut lots: Vec<&str> =
-            block.players.iter().map(|&player| self.players[player].lots.as_str()).collect();
-        lots.sort_unstable();
+        let mut keys: Vec<&str> =
+            block.players.iter().map(|&player| self.players[player].draw_key.as_str()).collect();
+        keys.sort_unstable();
         let seed = Fingerprint::of("match seed")
             .number(self.seed)
             .text(&self.games[block.game].hash)
@@ -114,7 +114,7 @@ impl Plan {
             .number(millis(time.clocks.start))
             .number(millis(time.clocks.play))
             .number(nodes(time.budget));
-        lots.into_iter().fold(seed, Fingerprint::text).seed()
+        keys.into_iter().fold(seed, Fingerprint::text).seed()
     }
 }
 

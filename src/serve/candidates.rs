@@ -2,7 +2,7 @@
 //! was told.
 //!
 //! They are searched for step by step, depth first: as soon as one state is
-//! known that fits all that was told, there is a legal move to answer with, for
+//! known that fits everything heard, there is a legal move to answer with, for
 //! in a sane game the role has the same moves in all of them. A search that is
 //! stopped goes on with the next question where it was; and where all states
 //! that were kept turn out not to fit, it goes back to a step before and looks
@@ -23,17 +23,17 @@ const MAX_TRIES: u64 = 20_000;
 /// which bounds the memory of a long match.
 const MAX_LAYERS: usize = 20;
 
-/// What a role was told of a step.
-pub(super) struct Told {
-    /// Its own move as it was executed, if that was told.
+/// What a role learns of a step.
+pub(super) struct Heard {
+    /// Its own move as it was executed, if that is known.
     pub(super) own_move: Option<MoveId>,
-    /// The move it answered, which is tried first if nothing was told.
+    /// The move it answered, which is tried first if it is not known.
     pub(super) answered: Option<MoveId>,
     /// Its percepts, in lower case.
     seen: BTreeSet<String>,
 }
 
-impl Told {
+impl Heard {
     pub(super) fn new(
         own_move: Option<MoveId>,
         answered: Option<MoveId>,
@@ -66,8 +66,8 @@ struct Layer {
     states: Vec<State>,
     known: BTreeSet<State>,
     explanation: Option<Explanation>,
-    /// What was told of the step.
-    told: Told,
+    /// What is known of the step.
+    heard: Heard,
     /// The state of the layer before whose joint moves are being tried.
     parent: usize,
     joint_moves: Option<JointMoves>,
@@ -98,20 +98,20 @@ impl Candidates {
             states: vec![initial],
             known: BTreeSet::new(),
             explanation: None,
-            told: Told::new(None, None, &[]),
+            heard: Heard::new(None, None, &[]),
             parent: 0,
             joint_moves: None,
         };
         Self { role, layers: vec![layer], n_tries: 0 }
     }
 
-    /// Takes in what was told of one step more.
-    pub(super) fn add(&mut self, told: Told) {
+    /// Adds what is known of one more step.
+    pub(super) fn add(&mut self, heard: Heard) {
         self.layers.push(Layer {
             states: Vec::new(),
             known: BTreeSet::new(),
             explanation: None,
-            told,
+            heard,
             parent: 0,
             joint_moves: None,
         });
@@ -120,7 +120,7 @@ impl Candidates {
         }
     }
 
-    /// A state that fits all that was told, if one is known.
+    /// A state that fits everything heard, if one is known.
     pub(super) fn first(&self) -> Option<&State> {
         self.layers.last()?.states.first()
     }
@@ -200,7 +200,7 @@ impl Layer {
         let joint_moves = match &mut self.joint_moves {
             Some(joint_moves) => joint_moves,
             None => {
-                let Told { own_move, answered, .. } = self.told;
+                let Heard { own_move, answered, .. } = self.heard;
                 self.joint_moves.insert(JointMoves::new(machine, parent, |of, moves| {
                     if of != role {
                         return;
@@ -216,7 +216,7 @@ impl Layer {
         let Some(joint) = joint_moves.current() else { return Ok(Tried::All) };
         let percepts = machine.percepts(parent, &joint, role)?;
         let mut next = State::default();
-        let fits = self.told.fits(&percepts);
+        let fits = self.heard.fits(&percepts);
         if fits {
             machine.next_state(parent, &joint, &mut next)?;
         }
@@ -266,10 +266,10 @@ mod tests {
         state_machine_for(Arc::new(game), Guards::default()).unwrap()
     }
 
-    fn told(machine: &mut dyn StateMachine, own: &str, percepts: &[&str]) -> Told {
+    fn heard(machine: &mut dyn StateMachine, own: &str, percepts: &[&str]) -> Heard {
         let own_move = machine.find_move(&own.parse().unwrap());
         let percepts: Vec<Expression> = percepts.iter().map(|one| one.parse().unwrap()).collect();
-        Told::new(own_move, None, &percepts)
+        Heard::new(own_move, None, &percepts)
     }
 
     fn facts(machine: &dyn StateMachine, candidates: &Candidates) -> Option<String> {
@@ -283,11 +283,11 @@ mod tests {
         let initial = machine.initial_state().unwrap();
         let mut candidates = Candidates::new(RoleId(0), initial);
         let never = Stop::never();
-        candidates.add(told(&mut *machine, "(wait 0)", &[]));
+        candidates.add(heard(&mut *machine, "(wait 0)", &[]));
         // Only one of the three states is looked for.
         candidates.find_one(&mut *machine, &never);
         assert!(facts(&*machine, &candidates).unwrap().contains("(hidden 0 1)"));
-        candidates.add(told(&mut *machine, "(wait 1)", &["(BOTH 3 2)"]));
+        candidates.add(heard(&mut *machine, "(wait 1)", &["(BOTH 3 2)"]));
         candidates.find_one(&mut *machine, &never);
         let found = facts(&*machine, &candidates).unwrap();
         assert!(found.contains("(hidden 0 3)") && found.contains("(hidden 1 2)"), "{found}");
@@ -295,7 +295,7 @@ mod tests {
         candidates.find_more(&mut *machine, &never);
         assert_eq!(candidates.layers.last().unwrap().states.len(), 1);
         // What cannot be has no state, and the search has an end.
-        candidates.add(told(&mut *machine, "(wait 2)", &["(both 1 1)"]));
+        candidates.add(heard(&mut *machine, "(wait 2)", &["(both 1 1)"]));
         candidates.find_one(&mut *machine, &never);
         assert_eq!(facts(&*machine, &candidates), None);
     }
@@ -305,8 +305,8 @@ mod tests {
         let mut machine = machine();
         let initial = machine.initial_state().unwrap();
         let mut candidates = Candidates::new(RoleId(0), initial);
-        candidates.add(told(&mut *machine, "(wait 0)", &[]));
-        candidates.add(told(&mut *machine, "(wait 1)", &["(both 3 3)"]));
+        candidates.add(heard(&mut *machine, "(wait 0)", &[]));
+        candidates.add(heard(&mut *machine, "(wait 1)", &["(both 3 3)"]));
         let mut n_questions = 0;
         while candidates.first().is_none() {
             candidates.find_one(&mut *machine, &Stop::never().after_nodes(1));
@@ -316,7 +316,7 @@ mod tests {
         // Nine pairs of numbers, the last of which it is.
         assert_eq!(n_questions, 9);
         let now = std::time::Instant::now();
-        candidates.add(told(&mut *machine, "(wait 2)", &[]));
+        candidates.add(heard(&mut *machine, "(wait 2)", &[]));
         candidates.find_one(&mut *machine, &Stop::never().at(now));
         assert!(candidates.first().is_none(), "time was over before anything was tried");
         let cancel = games::Cancel::new();
@@ -333,7 +333,7 @@ mod tests {
         let initial = machine.initial_state().unwrap();
         let mut candidates = Candidates::new(RoleId(0), initial);
         for _ in 0..3 * MAX_LAYERS {
-            candidates.add(Told::new(None, None, &[]));
+            candidates.add(Heard::new(None, None, &[]));
             candidates.find_one(&mut *machine, &Stop::never());
             candidates.find_more(&mut *machine, &Stop::never());
         }

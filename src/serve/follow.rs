@@ -1,5 +1,5 @@
-//! One match as a served player lives through it: it follows the state by what
-//! it is told, and asks the player.
+//! One match of a served player: follows the state by the messages of the Gamemaster,
+//! and asks the player for moves.
 //!
 //! Whatever is computed here ends when the question's time is over, and goes on
 //! with the next question: an answer on time is a legal move of the last state
@@ -16,15 +16,14 @@ use games::{
 use players::{Kind, Observation, Options, Player, Seat, Stop, Turn};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use super::candidates::{Candidates, Told};
+use super::candidates::{Candidates, Heard};
 use super::memory::Memory;
 use super::service::Waiting;
 use super::track::Track;
 use crate::protocol::News;
 use crate::spare_time::SpareTime;
 
-/// What a match's thread is told. A question is given up when its `cancel` is
-/// raised.
+/// Orders to the thread of a match. A question is given up when its `cancel` is raised.
 pub(super) enum Order {
     /// The first order.
     Start {
@@ -46,7 +45,7 @@ pub(super) enum Order {
         reply: oneshot::Sender<String>,
         waiting: Waiting,
     },
-    /// The last order; without news the match was broken off.
+    /// The last order; without news the match was aborted.
     End { news: Option<News>, deadline: Instant, cancel: Cancel, done: oneshot::Sender<()> },
 }
 
@@ -73,7 +72,7 @@ impl Follower {
         Self { kind, options, memory, fallback, ended, begun }
     }
 
-    /// Lives through the match. `ready` tells whether it can be played.
+    /// Follows the match to its end. `ready` is sent whether it can be played.
     pub(super) fn follow(
         self,
         first: Order,
@@ -83,13 +82,13 @@ impl Follower {
         let begun = catch_unwind(AssertUnwindSafe(|| self.begin(first))).ok().flatten();
         self.begun.store(begun.is_some(), Ordering::Release);
         let _ = ready.send(begun.is_some());
-        let Some(mut course) = begun else { return };
+        let Some(mut followed) = begun else { return };
         while let Ok(order) = orders.recv() {
             match order {
                 Order::Start { .. } => {}
                 Order::Play { news, deadline, cancel, reply, waiting } => {
                     let stop = Stop::never().at(deadline).on(cancel);
-                    let answer = catch_unwind(AssertUnwindSafe(|| course.play(news, &stop)));
+                    let answer = catch_unwind(AssertUnwindSafe(|| followed.play(news, &stop)));
                     let answer = answer.ok().flatten();
                     let fallback =
                         || self.fallback.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -99,7 +98,7 @@ impl Follower {
                 }
                 Order::End { news, deadline, cancel, done } => {
                     let stop = Stop::never().at(deadline).on(cancel);
-                    let _ = catch_unwind(AssertUnwindSafe(|| course.end(news, &stop)));
+                    let _ = catch_unwind(AssertUnwindSafe(|| followed.end(news, &stop)));
                     let _ = done.send(());
                     return;
                 }
@@ -107,7 +106,7 @@ impl Follower {
         }
     }
 
-    fn begin(&self, first: Order) -> Option<Course> {
+    fn begin(&self, first: Order) -> Option<FollowedMatch> {
         let Order::Start { role, rules, start_clock, play_clock, deadline, cancel, hurry, large } =
             first
         else {
@@ -146,7 +145,7 @@ impl Follower {
         } else {
             Knowledge::Perfect(Track::new(initial))
         };
-        let mut course = Course {
+        let mut followed = FollowedMatch {
             player: (self.kind.make)(&self.options).ok()?,
             role,
             knowledge,
@@ -157,19 +156,19 @@ impl Follower {
             machine,
             _spare_time: spare_time,
         };
-        course.find_legal();
+        followed.find_legal();
         let seat = Seat {
-            machine: course.machine.fork(),
+            machine: followed.machine.fork(),
             role,
             start_clock: Some(start_clock),
             play_clock: Some(play_clock),
-            // Nothing that a Gamemaster tells is secret or repeatable: the
+            // Nothing that a Gamemaster sends is secret or repeatable: the
             // player's own option `seed` is what makes it repeat itself.
             seed: 0,
         };
         let stop = Stop::never().at(deadline).on(cancel);
-        course.player.start(seat, &stop).ok()?;
-        (!self.ended.is_cancelled()).then_some(course)
+        followed.player.start(seat, &stop).ok()?;
+        (!self.ended.is_cancelled()).then_some(followed)
     }
 }
 
@@ -179,7 +178,7 @@ enum Knowledge {
     Hidden(Candidates),
 }
 
-struct Course {
+struct FollowedMatch {
     machine: Box<dyn StateMachine>,
     /// Ends with the match at the latest.
     _spare_time: Option<SpareTime>,
@@ -193,7 +192,7 @@ struct Course {
     answered: Option<MoveId>,
 }
 
-impl Course {
+impl FollowedMatch {
     fn play(&mut self, news: News, stop: &Stop) -> Option<String> {
         self.machine.set_cancel(stop.cancel().clone());
         let observation = self.learn(news, stop);
@@ -239,7 +238,7 @@ impl Course {
         }
     }
 
-    /// Follows one step; what the player is told of it.
+    /// Follows one step; returns what the player observes of it.
     fn learn(&mut self, news: News, stop: &Stop) -> Option<Observation> {
         let hidden = matches!(self.knowledge, Knowledge::Hidden(_));
         let (own_move, percepts) = match news {
@@ -249,18 +248,18 @@ impl Course {
                 return self.learn_moves(&moves, stop);
             }
             News::Percepts { own_move, percepts, .. } => (own_move, percepts),
-            // The old dialect does not tell what was executed.
+            // The old dialect does not say which move was executed.
             News::List(percepts) if hidden => (None, percepts),
             News::Nothing if hidden && self.answered.is_some() => (None, Vec::new()),
             News::Nothing => {
-                // Before the first answer there is no move to be told.
+                // Before the first answer there is no move to report.
                 self.answered?;
                 let moves = self.moves_perceived(None, &[])?;
                 return self.learn_moves(&moves, stop);
             }
-            News::List(told) => {
+            News::List(terms) => {
                 // Percepts in the old dialect look like moves.
-                let moves = self.moves_perceived(None, &told).unwrap_or(told);
+                let moves = self.moves_perceived(None, &terms).unwrap_or(terms);
                 return self.learn_moves(&moves, stop);
             }
         };
@@ -268,7 +267,7 @@ impl Course {
         self.learn_percepts(own_move, percepts, stop)
     }
 
-    /// The joint move that percepts tell, in games that tell all of it by percepts.
+    /// The joint move that percepts show, in games whose percepts show all of it.
     fn moves_perceived(
         &self,
         own_move: Option<Expression>,
@@ -300,7 +299,7 @@ impl Course {
                 observation: Some(&Observation::JointMove(missed)),
                 legal: &self.last_legal,
             };
-            // The player is told, but not asked.
+            // The player is informed, but not asked.
             let _ = self.player.play(&turn, &Stop::never().at(Instant::now()));
         }
         if let Knowledge::Perfect(track) = &mut self.knowledge {
@@ -319,7 +318,7 @@ impl Course {
     ) -> Option<Observation> {
         let Knowledge::Hidden(candidates) = &mut self.knowledge else { return None };
         self.step += 1;
-        candidates.add(Told::new(own_move, self.answered, &percepts));
+        candidates.add(Heard::new(own_move, self.answered, &percepts));
         candidates.find_one(&mut *self.machine, stop);
         if let Some(found) = candidates.explanation() {
             let (own_move, percepts) = (found.own_move, found.percepts.clone());

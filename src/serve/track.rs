@@ -1,4 +1,4 @@
-//! The state of a match of perfect information, by the joint moves that were told.
+//! The state of a match of perfect information, by the joint moves received.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ const MAX_TRIES: u64 = 1000;
 /// The state, and how far it is behind.
 pub(super) struct Track {
     state: State,
-    /// Joint moves told that there was no time to apply.
+    /// Joint moves received that there was no time to apply.
     pending: VecDeque<Vec<MoveId>>,
 }
 
@@ -23,7 +23,7 @@ impl Track {
         Self { state: initial, pending: VecDeque::new() }
     }
 
-    /// The state after all that was told, if there was time to compute it.
+    /// The state after all moves received, if there was time to compute it.
     pub(super) fn state(&self) -> Option<&State> {
         self.pending.is_empty().then_some(&self.state)
     }
@@ -33,7 +33,7 @@ impl Track {
         self.pending.push_back(joint);
     }
 
-    /// Applies what was told, unless the machine is cancelled.
+    /// Applies the moves received, unless the machine is cancelled.
     pub(super) fn catch_up(&mut self, machine: &mut dyn StateMachine) {
         let mut next = State::default();
         while let Some(joint) = self.pending.front() {

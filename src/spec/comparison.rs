@@ -1,28 +1,28 @@
-//! Two players to be compared under the same chances: who meets whom.
+//! The pairings by which two players are compared under equal conditions.
 //!
 //! *Base* and *head* sit in turn beside every set of opponents, at the same
-//! games, with the same seeds and seats, so that what differs in their rewards
-//! is theirs. Without opponents they meet each other, at games of two. The
-//! *canary* is the head once more: where it does not do as the head does, the
+//! games, with the same seeds and seats, so that a difference in their rewards comes
+//! from the players. Without opponents they play each other, at games for two. The
+//! *canary* is a copy of the head: if its results differ from those of the head, the
 //! machine is at fault.
 
 use crate::schedule::{PlannedPairing, binomial, combination};
 
-/// What the lots of all who are compared are drawn from, whoever they are: the
-/// chances of a comparison stay when a player changes.
-pub(super) const LOTS: &str = "compared";
+/// The draw key of every compared player. Since it does not depend on the player, a
+/// comparison keeps its seeds and seats when a player changes.
+pub(super) const DRAW_KEY: &str = "compared";
 
 /// Blocks of base and head for one of the canary.
 pub const BLOCKS_PER_CANARY: u32 = 4;
 
-/// Who of a spec's players are compared. All others are opponents.
+/// The compared players of a spec. All others are opponents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparison {
-    /// Index of the player that is there.
+    /// Index of the current player.
     pub base: usize,
-    /// Index of the player that is to replace it.
+    /// Index of the player that may replace it.
     pub head: usize,
-    /// Index of the head once more.
+    /// Index of the copy of the head.
     pub canary: Option<usize>,
 }
 

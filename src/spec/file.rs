@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use games::Guards;
+use results::counted::counted;
 use results::formats::{Format, Stage};
 use results::record::Budget;
 use serde::Deserialize;
@@ -19,15 +20,15 @@ use crate::game_source::{CaseMode, GameSource, Reading};
 use crate::manager::{Enforcement, GoalConflict, MatchRules, PlayerSource, Substitute};
 use crate::schedule::{Clocks, Seating, TimeBudget};
 
-/// What the command line says instead of the spec.
+/// Settings of the command line that replace those of the spec.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// The seed.
     pub seed: Option<u64>,
     /// Matches at once.
     pub jobs: Option<u32>,
-    /// Who are compared; the spec's players are their opponents then, and there
-    /// may be none.
+    /// The compared players. The spec's players are then their opponents; there may be
+    /// none.
     pub contenders: Option<Contenders>,
     /// Play clocks, one tournament for each.
     pub play_clocks: Vec<Duration>,
@@ -37,18 +38,18 @@ pub struct Overrides {
     pub format: Option<FormatWord>,
     /// Rounds of a swiss system or a ladder.
     pub rounds: Option<u32>,
-    /// Whether players are dropped on the way.
+    /// Whether clearly weaker players are dropped early.
     pub race: bool,
 }
 
 /// Two players to be compared.
 #[derive(Clone, Debug)]
 pub struct Contenders {
-    /// The player that is there.
+    /// The current player.
     pub base: Contestant,
-    /// The player that is to replace it.
+    /// The player that may replace it.
     pub head: Contestant,
-    /// The head once more.
+    /// A copy of the head, as a check of the machine.
     pub canary: Option<Contestant>,
 }
 
@@ -357,10 +358,8 @@ impl Source<'_> {
         if is_plain(text) {
             return Ok(text.clone());
         }
-        Err(self.error(
-            name.span(),
-            format!("name = {text:?}: {PLAIN} are allowed, since it names a folder"),
-        ))
+        Err(self
+            .error(name.span(), format!("name = {text:?}: it names a folder; use only {PLAIN}")))
     }
 
     pub(super) fn positive(&self, number: &Spanned<u32>, key: &str) -> Result<u32, SpecError> {
@@ -372,7 +371,7 @@ impl Source<'_> {
         }
     }
 
-    /// The players, those that are compared first, and who they are.
+    /// The players, compared ones first, and which of them are compared.
     fn players(
         &self,
         file: &SpecFile,
@@ -382,8 +381,8 @@ impl Source<'_> {
         let given = self.contestants(&file.players)?;
         match (contenders, &file.comparison) {
             (Some(_), Some(table)) => {
-                let message = "`comparison`: a suite names games and opponents; who is compared \
-                               is said on the command line";
+                let message = "`comparison`: a suite names games and opponents; the compared players are \
+                               given on the command line";
                 Err(self.error(table.span(), message))
             }
             (Some(Contenders { base, head, canary }), None) => {
@@ -414,9 +413,7 @@ impl Source<'_> {
     ) -> Result<Comparison, SpecError> {
         let find = |id: &String| {
             let found = players.iter().position(|player| player.config.id == *id);
-            found.ok_or_else(|| {
-                self.error(table.span(), format!("comparison: no player is called `{id}`"))
-            })
+            found.ok_or_else(|| self.error(table.span(), format!("comparison: no player `{id}`")))
         };
         let ComparisonTable { base, head, canary } = table.get_ref();
         let comparison = Comparison {
@@ -426,7 +423,7 @@ impl Source<'_> {
         };
         let Comparison { base, head, canary } = comparison;
         if base == head || canary.is_some_and(|canary| canary == base || canary == head) {
-            let message = "comparison: base, head and canary are players of their own";
+            let message = "comparison: base, head and canary must be different players";
             return Err(self.error(table.span(), message));
         }
         Ok(comparison)
@@ -465,14 +462,13 @@ impl Source<'_> {
         for (span, contestant) in given {
             let id = &contestant.config.id;
             if !ids.insert(id.clone()) {
-                let message =
-                    format!("two players are called `{id}`; give one of them another `id`");
+                let message = format!("duplicate player `{id}`; give one of them another `id`");
                 return Err(self.error(span, message));
             }
             if by_clock && contestant.config.odds.nodes.is_some() {
                 let message = format!(
                     "`{id}` has a budget in nodes, but the matches are played by the clock; \
-                     give all a `budget.nodes`, or this one `clocks`"
+                     give all players a `budget.nodes`, or this player `clocks`"
                 );
                 return Err(self.error(span, message));
             }
@@ -480,8 +476,8 @@ impl Source<'_> {
                 && let Some(twin) = addresses.insert((host.to_ascii_lowercase(), *port), id.clone())
             {
                 let message = format!(
-                    "`{twin}` and `{id}` are one player, http://{host}:{port}, which plays one \
-                     match at a time; leave one out"
+                    "`{twin}` and `{id}` have the same address, http://{host}:{port}, which plays \
+                     one match at a time; remove one of them"
                 );
                 return Err(self.error(span, message));
             }
@@ -504,14 +500,14 @@ impl Source<'_> {
             for game in self.game(entry, folder)? {
                 if !names.insert(game.source.name.clone()) {
                     let message = format!(
-                        "two games are called `{}`; give one of them another `name` in a [[games]] table",
+                        "duplicate game `{}`; give one of them another `name` in a [[games]] table",
                         game.source.name
                     );
                     return Err(self.error(entry.span(), message));
                 }
                 if let Some(twin) = games.iter().find(|other| is_same_game(other, &game)) {
                     let message = format!(
-                        "`{}` and `{}` are the same rulesheet, read the same way; leave one out",
+                        "`{}` and `{}` are the same rulesheet with the same settings; remove one of them",
                         twin.source.name, game.source.name
                     );
                     return Err(self.error(entry.span(), message));
@@ -530,7 +526,7 @@ impl Source<'_> {
                 .map_err(|error| wrong(in_our_words(error.message())))?,
             other => {
                 return Err(wrong(format!(
-                    "a game is a name, a path or a [[games]] table, not {}",
+                    "expected a game as a name, a path or a [[games]] table, not {}",
                     kind_of(other)
                 )));
             }
@@ -542,7 +538,11 @@ impl Source<'_> {
         if let Some(name) = &table.name {
             match games.as_mut_slice() {
                 [game] => game.source.name.clone_from(name),
-                _ => return Err(wrong("one `name` cannot serve several games".into())),
+                _ => {
+                    return Err(wrong(
+                        "`name` needs a single game, and the pattern matches several".into(),
+                    ));
+                }
             }
         }
         for game in &mut games {
@@ -596,9 +596,9 @@ impl Source<'_> {
             let start = start_of(index).ok_or_else(|| {
                 let span = clocks.start.as_ref().map_or(0..0, Spanned::span);
                 let message = format!(
-                    "start has {} durations and play {}; give start one, or one for each of play",
-                    starts.len(),
-                    plays.len()
+                    "start has {} and play {}; give start one duration, or one for each of play",
+                    counted(starts.len(), "duration", "durations"),
+                    counted(plays.len(), "duration", "durations")
                 );
                 self.error(span, message)
             })?;
@@ -606,7 +606,7 @@ impl Source<'_> {
             for &budget in &node_budgets {
                 let time_budget = TimeBudget { clocks, budget };
                 if budgets.contains(&time_budget) {
-                    return Err(self.whole("the same clocks and budget are given twice"));
+                    return Err(self.whole("duplicate clocks and budget"));
                 }
                 budgets.push(time_budget);
             }
@@ -654,9 +654,7 @@ impl Source<'_> {
 /// or a path whose last part holds `*` for any characters.
 fn find_games(wanted: &str, folder: &Path) -> Result<Vec<GameEntry>, String> {
     let entry = |source| GameEntry { source, reading: Reading::default(), weight: 1 };
-    let find = |file: &str| {
-        GameSource::find(file).map(entry).map_err(|error| format!("cannot {}", error.tell()))
-    };
+    let find = |file: &str| GameSource::find(file).map(entry).map_err(|error| error.message());
     let is_path = wanted.contains(['/', '\\', '.', '*']);
     if !is_path {
         return Ok(vec![find(wanted)?]);
@@ -678,7 +676,7 @@ fn find_games(wanted: &str, folder: &Path) -> Result<Vec<GameEntry>, String> {
     }
     files.sort();
     if files.is_empty() {
-        return Err(format!("no file fits `{wanted}`"));
+        return Err(format!("no file matches `{wanted}`"));
     }
     files.iter().map(|file| find(&file.to_string_lossy())).collect()
 }

@@ -150,7 +150,7 @@ pub(super) fn contestant(fields: &PlayerFields) -> Result<Contestant, Wrong> {
         (None, Some(url), None) => outside(url, remote(url)?, fields),
         (None, None, Some(template)) => {
             if !template.contains("{port}") && !template.contains("{socket}") {
-                let message = "the command lacks {port}: the program must be told where to listen";
+                let message = "the command lacks {port} (or {socket}), by which the program learns where to listen";
                 return Err(Wrong::at("command", message));
             }
             outside(template, PlayerSource::Command { template: template.to_owned() }, fields)
@@ -174,13 +174,13 @@ fn id_of(fields: &PlayerFields, default: &str) -> Result<String, Wrong> {
     if is_plain(id) {
         return Ok(id.to_owned());
     }
-    Err(Wrong::at("id", format!("id = {id:?}: an id is made of {PLAIN}")))
+    Err(Wrong::at("id", format!("id = {id:?}: use only {PLAIN}")))
 }
 
 fn built_in(name: &str, fields: &PlayerFields) -> Result<Contestant, Wrong> {
     let Some(kind) = players::find(name) else {
         let names: Vec<_> = players::kinds().iter().map(|kind| kind.name).collect();
-        let message = format!("unknown player kind `{name}`; there are {}", names.join(", "));
+        let message = format!("unknown player kind `{name}`; expected one of {}", names.join(", "));
         return Err(Wrong::at("kind", message));
     };
     let mut id = id_of(fields, kind.name)?;
@@ -229,13 +229,13 @@ fn options(kind: &'static Kind, given: &BTreeMap<&str, &Value>) -> Result<player
     let mut options = players::Options::new();
     for (&key, value) in given {
         let Some(value) = option(value) else {
-            let message = format!("{key} = {value}: no option takes {}", kind_of(value));
+            let message = format!("{key} = {value}: no option accepts {}", kind_of(value));
             return Err(Wrong::at(key, message));
         };
         let default = kind.options.iter().find(|spec| spec.name == key).map(|spec| spec.default);
         options.set(key, value.clone());
         let checked = (kind.make)(&options);
-        checked.map_err(|error| Wrong::at(key, format!("cannot {error}")))?;
+        checked.map_err(|error| Wrong::at(key, error.to_string()))?;
         if default == Some(value.to_string().as_str()) {
             options = options
                 .iter()
@@ -274,7 +274,8 @@ fn outside(
 ) -> Result<Contestant, Wrong> {
     const KEYS: [&str; 6] = ["id", "url", "command", "reading", "dialect", "clocks"];
     if fields.contains_key("budget") {
-        let message = "nobody counts the nodes of a player reached over HTTP; it has clocks only";
+        let message =
+            "a player reached over HTTP has clocks only, since its nodes cannot be counted";
         return Err(Wrong::at("budget", message));
     }
     if let Some(key) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {

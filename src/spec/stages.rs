@@ -3,6 +3,7 @@
 use std::fmt;
 
 use clap::ValueEnum;
+use results::counted::counted;
 use results::formats::{Format, RaceRule, Stage};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
@@ -18,16 +19,16 @@ use crate::fingerprint::Fingerprint;
 #[serde(rename_all = "snake_case")]
 #[value(rename_all = "snake_case")]
 pub enum FormatWord {
-    /// Every player meets every other player
+    /// Pair each player with every other
     #[default]
     RoundRobin,
-    /// The first player (or the first `challengers`) meets each of the others
+    /// Pair the first player (or `challengers`) with each of the others
     Gauntlet,
-    /// Players with equal scores are paired
+    /// Pair players with equal scores
     Swiss,
-    /// The loser of each tie is eliminated
+    /// Eliminate the loser of each tie
     Knockout,
-    /// Neighbours by Glicko-2 rating are paired
+    /// Pair neighbours by Glicko-2 rating
     Ladder,
 }
 
@@ -44,11 +45,11 @@ impl FormatWord {
     }
 }
 
-/// Rounds of a ladder if nothing is said.
+/// Default number of rounds of a ladder.
 const LADDER_ROUNDS: u32 = 10;
-/// Further laps for a level tie if nothing is said.
+/// Default number of further laps of a tie with equal scores.
 const EXTRA_LAPS: u32 = 3;
-/// Rounds beyond which a number is taken for a mistake.
+/// A larger number of rounds is taken for a mistake.
 const MAX_ROUNDS: u32 = 100_000;
 
 /// A `[[stage]]`, or what the spec itself says of its only one.
@@ -118,12 +119,12 @@ impl Source<'_> {
             return Ok(vec![self.stage(&top, blocks, n_players)?]);
         }
         if asked {
-            let message = "--format, --rounds and --race are for a spec of one stage; \
+            let message = "--format, --rounds and --race need a spec with one stage; \
                            this one has [[stage]] tables";
             return Err(self.whole(message));
         }
         if let Some((span, key)) = top.first_key() {
-            let message = format!("`{key}` belongs into one of the [[stage]] tables");
+            let message = format!("`{key}` belongs in a [[stage]] table");
             return Err(self.error(span, message));
         }
         let mut stages: Vec<Stage> = vec![];
@@ -134,13 +135,14 @@ impl Source<'_> {
             if let Some(best) = &table.best {
                 self.positive(best, "best")?;
                 if stages.is_empty() {
-                    let message = "best: the first stage is for all players";
+                    let message = "best: the first stage is played by all players";
                     return Err(self.error(best.span(), message));
                 }
                 if *best.get_ref() as usize > n_left {
                     let message = format!(
-                        "best = {}: only {n_left} players take part before",
-                        best.get_ref()
+                        "best = {}: the stage before has only {}",
+                        best.get_ref(),
+                        counted(n_left, "player", "players")
                     );
                     return Err(self.error(best.span(), message));
                 }
@@ -180,7 +182,8 @@ impl Source<'_> {
                 if challengers as usize >= n_players && n_players > 1 {
                     let span = table.challengers.as_ref().map_or(0..0, Spanned::span);
                     let message = format!(
-                        "challengers = {challengers}: of {n_players} players some must be left to be met"
+                        "challengers = {challengers}: expected fewer than the {}",
+                        counted(n_players, "player", "players")
                     );
                     return Err(self.error(span, message));
                 }
@@ -215,7 +218,10 @@ impl Source<'_> {
         }
         let names: Vec<&str> = formats.iter().map(|format| format.name()).collect();
         let (names, word) = (names.join(" and "), word.name());
-        Err(self.error(value.span(), format!("{key} is for {names}, and the format is {word}")))
+        Err(self.error(
+            value.span(),
+            format!("{key} is for the format {names}, and this stage is {word}"),
+        ))
     }
 
     fn race(
@@ -240,7 +246,7 @@ impl Source<'_> {
             _ => {
                 let format = format.name();
                 return wrong(format!(
-                    "race is for round_robin and gauntlet, and the format is {format}"
+                    "race is for the formats round_robin and gauntlet, and this stage is {format}"
                 ));
             }
         };
@@ -248,7 +254,7 @@ impl Source<'_> {
             return wrong(format!("alpha = {}: expected a number between 0 and 1", rule.alpha));
         }
         if n_runners < 2 {
-            let message = format!("a race takes 2 players at least, and {n_runners} would race");
+            let message = format!("a race needs at least 2 players, and here are {n_runners}");
             // Asked for on the command line, it stands in no line of the spec.
             return Err(match race.span().is_empty() {
                 true => self.whole(format!("--race: {message}")),
@@ -257,16 +263,17 @@ impl Source<'_> {
         }
         if rule.keep == 0 || rule.keep as usize >= n_runners {
             return wrong(format!(
-                "keep = {}: expected a whole number from 1, less than the {n_runners} players that race",
-                rule.keep
+                "keep = {}: expected a whole number from 1 to {}",
+                rule.keep,
+                n_runners - 1
             ));
         }
         Ok(Some(rule))
     }
 }
 
-/// What the command line says goes before what the spec says; what the spec says
-/// of another format does not count.
+/// The command line takes precedence over the spec; settings of the spec for another
+/// format are ignored.
 fn overridden(mut top: StageTable, overrides: &Overrides) -> StageTable {
     let at_command_line = 0..0;
     if let Some(format) = overrides.format {

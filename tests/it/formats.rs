@@ -229,7 +229,7 @@ fn a_round_waits_for_matches_that_were_broken_off() {
     );
     let arguments = ["run", "spec.toml", "--out", "out", "--jobs"];
     let ran = workspace.run(&[&arguments[..], &["2"]].concat()).code(1);
-    assert!(ran.stderr().contains("broken off"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("aborted"), "{}", ran.stderr());
     let (_, rounds) = played(&workspace.read("out/journal.jsonl"));
     assert_eq!(rounds.into_keys().collect::<Vec<_>>(), [1], "the next round is not begun");
     std::fs::remove_file(workspace.path("out/logs")).unwrap();

@@ -132,7 +132,7 @@ fn a_broken_rulesheet_stops_every_command() {
         let ran = game(folder.path(), &[command, "game.kif"]);
         assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "{command}");
         assert!(ran.stderr.starts_with("error[unsafe-head]"), "{}", ran.stderr);
-        assert!(ran.stderr.contains("failed to use the rulesheet `game.kif`"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("error: invalid rulesheet `game.kif`"), "{}", ran.stderr);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gamemaster::event::{Decision, EventKind, Readiness};
+use gamemaster::event::{Decision, EventKind, Notice, Readiness};
 use gamemaster::manager::{
     Dialect, Enforcement, Manager, ManagerSettings, MatchRules, MatchSetup, PlayerConfig,
     PlayerSource, PreparedGame, Reading, TimeOdds, Worker,
@@ -98,7 +98,7 @@ pub(crate) struct Played {
     pub(crate) ending: Ending,
     pub(crate) rewards: Vec<u8>,
     pub(crate) goal_flags: Vec<(u32, GoalFlag)>,
-    pub(crate) notices: Vec<String>,
+    pub(crate) notices: Vec<Notice>,
 }
 
 impl Played {
@@ -121,7 +121,7 @@ pub(crate) fn play_with(worker: &mut Worker, setup: &MatchSetup) -> Played {
     let mut played = Played {
         ready: Vec::new(),
         steps: Vec::new(),
-        ending: Ending::Aborted { reason: "nothing was told".into() },
+        ending: Ending::Aborted { reason: "no ending was emitted".into() },
         rewards: Vec::new(),
         goal_flags: Vec::new(),
         notices: Vec::new(),
@@ -138,7 +138,7 @@ pub(crate) fn play_with(worker: &mut Worker, setup: &MatchSetup) -> Played {
             (played.ending, played.rewards) = (ending, rewards);
             played.goal_flags = goal_flags;
         }
-        EventKind::Notice { message } => played.notices.push(message),
+        EventKind::Notice(notice) => played.notices.push(notice),
         _ => {}
     });
     assert_eq!(n_finished, 1);

@@ -43,7 +43,7 @@ fn broken_rules_end_a_match_with_abort() {
         let game = prepared("broken", text);
         let played = play(&setup(&game, vec![remote(player.port)]));
         assert!(
-            matches!(&played.ending, Ending::GameError { reason: told } if told.contains(reason)),
+            matches!(&played.ending, Ending::GameError { reason: why } if why.to_string().contains(reason)),
             "{:?}",
             played.ending
         );

@@ -173,11 +173,14 @@ fn bad_input_has_one_clear_answer() {
     check(&with(&["--max-blocks", "29"]), "--max-blocks 29: expected at least 30");
     check(&with(&["--budget", "soon"]), "expected a time such as 90s");
     check(&with(&["--suite", "none.toml"]), "cannot read the spec none.toml");
-    check(&with(&["--suite", "compared.toml"]), "who is compared is said on the command line");
+    check(
+        &with(&["--suite", "compared.toml"]),
+        "the compared players are given on the command line",
+    );
     check(&["--base", "nobody", "--head", STRONG], "unknown player kind `nobody`");
     check(&["--base", "alpha_beta:deep=3", "--head", STRONG], "deep");
     let same = "http://127.0.0.1:1";
-    check(&["--base", same, "--head", same], "are one player");
+    check(&["--base", same, "--head", same], "have the same address");
     check(&["--base", STRONG], "--head <PLAYER>");
 }
 

@@ -222,7 +222,7 @@ fn a_match_that_is_not_there_is_told_with_those_that_are() {
     assert!(told.contains(&format!("such as {} ({id})", row["job"])), "{told}");
     // The beginning of all ids is none.
     let told = wrong("match.");
-    assert!(told.contains("failed to tell which match `match.` is: it may be 0 ("), "{told}");
+    assert!(told.contains("error: ambiguous match `match.`: it may be 0 ("), "{told}");
     // But the beginning of one is.
     let shown =
         workspace.run(&["replay", &row["job_id"][..8], "--run", "out", "--step", "0"]).code(0);
@@ -234,7 +234,7 @@ fn a_match_that_is_not_there_is_told_with_those_that_are() {
     let told = workspace.run(&["replay", "0", "--run", "out", "--step", "99"]).code(2).stderr();
     assert_eq!(told, format!("error: the match has {n_steps} steps, not 99\n"));
     let told = workspace.run(&["export", "nowhere"]).code(2).stderr();
-    assert!(told.starts_with("error: failed to find a run in nowhere: spec.lock.toml"), "{told}");
+    assert!(told.starts_with("error: no run in nowhere: cannot read spec.lock.toml"), "{told}");
 }
 
 #[test]

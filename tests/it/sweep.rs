@@ -78,7 +78,7 @@ fn bad_budgets_have_one_clear_answer() {
         assert!(ran.stderr().contains(message), "{message}: {}", ran.stderr());
     };
     check(&["--nodes", "0"], "expected a whole number from 1");
-    check(&["--nodes", "1e3,1e3"], "the same clocks and budget are given twice");
+    check(&["--nodes", "1e3,1e3"], "duplicate clocks and budget");
     check(&[], "a sweep compares at least two budgets, and this is one: add --play-clock");
     check(&["--nodes", "100", "--dry-run"], "a sweep compares at least two budgets");
     assert!(!workspace.path("results").exists(), "nothing was played");

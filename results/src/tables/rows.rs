@@ -82,7 +82,7 @@ pub(crate) fn write_match<F: Fields>(
         table.optional(seat.reward.filter(|_| seat.player.is_some()).map(u64::from))?;
         table.optional(rank(seat, record))?;
         table.text(record.ending.name())?;
-        table.text(record.ending.reason())?;
+        table.text(&record.ending.reason())?;
         let flags = record.goal_flags.iter().filter(|(index, _)| *index as usize == role);
         let flags: Vec<&str> = flags.map(|(_, flag)| flag.name()).collect();
         table.text(&flags.join(" "))?;

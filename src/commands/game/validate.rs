@@ -97,7 +97,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
                     writeln!(stdout, "{file}: {verdict}, {}", diagnostics.counts())?;
                 }
                 Err(error) => {
-                    writeln!(stdout, "{file}: not read: failed to {}", error.tell())?;
+                    writeln!(stdout, "{file}: not read: {}", error.message())?;
                 }
             }
         }
@@ -170,9 +170,12 @@ fn report<'a>(checked: &'a [(&'a str, Result<Checked, GameSourceError>)]) -> Rep
             counts: checked.diagnostics.counts(),
             failure: None,
         },
-        Err(error) => {
-            FileLine { file, valid: false, counts: Counts::default(), failure: Some(error.tell()) }
-        }
+        Err(error) => FileLine {
+            file,
+            valid: false,
+            counts: Counts::default(),
+            failure: Some(error.message()),
+        },
     });
     let readable = checked.iter().filter_map(|(_, result)| result.as_ref().ok());
     let findings = readable.flat_map(|checked| finding_lines(&checked.diagnostics));

@@ -7,7 +7,7 @@ use results::counted::counted;
 
 use crate::consumers::brief;
 use crate::exit_code;
-use crate::experiment::{CoursePreview, Preview, SchedulePreview};
+use crate::experiment::{Preview, SchedulePreview, StagedPreview};
 use crate::failure::CommandResult;
 use crate::output::{json_line, to_stdout};
 
@@ -17,7 +17,7 @@ pub(in crate::commands) fn print(preview: &Preview, json: bool) -> CommandResult
         match preview {
             _ if json => json_line(stdout, preview)?,
             Preview::Schedule(preview) => print_schedule(stdout, preview)?,
-            Preview::Course(preview) => print_course(stdout, preview)?,
+            Preview::Staged(preview) => print_stages(stdout, preview)?,
         }
         Ok(exit_code::OK)
     })
@@ -68,7 +68,7 @@ fn print_schedule(out: &mut impl Write, preview: &SchedulePreview) -> std::io::R
 }
 
 /// The stages: rounds and matches at most, since results decide.
-fn print_course(out: &mut impl Write, preview: &CoursePreview) -> std::io::Result<()> {
+fn print_stages(out: &mut impl Write, preview: &StagedPreview) -> std::io::Result<()> {
     let (most, at_once) = (preview.n_jobs_at_most, preview.concurrency);
     writeln!(out, "at most {}, {at_once} at once", counted(most, "match", "matches"))?;
     writeln!(out, "into {}", preview.folder)?;

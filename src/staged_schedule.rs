@@ -1,7 +1,7 @@
-//! What is played when it follows from results: stages of rounds.
+//! A schedule whose rounds follow from results: stages of rounds.
 //!
 //! ```text
-//! (Plan, Stages, Outcomes so far) -> rounds that are known, the last of them to be played
+//! (TournamentPlan, Stages, Outcomes so far) -> rounds that are known, the last of them to be played
 //! ```
 //!
 //! A *round* is known when all rounds before it are finished to their last
@@ -10,8 +10,8 @@
 //! looked up by job id; matches are the same as in a round robin of the same
 //! players, and count their blocks of the same players from stage to stage.
 //!
-//! How a stage stands, and who is dropped, is computed in
-//! [`results::formats`]; here is who meets whom next.
+//! [`results::formats`] computes how a stage stands and which players are dropped; this
+//! module computes the next pairings.
 
 mod error;
 mod matching;
@@ -33,15 +33,15 @@ use results::formats::{
 };
 
 use crate::fingerprint::Fingerprint;
-use crate::schedule::{Block, Job, MatchPlace, Pairings, Plan, Schedule, order_by_seed};
+use crate::schedule::{Block, Job, MatchPlace, Pairings, Schedule, TournamentPlan, order_by_seed};
 
-pub use error::CourseError;
+pub use error::StagedScheduleError;
 pub use outline::StageOutline;
 
 /// Stages of a tournament whose rounds follow from results.
 #[derive(Clone, Debug)]
-pub struct Course {
-    plan: Plan,
+pub struct StagedSchedule {
+    plan: TournamentPlan,
     stages: Vec<Stage>,
 }
 
@@ -70,15 +70,15 @@ struct RoundBlock {
     repetition: u32,
 }
 
-impl Course {
-    /// A course of these stages.
+impl StagedSchedule {
+    /// A schedule of these stages.
     ///
     /// # Errors
     /// If some stage cannot be played.
-    pub fn new(plan: Plan, stages: Vec<Stage>) -> Result<Self, CourseError> {
-        let course = Self { plan, stages };
-        course.check()?;
-        Ok(course)
+    pub fn new(plan: TournamentPlan, stages: Vec<Stage>) -> Result<Self, StagedScheduleError> {
+        let schedule = Self { plan, stages };
+        schedule.check()?;
+        Ok(schedule)
     }
 
     /// The stages.
@@ -89,7 +89,7 @@ impl Course {
 
     /// The plan that the stages play.
     #[must_use]
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &TournamentPlan {
         &self.plan
     }
 
@@ -162,9 +162,9 @@ impl Course {
     }
 }
 
-/// Goes through the rounds of a course, as far as results tell.
+/// Goes through the rounds of a staged schedule, as far as they follow from results.
 pub struct Walk {
-    course: Arc<Course>,
+    schedule: Arc<StagedSchedule>,
     /// Index of the stage.
     stage: usize,
     /// Its players, best seed first.
@@ -187,10 +187,10 @@ pub struct Walk {
 impl Walk {
     /// Before the first round.
     #[must_use]
-    pub fn new(course: Arc<Course>) -> Self {
-        let entrants = (0..course.plan.players.len() as u32).collect();
+    pub fn new(schedule: Arc<StagedSchedule>) -> Self {
+        let entrants = (0..schedule.plan.players.len() as u32).collect();
         let mut walk = Self {
-            course,
+            schedule,
             stage: 0,
             entrants,
             played: vec![],
@@ -218,7 +218,7 @@ impl Walk {
     /// Goes on to the next round if this one is finished; says whether it is.
     pub fn pass(&mut self, outcomes: &Outcomes) -> bool {
         let Some(round) = &self.round else { return false };
-        let Some(blocks) = self.course.played(round, outcomes) else { return false };
+        let Some(blocks) = self.schedule.played(round, outcomes) else { return false };
         for RoundBlock { block, .. } in &round.blocks {
             *self.met.entry((block.game, sorted(&block.players))).or_default() += 1;
         }
@@ -248,7 +248,7 @@ impl Walk {
         }
         let players = self.entrants.iter().map(|&player| player as usize);
         if let Some(race) = &self.race
-            && self.stage + 1 == self.course.stages.len()
+            && self.stage + 1 == self.schedule.stages.len()
         {
             let dropped: BTreeSet<u32> = race.dropped().iter().map(|row| row.player).collect();
             return players.filter(|&player| !dropped.contains(&(player as u32))).collect();
@@ -257,7 +257,7 @@ impl Walk {
     }
 
     fn stage(&self) -> Option<&Stage> {
-        self.course.stages.get(self.stage)
+        self.schedule.stages.get(self.stage)
     }
 
     fn standing(&self) -> Standing {
@@ -266,7 +266,7 @@ impl Walk {
     }
 
     fn begin_stage(&mut self) {
-        let Some(stage) = self.course.stages.get(self.stage) else { return };
+        let Some(stage) = self.schedule.stages.get(self.stage) else { return };
         if let Some(best) = stage.best {
             self.entrants.truncate(best as usize);
         }
@@ -310,7 +310,7 @@ impl Walk {
                 let Standing::Swiss(mut rows) = self.standing() else { return None };
                 let seed = |player: u32| self.entrants.iter().position(|&other| other == player);
                 rows.sort_by_key(|row| seed(row.player));
-                swiss::pair(&rows, self.course.plan.n_seats(0))
+                swiss::pair(&rows, self.schedule.plan.n_seats(0))
             }
             Format::Ladder { .. } => {
                 let mut rows = self.ladder.clone();
@@ -326,7 +326,7 @@ impl Walk {
     /// A round in which each of these sets plays the stage's laps of every game.
     fn round_of(&self, round: u32, extra: u32, sets: Vec<Vec<u32>>) -> Round {
         let stage = self.stage().expect("it has a round");
-        let plan = &self.course.plan;
+        let plan = &self.schedule.plan;
         let laps = if extra > 0 { 1 } else { stage.laps };
         let mut blocks = vec![];
         let mut met = self.met.clone();
@@ -359,7 +359,7 @@ impl Walk {
     fn laps(&self) -> Option<Round> {
         let stage = self.stage()?;
         let n_played = self.played.len() as u32;
-        let schedule = self.course.sub_schedule(stage, &self.entrants);
+        let schedule = self.schedule.sub_schedule(stage, &self.entrants);
         let (laps, running) = match &self.race {
             None if n_played > 0 => return None,
             None => (0..stage.laps, None),
@@ -384,7 +384,7 @@ impl Walk {
             }
         }
         let games: BTreeSet<usize> = blocks.iter().map(|block| block.game).collect();
-        if games.len() < self.course.plan.games.len() {
+        if games.len() < self.schedule.plan.games.len() {
             // Too few are left to fill every game.
             return None;
         }
@@ -400,7 +400,7 @@ impl Walk {
             let repetition = repetitions.entry((block.game, sorted(&block.players))).or_default();
             *repetition += 1;
             let first_job = n_jobs;
-            n_jobs += self.course.plan.matches_per_block(block.game);
+            n_jobs += self.schedule.plan.matches_per_block(block.game);
             RoundBlock { repetition: *repetition - 1, block, first_job }
         };
         let blocks = blocks.into_iter().map(with_place).collect();
@@ -416,7 +416,7 @@ impl Walk {
     }
 }
 
-impl Course {
+impl StagedSchedule {
     /// The round robin or gauntlet of a stage among these players, who stand in
     /// it by their seeds.
     fn sub_schedule(&self, stage: &Stage, entrants: &[u32]) -> Schedule {
@@ -425,9 +425,13 @@ impl Course {
             Format::Gauntlet { challengers } => Pairings::Gauntlet(challengers),
             _ => Pairings::All,
         };
-        let plan =
-            Plan { laps: stage.laps, pairings, players: players.collect(), ..self.plan.clone() };
-        Schedule::new(plan).expect("the course was checked when it was made")
+        let plan = TournamentPlan {
+            laps: stage.laps,
+            pairings,
+            players: players.collect(),
+            ..self.plan.clone()
+        };
+        Schedule::new(plan).expect("the schedule was checked when it was made")
     }
 }
 

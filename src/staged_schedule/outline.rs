@@ -1,9 +1,9 @@
-//! What is known of a course before anything is played.
+//! What is known of a schedule before anything is played.
 
 use results::formats::{Format, Stage};
 
-use super::{Course, n_rounds};
-use crate::schedule::{Pairings, Plan, Round, Schedule};
+use super::{StagedSchedule, n_rounds};
+use crate::schedule::{Pairings, Round, Schedule, TournamentPlan};
 
 /// What is known of a stage beforehand.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub struct StageOutline {
     pub n_matches_at_least: u64,
 }
 
-impl Course {
+impl StagedSchedule {
     /// Each stage as far as it is known.
     #[must_use]
     pub fn outline(&self) -> Vec<StageOutline> {
@@ -41,7 +41,7 @@ impl Course {
         self.stages.iter().map(outline).collect()
     }
 
-    /// Matches of the whole course, at most.
+    /// Matches of the whole schedule, at most.
     #[must_use]
     pub fn most_jobs(&self) -> u64 {
         self.outline().iter().map(|stage| stage.n_matches).fold(0, u64::saturating_add)
@@ -123,7 +123,7 @@ impl Course {
             _ => Pairings::All,
         };
         let players = self.plan.players[..n_players].to_vec();
-        Schedule::new(Plan { laps: stage.laps, pairings, players, ..self.plan.clone() })
+        Schedule::new(TournamentPlan { laps: stage.laps, pairings, players, ..self.plan.clone() })
     }
 
     /// Blocks of the largest round of a stage.

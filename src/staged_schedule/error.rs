@@ -1,20 +1,24 @@
 //! Why stages cannot be played.
 
+use results::counted::counted;
 use results::formats::{Format, Stage};
 
-use super::Course;
+use super::StagedSchedule;
 
-/// Why there is no course. Stages are counted from 1, games and players from 0.
+/// Why stages cannot be played. Stages are counted from 1, games and players from 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CourseError {
-    /// A game is not for so many players as the format takes.
-    #[error("stage {stage}: {} takes games of {wanted}, game {game} has {n_seats}", .format.name())]
+pub enum StagedScheduleError {
+    /// A game has not as many seats as the format needs.
+    #[error(
+        "stage {stage}: {} needs games for {wanted}; game {game} has {}",
+        .format.name(), counted(*n_seats, "seat", "seats")
+    )]
     Seats {
         /// The stage.
         stage: usize,
         /// Its format.
         format: Format,
-        /// What it takes, in words.
+        /// What it needs, in words.
         wanted: &'static str,
         /// Index of the game.
         game: usize,
@@ -30,7 +34,10 @@ pub enum CourseError {
         player: usize,
     },
     /// A stage has too few players.
-    #[error("stage {stage}: {n_players} players are too few, it takes {n_needed}")]
+    #[error(
+        "stage {stage}: {} cannot play it, at least {n_needed} are needed",
+        counted(*n_players, "player", "players")
+    )]
     TooFewPlayers {
         /// The stage.
         stage: usize,
@@ -39,20 +46,24 @@ pub enum CourseError {
         /// Players it needs.
         n_needed: usize,
     },
-    /// More players are to go on than there are.
-    #[error("stage {stage}: best = {best}, but only {n_players} players take part before")]
+    /// More players go on than there are.
+    #[error(
+        "stage {stage}: best = {best}, but the stage before has only {}",
+        counted(*n_players, "player", "players")
+    )]
     TooManyBest {
         /// The stage.
         stage: usize,
-        /// Players that are to go on.
+        /// Players that go on.
         best: u32,
         /// Players there are.
         n_players: usize,
     },
     /// More rounds than there are opponents.
     #[error(
-        "stage {stage}: a swiss system of {n_players} players has at most {most} rounds, not {rounds}, \
-         since nobody is to meet twice"
+        "stage {stage}: a swiss system of {} has at most {}, not {rounds}, since no two players meet \
+         twice",
+        counted(*n_players, "player", "players"), counted(*most, "round", "rounds")
     )]
     TooManyRounds {
         /// The stage.
@@ -66,7 +77,7 @@ pub enum CourseError {
     },
     /// There are several clocks or budgets.
     #[error(
-        "a tournament whose pairings follow results has one clock and one budget, not {n}: \
+        "a tournament whose pairings follow from results has one clock and one budget, not {n}; \
          run it once for each"
     )]
     TimeBudgets {
@@ -74,7 +85,10 @@ pub enum CourseError {
         n: usize,
     },
     /// A lap is too large.
-    #[error("stage {stage}: {n_blocks} blocks are more than can be ordered")]
+    #[error(
+        "stage {stage}: {n_blocks} blocks in a round are too many, at most {MAX_BLOCKS} are possible; \
+         lower `blocks` or the number of players"
+    )]
     TooLarge {
         /// The stage.
         stage: usize,
@@ -86,26 +100,30 @@ pub enum CourseError {
 /// Blocks of a round that are kept in memory, some 100 bytes each.
 const MAX_BLOCKS: u64 = 4_000_000;
 
-impl Course {
+impl StagedSchedule {
     /// Whether every stage can be played.
-    pub(super) fn check(&self) -> Result<(), CourseError> {
+    pub(super) fn check(&self) -> Result<(), StagedScheduleError> {
         let plan = &self.plan;
         if let n @ 2.. = plan.time_budgets.len() {
-            return Err(CourseError::TimeBudgets { n });
+            return Err(StagedScheduleError::TimeBudgets { n });
         }
         for (game, planned) in plan.games.iter().enumerate() {
             let sits_out = |player: &usize| {
                 planned.hidden_information && !plan.players[*player].plays_hidden_information
             };
             if let Some(player) = (0..plan.players.len()).find(sits_out) {
-                return Err(CourseError::SitsOut { game, player });
+                return Err(StagedScheduleError::SitsOut { game, player });
             }
         }
         let mut n_players = plan.players.len();
         for (stage, number) in self.stages.iter().zip(1..) {
             if let Some(best) = stage.best {
                 if best as usize > n_players {
-                    return Err(CourseError::TooManyBest { stage: number, best, n_players });
+                    return Err(StagedScheduleError::TooManyBest {
+                        stage: number,
+                        best,
+                        n_players,
+                    });
                 }
                 n_players = best as usize;
             }
@@ -119,7 +137,7 @@ impl Course {
         stage: &Stage,
         number: usize,
         n_players: usize,
-    ) -> Result<(), CourseError> {
+    ) -> Result<(), StagedScheduleError> {
         let n_seats = |game: usize| self.plan.n_seats(game);
         let games = 0..self.plan.games.len();
         let first = n_seats(0);
@@ -131,11 +149,17 @@ impl Course {
         if let Some(game) = games.clone().find(|game| !fits(game)) {
             let wanted = match stage.format {
                 Format::RoundRobin | Format::Gauntlet { .. } => "one player or more",
-                Format::Swiss { .. } => "two players or more, all of as many",
+                Format::Swiss { .. } => "two players or more, the same number in all games",
                 Format::Knockout { .. } | Format::Ladder { .. } => "two players",
             };
             let (stage, format) = (number, stage.format);
-            return Err(CourseError::Seats { stage, format, wanted, game, n_seats: n_seats(game) });
+            return Err(StagedScheduleError::Seats {
+                stage,
+                format,
+                wanted,
+                game,
+                n_seats: n_seats(game),
+            });
         }
         let most_seats = games.clone().map(n_seats).max().unwrap_or(0);
         let n_needed = match stage.format {
@@ -144,19 +168,24 @@ impl Course {
             _ => most_seats.max(2),
         };
         if n_players < n_needed {
-            return Err(CourseError::TooFewPlayers { stage: number, n_players, n_needed });
+            return Err(StagedScheduleError::TooFewPlayers { stage: number, n_players, n_needed });
         }
         if let Format::Swiss { rounds } = stage.format
             && most_seats == 2
         {
             let most = n_players - 1 + n_players % 2;
             if rounds as usize > most {
-                return Err(CourseError::TooManyRounds { stage: number, rounds, n_players, most });
+                return Err(StagedScheduleError::TooManyRounds {
+                    stage: number,
+                    rounds,
+                    n_players,
+                    most,
+                });
             }
         }
         let n_blocks = self.most_blocks_at_once(stage, n_players);
         if n_blocks > MAX_BLOCKS {
-            return Err(CourseError::TooLarge { stage: number, n_blocks });
+            return Err(StagedScheduleError::TooLarge { stage: number, n_blocks });
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use results::record::Budget;
 use super::*;
 use crate::schedule::{Clocks, PlannedGame, PlannedPlayer, Seating, TimeBudget};
 
-fn plan(seats: &[usize], n_players: usize) -> Plan {
+fn plan(seats: &[usize], n_players: usize) -> TournamentPlan {
     let clocks = Clocks { start: Duration::ZERO, play: Duration::ZERO, margin: Duration::ZERO };
     let game = |(index, &n_seats): (usize, &usize)| PlannedGame {
         hash: format!("game {index}"),
@@ -22,9 +22,9 @@ fn plan(seats: &[usize], n_players: usize) -> Plan {
     };
     let player = |index| {
         let hash = format!("player {index}");
-        PlannedPlayer { lots: hash.clone(), hash, plays_hidden_information: false }
+        PlannedPlayer { draw_key: hash.clone(), hash, plays_hidden_information: false }
     };
-    Plan {
+    TournamentPlan {
         seed: 11,
         laps: 1,
         seating: Seating::Rotations,
@@ -36,8 +36,8 @@ fn plan(seats: &[usize], n_players: usize) -> Plan {
     }
 }
 
-fn course(plan: Plan, stages: &[Stage]) -> Arc<Course> {
-    Arc::new(Course::new(plan, stages.to_vec()).unwrap())
+fn schedule(plan: TournamentPlan, stages: &[Stage]) -> Arc<StagedSchedule> {
+    Arc::new(StagedSchedule::new(plan, stages.to_vec()).unwrap())
 }
 
 fn stage(format: Format, laps: u32) -> Stage {
@@ -62,13 +62,13 @@ fn finish(job: &Job, chance: u64, outcomes: &mut Outcomes) {
 }
 
 /// All rounds and jobs, played to the end.
-fn play(course: &Arc<Course>, chance: u64) -> (Vec<Arc<Round>>, Vec<Job>) {
+fn play(schedule: &Arc<StagedSchedule>, chance: u64) -> (Vec<Arc<Round>>, Vec<Job>) {
     let mut outcomes = Outcomes::default();
-    let mut walk = Walk::new(Arc::clone(course));
+    let mut walk = Walk::new(Arc::clone(schedule));
     let (mut rounds, mut jobs) = (vec![], vec![]);
     while let Some(round) = walk.round() {
         assert!(!walk.pass(&outcomes), "nothing of it is played");
-        for job in course.jobs(&round) {
+        for job in schedule.jobs(&round) {
             finish(&job, chance, &mut outcomes);
             jobs.push(job);
         }
@@ -110,8 +110,8 @@ proptest! {
         n_games in 1usize..3,
         chance: u64,
     ) {
-        let course = course(plan(&vec![2; n_games], n_players), &stages);
-        let (rounds, jobs) = play(&course, chance);
+        let schedule = schedule(plan(&vec![2; n_games], n_players), &stages);
+        let (rounds, jobs) = play(&schedule, chance);
         let ids: BTreeSet<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
         prop_assert_eq!(ids.len(), jobs.len());
         prop_assert!(jobs.iter().zip(0..).all(|(job, number)| job.number == number));
@@ -132,14 +132,14 @@ proptest! {
         prop_assert!(ids.is_sorted() && ids.iter().collect::<BTreeSet<_>>().len() == ids.len());
         prop_assert!(rounds.iter().all(|round| round.id.round <= round.n_rounds));
         // As many as was said beforehand.
-        let outline = course.outline();
+        let outline = schedule.outline();
         for (stage, number) in outline.iter().zip(1..) {
             let own = rounds.iter().filter(|round| round.id.stage == number);
             let n_matches: u64 = own.map(|round| round.n_jobs).sum();
             prop_assert!((stage.n_matches_at_least..=stage.n_matches).contains(&n_matches));
         }
-        let by_game: u64 = course.most_rounds().iter().map(|round| round.n_matches).sum();
-        prop_assert_eq!(by_game, course.most_jobs());
+        let by_game: u64 = schedule.most_rounds().iter().map(|round| round.n_matches).sum();
+        prop_assert_eq!(by_game, schedule.most_jobs());
     }
 
     #[test]
@@ -148,11 +148,11 @@ proptest! {
         chance: u64,
         order: u64,
     ) {
-        let course = course(plan(&[2], 5), &stages);
-        let (_, jobs) = play(&course, chance);
+        let schedule = schedule(plan(&[2], 5), &stages);
+        let (_, jobs) = play(&schedule, chance);
         let known = |outcomes: &Outcomes| -> Vec<Job> {
-            let rounds = course.rounds(outcomes);
-            rounds.iter().flat_map(|round| course.jobs(round)).collect()
+            let rounds = schedule.rounds(outcomes);
+            rounds.iter().flat_map(|round| schedule.jobs(round)).collect()
         };
         // Plays what is missing in any order, and looks now and then.
         let mut outcomes = Outcomes::default();
@@ -174,10 +174,10 @@ proptest! {
 
 #[test]
 fn the_first_round_robin_is_the_one_of_the_schedule() {
-    let plan = Plan { laps: 2, ..plan(&[1, 2, 3], 4) };
+    let plan = TournamentPlan { laps: 2, ..plan(&[1, 2, 3], 4) };
     let jobs: Vec<Job> = Schedule::new(plan.clone()).unwrap().jobs().collect();
-    let course = course(plan, &[Stage::round_robin(2), stage(Format::RoundRobin, 1)]);
-    let (rounds, played) = play(&course, 1);
+    let schedule = schedule(plan, &[Stage::round_robin(2), stage(Format::RoundRobin, 1)]);
+    let (rounds, played) = play(&schedule, 1);
     assert_eq!(rounds[0].n_jobs, jobs.len() as u64);
     for (one, other) in played.iter().zip(&jobs) {
         assert_eq!(&Job { round: None, ..one.clone() }, other);
@@ -188,9 +188,9 @@ fn the_first_round_robin_is_the_one_of_the_schedule() {
 
 #[test]
 fn a_race_leaves_the_survivors_jobs_as_they_were() {
-    let plan = Plan { laps: 30, ..plan(&[2, 2], 5) };
+    let plan = TournamentPlan { laps: 30, ..plan(&[2, 2], 5) };
     let raced = Stage { race: Some(RaceRule::default()), ..Stage::round_robin(30) };
-    let (rounds, played) = play(&course(plan.clone(), &[raced]), 2);
+    let (rounds, played) = play(&schedule(plan.clone(), &[raced]), 2);
     let last = &rounds[rounds.len() - 1];
     let survivors: BTreeSet<usize> =
         last.blocks.iter().flat_map(|block| block.block.players.iter().copied()).collect();
@@ -209,7 +209,7 @@ fn a_race_leaves_the_survivors_jobs_as_they_were() {
 fn a_gauntlet_may_be_raced() {
     let format = Format::Gauntlet { challengers: 1 };
     let raced = Stage { race: Some(RaceRule::default()), ..stage(format, 40) };
-    let (rounds, jobs) = play(&course(plan(&[2, 2], 6), &[raced]), 3);
+    let (rounds, jobs) = play(&schedule(plan(&[2, 2], 6), &[raced]), 3);
     assert!(jobs.iter().all(|job| job.seats.contains(&Some(0))));
     let last = &rounds[rounds.len() - 1].blocks;
     let others: BTreeSet<usize> =
@@ -221,7 +221,7 @@ fn a_gauntlet_may_be_raced() {
 fn the_best_of_a_swiss_system_go_on_to_a_knockout() {
     let knockout = Stage { best: Some(4), ..stage(Format::Knockout { extra_laps: 1 }, 2) };
     let stages = [stage(Format::Swiss { rounds: 3 }, 3), knockout];
-    let (rounds, _) = play(&course(plan(&[2], 8), &stages), 4);
+    let (rounds, _) = play(&schedule(plan(&[2], 8), &stages), 4);
     let told: Vec<_> = rounds
         .iter()
         .filter(|round| round.id.extra == 0)
@@ -240,7 +240,7 @@ fn the_best_of_a_swiss_system_go_on_to_a_knockout() {
 #[test]
 fn groups_of_three_play_a_swiss_system() {
     let (rounds, jobs) =
-        play(&course(plan(&[3, 3], 7), &[stage(Format::Swiss { rounds: 3 }, 1)]), 5);
+        play(&schedule(plan(&[3, 3], 7), &[stage(Format::Swiss { rounds: 3 }, 1)]), 5);
     assert_eq!(rounds.len(), 3);
     for round in &rounds {
         let groups: BTreeSet<&Vec<usize>> =
@@ -254,33 +254,39 @@ fn groups_of_three_play_a_swiss_system() {
 }
 
 #[track_caller]
-fn check_error(plan: Plan, stages: &[Stage], expected: &str) {
-    assert_eq!(Course::new(plan, stages.to_vec()).unwrap_err().to_string(), expected);
+fn check_error(plan: TournamentPlan, stages: &[Stage], expected: &str) {
+    assert_eq!(StagedSchedule::new(plan, stages.to_vec()).unwrap_err().to_string(), expected);
 }
 
 #[test]
 fn what_cannot_be_played_is_refused() {
     let swiss = stage(Format::Swiss { rounds: 3 }, 1);
     let knockout = stage(Format::Knockout { extra_laps: 1 }, 1);
-    let two = "stage 1: swiss takes games of two players or more, all of as many, game ";
-    check_error(plan(&[1], 5), &[swiss], &format!("{two}0 has 1"));
-    check_error(plan(&[2, 3], 5), &[swiss], &format!("{two}1 has 3"));
+    let two =
+        "stage 1: swiss needs games for two players or more, the same number in all games; game ";
+    check_error(plan(&[1], 5), &[swiss], &format!("{two}0 has 1 seat"));
+    check_error(plan(&[2, 3], 5), &[swiss], &format!("{two}1 has 3 seats"));
     check_error(
         plan(&[3], 5),
         &[knockout],
-        "stage 1: knockout takes games of two players, game 0 has 3",
+        "stage 1: knockout needs games for two players; game 0 has 3 seats",
     );
     check_error(
         plan(&[2], 3),
         &[stage(Format::Swiss { rounds: 4 }, 1)],
-        "stage 1: a swiss system of 3 players has at most 3 rounds, not 4, since nobody is to meet twice",
+        "stage 1: a swiss system of 3 players has at most 3 rounds, not 4, since no two players meet \
+         twice",
     );
-    check_error(plan(&[2], 1), &[knockout], "stage 1: 1 players are too few, it takes 2");
+    check_error(
+        plan(&[2], 1),
+        &[knockout],
+        "stage 1: 1 player cannot play it, at least 2 are needed",
+    );
     let best = Stage { best: Some(6), ..knockout };
     check_error(
         plan(&[2], 5),
         &[swiss, best],
-        "stage 2: best = 6, but only 5 players take part before",
+        "stage 2: best = 6, but the stage before has only 5 players",
     );
     let mut hidden = plan(&[2], 5);
     hidden.games[0].hidden_information = true;
@@ -290,7 +296,7 @@ fn what_cannot_be_played_is_refused() {
     check_error(
         clocks,
         &[swiss],
-        "a tournament whose pairings follow results has one clock and one budget, not 2: \
+        "a tournament whose pairings follow from results has one clock and one budget, not 2; \
          run it once for each",
     );
 }

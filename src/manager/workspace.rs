@@ -1,17 +1,17 @@
-//! A worker's workplace for one game: a reasoner, the state of the match that
-//! is being played, and buffers that outlive it.
+//! A worker's workspace for one game: a reasoner, the state of the match that is
+//! being played, and buffers that outlive the match.
 
 use std::sync::Arc;
 
 use games::{Cancel, Expression, Goal, MoveId, ReasoningError, RoleId, State, StateMachine};
-use results::record::{Ending, GoalFlag};
+use results::record::{Ending, GoalFlag, RuleDefect};
 
 use super::{GoalConflict, PreparedGame};
 
 /// Moves with larger ids are turned to text anew each time.
 const MAX_CACHED_MOVES: usize = 1 << 16;
 
-pub(crate) struct Bench {
+pub(crate) struct Workspace {
     pub(crate) prepared: Arc<PreparedGame>,
     pub(crate) machine: Box<dyn StateMachine>,
     pub(crate) n_roles: usize,
@@ -43,8 +43,8 @@ pub(crate) struct MoveText {
     pub(crate) expression: Arc<Expression>,
 }
 
-impl Bench {
-    /// A workplace whose computations end when `cancel` is raised.
+impl Workspace {
+    /// A workspace whose computations end when `cancel` is raised.
     pub(crate) fn new(prepared: &Arc<PreparedGame>, cancel: &Cancel) -> Self {
         let game = &prepared.game;
         let mut machine = prepared.fork();
@@ -107,7 +107,7 @@ impl Bench {
     }
 
     /// The worth of the state, which is terminal. The goals of roles
-    /// for which `counts` is false do not matter, so nothing odd is told of them.
+    /// for which `counts` is false do not matter, so they get no flags.
     pub(crate) fn score(
         &mut self,
         conflict: GoalConflict,
@@ -129,8 +129,8 @@ impl Bench {
                 flag(GoalFlag::GoalMissing);
             } else if n_values > 1 {
                 if conflict == GoalConflict::Error && counts(role) {
-                    let reason = format!("{} has several goals", self.role_name(role));
-                    return Err(Ending::GameError { reason });
+                    let role = self.role_name(role).to_owned();
+                    return Err(Ending::GameError { reason: RuleDefect::SeveralGoals { role } });
                 }
                 flag(GoalFlag::GoalConflict);
             }
@@ -152,5 +152,5 @@ pub(crate) fn broken(error: &ReasoningError) -> Ending {
     if *error == ReasoningError::Cancelled {
         return Ending::interrupted();
     }
-    Ending::GameError { reason: format!("failed to {error}") }
+    Ending::GameError { reason: RuleDefect::NotComputable { detail: error.to_string() } }
 }
