@@ -27,6 +27,8 @@ def note(process):
 
 note(os.getpid())
 note(os.getppid())
+# Ends when the grandchild has noted itself: it is replaced by another program then.
+reader, writer = os.pipe()
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
@@ -34,6 +36,8 @@ if os.fork() == 0:
         os.execve("/bin/sleep", ["sleep", "1000"], {})
     os._exit(0)
 os.wait()
+os.close(writer)
+os.read(reader, 1)
 if len(sys.argv) > 3:
     os.kill(os.getppid(), signal.SIGKILL)
 HTTPServer(("127.0.0.1", int(port)), Handler).serve_forever()
