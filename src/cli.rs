@@ -75,14 +75,14 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(code) => code.into(),
         Err(failure) => {
-            tell_error(&failure.error);
+            print_error(&failure.error);
             failure.code.into()
         }
     }
 }
 
-/// On standard error; if nobody can be told there, the exit code still says it.
-fn tell_error(error: &anyhow::Error) {
+/// Prints on standard error; if that is closed, the exit code still says it.
+fn print_error(error: &anyhow::Error) {
     let mut stderr = std::io::stderr();
     if let Some(error) = error.downcast_ref::<GameSourceError>() {
         let drawing = error.drawing(Colours::of(&stderr)).unwrap_or_default();

@@ -1,5 +1,5 @@
 //! What looks at a tournament while it is played: the journal, the progress,
-//! and whoever wants both. Consumers see events and nothing else.
+//! and the records of matches. Consumers see events and nothing else.
 
 mod journal;
 mod progress;

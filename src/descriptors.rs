@@ -49,7 +49,7 @@ pub fn of_match(outside: Outside) -> u64 {
     OF_WORKER + OF_PLAYER * outside.n_players + OF_PROGRAM * outside.n_launched
 }
 
-/// Matches that may run at once if each takes so many descriptors; at least 1.
+/// Matches that may run at once if each takes `needed` descriptors; at least 1.
 #[must_use]
 pub fn matches(needed: u64) -> u32 {
     within(limit(), needed)

@@ -176,7 +176,7 @@ pub enum EventKind {
         job: u64,
         /// How it ended.
         ending: Ending,
-        /// Rewards in role order; empty if the match scored nobody.
+        /// Rewards in role order; empty if the match has no scores.
         rewards: Vec<u8>,
         /// Odd goals by role index.
         goal_flags: Vec<(u32, GoalFlag)>,

@@ -13,7 +13,7 @@ use crate::manager::PreflightError;
 pub struct Failure {
     /// One of [`exit_code`].
     pub code: u8,
-    /// What to tell the user.
+    /// What is printed.
     pub error: anyhow::Error,
 }
 
@@ -34,7 +34,7 @@ impl Failure {
     }
 
     /// There is no game to play or look at. The errors of a broken rulesheet
-    /// are drawn when the failure is told.
+    /// are drawn when the failure is printed.
     pub fn game(error: GameSourceError) -> Self {
         Self { code: error.exit_code(), error: error.into() }
     }

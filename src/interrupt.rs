@@ -59,7 +59,7 @@ async fn received(signal: Option<&mut tokio::signal::unix::Signal>) {
     }
 }
 
-/// Whether whoever started us wants us to outlive the terminal.
+/// Whether this process is to outlive the terminal, as under `nohup`.
 #[cfg(unix)]
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

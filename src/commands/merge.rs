@@ -134,8 +134,8 @@ fn write(merge: &Merge, lock: &[u8], runs: &[PathBuf], out: &Path) -> Result<(),
     Ok(())
 }
 
-/// The blocks of the jobs that nobody has played, one for each job; or why they
-/// cannot be told.
+/// The blocks of the jobs that no run has played, one for each job; or why they are not
+/// known.
 fn missing(merge: &Merge, spec: Option<Spec>) -> Result<Vec<u64>, String> {
     let spec = spec.ok_or_else(|| {
         format!("neither {SPEC_LOCK} nor the rulesheets are surely those that were played")
@@ -193,8 +193,7 @@ struct Telling {
     n_done: u64,
     /// Records that were there twice.
     n_duplicates: u64,
-    /// Matches of the schedule that nobody has played; `None` if that cannot be
-    /// told.
+    /// Matches of the schedule that no run has played; `None` if that is not known.
     n_missing: Option<u64>,
     /// Parts of the schedule that some of them are in and of which there was no run.
     missing_parts: Vec<Partition>,
@@ -228,7 +227,7 @@ impl Telling {
             ),
             (None, why) => writeln!(
                 out,
-                "whether matches are missing cannot be told: {}",
+                "whether matches are missing is not known: {}",
                 why.map_or("", String::as_str)
             ),
         }

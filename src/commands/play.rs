@@ -158,7 +158,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             if printed.is_ok() {
                 printed = view.show(&event);
                 if printed.is_err() {
-                    // Nobody looks any more.
+                    // The reader has gone away.
                     manager.interrupt();
                 }
             }
@@ -201,7 +201,7 @@ fn distinct(players: Vec<Contestant>) -> Vec<Contestant> {
         .collect()
 }
 
-/// Who sits where: the players in order on the roles that need one.
+/// The seats: the players in order on the roles that need one.
 fn seats(game: &games::Game, players: &[Contestant]) -> anyhow::Result<Vec<Option<usize>>> {
     let random = game.random().map(|role| usize::from(role.0));
     let roles: Vec<&str> = game.roles().iter().map(|&role| game.symbols().name(role)).collect();
@@ -283,7 +283,7 @@ fn setup(
 /// The position as the view follows it.
 struct Shown<'a> {
     machine: &'a mut dyn StateMachine,
-    /// Raised when nobody wants to see more.
+    /// Raised when the reader has gone away.
     cancel: Cancel,
     /// The state and its facts; `None` if the rules failed.
     now: Option<(games::State, Vec<Expression>)>,
@@ -300,7 +300,7 @@ impl<'a> Shown<'a> {
     }
 
     /// Makes a joint move; gives the facts before it. `None` if the rules fail, or
-    /// nobody wants to see more.
+    /// the reader has gone away.
     fn advance(&mut self, decisions: &[Decision]) -> Option<Vec<Expression>> {
         let (state, before) = self.now.take()?;
         let moves = decisions.iter().map(|decision| {

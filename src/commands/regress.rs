@@ -195,7 +195,7 @@ fn announce(asked: &Asked, folder: &folder::RunFolder) -> std::io::Result<()> {
     )
 }
 
-/// Whether a player is a server that somebody else started.
+/// Whether a player is a server that was started by hand.
 fn has_url(asked: &Asked) -> bool {
     let mut players = asked.experiment.spec.players.iter();
     players.any(|player| matches!(player.config.source, PlayerSource::Remote { .. }))
@@ -292,7 +292,7 @@ fn code(found: &Regression, inconclusive: Option<InconclusiveWord>) -> u8 {
     match (found.outcome, found.reason, inconclusive) {
         (Answer::Pass, ..) => exit_code::OK,
         (Answer::Fail, ..) => exit_code::REGRESSION,
-        // Nobody asked for an error of ours to count as a pass.
+        // An internal error never counts as a pass.
         (Answer::Inconclusive, Reason::Internal, _) | (Answer::Inconclusive, _, None) => {
             exit_code::INCONCLUSIVE
         }

@@ -197,7 +197,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Goes where the user says, until told to leave.
+    /// Goes to the steps that the user names, until the user quits.
     fn converse(&self, input: &mut impl BufRead, out: &mut impl Write) -> std::io::Result<()> {
         self.head(out)?;
         let last = self.n_steps();

@@ -212,7 +212,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     })
 }
 
-/// The report as a page. A match that cannot be drawn is told of and left out.
+/// The report as a page. A match that cannot be drawn is left out with a note.
 fn page(run: &Path, n_replays: usize) -> Result<String, Failure> {
     let evaluation = report::evaluated(run, n_replays).map_err(failure)?;
     let (replays, notes) = drawn_replays(run, evaluation.records());

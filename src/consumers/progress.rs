@@ -17,7 +17,7 @@ use crate::event::{Event, EventKind};
 use crate::runner::Consumer;
 use crate::schedule::Job;
 
-/// How to tell it.
+/// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// A bar that is drawn over and over.
@@ -165,7 +165,7 @@ impl Progress {
         }
     }
 
-    /// The round, rate, time left, who leads.
+    /// The round, rate, time left and leaders.
     fn message(&self, elapsed: Duration) -> String {
         let rate = self.n_played as f64 / elapsed.as_secs_f64().max(1e-3);
         let left = self.n_jobs.saturating_sub(self.n_done + self.n_played);
@@ -199,14 +199,14 @@ impl Progress {
     fn line(&self, line: &str) {
         match self.style {
             Style::Bar => self.bar.println(line),
-            // Whoever listens no more does not hinder the run.
+            // A closed terminal does not stop the run.
             Style::Lines => drop(writeln!(std::io::stderr().lock(), "{line}")),
             Style::Quiet => {}
         }
     }
 }
 
-/// A round as it is told: `stage 1 of 2, swiss, round 3 of 5`.
+/// A round in words: `stage 1 of 2, swiss, round 3 of 5`.
 pub(crate) fn round_words(round: RoundId, format: Format, n_rounds: u32, n_stages: u32) -> String {
     let mut words = String::new();
     if n_stages > 1 {

@@ -23,7 +23,7 @@ const PLAYOUTS: u32 = 3;
 const MAX_STEPS: usize = 300;
 
 /// What a player gets to think when it is tried: before the match, and for each move.
-/// Who has not searched to the end then is taken to use its clock.
+/// A player that has not finished its search by then is taken to use all of its clock.
 const TRIED_START: Duration = Duration::from_millis(300);
 const TRIED_PLAY: Duration = Duration::from_millis(30);
 
@@ -35,7 +35,7 @@ const TRYING: Duration = Duration::from_secs(6);
 pub struct Estimate {
     /// Probably.
     pub about: f64,
-    /// If every clock is used up and nobody is late.
+    /// If every clock is used up and no player is late.
     pub at_most: f64,
 }
 
@@ -80,11 +80,11 @@ pub fn estimate(experiment: &Experiment, left: impl Fn(&Round) -> u64) -> Option
     counts.then_some(Estimate { about, at_most: total.at_most / at_once })
 }
 
-/// Seconds that the thinkers of a match take: the longest start of those who sit at
-/// it, and a mean thought for each step in which somebody has a choice.
+/// Seconds that the thinkers of a match take: the longest start among them,
+/// and a mean thought for each step in which a role has a choice.
 fn match_seconds(paces: &[Pace], round: &Round, n_choices: f64) -> f64 {
     let n_players = round.players.len() as f64;
-    // The chance that nobody at the table thinks.
+    // The probability that no player of the match thinks.
     let n_instant = n_players - paces.len() as f64;
     let seated = (0..round.n_seats).map(|seat| seat as f64);
     let all_instant: f64 =
@@ -104,7 +104,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// That of a player who uses up its clocks.
+    /// The pace of a player that uses up its clocks.
     fn clocks(player: &Contestant, time: TimeBudget) -> Self {
         let clocks = player.config.odds.apply(time).clocks;
         Self { start: clocks.start, play: clocks.play }
@@ -199,7 +199,7 @@ struct Step {
 /// A few matches of random moves.
 struct Lines {
     first: Vec<Step>,
-    /// Steps in which somebody has a choice, on average.
+    /// Steps in which a role has a choice, on average.
     n_choices: f64,
     /// Seconds that one takes.
     seconds: f64,

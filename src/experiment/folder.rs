@@ -157,7 +157,7 @@ pub fn open(
     // Whichever pass came first has cut it off.
     let torn = if recovered.torn.is_some() { recovered.torn } else { torn };
     let mut attempts = recovered.jobs;
-    // Who is done is not played again; of a long run that is nearly all.
+    // Jobs that are done are not played again; in a long run these are nearly all.
     attempts.retain(|_, state| !state.done);
     attempts.shrink_to_fit();
     Ok(RunFolder { path: path.to_owned(), writer, attempts, done, elsewhere, outcomes, torn })

@@ -50,7 +50,7 @@ fn stage_words(spec: &Spec, stage: usize) -> String {
 }
 
 /// What is left out and why, in words. Players that sit out of several games
-/// are told of once.
+/// are named once.
 pub(super) fn sitting_out(spec: &Spec, skips: &[Skip]) -> Vec<String> {
     let name = |game: usize| &spec.games[game].source.name;
     let mut words = Vec::new();
@@ -112,7 +112,7 @@ pub(super) fn no_time_to_think(spec: &Spec) -> Option<String> {
 }
 
 /// What is to be known about clocks that are no whole seconds, which is what
-/// players outside the program are told.
+/// players outside the program receive.
 pub(super) fn fractions(spec: &Spec) -> Vec<String> {
     let mut told = Vec::new();
     let is_outside =
@@ -150,7 +150,7 @@ fn fraction(name: &str, clock: Duration, margin: Duration, enforcement: Enforcem
     }
 }
 
-/// What a reader of a gauntlet's results should know, who sees matches only.
+/// A note for readers of the results of a gauntlet, which look like those of a round robin.
 pub(super) fn gauntlet(spec: &Spec, jobs: &Jobs) -> Option<String> {
     let Jobs::Schedule(_) = jobs else { return None };
     let Format::Gauntlet { challengers } = spec.stages[0].format else { return None };

@@ -47,8 +47,8 @@ pub struct SchedulePreview {
     pub n_left: u64,
     /// Matches at once.
     pub concurrency: u32,
-    /// Seconds that the matches left take, probably; `None` if nobody thinks by the
-    /// clock.
+    /// Seconds that the matches left take, probably; `None` if no player
+    /// thinks by the clock.
     pub estimated_seconds: Option<f64>,
     /// Seconds that they take if every clock is used up.
     pub estimated_seconds_at_most: Option<f64>,
@@ -96,8 +96,8 @@ pub struct StagedPreview {
     pub concurrency: u32,
     /// Matches that the folder has.
     pub n_played: u64,
-    /// Seconds that the matches left take, probably; `None` if nobody thinks by the
-    /// clock.
+    /// Seconds that the matches left take, probably; `None` if no player
+    /// thinks by the clock.
     pub estimated_seconds: Option<f64>,
     /// Seconds that they take if every clock is used up.
     pub estimated_seconds_at_most: Option<f64>,

@@ -192,8 +192,8 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The players of the jobs that are not done. Who has nothing left to play need
-/// not be there.
+/// The players of the jobs that are not done. A player with nothing left to play need not
+/// be running.
 fn players_left(jobs: &Jobs, folder: &RunFolder) -> BTreeSet<usize> {
     let mut left = BTreeSet::new();
     let schedule = match jobs {

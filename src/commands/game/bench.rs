@@ -115,7 +115,7 @@ struct Measurement {
     mean_goals: ByRole<Option<f64>>,
     /// Wall clock from the rulesheet's text to its initial state.
     init_seconds: f64,
-    /// Of the whole process; none where the system does not tell.
+    /// Of the whole process; none where the system does not report it.
     peak_rss_bytes: Option<u64>,
 }
 
@@ -168,7 +168,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     to_stdout(|stdout| {
         if arguments.json {
             json_line(stdout, &measurement)?;
-            // The object's members are fixed, but nobody should overlook this.
+            // The object's members are fixed, but this must not be overlooked.
             write!(std::io::stderr(), "{}", tally.unfinished(arguments.steps))?;
         } else {
             print(stdout, &measurement)?;

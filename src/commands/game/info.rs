@@ -67,7 +67,7 @@ struct Report {
     roles: Vec<String>,
     kind: Kind,
     engine: &'static str,
-    /// What the reasoner tells of itself after the survey.
+    /// The reasoner's own figures after the survey.
     engine_statistics: Statistics,
     /// How the rules were ground, or why they were not.
     grounding: Grounding,

@@ -15,7 +15,7 @@ use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
 use crate::output::{json_line, to_stdout};
 
-/// Enough to tell whether two players ever choose at once.
+/// Enough to find out whether two players ever choose at the same step.
 const LIMITS: Limits = Limits { playouts: 3, steps: 40, time: None, seed: 1 };
 
 const EXAMPLES: &str = "\

@@ -1,4 +1,4 @@
-//! What random playouts tell of a game: how its roles move, how long it lasts,
+//! What random playouts show about a game: how its roles move, how long it lasts,
 //! how large it is.
 
 use results::counted::counted;

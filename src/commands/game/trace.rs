@@ -277,7 +277,7 @@ impl Tracer {
     }
 }
 
-/// Whether a line tells about a game and not about a state of it.
+/// Whether a line describes a game and not one of its states.
 fn is_header(line: &str) -> bool {
     let line: Result<serde_json::Map<String, serde_json::Value>, _> = serde_json::from_str(line);
     line.is_ok_and(|members| !members.contains_key("p"))

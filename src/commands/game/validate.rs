@@ -106,7 +106,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         }
         Ok(exit_code::OK)
     })?;
-    // Also for those who read the first lines only.
+    // At the top too, for readers of the first lines only.
     Ok(code)
 }
 

@@ -12,10 +12,11 @@ use crate::spec::time_budget_words;
 
 /// How much blocks differ in most games, points: typical, least, most.
 const SPREADS: [f64; 3] = [35.0, 25.0, 45.0];
-/// Numbers of blocks that are told of when time decides how many there are.
+/// Numbers of blocks to describe where a time limit decides how many are played.
 const BLOCKS_TOLD: [u64; 3] = [100, 1000, 10_000];
 
-/// Who is compared how, and what difference can be seen.
+/// Sentences about a comparison: the question, what is played, and which difference can
+/// be detected.
 #[must_use]
 pub fn outlook(experiment: &Experiment, question: &Question) -> Vec<String> {
     let spec = &experiment.spec;
@@ -70,7 +71,7 @@ fn sight(question: &Question) -> String {
     }
 }
 
-/// How much worse a head is that nearly always fails within so many blocks.
+/// The difference in points at which a head nearly always fails within `n_blocks`.
 fn sees(question: &Question, n_blocks: u64, sd: f64) -> String {
     let found = question.margin_test().detectable(sd, n_blocks, 1.0 - question.alpha);
     found.map_or_else(|| "more than 100".into(), |points| format!("{points:.1}"))

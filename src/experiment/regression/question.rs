@@ -69,8 +69,8 @@ pub fn ask(request: &Request) -> Result<Asked, ExperimentError> {
     let mut experiment = Experiment::new(spec)?;
     let default = request.max_blocks.is_none().then_some(DEFAULT_BUDGET);
     let time_limit = request.budget.or(default);
-    // Of one lap, since that is what the spec asks for so far. It takes trying the
-    // players, and without a limit nobody asks.
+    // Of one lap, since that is what the spec asks for so far. The estimate
+    // tries the players, and only a time limit needs it.
     let lap_s = time_limit.and_then(|_| estimate(&experiment, |round| round.n_matches));
     let schedule = experiment.jobs.schedule();
     let schedule = schedule.expect("a comparison follows no results: reading the spec checks it");
@@ -114,7 +114,7 @@ pub fn ask(request: &Request) -> Result<Asked, ExperimentError> {
     let n_parts = MIN_BLOCKS.div_ceil(blocks_per_part);
     let seconds = lap_s.map(|lap| lap.about * n_parts as f64 / parts_per_lap as f64);
     if let Some(message) = outlook::too_short(&question, seconds) {
-        // The estimate is from trying built-in players; of others nobody knows.
+        // Only built-in players can be tried, so that only for them it is certain enough.
         let evident = outlook::too_short(&question, seconds.map(|seconds| seconds / 2.0)).is_some();
         if evident && all_built_in(&experiment.spec) {
             return Err(ExperimentError::Unplayable(message));
@@ -125,7 +125,7 @@ pub fn ask(request: &Request) -> Result<Asked, ExperimentError> {
     Ok(Asked { experiment, question })
 }
 
-/// Whether all who think are players of ours.
+/// Whether all players that think are built in.
 fn all_built_in(spec: &Spec) -> bool {
     let mut thinkers = spec.players.iter().filter(|player| player.thinks);
     thinkers.all(|player| matches!(player.config.source, PlayerSource::BuiltIn { .. }))

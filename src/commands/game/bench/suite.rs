@@ -62,7 +62,7 @@ struct Suite {
     lanes: usize,
     /// The median of those beside the games.
     yardstick_rounds_per_cpu_second: f64,
-    /// Of the whole process; none where the system does not tell.
+    /// Of the whole process; none where the system does not report it.
     peak_rss_bytes: Option<u64>,
     games: Vec<Row>,
 }
@@ -237,7 +237,7 @@ impl Progress {
         self.bar.set_position(at as u64);
         self.bar.set_message(name.to_owned());
         if self.bar.is_hidden() {
-            // Nobody may be listening, and that is no failure.
+            // A reader that went away is no failure.
             let _ = writeln!(std::io::stderr(), "{}/{} {name}", at + 1, self.n_games);
         }
     }

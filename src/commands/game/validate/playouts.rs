@@ -1,4 +1,4 @@
-//! What random playouts show of a rulesheet: states in which somebody cannot move,
+//! What random playouts show of a rulesheet: states in which a role cannot move,
 //! ends without a goal, games that do not end, and conditions that never held.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -32,7 +32,7 @@ impl Computer {
     }
 }
 
-/// The CPU's name where the system tells it.
+/// The CPU's name where the system reports it.
 fn cpu() -> Option<String> {
     let told = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = told.lines().find(|line| line.starts_with("model name"))?;
