@@ -3,7 +3,7 @@
 //! of them by a few instructions.
 //!
 //! ```text
-//! Network -> Program -> Batch: set states, evaluate, choose moves, advance
+//! Network -> CompiledNetwork -> Batch: set states, evaluate, choose moves, advance
 //! ```
 //!
 //! It is what electronic design automation calls parallel-pattern simulation.
@@ -13,68 +13,24 @@
 //! single positions of small networks (`sheet`), all lanes alike.
 
 mod ages;
-mod choice;
-mod code;
 mod core;
-mod cover;
-mod expansion;
-mod features;
-mod gates;
-mod interpreter;
-mod lanes;
-mod machine;
 mod pace;
 mod playouts;
-mod price;
-mod program;
-mod random;
-#[cfg(target_arch = "x86_64")]
-mod registers;
-mod schedule;
-mod sheet;
+mod slots;
 mod transpose;
 
 use std::fmt;
 use std::sync::Arc;
 
-pub use features::vectors;
-pub use machine::NoMachineCode;
-pub use playouts::{Course, Goals, Limits, Playouts};
-pub use program::{Program, Size};
+pub use playouts::{Goals, Limits, PlayoutControl, Playouts};
 
-pub(crate) use expansion::{Expander, expander, expansion_width};
-pub(crate) use price::PassSize;
-pub(crate) use sheet::sheet;
-
-use self::core::{Core, Slots};
-use self::lanes::{Lanes64, Lanes256, Lanes512};
+use self::core::Core;
+use self::slots::Slots;
+use crate::compiled_network::lanes::{Lanes64, Lanes256, Lanes512};
+#[cfg(target_arch = "x86_64")]
+use crate::compiled_network::registers::Registers;
+use crate::compiled_network::{CompiledNetwork, Width};
 use crate::{GoalReading, RoleId, State};
-
-/// How many positions a batch has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Width {
-    /// 64: a machine word. For very large networks and for few positions.
-    Lanes64,
-    /// 256: a register of AVX2.
-    Lanes256,
-    /// 512: a register of AVX-512, or two of AVX2; the fastest for most games.
-    Lanes512,
-}
-
-impl Width {
-    /// All widths, ascending.
-    pub const ALL: [Width; 3] = [Width::Lanes64, Width::Lanes256, Width::Lanes512];
-
-    /// The number of lanes.
-    #[must_use]
-    pub fn n_lanes(self) -> usize {
-        match self {
-            Width::Lanes64 => 64,
-            Width::Lanes256 => 256,
-            Width::Lanes512 => 512,
-        }
-    }
-}
 
 /// Positions of one game, side by side.
 ///
@@ -90,7 +46,7 @@ impl Width {
 /// [`evaluate`]: Batch::evaluate
 /// [`advance`]: Batch::advance
 pub struct Batch {
-    program: Arc<Program>,
+    program: Arc<CompiledNetwork>,
     width: Width,
     core: Box<dyn Core>,
 }
@@ -105,7 +61,7 @@ impl Batch {
     /// A batch with the initial state in all lanes. All its random choices
     /// follow from the seed.
     #[must_use]
-    pub fn new(program: &Arc<Program>, width: Width, seed: u64) -> Self {
+    pub fn new(program: &Arc<CompiledNetwork>, width: Width, seed: u64) -> Self {
         let shared = program.clone();
         let core = core(shared, width, seed);
         let mut batch = Self { program: program.clone(), width, core };
@@ -115,7 +71,7 @@ impl Batch {
 
     /// The program it runs.
     #[must_use]
-    pub fn program(&self) -> &Arc<Program> {
+    pub fn program(&self) -> &Arc<CompiledNetwork> {
         &self.program
     }
 
@@ -291,7 +247,7 @@ impl Batch {
     /// If it is no state of this network.
     #[must_use]
     pub fn playouts(&mut self, from: &State, limits: &Limits) -> Playouts {
-        self.playouts_while(from, limits, &mut |_| Course::GoOn)
+        self.playouts_while(from, limits, &mut |_| PlayoutControl::Continue)
     }
 
     /// The same for callers with a clock or a reason to break off: `watch` is
@@ -307,7 +263,7 @@ impl Batch {
         &mut self,
         from: &State,
         limits: &Limits,
-        watch: &mut dyn FnMut(&Playouts) -> Course,
+        watch: &mut dyn FnMut(&Playouts) -> PlayoutControl,
     ) -> Playouts {
         self.check(from);
         let playouts = self.core.playouts(from, limits, watch);
@@ -326,16 +282,16 @@ impl Batch {
 
 /// The slots of a width, in whatever form this CPU computes with best. The form
 /// makes no difference to results.
-fn core(program: Arc<Program>, width: Width, seed: u64) -> Box<dyn Core> {
+fn core(program: Arc<CompiledNetwork>, width: Width, seed: u64) -> Box<dyn Core> {
     #[cfg(target_arch = "x86_64")]
-    if registers::Registers::<1>::are_there() {
+    if Registers::<1>::are_there() {
         match width {
             Width::Lanes64 => {}
             Width::Lanes256 => {
-                return Box::new(Slots::<registers::Registers<1>>::new(program, width, seed));
+                return Box::new(Slots::<Registers<1>>::new(program, width, seed));
             }
             Width::Lanes512 => {
-                return Box::new(Slots::<registers::Registers<2>>::new(program, width, seed));
+                return Box::new(Slots::<Registers<2>>::new(program, width, seed));
             }
         }
     }

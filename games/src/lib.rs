@@ -12,6 +12,7 @@
 
 pub mod batch;
 pub mod children;
+pub mod compiled_network;
 mod components;
 pub mod expression;
 pub mod finding;
@@ -28,6 +29,7 @@ pub mod reader;
 pub mod reasoner;
 mod relational;
 pub mod rulesheet;
+mod single_pass;
 mod split_mix;
 pub mod state_machine;
 pub mod symbol;
@@ -35,6 +37,7 @@ pub mod validate;
 
 pub use batch::Batch;
 pub use children::{Children, Together, Wanted};
+pub use compiled_network::{CompiledNetwork, Width};
 pub use expression::Expression;
 pub use finding::{Finding, Severity};
 pub use game::{Game, Kind};

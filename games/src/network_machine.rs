@@ -25,10 +25,10 @@ pub use engine::Evaluation;
 use self::cone::ConeValues;
 use self::engine::Engine;
 use self::tables::{NONE, Tables};
-use crate::batch::Expander;
 use crate::children::{self, Children, Together, Wanted};
 use crate::network::{Evaluator, Network};
 use crate::playouts::{self, PlayoutEnds};
+use crate::single_pass::Expander;
 use crate::state_machine::{
     Cancel, GoalReading, MoveId, ReasoningError, RoleId, SpareWork, State, StateMachine, Statistic,
 };

@@ -1,6 +1,6 @@
 //! How old each lane is, bit by bit.
 
-use super::lanes::Lanes;
+use crate::compiled_network::lanes::Lanes;
 
 /// A number for each lane that grows by one at a time.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl<L: Lanes> Ages<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::lanes::Lanes64;
+    use crate::compiled_network::lanes::Lanes64;
 
     #[test]
     fn ages_count() {

@@ -8,9 +8,10 @@ use super::differential::{Circuit, Differential};
 use super::lock_step;
 use super::split::Split;
 use super::turns::{Kinds, Programs};
-use crate::batch::{self, Expander, PassSize, Program};
 use crate::children::Together;
+use crate::compiled_network::CompiledNetwork;
 use crate::network::{Evaluator, Lit, Network};
+use crate::single_pass::{self, Expander, PassSize};
 use crate::state_machine::{Statistic, StatisticValue};
 
 /// How the gates of one position are computed. The answers are the same.
@@ -71,7 +72,7 @@ impl Engine {
         };
         // Two passes, and what it takes to lay out children side by side.
         let least = (2 * whole + 8_000).div_ceil(one) as usize;
-        let together = Together { least, most: batch::expansion_width() };
+        let together = Together { least, most: single_pass::expansion_width() };
         Self {
             together: (circuit.n_gates() <= MAX_EXPANDED).then_some(together),
             percepts: Cone::new(&network.graph, &percepts),
@@ -112,12 +113,12 @@ impl Engine {
 
     /// What computes children together.
     pub(super) fn expander(&self) -> Box<dyn Expander> {
-        batch::expander(self.programs.whole())
+        single_pass::expander(self.programs.whole())
     }
 
     /// What playouts run in lock step, if the network is not too large for it to be
     /// compiled when it is first needed.
-    pub(super) fn lock_step_program(&self) -> Option<&Arc<Program>> {
+    pub(super) fn lock_step_program(&self) -> Option<&Arc<CompiledNetwork>> {
         (self.network.graph.n_ands() <= MAX_LOCK_STEP).then(|| self.programs.whole())
     }
 

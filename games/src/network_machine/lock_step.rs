@@ -5,7 +5,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::State;
-use crate::batch::{Batch, Program, Width};
+use crate::batch::Batch;
+use crate::compiled_network::{CompiledNetwork, Width};
 use crate::playouts::{PlayoutEnd, PlayoutEnds};
 
 /// Programs of networks with more gates are not translated: it would take a good
@@ -14,7 +15,7 @@ const MAX_TRANSLATED: usize = 50_000;
 
 /// Translates the program for batches of more than 64 lanes, if it was not done and
 /// does not take long; what is not translated is interpreted.
-pub(super) fn prepare(program: &Program) {
+pub(super) fn prepare(program: &CompiledNetwork) {
     if program.size().n_ands <= MAX_TRANSLATED {
         // Not every CPU has machine code.
         let _ = program.translate(Width::Lanes256);
@@ -25,7 +26,7 @@ pub(super) fn prepare(program: &Program) {
 /// A playout from each start, a batch after the other. Lanes that have ended wait for the
 /// last one of their batch.
 pub(super) fn playouts_in_lock_step(
-    program: &Arc<Program>,
+    program: &Arc<CompiledNetwork>,
     starts: &[State],
     max_length: u32,
     seed: u64,

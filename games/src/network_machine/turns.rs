@@ -7,8 +7,9 @@
 use std::sync::{Arc, OnceLock};
 
 use super::split::{Split, Step};
-use crate::batch::{self, PassSize, Program};
+use crate::compiled_network::CompiledNetwork;
 use crate::network::{Evaluator, Network, cofactor, cofactor_size};
+use crate::single_pass::{self, PassSize};
 
 /// A kind has a program of its own if at least so much of play is in it.
 const OFTEN: f64 = 0.125;
@@ -71,9 +72,9 @@ impl Kinds {
 pub(super) struct Programs {
     network: Arc<Network>,
     kinds: Kinds,
-    whole: OnceLock<Arc<Program>>,
+    whole: OnceLock<Arc<CompiledNetwork>>,
     /// By kind.
-    own: Vec<OnceLock<Arc<Program>>>,
+    own: Vec<OnceLock<Arc<CompiledNetwork>>>,
 }
 
 impl Programs {
@@ -89,18 +90,18 @@ impl Programs {
     }
 
     /// Code for all positions.
-    pub(super) fn whole(&self) -> &Arc<Program> {
-        self.whole.get_or_init(|| Arc::new(Program::new(Arc::clone(&self.network))))
+    pub(super) fn whole(&self) -> &Arc<CompiledNetwork> {
+        self.whole.get_or_init(|| Arc::new(CompiledNetwork::new(Arc::clone(&self.network))))
     }
 
     /// Code for positions of a kind.
-    fn of_kind(&self, kind: usize) -> &Arc<Program> {
+    fn of_kind(&self, kind: usize) -> &Arc<CompiledNetwork> {
         if self.own.len() == 1 || !self.kinds.is_often[kind] {
             return self.whole();
         }
         self.own[kind].get_or_init(|| {
             let left = cofactor(&self.network, &self.split().known(kind));
-            Arc::new(Program::new(Arc::new(left)))
+            Arc::new(CompiledNetwork::new(Arc::new(left)))
         })
     }
 
@@ -108,7 +109,7 @@ impl Programs {
     /// compiled now.
     pub(super) fn evaluator(self: &Arc<Self>) -> Box<dyn Evaluator> {
         if self.own.len() == 1 {
-            return batch::sheet(self.whole());
+            return single_pass::evaluator(self.whole());
         }
         let often = self.kinds.is_often.iter().enumerate().filter(|(_, is_often)| **is_often);
         let sheets = self.own.iter().map(|_| None).collect();
@@ -130,7 +131,8 @@ struct Turns {
 impl Turns {
     fn turn_to(&mut self, kind: usize) {
         self.kind = kind;
-        self.sheets[kind].get_or_insert_with(|| batch::sheet(self.programs.of_kind(kind)));
+        self.sheets[kind]
+            .get_or_insert_with(|| single_pass::evaluator(self.programs.of_kind(kind)));
     }
 
     fn sheet(&self) -> &dyn Evaluator {

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use games::batch::{Program, Width};
+use games::compiled_network::{CompiledNetwork, Width};
 use games::{
     Batch, Expression, Guards, MoveId, Network, NetworkMachine, Prover, ReasoningError, RoleId,
     State, StateMachine,
@@ -94,11 +94,11 @@ impl Tiers {
     fn new(network: &Arc<Network>, effort: &Effort) -> Result<Self, ReasoningError> {
         let mut prover = Prover::new(Arc::clone(&network.game), effort.guards.clone())?;
         let mut machine = NetworkMachine::new(Arc::clone(network), prover.clone());
-        let program = Arc::new(Program::new(Arc::clone(network)));
+        let program = Arc::new(CompiledNetwork::new(Arc::clone(network)));
         let leader = Batch::new(&program, effort.width, effort.seed);
         let narrow = Batch::new(&program, Width::Lanes64, effort.seed);
         let mut followers = vec![Follower { batch: narrow, is_narrow: true }];
-        let translated = Arc::new(Program::new(Arc::clone(network)));
+        let translated = Arc::new(CompiledNetwork::new(Arc::clone(network)));
         if translated.translate(effort.width).is_ok() {
             let batch = Batch::new(&translated, effort.width, effort.seed);
             followers.push(Follower { batch, is_narrow: false });

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use games::batch::Width;
+use games::compiled_network::Width;
 use games::{Budget, Cancel, Case, Guards, Leniency, ground, validate};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use games::batch::{Batch, Limits, Program, Width};
+use games::batch::{Batch, Limits};
+use games::compiled_network::{CompiledNetwork, Width};
 use games::{Budget, Cancel, Game, Guards, NetworkMachine, Prover, ground, library};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -158,7 +159,7 @@ fn measure(name: &str, effort: &Effort) -> Result<Row, Failure> {
     row.conjunctions = Some(network.graph.n_ands());
     let machine = NetworkMachine::new(Arc::clone(&network), prover(&game)?);
     row.network = Some(speed(&Engine::single(machine))?);
-    let program = Arc::new(Program::new(network));
+    let program = Arc::new(CompiledNetwork::new(network));
     let batch = |is_translated| {
         speed(&Engine::Batch { program: Arc::clone(&program), width: WIDTH, is_translated })
     };
@@ -184,7 +185,7 @@ fn start(name: &str, effort: &Effort) -> Result<(), Failure> {
 fn start_batch(name: &str) -> Result<(), Failure> {
     let ungroundable = |error| Failure::preflight(anyhow::anyhow!("failed to {error}"));
     let network = ground(&load(name)?, &Budget::default(), &Cancel::new()).map_err(ungroundable)?;
-    let program = Arc::new(Program::new(Arc::new(network)));
+    let program = Arc::new(CompiledNetwork::new(Arc::new(network)));
     program.translate(WIDTH).map_err(|error| anyhow::anyhow!("failed to {error}"))?;
     let initial = program.network().initial_state();
     let limits = Limits { n_playouts: 1, ..Limits::default() };

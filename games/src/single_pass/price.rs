@@ -1,7 +1,7 @@
 //! What a position takes by a pass, for choosing between this and other ways. It is
 //! counted and not timed, so that a game is computed in the same way each time.
 
-use super::features::{has_avx2, has_avx512};
+use crate::compiled_network::features::{has_avx2, has_avx512};
 
 /// What a pass is over: gates of two operands, and inputs and outputs of the
 /// network, of which there are as many.

@@ -1,68 +1,69 @@
-//! A network compiled for batches.
+//! A network as straight-line code, compiled for the CPU at hand: what batches and
+//! single passes run.
+//!
+//! ```text
+//! Network -> gates (cover) -> order (schedule) -> slots (code) -> interpreter
+//!                                              -> registers and slots -> machine code
+//! ```
+//!
+//! Each bit of a block of 64, 256 or 512 lanes belongs to a position, and each gate is
+//! computed for all of them by a few instructions.
+
+pub(crate) mod choice;
+pub(crate) mod code;
+mod cover;
+pub(crate) mod features;
+mod gates;
+pub(crate) mod interpreter;
+pub(crate) mod lanes;
+pub(crate) mod machine;
+pub(crate) mod parts;
+mod random;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod registers;
+pub(crate) mod schedule;
+mod width;
 
 use std::sync::{Arc, OnceLock};
 
-use super::Width;
-use super::choice::Choices;
-use super::code::{Assembly, Code, FIRST, assemble};
-use super::cover::Prices;
-use super::gates::Library;
-use super::machine::{Machine, NoMachineCode, Target};
-use super::schedule::{Schedule, Task};
-use crate::network::{GoalValue, Graph, Lit, RoleOutputs};
+pub use features::vectors;
+pub use machine::NoMachineCode;
+pub use width::Width;
+
+use self::choice::Choices;
+use self::code::{Assembly, Code, assemble};
+use self::cover::Prices;
+use self::gates::Library;
+use self::machine::{Machine, Target};
+use self::parts::{Part, Results};
+use self::schedule::{FIRST, Schedule, Task};
+use crate::network::{GoalValue, Lit, RoleOutputs};
 use crate::{Network, RoleId};
 
 /// A network as straight-line code, in four parts: what is legal and whether
 /// the state is terminal; the next state, from facts and chosen moves; the
 /// goals and the percepts, each only when asked for. Shared by all batches.
 #[derive(Debug)]
-pub struct Program {
-    pub(super) network: Arc<Network>,
+pub struct CompiledNetwork {
+    pub(crate) network: Arc<Network>,
     /// What the first two parts compute, in two phases over common slots.
-    pub(super) task: Task,
+    pub(crate) task: Task,
     /// Which moves are legal, and whether the state is terminal.
-    pub(super) state: Code,
+    pub(crate) state: Code,
     /// What is next. Runs after `state`, over the same slots.
-    pub(super) next: Code,
+    pub(crate) next: Code,
     /// The slots of all moves' being made.
-    pub(super) all_does: std::ops::Range<usize>,
-    pub(super) choices: Choices,
-    pub(super) goals: Part,
-    pub(super) percepts: Part,
-    pub(super) percept_outputs: Vec<Vec<u32>>,
-    pub(super) results: Results,
+    pub(crate) all_does: std::ops::Range<usize>,
+    pub(crate) choices: Choices,
+    pub(crate) goals: Part,
+    pub(crate) percepts: Part,
+    pub(crate) percept_outputs: Vec<Vec<u32>>,
+    pub(crate) results: Results,
     /// By width, if it was translated.
     machines: [OnceLock<Result<Arc<Machine>, NoMachineCode>>; 3],
 }
 
-/// Where code leaves its results, which depends on who generated it.
-#[derive(Clone, Debug)]
-pub(super) struct Results {
-    /// Slots of the states.
-    pub(super) n_slots: usize,
-    /// Whether the state is terminal.
-    pub(super) terminal: u32,
-    /// By fact: the slot of whether it is next.
-    pub(super) next_facts: Vec<u32>,
-    /// Slots of the goals.
-    pub(super) n_goal_slots: usize,
-    /// By role and value: the slot among those of the goals.
-    pub(super) goals: Vec<Vec<u32>>,
-}
-
-/// Code over slots of its own for what is computed only now and then.
-#[derive(Debug)]
-pub(super) struct Part {
-    pub(super) task: Task,
-    pub(super) code: Code,
-    pub(super) n_slots: usize,
-    /// The inputs it reads: the slot of the [`Program`] and the one here.
-    pub(super) inputs: Vec<[u32; 2]>,
-    /// By role: how many outputs.
-    n_outputs: Vec<usize>,
-}
-
-/// How much a [`Program`] does, in numbers.
+/// How much a [`CompiledNetwork`] does, in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Conjunctions of the network.
@@ -79,7 +80,7 @@ pub struct Size {
     pub n_slots: usize,
 }
 
-impl Program {
+impl CompiledNetwork {
     /// Compiles a network.
     #[must_use]
     pub fn new(network: Arc<Network>) -> Self {
@@ -128,7 +129,7 @@ impl Program {
     /// was done before. Batches that exist use it from their next evaluation or
     /// playouts on; so programs may be translated by another thread while they
     /// run. The results are the same; it takes about as long as
-    /// [`Program::new`].
+    /// [`CompiledNetwork::new`].
     ///
     /// # Errors
     /// If there is no machine code for this width or on this computer. Batches
@@ -137,14 +138,14 @@ impl Program {
         let machine = &self.machines[width as usize];
         let made = machine.get_or_init(|| {
             let target = Target::detect(width)?;
-            Machine::new(self, target).map(Arc::new)
+            Machine::new(&self.network.graph, &self.task, &self.goals, target).map(Arc::new)
         });
         made.as_ref().map(|_| ()).map_err(Clone::clone)
     }
 
     /// The machine code for a width, if there is some by now.
     #[inline]
-    pub(super) fn machine(&self, width: Width) -> Option<&Arc<Machine>> {
+    pub(crate) fn machine(&self, width: Width) -> Option<&Arc<Machine>> {
         self.machines[width as usize].get()?.as_ref().ok()
     }
 
@@ -175,37 +176,23 @@ impl Program {
     }
 
     /// The slot of a fact.
-    pub(super) fn fact(&self, fact: usize) -> usize {
+    pub(crate) fn fact(&self, fact: usize) -> usize {
         FIRST as usize + fact
     }
 
     /// The slot of whether a move is made.
-    pub(super) fn does(&self, role: RoleId, index: usize) -> usize {
+    pub(crate) fn does(&self, role: RoleId, index: usize) -> usize {
         self.task.inputs[self.network.first_move(role) + index] as usize
     }
 
     /// The slot of whether a move is legal.
-    pub(super) fn legal(&self, role: RoleId, index: usize) -> usize {
+    pub(crate) fn legal(&self, role: RoleId, index: usize) -> usize {
         self.task.fixed[self.network.first_move(role) - self.network.n_facts() + index] as usize
     }
 
     /// The values that the goal of a role may take.
-    pub(super) fn goal_values(&self, role: usize) -> impl Iterator<Item = GoalValue> + '_ {
+    pub(crate) fn goal_values(&self, role: usize) -> impl Iterator<Item = GoalValue> + '_ {
         self.network.roles[role].goals.iter().map(|goal| goal.0)
-    }
-}
-
-impl Results {
-    /// From the slots of the outputs of both phases, and of the goals.
-    pub(super) fn new(
-        outputs: Vec<Vec<u32>>,
-        n_slots: usize,
-        goals: Vec<Vec<u32>>,
-        n_goal_slots: usize,
-    ) -> Self {
-        let [mut state, next_facts] = outputs.try_into().expect("two phases");
-        let terminal = state.pop().expect("the last one is whether it is terminal");
-        Self { n_slots, terminal, next_facts, n_goal_slots, goals }
     }
 }
 
@@ -251,56 +238,5 @@ impl Rows {
         }
         rows.end = u32::try_from(rows.all_does.end).expect("slots fit their numbers");
         rows
-    }
-}
-
-impl Part {
-    /// Code for the literals of each role, and the slots of its outputs. `sources`
-    /// are the slots of the inputs in the [`Program`].
-    fn new(
-        graph: &Graph,
-        library: &Library,
-        sources: &[u32],
-        wanted: Vec<Vec<Lit>>,
-    ) -> (Self, Vec<Vec<u32>>) {
-        let mut reads = vec![false; graph.n_nodes()];
-        for literal in wanted.iter().flatten() {
-            reads[literal.node() as usize] = true;
-        }
-        for node in (0..graph.n_nodes()).rev().filter(|&node| node > graph.n_inputs()) {
-            if reads[node] {
-                for operand in graph.operands(node as u32).into_iter().flatten() {
-                    reads[operand.node() as usize] = true;
-                }
-            }
-        }
-        let mut first_slot = FIRST;
-        let mut inputs = Vec::new();
-        let mut slots = vec![u32::MAX; graph.n_inputs()];
-        for (input, slot) in slots.iter_mut().enumerate() {
-            if reads[input + 1] {
-                *slot = first_slot;
-                inputs.push([sources[input], first_slot]);
-                first_slot += 1;
-            }
-        }
-        let n_outputs = wanted.iter().map(Vec::len).collect();
-        let task = Task {
-            inputs: slots,
-            first_slot,
-            wanted: vec![wanted.into_iter().flatten().collect()],
-            fixed: Vec::new(),
-            n_renewed: 0,
-        };
-        let Assembly { phases, outputs, n_slots } =
-            assemble(Schedule::new(graph, library, &task, &Prices::INTERPRETED));
-        let code = phases.into_iter().next().expect("one phase");
-        (Self { task, code, n_slots, inputs, n_outputs }, outputs)
-    }
-
-    /// The slots of outputs, by role.
-    pub(super) fn by_role(&self, outputs: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
-        let mut outputs = outputs.into_iter().flatten();
-        self.n_outputs.iter().map(|&n| outputs.by_ref().take(n).collect()).collect()
     }
 }

@@ -36,7 +36,7 @@ impl<L: Lanes> Random<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::lanes::Lanes64;
+    use crate::compiled_network::lanes::Lanes64;
 
     #[test]
     fn xoshiro_gives_the_numbers_of_its_authors() {

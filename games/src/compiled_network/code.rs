@@ -10,13 +10,6 @@ use std::collections::BTreeMap;
 use super::gates::Gate;
 use super::schedule::{NOWHERE, Schedule, Step, Value};
 
-/// The slot in which no lane is ever set.
-pub(crate) const NONE: u32 = 0;
-/// The slot in which every lane is set.
-pub(crate) const ALL: u32 = 1;
-/// The first slot that is not a constant.
-pub(crate) const FIRST: u32 = 2;
-
 /// Gates in depth-first order that are brought together by kind.
 const WINDOW: usize = 2048;
 

@@ -7,9 +7,9 @@
 //! once, so a slot that held a value holds it until its last use.
 
 use super::encode::{Encoder, Operator, Place};
-use super::operations::{Kind, Operation, Operations};
-use super::{Chunks, Target};
-use crate::batch::schedule::{NOWHERE, Schedule, Value};
+use super::operations::{Operation, OperationKind, Operations};
+use super::target::Target;
+use crate::compiled_network::schedule::{NOWHERE, Schedule, Value};
 
 /// Operations in a chunk of code that runs for one piece after the other: few
 /// enough that the slots of one piece are still in the nearest cache for the
@@ -22,6 +22,14 @@ const NEAR: u32 = 6;
 
 /// There is no further use.
 const NEVER: u32 = u32::MAX;
+
+/// Functions that follow each other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Chunks {
+    pub(super) bytes: Vec<u8>,
+    /// Where in `bytes` each begins.
+    pub(super) starts: Vec<usize>,
+}
 
 /// Code of all phases.
 #[derive(Debug)]
@@ -165,9 +173,9 @@ impl<'a> Allocator<'a> {
         self.chunk_end = chunk_end as u32;
         let operation = &self.operations.all[at];
         let register = match operation.kind {
-            Kind::Binary(operator) => self.binary(at, operation, operator),
-            Kind::Ternary(table) => self.ternary(at, operation, table),
-            Kind::Copy => {
+            OperationKind::Binary(operator) => self.binary(at, operation, operator),
+            OperationKind::Ternary(table) => self.ternary(at, operation, table),
+            OperationKind::Copy => {
                 let from = self.place(operation.operands[0]);
                 self.used(at, operation);
                 let to = self.take(0);

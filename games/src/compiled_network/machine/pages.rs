@@ -7,7 +7,7 @@
 
 use memmap2::{Mmap, MmapMut};
 
-use crate::batch::lanes::Lanes;
+use crate::compiled_network::lanes::Lanes;
 
 /// Executable pages.
 #[derive(Debug)]

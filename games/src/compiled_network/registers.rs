@@ -165,8 +165,8 @@ impl<const N: usize> Block for Registers<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::lanes::{Lanes256, Lanes512};
-    use crate::batch::random::Random;
+    use crate::compiled_network::lanes::{Lanes256, Lanes512};
+    use crate::compiled_network::random::Random;
 
     /// Operators and random numbers are those of the plain blocks.
     fn check<R: Block, P: Block>() {

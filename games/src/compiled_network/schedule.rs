@@ -3,10 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use super::code::{ALL, NONE};
 use super::cover::{Cover, Cut, Prices};
 use super::gates::{Gate, Library, with_leaf_negated};
 use crate::network::{Graph, Lit};
+
+/// The slot in which no lane is ever set.
+pub(crate) const NONE: u32 = 0;
+/// The slot in which every lane is set.
+pub(crate) const ALL: u32 = 1;
+/// The first slot that is not a constant.
+pub(crate) const FIRST: u32 = 2;
 
 /// A value: a node, or one beyond the nodes that is derived from one.
 pub(crate) type Value = u32;

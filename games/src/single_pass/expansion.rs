@@ -4,14 +4,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Width;
-use super::code::ALL;
-use super::features::{self, Kernel, has_avx2};
-use super::lanes::{Block, Lanes64};
-use super::program::Program;
-use super::sheet::{Sheet, translated};
+use super::{SinglePass, translated};
 use crate::MoveId;
 use crate::children::{Children, Wanted};
+use crate::compiled_network::CompiledNetwork;
+use crate::compiled_network::Width;
+use crate::compiled_network::features::{self, Kernel, has_avx2};
+use crate::compiled_network::lanes::{Block, Lanes64};
+use crate::compiled_network::schedule::ALL;
 use crate::network::Evaluator as _;
 
 /// Bits of a word.
@@ -42,29 +42,33 @@ pub(crate) fn expansion_width() -> usize {
 }
 
 /// An expander by machine code where there is some for this CPU.
-pub(crate) fn expander(program: &Arc<Program>) -> Box<dyn Expander> {
+pub(crate) fn expander(program: &Arc<CompiledNetwork>) -> Box<dyn Expander> {
     #[cfg(target_arch = "x86_64")]
     if let Some(machine) = translated(program) {
-        let sheet = Sheet::<super::registers::Registers<1>>::new(program, Some(machine));
-        return Box::new(Expansion::new(sheet));
+        let parent = SinglePass::<crate::compiled_network::registers::Registers<1>>::new(
+            program,
+            Some(machine),
+        );
+        return Box::new(Expansion::new(parent));
     }
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
-        let sheet = Sheet::<super::registers::Registers<1>>::new(program, None);
-        return Box::new(Expansion::new(sheet));
+        let parent =
+            SinglePass::<crate::compiled_network::registers::Registers<1>>::new(program, None);
+        return Box::new(Expansion::new(parent));
     }
-    Box::new(Expansion::new(Sheet::<Lanes64>::new(program, None)))
+    Box::new(Expansion::new(SinglePass::<Lanes64>::new(program, None)))
 }
 
 /// A position, and slots for its children.
 #[derive(Debug)]
 struct Expansion<B> {
-    parent: Sheet<B>,
+    parent: SinglePass<B>,
     slots: Vec<B>,
 }
 
 impl<B: Block + fmt::Debug> Expansion<B> {
-    fn new(parent: Sheet<B>) -> Self {
+    fn new(parent: SinglePass<B>) -> Self {
         let mut slots = vec![B::NONE; parent.slots.len()];
         slots[ALL as usize] = B::ALL;
         Self { parent, slots }

@@ -136,12 +136,12 @@ pub fn vectors() -> &'static str {
 }
 
 /// Whether AVX2 is used.
-pub(super) fn has_avx2() -> bool {
+pub(crate) fn has_avx2() -> bool {
     Vectors::used() >= Vectors::Avx2
 }
 
 /// Whether AVX-512 is used.
-pub(super) fn has_avx512() -> bool {
+pub(crate) fn has_avx512() -> bool {
     Vectors::used() == Vectors::Avx512
 }
 

@@ -4,7 +4,7 @@
 //! Manual, volume 2, chapter 2. Memory operands are slots, at 32-bit
 //! displacements from RDI.
 
-use super::Target;
+use super::target::Target;
 
 /// Where an instruction's last operand is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register}
 
 use super::encode::{Encoder, Operator, Place};
 use super::*;
-use crate::batch::code::{ALL, FIRST, NONE};
+use crate::compiled_network::schedule::{ALL, FIRST, NONE};
 use crate::network::Lit;
 
 const AVX2_256: Target = Target { block: 32, register: 32, is_avx512: false };

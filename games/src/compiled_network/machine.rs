@@ -16,94 +16,44 @@
 
 mod allocate;
 mod encode;
+mod error;
 mod operations;
 mod pages;
+mod target;
 
-use allocate::{Chunked, translate};
-use operations::lower;
-use pages::Pages;
+pub use error::NoMachineCode;
 
-use super::Width;
-use super::cover::Prices;
-use super::features::{has_avx2, has_avx512};
+pub(crate) use target::Target;
+
+use self::allocate::{Chunked, Chunks, translate};
+use self::operations::lower;
+use self::pages::Pages;
 use super::gates::Library;
 use super::lanes::Lanes;
-use super::program::{Program, Results};
+use super::parts::{Part, Results};
 use super::schedule::{Schedule, Task};
 use crate::network::Graph;
 
-/// Why there is no machine code.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoMachineCode {
-    /// Only registers of 256 and 512 lanes are translated for.
-    #[error("translate for {0} lanes: machine code is for 256 and 512")]
-    Width(usize),
-    /// Neither AVX2 nor AVX-512.
-    #[error("translate for this CPU: it has neither AVX2 nor AVX-512")]
-    Cpu,
-    /// The operating system gives no executable memory.
-    #[error("map executable memory: {0}")]
-    Pages(String),
-}
-
-/// Which instructions, and how they see a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Target {
-    /// Bytes of a block.
-    pub(super) block: usize,
-    /// Bytes of a register: 32 or 64.
-    pub(super) register: usize,
-    /// Whether there are the instructions of AVX-512 for this register.
-    pub(super) is_avx512: bool,
-}
-
-impl Target {
-    /// What this CPU is best at.
-    pub(super) fn detect(width: Width) -> Result<Self, NoMachineCode> {
-        let block = width.n_lanes() / 8;
-        match width {
-            Width::Lanes64 => Err(NoMachineCode::Width(width.n_lanes())),
-            _ if has_avx512() => Ok(Self { block, register: block, is_avx512: true }),
-            _ if has_avx2() => Ok(Self { block, register: 32, is_avx512: false }),
-            _ => Err(NoMachineCode::Cpu),
-        }
-    }
-
-    fn n_pieces(self) -> usize {
-        self.block / self.register
-    }
-
-    fn n_registers(self) -> usize {
-        if self.is_avx512 { 32 } else { 16 }
-    }
-
-    /// What gates cost: the instructions they become. A slot is read as part of
-    /// an instruction and seldom written.
-    fn prices(self) -> Prices {
-        if self.is_avx512 {
-            Prices { instruction: 0.0, two: 1.0, three: 1.0 }
-        } else {
-            Prices { instruction: 1.0, two: 0.0, three: 0.0 }
-        }
-    }
-}
-
 /// A program as machine code.
 #[derive(Debug)]
-pub(super) struct Machine {
-    pub(super) state: Routine,
-    pub(super) next: Routine,
-    pub(super) goals: Routine,
-    pub(super) results: Results,
+pub(crate) struct Machine {
+    pub(crate) state: Routine,
+    pub(crate) next: Routine,
+    pub(crate) goals: Routine,
+    pub(crate) results: Results,
 }
 
 impl Machine {
-    pub(super) fn new(program: &Program, target: Target) -> Result<Self, NoMachineCode> {
+    pub(crate) fn new(
+        graph: &Graph,
+        task: &Task,
+        goals_part: &Part,
+        target: Target,
+    ) -> Result<Self, NoMachineCode> {
         let library = Library::new();
-        let graph = &program.network.graph;
-        let main = generate(graph, &library, &program.task, target);
-        let goals = generate(graph, &library, &program.goals.task, target);
-        let goal_outputs = program.goals.by_role(goals.outputs);
+        let main = generate(graph, &library, task, target);
+        let goals = generate(graph, &library, &goals_part.task, target);
+        let goal_outputs = goals_part.by_role(goals.outputs);
         let results = Results::new(main.outputs, main.n_slots, goal_outputs, goals.n_slots);
         let routine = |chunks: Chunks, n_slots| Routine::new(chunks, n_slots, target);
         let [state, next] = main.phases.try_into().expect("two phases");
@@ -117,17 +67,9 @@ impl Machine {
     }
 
     /// Bytes of code.
-    pub(super) fn n_bytes(&self) -> usize {
+    pub(crate) fn n_bytes(&self) -> usize {
         [&self.state, &self.next, &self.goals].iter().map(|routine| routine.pages.len()).sum()
     }
-}
-
-/// Functions that follow each other.
-#[derive(Clone, Debug, Default)]
-struct Chunks {
-    bytes: Vec<u8>,
-    /// Where in `bytes` each begins.
-    starts: Vec<usize>,
 }
 
 /// Code of all phases of a task.
@@ -138,7 +80,7 @@ fn generate(graph: &Graph, library: &Library, task: &Task, target: Target) -> Ch
 
 /// Machine code of a phase, ready to run.
 #[derive(Debug)]
-pub(super) struct Routine {
+pub(crate) struct Routine {
     pages: Pages,
     starts: Vec<usize>,
     target: Target,
@@ -156,7 +98,7 @@ impl Routine {
     /// # Panics
     /// If there are fewer than it uses, or they are of another width.
     #[inline]
-    pub(super) fn run<L: Lanes>(&self, slots: &mut [L]) {
+    pub(crate) fn run<L: Lanes>(&self, slots: &mut [L]) {
         assert!(slots.len() >= self.n_slots, "{} slots of {}", slots.len(), self.n_slots);
         assert_eq!(size_of::<L>(), self.target.block, "lanes of another width");
         for &start in &self.starts {

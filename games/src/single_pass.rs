@@ -4,36 +4,46 @@
 //! changed. For a network of few gates that is less than to find out what did.
 //! The lanes all belong to the one position; [`Evaluator`] is what may be asked.
 
+mod expansion;
+mod price;
+
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::Width;
-use super::code::{ALL, NONE};
-use super::features::{self, Kernel};
-use super::interpreter::Interpret;
-use super::lanes::{Block, Lanes64};
-use super::machine::Machine;
-use super::program::{Program, Results};
+pub(crate) use expansion::{Expander, expander, expansion_width};
+pub(crate) use price::PassSize;
+
 use crate::RoleId;
+use crate::compiled_network::CompiledNetwork;
+use crate::compiled_network::Width;
+use crate::compiled_network::features::{self, Kernel};
+use crate::compiled_network::interpreter::Interpret;
+use crate::compiled_network::lanes::{Block, Lanes64};
+use crate::compiled_network::machine::Machine;
+use crate::compiled_network::parts::Results;
+use crate::compiled_network::schedule::{ALL, NONE};
 use crate::network::{Evaluator, Lit};
 
 /// Bits of a word.
 const WORD: usize = 64;
 
 /// An evaluator by a pass, of machine code where there is some for this CPU.
-pub(crate) fn sheet(program: &Arc<Program>) -> Box<dyn Evaluator> {
+pub(crate) fn evaluator(program: &Arc<CompiledNetwork>) -> Box<dyn Evaluator> {
     #[cfg(target_arch = "x86_64")]
     if let Some(machine) = translated(program) {
-        let sheet = Sheet::<super::registers::Registers<1>>::new(program, Some(machine));
-        return Box::new(sheet);
+        let pass = SinglePass::<crate::compiled_network::registers::Registers<1>>::new(
+            program,
+            Some(machine),
+        );
+        return Box::new(pass);
     }
-    Box::new(Sheet::<Lanes64>::new(program, None))
+    Box::new(SinglePass::<Lanes64>::new(program, None))
 }
 
 /// The program as machine code for registers.
 #[cfg(target_arch = "x86_64")]
-pub(super) fn translated(program: &Program) -> Option<Arc<Machine>> {
+fn translated(program: &CompiledNetwork) -> Option<Arc<Machine>> {
     program.translate(Width::Lanes256).ok()?;
     program.machine(Width::Lanes256).cloned()
 }
@@ -52,11 +62,11 @@ enum Known {
 
 /// Slots of one position.
 #[derive(Debug)]
-pub(super) struct Sheet<B> {
-    pub(super) program: Arc<Program>,
+struct SinglePass<B> {
+    program: Arc<CompiledNetwork>,
     machine: Option<Arc<Machine>>,
-    pub(super) slots: Vec<B>,
-    pub(super) goals: Vec<B>,
+    slots: Vec<B>,
+    goals: Vec<B>,
     /// The facts as they are in the slots.
     facts: Vec<u64>,
     /// The inputs of the moves in the slots.
@@ -68,7 +78,7 @@ pub(super) struct Sheet<B> {
     /// By role: the slots of whether its moves are legal.
     legal_slots: Vec<Vec<u32>>,
     /// The same as rows.
-    pub(super) legal_rows: Vec<Vec<Row>>,
+    legal_rows: Vec<Vec<Row>>,
     /// By role: the same as bytes, without moves that are never legal.
     legal_bytes: Vec<Vec<Byte>>,
     /// By role: its legal moves as bits, if `knows_legal`.
@@ -82,8 +92,8 @@ pub(super) struct Sheet<B> {
     knows_goals: bool,
 }
 
-impl<B: Block> Sheet<B> {
-    pub(super) fn new(program: &Arc<Program>, machine: Option<Arc<Machine>>) -> Self {
+impl<B: Block> SinglePass<B> {
+    fn new(program: &Arc<CompiledNetwork>, machine: Option<Arc<Machine>>) -> Self {
         let network = program.network();
         let results = machine.as_ref().map_or(&program.results, |machine| &machine.results);
         let blank = |n: usize| {
@@ -125,12 +135,12 @@ impl<B: Block> Sheet<B> {
         }
     }
 
-    pub(super) fn results(&self) -> &Results {
+    fn results(&self) -> &Results {
         self.machine.as_ref().map_or(&self.program.results, |machine| &machine.results)
     }
 
     /// Computes legal moves and the end over slots of the same kind.
-    pub(super) fn run_state(&self, slots: &mut [B]) {
+    fn run_state(&self, slots: &mut [B]) {
         match &self.machine {
             Some(machine) => machine.state.run(slots),
             None => features::run(Interpret { code: &self.program.state, slots }),
@@ -156,7 +166,7 @@ impl<B: Block> Sheet<B> {
 
     /// Makes each lane's moves others than its neighbour's, and computes what is
     /// next: the moves of the first lane, as inputs, then of the second.
-    pub(super) fn make_many(&mut self, moves: &[u32], n_roles: usize) {
+    fn make_many(&mut self, moves: &[u32], n_roles: usize) {
         if self.known != Known::State {
             self.compute_state();
         }
@@ -184,7 +194,7 @@ impl<B: Block> Sheet<B> {
     }
 
     /// Computes goals from slots of the same kind.
-    pub(super) fn run_goals(&mut self, slots: &[B]) {
+    fn run_goals(&mut self, slots: &[B]) {
         self.knows_goals = false;
         for [source, target] in &self.program.goals.inputs {
             self.goals[*target as usize] = slots[*source as usize];
@@ -199,7 +209,7 @@ impl<B: Block> Sheet<B> {
     }
 }
 
-impl<B: Block + std::fmt::Debug> Evaluator for Sheet<B> {
+impl<B: Block + std::fmt::Debug> Evaluator for SinglePass<B> {
     fn load(&mut self, state: &[u64]) {
         if self.known != Known::Nothing && self.facts == state {
             return;
@@ -270,13 +280,13 @@ impl<B: Block + std::fmt::Debug> Evaluator for Sheet<B> {
 
 /// Slots that follow each other and are bits of one word that do so too.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+struct Row {
     /// The first slot.
-    pub(super) slot: usize,
+    slot: usize,
     /// Number of slots.
-    pub(super) n: usize,
+    n: usize,
     /// The first bit.
-    pub(super) bit: usize,
+    bit: usize,
 }
 
 impl Row {

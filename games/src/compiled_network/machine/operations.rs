@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 use super::encode::Operator;
-use crate::batch::gates::{Class, Gate, with_gate};
-use crate::batch::schedule::{Schedule, Value};
+use crate::compiled_network::gates::{Class, Gate, with_gate};
+use crate::compiled_network::schedule::{Schedule, Value};
 
 /// How a value is made of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum OperationKind {
     /// One instruction of two operands, in the order of the [`Operator`].
     Binary(Operator),
     /// By a truth table: bit `4 c + 2 b + a` is the value for operands a, b, c.
@@ -21,7 +21,7 @@ pub(super) enum Kind {
 /// Makes a value of others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation {
-    pub(super) kind: Kind,
+    pub(super) kind: OperationKind,
     pub(super) target: Value,
     /// As many as the kind says, then zeros.
     pub(super) operands: [Value; 3],
@@ -31,9 +31,9 @@ impl Operation {
     /// The operands.
     pub(super) fn operands(&self) -> &[Value] {
         match self.kind {
-            Kind::Binary(_) => &self.operands[..2],
-            Kind::Ternary(_) => &self.operands,
-            Kind::Copy => &self.operands[..1],
+            OperationKind::Binary(_) => &self.operands[..2],
+            OperationKind::Ternary(_) => &self.operands,
+            OperationKind::Copy => &self.operands[..1],
         }
     }
 }
@@ -60,13 +60,17 @@ pub(super) fn lower(schedule: &Schedule, is_ternary: bool) -> Operations {
             let [a, b, c] = step.operands;
             let gate = step.gate;
             if gate == Gate::COPY && a == b {
-                all.push(Operation { kind: Kind::Copy, target: step.target, operands: [a, 0, 0] });
+                all.push(Operation {
+                    kind: OperationKind::Copy,
+                    target: step.target,
+                    operands: [a, 0, 0],
+                });
             } else if gate == Gate::NOT && a == b {
-                let kind = Kind::Binary(Operator::Xor);
+                let kind = OperationKind::Binary(Operator::Xor);
                 let operands = [a, schedule.all, 0];
                 all.push(Operation { kind, target: step.target, operands });
             } else if is_ternary && !is_binary(gate) {
-                let kind = Kind::Ternary(gate.table());
+                let kind = OperationKind::Ternary(gate.table());
                 all.push(Operation { kind, target: step.target, operands: [a, b, c] });
             } else {
                 let recipe = find(&mut recipes, gate);
@@ -80,11 +84,11 @@ pub(super) fn lower(schedule: &Schedule, is_ternary: bool) -> Operations {
                         n_values - 1
                     };
                     let operands = [values[usize::from(first)], values[usize::from(last)], 0];
-                    all.push(Operation { kind: Kind::Binary(operator), target, operands });
+                    all.push(Operation { kind: OperationKind::Binary(operator), target, operands });
                     values.push(target);
                 }
                 if recipe.complement {
-                    let kind = Kind::Binary(Operator::Xor);
+                    let kind = OperationKind::Binary(Operator::Xor);
                     let operands = [values[values.len() - 1], schedule.all, 0];
                     all.push(Operation { kind, target: step.target, operands });
                 }
@@ -210,7 +214,7 @@ impl BitXor for Symbol<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::gates::{Library, OPERANDS};
+    use crate::compiled_network::gates::{Library, OPERANDS};
 
     #[test]
     fn recipes_compute_the_tables_of_gates() {
