@@ -177,7 +177,7 @@ impl Batch {
         for slot in self.program.all_does.clone() {
             self.core.slot_mut(slot)[word] &= !bit;
         }
-        for (role, &index) in (0..).map(RoleId).zip(joint_move) {
+        for (role, &index) in network.role_ids().zip(joint_move) {
             assert!(index < network.roles[usize::from(role.0)].moves.len(), "no move {index}");
             self.core.slot_mut(self.program.does(role, index))[word] |= bit;
         }

@@ -1,61 +1,10 @@
 //! A valid game: the normalised rules every reasoner starts from.
 
+use crate::Expression;
 use crate::percepts::OpenMoves;
+use crate::rule::Rule;
+use crate::state::RoleId;
 use crate::symbol::{SymbolId, Symbols};
-use crate::{Expression, RoleId};
-
-/// A variable of one rule, numbered from 0 within that rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct VariableId(pub u32);
-
-/// A term of a rule.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Term {
-    /// An object constant.
-    Constant(SymbolId),
-    /// A variable of the rule.
-    Variable(VariableId),
-    /// A function of at least one argument. Identity is name and arity.
-    Function(SymbolId, Vec<Term>),
-}
-
-/// A predicate applied to terms. Identity of the predicate is name and arity.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Sentence {
-    /// The predicate's name.
-    pub name: SymbolId,
-    /// Its arguments; none for a proposition.
-    pub arguments: Vec<Term>,
-}
-
-/// One condition of a rule's body, in negation normal form: `not` stands before
-/// sentences only, `and` is gone, `not distinct` is [`Literal::Equal`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Literal {
-    /// The sentence holds.
-    Positive(Sentence),
-    /// The sentence does not hold (negation as failure). Variables that no
-    /// positive condition of the rule binds occur only in leniently read
-    /// rulesheets and are quantified inside: there is no instance that holds.
-    Negative(Sentence),
-    /// The two terms differ syntactically.
-    Distinct(Term, Term),
-    /// The two terms are the same.
-    Equal(Term, Term),
-    /// One of the conjunctions holds.
-    Or(Vec<Vec<Literal>>),
-}
-
-/// `head` holds if all of `body` does; a fact has an empty body.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Rule {
-    /// What follows.
-    pub head: Sentence,
-    /// The conditions, in textual order.
-    pub body: Vec<Literal>,
-    /// Number of distinct variables of the rule; ids are below it.
-    pub n_variables: u32,
-}
 
 /// What kind of game it is, as far as the rules tell at a glance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,7 +22,7 @@ pub struct Kind {
     pub hidden_information: bool,
 }
 
-/// Validated rules: stratified, safe (but see [`Literal::Negative`]), with at
+/// Validated rules: stratified, safe (but see [`Literal::Negative`](crate::rule::Literal::Negative)), with at
 /// least one role; only [`validate`](crate::validate::validate) makes one.
 #[derive(Clone, Debug)]
 pub struct Game {
@@ -104,6 +53,11 @@ impl Game {
     #[must_use]
     pub fn roles(&self) -> &[SymbolId] {
         &self.roles
+    }
+
+    /// The ids of the roles, in the same order.
+    pub fn role_ids(&self) -> impl ExactSizeIterator<Item = RoleId> + Clone + use<> {
+        RoleId::first(self.roles.len())
     }
 
     /// The normalised rules in textual order, facts included.

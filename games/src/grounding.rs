@@ -21,6 +21,7 @@
 mod budget;
 mod circuit;
 mod cycles;
+mod filling;
 mod gates;
 mod joining;
 mod operations;
@@ -35,8 +36,9 @@ pub use budget::{Budget, GroundingError, Resource};
 
 use crate::network::constants::without_constants;
 use crate::network::{GoalValue, Lit, ReductionEffort, RoleOutputs, reduce};
-use crate::relational::rules::{self, Phase, PredicateId, Rules};
-use crate::relational::terms::{Store, TermId, Terms, compare};
+use crate::relational::rules::{Phase, PredicateId, Rules};
+use crate::relational::terms::{Store, TermId, compare};
+use crate::relational::translation::Translation;
 use crate::{Cancel, Expression, Game, MAX_TERM_SIZE, Network};
 use budget::{Halt, Meter};
 use circuit::Circuit;
@@ -116,9 +118,18 @@ pub fn ground_watched(
     cancel: &Cancel,
     watch: &mut dyn FnMut(Pass, &GroundingStatistics),
 ) -> Result<(Network, GroundingStatistics), GroundingError> {
-    let mut terms = Terms::default();
-    let roles: Vec<TermId> = game.roles().iter().map(|&role| terms.constant(role)).collect();
-    let mut rules = rules::rules(game, &mut terms)?;
+    ground_translation(game, Translation::new(game)?, budget, cancel, watch)
+}
+
+/// The network of a game whose rules were translated before.
+pub(crate) fn ground_translation(
+    game: &Arc<Game>,
+    translation: Translation,
+    budget: &Budget,
+    cancel: &Cancel,
+    watch: &mut dyn FnMut(Pass, &GroundingStatistics),
+) -> Result<(Network, GroundingStatistics), GroundingError> {
+    let Translation { mut rules, terms, roles } = translation;
     check(game, &rules)?;
     let meter = Meter::new(budget.clone(), cancel.clone());
     let mut statistics = GroundingStatistics::default();
@@ -284,7 +295,7 @@ fn build(
             input += 1;
         }
     }
-    let result = circuit.fill(&reach.book, &mut reach.workshop, &order);
+    let result = filling::fill(&mut circuit, &reach.book, &mut reach.workshop, &order);
     match result {
         Ok(()) => Ok((Inputs { facts, moves }, circuit)),
         Err(halt) => Err((halt, circuit.clause)),

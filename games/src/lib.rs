@@ -28,15 +28,18 @@ pub mod prover;
 pub mod reader;
 pub mod reasoner;
 mod relational;
+pub mod rule;
 pub mod rulesheet;
 mod single_pass;
-mod split_mix;
+pub mod span;
+pub mod split_mix;
+pub mod state;
 pub mod state_machine;
 pub mod symbol;
 pub mod validate;
 
 pub use batch::Batch;
-pub use children::{Children, Together, Wanted};
+pub use children::{Children, ExpansionRange, Wanted};
 pub use compiled_network::{CompiledNetwork, Width};
 pub use expression::Expression;
 pub use finding::{Finding, Severity};
@@ -49,10 +52,12 @@ pub use playouts::{PlayoutEnd, PlayoutEnds};
 pub use prover::Prover;
 pub use reader::SyntaxError;
 pub use reasoner::state_machine_for;
-pub use rulesheet::{Position, Rulesheet, Span};
+pub use rulesheet::Rulesheet;
+pub use span::{Position, Span};
+pub use state::{Goal, GoalReading, MoveId, RoleId, State};
 pub use state_machine::{
-    Cancel, Goal, GoalReading, Guards, MAX_TERM_SIZE, MoveId, ReasoningError, RoleId, SpareWork,
-    State, StateMachine, Statistic, StatisticValue,
+    Cancel, Guards, MAX_TERM_SIZE, ReasoningError, SpareWork, StateMachine, Statistic,
+    StatisticValue,
 };
 pub use symbol::{Case, SymbolId, Symbols};
 pub use validate::{Leniency, Validation, validate};

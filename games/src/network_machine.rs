@@ -25,12 +25,14 @@ pub use engine::Evaluation;
 use self::cone::ConeValues;
 use self::engine::Engine;
 use self::tables::{NONE, Tables};
-use crate::children::{self, Children, Together, Wanted};
+use crate::children::{Children, ExpansionRange, Wanted};
 use crate::network::{Evaluator, Network};
-use crate::playouts::{self, PlayoutEnds};
+use crate::playouts::PlayoutEnds;
 use crate::single_pass::Expander;
+use crate::state::{GoalReading, MoveId, RoleId, State};
 use crate::state_machine::{
-    Cancel, GoalReading, MoveId, ReasoningError, RoleId, SpareWork, State, StateMachine, Statistic,
+    Cancel, ReasoningError, SpareWork, StateMachine, Statistic, expand_one_by_one,
+    playouts_one_by_one,
 };
 use crate::{Expression, Game, Prover, StateKey};
 
@@ -290,8 +292,8 @@ impl StateMachine for NetworkMachine {
         Ok(())
     }
 
-    fn together(&self) -> Option<Together> {
-        self.engine.together()
+    fn expansion_range(&self) -> Option<ExpansionRange> {
+        self.engine.expansion_range()
     }
 
     fn spare_work(&self) -> Option<SpareWork> {
@@ -307,11 +309,11 @@ impl StateMachine for NetworkMachine {
         wanted: Wanted,
         children: &mut Children,
     ) -> Result<(), ReasoningError> {
-        let most = self.engine.together().map_or(0, |together| together.most);
+        let most = self.engine.expansion_range().map_or(0, |together| together.most);
         if joint_moves.len() > most * self.tables.ids.len()
             || !self.expand_at_once(state, joint_moves, wanted, children)
         {
-            return children::one_by_one(self, state, joint_moves, wanted, children);
+            return expand_one_by_one(self, state, joint_moves, wanted, children);
         }
         Ok(())
     }
@@ -333,7 +335,7 @@ impl StateMachine for NetworkMachine {
                 );
                 Ok(())
             }
-            _ => playouts::one_by_one(self, starts, max_length, seed, go_on, playouts),
+            _ => playouts_one_by_one(self, starts, max_length, seed, go_on, playouts),
         }
     }
 

@@ -3,7 +3,7 @@
 //! The rules become clauses (`rules`) over relations. Those that rest on nothing
 //! but the rules are evaluated (`compile`) when the prover is made, the others
 //! when some question about a state needs them and at most once for a state:
-//! bottom-up (`evaluate`) as a whole, or on demand (`calls`) for the arguments
+//! bottom-up (`evaluate`) as a whole, or on demand (`evaluate/on_demand`) for the arguments
 //! asked for, whichever takes fewer steps (`tune`). Nothing is grounded, so no
 //! rulesheet is too large. This is the reference that faster reasoners are held
 //! against.
@@ -15,6 +15,7 @@ mod calls;
 mod compile;
 mod encoding;
 mod evaluate;
+mod halt;
 mod order;
 mod plan;
 mod program;
@@ -26,16 +27,18 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::relational::rules::Phase;
-use crate::relational::terms::{FactId, NONE, Store, TermId, Terms};
-use crate::relational::{rules, table, terms};
+use crate::relational::terms::{FactId, NONE, Store, TermId};
+use crate::relational::translation::Translation;
+use crate::relational::{table, terms};
+use crate::state::{Goal, GoalReading, MoveId, RoleId, State};
 use crate::state_machine::{
-    Cancel, Goal, GoalReading, Guards, MoveId, ReasoningError, RoleId, State, StateMachine,
-    Statistic,
+    Cancel, Guards, ReasoningError, StateMachine, Statistic,
     StatisticValue::{Bytes, Count, Names},
 };
 use crate::{Expression, Game, StateKey};
 use compile::Blueprint;
-use evaluate::{Engine, Halt};
+use evaluate::Engine;
+use halt::Halt;
 use order::Order;
 use plan::Mode;
 use program::Program;
@@ -69,7 +72,8 @@ impl Prover {
     /// # Errors
     /// If the relations that rest on the rules alone exceed the guards.
     pub fn new(game: Arc<Game>, guards: Guards) -> Result<Self, ReasoningError> {
-        Self::in_hurry(game, guards, &Cancel::new(), &Cancel::new())
+        let translation = Translation::new(&game)?;
+        Self::in_hurry(game, translation, guards, &Cancel::new(), &Cancel::new())
     }
 
     /// As [`new`](Prover::new); but what makes it fast is not tried any further when
@@ -77,13 +81,12 @@ impl Prover {
     /// after `cancel` is raised.
     pub(crate) fn in_hurry(
         game: Arc<Game>,
+        translation: Translation,
         guards: Guards,
         hurry: &Cancel,
         cancel: &Cancel,
     ) -> Result<Self, ReasoningError> {
-        let mut terms = Terms::default();
-        let roles: Vec<TermId> = game.roles().iter().map(|&role| terms.constant(role)).collect();
-        let rules = rules::rules(&game, &mut terms)?;
+        let Translation { rules, mut terms, roles } = translation;
         let mut blueprint = Blueprint::new(rules, &mut terms, roles, &guards, cancel)?;
         let limit = guards.max_steps;
         let planned = blueprint.program(limit.saturating_sub(blueprint.steps));

@@ -5,7 +5,7 @@
 //! all who walk, print or drop what was read may recurse.
 
 use crate::finding::{Finding, MAX_FINDINGS, Severity};
-use crate::rulesheet::Span;
+use crate::span::Span;
 
 /// Deepest nesting of lists that is read, for rulesheets and messages alike.
 pub const MAX_DEPTH: usize = 1000;

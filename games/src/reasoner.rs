@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::Game;
-use crate::grounding::{Budget, GroundingError, ground};
+use crate::grounding::{Budget, GroundingError, ground_translation};
 use crate::network_machine::NetworkMachine;
 use crate::prover::Prover;
+use crate::relational::translation::Translation;
 use crate::state_machine::{Cancel, Guards, ReasoningError, StateMachine};
 
 /// The reasoner that was chosen for a game.
@@ -53,13 +54,15 @@ pub fn choose_within(
     cancel: &Cancel,
 ) -> Result<Chosen, ReasoningError> {
     let budget = Budget { max_term_depth: guards.max_term_depth, ..budget };
-    let prover = Prover::in_hurry(Arc::clone(&game), guards, hurry, cancel)?;
-    let grounding = ground(&game, &budget, hurry);
+    let translation = Translation::new(&game)?;
+    let prover =
+        Prover::in_hurry(Arc::clone(&game), translation.separate(), guards, hurry, cancel)?;
+    let grounding = ground_translation(&game, translation, &budget, hurry, &mut |_, _| ());
     if cancel.is_cancelled() {
         return Err(ReasoningError::Cancelled);
     }
     Ok(match grounding {
-        Ok(network) => {
+        Ok((network, _)) => {
             let machine = NetworkMachine::new(Arc::new(network), prover);
             Chosen { machine: Box::new(machine), not_ground: None }
         }

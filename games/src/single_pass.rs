@@ -23,7 +23,7 @@ use crate::compiled_network::lanes::{Block, Lanes64};
 use crate::compiled_network::machine::Machine;
 use crate::compiled_network::parts::Results;
 use crate::compiled_network::schedule::{ALL, NONE};
-use crate::network::{Evaluator, Lit};
+use crate::network::{Evaluator, Lit, RoleOutputs};
 
 /// Bits of a word.
 const WORD: usize = 64;
@@ -101,11 +101,12 @@ impl<B: Block> SinglePass<B> {
             slots[ALL as usize] = B::ALL;
             slots
         };
-        let legal_slots = |role: usize| {
-            let moves = 0..network.roles[role].moves.len();
-            moves.map(|index| program.legal(RoleId(role as u8), index) as u32).collect()
+        let legal_slots = |(id, role): (RoleId, &RoleOutputs)| {
+            let moves = 0..role.moves.len();
+            moves.map(|index| program.legal(id, index) as u32).collect()
         };
-        let legal_slots: Vec<Vec<u32>> = (0..network.roles.len()).map(legal_slots).collect();
+        let legal_slots: Vec<Vec<u32>> =
+            network.role_ids().zip(&network.roles).map(legal_slots).collect();
         let legal_bytes = network.roles.iter().zip(&legal_slots).map(|(role, slots)| {
             let bits = role.legal.iter().zip(slots).enumerate();
             Byte::all(

@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use games::{MoveId, PlayoutEnd, PlayoutEnds, ReasoningError, RoleId, State};
+use games::{MoveId, PlayoutEnd, PlayoutEnds, ReasoningError, State};
 use rand::seq::SliceRandom as _;
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
@@ -250,7 +250,7 @@ impl Trial<'_> {
     fn replies(&mut self, state: &State) -> Result<Option<Vec<Vec<MoveId>>>, ReasoningError> {
         let Track { machine, role, .. } = &mut *self.track;
         let mut replies = Vec::new();
-        for other in (0..machine.game().roles().len()).map(|role| RoleId(role as u8)) {
+        for other in machine.game().role_ids() {
             let mut moves = Vec::new();
             if other != *role {
                 machine.legal_moves(state, other, &mut moves)?;

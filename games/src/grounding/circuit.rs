@@ -7,7 +7,6 @@
 //! what rests on them vanishes too.
 
 use super::budget::Halt;
-use super::cycles;
 use super::gates::Gates;
 use super::joining::Workshop;
 use super::operations::{Book, RelationId};
@@ -49,35 +48,6 @@ impl Circuit {
         self.lits[relation][row as usize]
     }
 
-    /// Fills all relations that these ask for, given facts and moves.
-    pub(super) fn fill(
-        &mut self,
-        book: &Book,
-        workshop: &mut Workshop,
-        order: &[Vec<RelationId>],
-    ) -> Result<(), Halt> {
-        for members in order {
-            let &[first, ..] = &members[..] else { continue };
-            let operations = &book.relations[first].operations;
-            if operations.is_empty() {
-                continue;
-            }
-            let is_recursive = members.len() > 1
-                || operations.iter().any(|&id| {
-                    let part = &book.operations[id].part;
-                    part.inputs.iter().chain(&part.absent).any(|atom| atom.predicate == first)
-                });
-            if is_recursive {
-                cycles::fill(self, book, workshop, members)?;
-            } else {
-                self.fill_one(book, workshop, first)?;
-            }
-            let held = workshop.bytes() + self.bytes();
-            workshop.meter.hold(workshop.n_rows(), held, self.gates.n_ands() as u64)?;
-        }
-        Ok(())
-    }
-
     /// Memory held, roughly.
     pub(super) fn bytes(&self) -> u64 {
         let lits = self.lits.iter().map(|lits| 4 * lits.capacity()).sum::<usize>();
@@ -113,7 +83,8 @@ impl Circuit {
         lit
     }
 
-    fn fill_one(
+    /// Fills a relation that does not rest on itself.
+    pub(super) fn fill_one(
         &mut self,
         book: &Book,
         workshop: &mut Workshop,

@@ -8,7 +8,7 @@ use super::differential::{Circuit, Differential};
 use super::lock_step;
 use super::split::Split;
 use super::turns::{Kinds, Programs};
-use crate::children::Together;
+use crate::children::ExpansionRange;
 use crate::compiled_network::CompiledNetwork;
 use crate::network::{Evaluator, Lit, Network};
 use crate::single_pass::{self, Expander, PassSize};
@@ -47,7 +47,7 @@ pub(super) struct Engine {
     circuit: Arc<Circuit>,
     evaluation: Evaluation,
     programs: Arc<Programs>,
-    together: Option<Together>,
+    together: Option<ExpansionRange>,
     percepts: Cone,
 }
 
@@ -72,7 +72,7 @@ impl Engine {
         };
         // Two passes, and what it takes to lay out children side by side.
         let least = (2 * whole + 8_000).div_ceil(one) as usize;
-        let together = Together { least, most: single_pass::expansion_width() };
+        let together = ExpansionRange { least, most: single_pass::expansion_width() };
         Self {
             together: (circuit.n_gates() <= MAX_EXPANDED).then_some(together),
             percepts: Cone::new(&network.graph, &percepts),
@@ -94,7 +94,7 @@ impl Engine {
     }
 
     /// When children are computed together.
-    pub(super) fn together(&self) -> Option<Together> {
+    pub(super) fn expansion_range(&self) -> Option<ExpansionRange> {
         self.together
     }
 

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::engine::Evaluation;
 use super::engines::Engines;
 use crate::network::Network;
-use crate::state_machine::{MoveId, RoleId, State};
+use crate::state::{MoveId, State};
 use crate::{Expression, Prover, StateKey};
 
 /// No input.
@@ -53,10 +53,10 @@ impl Tables {
             ids.push(role.moves.iter().map(id).collect::<Vec<_>>());
         }
         let mut inputs = vec![vec![NONE; moves.len()]; ids.len()];
-        for (role, ids) in ids.iter().enumerate() {
-            let first = network.first_move(RoleId(role as u8)) as u32;
+        for ((role, ids), inputs) in network.role_ids().zip(&ids).zip(&mut inputs) {
+            let first = network.first_move(role) as u32;
             for (at, id) in ids.iter().enumerate() {
-                inputs[role][id.0 as usize] = first + at as u32;
+                inputs[id.0 as usize] = first + at as u32;
             }
         }
         Self {

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use super::evaluate::{Engine, Halt};
+use super::evaluate::Engine;
+use super::halt::Halt;
 use super::plan::{Mode, Planner};
 use super::program::{Evaluation, FactTable, Program};
 use super::sizes::{Size, Sizes};

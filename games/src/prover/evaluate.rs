@@ -3,14 +3,17 @@
 //! Components are evaluated when a plan first asks for them, each at most once
 //! for a state or a joint move: recursive ones semi-naively (Bancilhon and
 //! Ramakrishnan 1986), in the order of their strata (Apt, Blair and Walker 1988).
-//! What is asked [on demand](super::calls) is evaluated for the arguments at
+//! What is asked [on demand](on_demand) is evaluated for the arguments at
 //! hand only.
+
+mod on_demand;
 
 use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
 use super::calls::Calls;
+use super::halt::Halt;
 use super::program::{Evaluation, Program, Slice, Step, Take};
 use crate::relational::rules::Phase;
 use crate::relational::table::Table;
@@ -28,17 +31,6 @@ const INSERTION: u64 = 5;
 
 /// What a term costs, in steps.
 const BUILDING: u64 = 3;
-
-/// Why the evaluation stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Halt {
-    /// For good.
-    Error(ReasoningError),
-    /// The limit of work is reached.
-    Budget,
-    /// Calls of this component nest too deeply.
-    TooDeep(u32),
-}
 
 /// A workspace: the tables of the state at hand, and the registers.
 #[derive(Clone, Debug)]

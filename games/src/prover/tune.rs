@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use super::Prover;
 use super::compile::{Blueprint, measured};
-use super::evaluate::Halt;
+use super::halt::Halt;
 use super::plan::Mode;
 use super::sizes::Size;
 use crate::relational::rules::{PredicateId, Source};
 use crate::split_mix::SplitMix;
-use crate::state_machine::{MoveId, ReasoningError, State};
+use crate::state::{MoveId, State};
+use crate::state_machine::ReasoningError;
 
 /// Steps for a single state before something is blamed and tried on demand.
 const MAX_STATE_STEPS: u64 = 2_000_000;
@@ -329,18 +330,17 @@ mod tests {
         let tuned = Prover::new(Arc::new(game.unwrap()), Guards::default()).unwrap();
         let mut provers = vec![tuned.clone()];
         provers.extend([Mode::Full, Mode::Memo, Mode::Call].map(|mode| forced(&tuned, mode)));
-        let n_roles = tuned.game().roles().len();
+        let roles = tuned.game().role_ids();
         let mut seed = 7_u64;
         let mut state = provers[0].initial_state().unwrap();
         for step in 0..steps {
-            let mut legal = vec![Vec::new(); n_roles];
+            let mut legal = vec![Vec::new(); roles.len()];
             let mut answers = Vec::new();
             for prover in &mut provers {
                 prover.engine.allow(20_000_000);
                 let Ok(terminal) = prover.is_terminal(&state) else { continue };
                 let mut goals = Vec::new();
-                for (role, moves) in legal.iter_mut().enumerate() {
-                    let role = RoleId(role as u8);
+                for (role, moves) in roles.clone().zip(&mut legal) {
                     prover.legal_moves(&state, role, moves).unwrap();
                     goals.push(prover.goal(&state, role).unwrap());
                 }

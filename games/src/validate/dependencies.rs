@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::finding::{Findings, Severity};
-use crate::rulesheet::{Rulesheet, Span};
+use crate::rulesheet::Rulesheet;
 use crate::validate::clause::{
     Argument, ArgumentKind, Atomic, Clause, Condition, ConditionKind, Predicate, for_each_sentence,
 };
 use crate::validate::keyword::{Keyword, Words};
 use crate::validate::names::{arguments, similar};
-use crate::validate::stratify::{shortest_path, way};
+use crate::validate::paths::{Edge, components, shortest_path, way};
 
 /// The dependency graph of all predicates.
 pub(crate) struct Dependencies {
@@ -25,13 +25,6 @@ pub(crate) struct Dependencies {
     edges: Vec<Vec<Edge>>,
     /// For each node, the number of its strongly connected component.
     components: Vec<usize>,
-}
-
-#[derive(Clone, Copy)]
-pub(crate) struct Edge {
-    pub(crate) to: usize,
-    pub(crate) negative: bool,
-    pub(crate) span: Span,
 }
 
 impl Dependencies {
@@ -105,12 +98,6 @@ impl Dependencies {
             }
         }
     }
-}
-
-/// The strongly connected component of each node; edges lead to equal or smaller
-/// numbers.
-pub(crate) fn components(edges: &[Vec<Edge>]) -> Vec<usize> {
-    crate::components::components(edges.len(), |node, k| Some(edges[node].get(k)?.to))
 }
 
 /// What keywords must not depend on (GDL specification, section 4): `init`,

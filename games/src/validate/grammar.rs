@@ -5,8 +5,9 @@
 use rustc_hash::FxHashMap;
 
 use crate::finding::Findings;
-use crate::game::VariableId;
-use crate::rulesheet::{Form, FormKind, Rulesheet, Span};
+use crate::rule::VariableId;
+use crate::rulesheet::{Form, FormKind, Rulesheet};
+use crate::span::Span;
 use crate::symbol::SymbolId;
 use crate::validate::clause::{Argument, ArgumentKind, Atomic, Clause, Condition, ConditionKind};
 use crate::validate::keyword::{Connective, Words};

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::components::components;
 use crate::finding::Findings;
-use crate::game::VariableId;
+use crate::rule::VariableId;
 use crate::rulesheet::Rulesheet;
 use crate::symbol::SymbolId;
 use crate::validate::clause::{

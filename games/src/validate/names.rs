@@ -4,7 +4,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::finding::{Findings, Severity};
-use crate::rulesheet::{Form, FormKind, Rulesheet, Span};
+use crate::rulesheet::{Form, FormKind, Rulesheet};
+use crate::span::Span;
 use crate::symbol::{self, Case, SymbolId};
 use crate::validate::clause::{
     Argument, ArgumentKind, Atomic, Clause, for_each_argument, for_each_sentence,

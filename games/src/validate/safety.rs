@@ -20,8 +20,9 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use crate::finding::{Findings, Severity};
-use crate::game::{Rule, Sentence, Term, VariableId};
-use crate::rulesheet::{Rulesheet, Span};
+use crate::rule::{Rule, Sentence, Term, VariableId};
+use crate::rulesheet::Rulesheet;
+use crate::span::Span;
 use crate::symbol::{SymbolId, Symbols};
 use crate::validate::Leniency;
 use crate::validate::clause::{

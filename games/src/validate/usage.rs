@@ -5,7 +5,8 @@
 use rustc_hash::FxHashSet;
 
 use crate::finding::Findings;
-use crate::rulesheet::{Rulesheet, Span};
+use crate::rulesheet::Rulesheet;
+use crate::span::Span;
 use crate::symbol::SymbolId;
 use crate::validate::clause::{Argument, ArgumentKind, Atomic, Clause, for_each_sentence};
 use crate::validate::keyword::{Keyword, Words};

@@ -122,7 +122,7 @@ impl Tiers {
     }
 
     fn roles(&self) -> impl Iterator<Item = RoleId> + use<> {
-        (0..self.network.roles.len()).map(|role| RoleId(role as u8))
+        self.network.role_ids()
     }
 
     /// Facts, ends, legal moves and goals, by all reasoners.
@@ -186,7 +186,7 @@ impl Tiers {
         let is_terminal = prover.is_terminal(proven)?;
         assert_eq!(machine.is_terminal(state).expect(right), is_terminal, "end, {place}");
         let mut legal = Vec::new();
-        for role in (0..self.network.roles.len()).map(|role| RoleId(role as u8)) {
+        for role in self.network.role_ids() {
             let (mut known, mut found) = (Vec::new(), Vec::new());
             prover.legal_moves(proven, role, &mut known)?;
             machine.legal_moves(state, role, &mut found).expect(right);

@@ -141,7 +141,7 @@ struct Pair<'a> {
 
 impl Pair<'_> {
     fn roles(&self) -> impl Iterator<Item = RoleId> + use<> {
-        (0..self.prover.game().roles().len()).map(|role| RoleId(role as u8))
+        self.prover.game().role_ids()
     }
 
     fn legal(&mut self, role: RoleId) -> Vec<Expression> {

@@ -162,7 +162,7 @@ impl Frame {
         share: &mut Share,
         n_entered: u64,
     ) -> Result<(), ReasoningError> {
-        let Some(together) = machine.together() else { return Ok(()) };
+        let Some(together) = machine.expansion_range() else { return Ok(()) };
         let n_children = self.legal.iter().fold(1, |n: usize, moves| n.saturating_mul(moves.len()));
         let expected = share.expected(n_children, n_entered);
         if n_children > together.most || expected < together.least {
@@ -242,13 +242,13 @@ impl Frame {
         ranks: &FxHashMap<MoveId, usize>,
     ) -> Result<bool, ReasoningError> {
         let given = self.as_given(above);
-        for (role, moves) in (0..).zip(&mut self.legal) {
+        for (role, moves) in machine.game().role_ids().zip(&mut self.legal) {
             match given {
                 Some((children, child)) => {
                     moves.clear();
-                    moves.extend_from_slice(children.legal(child, RoleId(role)));
+                    moves.extend_from_slice(children.legal(child, role));
                 }
-                None => machine.legal_moves(&self.state, RoleId(role), moves)?,
+                None => machine.legal_moves(&self.state, role, moves)?,
             }
             if !ranks.is_empty() {
                 moves.sort_by_key(|id| ranks.get(id).copied().unwrap_or(usize::MAX));

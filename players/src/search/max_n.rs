@@ -1,8 +1,6 @@
 //! Max-n (Luckhardt and Irani 1986): every role maximises its own reward, so
 //! a value is one reward for each role.
 
-use games::RoleId;
-
 use super::{Arrival, Halt, Search};
 
 impl Search<'_> {
@@ -15,12 +13,8 @@ impl Search<'_> {
         }
         self.stopwatch.deliberation.leaves += 1;
         self.n_estimates += u64::from(arrival == Arrival::CutOff);
-        (0..self.cast.n_roles)
-            .map(|role| {
-                let role = RoleId(u8::try_from(role).expect("roles are counted in a byte"));
-                self.leaf(level, arrival, role)
-            })
-            .collect()
+        let roles = self.machine.game().role_ids();
+        roles.map(|role| self.leaf(level, arrival, role)).collect()
     }
 
     /// The roles choose one after the other, I first; `turn` counts them.

@@ -58,7 +58,7 @@ fn players_answer_the_same() {
     let mut n_together = 0;
     for name in names {
         let (mut prover, mut machines) = machines(name);
-        n_together += machines.iter().filter(|machine| machine.together().is_some()).count();
+        n_together += machines.iter().filter(|machine| machine.expansion_range().is_some()).count();
         for setting in settings {
             for (kind, opponents) in opponents {
                 for &opponents in opponents {
