@@ -16,7 +16,7 @@ pub mod player;
 mod random;
 pub mod registry;
 mod search;
-pub mod seed;
+mod seed;
 mod sequential_planner;
 pub mod stop;
 #[cfg(test)]
