@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
+use games::{MoveId, ReasoningError, State, StateMachine};
 use players::Stop;
 
 use super::joint_moves::JointMoves;
