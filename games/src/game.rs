@@ -8,7 +8,7 @@ use crate::symbol::{SymbolId, Symbols};
 
 /// What kind of game it is, as far as the rules tell at a glance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Kind {
+pub struct GameKind {
     /// Number of roles, `random` included.
     pub n_roles: usize,
     /// There is a role `random`, which moves by chance.
@@ -80,12 +80,12 @@ impl Game {
 
     /// What kind of game it is.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> GameKind {
         let sees = self.symbols.find("sees");
         let is_percept =
             |rule: &Rule| Some(rule.head.name) == sees && rule.head.arguments.len() == 2;
         let percepts = self.rules.iter().any(is_percept);
-        Kind {
+        GameKind {
             n_roles: self.roles.len(),
             chance: self.random().is_some(),
             percepts,

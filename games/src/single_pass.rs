@@ -72,7 +72,7 @@ struct SinglePass<B> {
     /// The inputs of the moves in the slots.
     moves: SmallVec<[u32; 4]>,
     /// Inputs of moves that lanes made each for itself, and that are still set.
-    made_together: Vec<u32>,
+    lane_moves: Vec<u32>,
     known: Known,
     is_terminal: bool,
     /// By role: the slots of whether its moves are legal.
@@ -119,7 +119,7 @@ impl<B: Block> SinglePass<B> {
             goals: blank(results.n_goal_slots),
             facts: vec![0; network.n_state_words()],
             moves: SmallVec::new(),
-            made_together: Vec::new(),
+            lane_moves: Vec::new(),
             known: Known::Nothing,
             is_terminal: false,
             legal: legal_slots.iter().map(|slots| vec![0; slots.len().div_ceil(WORD)]).collect(),
@@ -172,7 +172,7 @@ impl<B: Block> SinglePass<B> {
             self.compute_state();
         }
         let places = &self.program.task.inputs;
-        for input in self.moves.drain(..).chain(self.made_together.drain(..)) {
+        for input in self.moves.drain(..).chain(self.lane_moves.drain(..)) {
             self.slots[places[input as usize] as usize] = B::NONE;
         }
         for (lane, joint_move) in moves.chunks(n_roles).enumerate() {
@@ -183,7 +183,7 @@ impl<B: Block> SinglePass<B> {
         }
         self.compute_next();
         // What is next may be a move itself: they are taken back later.
-        self.made_together.extend_from_slice(moves);
+        self.lane_moves.extend_from_slice(moves);
         self.known = Known::Nothing;
     }
 
@@ -248,7 +248,7 @@ impl<B: Block + std::fmt::Debug> Evaluator for SinglePass<B> {
         }
         if !is_made {
             let does = &self.program.task.inputs;
-            for input in self.made_together.drain(..) {
+            for input in self.lane_moves.drain(..) {
                 self.slots[does[input as usize] as usize] = B::NONE;
             }
             let (slots, from, to) = (&mut self.slots, &self.moves, moves);

@@ -24,5 +24,5 @@ pub(crate) mod testing;
 
 pub use options::{OptionError, Options, Value};
 pub use player::{Deliberation, Failure, Observation, Player, Seat, Turn};
-pub use registry::{Kind, OptionSpec, find, kinds};
+pub use registry::{OptionSpec, PlayerKind, find, kinds};
 pub use stop::Stop;

@@ -13,14 +13,14 @@ use rand::seq::SliceRandom as _;
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
 
-use crate::registry::{Kind, OptionSpec};
+use crate::registry::{OptionSpec, PlayerKind};
 use crate::search::track::Track;
 use crate::search::worst;
 use crate::seed;
 use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn};
 
 /// The Monte-Carlo player.
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "monte_carlo",
     summary: "Plays random playouts after each legal move and takes the best on average.",
     options: OPTIONS,

@@ -27,7 +27,7 @@ pub const SEED: OptionSpec = OptionSpec {
 };
 
 /// One kind of built-in player.
-pub struct Kind {
+pub struct PlayerKind {
     /// Name as written in a spec, such as `alpha_beta`.
     pub name: &'static str,
     /// One sentence on how it plays.
@@ -42,7 +42,7 @@ pub struct Kind {
     pub make: fn(&Options) -> Result<Box<dyn Player>, OptionError>,
 }
 
-const KINDS: &[Kind] = &[
+const KINDS: &[PlayerKind] = &[
     legal::KIND,
     random::KIND,
     compulsive_deliberation::KIND,
@@ -61,14 +61,14 @@ const ALIASES: &[(&str, &str)] = &[
 
 /// All kinds, in the order of presentation.
 #[must_use]
-pub fn kinds() -> &'static [Kind] {
+pub fn kinds() -> &'static [PlayerKind] {
     KINDS
 }
 
 /// The kind called `name`. Hyphens stand for underscores, and some kinds have a
 /// shorter name: `alphabeta`, `compulsive`, `planner`.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Kind> {
+pub fn find(name: &str) -> Option<&'static PlayerKind> {
     let name = name.replace('-', "_").to_ascii_lowercase();
     let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
     let name = alias.map_or(name.as_str(), |(_, target)| target);

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use clap::Args;
 use players::registry::SEED;
-use players::{Kind, OptionSpec, kinds};
+use players::{OptionSpec, PlayerKind, kinds};
 use serde::Serialize;
 
 use crate::cli::Outcome;
@@ -69,7 +69,7 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     })
 }
 
-fn row(kind: &Kind) -> Row {
+fn row(kind: &PlayerKind) -> Row {
     let option = |spec: &OptionSpec| OptionRow {
         name: spec.name,
         accepts: spec.accepts,

@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use clap::Args;
-use players::{Kind, Options};
+use players::{Options, PlayerKind};
 
 use crate::cli::{Failure, Outcome};
 use crate::exit_code;
@@ -29,7 +29,7 @@ is answered by `busy` while another match is on, and for a game that the player 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Kind of player, as listed by `gamemaster players`.
+    /// PlayerKind of player, as listed by `gamemaster players`.
     #[arg(long)]
     player: String,
     /// Port to listen on; 0 for any that is free.
@@ -81,7 +81,7 @@ pub fn execute(arguments: &Arguments) -> Outcome {
 }
 
 /// The player, as the same words would have it in a spec.
-fn player(arguments: &Arguments) -> anyhow::Result<(&'static Kind, Options)> {
+fn player(arguments: &Arguments) -> anyhow::Result<(&'static PlayerKind, Options)> {
     let (name, given) = arguments.player.split_once(':').unwrap_or((&arguments.player, ""));
     let kind = players::find(name).ok_or_else(|| {
         let known: Vec<_> = players::kinds().iter().map(|kind| kind.name).collect();

@@ -19,10 +19,10 @@ impl Search<'_> {
 
     /// The roles choose one after the other, I first; `turn` counts them.
     fn choose(&mut self, level: usize, turn: usize) -> Result<Vec<f64>, Halt> {
-        let me = self.cast.index();
+        let me = self.roles.index();
         let role = match turn {
             0 => me,
-            turn if turn <= self.cast.others.len() => self.cast.others[turn - 1],
+            turn if turn <= self.roles.others.len() => self.roles.others[turn - 1],
             _ => return self.mean_vector(level),
         };
         let mut best: Option<Vec<f64>> = None;
@@ -44,12 +44,12 @@ impl Search<'_> {
     }
 
     fn mean_vector(&mut self, level: usize) -> Result<Vec<f64>, Halt> {
-        let Some(chance) = self.cast.chance else {
+        let Some(chance) = self.roles.chance else {
             self.advance(level)?;
             return self.vector(level + 1);
         };
         let n_moves = self.frames[level].legal[chance].len();
-        let mut mean = vec![0.0; self.cast.n_roles];
+        let mut mean = vec![0.0; self.roles.n_roles];
         for index in 0..n_moves {
             self.frames[level].pick(chance, index);
             self.advance(level)?;

@@ -9,10 +9,10 @@
 
 use smallvec::SmallVec;
 
-use super::{Engine, ROOM};
+use super::{ROOM, RuleEvaluator};
 use crate::prover::calls::{Calls, Status};
 use crate::prover::halt::Halt;
-use crate::prover::program::{Program, Slice};
+use crate::prover::rule_program::{RuleProgram, Slice};
 use crate::relational::rules::Phase;
 use crate::relational::terms::{NONE, TermId};
 
@@ -22,10 +22,15 @@ const CALLING: u64 = 4;
 /// Static answers beyond this number are forgotten and found again.
 const MAX_STATIC_ANSWERS: u32 = 1 << 20;
 
-impl Engine {
+impl RuleEvaluator {
     /// Whether a predicate holds for the arguments in these registers; for a
     /// call with open arguments, sees to it that the answers are in its table.
-    pub(super) fn call(&mut self, program: &Program, id: u32, keys: Slice) -> Result<bool, Halt> {
+    pub(super) fn call(
+        &mut self,
+        program: &RuleProgram,
+        id: u32,
+        keys: Slice,
+    ) -> Result<bool, Halt> {
         let call = &program.calls[id as usize];
         let mut room = [NONE; ROOM];
         let keys = self.gather(program, keys, &mut room);
@@ -43,7 +48,7 @@ impl Engine {
     }
 
     /// The answer to a call that is remembered.
-    fn recall(&mut self, program: &Program, id: u32, keys: &[TermId]) -> Result<bool, Halt> {
+    fn recall(&mut self, program: &RuleProgram, id: u32, keys: &[TermId]) -> Result<bool, Halt> {
         let call = &program.calls[id as usize];
         let epoch = self.epochs[call.phase as usize];
         if self.calls.epochs[id as usize] != epoch {
@@ -80,7 +85,7 @@ impl Engine {
 
     /// Ends whatever was going on. Static answers are never out of date, but
     /// must not pile up, so they are looked after here, between two questions.
-    pub(in crate::prover) fn abandon_calls(&mut self, program: &Program) {
+    pub(in crate::prover) fn abandon_calls(&mut self, program: &RuleProgram) {
         self.calls.abandon();
         for &id in &program.static_calls {
             let call = &program.calls[id as usize];
@@ -92,7 +97,7 @@ impl Engine {
         }
     }
 
-    fn forget(&mut self, program: &Program, id: u32) {
+    fn forget(&mut self, program: &RuleProgram, id: u32) {
         let call = &program.calls[id as usize];
         self.table_mut(program, call.asked).clear();
         if let Some(answers) = call.answers {
@@ -105,7 +110,7 @@ impl Engine {
     /// can be while a call it leads back to is open.
     fn solve(
         &mut self,
-        program: &Program,
+        program: &RuleProgram,
         id: u32,
         row: u32,
         keys: &[TermId],
@@ -155,7 +160,7 @@ impl Engine {
     }
 
     /// Runs the clauses of a call.
-    fn ask(&mut self, program: &Program, id: u32, keys: &[TermId]) -> Result<bool, Halt> {
+    fn ask(&mut self, program: &RuleProgram, id: u32, keys: &[TermId]) -> Result<bool, Halt> {
         let call = &program.calls[id as usize];
         for &plan in &call.plans {
             let info = program.plans[plan as usize];

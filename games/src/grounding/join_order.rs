@@ -18,7 +18,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::budget::Halt;
-use super::operations::{Book, Part, RelationId};
+use super::operations::{Joins, Part, RelationId};
 use crate::relational::rules::{Atom, Clause, Condition, Pattern, each_variable};
 
 /// Bodies of at most so many conditions are ordered in the best way.
@@ -43,10 +43,10 @@ pub(super) enum Purpose {
 /// How large relations are.
 pub(super) trait Sizes {
     /// Rows, and different values of each column; `None` if nobody knows.
-    fn size(&mut self, book: &Book, relation: RelationId) -> Option<(f64, Vec<f64>)>;
+    fn size(&mut self, joins: &Joins, relation: RelationId) -> Option<(f64, Vec<f64>)>;
 
     /// Fills an auxiliary relation whose inputs are known already.
-    fn fill(&mut self, book: &Book, relation: RelationId) -> Result<(), Halt>;
+    fn fill(&mut self, joins: &Joins, relation: RelationId) -> Result<(), Halt>;
 }
 
 /// Sets of conditions or variables.
@@ -94,8 +94,8 @@ struct Leaf {
     visible: Set,
 }
 
-struct Splitting<'a> {
-    book: &'a mut Book,
+struct JoinOrdering<'a> {
+    joins: &'a mut Joins,
     purpose: Purpose,
     clause_id: usize,
     scope: usize,
@@ -112,7 +112,7 @@ struct Splitting<'a> {
 /// whether that is so or they are made: no operation is made where they are
 /// expected to cost more than `limit`, in matches.
 pub(super) fn split(
-    book: &mut Book,
+    joins: &mut Joins,
     clause: &Clause,
     clause_id: usize,
     scope: usize,
@@ -120,8 +120,8 @@ pub(super) fn split(
     limit: f64,
     sizes: &mut impl Sizes,
 ) -> Result<bool, Halt> {
-    let mut splitting = Splitting {
-        book,
+    let mut splitting = JoinOrdering {
+        joins,
         purpose,
         clause_id,
         scope,
@@ -140,7 +140,7 @@ pub(super) fn split(
     }
     let open = splitting.open(&tree, sizes)?;
     let part = splitting.part(open, clause.head.arguments.clone());
-    splitting.book.add(clause.head.predicate, part, clause_id);
+    splitting.joins.add(clause.head.predicate, part, clause_id);
     Ok(true)
 }
 
@@ -197,7 +197,7 @@ struct Open {
     is_plain: bool,
 }
 
-impl Splitting<'_> {
+impl JoinOrdering<'_> {
     /// Sorts the conditions.
     fn read(&mut self, clause: &Clause, sizes: &mut impl Sizes) -> Result<(), Halt> {
         let mut supplied = 0;
@@ -218,7 +218,7 @@ impl Splitting<'_> {
                     self.differ.push(Test { what: (left.clone(), right.clone()), variables });
                 }
                 Condition::Negative(atom) => {
-                    let is_static = self.book.relations[atom.predicate].is_static;
+                    let is_static = self.joins.relations[atom.predicate].is_static;
                     if self.purpose == Purpose::Reach && !is_static {
                         continue;
                     }
@@ -229,7 +229,7 @@ impl Splitting<'_> {
             }
         }
         if self.leaves.is_empty() {
-            let atom = Atom { predicate: self.book.unit, arguments: Vec::new() };
+            let atom = Atom { predicate: self.joins.unit, arguments: Vec::new() };
             self.leaves.push(Leaf { atom, variables: 0, is_plain: false, visible: 0 });
         }
         for at in 0..self.leaves.len() {
@@ -277,9 +277,9 @@ impl Splitting<'_> {
         is_measured: bool,
         sizes: &mut impl Sizes,
     ) -> Result<RelationId, Halt> {
-        let id = self.book.auxiliary(part, self.clause_id);
-        if self.book.relations[id].is_known || is_measured && self.purpose == Purpose::Compute {
-            sizes.fill(self.book, id)?;
+        let id = self.joins.auxiliary(part, self.clause_id);
+        if self.joins.relations[id].is_known || is_measured && self.purpose == Purpose::Compute {
+            sizes.fill(self.joins, id)?;
         }
         Ok(id)
     }
@@ -326,7 +326,7 @@ impl Splitting<'_> {
         let are_variables = bound.count_ones() as usize == n_columns
             && atom.arguments.iter().all(|pattern| matches!(pattern, Pattern::Variable(_)));
         let hidden = bound & !visible;
-        let whole = self.book.relations[atom.predicate].has_whole;
+        let whole = self.joins.relations[atom.predicate].has_whole;
         let is_whole = |pattern: &Pattern| variables(std::slice::from_ref(pattern)) == hidden;
         let loses_nothing = hidden == 0 || whole && atom.arguments.last().is_some_and(is_whole);
         let is_plain = are_variables && loses_nothing && differ.is_empty() && absent.is_empty();
@@ -355,8 +355,8 @@ impl Splitting<'_> {
         let mut known: Vec<Option<(f64, Vec<f64>)>> = Vec::new();
         for leaf in &self.leaves {
             let id = leaf.atom.predicate;
-            let size = sizes.size(self.book, id);
-            let is_final = self.book.relations[id].is_known || self.purpose == Purpose::Compute;
+            let size = sizes.size(self.joins, id);
+            let is_final = self.joins.relations[id].is_known || self.purpose == Purpose::Compute;
             if is_final && size.as_ref().is_none_or(|(rows, _)| *rows == 0.0) {
                 return Ok(None);
             }
@@ -394,7 +394,7 @@ impl Splitting<'_> {
                 visible: leaf.visible,
                 rows: size.map_or(rows.min(1e6), |(rows, _)| rows),
                 distinct,
-                is_static: self.book.relations[leaf.atom.predicate].is_static,
+                is_static: self.joins.relations[leaf.atom.predicate].is_static,
                 cost: 0.0,
                 shape: Shape::Leaf(at),
             }));

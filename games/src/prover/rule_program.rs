@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use crate::relational::rules::{Phase, PredicateId, Roots};
-use crate::relational::table::Table;
+use crate::relational::table::RelationTable;
 use crate::relational::terms::{FunctorId, TermId};
 
 /// A range of one of the program's lists.
@@ -76,7 +76,7 @@ pub(crate) enum Step {
 
 /// A clause, ready to run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct ClausePlan {
     pub(crate) start: u32,
     /// Its own registers.
     pub(crate) registers: Slice,
@@ -102,7 +102,7 @@ pub(crate) struct Round {
 
 /// How to evaluate a component.
 #[derive(Clone, Debug)]
-pub(crate) struct Evaluation {
+pub(crate) struct ComponentEvaluation {
     pub(crate) phase: Phase,
     pub(crate) tables: Vec<u32>,
     pub(crate) rounds: Vec<Round>,
@@ -143,21 +143,21 @@ pub(crate) struct FactTable {
 
 /// Everything that is known before the first state; shared by all forks.
 #[derive(Clone, Debug)]
-pub(crate) struct Program {
+pub(crate) struct RuleProgram {
     pub(crate) steps: Vec<Step>,
     pub(crate) operands: Vec<u32>,
     pub(crate) takes: Vec<Take>,
-    pub(crate) plans: Vec<Plan>,
+    pub(crate) plans: Vec<ClausePlan>,
     pub(crate) calls: Vec<CallPlan>,
     /// Those whose answers never change.
     pub(crate) static_calls: Vec<u32>,
     /// By component; `None` for what is given or static.
-    pub(crate) evaluations: Vec<Option<Evaluation>>,
+    pub(crate) evaluations: Vec<Option<ComponentEvaluation>>,
     /// By component, what to evaluate first lest evaluation nest too deeply, in
     /// order; empty if there is no such danger.
     pub(crate) prerequisites: Vec<Vec<u32>>,
     /// The static relations; their table numbers come first.
-    pub(crate) statics: Vec<Arc<Table>>,
+    pub(crate) statics: Vec<Arc<RelationTable>>,
     /// The layouts of the others.
     pub(crate) layouts: Vec<TableLayout>,
     /// The first content of the registers: constants are there for good.

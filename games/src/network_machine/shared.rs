@@ -1,12 +1,12 @@
-//! What all forks of a machine share: the names of states and moves, and what
-//! computes them.
+//! What all forks of a machine share: the numbering of facts and moves, and the
+//! backends.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rustc_hash::FxHashMap;
 
-use super::engine::Evaluation;
-use super::engines::Engines;
+use super::backend::EvaluationMethod;
+use super::best_backend::BestBackend;
 use crate::network::Network;
 use crate::state::{MoveId, State};
 use crate::{Expression, Prover, StateKey};
@@ -14,13 +14,13 @@ use crate::{Expression, Prover, StateKey};
 /// No input.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What all forks share.
+/// The data shared by all forks.
 #[derive(Debug)]
-pub(super) struct Tables {
+pub(super) struct Shared {
     pub(super) network: Arc<Network>,
-    pub(super) engines: Engines,
+    pub(super) backends: BestBackend,
     pub(super) initial: State,
-    /// By fact: its key; made when keys are asked for.
+    /// By fact: its key; computed on first use.
     keys: OnceLock<Vec<StateKey>>,
     /// The moves of all roles, each once.
     pub(super) moves: Vec<Expression>,
@@ -32,11 +32,11 @@ pub(super) struct Tables {
     pub(super) prover: Mutex<Prover>,
 }
 
-impl Tables {
+impl Shared {
     pub(super) fn new(
         network: Arc<Network>,
         prover: Prover,
-        evaluation: Option<Evaluation>,
+        evaluation: Option<EvaluationMethod>,
     ) -> Self {
         let mut find_move = FxHashMap::default();
         let mut moves: Vec<Expression> = Vec::new();
@@ -60,7 +60,7 @@ impl Tables {
             }
         }
         Self {
-            engines: Engines::new(Arc::clone(&network), evaluation),
+            backends: BestBackend::new(Arc::clone(&network), evaluation),
             initial: network.initial_state(),
             keys: OnceLock::new(),
             moves,
@@ -77,21 +77,21 @@ impl Tables {
         self.keys.get_or_init(|| self.network.facts.iter().map(StateKey::of_fact).collect())
     }
 
-    /// The words of the prover's state, if it is one.
-    pub(super) fn beyond<'s>(&self, state: &'s State) -> Option<&'s [u64]> {
+    /// The prover's words of a state, if it is one of the prover.
+    pub(super) fn prover_words<'s>(&self, state: &'s State) -> Option<&'s [u64]> {
         let n_words = self.network.n_state_words();
         (state.words.len() != n_words).then(|| &state.words[n_words + 1..])
     }
 
-    /// A state of the prover as one of ours: longer than any of the network's.
+    /// Marks a state of the prover: it is longer than any state of the network.
     pub(super) fn mark(&self, state: &State) -> State {
         let mut words = vec![0; self.network.n_state_words() + 1];
         words.extend_from_slice(&state.words);
         State { words }
     }
 
-    /// The expression as the network has it: names in the game's spelling, and
-    /// `p` for `(p)`.
+    /// The expression in the network's form: names in the game's spelling, and `p`
+    /// for `(p)`.
     pub(super) fn normal(&self, expression: &Expression) -> Option<Expression> {
         let symbols = self.network.game.symbols();
         let name = |name: &str| Some(Expression::atom(symbols.name(symbols.find(name)?)));

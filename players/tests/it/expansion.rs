@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use games::Evaluation;
+use games::EvaluationMethod;
 use games::{
     Budget, Cancel, Case, Guards, Leniency, MoveId, NetworkMachine, Prover, StateMachine, ground,
     library, validate,
@@ -22,7 +22,7 @@ fn machines(name: &str) -> (Prover, [NetworkMachine; 2]) {
     let machine = |evaluation| {
         NetworkMachine::with_evaluation(Arc::clone(&network), prover.clone(), evaluation)
     };
-    let machines = [machine(Evaluation::Differential), machine(Evaluation::Pass)];
+    let machines = [machine(EvaluationMethod::Differential), machine(EvaluationMethod::Pass)];
     (prover, machines)
 }
 

@@ -12,14 +12,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::program::{
-    CallPlan, Evaluation, Plan, Recursive, Round, Slice, Step, TableLayout, Take,
+use super::rule_program::{
+    CallPlan, ClausePlan, ComponentEvaluation, Recursive, Round, Slice, Step, TableLayout, Take,
 };
 use super::sizes::{Size, Sizes};
 use crate::relational::rules::{
     Atom, Clause, Condition, Pattern, Phase, PredicateId, Rules, Source, each_variable,
 };
-use crate::relational::table::Table;
+use crate::relational::table::RelationTable;
 use crate::relational::terms::{NONE, TermId};
 
 /// How a derived predicate is evaluated.
@@ -37,14 +37,14 @@ pub(crate) enum Mode {
 const FEW_ROWS: f64 = 2.5;
 
 /// A program in the making.
-pub(crate) struct Planner<'r> {
+pub(crate) struct ClausePlanner<'r> {
     pub(crate) rules: &'r Rules,
     pub(crate) modes: Vec<Mode>,
     pub(crate) sizes: Sizes,
     pub(crate) steps: Vec<Step>,
     pub(crate) operands: Vec<u32>,
     pub(crate) takes: Vec<Take>,
-    pub(crate) plans: Vec<Plan>,
+    pub(crate) plans: Vec<ClausePlan>,
     pub(crate) calls: Vec<CallPlan>,
     call_ids: FxHashMap<(PredicateId, Vec<u16>), u32>,
     pub(crate) registers: Vec<TermId>,
@@ -66,7 +66,7 @@ enum Goal {
     Found,
 }
 
-impl<'r> Planner<'r> {
+impl<'r> ClausePlanner<'r> {
     /// A planner without any plan; `table_of` gives each predicate's table, of
     /// which the first `n_static` are static and not laid out here.
     pub(crate) fn new(
@@ -103,7 +103,11 @@ impl<'r> Planner<'r> {
     }
 
     /// Plans the bottom-up evaluation of a component.
-    pub(crate) fn component(&mut self, at: usize, statics: &mut [Arc<Table>]) -> Evaluation {
+    pub(crate) fn component(
+        &mut self,
+        at: usize,
+        statics: &mut [Arc<RelationTable>],
+    ) -> ComponentEvaluation {
         let rules = self.rules;
         let component = &rules.components[at];
         let mut strata: Vec<usize> = Vec::new();
@@ -144,7 +148,7 @@ impl<'r> Planner<'r> {
             rounds.push(round);
         }
         let first = component.predicates[0];
-        Evaluation {
+        ComponentEvaluation {
             phase: rules.predicates[first].phase,
             tables: component.predicates.iter().map(|&id| self.table_of[id]).collect(),
             rounds,
@@ -153,7 +157,12 @@ impl<'r> Planner<'r> {
     }
 
     /// The call of a predicate with these columns bound, planned if it is new.
-    fn call(&mut self, predicate: PredicateId, columns: &[u16], statics: &mut [Arc<Table>]) -> u32 {
+    fn call(
+        &mut self,
+        predicate: PredicateId,
+        columns: &[u16],
+        statics: &mut [Arc<RelationTable>],
+    ) -> u32 {
         let key = (predicate, columns.to_vec());
         if let Some(&call) = self.call_ids.get(&key) {
             return call;
@@ -193,7 +202,7 @@ impl<'r> Planner<'r> {
         (self.n_static + self.layouts.len() - 1) as u32
     }
 
-    fn index(&mut self, table: u32, columns: &[u16], statics: &mut [Arc<Table>]) -> u16 {
+    fn index(&mut self, table: u32, columns: &[u16], statics: &mut [Arc<RelationTable>]) -> u16 {
         let Some(dynamic) = (table as usize).checked_sub(self.n_static) else {
             let table = &mut statics[table as usize];
             return table.find_index(columns).unwrap_or_else(|| {
@@ -204,7 +213,7 @@ impl<'r> Planner<'r> {
             });
         };
         let layout = &mut self.layouts[dynamic];
-        // The index over all columns of a set comes first, see `Table`.
+        // The index over all columns of a set comes first, see `RelationTable`.
         let first = usize::from(layout.distinct && layout.arity > 0);
         if first == 1 && columns.len() == layout.arity {
             return 0;
@@ -245,7 +254,7 @@ impl<'r> Planner<'r> {
         delta: Option<usize>,
         goal: &Goal,
         component: usize,
-        statics: &mut [Arc<Table>],
+        statics: &mut [Arc<RelationTable>],
     ) -> u32 {
         let size = clause.body.len() + clause.n_variables as usize + 1;
         self.left = self.left.saturating_sub(LOOKING * size as u64);
@@ -314,15 +323,15 @@ impl<'r> Planner<'r> {
         let start = self.steps.len() as u32;
         self.steps.extend(steps.into_iter().map(|step| relocated(step, start)));
         let registers = Slice { start: base, end: self.registers.len() as u32 };
-        self.plans.push(Plan { start, registers, inputs });
+        self.plans.push(ClausePlan { start, registers, inputs });
         (self.plans.len() - 1) as u32
     }
 }
 
 /// One plan in the making. Steps are numbered from its start.
 struct Emitter<'p, 'r> {
-    planner: &'p mut Planner<'r>,
-    statics: &'p mut [Arc<Table>],
+    planner: &'p mut ClausePlanner<'r>,
+    statics: &'p mut [Arc<RelationTable>],
     base: u32,
     bound: Vec<bool>,
     /// For each bound variable, 1 + the number of the choice that bound it; 0

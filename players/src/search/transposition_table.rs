@@ -59,12 +59,12 @@ impl Entry {
 /// for the role, the opponents and the evaluation they were found for, so a
 /// table belongs to one player's match.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
+pub(crate) struct TranspositionTable {
     young: FxHashMap<StateKey, Entry>,
     old: FxHashMap<StateKey, Entry>,
 }
 
-impl Table {
+impl TranspositionTable {
     /// What is known of the state with this key.
     pub(crate) fn get(&self, state: StateKey) -> Option<Entry> {
         self.young.get(&state).or_else(|| self.old.get(&state)).copied()
@@ -111,8 +111,9 @@ mod tests {
             best: None,
             best_reply: 0,
         };
-        let score = |table: &Table, state| table.get(state).map(|entry| entry.value.score);
-        let mut table = Table::default();
+        let score =
+            |table: &TranspositionTable, state| table.get(state).map(|entry| entry.value.score);
+        let mut table = TranspositionTable::default();
         for n in 0..40 {
             table.insert(state(n), entry(n as f64, false), 8);
             table.insert(state(0), entry(7.0, n == 0), 8);

@@ -1,31 +1,31 @@
-//! Facts by which positions are told apart.
+//! Position classes: positions with the same values of a few chosen facts.
 //!
-//! In a game of turns nearly everything that depends on whose turn it is flips
-//! with every step, and back with the next. So it saves much to keep the two kinds
-//! of positions apart. Sancho, which made this up, and galvanise find the facts
-//! that say whose turn it is in the same way as here: by playing.
+//! In a game with alternating turns nearly everything that depends on the turn flips
+//! with every step and back with the next, so it pays to treat the two classes of
+//! positions separately. Sancho, where the idea comes from, and galvanise find the
+//! facts that say whose turn it is as it is done here: by playing.
 
 use smallvec::SmallVec;
 
-/// Facts that tell positions apart, at most.
+/// Most facts that define the classes.
 const MAX_FACTS: usize = 3;
-/// Facts that are tried for it, each time one is chosen.
+/// Facts that are tried each time one is chosen.
 const MAX_CANDIDATES: usize = 6;
-/// A fact is chosen if it leaves at most this part of the cost.
+/// A fact is chosen if at most this part of the cost is left.
 const WORTH: f64 = 0.9;
 
-/// Which facts tell positions apart.
+/// The facts whose values define the class of a position.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Split {
+pub(crate) struct PositionClasses {
     facts: SmallVec<[usize; MAX_FACTS]>,
 }
 
 /// A state and the inputs of the moves that were made in it.
 pub(crate) type Step = (Vec<u64>, SmallVec<[u32; 4]>);
 
-impl Split {
-    /// The facts that lower a cost most, of those that flip most in a walk through
-    /// the game, and the cost that is left.
+impl PositionClasses {
+    /// Chooses the facts that lower a cost most among those that flip most in a walk
+    /// through the game. Returns them with the cost that is left.
     pub(crate) fn choose(
         n_facts: usize,
         walk: &[Step],
@@ -36,14 +36,14 @@ impl Split {
         let mut least = cost(&best);
         while best.facts.len() < MAX_FACTS {
             let with = |&fact: &usize| {
-                let mut split = best.clone();
-                split.facts.push(fact);
-                (cost(&split), split)
+                let mut classes = best.clone();
+                classes.facts.push(fact);
+                (cost(&classes), classes)
             };
             let new = candidates.iter().filter(|fact| !best.facts.contains(fact)).map(with);
             match new.min_by_key(|(cost, _)| *cost) {
-                Some((cost, split)) if (cost as f64) < least as f64 * WORTH => {
-                    (least, best) = (cost, split);
+                Some((cost, classes)) if (cost as f64) < least as f64 * WORTH => {
+                    (least, best) = (cost, classes);
                 }
                 _ => break,
             }
@@ -56,24 +56,24 @@ impl Split {
         &self.facts
     }
 
-    /// How many kinds of positions there are.
-    pub(crate) fn n_kinds(&self) -> usize {
+    /// The number of classes.
+    pub(crate) fn n_classes(&self) -> usize {
         1 << self.facts.len()
     }
 
-    /// Which kind a state is.
-    pub(crate) fn kind(&self, state: &[u64]) -> usize {
+    /// The class of a state.
+    pub(crate) fn class(&self, state: &[u64]) -> usize {
         let bit = |&fact: &usize| (state[fact / 64] >> (fact % 64) & 1) as usize;
         self.facts.iter().enumerate().map(|(at, fact)| bit(fact) << at).sum()
     }
 
-    /// What the facts are in states of a kind.
-    pub(crate) fn known(&self, kind: usize) -> SmallVec<[(usize, bool); MAX_FACTS]> {
-        self.facts.iter().enumerate().map(|(at, &fact)| (fact, kind >> at & 1 == 1)).collect()
+    /// The facts with their values in the states of a class.
+    pub(crate) fn known(&self, class: usize) -> SmallVec<[(usize, bool); MAX_FACTS]> {
+        self.facts.iter().enumerate().map(|(at, &fact)| (fact, class >> at & 1 == 1)).collect()
     }
 }
 
-/// The facts that flip most in a walk, most first.
+/// The facts that flip most in a walk, in descending order.
 fn candidates(n_facts: usize, walk: &[Step]) -> Vec<usize> {
     let mut flips = vec![0_u32; n_facts];
     for pair in walk.windows(2) {

@@ -1,13 +1,13 @@
-//! What computes a network: the way that is expected to be fastest, and the code
-//! for it, shared by all forks of a machine.
+//! A network with the evaluation method that is expected to be fastest and the code
+//! for it. All forks of a machine share it.
 
 use std::sync::Arc;
 
+use super::class_passes::{ClassPrograms, FrequentClasses};
 use super::cone::Cone;
 use super::differential::{Circuit, Differential};
 use super::lock_step;
-use super::split::Split;
-use super::turns::{Kinds, Programs};
+use super::position_classes::PositionClasses;
 use crate::children::ExpansionRange;
 use crate::compiled_network::CompiledNetwork;
 use crate::network::{Evaluator, Lit, Network};
@@ -16,69 +16,70 @@ use crate::state_machine::{Statistic, StatisticValue};
 
 /// How the gates of one position are computed. The answers are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Evaluation {
-    /// What differs from an earlier position is propagated.
+pub enum EvaluationMethod {
+    /// The differences from an earlier position are propagated.
     Differential,
-    /// All gates are computed, by straight-line code; where it saves much, only
-    /// those that matter to who is to move.
+    /// Straight-line code computes all gates in a single pass or, where that saves
+    /// much, those that matter in the position's class.
     Pass,
 }
 
-impl Evaluation {
+impl EvaluationMethod {
     fn name(self) -> &'static str {
         match self {
-            Evaluation::Differential => "differential",
-            Evaluation::Pass => "pass",
+            EvaluationMethod::Differential => "differential",
+            EvaluationMethod::Pass => "pass",
         }
     }
 }
 
-/// Children are computed together where the network has no more gates of two
-/// operands. To compile more takes longer than a player may have time for.
+/// Most two-operand gates of a network whose children are computed by expansion.
+/// Compiling more takes longer than a player may have time for.
 const MAX_EXPANDED: usize = 20_000;
 
-/// Playouts run in lock step where the network has no more gates.
+/// Most gates of a network whose playouts run in lock step.
 const MAX_LOCK_STEP: usize = 120_000;
 
-/// A network and how it is computed.
+/// A network with its evaluation method and compiled code.
 #[derive(Debug)]
-pub(super) struct Engine {
+pub(super) struct Backend {
     network: Arc<Network>,
     circuit: Arc<Circuit>,
-    evaluation: Evaluation,
-    programs: Arc<Programs>,
-    together: Option<ExpansionRange>,
+    evaluation: EvaluationMethod,
+    programs: Arc<ClassPrograms>,
+    expansion_range: Option<ExpansionRange>,
     percepts: Cone,
 }
 
-impl Engine {
-    /// Chooses what is expected to be fastest, unless that is said. It rests on
-    /// counts of gates and of what changes in random play, and not on a clock.
-    pub(super) fn new(network: Arc<Network>, evaluation: Option<Evaluation>) -> Self {
+impl Backend {
+    /// Chooses the method that is expected to be fastest, unless one is given. The
+    /// choice follows from counts of gates and of changes in random play, never from
+    /// a clock.
+    pub(super) fn new(network: Arc<Network>, evaluation: Option<EvaluationMethod>) -> Self {
         let percepts = network.roles.iter().flat_map(|role| &role.percepts);
         let percepts: Vec<Lit> = percepts.map(|seen| seen.1).collect();
         let (circuit, walk) = Circuit::new(&network);
         let (n_facts, n_moves) = (network.n_facts(), network.n_moves());
         let whole = PassSize { n_gates: circuit.n_gates(), n_facts, n_moves };
         let whole = whole.price(whole.n_bytes());
-        let (kinds, pass) = Kinds::choose(&network, &walk, whole);
+        let (frequent, pass) = FrequentClasses::choose(&network, &walk, whole);
         let evaluation = evaluation.unwrap_or(match pass < circuit.price() {
-            true => Evaluation::Pass,
-            false => Evaluation::Differential,
+            true => EvaluationMethod::Pass,
+            false => EvaluationMethod::Differential,
         });
         let one = match evaluation {
-            Evaluation::Pass => pass,
-            Evaluation::Differential => circuit.price(),
+            EvaluationMethod::Pass => pass,
+            EvaluationMethod::Differential => circuit.price(),
         };
-        // Two passes, and what it takes to lay out children side by side.
+        // Two passes, and the work of laying out children side by side.
         let least = (2 * whole + 8_000).div_ceil(one) as usize;
-        let together = ExpansionRange { least, most: single_pass::expansion_width() };
+        let expansion_range = ExpansionRange { least, most: single_pass::expansion_width() };
         Self {
-            together: (circuit.n_gates() <= MAX_EXPANDED).then_some(together),
+            expansion_range: (circuit.n_gates() <= MAX_EXPANDED).then_some(expansion_range),
             percepts: Cone::new(&network.graph, &percepts),
             circuit: Arc::new(circuit),
             evaluation,
-            programs: Arc::new(Programs::new(Arc::clone(&network), kinds)),
+            programs: Arc::new(ClassPrograms::new(Arc::clone(&network), frequent)),
             network,
         }
     }
@@ -88,44 +89,44 @@ impl Engine {
         &self.network
     }
 
-    /// How positions are computed.
-    pub(super) fn evaluation(&self) -> Evaluation {
+    /// The method by which positions are computed.
+    pub(super) fn evaluation(&self) -> EvaluationMethod {
         self.evaluation
     }
 
-    /// When children are computed together.
+    /// For how many children expansion pays.
     pub(super) fn expansion_range(&self) -> Option<ExpansionRange> {
-        self.together
+        self.expansion_range
     }
 
-    /// What computes percepts, role after role.
+    /// The gates of all percepts, role after role.
     pub(super) fn percepts(&self) -> &Cone {
         &self.percepts
     }
 
-    /// An evaluator in no particular position.
+    /// An evaluator without a position.
     pub(super) fn evaluator(&self) -> Box<dyn Evaluator> {
         match self.evaluation {
-            Evaluation::Differential => Box::new(Differential::new(&self.circuit)),
-            Evaluation::Pass => self.programs.evaluator(),
+            EvaluationMethod::Differential => Box::new(Differential::new(&self.circuit)),
+            EvaluationMethod::Pass => self.programs.evaluator(),
         }
     }
 
-    /// What computes children together.
+    /// An expander without a position.
     pub(super) fn expander(&self) -> Box<dyn Expander> {
         single_pass::expander(self.programs.whole())
     }
 
-    /// What playouts run in lock step, if the network is not too large for it to be
-    /// compiled when it is first needed.
+    /// The code for playouts in lock step; `None` if the network is too large to be
+    /// compiled on first use.
     pub(super) fn lock_step_program(&self) -> Option<&Arc<CompiledNetwork>> {
         (self.network.graph.n_ands() <= MAX_LOCK_STEP).then(|| self.programs.whole())
     }
 
-    /// Compiles what evaluators, expanders and playouts would compile.
+    /// Compiles in advance what evaluators, expanders and playouts need.
     pub(super) fn compile(&self) {
         drop(self.evaluator());
-        if self.together.is_some() {
+        if self.expansion_range.is_some() {
             drop(self.expander());
         }
         if let Some(program) = self.lock_step_program() {
@@ -141,11 +142,11 @@ impl Engine {
             Statistic { name, value }
         };
         let names = |name, names| Statistic { name, value: StatisticValue::Names(names) };
-        let split: &Split = match self.evaluation {
-            Evaluation::Differential => circuit.split(),
-            Evaluation::Pass => self.programs.split(),
+        let classes: &PositionClasses = match self.evaluation {
+            EvaluationMethod::Differential => circuit.classes(),
+            EvaluationMethod::Pass => self.programs.classes(),
         };
-        let facts = split.facts().iter().map(|&fact| network.facts[fact].to_string());
+        let facts = classes.facts().iter().map(|&fact| network.facts[fact].to_string());
         let mut statistics = vec![
             count("facts", network.n_facts()),
             count("moves", network.n_moves()),
@@ -157,7 +158,7 @@ impl Engine {
             count("percept_conjunctions", percepts.n_ands()),
             names("evaluation", vec![self.evaluation.name().to_owned()]),
         ];
-        if !split.facts().is_empty() {
+        if !classes.facts().is_empty() {
             statistics.push(names("split_by", facts.collect()));
         }
         statistics
