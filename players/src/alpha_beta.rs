@@ -5,7 +5,8 @@
 //! With `deepening = false, transposition = 0` it is the textbook's procedure;
 //! the defaults are those that play best under a clock.
 
-use crate::registry::{OptionSpec, PlayerKind};
+use crate::kind::PlayerKind;
+use crate::options::OptionSpec;
 use crate::search::searcher::Searcher;
 use crate::search::{BOUNDED, OUTSIDE, Opponents, Settings, settings};
 use crate::{OptionError, Options, Player};

@@ -5,7 +5,8 @@
 //! With several roles the best move is the one with the best worst case, as in
 //! bounded minimax.
 
-use crate::registry::{OptionSpec, PlayerKind};
+use crate::kind::PlayerKind;
+use crate::options::OptionSpec;
 use crate::search::searcher::Searcher;
 use crate::search::{BOUNDED, EvaluationFunction, Opponents, Settings, UNBOUNDED, settings};
 use crate::{OptionError, Options, Player};

@@ -3,7 +3,7 @@
 
 use games::MoveId;
 
-use crate::registry::PlayerKind;
+use crate::kind::PlayerKind;
 use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn};
 
 /// The legal player.

@@ -7,6 +7,7 @@
 
 mod alpha_beta;
 mod compulsive_deliberation;
+pub mod kind;
 mod legal;
 mod minimax;
 mod monte_carlo;
@@ -22,7 +23,8 @@ pub mod stop;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use options::{OptionError, Options, Value};
+pub use kind::PlayerKind;
+pub use options::{OptionError, OptionSpec, Options, Value};
 pub use player::{Deliberation, Failure, Observation, Player, Seat, Turn};
-pub use registry::{OptionSpec, PlayerKind, find, kinds};
+pub use registry::{find, kinds};
 pub use stop::Stop;

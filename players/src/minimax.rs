@@ -12,7 +12,8 @@
 //! | `max_n` | each for itself | everyone's best, I first, ties against me |
 //! | `cooperative` | all for me | max over joint moves |
 
-use crate::registry::{OptionSpec, PlayerKind};
+use crate::kind::PlayerKind;
+use crate::options::OptionSpec;
 use crate::search::searcher::Searcher;
 use crate::search::{BOUNDED, Opponents, Settings, UNBOUNDED, settings};
 use crate::{OptionError, Options, Player};

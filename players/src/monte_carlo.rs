@@ -13,7 +13,8 @@ use rand::seq::SliceRandom as _;
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
 
-use crate::registry::{OptionSpec, PlayerKind};
+use crate::kind::PlayerKind;
+use crate::options::OptionSpec;
 use crate::search::track::Track;
 use crate::search::worst;
 use crate::seed;

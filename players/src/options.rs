@@ -10,7 +10,26 @@ use std::ops::RangeInclusive;
 
 use games::Expression;
 
-use crate::registry::{OptionSpec, SEED};
+/// The type and the meaning of one option.
+#[derive(Clone, Copy, Debug)]
+pub struct OptionSpec {
+    /// Name as written in a spec, such as `depth`.
+    pub name: &'static str,
+    /// What is accepted, in words: `whole number from 0`, `true or false`, `list of moves`, ...
+    pub accepts: &'static str,
+    /// The default, as it would be written.
+    pub default: &'static str,
+    /// One sentence on what it does.
+    pub help: &'static str,
+}
+
+/// The option that every kind takes besides its own.
+pub const SEED: OptionSpec = OptionSpec {
+    name: "seed",
+    accepts: "whole number",
+    default: "the match's seed alone",
+    help: "Mixed with the match's seed, so that two copies of a player differ in what they draw.",
+};
 
 /// A value of an option.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use games::MoveId;
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use crate::registry::PlayerKind;
+use crate::kind::PlayerKind;
 use crate::seed;
 use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn};
 

@@ -26,6 +26,7 @@ pub(crate) mod settings;
 mod stopwatch;
 pub(crate) mod track;
 pub(crate) mod transposition_table;
+mod value;
 
 use games::{Expression, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Wanted};
 use rustc_hash::FxHashMap;
@@ -34,6 +35,7 @@ use crate::{Deliberation, Stop};
 pub(crate) use frame::{Frame, SearchRoles, VisitRate};
 pub(crate) use stopwatch::{Halt, Stopwatch};
 use transposition_table::{Bound, Entry, TranspositionTable};
+pub(crate) use value::Value;
 
 /// The deepest level ever entered. A state there is evaluated like one at the
 /// depth limit, so that a game without end exhausts time but not the stack.
@@ -97,15 +99,6 @@ pub(crate) const UNBOUNDED: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 pub(crate) const BOUNDED: (f64, f64) = (0.0, 100.0);
 /// Bounds just outside the rewards.
 pub(crate) const OUTSIDE: (f64, f64) = (-1.0, 101.0);
-
-/// The value of a state, or a bound on it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Value {
-    /// The expected reward.
-    pub(crate) score: f64,
-    /// It rests on terminal states alone.
-    pub(crate) proven: bool,
-}
 
 /// What a search found out.
 #[derive(Clone, Debug, Default, PartialEq)]

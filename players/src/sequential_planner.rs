@@ -16,8 +16,9 @@ use games::{Expression, MoveId, State};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
+use crate::kind::PlayerKind;
+use crate::options::OptionSpec;
 use crate::plan::{PlanOutcome, PlanSettings, Solved, plan};
-use crate::registry::{OptionSpec, PlayerKind};
 use crate::search::track::Track;
 use crate::search::{ranks, settings};
 use crate::seed;

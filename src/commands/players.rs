@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use clap::Args;
-use players::registry::SEED;
+use players::options::SEED;
 use players::{OptionSpec, PlayerKind, kinds};
 use serde::Serialize;
 

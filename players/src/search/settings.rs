@@ -2,8 +2,8 @@
 
 use super::{EvaluationFunction, Opponents};
 use crate::OptionError;
+use crate::options::OptionSpec;
 use crate::options::Reader;
-use crate::registry::OptionSpec;
 
 pub(crate) const DEPTH: OptionSpec = OptionSpec {
     name: "depth",

@@ -3,7 +3,7 @@
 use games::StateKey;
 use rustc_hash::FxHashMap;
 
-use super::Value;
+use super::value::Value;
 
 /// What a remembered score says of the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
