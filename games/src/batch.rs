@@ -27,9 +27,9 @@ pub use playouts::{Goals, Limits, PlayoutControl, Playouts};
 use self::core::Core;
 use self::slots::Slots;
 use crate::compiled_network::lanes::{Lanes64, Lanes256, Lanes512};
-#[cfg(target_arch = "x86_64")]
-use crate::compiled_network::registers::Registers;
 use crate::compiled_network::{CompiledNetwork, Width};
+#[cfg(target_arch = "x86_64")]
+use crate::compiled_network::{features::Avx2, registers::Registers};
 use crate::{GoalReading, RoleId, State};
 
 /// Positions of one game, side by side.
@@ -284,21 +284,21 @@ impl Batch {
 /// makes no difference to results.
 fn core(program: Arc<CompiledNetwork>, width: Width, seed: u64) -> Box<dyn Core> {
     #[cfg(target_arch = "x86_64")]
-    if Registers::<1>::are_there() {
+    if let Some(avx2) = Avx2::detect() {
         match width {
             Width::Lanes64 => {}
             Width::Lanes256 => {
-                return Box::new(Slots::<Registers<1>>::new(program, width, seed));
+                return Box::new(Slots::<Registers<1>>::new(program, width, seed, avx2));
             }
             Width::Lanes512 => {
-                return Box::new(Slots::<Registers<2>>::new(program, width, seed));
+                return Box::new(Slots::<Registers<2>>::new(program, width, seed, avx2));
             }
         }
     }
     match width {
-        Width::Lanes64 => Box::new(Slots::<Lanes64>::new(program, width, seed)),
-        Width::Lanes256 => Box::new(Slots::<Lanes256>::new(program, width, seed)),
-        Width::Lanes512 => Box::new(Slots::<Lanes512>::new(program, width, seed)),
+        Width::Lanes64 => Box::new(Slots::<Lanes64>::new(program, width, seed, ())),
+        Width::Lanes256 => Box::new(Slots::<Lanes256>::new(program, width, seed, ())),
+        Width::Lanes512 => Box::new(Slots::<Lanes512>::new(program, width, seed, ())),
     }
 }
 

@@ -23,6 +23,8 @@ use crate::compiled_network::lanes::{Block, Lanes64};
 use crate::compiled_network::machine::Machine;
 use crate::compiled_network::parts::Results;
 use crate::compiled_network::schedule::{ALL, NONE};
+#[cfg(target_arch = "x86_64")]
+use crate::compiled_network::{features::Avx2, registers::Registers};
 use crate::network::{Evaluator, Lit, RoleOutputs};
 
 /// Bits of a word.
@@ -31,14 +33,11 @@ const WORD: usize = 64;
 /// An evaluator by a pass, of machine code where there is some for this CPU.
 pub(crate) fn evaluator(program: &Arc<CompiledNetwork>) -> Box<dyn Evaluator> {
     #[cfg(target_arch = "x86_64")]
-    if let Some(machine) = translated(program) {
-        let pass = SinglePass::<crate::compiled_network::registers::Registers<1>>::new(
-            program,
-            Some(machine),
-        );
+    if let (Some(machine), Some(avx2)) = (translated(program), Avx2::detect()) {
+        let pass = SinglePass::<Registers<1>>::new(program, Some(machine), avx2);
         return Box::new(pass);
     }
-    Box::new(SinglePass::<Lanes64>::new(program, None))
+    Box::new(SinglePass::<Lanes64>::new(program, None, ()))
 }
 
 /// The program as machine code for registers.
@@ -62,7 +61,8 @@ enum Known {
 
 /// Slots of one position.
 #[derive(Debug)]
-struct SinglePass<B> {
+struct SinglePass<B: Block> {
+    proof: B::Proof,
     program: Arc<CompiledNetwork>,
     machine: Option<Arc<Machine>>,
     slots: Vec<B>,
@@ -93,12 +93,12 @@ struct SinglePass<B> {
 }
 
 impl<B: Block> SinglePass<B> {
-    fn new(program: &Arc<CompiledNetwork>, machine: Option<Arc<Machine>>) -> Self {
+    fn new(program: &Arc<CompiledNetwork>, machine: Option<Arc<Machine>>, proof: B::Proof) -> Self {
         let network = program.network();
         let results = machine.as_ref().map_or(&program.results, |machine| &machine.results);
         let blank = |n: usize| {
-            let mut slots = vec![B::NONE; n];
-            slots[ALL as usize] = B::ALL;
+            let mut slots = vec![B::none(proof); n];
+            slots[ALL as usize] = B::all(proof);
             slots
         };
         let legal_slots = |(id, role): (RoleId, &RoleOutputs)| {
@@ -133,6 +133,7 @@ impl<B: Block> SinglePass<B> {
             knows_goals: false,
             program: Arc::clone(program),
             machine,
+            proof,
         }
     }
 
@@ -173,7 +174,7 @@ impl<B: Block> SinglePass<B> {
         }
         let places = &self.program.task.inputs;
         for input in self.moves.drain(..).chain(self.lane_moves.drain(..)) {
-            self.slots[places[input as usize] as usize] = B::NONE;
+            self.slots[places[input as usize] as usize] = B::none(self.proof);
         }
         for (lane, joint_move) in moves.chunks(n_roles).enumerate() {
             for &input in joint_move {
@@ -249,7 +250,7 @@ impl<B: Block + std::fmt::Debug> Evaluator for SinglePass<B> {
         if !is_made {
             let does = &self.program.task.inputs;
             for input in self.lane_moves.drain(..) {
-                self.slots[does[input as usize] as usize] = B::NONE;
+                self.slots[does[input as usize] as usize] = B::none(self.proof);
             }
             let (slots, from, to) = (&mut self.slots, &self.moves, moves);
             features::run(Replace { slots, places: does, from, to });
@@ -397,11 +398,12 @@ impl<B: Block> Kernel for Replace<'_, B> {
 
     #[inline(always)]
     fn run(self) {
+        let (none, all) = (self.slots[NONE as usize], self.slots[ALL as usize]);
         for &input in self.from {
-            self.slots[self.places[input as usize] as usize] = B::NONE;
+            self.slots[self.places[input as usize] as usize] = none;
         }
         for &input in self.to {
-            self.slots[self.places[input as usize] as usize] = B::ALL;
+            self.slots[self.places[input as usize] as usize] = all;
         }
     }
 }

@@ -58,9 +58,10 @@ impl<B: Block> Core for Slots<B> {
     }
 
     fn fill(&mut self, state: &State) {
+        let (none, all) = (self.moving.empty(), self.moving.full());
         for fact in 0..self.program.network.n_facts() {
             let holds = self.program.network.holds(state, fact);
-            self.slots[self.program.fact(fact)] = if holds { B::ALL } else { B::NONE };
+            self.slots[self.program.fact(fact)] = if holds { all } else { none };
         }
     }
 
@@ -97,7 +98,7 @@ impl<B: Block> Core for Slots<B> {
     }
 
     fn choose_at_random(&mut self, lanes: &[u64]) -> &[u64] {
-        let mut wanted = B::NONE;
+        let mut wanted = self.moving.empty();
         wanted.words_mut().copy_from_slice(lanes);
         self.choose(wanted);
         self.moving.words()
@@ -105,9 +106,9 @@ impl<B: Block> Core for Slots<B> {
 
     fn clear_choices(&mut self) {
         for slot in self.program.all_does.clone() {
-            self.slots[slot] = B::NONE;
+            self.slots[slot] = self.moving.empty();
         }
-        self.moving = B::NONE;
+        self.moving = self.moving.empty();
         self.chooser.forget();
     }
 

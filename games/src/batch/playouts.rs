@@ -177,7 +177,8 @@ impl<'a, B: Block> Run<'a, B> {
         watch: &'a mut dyn FnMut(&Playouts) -> PlayoutControl,
     ) -> Self {
         let network = &slots.program.network;
-        let plane = |fact| if network.holds(from, fact) { B::ALL } else { B::NONE };
+        let (none, all) = (slots.moving.empty(), slots.moving.full());
+        let plane = |fact| if network.holds(from, fact) { all } else { none };
         Self {
             limits: *limits,
             watch,
@@ -191,8 +192,8 @@ impl<'a, B: Block> Run<'a, B> {
                 B::N_PIECES,
                 slots.chooser.work,
             ),
-            running: B::NONE,
-            ended: B::NONE,
+            running: none,
+            ended: none,
             slots,
         }
     }
@@ -208,7 +209,7 @@ impl<B: Block> Kernel for Run<'_, B> {
         let results = self.slots.results().clone();
         let first = program.fact(0);
         self.slots.slots[first..first + self.origin.len()].copy_from_slice(&self.origin);
-        self.running = self.start(B::ALL);
+        self.running = self.start(self.running.full());
         let mut is_over = !self.running.any();
         while !is_over {
             self.course = (self.watch)(&self.result);
@@ -238,7 +239,7 @@ impl<B: Block> Kernel for Run<'_, B> {
             self.result.n_states += moving.count();
             let has_ended = (self.running & !moving).any();
             let may_start = self.pace.may_start(self.slots.chooser.work, has_ended);
-            let renewed = if may_start { self.start(!moving) } else { B::NONE };
+            let renewed = if may_start { self.start(!moving) } else { moving.empty() };
             self.ages.grow(renewed);
             Commit {
                 slots: &mut self.slots.slots,
@@ -252,7 +253,7 @@ impl<B: Block> Kernel for Run<'_, B> {
             is_over = !self.running.any() && (may_start || self.is_enough());
         }
         self.compute_goals();
-        self.slots.moving = B::NONE;
+        self.slots.moving = self.running.empty();
         self.result
     }
 }
@@ -272,7 +273,7 @@ impl<B: Block> Run<'_, B> {
     #[inline(always)]
     fn start(&mut self, lanes: B) -> B {
         if self.is_enough() {
-            return B::NONE;
+            return lanes.empty();
         }
         let left = self.limits.n_playouts - self.result.n;
         let lanes = if left < B::N_WORDS as u64 * 64 { lanes.first(left) } else { lanes };
@@ -309,7 +310,7 @@ impl<B: Block> Run<'_, B> {
         let (program, planes) = (&self.slots.program, &self.slots.goals);
         for (role, goals) in self.result.goals.iter_mut().enumerate() {
             let outputs = &self.slots.results().goals[role];
-            let (mut some, mut several, mut unsound) = (B::NONE, B::NONE, B::NONE);
+            let [mut some, mut several, mut unsound] = [self.ended.empty(); 3];
             for (&slot, value) in outputs.iter().zip(program.goal_values(role)) {
                 let lanes = planes[slot as usize];
                 several |= some & lanes;
@@ -326,6 +327,6 @@ impl<B: Block> Run<'_, B> {
             }
             goals.n_undefined += (self.ended & !sound).count();
         }
-        self.ended = B::NONE;
+        self.ended = self.ended.empty();
     }
 }

@@ -27,22 +27,27 @@ pub(super) struct Slots<B: Block> {
 }
 
 /// All slots empty but the one of all lanes.
-fn empty_slots<B: Block>(n: usize) -> Vec<B> {
-    let mut slots = vec![B::NONE; n];
-    slots[ALL as usize] = B::ALL;
+fn empty_slots<B: Block>(n: usize, proof: B::Proof) -> Vec<B> {
+    let mut slots = vec![B::none(proof); n];
+    slots[ALL as usize] = B::all(proof);
     slots
 }
 
 impl<B: Block> Slots<B> {
-    pub(super) fn new(program: Arc<CompiledNetwork>, width: Width, seed: u64) -> Self {
+    pub(super) fn new(
+        program: Arc<CompiledNetwork>,
+        width: Width,
+        seed: u64,
+        proof: B::Proof,
+    ) -> Self {
         Self {
             width,
             machine: None,
-            slots: empty_slots(program.results.n_slots),
-            chooser: Chooser::new(&program.choices, seed),
-            moving: B::NONE,
-            goals: empty_slots(program.results.n_goal_slots),
-            percepts: empty_slots(program.percepts.n_slots),
+            slots: empty_slots(program.results.n_slots, proof),
+            chooser: Chooser::new(&program.choices, seed, proof),
+            moving: B::none(proof),
+            goals: empty_slots(program.results.n_goal_slots, proof),
+            percepts: empty_slots(program.percepts.n_slots, proof),
             program,
         }
     }
@@ -56,8 +61,9 @@ impl<B: Block> Slots<B> {
         }
         if let Some(machine) = self.program.machine(self.width) {
             let Results { n_slots, n_goal_slots, .. } = machine.results;
-            self.slots.resize(n_slots.max(self.slots.len()), B::NONE);
-            self.goals.resize(n_goal_slots.max(self.goals.len()), B::NONE);
+            let none = self.moving.empty();
+            self.slots.resize(n_slots.max(self.slots.len()), none);
+            self.goals.resize(n_goal_slots.max(self.goals.len()), none);
             self.machine = Some(machine.clone());
         }
     }

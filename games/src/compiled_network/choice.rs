@@ -131,24 +131,20 @@ struct Tally<P> {
 
 impl<B: Block> Chooser<B> {
     /// For choices of a batch with this seed.
-    pub(crate) fn new(choices: &Choices, seed: u64) -> Self {
+    pub(crate) fn new(choices: &Choices, seed: u64, proof: B::Proof) -> Self {
+        let none = B::Piece::none(proof);
         let n_groups = choices.n_groups();
-        let empty = Tally {
-            n: [B::Piece::NONE; MAX_BITS],
-            n_bits: 0,
-            several: B::Piece::NONE,
-            active: (0, 0),
-        };
+        let empty = Tally { n: [none; MAX_BITS], n_bits: 0, several: none, active: (0, 0) };
         Self {
-            random: (0..B::N_PIECES).map(|piece| Random::new(seed, piece as u64)).collect(),
+            random: (0..B::N_PIECES).map(|piece| Random::new(seed, piece as u64, proof)).collect(),
             is_set: vec![vec![false; n_groups]; B::N_PIECES],
-            counts: vec![[B::Piece::NONE; GROUP_BITS]; n_groups],
+            counts: vec![[none; GROUP_BITS]; n_groups],
             active: Vec::with_capacity(n_groups),
-            taken: vec![B::Piece::NONE; n_groups],
+            taken: vec![none; n_groups],
             tallies: vec![empty; choices.ends.len()],
-            below: [B::Piece::NONE; MAX_BITS],
-            drawn: [B::Piece::NONE; MAX_BITS],
-            rank: [B::Piece::NONE; MAX_BITS],
+            below: [none; MAX_BITS],
+            drawn: [none; MAX_BITS],
+            rank: [none; MAX_BITS],
             work: 0,
         }
     }
@@ -180,7 +176,7 @@ impl<B: Block> Kernel for Choose<'_, B> {
 
     #[inline(always)]
     fn run(mut self) -> B {
-        let mut moving = B::NONE;
+        let mut moving = self.lanes.empty();
         for piece in 0..B::N_PIECES {
             moving.set_piece(piece, self.choose(piece));
         }
@@ -196,11 +192,11 @@ impl<B: Block> Choose<'_, B> {
         for role in 0..self.choices.ends.len() {
             self.count(role, piece);
             let tally = &mut self.chooser.tallies[role];
-            tally.several = B::Piece::NONE;
+            tally.several = lanes.empty();
             for &bit in &tally.n[1..tally.n_bits.max(1)] {
                 tally.several |= bit;
             }
-            let some = if tally.n_bits == 0 { B::Piece::NONE } else { tally.n[0] };
+            let some = if tally.n_bits == 0 { lanes.empty() } else { tally.n[0] };
             lanes &= some | tally.several;
         }
         let n_roles = self.choices.ends.len();
@@ -209,7 +205,7 @@ impl<B: Block> Choose<'_, B> {
             // Roles that never have a choice in the same lane share a draw.
             let Chooser { tallies, below, drawn, random, .. } = &mut *self.chooser;
             let first = role;
-            let (mut n_bits, mut choosing) = (0, B::Piece::NONE);
+            let (mut n_bits, mut choosing) = (0, lanes.empty());
             while role < n_roles {
                 let tally = &tallies[role];
                 if tally.n_bits > 1 {
@@ -219,7 +215,7 @@ impl<B: Block> Choose<'_, B> {
                     }
                     choosing |= several;
                     for (i, &bit) in tally.n[..tally.n_bits].iter().enumerate() {
-                        let before = if i < n_bits { below[i] } else { B::Piece::NONE };
+                        let before = if i < n_bits { below[i] } else { lanes.empty() };
                         below[i] = before | bit & several;
                     }
                     n_bits = n_bits.max(tally.n_bits);
@@ -244,7 +240,7 @@ impl<B: Block> Choose<'_, B> {
         let mut n_bits = 0;
         for group in self.choices.groups(role) {
             let planes = gather(self.choices.legal(self.slots, group), piece);
-            let mut some = B::Piece::NONE;
+            let mut some = planes[0].empty();
             for plane in planes {
                 some |= plane;
             }
@@ -259,7 +255,7 @@ impl<B: Block> Choose<'_, B> {
                 n_bits = GROUP_BITS;
                 continue;
             }
-            let mut carry = B::Piece::NONE;
+            let mut carry = count[0].empty();
             for i in 0..GROUP_BITS {
                 (n[i], carry) = add(n[i], count[i], carry);
             }
@@ -292,7 +288,7 @@ impl<B: Block> Choose<'_, B> {
             if next.next_if(|&&active| active as usize == group).is_some() {
                 is_set[group] = true;
             } else if std::mem::take(&mut is_set[group]) {
-                scatter(choices.does(slots, group), piece, &[B::Piece::NONE; GROUP]);
+                scatter(choices.does(slots, group), piece, &[lanes.empty(); GROUP]);
             }
         }
         *work += 100 * active.len() as u64;
@@ -314,7 +310,7 @@ impl<B: Block> Choose<'_, B> {
             *rank = drawn & tally.several;
         }
         if let [group] = active {
-            let mut within = [B::Piece::NONE; 4];
+            let mut within = [lanes.empty(); 4];
             for (within, &rank) in within.iter_mut().zip(&*rank) {
                 *within = rank;
             }
@@ -325,9 +321,9 @@ impl<B: Block> Choose<'_, B> {
         }
         let taken = &mut taken[..active.len()];
         let within = walk(counts, active, taken, rank, lanes);
-        let mut planes = [B::Piece::NONE; GROUP];
+        let mut planes = [lanes.empty(); GROUP];
         for half in [0, GROUP / 2] {
-            let mut over = [B::Piece::NONE; GROUP / 2];
+            let mut over = [lanes.empty(); GROUP / 2];
             for (&group, &taken) in active.iter().zip(&*taken) {
                 let legal = &choices.legal(slots, group as usize)[half..half + GROUP / 2];
                 for (over, legal) in over.iter_mut().zip(legal) {
@@ -349,7 +345,7 @@ impl<B: Block> Choose<'_, B> {
 /// A piece of each of the slots.
 #[inline(always)]
 fn gather<B: Block>(from: &[B; GROUP], piece: usize) -> [B::Piece; GROUP] {
-    let mut planes = [B::Piece::NONE; GROUP];
+    let mut planes = [from[0].piece(piece).empty(); GROUP];
     for (plane, from) in planes.iter_mut().zip(from) {
         *plane = from.piece(piece);
     }
@@ -368,7 +364,7 @@ fn scatter<B: Block>(to: &mut [B; GROUP], piece: usize, planes: &[B::Piece; GROU
 #[inline(always)]
 fn draw<P: Lanes>(n: &[P], rank: &mut [P], random: &mut Random<P>) {
     match n.len() {
-        0 | 1 => rank.fill(P::NONE),
+        0 | 1 => rank.fill(random.none()),
         2 => draw_bits::<P, 2>(n, rank, random),
         3 => draw_bits::<P, 3>(n, rank, random),
         4 => draw_bits::<P, 4>(n, rank, random),
@@ -382,12 +378,12 @@ fn draw<P: Lanes>(n: &[P], rank: &mut [P], random: &mut Random<P>) {
 
 #[inline(always)]
 fn draw_bits<P: Lanes, const N: usize>(n: &[P], rank: &mut [P], random: &mut Random<P>) {
-    let mut below = [P::NONE; N];
+    let mut below = [random.none(); N];
     below.copy_from_slice(n);
-    let mut sum = [P::NONE; N];
+    let mut sum = [random.none(); N];
     for _ in 0..n_planes(N) {
         let plane = random.next();
-        let mut carry = P::NONE;
+        let mut carry = random.none();
         for i in 0..N {
             let (bit, next) = add(sum[i], below[i] & plane, carry);
             carry = next;
@@ -403,10 +399,10 @@ fn draw_bits<P: Lanes, const N: usize>(n: &[P], rank: &mut [P], random: &mut Ran
 /// The same for numbers of many bits.
 #[inline(always)]
 fn draw_many<P: Lanes>(n: &[P], sum: &mut [P], random: &mut Random<P>) {
-    sum.fill(P::NONE);
+    sum.fill(random.none());
     for _ in 0..n_planes(n.len()) {
         let plane = random.next();
-        let mut carry = P::NONE;
+        let mut carry = random.none();
         for (i, &n) in n.iter().enumerate() {
             let (bit, next) = add(sum[i], n & plane, carry);
             carry = next;
@@ -427,12 +423,12 @@ fn walk<P: Lanes>(
     rank: &mut [P],
     lanes: P,
 ) -> [P; 4] {
-    let mut within = [P::NONE; 4];
+    let mut within = [lanes.empty(); 4];
     let mut left = lanes;
     for (&group, taken) in active.iter().zip(taken) {
         let count = &counts[group as usize];
-        let mut borrow = P::NONE;
-        let mut less = [P::NONE; GROUP_BITS];
+        let mut borrow = lanes.empty();
+        let mut less = [lanes.empty(); GROUP_BITS];
         let n_low = rank.len().min(GROUP_BITS);
         for i in 0..n_low {
             (less[i], borrow) = subtract(rank[i], count[i], borrow);
@@ -459,16 +455,16 @@ fn walk<P: Lanes>(
 /// among those whose plane has the lane.
 #[inline(always)]
 fn descend<P: Lanes>(planes: &[P; GROUP], rank: [P; 4], lanes: P) -> [P; GROUP] {
-    let mut pairs = [[P::NONE; 2]; 8];
+    let mut pairs = [[lanes.empty(); 2]; 8];
     for (pair, planes) in pairs.iter_mut().zip(planes.chunks_exact(2)) {
         *pair = [planes[0] ^ planes[1], planes[0] & planes[1]];
     }
-    let mut fours = [[P::NONE; 3]; 4];
+    let mut fours = [[lanes.empty(); 3]; 4];
     for (four, pairs) in fours.iter_mut().zip(pairs.chunks_exact(2)) {
         *four = sum(pairs[0], pairs[1]);
     }
     let eight: [P; 4] = sum(fours[0], fours[1]);
-    let mut chosen = [P::NONE; GROUP];
+    let mut chosen = [lanes.empty(); GROUP];
     let (left, right, rest) = split(rank, eight, lanes);
     for (half, lanes, rank) in [(0, left, rank), (1, right, rest)] {
         let rank = [rank[0], rank[1], rank[2]];
@@ -490,8 +486,8 @@ fn descend<P: Lanes>(planes: &[P; GROUP], rank: [P; 4], lanes: P) -> [P; GROUP] 
 /// the rank in the right part.
 #[inline(always)]
 fn split<P: Lanes, const N: usize>(rank: [P; N], left: [P; N], lanes: P) -> (P, P, [P; N]) {
-    let mut borrow = P::NONE;
-    let mut rest = [P::NONE; N];
+    let mut borrow = lanes.empty();
+    let mut rest = [lanes.empty(); N];
     for i in 0..N {
         (rest[i], borrow) = subtract(rank[i], left[i], borrow);
     }
@@ -502,8 +498,8 @@ fn split<P: Lanes, const N: usize>(rank: [P; N], left: [P; N], lanes: P) -> (P, 
 /// The sum of two numbers of `N` bits, of one bit more.
 #[inline(always)]
 fn sum<P: Lanes, const N: usize, const M: usize>(a: [P; N], b: [P; N]) -> [P; M] {
-    let mut sum = [P::NONE; M];
-    let mut carry = P::NONE;
+    let mut sum = [a[0].empty(); M];
+    let mut carry = a[0].empty();
     for i in 0..N {
         (sum[i], carry) = add(a[i], b[i], carry);
     }
@@ -529,7 +525,7 @@ fn subtract<P: Lanes>(a: P, b: P, borrow: P) -> (P, P) {
 #[inline(always)]
 fn count_group<P: Lanes>(planes: &[P; GROUP]) -> [P; GROUP_BITS] {
     let x = planes;
-    let zero = P::NONE;
+    let zero = x[0].empty();
     let (s0, c0) = add(x[0], x[1], x[2]);
     let (s1, c1) = add(x[3], x[4], x[5]);
     let (s2, c2) = add(x[6], x[7], x[8]);

@@ -135,6 +135,18 @@ pub fn vectors() -> &'static str {
     }
 }
 
+/// Evidence that AVX2 is used in this process. Only a checked detection makes one, so
+/// code that needs the instructions asks for this instead of a promise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// The evidence, if AVX2 is used.
+    pub(crate) fn detect() -> Option<Self> {
+        has_avx2().then_some(Self(()))
+    }
+}
+
 /// Whether AVX2 is used.
 pub(crate) fn has_avx2() -> bool {
     Vectors::used() >= Vectors::Avx2

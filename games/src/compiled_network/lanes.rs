@@ -4,6 +4,7 @@
 //! into vector instructions where the CPU's features are known (see
 //! [`features`](super::features)); alignment keeps a block in one cache line.
 
+use std::fmt::Debug;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
 /// One bit for each lane.
@@ -24,10 +25,29 @@ pub(crate) trait Lanes:
     const IN_REGISTERS: bool;
     /// Number of words.
     const N_WORDS: usize;
+    /// Evidence that this CPU computes with such lanes: `()` if every CPU does.
+    type Proof: Copy + Debug + Send + Sync + 'static;
+
     /// No lane.
-    const NONE: Self;
+    fn none(proof: Self::Proof) -> Self;
+
     /// Every lane.
-    const ALL: Self;
+    fn all(proof: Self::Proof) -> Self;
+
+    /// The evidence that this value was made with.
+    fn proof(self) -> Self::Proof;
+
+    /// No lane, in lanes of the same kind.
+    #[inline(always)]
+    fn empty(self) -> Self {
+        Self::none(self.proof())
+    }
+
+    /// Every lane, in lanes of the same kind.
+    #[inline(always)]
+    fn full(self) -> Self {
+        Self::all(self.proof())
+    }
 
     /// The words: lane `i` is bit `i % 64` of word `i / 64`.
     fn words(&self) -> &[u64];
@@ -81,7 +101,7 @@ pub(crate) trait Lanes:
     /// The next random block of xoshiro256++, a generator for each word.
     #[inline(always)]
     fn xoshiro([a, b, c, d]: &mut [Self; 4]) -> Self {
-        let mut random = Self::NONE;
+        let mut random = a.empty();
         for (i, word) in random.words_mut().iter_mut().enumerate() {
             let (a, b) = (&mut a.words_mut()[i], &mut b.words_mut()[i]);
             let (c, d) = (&mut c.words_mut()[i], &mut d.words_mut()[i]);
@@ -99,7 +119,7 @@ pub(crate) trait Lanes:
 
     /// The first `n` of these lanes (all, if they are not more).
     fn first(self, n: u64) -> Self {
-        let mut kept = Self::NONE;
+        let mut kept = self.empty();
         let mut left = n;
         for (from, to) in self.words().iter().zip(kept.words_mut()) {
             let mut from = *from;
@@ -116,7 +136,7 @@ pub(crate) trait Lanes:
 /// A block wider than a register is computed with in pieces of a register each.
 pub(crate) trait Block: Lanes {
     /// What fits a register.
-    type Piece: Lanes;
+    type Piece: Lanes<Proof = Self::Proof>;
     /// Number of pieces.
     const N_PIECES: usize;
 
@@ -154,8 +174,20 @@ macro_rules! lanes {
         impl Lanes for $name {
             const IN_REGISTERS: bool = false;
             const N_WORDS: usize = $n * $words;
-            const NONE: Self = Self([[0; $words]; $n]);
-            const ALL: Self = Self([[!0; $words]; $n]);
+            type Proof = ();
+
+            #[inline(always)]
+            fn none((): ()) -> Self {
+                Self([[0; $words]; $n])
+            }
+
+            #[inline(always)]
+            fn all((): ()) -> Self {
+                Self([[!0; $words]; $n])
+            }
+
+            #[inline(always)]
+            fn proof(self) {}
 
             #[inline(always)]
             fn words(&self) -> &[u64] {
@@ -261,20 +293,20 @@ impl Block for Lanes512 {
 mod tests {
     use super::*;
 
-    fn check<L: Block>() {
+    fn check<L: Block<Proof = ()>>() {
         let n = L::N_WORDS * 64;
-        let mut some = L::NONE;
+        let mut some = L::none(());
         for lane in (0..n).step_by(3) {
             some.set(lane, true);
         }
-        assert!(some.any() && !L::NONE.any());
+        assert!(some.any() && !L::none(()).any());
         assert_eq!(some.count(), n.div_ceil(3) as u64);
         assert_eq!((some | !some).count(), n as u64);
         assert!(!(some & !some).any());
         assert!((0..n).all(|lane| some.has(lane) == (lane % 3 == 0)));
         assert_eq!(some.first(2).count(), 2);
         assert!(some.first(2).has(0) && some.first(2).has(3));
-        let mut copy = L::NONE;
+        let mut copy = L::none(());
         for piece in 0..L::N_PIECES {
             copy.set_piece(piece, some.piece(piece));
         }

@@ -12,13 +12,14 @@
 //! instruction caches, each of which runs once for every piece.
 //!
 //! Whatever is computed here the interpreter computes too, and tests hold one
-//! against the other. Only `pages` is unsafe.
+//! against the other. Only `pages` and `routine` are unsafe.
 
 mod allocate;
 mod encode;
 mod error;
 mod operations;
 mod pages;
+mod routine;
 mod target;
 
 pub use error::NoMachineCode;
@@ -27,9 +28,8 @@ pub(crate) use target::Target;
 
 use self::allocate::{Chunked, Chunks, translate};
 use self::operations::lower;
-use self::pages::Pages;
+use self::routine::Routine;
 use super::gates::Library;
-use super::lanes::Lanes;
 use super::parts::{Part, Results};
 use super::schedule::{Schedule, Task};
 use crate::network::Graph;
@@ -68,7 +68,7 @@ impl Machine {
 
     /// Bytes of code.
     pub(crate) fn n_bytes(&self) -> usize {
-        [&self.state, &self.next, &self.goals].iter().map(|routine| routine.pages.len()).sum()
+        [&self.state, &self.next, &self.goals].iter().map(|routine| routine.n_bytes()).sum()
     }
 }
 
@@ -76,37 +76,6 @@ impl Machine {
 fn generate(graph: &Graph, library: &Library, task: &Task, target: Target) -> Chunked {
     let schedule = Schedule::new(graph, library, task, &target.prices());
     translate(&lower(&schedule, target.is_avx512), &schedule, target)
-}
-
-/// Machine code of a phase, ready to run.
-#[derive(Debug)]
-pub(crate) struct Routine {
-    pages: Pages,
-    starts: Vec<usize>,
-    target: Target,
-    n_slots: usize,
-}
-
-impl Routine {
-    fn new(chunks: Chunks, n_slots: usize, target: Target) -> Result<Self, NoMachineCode> {
-        let pages = Pages::new(&chunks.bytes).map_err(|e| NoMachineCode::Pages(e.to_string()))?;
-        Ok(Self { pages, starts: chunks.starts, target, n_slots })
-    }
-
-    /// Runs it over these slots.
-    ///
-    /// # Panics
-    /// If there are fewer than it uses, or they are of another width.
-    #[inline]
-    pub(crate) fn run<L: Lanes>(&self, slots: &mut [L]) {
-        assert!(slots.len() >= self.n_slots, "{} slots of {}", slots.len(), self.n_slots);
-        assert_eq!(size_of::<L>(), self.target.block, "lanes of another width");
-        for &start in &self.starts {
-            for piece in 0..self.target.n_pieces() {
-                self.pages.call(start, slots, piece * self.target.register);
-            }
-        }
-    }
 }
 
 #[cfg(test)]

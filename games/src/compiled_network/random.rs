@@ -15,15 +15,21 @@ pub(crate) struct Random<L> {
 
 impl<L: Lanes> Random<L> {
     /// A generator. Different streams of one seed are independent.
-    pub(crate) fn new(seed: u64, stream: u64) -> Self {
+    pub(crate) fn new(seed: u64, stream: u64, proof: L::Proof) -> Self {
         let mut mixer = SplitMix::new(seed ^ stream.wrapping_mul(0xD1B5_4A32_D192_ED03));
-        let mut state = [L::NONE; 4];
+        let mut state = [L::none(proof); 4];
         for block in &mut state {
             for word in block.words_mut() {
                 *word = mixer.next();
             }
         }
         Self { state }
+    }
+
+    /// A plane without lanes.
+    #[inline(always)]
+    pub(crate) fn none(&self) -> L {
+        self.state[0].empty()
     }
 
     /// The next plane.
@@ -41,7 +47,7 @@ mod tests {
     #[test]
     fn xoshiro_gives_the_numbers_of_its_authors() {
         let word = |value: u64| {
-            let mut block = Lanes64::NONE;
+            let mut block = Lanes64::none(());
             block.words_mut()[0] = value;
             block
         };

@@ -14,20 +14,18 @@ use std::arch::x86_64::{
 };
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
-use super::features::has_avx2;
+use super::features::Avx2;
 use super::lanes::{Block, Lanes};
 
-/// `256 * N` lanes. Only to be computed with where [`Registers::are_there`].
+/// `256 * N` lanes. Each value has evidence that the CPU has AVX2, which all operators
+/// rely on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Registers<const N: usize>([__m256i; N]);
+pub(crate) struct Registers<const N: usize>([__m256i; N], Avx2);
 
-impl<const N: usize> Registers<N> {
-    /// Whether this CPU has the instructions. If not, nothing may be computed
-    /// with values of this type; all operators count on it.
-    pub(crate) fn are_there() -> bool {
-        has_avx2()
-    }
-}
+// SAFETY: any bits are a register.
+const ZEROS: __m256i = unsafe { std::mem::transmute::<[u64; 4], __m256i>([0; 4]) };
+// SAFETY: any bits are a register.
+const ONES: __m256i = unsafe { std::mem::transmute::<[u64; 4], __m256i>([!0; 4]) };
 
 macro_rules! operator {
     ($trait:ident, $method:ident, $assign:ident, $assign_method:ident, $intrinsic:ident) => {
@@ -37,7 +35,7 @@ macro_rules! operator {
             #[inline(always)]
             fn $method(mut self, other: Self) -> Self {
                 for (register, other) in self.0.iter_mut().zip(other.0) {
-                    // SAFETY: the CPU has AVX2, see `are_there`.
+                    // SAFETY: the CPU has AVX2, as the value's `Avx2` proves.
                     *register = unsafe { $intrinsic(*register, other) };
                 }
                 self
@@ -62,14 +60,14 @@ impl<const N: usize> Not for Registers<N> {
 
     #[inline(always)]
     fn not(self) -> Self {
-        self ^ Self::ALL
+        self ^ self.full()
     }
 }
 
 /// Rotates each word left by `LEFT`; `RIGHT` is the rest of its 64 bits.
 #[inline(always)]
-fn rotate<const LEFT: i32, const RIGHT: i32>(register: __m256i) -> __m256i {
-    // SAFETY: the CPU has AVX2, see `are_there`.
+fn rotate<const LEFT: i32, const RIGHT: i32>(register: __m256i, _: Avx2) -> __m256i {
+    // SAFETY: the CPU has AVX2, as the argument proves.
     unsafe {
         let (left, right) =
             (_mm256_slli_epi64::<LEFT>(register), _mm256_srli_epi64::<RIGHT>(register));
@@ -80,10 +78,22 @@ fn rotate<const LEFT: i32, const RIGHT: i32>(register: __m256i) -> __m256i {
 impl<const N: usize> Lanes for Registers<N> {
     const IN_REGISTERS: bool = true;
     const N_WORDS: usize = 4 * N;
-    // SAFETY: any bits are a register.
-    const NONE: Self = Self([unsafe { std::mem::transmute::<[u64; 4], __m256i>([0; 4]) }; N]);
-    // SAFETY: any bits are a register.
-    const ALL: Self = Self([unsafe { std::mem::transmute::<[u64; 4], __m256i>([!0; 4]) }; N]);
+    type Proof = Avx2;
+
+    #[inline(always)]
+    fn none(avx2: Avx2) -> Self {
+        Self([ZEROS; N], avx2)
+    }
+
+    #[inline(always)]
+    fn all(avx2: Avx2) -> Self {
+        Self([ONES; N], avx2)
+    }
+
+    #[inline(always)]
+    fn proof(self) -> Avx2 {
+        self.1
+    }
 
     #[inline(always)]
     fn words(&self) -> &[u64] {
@@ -102,10 +112,10 @@ impl<const N: usize> Lanes for Registers<N> {
     fn any(self) -> bool {
         let mut all = self.0[0];
         for register in &self.0[1..] {
-            // SAFETY: the CPU has AVX2, see `are_there`.
+            // SAFETY: the CPU has AVX2, as the value's `Avx2` proves.
             all = unsafe { _mm256_or_si256(all, *register) };
         }
-        // SAFETY: the CPU has AVX2, and so AVX, see `are_there`.
+        // SAFETY: the CPU has AVX2, and so AVX, as the value's `Avx2` proves.
         unsafe { _mm256_testz_si256(all, all) == 0 }
     }
 
@@ -113,7 +123,7 @@ impl<const N: usize> Lanes for Registers<N> {
     #[inline(always)]
     fn uniform(eight: [&Self; 8]) -> u8 {
         let [a, b, c, d, e, f, g, h] = eight.map(|block| block.0[0]);
-        // SAFETY: the CPU has AVX2, and so AVX, see `are_there`.
+        // SAFETY: the CPU has AVX2, and so AVX, as the value's `Avx2` proves.
         unsafe {
             let ab = _mm256_blend_epi32::<0b0000_0010>(a, b);
             let cd = _mm256_blend_epi32::<0b0000_1000>(c, d);
@@ -128,19 +138,20 @@ impl<const N: usize> Lanes for Registers<N> {
 
     #[inline(always)]
     fn xoshiro([a, b, c, d]: &mut [Self; 4]) -> Self {
-        let mut random = Self::NONE;
+        let mut random = a.empty();
+        let avx2 = random.1;
         for i in 0..N {
             let (x, y, mut z, mut w) = (a.0[i], b.0[i], c.0[i], d.0[i]);
-            // SAFETY: the CPU has AVX2, see `are_there`.
+            // SAFETY: the CPU has AVX2, as the value's `Avx2` proves.
             unsafe {
-                let sum = rotate::<23, 41>(_mm256_add_epi64(x, w));
+                let sum = rotate::<23, 41>(_mm256_add_epi64(x, w), avx2);
                 random.0[i] = _mm256_add_epi64(sum, x);
                 z = _mm256_xor_si256(z, x);
                 w = _mm256_xor_si256(w, y);
                 b.0[i] = _mm256_xor_si256(y, z);
                 a.0[i] = _mm256_xor_si256(x, w);
                 c.0[i] = _mm256_xor_si256(z, _mm256_slli_epi64::<17>(y));
-                d.0[i] = rotate::<45, 19>(w);
+                d.0[i] = rotate::<45, 19>(w, avx2);
             }
         }
         random
@@ -153,7 +164,7 @@ impl<const N: usize> Block for Registers<N> {
 
     #[inline(always)]
     fn piece(&self, index: usize) -> Registers<1> {
-        Registers([self.0[index]])
+        Registers([self.0[index]], self.1)
     }
 
     #[inline(always)]
@@ -169,11 +180,9 @@ mod tests {
     use crate::compiled_network::random::Random;
 
     /// Operators and random numbers are those of the plain blocks.
-    fn check<R: Block, P: Block>() {
-        if !Registers::<1>::are_there() {
-            return;
-        }
-        let (mut registers, mut plain) = (Random::<R>::new(3, 4), Random::<P>::new(3, 4));
+    fn check<R: Block<Proof = Avx2>, P: Block<Proof = ()>>() {
+        let Some(avx2) = Avx2::detect() else { return };
+        let (mut registers, mut plain) = (Random::<R>::new(3, 4, avx2), Random::<P>::new(3, 4, ()));
         for _ in 0..100 {
             let (a, b) = (registers.next(), registers.next());
             let (x, y) = (plain.next(), plain.next());
@@ -183,16 +192,20 @@ mod tests {
             assert_eq!((a ^ b).words(), (x ^ y).words());
             assert_eq!((!a).words(), (!x).words());
             assert_eq!(a.count(), x.count());
-            assert!(a.any() && !R::NONE.any());
+            assert!(a.any() && !R::none(avx2).any());
             let bits = a.words()[0] as u8;
             let lanes: [R; 8] =
-                std::array::from_fn(|at| if bits >> at & 1 == 1 { R::ALL } else { R::NONE });
+                std::array::from_fn(
+                    |at| if bits >> at & 1 == 1 { R::all(avx2) } else { R::none(avx2) },
+                );
             assert_eq!(R::uniform(lanes.each_ref()), bits);
             let plain: [P; 8] =
-                std::array::from_fn(|at| if bits >> at & 1 == 1 { P::ALL } else { P::NONE });
+                std::array::from_fn(
+                    |at| if bits >> at & 1 == 1 { P::all(()) } else { P::none(()) },
+                );
             assert_eq!(P::uniform(plain.each_ref()), bits);
             for lane in 0..R::N_WORDS * 64 {
-                let mut one = R::NONE;
+                let mut one = R::none(avx2);
                 one.set(lane, true);
                 assert!(one.any());
             }

@@ -12,6 +12,8 @@ use crate::compiled_network::Width;
 use crate::compiled_network::features::{self, Kernel, has_avx2};
 use crate::compiled_network::lanes::{Block, Lanes64};
 use crate::compiled_network::schedule::ALL;
+#[cfg(target_arch = "x86_64")]
+use crate::compiled_network::{features::Avx2, registers::Registers};
 use crate::network::Evaluator as _;
 
 /// Bits of a word.
@@ -44,33 +46,24 @@ pub(crate) fn expansion_width() -> usize {
 /// An expander by machine code where there is some for this CPU.
 pub(crate) fn expander(program: &Arc<CompiledNetwork>) -> Box<dyn Expander> {
     #[cfg(target_arch = "x86_64")]
-    if let Some(machine) = translated(program) {
-        let parent = SinglePass::<crate::compiled_network::registers::Registers<1>>::new(
-            program,
-            Some(machine),
-        );
+    if let Some(avx2) = Avx2::detect() {
+        let parent = SinglePass::<Registers<1>>::new(program, translated(program), avx2);
         return Box::new(Expansion::new(parent));
     }
-    #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
-        let parent =
-            SinglePass::<crate::compiled_network::registers::Registers<1>>::new(program, None);
-        return Box::new(Expansion::new(parent));
-    }
-    Box::new(Expansion::new(SinglePass::<Lanes64>::new(program, None)))
+    Box::new(Expansion::new(SinglePass::<Lanes64>::new(program, None, ())))
 }
 
 /// A position, and slots for its children.
 #[derive(Debug)]
-struct Expansion<B> {
+struct Expansion<B: Block> {
     parent: SinglePass<B>,
     slots: Vec<B>,
 }
 
 impl<B: Block + fmt::Debug> Expansion<B> {
     fn new(parent: SinglePass<B>) -> Self {
-        let mut slots = vec![B::NONE; parent.slots.len()];
-        slots[ALL as usize] = B::ALL;
+        let mut slots = vec![B::none(parent.proof); parent.slots.len()];
+        slots[ALL as usize] = B::all(parent.proof);
         Self { parent, slots }
     }
 
@@ -135,7 +128,7 @@ impl<B: Block + fmt::Debug> Expander for Expansion<B> {
         if wanted.legal {
             self.read_legal(!terminal, n, ids, children);
         }
-        let with_goals = if wanted.all_goals { B::ALL } else { terminal };
+        let with_goals = if wanted.all_goals { terminal.full() } else { terminal };
         if children.is_terminal.contains(&true) || wanted.all_goals {
             self.read_goals(with_goals, n, n_roles, children);
         }

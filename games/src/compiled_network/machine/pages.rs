@@ -36,23 +36,28 @@ impl Pages {
         self.len
     }
 
-    /// Calls the function at `start`. It reads and writes the part of each slot
-    /// that begins `offset` bytes in. Whoever calls must have compared the
-    /// number and size of slots with what the code was made for, and `start`
-    /// must be the beginning of one of its functions.
+    /// Calls the function at `start`, which reads and writes the part of each slot that
+    /// begins `offset` bytes in.
+    ///
+    /// # Safety
+    /// - The code was made by [`translate`](super::translate) for a target that was
+    ///   detected on this CPU.
+    /// - `start` is the beginning of one of its functions.
+    /// - There are at least as many slots as the code uses, and their size is that of the
+    ///   target's blocks.
+    /// - `offset` is a multiple of the target's register size and less than its block
+    ///   size.
     #[inline]
-    pub(super) fn call<L: Lanes>(&self, start: usize, slots: &mut [L], offset: usize) {
+    pub(super) unsafe fn call<L: Lanes>(&self, start: usize, slots: &mut [L], offset: usize) {
         assert!(start < self.len && offset < size_of::<L>(), "no function, or no such part");
         let Some(map) = &self.map else { return };
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the pages hold code that was made by `translate` for a CPU that
-        // was found to be this one. By the calling convention its functions get
-        // the base in RDI and may use all vector registers, of which they leave
-        // the upper parts zero, and no other but RSP to return. They touch slots
-        // below the number compared by the caller, at an offset within a slot
-        // such that the accesses end in the slot, since registers divide blocks.
-        // Lanes are words of any bits, and they are borrowed exclusively. The map
-        // lives as long as `self`.
+        // SAFETY: by the contract the pages hold code for this CPU. Its functions get
+        // the base in RDI, use no other registers but RSP to return and the vector
+        // registers, all of which the calling convention gives them, and leave the
+        // upper parts of these zero. They touch only slots that are there, and within a
+        // slot, since registers divide blocks. Lanes are words of any bits, and they are
+        // borrowed exclusively. The map lives as long as `self`.
         unsafe {
             let base = slots.as_mut_ptr().cast::<u8>();
             let code = map.as_ptr().add(start);

@@ -28,6 +28,11 @@ impl Target {
         }
     }
 
+    /// Whether this CPU has the instructions.
+    pub(super) fn is_supported(self) -> bool {
+        if self.is_avx512 { has_avx512() } else { has_avx2() }
+    }
+
     pub(super) fn n_pieces(self) -> usize {
         self.block / self.register
     }
