@@ -90,7 +90,7 @@ fn read(name: &str) -> Arc<Game> {
 fn bench(name: &str, seconds: f64, widths: &[usize]) {
     let network = match ground(&read(name), &Budget::default(), &Cancel::new()) {
         Ok(network) => network,
-        Err(error) => return println!("{name}: failed to {error}"),
+        Err(error) => return println!("{name}: {error}"),
     };
     let before = cpu();
     let program = Arc::new(CompiledNetwork::new(Arc::new(network)));

@@ -73,44 +73,47 @@ impl Default for Guards {
 pub enum ReasoningError {
     /// A rule builds deeper terms than [`Guards::max_term_depth`].
     #[error(
-        "derive a term nested deeper than {limit}; a recursive rule keeps building larger terms"
+        "a derived term is nested deeper than {limit}; a recursive rule keeps building larger terms"
     )]
     TermTooDeep {
         /// The limit that was reached.
         limit: u32,
     },
     /// A rule builds larger terms than [`MAX_TERM_SIZE`].
-    #[error("derive a term of more than {limit} symbols; some rule keeps doubling its terms")]
+    #[error("a derived term has more than {limit} symbols; some rule keeps doubling its terms")]
     TermTooLarge {
         /// The limit that was reached.
         limit: u32,
     },
     /// More facts follow than [`Guards::max_facts`].
-    #[error("derive more than {limit} facts for a single state")]
+    #[error("a single state has more than {limit} facts")]
     TooManyFacts {
         /// The limit that was reached.
         limit: usize,
     },
     /// More work than [`Guards::max_steps`].
-    #[error("answer within {limit} steps; some rule joins relations into too many combinations")]
+    #[error(
+        "a single computation takes more than {limit} steps; some rule joins relations into too \
+         many combinations"
+    )]
     TooManySteps {
         /// The limit that was reached.
         limit: u64,
     },
     /// Alternatives make more conditions of the rules than a machine is made of.
-    #[error("prepare the rules: their alternatives make more than {limit} conditions")]
+    #[error("the alternatives of the rules make more than {limit} conditions")]
     RulesTooLarge {
         /// The limit that was reached.
         limit: usize,
     },
     /// More different terms were met than a machine holds in memory.
-    #[error("derive more than {limit} different terms")]
+    #[error("the rules derive more than {limit} different terms")]
     TooManyTerms {
         /// The limit that was reached.
         limit: usize,
     },
     /// The [`Cancel`] flag was raised.
-    #[error("finish: the computation was cancelled")]
+    #[error("the computation was cancelled")]
     Cancelled,
 }
 

@@ -181,7 +181,7 @@ impl fmt::Display for Options {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
     /// The kind has no such option.
-    #[error("give `{kind}` the option `{option}`, which it does not have; {valid}")]
+    #[error("`{kind}` has no option `{option}`; {valid}")]
     Unknown {
         /// The kind of player.
         kind: &'static str,
@@ -191,7 +191,7 @@ pub enum OptionError {
         valid: String,
     },
     /// The value has the wrong type or lies out of range.
-    #[error("give `{kind}` the option `{option}` as {found}, where it takes {accepts}; {valid}")]
+    #[error("the option `{option}` of `{kind}` is {found}, expected {accepts}; {valid}")]
     Refused {
         /// The kind of player.
         kind: &'static str,
@@ -370,7 +370,7 @@ mod tests {
     }
 
     fn check_error(options: Options, expected: Expect) {
-        expected.assert_eq(&format!("failed to {}", read(&options).unwrap_err()));
+        expected.assert_eq(&read(&options).unwrap_err().to_string());
     }
 
     #[test]
@@ -397,13 +397,13 @@ mod tests {
         check_error(
             Options::new().with("dept", 4),
             expect![[
-                r#"failed to give `tester` the option `dept`, which it does not have; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
+                r#"`tester` has no option `dept`; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
             ]],
         );
         check_error(
             Options::new().with("depth", -1),
             expect![[
-                r#"failed to give `tester` the option `depth` as -1, where it takes whole number from 0; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
+                r#"the option `depth` of `tester` is -1, expected whole number from 0; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
             ]],
         );
     }

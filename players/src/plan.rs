@@ -133,7 +133,7 @@ fn states(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<Vec<State>,
 fn refuse_several_roles(machine: &dyn StateMachine) -> Result<(), Failure> {
     match machine.game().roles().len() {
         1 => Ok(()),
-        n => Err(Failure::Unsuitable(format!("plans are for one role, and it has {n}"))),
+        n => Err(Failure::Unsuitable(format!("a plan is for one role, and the game has {n}"))),
     }
 }
 

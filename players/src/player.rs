@@ -72,11 +72,11 @@ pub struct Deliberation {
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The rules defeated the reasoner.
-    #[error("failed to {0}")]
+    #[error(transparent)]
     Reasoning(#[from] ReasoningError),
     /// The player cannot play this game (several roles for a single-player
     /// method, hidden information for a search of the true state).
-    #[error("cannot play this game: {0}")]
+    #[error("the player cannot play this game: {0}")]
     Unsuitable(String),
 }
 

@@ -122,8 +122,8 @@ pub fn execute(arguments: &Arguments) -> Outcome {
             "{id} has a budget in nodes, but the match is played by the clock; give --nodes too"
         )));
     }
-    let machine = state_machine_for(Arc::clone(&game), Guards::default())
-        .map_err(|error| Failure::preflight(anyhow!("failed to {error}")))?;
+    let machine =
+        state_machine_for(Arc::clone(&game), Guards::default()).map_err(Failure::preflight)?;
     let mut shown = machine.fork();
     let game = Arc::new(PreparedGame::new(game.name().to_owned(), hash, machine));
     let setup = setup(arguments, game, &players, seats);

@@ -110,11 +110,9 @@ fn prepare(
     let name = entry.source.name.clone();
     let Chosen { machine, not_ground } =
         reasoner::choose(game, spec.guards.clone(), &Cancel::new())
-            .map_err(|error| Failure::preflight(anyhow::anyhow!("{name}: failed to {error}")))?;
+            .map_err(|error| Failure::preflight(anyhow::anyhow!("{name}: {error}")))?;
     if let Some(error) = not_ground {
-        warnings.push(format!(
-            "the prover plays {name}, slower than a network would: failed to {error}"
-        ));
+        warnings.push(format!("the prover plays {name}, slower than a network would: {error}"));
     }
     Ok(Arc::new(PreparedGame::new(name, entry.text_hash(), machine)))
 }

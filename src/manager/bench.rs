@@ -152,5 +152,5 @@ pub(crate) fn broken(error: &ReasoningError) -> Ending {
     if *error == ReasoningError::Cancelled {
         return Ending::interrupted();
     }
-    Ending::GameError { reason: format!("failed to {error}") }
+    Ending::GameError { reason: error.to_string() }
 }

@@ -165,8 +165,7 @@ impl Worker {
                 let found: &PlayerKind = (manager.settings.registry)(kind).ok_or_else(|| {
                     breakdown(format!("there is no built-in player called {kind}"))
                 })?;
-                let player = (found.make)(options)
-                    .map_err(|error| breakdown(format!("failed to {error}")))?;
+                let player = (found.make)(options).map_err(|error| breakdown(error.to_string()))?;
                 if found.instant {
                     let nodes = match setup.time(Some(config)).budget {
                         Budget::Nodes(nodes) => Some(nodes),

@@ -238,7 +238,7 @@ fn options(
         let default = kind.options.iter().find(|spec| spec.name == key).map(|spec| spec.default);
         options.set(key, value.clone());
         let checked = (kind.make)(&options);
-        checked.map_err(|error| Wrong::at(key, format!("cannot {error}")))?;
+        checked.map_err(|error| Wrong::at(key, error.to_string()))?;
         if default == Some(value.to_string().as_str()) {
             options = options
                 .iter()

@@ -90,8 +90,8 @@ impl Dependencies {
                     findings.warning(
                         "stratified-by-arguments",
                         edge.span,
-                        format!("`{name}` depends on its own negation, if for other arguments"),
-                        "name the common conditions by a rule of their own; \
+                        format!("`{name}` depends on its own negation, for other arguments"),
+                        "put the common conditions into a rule of their own; \
                          not all systems accept this",
                     );
                 }
@@ -286,18 +286,19 @@ pub(crate) fn check_used_and_defined(
                 return;
             }
             let name = rulesheet.spelling(predicate.0);
+            let mut what = format!("`{name}`");
             let help = if let Some(&arity) = arities.get(&predicate.0) {
-                let (defined, used) = (arguments(arity), arguments(predicate.1));
-                format!("it is defined with {defined}, but used here with {used}")
+                what += &format!(" with {}", arguments(predicate.1));
+                format!("it is defined with {}; check the number of arguments", arguments(arity))
             } else if let Some(other) = search(name) {
-                format!("was `{other}` meant? As it stands it never holds")
+                format!("did you mean `{other}`? As it is, it never holds")
             } else {
-                "check its spelling, or define it; as it stands it never holds".to_owned()
+                "check its spelling, or define it; as it is, it never holds".to_owned()
             };
             findings.warning(
                 "undefined-predicate",
                 sentence.span,
-                format!("`{name}` follows from no rule"),
+                format!("{what} is not defined by any rule"),
                 help,
             );
         });
@@ -313,7 +314,7 @@ pub(crate) fn check_used_and_defined(
             findings.warning(
                 "unused-predicate",
                 clause.head.span,
-                format!("no rule asks for `{}`", rulesheet.spelling(name)),
+                format!("`{}` is never used", rulesheet.spelling(name)),
                 "check its spelling, or remove its rules",
             );
         }

@@ -194,7 +194,7 @@ impl Arities<'_> {
                 "predicate-as-function",
                 argument.span,
                 format!("`{}` is both a predicate and a function", self.rulesheet.spelling(*name)),
-                "the two have nothing to do with each other; was `true` or `does` forgotten?",
+                "the two are unrelated; is `true` or `does` missing?",
             );
         }
         for argument in arguments {

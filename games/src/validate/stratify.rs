@@ -216,8 +216,8 @@ fn report(
     findings.error(
         "unstratified",
         span,
-        format!("`{first}` rests on its own negation: {first} -> not {way}"),
-        "break the circle; rules with a negation inside a recursion have no meaning",
+        format!("`{first}` depends on its own negation: {first} -> not {way}"),
+        "break the cycle; rules with a negation inside a recursion have no meaning",
     );
 }
 

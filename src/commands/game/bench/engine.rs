@@ -146,6 +146,5 @@ pub(super) enum Fork {
 }
 
 fn network(game: &Arc<Game>) -> Result<Network, Failure> {
-    ground(game, &Budget::default(), &Cancel::new())
-        .map_err(|error| Failure::preflight(anyhow::anyhow!("failed to {error}")))
+    ground(game, &Budget::default(), &Cancel::new()).map_err(Failure::preflight)
 }

@@ -97,7 +97,7 @@ pub(super) fn execute(names: &[String], effort: &Effort, format: Format) -> Outc
     // Before anything is measured, so that no typing error costs minutes.
     for name in &names {
         let machine = Prover::new(load(name)?, Guards::default());
-        let of_this = |error| Failure::preflight(anyhow::anyhow!("{name}: failed to {error}"));
+        let of_this = |error| Failure::preflight(anyhow::anyhow!("{name}: {error}"));
         machine.map_err(of_this)?;
     }
     let progress = Progress::new(names.len());
@@ -183,10 +183,10 @@ fn start(name: &str, effort: &Effort) -> Result<(), Failure> {
 
 /// The same in a batch, as machine code.
 fn start_batch(name: &str) -> Result<(), Failure> {
-    let ungroundable = |error| Failure::preflight(anyhow::anyhow!("failed to {error}"));
+    let ungroundable = |error| Failure::preflight(anyhow::Error::new(error));
     let network = ground(&load(name)?, &Budget::default(), &Cancel::new()).map_err(ungroundable)?;
     let program = Arc::new(CompiledNetwork::new(Arc::new(network)));
-    program.translate(WIDTH).map_err(|error| anyhow::anyhow!("failed to {error}"))?;
+    program.translate(WIDTH)?;
     let initial = program.network().initial_state();
     let limits = Limits { n_playouts: 1, ..Limits::default() };
     let _ = Batch::new(&program, WIDTH, 1).playouts(&initial, &limits);
