@@ -43,6 +43,33 @@ use crate::{GoalReading, RoleId, State};
 /// lanes or one by one; [`advance`]. Percepts are read between choosing and
 /// advancing.
 ///
+/// ```
+/// use std::sync::Arc;
+///
+/// use games::batch::Limits;
+/// use games::{
+///     Batch, Budget, Cancel, Case, CompiledNetwork, Leniency, Width, ground, library, validate,
+/// };
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let text = library::find("tic_tac_toe").ok_or("it is shipped")?.text;
+/// let game = validate::read("tic_tac_toe", text, Case::Folded, Leniency::Strict).game;
+/// let game = Arc::new(game.ok_or("it is valid")?);
+/// let network = ground(&game, &Budget::default(), &Cancel::new())?;
+/// let initial = network.initial_state();
+/// let compiled = Arc::new(CompiledNetwork::new(Arc::new(network)));
+///
+/// let mut batch = Batch::new(&compiled, Width::Lanes256, 7);
+/// let limits = Limits { n_playouts: 1000, ..Limits::default() };
+/// let played = batch.playouts(&initial, &limits);
+/// assert_eq!(played.n, 1000);
+/// assert_eq!((played.min_length, played.max_length), (5, 9));
+/// // The first player wins about 58 playouts of 100.
+/// assert!((0.5..0.8).contains(&(played.goals[0].mean().ok_or("some ended")? / 100.0)));
+/// # Ok(())
+/// # }
+/// ```
+///
 /// [`evaluate`]: Batch::evaluate
 /// [`advance`]: Batch::advance
 pub struct Batch {

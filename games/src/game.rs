@@ -22,8 +22,23 @@ pub struct GameKind {
     pub hidden_information: bool,
 }
 
-/// Validated rules: stratified, safe (but see [`Literal::Negative`](crate::rule::Literal::Negative)), with at
-/// least one role; only [`validate`](crate::validate::validate) makes one.
+/// Validated rules: stratified, safe (but see
+/// [`Literal::Negative`](crate::rule::Literal::Negative)), with at least one role; only
+/// [`validate`](crate::validate::validate) makes one.
+///
+/// ```
+/// use games::{Case, Leniency, library, validate};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let text = library::find("kuhn_poker").ok_or("it is shipped")?.text;
+/// let validation = validate::read("kuhn_poker", text, Case::Folded, Leniency::Strict);
+/// let game = validation.game.ok_or("it is valid")?;
+/// assert_eq!(game.roles().len(), 3);
+/// assert!(game.random().is_some());
+/// assert!(game.kind().hidden_information);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Game {
     pub(crate) name: String,

@@ -9,6 +9,37 @@
 //! construction, and only [`validate`](validate::validate) makes one. This
 //! crate holds no clock, no file handle, no thread, no unseeded randomness and
 //! no player.
+//!
+//! # Example
+//!
+//! From the text of a rulesheet to a random playout:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use games::{Case, Guards, Leniency, PlayoutEnds, Rulesheet, state_machine_for, validate};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let text = games::library::find("tic_tac_toe").ok_or("it is shipped")?.text;
+//! let rulesheet = Rulesheet::parse("tic_tac_toe", text, Case::Folded).expect("it parses");
+//! let game = validate(&rulesheet, Leniency::Strict).game.ok_or("it is valid")?;
+//!
+//! let mut machine = state_machine_for(Arc::new(game), Guards::default())?;
+//! let state = machine.initial_state()?;
+//! let first = machine.game().role_ids().next().ok_or("there is a role")?;
+//! let mut moves = Vec::new();
+//! machine.legal_moves(&state, first, &mut moves)?;
+//! assert_eq!(moves.len(), 9);
+//! assert_eq!(machine.move_expression(moves[0]).to_string(), "(mark 1 1)");
+//!
+//! let mut playouts = PlayoutEnds::default();
+//! machine.playouts(&[state], 100, 1, &mut |_| true, &mut playouts)?;
+//! let end = playouts.ends[0].as_ref().ok_or("nobody stopped it")?;
+//! assert!((5..=9).contains(&end.length));
+//! assert_eq!(end.goals.len(), 2);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod batch;
 pub mod children;

@@ -39,9 +39,22 @@ pub struct Rulesheet {
 }
 
 impl Rulesheet {
-    /// Reads the forms of `text`. Comments may hold any bytes; those that are no
-    /// UTF-8 are replaced, and spans are those of the text after replacement
+    /// Reads the forms of `text`. Comments may hold any bytes; those that are not
+    /// UTF-8 are replaced, and spans refer to the text after replacement
     /// ([`String::from_utf8_lossy`]).
+    ///
+    /// ```
+    /// use games::{Case, Rulesheet};
+    ///
+    /// let rulesheet = Rulesheet::parse("roles", "(role white) (role black)", Case::Folded)?;
+    /// assert_eq!(rulesheet.forms().len(), 2);
+    ///
+    /// let text = "(role white\n(role black)";
+    /// let findings = Rulesheet::parse("open", text, Case::Folded).unwrap_err();
+    /// assert_eq!(findings[0].message, "unclosed `(`");
+    /// assert_eq!(findings[0].span.position(text).to_string(), "1:1");
+    /// # Ok::<(), Vec<games::Finding>>(())
+    /// ```
     ///
     /// # Errors
     /// All errors of syntax, in textual order, and whatever else was noticed.

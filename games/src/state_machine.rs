@@ -148,9 +148,35 @@ pub enum StatisticValue {
 /// Questions about one state that follow each other share work: the machine
 /// remembers what it derived for the state it was asked about last.
 ///
-/// Lists of moves are in *canonical order*, the same for every tier: terms are
+/// Lists of moves are in *canonical order*, the same for every reasoner: terms are
 /// compared by the [`SymbolId`](crate::SymbolId) of their name (order of first
 /// appearance in the text), then by arity, then argument by argument.
+///
+/// # Example
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use games::{
+///     Case, Expression, Guards, Leniency, Prover, State, StateMachine as _, validate,
+/// };
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let text = "(role you) (init (at 1)) (legal you go)
+///     (<= (next (at 2)) (does you go)) (<= terminal (true (at 2))) (goal you 100)";
+/// let game = validate::read("one_step", text, Case::Folded, Leniency::Strict).game;
+/// let mut machine = Prover::new(Arc::new(game.ok_or("not valid")?), Guards::default())?;
+///
+/// let you = machine.game().find_role("you").ok_or("no such role")?;
+/// let go = machine.find_move(&Expression::parse("go")?).ok_or("no such move")?;
+/// let (state, mut next) = (machine.initial_state()?, State::default());
+/// machine.next_state(&state, &[go], &mut next)?;
+/// assert_eq!(machine.facts(&next), [Expression::parse("(at 2)")?]);
+/// assert!(machine.is_terminal(&next)?);
+/// assert_eq!(machine.goal(&next, you)?.unique().map(|goal| goal.value()), Some(100));
+/// # Ok(())
+/// # }
+/// ```
 pub trait StateMachine: Send {
     /// The game whose rules this machine computes.
     fn game(&self) -> &Arc<Game>;

@@ -91,6 +91,17 @@ impl fmt::Display for Value {
 }
 
 /// The options of one player, ordered by name.
+///
+/// ```
+/// use players::Options;
+///
+/// let options = Options::new().with("depth", 4).with("evaluation", "goal");
+/// assert_eq!(options.to_string(), r#"depth = 4, evaluation = "goal""#);
+///
+/// let kind = players::find("random").expect("it is built in");
+/// let error = (kind.make)(&options).err().expect("it does not search");
+/// assert!(error.to_string().starts_with("`random` has no option `depth`"));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     values: BTreeMap<String, Value>,

@@ -30,6 +30,13 @@ pub fn kinds() -> &'static [PlayerKind] {
 
 /// The kind called `name`. Hyphens stand for underscores, and some kinds have a
 /// shorter name: `alphabeta`, `compulsive`, `planner`.
+///
+/// ```
+/// let kind = players::find("Alpha-Beta").expect("it is built in");
+/// assert_eq!(kind.name, "alpha_beta");
+/// assert!(!kind.instant);
+/// assert!(players::find("grandmaster").is_none());
+/// ```
 #[must_use]
 pub fn find(name: &str) -> Option<&'static PlayerKind> {
     let name = name.replace('-', "_").to_ascii_lowercase();

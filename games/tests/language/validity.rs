@@ -455,7 +455,7 @@ fn typing_errors_make_conditions_impossible() {
              rules for `legal` name",
             "role-without-moves no rule lets the role `oplayer` move; check the roles that the \
              rules for `legal` name",
-            "fact-of-no-role `xplayr` is no role, but rules that ask for this fact take it for \
+            "fact-of-no-role `xplayr` is not a role, but rules that use this fact take it for \
              one; did you mean `xplayer`?",
         ],
     );
