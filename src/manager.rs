@@ -35,7 +35,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use games::{Cancel, Game, StateMachine};
-use players::Kind;
+use players::PlayerKind;
 #[cfg(doc)]
 use results::record::Ending;
 use results::record::{AbortReason, Budget};
@@ -100,7 +100,7 @@ impl PreparedGame {
 #[derive(Clone, Debug)]
 pub struct ManagerSettings {
     /// Looks up kinds of built-in players.
-    pub registry: fn(&str) -> Option<&'static Kind>,
+    pub registry: fn(&str) -> Option<&'static PlayerKind>,
     /// What becomes of what launched players write to their standard error.
     pub stderr: PlayerStderr,
     /// Time for a launched player until it answers INFO.
@@ -550,7 +550,7 @@ pub struct PlayerConfig {
 pub enum PlayerSource {
     /// In this process.
     BuiltIn {
-        /// Kind in the registry.
+        /// PlayerKind in the registry.
         kind: &'static str,
         /// Its options.
         options: players::Options,

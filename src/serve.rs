@@ -27,7 +27,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread;
 
-use players::{Kind, OptionError, Options};
+use players::{OptionError, Options, PlayerKind};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -43,7 +43,7 @@ pub const DEFAULT_CONNECTIONS: usize = 64;
 #[derive(Clone)]
 pub struct ServeSettings {
     /// The kind of player.
-    pub kind: &'static Kind,
+    pub kind: &'static PlayerKind,
     /// Its options.
     pub options: Options,
     /// Host name or address to listen on.
@@ -61,7 +61,7 @@ pub struct ServeSettings {
 impl ServeSettings {
     /// This player on any free port of this machine, within the default limits.
     #[must_use]
-    pub fn local(kind: &'static Kind, options: Options) -> Self {
+    pub fn local(kind: &'static PlayerKind, options: Options) -> Self {
         Self {
             kind,
             options,

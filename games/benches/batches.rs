@@ -16,7 +16,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use games::batch::{Limits, Program, Width};
+use games::batch::Limits;
+use games::compiled_network::{CompiledNetwork, Width};
 use games::grounding::{Budget, ground};
 use games::{Batch, Cancel, Case, Game, Leniency, library, validate};
 
@@ -89,10 +90,10 @@ fn read(name: &str) -> Arc<Game> {
 fn bench(name: &str, seconds: f64, widths: &[usize]) {
     let network = match ground(&read(name), &Budget::default(), &Cancel::new()) {
         Ok(network) => network,
-        Err(error) => return println!("{name}: failed to {error}"),
+        Err(error) => return println!("{name}: {error}"),
     };
     let before = cpu();
-    let program = Arc::new(Program::new(Arc::new(network)));
+    let program = Arc::new(CompiledNetwork::new(Arc::new(network)));
     let mut compile = cpu() - before;
     let short = name.rsplit('/').next().unwrap().split("__").next().unwrap();
     for (width, is_translated) in

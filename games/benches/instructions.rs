@@ -26,7 +26,8 @@ use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use games::batch::{Limits, Program, Width};
+use games::batch::Limits;
+use games::compiled_network::{CompiledNetwork, Width};
 use games::{
     Batch, Budget, Cancel, Case, Guards, Leniency, NetworkMachine, Prover, StateMachine, ground,
     library, validate,
@@ -206,7 +207,7 @@ fn watched(game: &str, engine: &str, n: u64) -> (u64, u64, String) {
 
 /// What there is for batches in vector registers.
 fn features() -> &'static str {
-    match games::batch::vectors() {
+    match games::compiled_network::vectors() {
         "none" => "words",
         vectors => vectors,
     }
@@ -232,7 +233,7 @@ fn play(name: &str, engine: &str, n: u64) -> u64 {
         "prover" => walk(&mut prover(), n),
         "network" => walk(&mut NetworkMachine::new(network(), prover()), n),
         _ => {
-            let program = Arc::new(Program::new(network()));
+            let program = Arc::new(CompiledNetwork::new(network()));
             let width = match engine {
                 "interpreted_64" => Width::Lanes64,
                 "interpreted_512" => Width::Lanes512,

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use games::{
-    Budget, Cancel, Case, Evaluation, Guards, Leniency, NetworkMachine, Prover, ground, library,
-    validate,
+    Budget, Cancel, Case, EvaluationMethod, Guards, Leniency, NetworkMachine, Prover, ground,
+    library, validate,
 };
 
 use self::common::playouts;
@@ -70,7 +70,7 @@ fn row(name: &str, seconds: f64) {
     let short = name.rsplit('/').next().unwrap();
     print!("{:<24} {:>8}", &short[..short.len().min(24)], network.graph.n_ands());
     let mut first = None;
-    for evaluation in [Evaluation::Differential, Evaluation::Pass] {
+    for evaluation in [EvaluationMethod::Differential, EvaluationMethod::Pass] {
         let mut machine =
             NetworkMachine::with_evaluation(Arc::clone(&network), prover.clone(), evaluation);
         let once = playouts(&mut machine, 20, 300);

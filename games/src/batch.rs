@@ -3,7 +3,7 @@
 //! of them by a few instructions.
 //!
 //! ```text
-//! Network -> Program -> Batch: set states, evaluate, choose moves, advance
+//! Network -> CompiledNetwork -> Batch: set states, evaluate, choose moves, advance
 //! ```
 //!
 //! It is what electronic design automation calls parallel-pattern simulation.
@@ -13,68 +13,24 @@
 //! single positions of small networks (`sheet`), all lanes alike.
 
 mod ages;
-mod choice;
-mod code;
 mod core;
-mod cover;
-mod expansion;
-mod features;
-mod gates;
-mod interpreter;
-mod lanes;
-mod machine;
 mod pace;
 mod playouts;
-mod price;
-mod program;
-mod random;
-#[cfg(target_arch = "x86_64")]
-mod registers;
-mod schedule;
-mod sheet;
+mod slots;
 mod transpose;
 
 use std::fmt;
 use std::sync::Arc;
 
-pub use features::vectors;
-pub use machine::NoMachineCode;
-pub use playouts::{Course, Goals, Limits, Playouts};
-pub use program::{Program, Size};
+pub use playouts::{Goals, Limits, PlayoutControl, Playouts};
 
-pub(crate) use expansion::{Expander, expander, expansion_width};
-pub(crate) use price::PassSize;
-pub(crate) use sheet::sheet;
-
-use self::core::{Core, Slots};
-use self::lanes::{Lanes64, Lanes256, Lanes512};
+use self::core::Core;
+use self::slots::Slots;
+use crate::compiled_network::lanes::{Lanes64, Lanes256, Lanes512};
+use crate::compiled_network::{CompiledNetwork, Width};
+#[cfg(target_arch = "x86_64")]
+use crate::compiled_network::{features::Avx2, registers::Registers};
 use crate::{GoalReading, RoleId, State};
-
-/// How many positions a batch has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Width {
-    /// 64: a machine word. For very large networks and for few positions.
-    Lanes64,
-    /// 256: a register of AVX2.
-    Lanes256,
-    /// 512: a register of AVX-512, or two of AVX2; the fastest for most games.
-    Lanes512,
-}
-
-impl Width {
-    /// All widths, ascending.
-    pub const ALL: [Width; 3] = [Width::Lanes64, Width::Lanes256, Width::Lanes512];
-
-    /// The number of lanes.
-    #[must_use]
-    pub fn n_lanes(self) -> usize {
-        match self {
-            Width::Lanes64 => 64,
-            Width::Lanes256 => 256,
-            Width::Lanes512 => 512,
-        }
-    }
-}
 
 /// Positions of one game, side by side.
 ///
@@ -87,10 +43,37 @@ impl Width {
 /// lanes or one by one; [`advance`]. Percepts are read between choosing and
 /// advancing.
 ///
+/// ```
+/// use std::sync::Arc;
+///
+/// use games::batch::Limits;
+/// use games::{
+///     Batch, Budget, Cancel, Case, CompiledNetwork, Leniency, Width, ground, library, validate,
+/// };
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let text = library::find("tic_tac_toe").ok_or("it is shipped")?.text;
+/// let game = validate::read("tic_tac_toe", text, Case::Folded, Leniency::Strict).game;
+/// let game = Arc::new(game.ok_or("it is valid")?);
+/// let network = ground(&game, &Budget::default(), &Cancel::new())?;
+/// let initial = network.initial_state();
+/// let compiled = Arc::new(CompiledNetwork::new(Arc::new(network)));
+///
+/// let mut batch = Batch::new(&compiled, Width::Lanes256, 7);
+/// let limits = Limits { n_playouts: 1000, ..Limits::default() };
+/// let played = batch.playouts(&initial, &limits);
+/// assert_eq!(played.n, 1000);
+/// assert_eq!((played.min_length, played.max_length), (5, 9));
+/// // The first player wins about 58 playouts of 100.
+/// assert!((0.5..0.8).contains(&(played.goals[0].mean().ok_or("some ended")? / 100.0)));
+/// # Ok(())
+/// # }
+/// ```
+///
 /// [`evaluate`]: Batch::evaluate
 /// [`advance`]: Batch::advance
 pub struct Batch {
-    program: Arc<Program>,
+    program: Arc<CompiledNetwork>,
     width: Width,
     core: Box<dyn Core>,
 }
@@ -105,7 +88,7 @@ impl Batch {
     /// A batch with the initial state in all lanes. All its random choices
     /// follow from the seed.
     #[must_use]
-    pub fn new(program: &Arc<Program>, width: Width, seed: u64) -> Self {
+    pub fn new(program: &Arc<CompiledNetwork>, width: Width, seed: u64) -> Self {
         let shared = program.clone();
         let core = core(shared, width, seed);
         let mut batch = Self { program: program.clone(), width, core };
@@ -115,7 +98,7 @@ impl Batch {
 
     /// The program it runs.
     #[must_use]
-    pub fn program(&self) -> &Arc<Program> {
+    pub fn program(&self) -> &Arc<CompiledNetwork> {
         &self.program
     }
 
@@ -221,7 +204,7 @@ impl Batch {
         for slot in self.program.all_does.clone() {
             self.core.slot_mut(slot)[word] &= !bit;
         }
-        for (role, &index) in (0..).map(RoleId).zip(joint_move) {
+        for (role, &index) in network.role_ids().zip(joint_move) {
             assert!(index < network.roles[usize::from(role.0)].moves.len(), "no move {index}");
             self.core.slot_mut(self.program.does(role, index))[word] |= bit;
         }
@@ -291,7 +274,7 @@ impl Batch {
     /// If it is no state of this network.
     #[must_use]
     pub fn playouts(&mut self, from: &State, limits: &Limits) -> Playouts {
-        self.playouts_while(from, limits, &mut |_| Course::GoOn)
+        self.playouts_while(from, limits, &mut |_| PlayoutControl::Continue)
     }
 
     /// The same for callers with a clock or a reason to break off: `watch` is
@@ -307,7 +290,7 @@ impl Batch {
         &mut self,
         from: &State,
         limits: &Limits,
-        watch: &mut dyn FnMut(&Playouts) -> Course,
+        watch: &mut dyn FnMut(&Playouts) -> PlayoutControl,
     ) -> Playouts {
         self.check(from);
         let playouts = self.core.playouts(from, limits, watch);
@@ -326,23 +309,23 @@ impl Batch {
 
 /// The slots of a width, in whatever form this CPU computes with best. The form
 /// makes no difference to results.
-fn core(program: Arc<Program>, width: Width, seed: u64) -> Box<dyn Core> {
+fn core(program: Arc<CompiledNetwork>, width: Width, seed: u64) -> Box<dyn Core> {
     #[cfg(target_arch = "x86_64")]
-    if registers::Registers::<1>::are_there() {
+    if let Some(avx2) = Avx2::detect() {
         match width {
             Width::Lanes64 => {}
             Width::Lanes256 => {
-                return Box::new(Slots::<registers::Registers<1>>::new(program, width, seed));
+                return Box::new(Slots::<Registers<1>>::new(program, width, seed, avx2));
             }
             Width::Lanes512 => {
-                return Box::new(Slots::<registers::Registers<2>>::new(program, width, seed));
+                return Box::new(Slots::<Registers<2>>::new(program, width, seed, avx2));
             }
         }
     }
     match width {
-        Width::Lanes64 => Box::new(Slots::<Lanes64>::new(program, width, seed)),
-        Width::Lanes256 => Box::new(Slots::<Lanes256>::new(program, width, seed)),
-        Width::Lanes512 => Box::new(Slots::<Lanes512>::new(program, width, seed)),
+        Width::Lanes64 => Box::new(Slots::<Lanes64>::new(program, width, seed, ())),
+        Width::Lanes256 => Box::new(Slots::<Lanes256>::new(program, width, seed, ())),
+        Width::Lanes512 => Box::new(Slots::<Lanes512>::new(program, width, seed, ())),
     }
 }
 

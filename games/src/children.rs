@@ -1,6 +1,6 @@
 //! The successors of a state and what is to be known of them, computed together.
 
-use crate::{Goal, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine};
+use crate::state::{GoalReading, MoveId, RoleId, State};
 
 /// What of children is wanted besides their states and whether they are terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Wanted {
 
 /// How many children of a state are better computed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Together {
+pub struct ExpansionRange {
     /// Fewer children that are looked at cost less one by one.
     pub least: usize,
     /// More are not computed at once.
@@ -96,48 +96,6 @@ impl Children {
         for reading in &mut self.goals[..n * n_roles] {
             reading.values.clear();
             (reading.clamped, reading.unreadable) = (false, false);
-        }
-    }
-}
-
-/// What [`StateMachine::expand`] does by default: one child after the other.
-pub(crate) fn one_by_one<M: StateMachine + ?Sized>(
-    machine: &mut M,
-    state: &State,
-    joint_moves: &[MoveId],
-    wanted: Wanted,
-    children: &mut Children,
-) -> Result<(), ReasoningError> {
-    let n_roles = machine.game().roles().len();
-    children.clear(joint_moves.len() / n_roles, n_roles);
-    for (child, joint_move) in joint_moves.chunks(n_roles).enumerate() {
-        machine.next_state(state, joint_move, &mut children.states[child])?;
-    }
-    for child in 0..children.n {
-        let state = &children.states[child];
-        let is_terminal = machine.is_terminal(state)?;
-        children.is_terminal[child] = is_terminal;
-        for (at, role) in (child * n_roles..).zip((0..n_roles).map(|role| RoleId(role as u8))) {
-            if wanted.legal && !is_terminal {
-                machine.legal_moves(state, role, &mut children.legal[at])?;
-            }
-            if wanted.all_goals || is_terminal {
-                children.goals[at] = machine.goal(state, role)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-impl GoalReading {
-    /// Adds a value that the rules give.
-    pub(crate) fn add(&mut self, value: i64) {
-        let goal = Goal::new(value).unwrap_or_else(|| {
-            self.clamped = true;
-            if value < 0 { Goal::MIN } else { Goal::MAX }
-        });
-        if !self.values.contains(&goal) {
-            self.values.push(goal);
         }
     }
 }

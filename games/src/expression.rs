@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::reader::{Build, Reader, SyntaxError};
-use crate::rulesheet::Span;
+use crate::span::Span;
 
 /// An atom or a list of expressions, as text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rustc_hash::FxHashSet;
 
-use crate::rulesheet::Span;
+use crate::span::Span;
 use crate::symbol::SymbolId;
 
 /// How grave a finding is. Only errors keep a rulesheet from becoming a game.

@@ -1,65 +1,14 @@
 //! A valid game: the normalised rules every reasoner starts from.
 
+use crate::Expression;
 use crate::percepts::OpenMoves;
+use crate::rule::Rule;
+use crate::state::RoleId;
 use crate::symbol::{SymbolId, Symbols};
-use crate::{Expression, RoleId};
-
-/// A variable of one rule, numbered from 0 within that rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct VariableId(pub u32);
-
-/// A term of a rule.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Term {
-    /// An object constant.
-    Constant(SymbolId),
-    /// A variable of the rule.
-    Variable(VariableId),
-    /// A function of at least one argument. Identity is name and arity.
-    Function(SymbolId, Vec<Term>),
-}
-
-/// A predicate applied to terms. Identity of the predicate is name and arity.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Sentence {
-    /// The predicate's name.
-    pub name: SymbolId,
-    /// Its arguments; none for a proposition.
-    pub arguments: Vec<Term>,
-}
-
-/// One condition of a rule's body, in negation normal form: `not` stands before
-/// sentences only, `and` is gone, `not distinct` is [`Literal::Equal`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Literal {
-    /// The sentence holds.
-    Positive(Sentence),
-    /// The sentence does not hold (negation as failure). Variables that no
-    /// positive condition of the rule binds occur only in leniently read
-    /// rulesheets and are quantified inside: there is no instance that holds.
-    Negative(Sentence),
-    /// The two terms differ syntactically.
-    Distinct(Term, Term),
-    /// The two terms are the same.
-    Equal(Term, Term),
-    /// One of the conjunctions holds.
-    Or(Vec<Vec<Literal>>),
-}
-
-/// `head` holds if all of `body` does; a fact has an empty body.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Rule {
-    /// What follows.
-    pub head: Sentence,
-    /// The conditions, in textual order.
-    pub body: Vec<Literal>,
-    /// Number of distinct variables of the rule; ids are below it.
-    pub n_variables: u32,
-}
 
 /// What kind of game it is, as far as the rules tell at a glance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Kind {
+pub struct GameKind {
     /// Number of roles, `random` included.
     pub n_roles: usize,
     /// There is a role `random`, which moves by chance.
@@ -73,8 +22,23 @@ pub struct Kind {
     pub hidden_information: bool,
 }
 
-/// Validated rules: stratified, safe (but see [`Literal::Negative`]), with at
-/// least one role; only [`validate`](crate::validate::validate) makes one.
+/// Validated rules: stratified, safe (but see
+/// [`Literal::Negative`](crate::rule::Literal::Negative)), with at least one role; only
+/// [`validate`](crate::validate::validate) makes one.
+///
+/// ```
+/// use games::{Case, Leniency, library, validate};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let text = library::find("kuhn_poker").ok_or("it is shipped")?.text;
+/// let validation = validate::read("kuhn_poker", text, Case::Folded, Leniency::Strict);
+/// let game = validation.game.ok_or("it is valid")?;
+/// assert_eq!(game.roles().len(), 3);
+/// assert!(game.random().is_some());
+/// assert!(game.kind().hidden_information);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Game {
     pub(crate) name: String,
@@ -106,6 +70,11 @@ impl Game {
         &self.roles
     }
 
+    /// The ids of the roles, in the same order.
+    pub fn role_ids(&self) -> impl ExactSizeIterator<Item = RoleId> + Clone + use<> {
+        RoleId::first(self.roles.len())
+    }
+
     /// The normalised rules in textual order, facts included.
     #[must_use]
     pub fn rules(&self) -> &[Rule] {
@@ -126,12 +95,12 @@ impl Game {
 
     /// What kind of game it is.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> GameKind {
         let sees = self.symbols.find("sees");
         let is_percept =
             |rule: &Rule| Some(rule.head.name) == sees && rule.head.arguments.len() == 2;
         let percepts = self.rules.iter().any(is_percept);
-        Kind {
+        GameKind {
             n_roles: self.roles.len(),
             chance: self.random().is_some(),
             percepts,

@@ -21,11 +21,12 @@
 mod budget;
 mod circuit;
 mod cycles;
+mod filling;
 mod gates;
+mod join_order;
 mod joining;
 mod operations;
 mod reach;
-mod split;
 mod unfolding;
 
 use std::collections::BTreeMap;
@@ -35,13 +36,14 @@ pub use budget::{Budget, GroundingError, Resource};
 
 use crate::network::constants::without_constants;
 use crate::network::{GoalValue, Lit, ReductionEffort, RoleOutputs, reduce};
-use crate::relational::rules::{self, Phase, PredicateId, Rules};
-use crate::relational::terms::{Store, TermId, Terms, compare};
+use crate::relational::rules::{Phase, PredicateId, Rules};
+use crate::relational::terms::{Store, TermId, compare};
+use crate::relational::translation::Translation;
 use crate::{Cancel, Expression, Game, MAX_TERM_SIZE, Network};
 use budget::{Halt, Meter};
 use circuit::Circuit;
 use gates::Gates;
-use joining::Workshop;
+use joining::JoinWorkspace;
 use reach::Reach;
 
 /// A part of the work, as told to who watches.
@@ -116,31 +118,40 @@ pub fn ground_watched(
     cancel: &Cancel,
     watch: &mut dyn FnMut(Pass, &GroundingStatistics),
 ) -> Result<(Network, GroundingStatistics), GroundingError> {
-    let mut terms = Terms::default();
-    let roles: Vec<TermId> = game.roles().iter().map(|&role| terms.constant(role)).collect();
-    let mut rules = rules::rules(game, &mut terms)?;
+    ground_translation(game, Translation::new(game)?, budget, cancel, watch)
+}
+
+/// The network of a game whose rules were translated before.
+pub(crate) fn ground_translation(
+    game: &Arc<Game>,
+    translation: Translation,
+    budget: &Budget,
+    cancel: &Cancel,
+    watch: &mut dyn FnMut(Pass, &GroundingStatistics),
+) -> Result<(Network, GroundingStatistics), GroundingError> {
+    let Translation { mut rules, terms, roles } = translation;
     check(game, &rules)?;
     let meter = Meter::new(budget.clone(), cancel.clone());
     let mut statistics = GroundingStatistics::default();
-    let mut reach = Reach::new(&rules, Workshop::new(terms, meter), roles.clone());
+    let mut reach = Reach::new(&rules, JoinWorkspace::new(terms, meter), roles.clone());
 
     let result = reach.evaluate_static(&mut rules);
     let explained = |reach: &Reach, halt| explain(game, &rules, budget, halt, reach.clause);
     result.map_err(|halt| explained(&reach, halt))?;
-    statistics.n_static_rows = reach.workshop.n_rows();
-    statistics.n_steps = reach.workshop.meter.steps;
+    statistics.n_static_rows = reach.workspace.n_rows();
+    statistics.n_steps = reach.workspace.meter.steps;
     watch(Pass::Static, &statistics);
 
     let result = reach.derive(&rules);
     result.map_err(|halt| explained(&reach, halt))?;
-    statistics.n_reach_rows = reach.workshop.n_rows();
-    statistics.n_bytes = reach.workshop.bytes();
-    statistics.n_steps = reach.workshop.meter.steps;
+    statistics.n_reach_rows = reach.workspace.n_rows();
+    statistics.n_bytes = reach.workspace.bytes();
+    statistics.n_steps = reach.workspace.meter.steps;
     watch(Pass::Reach, &statistics);
 
     let result = reach.split_for_circuit(&rules);
     result.map_err(|halt| explained(&reach, halt))?;
-    statistics.n_steps = reach.workshop.meter.steps;
+    statistics.n_steps = reach.workspace.meter.steps;
     watch(Pass::Split, &statistics);
 
     if n_symbols(&rules, &reach) > budget.max_symbols {
@@ -149,8 +160,8 @@ pub fn ground_watched(
     let (inputs, circuit) = build(&rules, &roles, &mut reach)
         .map_err(|(halt, clause)| explain(game, &rules, budget, halt, clause))?;
     let network = assemble(game, &rules, &roles, &reach, &inputs, circuit, &mut statistics);
-    statistics.n_bytes = statistics.n_bytes.max(reach.workshop.bytes());
-    statistics.n_steps = reach.workshop.meter.steps;
+    statistics.n_bytes = statistics.n_bytes.max(reach.workspace.bytes());
+    statistics.n_steps = reach.workspace.meter.steps;
     statistics.n_facts_reached = network.n_facts();
     statistics.n_moves_reached = network.n_moves();
     statistics.n_ands_before = network.graph.n_ands();
@@ -183,9 +194,9 @@ fn check(game: &Game, rules: &Rules) -> Result<(), GroundingError> {
     }
     for predicate in &rules.predicates {
         for &at in &predicate.clauses {
-            if !split::is_short(&rules.clauses[at]) {
+            if !join_order::is_short(&rules.clauses[at]) {
                 let relation = name(game, rules, rules.clauses[at].head.predicate);
-                return Err(GroundingError::TooLong { limit: split::MAX_LENGTH, relation });
+                return Err(GroundingError::TooLong { limit: join_order::MAX_LENGTH, relation });
             }
         }
     }
@@ -230,7 +241,7 @@ fn explain(
 
 /// Symbols of all facts, moves and percepts, written out.
 fn n_symbols(rules: &Rules, reach: &Reach) -> u64 {
-    let Workshop { terms, tables, .. } = &reach.workshop;
+    let JoinWorkspace { terms, tables, .. } = &reach.workspace;
     let size = |term: TermId| u64::from(terms.size(term));
     let facts = reach.facts.iter().map(|&fact| size(fact)).sum::<u64>();
     let of_roles = [rules.roots.does, rules.roots.sees].map(|id| {
@@ -253,10 +264,10 @@ fn build(
     roles: &[TermId],
     reach: &mut Reach,
 ) -> Result<(Inputs, Circuit), (Halt, usize)> {
-    let terms = &reach.workshop.terms;
+    let terms = &reach.workspace.terms;
     let mut facts = reach.facts.clone();
     facts.sort_unstable_by(|&left, &right| compare(terms, left, right));
-    let does = &reach.workshop.tables[rules.roots.does];
+    let does = &reach.workspace.tables[rules.roots.does];
     let mut moves: Vec<Vec<TermId>> = vec![Vec::new(); roles.len()];
     for row in 0..does.n_rows() {
         let at = roles.iter().position(|&role| role == does.value(row, 0));
@@ -265,13 +276,13 @@ fn build(
     for moves in &mut moves {
         moves.sort_unstable_by(|&left, &right| compare(terms, left, right));
     }
-    let operations = reach.book.needed(reach::roots(rules).into_iter());
-    let order = circuit::order(&reach.book, &operations);
-    let keeps = circuit::negated_inside(&reach.book, &order);
-    let is_static: Vec<bool> = reach.book.relations.iter().map(|info| info.is_static).collect();
-    reach.workshop.start_over(&reach.book, |id| !is_static[id], |id| keeps.contains(&id));
+    let operations = reach.joins.needed(reach::roots(rules).into_iter());
+    let order = circuit::order(&reach.joins, &operations);
+    let keeps = circuit::negated_inside(&reach.joins, &order);
+    let is_static: Vec<bool> = reach.joins.relations.iter().map(|info| info.is_static).collect();
+    reach.workspace.start_over(&reach.joins, |id| !is_static[id], |id| keeps.contains(&id));
     let gates = Gates::new(facts.len(), moves.iter().map(Vec::len));
-    let mut circuit = Circuit::new(gates, &reach.book);
+    let mut circuit = Circuit::new(gates, &reach.joins);
     for (input, &fact) in facts.iter().enumerate() {
         let lit = circuit.gates.input(input);
         reach.enter_fact(fact, |relation, _| circuit.lits[relation].push(lit));
@@ -279,12 +290,12 @@ fn build(
     let mut input = facts.len();
     for (&role, moves) in roles.iter().zip(&moves) {
         for &played in moves {
-            reach.workshop.tables[rules.roots.does].insert(&[role, played]);
+            reach.workspace.tables[rules.roots.does].insert(&[role, played]);
             circuit.lits[rules.roots.does].push(circuit.gates.input(input));
             input += 1;
         }
     }
-    let result = circuit.fill(&reach.book, &mut reach.workshop, &order);
+    let result = filling::fill(&mut circuit, &reach.joins, &mut reach.workspace, &order);
     match result {
         Ok(()) => Ok((Inputs { facts, moves }, circuit)),
         Err(halt) => Err((halt, circuit.clause)),
@@ -301,25 +312,25 @@ fn assemble(
     mut circuit: Circuit,
     statistics: &mut GroundingStatistics,
 ) -> Network {
-    let (book, workshop, terms) = (&reach.book, &reach.workshop, &*reach.workshop.terms);
+    let (joins, workspace, terms) = (&reach.joins, &reach.workspace, &*reach.workspace.terms);
     let written = |term| expression(game, terms, term);
     let mut values = vec![Lit::FALSE; terms.len()];
-    let next = &workshop.tables[rules.roots.next];
+    let next = &workspace.tables[rules.roots.next];
     for row in 0..next.n_rows() {
-        values[next.value(row, 0) as usize] = circuit.lit(book, rules.roots.next, row);
+        values[next.value(row, 0) as usize] = circuit.lit(joins, rules.roots.next, row);
     }
     let next = inputs.facts.iter().map(|&fact| values[fact as usize]).collect();
-    let init = &workshop.tables[rules.roots.init];
+    let init = &workspace.tables[rules.roots.init];
     let initial = |fact: TermId| init.find_row(&[fact]) != crate::relational::terms::NONE;
-    let terminal = match workshop.tables[rules.roots.terminal].n_rows() {
+    let terminal = match workspace.tables[rules.roots.terminal].n_rows() {
         0 => Lit::FALSE,
-        _ => circuit.lit(book, rules.roots.terminal, 0),
+        _ => circuit.lit(joins, rules.roots.terminal, 0),
     };
     // Rows of a relation of two columns whose first one is a role.
     let of_role = |circuit: &Circuit, relation: usize, role: TermId| {
-        let table = &workshop.tables[relation];
+        let table = &workspace.tables[relation];
         let rows = (0..table.n_rows()).filter(|&row| table.value(row, 0) == role);
-        let lits = rows.map(|row| (table.value(row, 1), circuit.lit(book, relation, row)));
+        let lits = rows.map(|row| (table.value(row, 1), circuit.lit(joins, relation, row)));
         lits.collect::<Vec<(TermId, Lit)>>()
     };
     let mut outputs = Vec::new();

@@ -10,6 +10,7 @@ use std::fmt::{self, Write as _};
 use std::hash::{Hash, Hasher};
 
 use crate::Expression;
+use crate::split_mix::{GAMMA, finalise};
 
 /// The key of a state.
 ///
@@ -78,17 +79,9 @@ impl fmt::Write for Text {
 fn mixed(number: u128) -> u128 {
     let (mut high, mut low) = ((number >> 64) as u64, number as u64);
     for round in 1..=4 {
-        (high, low) = (low, high ^ split_mix(low.wrapping_add(round)));
+        (high, low) = (low, high ^ finalise(low.wrapping_add(round).wrapping_mul(GAMMA)));
     }
     u128::from(high) << 64 | u128::from(low)
-}
-
-/// The output function of SplitMix64 (Steele, Lea and Flood 2014).
-fn split_mix(seed: u64) -> u64 {
-    let mut bits = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ bits >> 31
 }
 
 #[cfg(test)]

@@ -101,6 +101,11 @@ impl Network {
         self.roles.iter().map(|role| role.moves.len()).sum()
     }
 
+    /// The ids of the roles, in order.
+    pub fn role_ids(&self) -> impl ExactSizeIterator<Item = RoleId> + Clone + use<> {
+        RoleId::first(self.roles.len())
+    }
+
     /// The input of the first move of a role; its other moves follow.
     ///
     /// # Panics

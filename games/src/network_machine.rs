@@ -1,36 +1,39 @@
 //! The network as a state machine: one position at a time.
 //!
 //! A state is a bit for each fact of the network. The network is right about
-//! states that legal play reaches, and says nothing about others. Those, put
-//! together from facts or reached by illegal moves, are answered by a prover; such
-//! a state is the prover's, behind a mark, and so are all that follow from it.
+//! states that legal play reaches and says nothing about others. Questions about
+//! other states, built from facts or reached by illegal moves, are answered by a
+//! prover: such a state is the prover's state behind a marker, and so are its
+//! successors.
 
+mod backend;
+mod best_backend;
+mod class_passes;
 mod cone;
 mod differential;
-mod engine;
-mod engines;
 mod lock_step;
+mod position_classes;
 mod positions;
 mod propagation;
-mod split;
-mod tables;
-mod turns;
+mod shared;
 
 use std::sync::{Arc, PoisonError};
 
 use smallvec::SmallVec;
 
-pub use engine::Evaluation;
+pub use backend::EvaluationMethod;
 
+use self::backend::Backend;
 use self::cone::ConeValues;
-use self::engine::Engine;
-use self::tables::{NONE, Tables};
-use crate::batch::Expander;
-use crate::children::{self, Children, Together, Wanted};
+use self::shared::{NONE, Shared};
+use crate::children::{Children, ExpansionRange, Wanted};
 use crate::network::{Evaluator, Network};
-use crate::playouts::{self, PlayoutEnds};
+use crate::playouts::PlayoutEnds;
+use crate::single_pass::Expander;
+use crate::state::{GoalReading, MoveId, RoleId, State};
 use crate::state_machine::{
-    Cancel, GoalReading, MoveId, ReasoningError, RoleId, SpareWork, State, StateMachine, Statistic,
+    Cancel, ReasoningError, SpareWork, StateMachine, Statistic, expand_one_by_one,
+    playouts_one_by_one,
 };
 use crate::{Expression, Game, Prover, StateKey};
 
@@ -40,12 +43,12 @@ const WORD: usize = 64;
 /// A reasoner that computes a network, one position at a time.
 #[derive(Debug)]
 pub struct NetworkMachine {
-    tables: Arc<Tables>,
-    engine: Arc<Engine>,
+    shared: Arc<Shared>,
+    backend: Arc<Backend>,
     evaluator: Box<dyn Evaluator>,
-    /// Made when children are asked for.
+    /// Created when children are first requested.
     expander: Option<Box<dyn Expander>>,
-    /// Of the joint moves to children.
+    /// The inputs of the joint moves that lead to the children.
     inputs: Vec<u32>,
     percepts: ConeValues,
     /// The state whose key was asked for last, and the key.
@@ -55,49 +58,53 @@ pub struct NetworkMachine {
 }
 
 impl NetworkMachine {
-    /// A machine that computes with `network`, and asks `prover`, which is to
-    /// be of the same game, what the network does not know.
+    /// A machine that computes with `network` and asks `prover` what the network
+    /// does not cover. Both must belong to the same game.
     #[must_use]
     pub fn new(network: Arc<Network>, prover: Prover) -> Self {
-        Self::over(Arc::new(Tables::new(network, prover, None)))
+        Self::over(Arc::new(Shared::new(network, prover, None)))
     }
 
-    /// The same, computing positions in this way.
+    /// As [`new`](Self::new), with a given evaluation method.
     #[must_use]
-    pub fn with_evaluation(network: Arc<Network>, prover: Prover, evaluation: Evaluation) -> Self {
-        Self::over(Arc::new(Tables::new(network, prover, Some(evaluation))))
+    pub fn with_evaluation(
+        network: Arc<Network>,
+        prover: Prover,
+        evaluation: EvaluationMethod,
+    ) -> Self {
+        Self::over(Arc::new(Shared::new(network, prover, Some(evaluation))))
     }
 
-    /// How positions are computed.
+    /// The method by which positions are computed.
     #[must_use]
-    pub fn evaluation(&self) -> Evaluation {
-        self.engine.evaluation()
+    pub fn evaluation(&self) -> EvaluationMethod {
+        self.backend.evaluation()
     }
 
     /// The network.
     #[must_use]
     pub fn network(&self) -> &Arc<Network> {
-        &self.tables.network
+        &self.shared.network
     }
 
-    fn over(tables: Arc<Tables>) -> Self {
-        let engine = Arc::clone(tables.engines.current());
+    fn over(shared: Arc<Shared>) -> Self {
+        let backend = Arc::clone(shared.backends.current());
         Self {
-            evaluator: engine.evaluator(),
-            engine,
+            evaluator: backend.evaluator(),
+            backend,
             expander: None,
             inputs: Vec::new(),
-            keyed: (vec![0; tables.network.n_state_words()], StateKey::default()),
+            keyed: (vec![0; shared.network.n_state_words()], StateKey::default()),
             percepts: ConeValues::default(),
             prover: None,
             cancel: Cancel::new(),
-            tables,
+            shared,
         }
     }
 
-    /// Makes `state` the position; `false` if it is the prover's.
+    /// Loads `state`; `false` if it is a state of the prover.
     fn load(&mut self, state: &State) -> bool {
-        let n_facts = self.tables.network.n_facts();
+        let n_facts = self.shared.network.n_facts();
         if state.words.len() != n_facts.div_ceil(WORD) {
             return false;
         }
@@ -106,40 +113,41 @@ impl NetworkMachine {
         true
     }
 
-    /// Takes a faster engine if there is one by now. States and moves are the same.
+    /// Switches to a faster backend once there is one. States and moves stay valid.
     #[inline]
     fn keep_up(&mut self) {
-        if !Arc::ptr_eq(&self.engine, self.tables.engines.current()) {
-            self.engine = Arc::clone(self.tables.engines.current());
-            self.evaluator = self.engine.evaluator();
+        if !Arc::ptr_eq(&self.backend, self.shared.backends.current()) {
+            self.backend = Arc::clone(self.shared.backends.current());
+            self.evaluator = self.backend.evaluator();
             self.expander = None;
         }
     }
 
-    /// Makes the moves those of the position; `false` if they are not legal in
-    /// it, or it is terminal: then the network need not be right.
+    /// Loads a joint move. `false` if a move is illegal or the state is terminal:
+    /// the network need not be right about what follows.
     fn load_moves(&mut self, joint_move: &[MoveId]) -> bool {
-        let tables = &self.tables;
-        assert_eq!(joint_move.len(), tables.inputs.len(), "one move per role");
+        let shared = &self.shared;
+        assert_eq!(joint_move.len(), shared.inputs.len(), "one move per role");
         if self.evaluator.is_terminal() {
             return false;
         }
         let mut inputs: SmallVec<[u32; 4]> = SmallVec::new();
-        let mut first = tables.network.n_facts();
+        let mut first = shared.network.n_facts();
         for (role, id) in joint_move.iter().enumerate() {
-            let input = tables.inputs[role].get(id.0 as usize).copied().unwrap_or(NONE);
+            let input = shared.inputs[role].get(id.0 as usize).copied().unwrap_or(NONE);
             let is_legal = |input: u32| self.evaluator.is_legal(role, input as usize - first);
             if input == NONE || !is_legal(input) {
                 return false;
             }
             inputs.push(input);
-            first += tables.ids[role].len();
+            first += shared.ids[role].len();
         }
         self.evaluator.make(&inputs);
         true
     }
 
-    /// Computes children together; `false` if the network does not know them all.
+    /// Computes all children in one expansion; `false` if the network does not cover
+    /// some of them.
     fn expand_at_once(
         &mut self,
         state: &State,
@@ -148,43 +156,43 @@ impl NetworkMachine {
         children: &mut Children,
     ) -> bool {
         self.keep_up();
-        let Self { tables, engine, expander, inputs, .. } = self;
-        let expander = expander.get_or_insert_with(|| engine.expander());
-        if state.words.len() != tables.network.n_state_words() || !expander.load(&state.words) {
+        let Self { shared, backend, expander, inputs, .. } = self;
+        let expander = expander.get_or_insert_with(|| backend.expander());
+        if state.words.len() != shared.network.n_state_words() || !expander.load(&state.words) {
             return false;
         }
-        let n_roles = tables.ids.len();
+        let n_roles = shared.ids.len();
         assert!(joint_moves.len().is_multiple_of(n_roles), "one move per role");
         inputs.clear();
         for joint_move in joint_moves.chunks(n_roles) {
-            let mut first = tables.network.n_facts();
+            let mut first = shared.network.n_facts();
             for (role, id) in joint_move.iter().enumerate() {
-                let input = tables.inputs[role].get(id.0 as usize).copied().unwrap_or(NONE);
+                let input = shared.inputs[role].get(id.0 as usize).copied().unwrap_or(NONE);
                 if input == NONE || !expander.is_legal(role, input as usize - first) {
                     return false;
                 }
                 inputs.push(input);
-                first += tables.ids[role].len();
+                first += shared.ids[role].len();
             }
         }
-        expander.expand(inputs, wanted, &tables.ids, children);
+        expander.expand(inputs, wanted, &shared.ids, children);
         true
     }
 
-    /// A prover for what the network does not know.
+    /// The prover for everything that the network does not cover.
     fn prover(&mut self) -> &mut Prover {
-        let Self { prover, tables, cancel, .. } = self;
+        let Self { prover, shared, cancel, .. } = self;
         prover.get_or_insert_with(|| {
-            let shared = tables.prover.lock().unwrap_or_else(PoisonError::into_inner);
+            let shared = shared.prover.lock().unwrap_or_else(PoisonError::into_inner);
             let mut prover = shared.clone();
             prover.set_cancel(cancel.clone());
             prover
         })
     }
 
-    /// The state as the prover has it.
+    /// The state in the prover's encoding.
     fn proven(&mut self, state: &State) -> State {
-        if let Some(words) = self.tables.beyond(state) {
+        if let Some(words) = self.shared.prover_words(state) {
             return State { words: words.to_vec() };
         }
         let facts = self.facts(state);
@@ -192,8 +200,8 @@ impl NetworkMachine {
     }
 
     fn proven_moves(&mut self, joint_move: &[MoveId]) -> Vec<MoveId> {
-        let n_moves = self.tables.moves.len();
-        let id = |id: &MoveId| match self.tables.moves.get(id.0 as usize) {
+        let n_moves = self.shared.moves.len();
+        let id = |id: &MoveId| match self.shared.moves.get(id.0 as usize) {
             Some(expression) => {
                 let expression = expression.clone();
                 self.prover().find_move(&expression).expect("moves of the network are of the game")
@@ -206,7 +214,7 @@ impl NetworkMachine {
 
 impl StateMachine for NetworkMachine {
     fn game(&self) -> &Arc<Game> {
-        &self.tables.network.game
+        &self.shared.network.game
     }
 
     fn reasoner(&self) -> &'static str {
@@ -214,11 +222,11 @@ impl StateMachine for NetworkMachine {
     }
 
     fn statistics(&self) -> Vec<Statistic> {
-        self.engine.statistics()
+        self.backend.statistics()
     }
 
     fn fork(&self) -> Box<dyn StateMachine> {
-        Box::new(Self::over(Arc::clone(&self.tables)))
+        Box::new(Self::over(Arc::clone(&self.shared)))
     }
 
     fn set_cancel(&mut self, cancel: Cancel) {
@@ -229,7 +237,7 @@ impl StateMachine for NetworkMachine {
     }
 
     fn initial_state(&mut self) -> Result<State, ReasoningError> {
-        Ok(self.tables.initial.clone())
+        Ok(self.shared.initial.clone())
     }
 
     fn is_terminal(&mut self, state: &State) -> Result<bool, ReasoningError> {
@@ -248,9 +256,9 @@ impl StateMachine for NetworkMachine {
     ) -> Result<(), ReasoningError> {
         moves.clear();
         if self.load(state) {
-            let tables = &self.tables;
+            let shared = &self.shared;
             let role = usize::from(role.0);
-            let ids = &tables.ids[role];
+            let ids = &shared.ids[role];
             for (at, &word) in self.evaluator.legal(role).iter().enumerate() {
                 let mut left = word;
                 while left != 0 {
@@ -262,10 +270,10 @@ impl StateMachine for NetworkMachine {
         }
         let state = self.proven(state);
         self.prover().legal_moves(&state, role, moves)?;
-        let n_moves = self.tables.moves.len() as u32;
+        let n_moves = self.shared.moves.len() as u32;
         for id in moves {
             let expression = self.prover().move_expression(*id);
-            let known = self.tables.find_move.get(&expression);
+            let known = self.shared.find_move.get(&expression);
             *id = MoveId(known.copied().unwrap_or(id.0 + n_moves));
         }
         Ok(())
@@ -286,18 +294,18 @@ impl StateMachine for NetworkMachine {
         let joint_move = self.proven_moves(joint_move);
         let mut proven = State::default();
         self.prover().next_state(&state, &joint_move, &mut proven)?;
-        *next = self.tables.mark(&proven);
+        *next = self.shared.mark(&proven);
         Ok(())
     }
 
-    fn together(&self) -> Option<Together> {
-        self.engine.together()
+    fn expansion_range(&self) -> Option<ExpansionRange> {
+        self.backend.expansion_range()
     }
 
     fn spare_work(&self) -> Option<SpareWork> {
-        let tables = Arc::clone(&self.tables);
-        let work = move |cancel: &Cancel| tables.engines.improve(cancel);
-        self.tables.engines.may_improve().then(|| Box::new(work) as SpareWork)
+        let shared = Arc::clone(&self.shared);
+        let work = move |cancel: &Cancel| shared.backends.improve(cancel);
+        self.shared.backends.may_improve().then(|| Box::new(work) as SpareWork)
     }
 
     fn expand(
@@ -307,11 +315,11 @@ impl StateMachine for NetworkMachine {
         wanted: Wanted,
         children: &mut Children,
     ) -> Result<(), ReasoningError> {
-        let most = self.engine.together().map_or(0, |together| together.most);
-        if joint_moves.len() > most * self.tables.ids.len()
+        let most = self.backend.expansion_range().map_or(0, |range| range.most);
+        if joint_moves.len() > most * self.shared.ids.len()
             || !self.expand_at_once(state, joint_moves, wanted, children)
         {
-            return children::one_by_one(self, state, joint_moves, wanted, children);
+            return expand_one_by_one(self, state, joint_moves, wanted, children);
         }
         Ok(())
     }
@@ -325,15 +333,15 @@ impl StateMachine for NetworkMachine {
         playouts: &mut PlayoutEnds,
     ) -> Result<(), ReasoningError> {
         self.keep_up();
-        let n_words = self.tables.network.n_state_words();
-        match self.engine.lock_step_program() {
+        let n_words = self.shared.network.n_state_words();
+        match self.backend.lock_step_program() {
             Some(program) if starts.iter().all(|start| start.words.len() == n_words) => {
                 lock_step::playouts_in_lock_step(
                     program, starts, max_length, seed, go_on, playouts,
                 );
                 Ok(())
             }
-            _ => playouts::one_by_one(self, starts, max_length, seed, go_on, playouts),
+            _ => playouts_one_by_one(self, starts, max_length, seed, go_on, playouts),
         }
     }
 
@@ -344,13 +352,13 @@ impl StateMachine for NetworkMachine {
         role: RoleId,
     ) -> Result<Vec<Expression>, ReasoningError> {
         if self.load(state) && self.load_moves(joint_move) {
-            let Self { engine, evaluator, percepts, .. } = self;
-            engine.percepts().evaluate(|input| evaluator.input(input), percepts);
+            let Self { backend, evaluator, percepts, .. } = self;
+            backend.percepts().evaluate(|input| evaluator.input(input), percepts);
             let role = usize::from(role.0);
-            let roles = &engine.network().roles;
+            let roles = &backend.network().roles;
             let first: usize = roles[..role].iter().map(|role| role.percepts.len()).sum();
             let seen = roles[role].percepts.iter().enumerate();
-            let seen = seen.filter(|&(at, _)| engine.percepts().output(percepts, first + at));
+            let seen = seen.filter(|&(at, _)| backend.percepts().output(percepts, first + at));
             return Ok(seen.map(|(_, (percept, _))| percept.clone()).collect());
         }
         let state = self.proven(state);
@@ -365,7 +373,7 @@ impl StateMachine for NetworkMachine {
         }
         let role = usize::from(role.0);
         let mut reading = GoalReading::default();
-        for (at, (value, _)) in self.tables.network.roles[role].goals.iter().enumerate() {
+        for (at, (value, _)) in self.shared.network.roles[role].goals.iter().enumerate() {
             if self.evaluator.goal(role, at) {
                 value.read_into(&mut reading);
             }
@@ -374,22 +382,22 @@ impl StateMachine for NetworkMachine {
     }
 
     fn facts(&self, state: &State) -> Vec<Expression> {
-        if let Some(words) = self.tables.beyond(state) {
+        if let Some(words) = self.shared.prover_words(state) {
             let state = State { words: words.to_vec() };
-            let shared = self.tables.prover.lock().unwrap_or_else(PoisonError::into_inner);
+            let shared = self.shared.prover.lock().unwrap_or_else(PoisonError::into_inner);
             return self.prover.as_ref().unwrap_or(&shared).facts(&state);
         }
-        let facts = self.tables.network.facts.iter().enumerate();
+        let facts = self.shared.network.facts.iter().enumerate();
         let holds = |at: usize| state.words[at / WORD] >> (at % WORD) & 1 == 1;
         facts.filter(|&(at, _)| holds(at)).map(|(_, fact)| fact.clone()).collect()
     }
 
     fn key(&mut self, state: &State) -> StateKey {
-        if state.words.len() != self.tables.network.n_state_words() {
+        if state.words.len() != self.shared.network.n_state_words() {
             return StateKey::of_facts(&self.facts(state));
         }
-        let Self { tables, keyed, .. } = self;
-        let facts = tables.keys();
+        let Self { shared, keyed, .. } = self;
+        let facts = shared.keys();
         for (at, (from, &to)) in keyed.0.iter_mut().zip(&state.words).enumerate() {
             let mut changed = *from ^ to;
             *from = to;
@@ -403,27 +411,27 @@ impl StateMachine for NetworkMachine {
 
     fn state_of(&mut self, facts: &[Expression]) -> Option<State> {
         let proven = self.prover().state_of(facts)?;
-        let initial = self.tables.initial.clone();
-        // Whether play reaches it nobody knows, but for the one it begins with.
+        let initial = self.shared.initial.clone();
+        // Only of the initial state it is known that play reaches it.
         let is_initial = self.proven(&initial) == proven;
-        Some(if is_initial { initial } else { self.tables.mark(&proven) })
+        Some(if is_initial { initial } else { self.shared.mark(&proven) })
     }
 
     fn move_expression(&self, id: MoveId) -> Expression {
-        if let Some(expression) = self.tables.moves.get(id.0 as usize) {
+        if let Some(expression) = self.shared.moves.get(id.0 as usize) {
             return expression.clone();
         }
-        let id = MoveId(id.0 - self.tables.moves.len() as u32);
-        let shared = self.tables.prover.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = MoveId(id.0 - self.shared.moves.len() as u32);
+        let shared = self.shared.prover.lock().unwrap_or_else(PoisonError::into_inner);
         self.prover.as_ref().unwrap_or(&shared).move_expression(id)
     }
 
     fn find_move(&mut self, expression: &Expression) -> Option<MoveId> {
-        let expression = self.tables.normal(expression)?;
-        if let Some(&id) = self.tables.find_move.get(&expression) {
+        let expression = self.shared.normal(expression)?;
+        if let Some(&id) = self.shared.find_move.get(&expression) {
             return Some(MoveId(id));
         }
-        let n_moves = self.tables.moves.len() as u32;
+        let n_moves = self.shared.moves.len() as u32;
         self.prover().find_move(&expression).map(|id| MoveId(id.0 + n_moves))
     }
 }

@@ -10,9 +10,10 @@
 //! comparisons of roles), and if no other rule for `sees` can give a percept of the
 //! same form. Rules that say the same in other words are not seen to do so.
 
-use crate::game::{Literal, Rule, Sentence, Term, VariableId};
+use crate::Expression;
+use crate::rule::{Literal, Rule, Sentence, Term, VariableId};
+use crate::state::RoleId;
 use crate::symbol::{SymbolId, Symbols};
-use crate::{Expression, RoleId};
 
 /// Most ways to put roles for the variables of one rule that are tried.
 const MAX_ASSIGNMENTS: usize = 10_000;

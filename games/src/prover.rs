@@ -3,7 +3,7 @@
 //! The rules become clauses (`rules`) over relations. Those that rest on nothing
 //! but the rules are evaluated (`compile`) when the prover is made, the others
 //! when some question about a state needs them and at most once for a state:
-//! bottom-up (`evaluate`) as a whole, or on demand (`calls`) for the arguments
+//! bottom-up (`evaluate`) as a whole, or on demand (`evaluate/on_demand`) for the arguments
 //! asked for, whichever takes fewer steps (`tune`). Nothing is grounded, so no
 //! rulesheet is too large. This is the reference that faster reasoners are held
 //! against.
@@ -12,12 +12,13 @@
 //! Schkufza and Genesereth 2008) with percepts as in GDL-II (Thielscher 2010).
 
 mod calls;
+mod clause_plan;
 mod compile;
 mod encoding;
 mod evaluate;
+mod halt;
 mod order;
-mod plan;
-mod program;
+mod rule_program;
 mod sizes;
 mod tune;
 
@@ -26,27 +27,29 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::relational::rules::Phase;
-use crate::relational::terms::{FactId, NONE, Store, TermId, Terms};
-use crate::relational::{rules, table, terms};
+use crate::relational::terms::{FactId, NONE, Store, TermId};
+use crate::relational::translation::Translation;
+use crate::relational::{table, terms};
+use crate::state::{Goal, GoalReading, MoveId, RoleId, State};
 use crate::state_machine::{
-    Cancel, Goal, GoalReading, Guards, MoveId, ReasoningError, RoleId, State, StateMachine,
-    Statistic,
+    Cancel, Guards, ReasoningError, StateMachine, Statistic,
     StatisticValue::{Bytes, Count, Names},
 };
 use crate::{Expression, Game, StateKey};
+use clause_plan::Mode;
 use compile::Blueprint;
-use evaluate::{Engine, Halt};
+use evaluate::RuleEvaluator;
+use halt::Halt;
 use order::Order;
-use plan::Mode;
-use program::Program;
+use rule_program::RuleProgram;
 
 /// The reasoner that works for every game.
 #[derive(Clone, Debug)]
 pub struct Prover {
     game: Arc<Game>,
     blueprint: Arc<Blueprint>,
-    program: Arc<Program>,
-    engine: Engine,
+    program: Arc<RuleProgram>,
+    evaluator: RuleEvaluator,
     /// By functor, the table of its facts, or `NONE`.
     fact_tables: Arc<Vec<u32>>,
     /// The state in the tables; meaningful if `is_loaded`.
@@ -69,7 +72,8 @@ impl Prover {
     /// # Errors
     /// If the relations that rest on the rules alone exceed the guards.
     pub fn new(game: Arc<Game>, guards: Guards) -> Result<Self, ReasoningError> {
-        Self::in_hurry(game, guards, &Cancel::new(), &Cancel::new())
+        let translation = Translation::new(&game)?;
+        Self::in_hurry(game, translation, guards, &Cancel::new(), &Cancel::new())
     }
 
     /// As [`new`](Prover::new); but what makes it fast is not tried any further when
@@ -77,19 +81,18 @@ impl Prover {
     /// after `cancel` is raised.
     pub(crate) fn in_hurry(
         game: Arc<Game>,
+        translation: Translation,
         guards: Guards,
         hurry: &Cancel,
         cancel: &Cancel,
     ) -> Result<Self, ReasoningError> {
-        let mut terms = Terms::default();
-        let roles: Vec<TermId> = game.roles().iter().map(|&role| terms.constant(role)).collect();
-        let rules = rules::rules(&game, &mut terms)?;
+        let Translation { rules, mut terms, roles } = translation;
         let mut blueprint = Blueprint::new(rules, &mut terms, roles, &guards, cancel)?;
         let limit = guards.max_steps;
         let planned = blueprint.program(limit.saturating_sub(blueprint.steps));
         let (program, steps) = planned.ok_or(ReasoningError::TooManySteps { limit })?;
-        let mut engine = Engine::new(&program, terms, guards);
-        engine.work = blueprint.steps + steps;
+        let mut evaluator = RuleEvaluator::new(&program, terms, guards);
+        evaluator.work = blueprint.steps + steps;
         let mut fact_tables = Vec::new();
         for facts in &program.facts {
             let functor = facts.functor as usize;
@@ -101,7 +104,7 @@ impl Prover {
             game,
             blueprint: Arc::new(blueprint),
             program: Arc::new(program),
-            engine,
+            evaluator,
             fact_tables: Arc::new(fact_tables),
             state: State::default(),
             is_loaded: false,
@@ -111,9 +114,9 @@ impl Prover {
             order: Order::default(),
             facts: Vec::new(),
         };
-        prover.engine.set_cancel(hurry.clone());
+        prover.evaluator.set_cancel(hurry.clone());
         tune::tune(&mut prover);
-        prover.engine.set_cancel(Cancel::new());
+        prover.evaluator.set_cancel(Cancel::new());
         prover.is_loaded = false;
         Ok(prover)
     }
@@ -122,7 +125,7 @@ impl Prover {
     /// more than these steps; then all stays as it is.
     fn adopt(&mut self, blueprint: &mut Blueprint, max_steps: u64) -> Result<u64, Halt> {
         let (program, steps) = blueprint.program(max_steps).ok_or(Halt::Budget)?;
-        self.engine.renew(&program);
+        self.evaluator.renew(&program);
         self.program = Arc::new(program);
         self.blueprint = Arc::new(blueprint.clone());
         self.is_loaded = false;
@@ -135,7 +138,7 @@ impl Prover {
         mut question: impl FnMut(&mut Self) -> Result<T, Halt>,
     ) -> Result<T, ReasoningError> {
         for _ in 0..8 {
-            self.engine.allow_question();
+            self.evaluator.allow_question();
             let halt = match question(self) {
                 Ok(answer) => return Ok(answer),
                 Err(halt) => halt,
@@ -143,22 +146,22 @@ impl Prover {
             // Tables may be half full.
             self.is_loaded = false;
             let remedy = tune::remedy(self, &self.blueprint, &halt);
-            self.engine.begin(&self.program, Phase::State);
+            self.evaluator.begin(&self.program, Phase::State);
             match (remedy, halt) {
                 (Some((component, mode)), _) => {
                     let mut blueprint = (*self.blueprint).clone();
                     blueprint.set_mode(component, mode);
-                    let limit = self.engine.max_steps();
+                    let limit = self.evaluator.max_steps();
                     if self.adopt(&mut blueprint, limit).is_err() {
-                        return Err(self.engine.too_many_steps());
+                        return Err(self.evaluator.too_many_steps());
                     }
                 }
                 (None, Halt::Error(error)) => return Err(error),
-                (None, Halt::Budget) => return Err(self.engine.too_many_steps()),
+                (None, Halt::Budget) => return Err(self.evaluator.too_many_steps()),
                 (None, Halt::TooDeep(_)) => break,
             }
         }
-        Err(ReasoningError::TooManyFacts { limit: self.engine.max_facts() })
+        Err(ReasoningError::TooManyFacts { limit: self.evaluator.max_facts() })
     }
 
     /// Loads a state unless it is the one at hand.
@@ -172,25 +175,25 @@ impl Prover {
         self.joint_move.clear();
         let program = &*self.program;
         let n_statics = program.statics.len();
-        let engine = &mut self.engine;
-        engine.begin(program, Phase::State);
+        let evaluator = &mut self.evaluator;
+        evaluator.begin(program, Phase::State);
         for facts in &program.facts {
-            engine.tables[facts.table as usize - n_statics].clear();
+            evaluator.tables[facts.table as usize - n_statics].clear();
         }
-        engine.tables[program.table_of[program.roots.does] as usize - n_statics].clear();
+        evaluator.tables[program.table_of[program.roots.does] as usize - n_statics].clear();
         let all_facts = program.all_facts.map(|table| table as usize - n_statics);
         if let Some(table) = all_facts {
-            engine.tables[table].clear();
+            evaluator.tables[table].clear();
         }
-        let n_known = engine.terms.n_facts();
+        let n_known = evaluator.terms.n_facts();
         if encoding::largest(state).is_some_and(|fact| fact as usize >= n_known) {
-            engine.terms.refresh();
+            evaluator.terms.refresh();
         }
         encoding::each_fact(state, |fact| {
-            let term = engine.terms.fact(fact);
-            engine.load(program, term, &self.fact_tables);
+            let term = evaluator.terms.fact(fact);
+            evaluator.load(program, term, &self.fact_tables);
             if let Some(table) = all_facts {
-                engine.tables[table].push(&[term]);
+                evaluator.tables[table].push(&[term]);
             }
         });
     }
@@ -202,15 +205,15 @@ impl Prover {
             return;
         }
         self.joint_move = SmallVec::from_slice(joint_move);
-        let engine = &mut self.engine;
-        engine.begin(program, Phase::Action);
+        let evaluator = &mut self.evaluator;
+        evaluator.begin(program, Phase::Action);
         let does = program.table_of[program.roots.does] as usize - program.statics.len();
-        engine.tables[does].clear();
+        evaluator.tables[does].clear();
         for (&role, id) in program.roles.iter().zip(joint_move) {
-            if id.0 as usize >= engine.terms.len() {
-                engine.terms.refresh();
+            if id.0 as usize >= evaluator.terms.len() {
+                evaluator.terms.refresh();
             }
-            engine.tables[does].push(&[role, id.0]);
+            evaluator.tables[does].push(&[role, id.0]);
         }
     }
 
@@ -222,18 +225,18 @@ impl Prover {
         }
         self.joint_move.clear();
         let program = &*self.program;
-        self.engine.begin(program, Phase::Action);
+        self.evaluator.begin(program, Phase::Action);
         let does = program.table_of[program.roots.does] as usize - program.statics.len();
-        self.engine.tables[does].clear();
+        self.evaluator.tables[does].clear();
     }
 
     /// Evaluates a predicate and returns its table.
     fn evaluate(&mut self, predicate: usize) -> Result<u32, Halt> {
         let component = self.program.component_of[predicate];
         for &first in &self.program.prerequisites[component as usize] {
-            self.engine.ensure(&self.program, first)?;
+            self.evaluator.ensure(&self.program, first)?;
         }
-        self.engine.ensure(&self.program, component)?;
+        self.evaluator.ensure(&self.program, component)?;
         Ok(self.program.table_of[predicate])
     }
 
@@ -255,7 +258,7 @@ impl Prover {
 
     fn try_terminal(&mut self) -> Result<bool, Halt> {
         let table = self.evaluate_without_moves(self.program.roots.terminal)?;
-        Ok(self.engine.table(&self.program, table).n_rows() > 0)
+        Ok(self.evaluator.table(&self.program, table).n_rows() > 0)
     }
 
     fn try_next(&mut self, next: &mut State) -> Result<(), Halt> {
@@ -274,7 +277,7 @@ impl Prover {
             return Ok(());
         }
         let id = self.evaluate_without_moves(self.program.roots.legal)?;
-        let table = self.engine.table(&self.program, id);
+        let table = self.evaluator.table(&self.program, id);
         self.legal.iter_mut().for_each(Vec::clear);
         for row in 0..table.n_rows() {
             let &[role, id] = table.row(row) else { unreachable!("legal has two columns") };
@@ -283,7 +286,7 @@ impl Prover {
             }
         }
         for moves in &mut self.legal {
-            self.order.sort(&self.engine.terms, moves, |id| id.0);
+            self.order.sort(&self.evaluator.terms, moves, |id| id.0);
         }
         self.legal_known = true;
         Ok(())
@@ -324,17 +327,17 @@ impl Prover {
         let arguments: Option<SmallVec<[TermId; 8]>> =
             arguments.iter().map(|argument| self.term(argument)).collect();
         let arguments = arguments?;
-        let functor = self.engine.terms.functor_id(symbol, arguments.len() as u32);
-        Some(self.engine.terms.intern(functor, &arguments))
+        let functor = self.evaluator.terms.functor_id(symbol, arguments.len() as u32);
+        Some(self.evaluator.terms.intern(functor, &arguments))
     }
 
     /// The terms in the rows of a predicate with one column, as a state.
     fn state_from(&mut self, table: u32, state: &mut State) {
         self.facts.clear();
-        let n_rows = self.engine.table(&self.program, table).n_rows();
+        let n_rows = self.evaluator.table(&self.program, table).n_rows();
         for row in 0..n_rows {
-            let term = self.engine.table(&self.program, table).value(row, 0);
-            self.facts.push(self.engine.terms.fact_id(term));
+            let term = self.evaluator.table(&self.program, table).value(row, 0);
+            self.facts.push(self.evaluator.terms.fact_id(term));
         }
         encoding::encode(&mut self.facts, state);
     }
@@ -353,16 +356,16 @@ impl StateMachine for Prover {
     /// those met so far; some predicates are evaluated on demand only.
     fn statistics(&self) -> Vec<Statistic> {
         let Blueprint { rules, modes, .. } = &*self.blueprint;
-        let (statics, terms) = (&self.program.statics, &self.engine.terms);
+        let (statics, terms) = (&self.program.statics, &self.evaluator.terms);
         let symbols = self.game.symbols();
         let on_demand = (0..rules.predicates.len())
             .filter(|&id| modes[id] != Mode::Full)
             .map(|id| rules.predicates[id].name)
             .filter(|name| (name.0 as usize) < symbols.len())
             .map(|name| symbols.name(name).to_owned());
-        let tables = statics.iter().map(|table| &**table).chain(&self.engine.tables);
+        let tables = statics.iter().map(|table| &**table).chain(&self.evaluator.tables);
         let static_facts: u64 = statics.iter().map(|table| u64::from(table.n_rows())).sum();
-        let bytes = terms.bytes() + tables.map(table::Table::bytes).sum::<usize>();
+        let bytes = terms.bytes() + tables.map(table::RelationTable::bytes).sum::<usize>();
         let count = |name, value: usize| Statistic { name, value: Count(value as u64) };
         vec![
             count("rules", rules.clauses.len()),
@@ -382,7 +385,7 @@ impl StateMachine for Prover {
     }
 
     fn set_cancel(&mut self, cancel: Cancel) {
-        self.engine.set_cancel(cancel);
+        self.evaluator.set_cancel(cancel);
     }
 
     fn initial_state(&mut self) -> Result<State, ReasoningError> {
@@ -435,10 +438,10 @@ impl StateMachine for Prover {
             prover.evaluate(prover.program.roots.sees)
         })?;
         let role = self.program.roles[usize::from(role.0)];
-        let table = self.engine.table(&self.program, id);
+        let table = self.evaluator.table(&self.program, id);
         let rows = (0..table.n_rows()).map(|row| table.row(row)).filter(|row| row[0] == role);
         let mut percepts: Vec<TermId> = rows.map(|row| row[1]).collect();
-        let terms = &self.engine.terms;
+        let terms = &self.evaluator.terms;
         percepts.sort_unstable_by(|&left, &right| terms::compare(terms, left, right));
         Ok(percepts.into_iter().map(|term| self.expression(terms, term)).collect())
     }
@@ -449,10 +452,10 @@ impl StateMachine for Prover {
             prover.try_goal()
         })?;
         let role = self.program.roles[usize::from(role.0)];
-        let table = self.engine.table(&self.program, id);
+        let table = self.evaluator.table(&self.program, id);
         let mut reading = GoalReading::default();
         for row in (0..table.n_rows()).map(|row| table.row(row)).filter(|row| row[0] == role) {
-            let terms = &self.engine.terms;
+            let terms = &self.evaluator.terms;
             let name = self.game.symbols().name(terms.symbol(row[1]));
             let value = match name.parse::<i64>() {
                 Ok(value) if terms.arguments(row[1]).is_empty() => value,
@@ -480,7 +483,7 @@ impl StateMachine for Prover {
             facts.sort_unstable_by(|&left, &right| terms::compare(store, left, right));
             facts.into_iter().map(|term| self.expression(store, term)).collect()
         };
-        let terms = &self.engine.terms;
+        let terms = &self.evaluator.terms;
         match encoding::largest(state) {
             Some(fact) if fact as usize >= terms.n_facts() => terms.with_shared(read),
             _ => read(terms),
@@ -513,7 +516,7 @@ impl StateMachine for Prover {
     fn state_of(&mut self, facts: &[Expression]) -> Option<State> {
         let terms: Option<Vec<TermId>> = facts.iter().map(|fact| self.term(fact)).collect();
         let mut facts: Vec<FactId> =
-            terms?.into_iter().map(|term| self.engine.terms.fact_id(term)).collect();
+            terms?.into_iter().map(|term| self.evaluator.terms.fact_id(term)).collect();
         facts.sort_unstable();
         facts.dedup();
         let mut state = State::default();
@@ -522,7 +525,7 @@ impl StateMachine for Prover {
     }
 
     fn move_expression(&self, id: MoveId) -> Expression {
-        let terms = &self.engine.terms;
+        let terms = &self.evaluator.terms;
         if id.0 as usize >= terms.len() {
             return terms.with_shared(|store| self.expression(store, id.0));
         }

@@ -5,7 +5,7 @@
 //! all who walk, print or drop what was read may recurse.
 
 use crate::finding::{Finding, MAX_FINDINGS, Severity};
-use crate::rulesheet::Span;
+use crate::span::Span;
 
 /// Deepest nesting of lists that is read, for rulesheets and messages alike.
 pub const MAX_DEPTH: usize = 1000;
@@ -18,43 +18,43 @@ const MAX_RETURNS: usize = 20;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SyntaxError {
     /// An opening parenthesis without its partner.
-    #[error("find the `)` that closes this `(`")]
+    #[error("unclosed `(`")]
     Unclosed {
         /// The opening parenthesis.
         span: Span,
     },
     /// A closing parenthesis without its partner.
-    #[error("find the `(` that this `)` closes")]
+    #[error("unmatched `)`")]
     Unopened {
         /// The closing parenthesis.
         span: Span,
     },
     /// A `?` that no name follows.
-    #[error("read the variable name after `?`: there is none")]
+    #[error("`?` without a variable name")]
     NamelessVariable {
         /// The question mark.
         span: Span,
     },
     /// Lists nested more than [`MAX_DEPTH`] levels deep.
-    #[error("read lists nested more than {MAX_DEPTH} levels deep")]
+    #[error("lists are nested more than {MAX_DEPTH} levels deep")]
     TooDeep {
         /// The first parenthesis beyond the limit.
         span: Span,
     },
     /// Nothing but white space and comments where an expression was expected.
-    #[error("find an expression: there is only white space")]
+    #[error("no expression, only white space and comments")]
     Missing {
         /// The end of the text.
         span: Span,
     },
     /// Further text after the one expression that was expected.
-    #[error("read exactly one expression: there is further text")]
+    #[error("text after the expression")]
     Trailing {
         /// The first token of the further text.
         span: Span,
     },
     /// More text than spans can address.
-    #[error("read a text of more than 4 GiB")]
+    #[error("the text is longer than 4 GiB")]
     TooLong,
 }
 
@@ -76,38 +76,27 @@ impl SyntaxError {
     /// The error as a finding about a rulesheet.
     #[must_use]
     pub fn finding(&self) -> Finding {
-        let (code, message, help) = match self {
+        let (code, help) = match self {
             Self::Unclosed { .. } => (
                 "unclosed-parenthesis",
-                "this `(` is never closed",
                 "add the missing `)`; it belongs before the next form that starts a line",
             ),
-            Self::Unopened { .. } => (
-                "unopened-parenthesis",
-                "this `)` closes nothing",
-                "remove it, or add the missing `(`",
-            ),
-            Self::NamelessVariable { .. } => (
-                "nameless-variable",
-                "a `?` without a name",
-                "give the variable a name, such as `?x`",
-            ),
-            Self::TooDeep { .. } => (
-                "nested-too-deep",
-                "lists are nested more than 1000 levels deep",
-                "split the form, or name a part of it by a rule of its own",
-            ),
-            Self::Missing { .. } => ("empty-text", "there is no form", "write at least one form"),
-            Self::Trailing { .. } => {
-                ("trailing-text", "further text after the expression", "remove it")
+            Self::Unopened { .. } => ("unopened-parenthesis", "remove it, or add the missing `(`"),
+            Self::NamelessVariable { .. } => {
+                ("nameless-variable", "give the variable a name, such as `?x`")
             }
-            Self::TooLong => ("text-too-long", "the text is longer than 4 GiB", "shorten it"),
+            Self::TooDeep { .. } => {
+                ("nested-too-deep", "split the form, or define a part of it by a rule of its own")
+            }
+            Self::Missing { .. } => ("empty-text", "write at least one form"),
+            Self::Trailing { .. } => ("trailing-text", "remove it"),
+            Self::TooLong => ("text-too-long", "shorten it"),
         };
         Finding {
             code,
             severity: Severity::Error,
             span: self.span(),
-            message: message.to_owned(),
+            message: self.to_string(),
             help: help.to_owned(),
         }
     }

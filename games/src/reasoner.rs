@@ -1,12 +1,29 @@
 //! Which reasoner computes a game.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use games::{Cancel, Case, Guards, Leniency, library, reasoner, validate};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let text = library::find("nim").ok_or("it is shipped")?.text;
+//! let game = validate::read("nim", text, Case::Folded, Leniency::Strict).game;
+//! let game = Arc::new(game.ok_or("it is valid")?);
+//! let chosen = reasoner::choose(game, Guards::default(), &Cancel::new())?;
+//! assert_eq!(chosen.machine.reasoner(), "network");
+//! assert!(chosen.not_ground.is_none());
+//! # Ok(())
+//! # }
+//! ```
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::Game;
-use crate::grounding::{Budget, GroundingError, ground};
+use crate::grounding::{Budget, GroundingError, ground_translation};
 use crate::network_machine::NetworkMachine;
 use crate::prover::Prover;
+use crate::relational::translation::Translation;
 use crate::state_machine::{Cancel, Guards, ReasoningError, StateMachine};
 
 /// The reasoner that was chosen for a game.
@@ -25,13 +42,13 @@ impl fmt::Debug for Chosen {
     }
 }
 
-/// The fastest reasoner for a game: its propositional network if it can be ground
-/// within [`Budget::default`], which is counted and not timed, so that a game has
-/// the same reasoner everywhere; and else the prover. Both give the same states
-/// and moves, in the same order.
+/// The fastest reasoner for a game: its propositional network if that can be ground
+/// within [`Budget::default`], and the prover otherwise. The budget is counted and not
+/// timed, so that a game has the same reasoner everywhere. Both reasoners give the
+/// same states and moves, in the same order.
 ///
-/// Whoever has to be ready at some time raises `hurry` early enough: then grounding
-/// ends, and the prover is chosen, which is soon ready.
+/// Callers with a deadline raise `hurry` in time: grounding then ends and the prover,
+/// which is ready soon, is chosen.
 ///
 /// # Errors
 /// If the relations that rest on the rules alone exceed the guards.
@@ -53,13 +70,15 @@ pub fn choose_within(
     cancel: &Cancel,
 ) -> Result<Chosen, ReasoningError> {
     let budget = Budget { max_term_depth: guards.max_term_depth, ..budget };
-    let prover = Prover::in_hurry(Arc::clone(&game), guards, hurry, cancel)?;
-    let grounding = ground(&game, &budget, hurry);
+    let translation = Translation::new(&game)?;
+    let prover =
+        Prover::in_hurry(Arc::clone(&game), translation.separate(), guards, hurry, cancel)?;
+    let grounding = ground_translation(&game, translation, &budget, hurry, &mut |_, _| ());
     if cancel.is_cancelled() {
         return Err(ReasoningError::Cancelled);
     }
     Ok(match grounding {
-        Ok(network) => {
+        Ok((network, _)) => {
             let machine = NetworkMachine::new(Arc::new(network), prover);
             Chosen { machine: Box::new(machine), not_ground: None }
         }
@@ -67,8 +86,7 @@ pub fn choose_within(
     })
 }
 
-/// The fastest reasoner for a game, as [`choose`] chooses with all the time there
-/// is.
+/// The fastest reasoner for a game, as [`choose`] chooses it without a deadline.
 ///
 /// # Errors
 /// As those of [`choose`].

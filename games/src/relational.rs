@@ -6,3 +6,4 @@
 pub(crate) mod rules;
 pub(crate) mod table;
 pub(crate) mod terms;
+pub(crate) mod translation;

@@ -1,72 +1,12 @@
 //! A rulesheet as read: forms with spans. May be wrong in every way but syntax.
 
 use std::fmt;
-use std::ops::Range;
 
 use crate::Expression;
 use crate::finding::{Finding, MAX_FINDINGS, Severity};
 use crate::reader::{Build, Reader};
+use crate::span::Span;
 use crate::symbol::{Case, SymbolId, Symbols};
-
-/// A range of bytes of the source text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Span {
-    /// First byte.
-    pub start: u32,
-    /// One past the last byte.
-    pub end: u32,
-}
-
-/// A place in a text as people count it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Position {
-    /// From 1; LF, CR and CRLF each end one line.
-    pub line: usize,
-    /// From 1, in characters.
-    pub column: usize,
-}
-
-impl Span {
-    /// The bytes `start..end`.
-    ///
-    /// # Panics
-    /// If they lie beyond 4 GiB.
-    pub(crate) fn new(start: usize, end: usize) -> Self {
-        let fit = |at| u32::try_from(at).expect("the reader refuses longer texts");
-        Self { start: fit(start), end: fit(end) }
-    }
-
-    /// The span as a range of indices.
-    #[must_use]
-    pub fn range(self) -> Range<usize> {
-        self.start as usize..self.end as usize
-    }
-
-    /// Line and column of the first byte. Takes time linear in the text.
-    #[must_use]
-    pub fn position(self, text: &str) -> Position {
-        let before = text.get(..self.start as usize).unwrap_or(text);
-        let before = before.strip_prefix('\u{feff}').unwrap_or(before);
-        let mut position = Position { line: 1, column: 1 };
-        let mut previous = '\0';
-        for character in before.chars() {
-            match character {
-                '\n' if previous == '\r' => {}
-                '\n' | '\r' => position = Position { line: position.line + 1, column: 1 },
-                _ => position.column += 1,
-            }
-            previous = character;
-        }
-        position
-    }
-}
-
-/// `line:column`.
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.line, self.column)
-    }
-}
 
 /// A list or name of a rulesheet, with its place in the text.
 #[derive(Clone, Debug)]
@@ -99,9 +39,22 @@ pub struct Rulesheet {
 }
 
 impl Rulesheet {
-    /// Reads the forms of `text`. Comments may hold any bytes; those that are no
-    /// UTF-8 are replaced, and spans are those of the text after replacement
+    /// Reads the forms of `text`. Comments may hold any bytes; those that are not
+    /// UTF-8 are replaced, and spans refer to the text after replacement
     /// ([`String::from_utf8_lossy`]).
+    ///
+    /// ```
+    /// use games::{Case, Rulesheet};
+    ///
+    /// let rulesheet = Rulesheet::parse("roles", "(role white) (role black)", Case::Folded)?;
+    /// assert_eq!(rulesheet.forms().len(), 2);
+    ///
+    /// let text = "(role white\n(role black)";
+    /// let findings = Rulesheet::parse("open", text, Case::Folded).unwrap_err();
+    /// assert_eq!(findings[0].message, "unclosed `(`");
+    /// assert_eq!(findings[0].span.position(text).to_string(), "1:1");
+    /// # Ok::<(), Vec<games::Finding>>(())
+    /// ```
     ///
     /// # Errors
     /// All errors of syntax, in textual order, and whatever else was noticed.

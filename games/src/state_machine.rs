@@ -6,72 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
-use crate::children::{self, Children, Together, Wanted};
-use crate::playouts::{self, PlayoutEnds};
+use crate::children::{Children, ExpansionRange, Wanted};
+use crate::playouts::{PlayoutEnd, PlayoutEnds};
+use crate::split_mix::SplitMix;
+use crate::state::{GoalReading, MoveId, RoleId, State};
 use crate::{Expression, Game, StateKey};
-
-/// A seat of a game: index into [`Game::roles`], in statement order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RoleId(pub u8);
-
-/// A move of a game. Ids are shared by a machine and all its
-/// [forks](StateMachine::fork); their numerical order means nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MoveId(pub u32);
-
-/// A reward, 0 to 100 by construction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Goal(u8);
-
-impl Goal {
-    /// The worst goal.
-    pub const MIN: Goal = Goal(0);
-    /// The best goal.
-    pub const MAX: Goal = Goal(100);
-
-    /// `value` as a goal, if it lies in 0..=100.
-    #[must_use]
-    pub fn new(value: i64) -> Option<Goal> {
-        u8::try_from(value).ok().filter(|&value| value <= 100).map(Goal)
-    }
-
-    /// The goal as a number, 0..=100.
-    #[must_use]
-    pub fn value(self) -> u8 {
-        self.0
-    }
-}
-
-/// What the rules say of one role's goal in one state.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GoalReading {
-    /// The distinct readable values, ascending, clamped into 0..=100.
-    pub values: SmallVec<[Goal; 2]>,
-    /// Some value lay outside 0..=100 and was clamped.
-    pub clamped: bool,
-    /// Some value was no integer and was left out.
-    pub unreadable: bool,
-}
-
-impl GoalReading {
-    /// The goal if the rules give exactly one sound value.
-    #[must_use]
-    pub fn unique(&self) -> Option<Goal> {
-        match self.values.as_slice() {
-            [goal] if !self.clamped && !self.unreadable => Some(*goal),
-            _ => None,
-        }
-    }
-}
-
-/// One state of a game, opaque to all but the machine (and its forks) that
-/// made it. Two states of one machine are the same state exactly when they
-/// compare equal; order and hash are arbitrary but fixed for one machine.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct State {
-    /// The machine's own encoding, canonical for the set of facts.
-    pub(crate) words: Vec<u64>,
-}
 
 /// A flag by which another thread stops a running computation.
 #[derive(Clone, Debug, Default)]
@@ -134,44 +73,47 @@ impl Default for Guards {
 pub enum ReasoningError {
     /// A rule builds deeper terms than [`Guards::max_term_depth`].
     #[error(
-        "derive a term nested deeper than {limit}; a recursive rule keeps building larger terms"
+        "a derived term is nested deeper than {limit}; a recursive rule keeps building larger terms"
     )]
     TermTooDeep {
         /// The limit that was reached.
         limit: u32,
     },
     /// A rule builds larger terms than [`MAX_TERM_SIZE`].
-    #[error("derive a term of more than {limit} symbols; some rule keeps doubling its terms")]
+    #[error("a derived term has more than {limit} symbols; some rule keeps doubling its terms")]
     TermTooLarge {
         /// The limit that was reached.
         limit: u32,
     },
     /// More facts follow than [`Guards::max_facts`].
-    #[error("derive more than {limit} facts for a single state")]
+    #[error("a single state has more than {limit} facts")]
     TooManyFacts {
         /// The limit that was reached.
         limit: usize,
     },
     /// More work than [`Guards::max_steps`].
-    #[error("answer within {limit} steps; some rule joins relations into too many combinations")]
+    #[error(
+        "a single computation takes more than {limit} steps; some rule joins relations into too \
+         many combinations"
+    )]
     TooManySteps {
         /// The limit that was reached.
         limit: u64,
     },
     /// Alternatives make more conditions of the rules than a machine is made of.
-    #[error("prepare the rules: their alternatives make more than {limit} conditions")]
+    #[error("the alternatives of the rules make more than {limit} conditions")]
     RulesTooLarge {
         /// The limit that was reached.
         limit: usize,
     },
     /// More different terms were met than a machine holds in memory.
-    #[error("derive more than {limit} different terms")]
+    #[error("the rules derive more than {limit} different terms")]
     TooManyTerms {
         /// The limit that was reached.
         limit: usize,
     },
     /// The [`Cancel`] flag was raised.
-    #[error("finish: the computation was cancelled")]
+    #[error("the computation was cancelled")]
     Cancelled,
 }
 
@@ -206,9 +148,35 @@ pub enum StatisticValue {
 /// Questions about one state that follow each other share work: the machine
 /// remembers what it derived for the state it was asked about last.
 ///
-/// Lists of moves are in *canonical order*, the same for every tier: terms are
+/// Lists of moves are in *canonical order*, the same for every reasoner: terms are
 /// compared by the [`SymbolId`](crate::SymbolId) of their name (order of first
 /// appearance in the text), then by arity, then argument by argument.
+///
+/// # Example
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use games::{
+///     Case, Expression, Guards, Leniency, Prover, State, StateMachine as _, validate,
+/// };
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let text = "(role you) (init (at 1)) (legal you go)
+///     (<= (next (at 2)) (does you go)) (<= terminal (true (at 2))) (goal you 100)";
+/// let game = validate::read("one_step", text, Case::Folded, Leniency::Strict).game;
+/// let mut machine = Prover::new(Arc::new(game.ok_or("not valid")?), Guards::default())?;
+///
+/// let you = machine.game().find_role("you").ok_or("no such role")?;
+/// let go = machine.find_move(&Expression::parse("go")?).ok_or("no such move")?;
+/// let (state, mut next) = (machine.initial_state()?, State::default());
+/// machine.next_state(&state, &[go], &mut next)?;
+/// assert_eq!(machine.facts(&next), [Expression::parse("(at 2)")?]);
+/// assert!(machine.is_terminal(&next)?);
+/// assert_eq!(machine.goal(&next, you)?.unique().map(|goal| goal.value()), Some(100));
+/// # Ok(())
+/// # }
+/// ```
 pub trait StateMachine: Send {
     /// The game whose rules this machine computes.
     fn game(&self) -> &Arc<Game>;
@@ -265,7 +233,7 @@ pub trait StateMachine: Send {
 
     /// When [`expand`](StateMachine::expand) is faster than questions about one
     /// child after the other; `None` if never.
-    fn together(&self) -> Option<Together> {
+    fn expansion_range(&self) -> Option<ExpansionRange> {
         None
     }
 
@@ -285,7 +253,7 @@ pub trait StateMachine: Send {
         wanted: Wanted,
         children: &mut Children,
     ) -> Result<(), ReasoningError> {
-        children::one_by_one(self, state, joint_moves, wanted, children)
+        expand_one_by_one(self, state, joint_moves, wanted, children)
     }
 
     /// Plays from each of `starts` to the end, each role's move chosen uniformly
@@ -309,7 +277,7 @@ pub trait StateMachine: Send {
         go_on: &mut dyn FnMut(u64) -> bool,
         playouts: &mut PlayoutEnds,
     ) -> Result<(), ReasoningError> {
-        playouts::one_by_one(self, starts, max_length, seed, go_on, playouts)
+        playouts_one_by_one(self, starts, max_length, seed, go_on, playouts)
     }
 
     /// What `role` perceives of the step from `state` under `joint_move`: the
@@ -346,4 +314,80 @@ pub trait StateMachine: Send {
     /// is legal is another question. Case is folded as the game's symbols are;
     /// `None` if the term names a symbol unknown to the game or a variable.
     fn find_move(&mut self, expression: &Expression) -> Option<MoveId>;
+}
+
+/// What [`StateMachine::expand`] does by default: one child after the other.
+pub(crate) fn expand_one_by_one<M: StateMachine + ?Sized>(
+    machine: &mut M,
+    state: &State,
+    joint_moves: &[MoveId],
+    wanted: Wanted,
+    children: &mut Children,
+) -> Result<(), ReasoningError> {
+    let roles = machine.game().role_ids();
+    let n_roles = roles.len();
+    children.clear(joint_moves.len() / n_roles, n_roles);
+    for (child, joint_move) in joint_moves.chunks(n_roles).enumerate() {
+        machine.next_state(state, joint_move, &mut children.states[child])?;
+    }
+    for child in 0..children.len() {
+        let state = &children.states[child];
+        let is_terminal = machine.is_terminal(state)?;
+        children.is_terminal[child] = is_terminal;
+        for (at, role) in (child * n_roles..).zip(roles.clone()) {
+            if wanted.legal && !is_terminal {
+                machine.legal_moves(state, role, &mut children.legal[at])?;
+            }
+            if wanted.all_goals || is_terminal {
+                children.goals[at] = machine.goal(state, role)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What [`StateMachine::playouts`] does by default: one playout after the other.
+pub(crate) fn playouts_one_by_one<M: StateMachine + ?Sized>(
+    machine: &mut M,
+    starts: &[State],
+    max_length: u32,
+    seed: u64,
+    go_on: &mut dyn FnMut(u64) -> bool,
+    playouts: &mut PlayoutEnds,
+) -> Result<(), ReasoningError> {
+    playouts.clear(starts.len());
+    let mut random = SplitMix::new(seed);
+    let roles = machine.game().role_ids();
+    let (mut moves, mut joint_move): (Vec<MoveId>, Vec<MoveId>) = (Vec::new(), Vec::new());
+    let (mut state, mut next) = (State::default(), State::default());
+    for (start, end) in starts.iter().zip(&mut playouts.ends) {
+        state.clone_from(start);
+        let mut length = 0;
+        let goals = 'played: loop {
+            if !go_on(playouts.n_states) {
+                return Ok(());
+            }
+            if machine.is_terminal(&state)? {
+                let goals = roles.clone().map(|role| machine.goal(&state, role));
+                break goals.collect::<Result<_, _>>()?;
+            }
+            if length == max_length {
+                break SmallVec::new();
+            }
+            joint_move.clear();
+            for role in roles.clone() {
+                machine.legal_moves(&state, role, &mut moves)?;
+                if moves.is_empty() {
+                    break 'played SmallVec::new();
+                }
+                joint_move.push(moves[random.below(moves.len())]);
+            }
+            machine.next_state(&state, &joint_move, &mut next)?;
+            std::mem::swap(&mut state, &mut next);
+            length += 1;
+            playouts.n_states += 1;
+        };
+        *end = Some(PlayoutEnd { length, goals });
+    }
+    Ok(())
 }

@@ -6,6 +6,7 @@ mod grammar;
 mod impossible;
 mod keyword;
 mod names;
+mod paths;
 mod possible;
 mod safety;
 mod stratify;

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use games::Evaluation;
+use games::EvaluationMethod;
 use games::{
     Budget, Cancel, Case, Expression, Game, GoalReading, Guards, Leniency, MoveId, NetworkMachine,
     Prover, ReasoningError, RoleId, State, StateKey, StateMachine, ground, library,
@@ -141,7 +141,7 @@ fn main() {
             let network = Arc::clone(&network);
             Box::new(NetworkMachine::with_evaluation(network, prover.clone(), evaluation))
         };
-        let fastest: Evaluation = chosen;
+        let fastest: EvaluationMethod = chosen;
         let memory = [("transposition", Value::from(0))];
         let single = [("deepening", Value::from(false)), ("transposition", Value::from(0))];
         let players: [(&str, &str, Options); 6] = [

@@ -5,13 +5,14 @@
 //! With `deepening = false, transposition = 0` it is the textbook's procedure;
 //! the defaults are those that play best under a clock.
 
-use crate::registry::{Kind, OptionSpec};
+use crate::kind::PlayerKind;
+use crate::options::OptionSpec;
 use crate::search::searcher::Searcher;
 use crate::search::{BOUNDED, OUTSIDE, Opponents, Settings, settings};
 use crate::{OptionError, Options, Player};
 
 /// The alpha-beta player.
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "alpha_beta",
     summary: "Plays as minimax does, cutting off what cannot matter; deepens until time is up.",
     options: OPTIONS,

@@ -5,13 +5,14 @@
 //! With several roles the best move is the one with the best worst case, as in
 //! bounded minimax.
 
-use crate::registry::{Kind, OptionSpec};
+use crate::kind::PlayerKind;
+use crate::options::OptionSpec;
 use crate::search::searcher::Searcher;
-use crate::search::{BOUNDED, Evaluation, Opponents, Settings, UNBOUNDED, settings};
+use crate::search::{BOUNDED, EvaluationFunction, Opponents, Settings, UNBOUNDED, settings};
 use crate::{OptionError, Options, Player};
 
 /// The compulsive deliberation player.
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "compulsive_deliberation",
     summary: "Searches the whole remaining game anew at each step; for small games.",
     options: OPTIONS,
@@ -31,7 +32,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         narrow: false,
         chance_cuts: false,
         depth: 0,
-        evaluation: Evaluation::Zero,
+        evaluation: EvaluationFunction::Zero,
         deepening: false,
         remembered: 0,
     };

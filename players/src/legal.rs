@@ -3,11 +3,11 @@
 
 use games::MoveId;
 
-use crate::registry::Kind;
+use crate::kind::PlayerKind;
 use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn};
 
 /// The legal player.
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "legal",
     summary: "Plays the first legal move, in the order of the rules.",
     options: &[],

@@ -12,13 +12,14 @@
 //! | `max_n` | each for itself | everyone's best, I first, ties against me |
 //! | `cooperative` | all for me | max over joint moves |
 
-use crate::registry::{Kind, OptionSpec};
+use crate::kind::PlayerKind;
+use crate::options::OptionSpec;
 use crate::search::searcher::Searcher;
 use crate::search::{BOUNDED, Opponents, Settings, UNBOUNDED, settings};
 use crate::{OptionError, Options, Player};
 
 /// The minimax player.
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "minimax",
     summary: "Plays the move with the best worst case, by full width.",
     options: OPTIONS,

@@ -8,19 +8,20 @@
 
 use std::time::Instant;
 
-use games::{MoveId, PlayoutEnd, PlayoutEnds, ReasoningError, RoleId, State};
+use games::{MoveId, PlayoutEnd, PlayoutEnds, ReasoningError, State};
 use rand::seq::SliceRandom as _;
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
 
-use crate::registry::{Kind, OptionSpec};
+use crate::kind::PlayerKind;
+use crate::options::OptionSpec;
 use crate::search::track::Track;
 use crate::search::worst;
 use crate::seed;
 use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn};
 
 /// The Monte-Carlo player.
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "monte_carlo",
     summary: "Plays random playouts after each legal move and takes the best on average.",
     options: OPTIONS,
@@ -250,7 +251,7 @@ impl Trial<'_> {
     fn replies(&mut self, state: &State) -> Result<Option<Vec<Vec<MoveId>>>, ReasoningError> {
         let Track { machine, role, .. } = &mut *self.track;
         let mut replies = Vec::new();
-        for other in (0..machine.game().roles().len()).map(|role| RoleId(role as u8)) {
+        for other in machine.game().role_ids() {
             let mut moves = Vec::new();
             if other != *role {
                 machine.legal_moves(state, other, &mut moves)?;

@@ -10,7 +10,26 @@ use std::ops::RangeInclusive;
 
 use games::Expression;
 
-use crate::registry::{OptionSpec, SEED};
+/// The type and the meaning of one option.
+#[derive(Clone, Copy, Debug)]
+pub struct OptionSpec {
+    /// Name as written in a spec, such as `depth`.
+    pub name: &'static str,
+    /// What is accepted, in words: `whole number from 0`, `true or false`, `list of moves`, ...
+    pub accepts: &'static str,
+    /// The default, as it would be written.
+    pub default: &'static str,
+    /// One sentence on what it does.
+    pub help: &'static str,
+}
+
+/// The option that every kind takes besides its own.
+pub const SEED: OptionSpec = OptionSpec {
+    name: "seed",
+    accepts: "whole number",
+    default: "the match's seed alone",
+    help: "Mixed with the match's seed, so that two copies of a player differ in what they draw.",
+};
 
 /// A value of an option.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +91,17 @@ impl fmt::Display for Value {
 }
 
 /// The options of one player, ordered by name.
+///
+/// ```
+/// use players::Options;
+///
+/// let options = Options::new().with("depth", 4).with("evaluation", "goal");
+/// assert_eq!(options.to_string(), r#"depth = 4, evaluation = "goal""#);
+///
+/// let kind = players::find("random").expect("it is built in");
+/// let error = (kind.make)(&options).err().expect("it does not search");
+/// assert!(error.to_string().starts_with("`random` has no option `depth`"));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     values: BTreeMap<String, Value>,
@@ -172,7 +202,7 @@ pub enum OptionError {
         valid: String,
     },
     /// The value has the wrong type or lies out of range.
-    #[error("invalid option `{option} = {found}` of `{kind}`: expected {accepts}; {valid}")]
+    #[error("the option `{option}` of `{kind}` is {found}, expected {accepts}; {valid}")]
     Refused {
         /// The kind of player.
         kind: &'static str,
@@ -351,7 +381,7 @@ mod tests {
     }
 
     fn check_error(options: Options, expected: Expect) {
-        expected.assert_eq(&format!("failed to {}", read(&options).unwrap_err()));
+        expected.assert_eq(&read(&options).unwrap_err().to_string());
     }
 
     #[test]
@@ -378,13 +408,13 @@ mod tests {
         check_error(
             Options::new().with("dept", 4),
             expect![[
-                r#"failed to give `tester` the option `dept`, which it does not have; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
+                r#"`tester` has no option `dept`; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
             ]],
         );
         check_error(
             Options::new().with("depth", -1),
             expect![[
-                r#"failed to give `tester` the option `depth` as -1, where it takes whole number from 0; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
+                r#"the option `depth` of `tester` is -1, expected whole number from 0; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
             ]],
         );
     }

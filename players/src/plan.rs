@@ -16,7 +16,7 @@ use games::{MoveId, ReasoningError, RoleId, State, StateKey, StateMachine, Wante
 use rustc_hash::FxHashMap;
 
 use crate::search::{
-    Cast, Frame, Halt, MAX_LEVELS, Share, Stopwatch, at, reward as reward_of, worst,
+    Frame, Halt, MAX_LEVELS, SearchRoles, Stopwatch, VisitRate, at, reward as reward_of, worst,
 };
 use crate::{Deliberation, Failure, Stop};
 
@@ -114,7 +114,7 @@ pub fn best(
     let settings = PlanSettings { bounded: true, remembered: usize::MAX };
     let ranks = FxHashMap::default();
     let (outcome, _) = plan(machine, ROLE, &initial, settings, &ranks, &mut solved, stop)?;
-    let Outcome::Found(plan) = outcome else { return Ok(None) };
+    let PlanOutcome::Found(plan) = outcome else { return Ok(None) };
     Ok(Some((plan.score, plan.joint_moves().map(|joint_move| joint_move[0]).collect())))
 }
 
@@ -133,14 +133,14 @@ fn states(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<Vec<State>,
 fn refuse_several_roles(machine: &dyn StateMachine) -> Result<(), Failure> {
     match machine.game().roles().len() {
         1 => Ok(()),
-        n => Err(Failure::Unsuitable(format!("plans are for one role, and it has {n}"))),
+        n => Err(Failure::Unsuitable(format!("a plan is for one role, and the game has {n}"))),
     }
 }
 
 /// The rest of a game as planned: joint moves up to a terminal state. Rests are
 /// shared and grow at the front, so a plan found backwards need not be reversed.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct SequentialPlan {
     /// The reward at its end.
     pub(crate) score: u8,
     /// Its moves; `None` at a terminal state.
@@ -153,7 +153,7 @@ struct Link {
     rest: Option<Arc<Link>>,
 }
 
-impl Plan {
+impl SequentialPlan {
     /// The joint moves in order of play.
     pub(crate) fn joint_moves(&self) -> impl Iterator<Item = &[MoveId]> {
         let links = std::iter::successors(self.first.as_deref(), |link| link.rest.as_deref());
@@ -164,7 +164,7 @@ impl Plan {
 /// The best plans from states that were searched to the end.
 #[derive(Debug, Default)]
 pub(crate) struct Solved {
-    plans: FxHashMap<StateKey, Plan>,
+    plans: FxHashMap<StateKey, SequentialPlan>,
 }
 
 /// How to plan.
@@ -178,9 +178,9 @@ pub(crate) struct PlanSettings {
 
 /// What planning came to.
 #[derive(Clone, Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum PlanOutcome {
     /// The best plan.
-    Found(Plan),
+    Found(SequentialPlan),
     /// No line within [`MAX_LEVELS`] ends the game.
     Hopeless,
     /// The stop was due.
@@ -197,71 +197,71 @@ pub(crate) fn plan(
     ranks: &FxHashMap<MoveId, usize>,
     solved: &mut Solved,
     stop: &Stop,
-) -> Result<(Outcome, Deliberation), ReasoningError> {
-    let mut cast = Cast::new(machine.game(), role);
-    cast.others = (0..cast.n_roles).filter(|&other| other != cast.index()).collect();
-    cast.chance = None;
+) -> Result<(PlanOutcome, Deliberation), ReasoningError> {
+    let mut roles = SearchRoles::new(machine.game(), role);
+    roles.others = (0..roles.n_roles).filter(|&other| other != roles.index()).collect();
+    roles.chance = None;
     let stopwatch = Stopwatch::new(stop);
     let frames = Vec::new();
-    let mut planner = Planner {
+    let mut search = PlanSearch {
         machine,
-        cast,
+        roles,
         settings,
         ranks,
         solved,
         stopwatch,
         frames,
-        share: Share::default(),
+        visit_rate: VisitRate::default(),
     };
-    planner.reserve(0);
-    planner.frames[0].begin(state);
-    let result = planner.best_plan(0);
-    let mut deliberation = planner.stopwatch.deliberation;
+    search.reserve(0);
+    search.frames[0].begin(state);
+    let result = search.best_plan(0);
+    let mut deliberation = search.stopwatch.deliberation;
     let outcome = match result {
-        Ok(Search { plan, .. }) => {
+        Ok(Best { plan, .. }) => {
             deliberation.completed = true;
             deliberation.value = plan.as_ref().map(|plan| plan.score);
-            plan.map_or(Outcome::Hopeless, Outcome::Found)
+            plan.map_or(PlanOutcome::Hopeless, PlanOutcome::Found)
         }
-        Err(Halt::Due) => Outcome::Stopped,
+        Err(Halt::Due) => PlanOutcome::Stopped,
         Err(Halt::Broken(error)) => return Err(error),
     };
     Ok((outcome, deliberation))
 }
 
-struct Planner<'a> {
+struct PlanSearch<'a> {
     machine: &'a mut dyn StateMachine,
-    cast: Cast,
+    roles: SearchRoles,
     settings: PlanSettings,
     ranks: &'a FxHashMap<MoveId, usize>,
     solved: &'a mut Solved,
     stopwatch: Stopwatch<'a>,
     frames: Vec<Frame>,
-    share: Share,
+    visit_rate: VisitRate,
 }
 
 /// What was found below one state.
-struct Search {
+struct Best {
     /// The best plan, if any line ended.
-    plan: Option<Plan>,
+    plan: Option<SequentialPlan>,
     /// No line was broken off at [`MAX_LEVELS`].
     is_whole: bool,
 }
 
-impl Planner<'_> {
+impl PlanSearch<'_> {
     fn reserve(&mut self, level: usize) {
         while self.frames.len() <= level {
-            self.frames.push(Frame::new(self.cast.n_roles));
+            self.frames.push(Frame::new(self.roles.n_roles));
         }
     }
 
-    fn best_plan(&mut self, level: usize) -> Result<Search, Halt> {
+    fn best_plan(&mut self, level: usize) -> Result<Best, Halt> {
         let frame = &mut self.frames[level];
         if self.settings.remembered > 0 {
             frame.key = self.machine.key(&frame.state);
         }
         if let Some(plan) = self.solved.plans.get(&frame.key) {
-            return Ok(Search { plan: Some(plan.clone()), is_whole: true });
+            return Ok(Best { plan: Some(plan.clone()), is_whole: true });
         }
         self.stopwatch.enter(level)?;
         let found = self.deliberate(level)?;
@@ -274,37 +274,37 @@ impl Planner<'_> {
         Ok(found)
     }
 
-    fn deliberate(&mut self, level: usize) -> Result<Search, Halt> {
+    fn deliberate(&mut self, level: usize) -> Result<Best, Halt> {
         let (above, frame) = at(&mut self.frames, level);
         if frame.is_terminal(self.machine, above)? {
             self.stopwatch.deliberation.leaves += 1;
-            let score = worst(&frame.goal(self.machine, above, self.cast.me)?);
-            return Ok(Search { plan: Some(Plan { score, first: None }), is_whole: true });
+            let score = worst(&frame.goal(self.machine, above, self.roles.me)?);
+            return Ok(Best { plan: Some(SequentialPlan { score, first: None }), is_whole: true });
         }
         if level >= MAX_LEVELS {
             self.stopwatch.deliberation.leaves += 1;
-            return Ok(Search { plan: None, is_whole: false });
+            return Ok(Best { plan: None, is_whole: false });
         }
         if !frame.list_moves(self.machine, above, self.ranks)? {
-            return Ok(Search { plan: None, is_whole: true });
+            return Ok(Best { plan: None, is_whole: true });
         }
         let wanted = Wanted { legal: true, all_goals: false };
         let n_entered = self.stopwatch.deliberation.nodes;
-        frame.expand(self.machine, wanted, &mut self.share, n_entered)?;
+        frame.expand(self.machine, wanted, &mut self.visit_rate, n_entered)?;
         self.best_line(level)
     }
 
-    fn best_line(&mut self, level: usize) -> Result<Search, Halt> {
-        let me = self.cast.index();
+    fn best_line(&mut self, level: usize) -> Result<Best, Halt> {
+        let me = self.roles.index();
         let n_moves = self.frames[level].legal[me].len();
-        let n_replies = self.cast.n_replies(&self.frames[level]);
-        let mut best: Option<Plan> = None;
+        let n_replies = self.roles.n_replies(&self.frames[level]);
+        let mut best: Option<SequentialPlan> = None;
         let mut is_whole = true;
         for index in 0..n_moves {
             for reply in 0..n_replies {
                 let frame = &mut self.frames[level];
                 frame.pick(me, index);
-                self.cast.set_reply(frame, reply);
+                self.roles.set_reply(frame, reply);
                 self.advance(level)?;
                 let found = self.best_plan(level + 1)?;
                 is_whole &= found.is_whole;
@@ -312,17 +312,17 @@ impl Planner<'_> {
                 if best.as_ref().is_none_or(|best| rest.score > best.score) {
                     let joint_move = self.frames[level].joint.clone();
                     let link = Link { joint_move, rest: rest.first };
-                    best = Some(Plan { score: rest.score, first: Some(Arc::new(link)) });
+                    best = Some(SequentialPlan { score: rest.score, first: Some(Arc::new(link)) });
                 }
                 if self.settings.bounded && best.as_ref().is_some_and(|best| best.score == 100) {
                     let n_left = (n_moves - index - 1) as u64;
                     let n_skipped = n_left.saturating_mul(n_replies) + (n_replies - reply - 1);
                     self.stopwatch.prune(n_skipped);
-                    return Ok(Search { plan: best, is_whole: true });
+                    return Ok(Best { plan: best, is_whole: true });
                 }
             }
         }
-        Ok(Search { plan: best, is_whole })
+        Ok(Best { plan: best, is_whole })
     }
 
     /// Puts the successor by the joint move of `level` into the next frame.

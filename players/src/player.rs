@@ -72,19 +72,45 @@ pub struct Deliberation {
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The rules defeated the reasoner.
-    #[error("failed to {0}")]
+    #[error(transparent)]
     Reasoning(#[from] ReasoningError),
     /// The player cannot play this game (several roles for a single-player
     /// method, hidden information for a search of the true state).
-    #[error("cannot play this game: {0}")]
+    #[error("the player cannot play this game: {0}")]
     Unsuitable(String),
 }
 
 /// A program that plays one role of one match at a time.
 ///
+/// ```
+/// use games::MoveId;
+/// use players::{Deliberation, Failure, Observation, Player, Seat, Stop, Turn};
+///
+/// /// Plays the last legal move.
+/// struct Last;
+///
+/// impl Player for Last {
+///     fn start(&mut self, _: Seat, _: &Stop) -> Result<(), Failure> {
+///         Ok(())
+///     }
+///     fn play(&mut self, turn: &Turn<'_>, _: &Stop) -> Result<MoveId, Failure> {
+///         Ok(turn.legal[turn.legal.len() - 1])
+///     }
+///     fn stop(&mut self, _: Option<&Observation>) {}
+///     fn abort(&mut self) {}
+///     fn deliberation(&self) -> Option<Deliberation> {
+///         None
+///     }
+/// }
+///
+/// let turn = Turn { step: 0, observation: None, legal: &[MoveId(3), MoveId(5)] };
+/// let chosen = Last.play(&turn, &Stop::never());
+/// assert_eq!(chosen.ok(), Some(MoveId(5)));
+/// ```
+///
 /// The methods are called in the order `start`, `play`..., `stop` or `abort`,
 /// after which the player may be started again. All run on the player's own
-/// thread, except for players whose [`Kind::instant`](crate::Kind::instant) is
+/// thread, except for players whose [`PlayerKind::instant`](crate::PlayerKind::instant) is
 /// set: those answer at once and may be called on the manager's.
 pub trait Player: Send {
     /// Receives the seat and may think until `stop` is due.

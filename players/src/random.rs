@@ -5,12 +5,12 @@ use games::MoveId;
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use crate::registry::Kind;
+use crate::kind::PlayerKind;
 use crate::seed;
 use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn};
 
 /// The random player.
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "random",
     summary: "Plays each legal move with the same probability.",
     options: &[],

@@ -1,48 +1,11 @@
 //! The table of built-in players. A new player is one file and one line here.
 
-use crate::{OptionError, Options, Player};
+use crate::kind::PlayerKind;
 use crate::{
     alpha_beta, compulsive_deliberation, legal, minimax, monte_carlo, random, sequential_planner,
 };
 
-/// The type and the meaning of one option.
-#[derive(Clone, Copy, Debug)]
-pub struct OptionSpec {
-    /// Name as written in a spec, such as `depth`.
-    pub name: &'static str,
-    /// What is accepted, in words: `whole number from 0`, `true or false`, `list of moves`, ...
-    pub accepts: &'static str,
-    /// The default, as it would be written.
-    pub default: &'static str,
-    /// One sentence on what it does.
-    pub help: &'static str,
-}
-
-/// The option that every kind takes besides its own.
-pub const SEED: OptionSpec = OptionSpec {
-    name: "seed",
-    accepts: "whole number",
-    default: "the match's seed alone",
-    help: "Mixed with the match's seed, so that two copies of a player differ in what they draw.",
-};
-
-/// One kind of built-in player.
-pub struct Kind {
-    /// Name as written in a spec, such as `alpha_beta`.
-    pub name: &'static str,
-    /// One sentence on how it plays.
-    pub summary: &'static str,
-    /// Its options; every kind also takes [`SEED`].
-    pub options: &'static [OptionSpec],
-    /// Answers without thinking, so that it may run on the manager's thread.
-    pub instant: bool,
-    /// Can play games with hidden information (GDL-II with `sees`).
-    pub plays_hidden_information: bool,
-    /// Makes a player from checked options.
-    pub make: fn(&Options) -> Result<Box<dyn Player>, OptionError>,
-}
-
-const KINDS: &[Kind] = &[
+const KINDS: &[PlayerKind] = &[
     legal::KIND,
     random::KIND,
     compulsive_deliberation::KIND,
@@ -61,14 +24,21 @@ const ALIASES: &[(&str, &str)] = &[
 
 /// All kinds, in the order of presentation.
 #[must_use]
-pub fn kinds() -> &'static [Kind] {
+pub fn kinds() -> &'static [PlayerKind] {
     KINDS
 }
 
 /// The kind called `name`. Hyphens stand for underscores, and some kinds have a
 /// shorter name: `alphabeta`, `compulsive`, `planner`.
+///
+/// ```
+/// let kind = players::find("Alpha-Beta").expect("it is built in");
+/// assert_eq!(kind.name, "alpha_beta");
+/// assert!(!kind.instant);
+/// assert!(players::find("grandmaster").is_none());
+/// ```
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Kind> {
+pub fn find(name: &str) -> Option<&'static PlayerKind> {
     let name = name.replace('-', "_").to_ascii_lowercase();
     let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
     let name = alias.map_or(name.as_str(), |(_, target)| target);
@@ -78,6 +48,7 @@ pub fn find(name: &str) -> Option<&'static Kind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Options;
 
     #[test]
     fn every_kind_is_found_by_its_name_and_made_from_defaults() {

@@ -24,16 +24,18 @@ mod properties;
 pub(crate) mod searcher;
 pub(crate) mod settings;
 mod stopwatch;
-pub(crate) mod table;
 pub(crate) mod track;
+pub(crate) mod transposition_table;
+mod value;
 
 use games::{Expression, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Wanted};
 use rustc_hash::FxHashMap;
 
 use crate::{Deliberation, Stop};
-pub(crate) use frame::{Cast, Frame, Share};
+pub(crate) use frame::{Frame, SearchRoles, VisitRate};
 pub(crate) use stopwatch::{Halt, Stopwatch};
-use table::{Bound, Entry, Table};
+use transposition_table::{Bound, Entry, TranspositionTable};
+pub(crate) use value::Value;
 
 /// The deepest level ever entered. A state there is evaluated like one at the
 /// depth limit, so that a game without end exhausts time but not the stack.
@@ -59,7 +61,7 @@ pub(crate) enum Opponents {
 
 /// What a state at the depth limit is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Evaluation {
+pub(crate) enum EvaluationFunction {
     /// Nothing, as in the textbook's first version.
     Zero,
     /// The goal if it is defined there, else 50; between 1 and 99.
@@ -84,7 +86,7 @@ pub(crate) struct Settings {
     /// Levels to look ahead; 0 for all.
     pub(crate) depth: u32,
     /// What a state at the depth limit is worth.
-    pub(crate) evaluation: Evaluation,
+    pub(crate) evaluation: EvaluationFunction,
     /// Search to depth 1, 2, ... until the value is proven.
     pub(crate) deepening: bool,
     /// States to remember values of; 0 for none.
@@ -97,15 +99,6 @@ pub(crate) const UNBOUNDED: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 pub(crate) const BOUNDED: (f64, f64) = (0.0, 100.0);
 /// Bounds just outside the rewards.
 pub(crate) const OUTSIDE: (f64, f64) = (-1.0, 101.0);
-
-/// The value of a state, or a bound on it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Value {
-    /// The expected reward.
-    pub(crate) score: f64,
-    /// It rests on terminal states alone.
-    pub(crate) proven: bool,
-}
 
 /// What a search found out.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -137,7 +130,7 @@ enum Arrival {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
     /// Values of states.
-    pub(crate) table: Table,
+    pub(crate) table: TranspositionTable,
     /// The largest number of legal moves seen, by role.
     pub(crate) most_moves: Vec<usize>,
 }
@@ -148,11 +141,11 @@ pub(crate) struct Search<'a> {
     settings: Settings,
     memory: &'a mut Memory,
     stopwatch: Stopwatch<'a>,
-    cast: Cast,
+    roles: SearchRoles,
     /// Rank of the moves to try first.
     ranks: FxHashMap<MoveId, usize>,
     frames: Vec<Frame>,
-    share: Share,
+    visit_rate: VisitRate,
     /// The depth limit of the current iteration.
     limit: usize,
     /// The move to try first at the root, by its index.
@@ -174,17 +167,17 @@ impl<'a> Search<'a> {
         memory: &'a mut Memory,
         stop: &'a Stop,
     ) -> Self {
-        let cast = Cast::new(machine.game(), role);
-        memory.most_moves.resize(cast.n_roles, 1);
+        let roles = SearchRoles::new(machine.game(), role);
+        memory.most_moves.resize(roles.n_roles, 1);
         Self {
             machine,
             settings,
             memory,
             stopwatch: Stopwatch::new(stop),
-            cast,
+            roles,
             ranks: FxHashMap::default(),
             frames: Vec::new(),
-            share: Share::default(),
+            visit_rate: VisitRate::default(),
             limit: 0,
             root_hint: None,
             root_strategy: None,
@@ -208,7 +201,7 @@ impl<'a> Search<'a> {
     /// The best move in `state`, which is not terminal.
     pub(crate) fn best_move(&mut self, state: &State) -> Result<Answer, ReasoningError> {
         let deepest = if self.settings.opponents == Opponents::MaxN {
-            2 * MAX_LEVELS / (self.cast.n_roles + 1)
+            2 * MAX_LEVELS / (self.roles.n_roles + 1)
         } else {
             MAX_LEVELS
         };
@@ -245,7 +238,7 @@ impl<'a> Search<'a> {
     }
 
     fn current_answer(&self) -> Answer {
-        let moves = &self.frames[0].legal[self.cast.index()];
+        let moves = &self.frames[0].legal[self.roles.index()];
         let action = self.frames[0].best.map(|index| moves[index]);
         let strategy = self
             .root_strategy
@@ -261,7 +254,7 @@ impl<'a> Search<'a> {
         if self.settings.opponents == Opponents::MaxN {
             let before = self.n_estimates;
             let scores = self.vector(0)?;
-            Ok(Value { score: scores[self.cast.index()], proven: self.n_estimates == before })
+            Ok(Value { score: scores[self.roles.index()], proven: self.n_estimates == before })
         } else {
             let (alpha, beta) = self.settings.window;
             self.value(0, alpha, beta)
@@ -271,7 +264,7 @@ impl<'a> Search<'a> {
     /// The frame of `level`, made if need be.
     fn frame(&mut self, level: usize) -> &mut Frame {
         while self.frames.len() <= level {
-            self.frames.push(Frame::new(self.cast.n_roles));
+            self.frames.push(Frame::new(self.roles.n_roles));
         }
         &mut self.frames[level]
     }
@@ -294,10 +287,15 @@ impl<'a> Search<'a> {
         let is_last = level + 1 >= self.limit;
         let evaluation = self.settings.evaluation;
         let wanted = Wanted {
-            legal: !is_last || evaluation == Evaluation::Mobility,
-            all_goals: is_last && evaluation == Evaluation::Goal,
+            legal: !is_last || evaluation == EvaluationFunction::Mobility,
+            all_goals: is_last && evaluation == EvaluationFunction::Goal,
         };
-        frame.expand(self.machine, wanted, &mut self.share, self.stopwatch.deliberation.nodes)?;
+        frame.expand(
+            self.machine,
+            wanted,
+            &mut self.visit_rate,
+            self.stopwatch.deliberation.nodes,
+        )?;
         Ok(Arrival::Inner)
     }
 
@@ -308,12 +306,12 @@ impl<'a> Search<'a> {
             Arrival::Terminal => f64::from(worst(&frame.goal(self.machine, above, role)?)),
             Arrival::DeadEnd => 0.0,
             Arrival::CutOff | Arrival::Inner => match self.settings.evaluation {
-                Evaluation::Zero => 0.0,
-                Evaluation::Goal => {
+                EvaluationFunction::Zero => 0.0,
+                EvaluationFunction::Goal => {
                     let goal = frame.goal(self.machine, above, role)?.unique();
                     goal.map_or(50.0, |goal| f64::from(goal.value()).clamp(1.0, 99.0))
                 }
-                Evaluation::Mobility => {
+                EvaluationFunction::Mobility => {
                     let index = usize::from(role.0);
                     let n_moves = frame.n_moves(self.machine, above, role)?;
                     let most = self.memory.most_moves[index].max(n_moves);
@@ -342,7 +340,7 @@ impl<'a> Search<'a> {
             arrival => {
                 self.stopwatch.deliberation.leaves += 1;
                 self.n_estimates += u64::from(arrival == Arrival::CutOff);
-                let score = self.leaf(level, arrival, self.cast.me)?;
+                let score = self.leaf(level, arrival, self.roles.me)?;
                 #[cfg(test)]
                 self.leaf_log.push(score);
                 Value { score, proven: arrival != Arrival::CutOff }
@@ -389,8 +387,8 @@ impl<'a> Search<'a> {
         alpha: f64,
         beta: f64,
     ) -> Result<Value, Halt> {
-        let n_moves = self.frames[level].legal[self.cast.index()].len();
-        let n_replies = self.cast.n_replies(&self.frames[level]);
+        let n_moves = self.frames[level].legal[self.roles.index()].len();
+        let n_replies = self.roles.n_replies(&self.frames[level]);
         if self.settings.opponents == Opponents::Matrix && n_moves > 1 && n_replies > 1 {
             return self.mixed(level, n_moves, n_replies);
         }
@@ -400,7 +398,7 @@ impl<'a> Search<'a> {
         for rank in 0..n_moves {
             let index = ranked(rank as u64, hint.map(|(index, _)| index as u64)) as usize;
             let reply_hint = hint.and_then(|(best, reply)| (best == index).then_some(reply));
-            self.frames[level].pick(self.cast.index(), index);
+            self.frames[level].pick(self.roles.index(), index);
             let reply = self.reply(level, reply_hint, floor, beta)?;
             if reply.score > best.score {
                 best.score = reply.score;
@@ -447,14 +445,14 @@ impl<'a> Search<'a> {
         alpha: f64,
         beta: f64,
     ) -> Result<Value, Halt> {
-        let n_replies = self.cast.n_replies(&self.frames[level]);
+        let n_replies = self.roles.n_replies(&self.frames[level]);
         let cooperative = self.settings.opponents == Opponents::Cooperative;
         let (mut floor, mut ceiling) = (alpha, beta);
         let mut chosen: Option<Value> = None;
         let mut proven = true;
         for rank in 0..n_replies {
             let index = ranked(rank, hint);
-            self.cast.set_reply(&mut self.frames[level], index);
+            self.roles.set_reply(&mut self.frames[level], index);
             let value = self.mean(level, floor, ceiling)?;
             let is_better = chosen.is_none_or(|chosen| {
                 if cooperative { value.score > chosen.score } else { value.score < chosen.score }
@@ -483,7 +481,7 @@ impl<'a> Search<'a> {
     /// matters only while the rest can still lift the mean above `alpha` or let
     /// it fall below `beta`.
     fn mean(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {
-        let Some(chance) = self.cast.chance else { return self.child(level, alpha, beta) };
+        let Some(chance) = self.roles.chance else { return self.child(level, alpha, beta) };
         let n_moves = self.frames[level].legal[chance].len();
         if n_moves == 1 {
             self.frames[level].pick(chance, 0);

@@ -1,6 +1,7 @@
 //! Where a player's randomness comes from: the match's seed, mixed with the
 //! player's own option `seed` if it is set.
 
+use games::split_mix::mix;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
@@ -12,16 +13,6 @@ pub(crate) fn generator(match_seed: u64, option: Option<i64>) -> Pcg64 {
         Some(seed) => mix(match_seed ^ mix(seed.cast_unsigned().wrapping_add(1))),
     };
     Pcg64::seed_from_u64(mixed)
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection whose
-/// every output bit depends on every input bit.
-#[must_use]
-pub fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }
 
 #[cfg(test)]

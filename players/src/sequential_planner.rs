@@ -16,15 +16,16 @@ use games::{Expression, MoveId, State};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use crate::plan::{Outcome, PlanSettings, Solved, plan};
-use crate::registry::{Kind, OptionSpec};
+use crate::kind::PlayerKind;
+use crate::options::OptionSpec;
+use crate::plan::{PlanOutcome, PlanSettings, Solved, plan};
 use crate::search::track::Track;
 use crate::search::{ranks, settings};
 use crate::seed;
 use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn};
 
 /// The sequential planner.
-pub(crate) const KIND: Kind = Kind {
+pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "sequential_planner",
     summary: "Plans the whole game before the first move and then plays the plan; for small \
               games of one role.",
@@ -116,7 +117,7 @@ impl SequentialPlanner {
         let (outcome, deliberation) =
             plan(machine, track.role, state, self.settings, &ranks, &mut self.solved, &stop)?;
         self.deliberation = Some(deliberation);
-        if let Outcome::Found(plan) = outcome {
+        if let PlanOutcome::Found(plan) = outcome {
             self.script = Some(Script {
                 joint_moves: plan.joint_moves().map(<[MoveId]>::to_vec).collect(),
                 step: 0,

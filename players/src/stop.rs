@@ -6,6 +6,18 @@ use games::Cancel;
 
 /// Tells a search when to unwind with its best completed answer. Polled once
 /// for each state entered.
+///
+/// ```
+/// use games::Cancel;
+/// use players::Stop;
+///
+/// let cancel = Cancel::new();
+/// let stop = Stop::never().after_nodes(1000).on(cancel.clone());
+/// assert!(!stop.is_due(999));
+/// assert!(stop.is_due(1000));
+/// cancel.cancel();
+/// assert!(stop.is_due(0));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     deadline: Option<Instant>,

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use games::Game;
-use games::game::{Literal, Rule, Sentence, Term};
+use games::rule::{Literal, Rule, Sentence, Term};
 
 /// What a rulesheet says about the order of names: its binary relations between
 /// constants that are given as facts.

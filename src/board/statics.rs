@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use games::game::{Literal, Rule};
+use games::rule::{Literal, Rule};
 use games::{Expression, Game, Guards, Leniency, Prover, Rulesheet, StateMachine as _, SymbolId};
 
 /// Numbers of arguments of a relation between two cells: their coordinates, and

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use games::game::{Sentence, Term};
+use games::rule::{Sentence, Term};
 use games::{
     Expression, Game, Guards, MoveId, Prover, ReasoningError, RoleId, State, StateMachine as _,
 };
@@ -61,8 +61,7 @@ pub(super) fn first_mover(game: &Game) -> Option<RoleId> {
 }
 
 fn roles(game: &Game) -> impl Iterator<Item = RoleId> + use<> {
-    (0..game.roles().len())
-        .map(|at| RoleId(u8::try_from(at).expect("a game has 255 roles at most")))
+    game.role_ids()
 }
 
 fn machine(game: &Game) -> Option<Prover> {

@@ -99,7 +99,7 @@ fn export(run: &mut RecordedRun, record: &MatchRecord) -> Result<GgpMatch, Recor
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    anyhow::anyhow!("failed to write {}: {error}", path.display()).into()
+    anyhow::anyhow!("cannot write {}: {error}", path.display()).into()
 }
 
 /// What the user named cannot be shown.

@@ -76,5 +76,5 @@ fn prover(game: &Arc<Game>) -> Result<Prover, Failure> {
 
 /// Rules that cannot be computed are the rulesheet's fault.
 fn reasoning(error: ReasoningError) -> Failure {
-    Failure::preflight(anyhow::anyhow!("failed to {error}"))
+    Failure::preflight(error)
 }

@@ -89,7 +89,7 @@ fn lock(merge: &Merge, runs: &[PathBuf]) -> Result<(String, Option<Spec>), Failu
         let text = match read() {
             Ok(text) => text,
             Err(error) => {
-                let error = anyhow::anyhow!("failed to read {}: {error}", path.display());
+                let error = anyhow::anyhow!("cannot read {}: {error}", path.display());
                 first_error.get_or_insert(error);
                 continue;
             }
@@ -242,13 +242,13 @@ fn refused(error: &MergeError) -> Failure {
             };
             let [first, other] = [first, other].map(|journal| (journal, lock(journal)));
             let told = match &*differences(&first.1, &other.1) {
-                [] => "their spec.lock.toml do not tell in what".to_owned(),
+                [] => "an unknown setting (no difference recorded in spec.lock.toml)".to_owned(),
                 differences => differences.join(", "),
             };
             let [first, other] =
                 [first.0, other.0].map(|journal| journal.with_file_name("").display().to_string());
             let [first, other] = [&first, &other].map(|path| path.trim_end_matches('/'));
-            anyhow::anyhow!("failed to merge {first} with {other}: their specs differ in {told}")
+            anyhow::anyhow!("{first} and {other} cannot be merged: their specs differ in {told}")
         }
         error => failed_to(error),
     };

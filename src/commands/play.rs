@@ -122,8 +122,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             "{id} has a budget in nodes, but the match is played by the clock; give --nodes too"
         )));
     }
-    let machine = state_machine_for(Arc::clone(&game), Guards::default())
-        .map_err(|error| Failure::preflight(anyhow!("failed to {error}")))?;
+    let machine =
+        state_machine_for(Arc::clone(&game), Guards::default()).map_err(Failure::preflight)?;
     let mut shown = machine.fork();
     let game = Arc::new(PreparedGame::new(game.name().to_owned(), hash, machine));
     let setup = setup(arguments, game, &players, seats);
@@ -142,7 +142,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         stop.cancel();
         at_interrupt.interrupt();
     };
-    on_interrupt(stop).context("failed to listen for interrupts")?;
+    on_interrupt(stop).context("cannot listen for interrupts")?;
     let outcome = to_stdout(|stdout| {
         let configs: Vec<Arc<PlayerConfig>> =
             players.iter().map(|player| Arc::clone(&player.config)).collect();

@@ -3,8 +3,8 @@
 use std::io::Write as _;
 
 use clap::Args;
-use players::registry::SEED;
-use players::{Kind, OptionSpec, kinds};
+use players::options::SEED;
+use players::{OptionSpec, PlayerKind, kinds};
 use serde::Serialize;
 
 use crate::exit_code;
@@ -69,7 +69,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     })
 }
 
-fn row(kind: &Kind) -> Row {
+fn row(kind: &PlayerKind) -> Row {
     let option = |spec: &OptionSpec| OptionRow {
         name: spec.name,
         accepts: spec.accepts,

@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use clap::Args;
-use players::{Kind, Options};
+use players::{Options, PlayerKind};
 
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
@@ -81,7 +81,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
 }
 
 /// The player, as the same words would have it in a spec.
-fn player(arguments: &Arguments) -> anyhow::Result<(&'static Kind, Options)> {
+fn player(arguments: &Arguments) -> anyhow::Result<(&'static PlayerKind, Options)> {
     let (name, given) = arguments.player.split_once(':').unwrap_or((&arguments.player, ""));
     let kind = players::find(name).ok_or_else(|| {
         let known: Vec<_> = players::kinds().iter().map(|kind| kind.name).collect();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
+use games::{Game, MoveId, ReasoningError, RoleId, State, StateMachine};
 use players::{Observation, Player, Seat, Stop, Turn};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
@@ -123,7 +123,7 @@ impl Pace {
         if machine.game().kind().hidden_information {
             return None;
         }
-        let role = busiest(line, machine.game().random())?;
+        let role = busiest(line, machine.game())?;
         let tried = (players::find(kind)?.make)(options).ok()?;
         let clocks = Self::clocks(player, time);
         let seat = Seat {
@@ -181,13 +181,12 @@ fn thought(
 }
 
 /// The role with most choices in a match.
-fn busiest(line: &[Step], random: Option<RoleId>) -> Option<RoleId> {
-    let n_roles = line.first()?.legal.len();
-    let roles = (0..n_roles).filter_map(|role| Some(RoleId(u8::try_from(role).ok()?)));
+fn busiest(line: &[Step], game: &Game) -> Option<RoleId> {
+    line.first()?;
     let n_choices = |role: &RoleId| {
         line.iter().filter(|step| step.legal[usize::from(role.0)].len() > 1).count()
     };
-    roles.filter(|&role| Some(role) != random).max_by_key(n_choices)
+    game.role_ids().filter(|&role| Some(role) != game.random()).max_by_key(n_choices)
 }
 
 /// A step of a match of random moves.
@@ -244,10 +243,9 @@ fn step(
     if machine.is_terminal(state)? {
         return Ok(None);
     }
-    let n_roles = machine.game().roles().len();
-    let mut step = Step { legal: Vec::with_capacity(n_roles), joint_move: Vec::new() };
-    for role in 0..n_roles {
-        let role = RoleId(u8::try_from(role).expect("roles are counted in a byte"));
+    let roles = machine.game().role_ids();
+    let mut step = Step { legal: Vec::with_capacity(roles.len()), joint_move: Vec::new() };
+    for role in roles {
         let mut legal = Vec::new();
         machine.legal_moves(state, role, &mut legal)?;
         if legal.is_empty() {

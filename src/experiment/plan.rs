@@ -120,9 +120,7 @@ fn prepare(
         reasoner::choose(game, spec.guards.clone(), &Cancel::new())
             .map_err(|source| ExperimentError::Rules { game: name.clone(), source })?;
     if let Some(error) = not_ground {
-        warnings.push(format!(
-            "the prover plays {name}, slower than a network would: failed to {error}"
-        ));
+        warnings.push(format!("the prover plays {name}, slower than a network would: {error}"));
     }
     Ok(Arc::new(PreparedGame::new(name, entry.text_hash(), machine)))
 }

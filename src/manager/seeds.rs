@@ -1,7 +1,7 @@
 //! Where a match's randomness comes from: a stream for each purpose, role and
 //! step, so that no draw depends on what else was drawn before, or when.
 
-use players::seed::mix;
+use games::split_mix::mix;
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use players::Kind;
+use players::PlayerKind;
 use results::record::{AbortReason, Budget, Ending};
 use tokio::sync::watch;
 
@@ -162,7 +162,7 @@ impl Worker {
         };
         match &config.source {
             PlayerSource::BuiltIn { kind, options } => {
-                let found: &Kind = (manager.settings.registry)(kind).ok_or_else(|| {
+                let found: &PlayerKind = (manager.settings.registry)(kind).ok_or_else(|| {
                     unusable(config, &PreflightError::UnknownKind((*kind).to_owned()))
                 })?;
                 let player = (found.make)(options).map_err(|error| unusable(config, &error))?;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use games::{
     Cancel, Case, Expression, Leniency, MoveId, RoleId, Rulesheet, StateMachine, reasoner, validate,
 };
-use players::{Kind, Observation, Options, Player, Seat, Stop, Turn};
+use players::{Observation, Options, Player, PlayerKind, Seat, Stop, Turn};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::candidates::{Candidates, Heard};
@@ -51,7 +51,7 @@ pub(super) enum Order {
 
 /// A match to come.
 pub(super) struct Follower {
-    kind: &'static Kind,
+    kind: &'static PlayerKind,
     options: Options,
     memory: Memory,
     fallback: Arc<Mutex<String>>,
@@ -63,7 +63,7 @@ pub(super) struct Follower {
 
 impl Follower {
     pub(super) fn new(
-        kind: &'static Kind,
+        kind: &'static PlayerKind,
         options: Options,
         memory: Memory,
         fallback: Arc<Mutex<String>>,

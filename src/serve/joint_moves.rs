@@ -22,10 +22,10 @@ impl JointMoves {
         state: &State,
         mut restrict: impl FnMut(RoleId, &mut Vec<MoveId>),
     ) -> Result<Self, ReasoningError> {
-        let n_roles = machine.game().roles().len();
+        let roles = machine.game().role_ids();
+        let n_roles = roles.len();
         let mut moves = Vec::with_capacity(n_roles);
-        for role in 0..n_roles {
-            let role = RoleId(u8::try_from(role).expect("validation admits at most 255 roles"));
+        for role in roles {
             let mut of_role = Vec::new();
             machine.legal_moves(state, role, &mut of_role)?;
             restrict(role, &mut of_role);

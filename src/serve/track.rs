@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
+use games::{MoveId, ReasoningError, State, StateMachine};
 use players::Stop;
 
 use super::joint_moves::JointMoves;
@@ -78,8 +78,8 @@ fn is_legal(
     joint: &[MoveId],
 ) -> Result<bool, ReasoningError> {
     let mut legal = Vec::new();
-    for (role, chosen) in (0..).zip(joint) {
-        machine.legal_moves(state, RoleId(role), &mut legal)?;
+    for (role, chosen) in machine.game().role_ids().zip(joint) {
+        machine.legal_moves(state, role, &mut legal)?;
         if !legal.contains(chosen) {
             return Ok(false);
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use players::Kind;
+use players::PlayerKind;
 use toml::Value;
 
 use super::file::{PLAIN, is_plain, kind_of};
@@ -225,7 +225,10 @@ fn with_odds(hash: Fingerprint, odds: TimeOdds) -> Fingerprint {
 
 /// The options that differ from their defaults: what is hashed, and makes the
 /// player what it is.
-fn options(kind: &'static Kind, given: &BTreeMap<&str, &Value>) -> Result<players::Options, Wrong> {
+fn options(
+    kind: &'static PlayerKind,
+    given: &BTreeMap<&str, &Value>,
+) -> Result<players::Options, Wrong> {
     let mut options = players::Options::new();
     for (&key, value) in given {
         let Some(value) = option(value) else {

@@ -157,14 +157,14 @@ fn an_unknown_or_ill_typed_option_of_a_player() {
         "games = [\"nim\"]\n[[players]]\nkind = \"random\"\nsede = 1\n",
         2,
         expect![[r#"
-        error: spec.toml:4: cannot give `random` the option `sede`, which it does not have; its options are `seed` (whole number, default the match's seed alone)
+        error: spec.toml:4: `random` has no option `sede`; its options are `seed` (whole number, default the match's seed alone)
     "#]],
     );
     check_spec(
         "games = [\"nim\"]\n[[players]]\nkind = \"random\"\nseed = \"x\"\n",
         2,
         expect![[r#"
-        error: spec.toml:4: cannot give `random` the option `seed` as "x", where it takes whole number; its options are `seed` (whole number, default the match's seed alone)
+        error: spec.toml:4: the option `seed` of `random` is "x", expected whole number; its options are `seed` (whole number, default the match's seed alone)
     "#]],
     );
 }
@@ -436,7 +436,7 @@ fn a_word_that_is_no_player() {
         &["play", "tic_tac_toe", "random", "random:depth=4"],
         2,
         expect![[r#"
-        error: player `random:depth=4`: cannot give `random` the option `depth`, which it does not have; its options are `seed` (whole number, default the match's seed alone)
+        error: player `random:depth=4`: `random` has no option `depth`; its options are `seed` (whole number, default the match's seed alone)
     "#]],
     );
     check(

@@ -14,7 +14,7 @@ use gamemaster::manager::{
 };
 use gamemaster::schedule::{Clocks, Job};
 use games::MoveId;
-use players::{Deliberation, Failure, Kind, Observation, Options, Player, Seat, Stop, Turn};
+use players::{Deliberation, Failure, Observation, Options, Player, PlayerKind, Seat, Stop, Turn};
 use results::record::{Ending, FaultKind};
 
 use crate::fake_player::{Behaviour, FakePlayer, until_cut, well, words};
@@ -526,11 +526,11 @@ const fn kind(
     name: &'static str,
     instant: bool,
     make: fn(&Options) -> Result<Box<dyn Player>, players::OptionError>,
-) -> Kind {
-    Kind { name, summary: "", options: &[], instant, plays_hidden_information: true, make }
+) -> PlayerKind {
+    PlayerKind { name, summary: "", options: &[], instant, plays_hidden_information: true, make }
 }
 
-static VICIOUS: [Kind; 9] = [
+static VICIOUS: [PlayerKind; 9] = [
     kind("panics", false, |_| Ok(Box::new(Vicious(Vice::Panics)))),
     kind("panics_at_start", false, |_| Ok(Box::new(Vicious(Vice::PanicsAtStart)))),
     kind("fails", false, |_| Ok(Box::new(Vicious(Vice::Fails)))),
@@ -542,7 +542,7 @@ static VICIOUS: [Kind; 9] = [
     kind("plays_illegally_instantly", true, |_| Ok(Box::new(Vicious(Vice::PlaysIllegally)))),
 ];
 
-fn registry(name: &str) -> Option<&'static Kind> {
+fn registry(name: &str) -> Option<&'static PlayerKind> {
     VICIOUS.iter().find(|kind| kind.name == name).or_else(|| players::find(name))
 }
 

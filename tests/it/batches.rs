@@ -12,7 +12,7 @@ use gamemaster::runner::{StopFlag, Tournament, run};
 use gamemaster::schedule::{Job, Schedule};
 use gamemaster::spec::{self, Overrides};
 use games::{MoveId, state_machine_for};
-use players::{Deliberation, Failure, Kind, Observation, Player, Seat, Stop, Turn};
+use players::{Deliberation, Failure, Observation, Player, PlayerKind, Seat, Stop, Turn};
 
 const SPEC: &str = r#"
 blocks = 4
@@ -64,7 +64,7 @@ impl Player for Waiter {
     }
 }
 
-static WAITER: Kind = Kind {
+static WAITER: PlayerKind = PlayerKind {
     name: "alpha_beta",
     summary: "",
     options: &[],
@@ -73,7 +73,7 @@ static WAITER: Kind = Kind {
     make: |_| Ok(Box::new(Waiter)),
 };
 
-fn registry(name: &str) -> Option<&'static Kind> {
+fn registry(name: &str) -> Option<&'static PlayerKind> {
     if name == WAITER.name { Some(&WAITER) } else { players::find(name) }
 }
 

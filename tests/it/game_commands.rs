@@ -96,7 +96,7 @@ fn all_defects_are_drawn() {
           |
           = help: add a positive condition with `?colour`, which says what it stands for
 
-        error[bad-goal-value]: the goal value `101` is no integer from 0 to 100
+        error[bad-goal-value]: the goal value `101` is not an integer from 0 to 100
          --> game.kif:7:14
           |
         7 | (<= (goal ?r 101) (role ?r))
@@ -104,7 +104,7 @@ fn all_defects_are_drawn() {
           |
           = help: give a value from 0 (worst) to 100 (best)
 
-        error[unstratified]: `hot` rests on its own negation: hot -> not cold -> hot
+        error[unstratified]: `hot` depends on its own negation: hot -> not cold -> hot
          --> game.kif:8:14
           |
         8 | (<= hot (not cold))
@@ -112,7 +112,7 @@ fn all_defects_are_drawn() {
           |
           = help: break the circle; rules with a negation inside a recursion have no meaning
 
-        error[unstratified]: `cold` rests on its own negation: cold -> not hot -> cold
+        error[unstratified]: `cold` depends on its own negation: cold -> not hot -> cold
          --> game.kif:9:15
           |
         9 | (<= cold (not hot))
@@ -144,7 +144,7 @@ fn unreadable_text_is_drawn() {
         &["info", "game.kif"],
         3,
         expect![[r#"
-        error[unclosed-parenthesis]: this `(` is never closed
+        error[unclosed-parenthesis]: unclosed `(`
          --> game.kif:2:1
           |
         2 | (init (a b)
@@ -152,7 +152,7 @@ fn unreadable_text_is_drawn() {
           |
           = help: add the missing `)`; it belongs before the next form that starts a line
 
-        error[unclosed-parenthesis]: this `(` is never closed
+        error[unclosed-parenthesis]: unclosed `(`
          --> game.kif:4:1
           |
         4 | (terminal
@@ -481,7 +481,7 @@ fn moves_that_cannot_be_made_are_pointed_out() {
     check(
         "((mark 1 1) noop",
         expect![[r#"
-        error: failed to read --moves: find the `)` that closes this `(` (character 1)
+        error: failed to read --moves: unclosed `(` (character 1)
     "#]],
     );
     check(

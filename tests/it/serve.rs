@@ -12,12 +12,12 @@ use std::time::Duration;
 use gamemaster::manager::{Dialect, PlayerConfig};
 use gamemaster::serve::{ServeError, ServeSettings, Server};
 use games::MoveId;
-use players::{Deliberation, Failure, Kind, Observation, Options, Player, Seat, Stop, Turn};
+use players::{Deliberation, Failure, Observation, Options, Player, PlayerKind, Seat, Stop, Turn};
 use results::record::Ending;
 
 use crate::matches::{THREE_STEPS, command, play, prepared, remote, setup, shipped};
 
-fn served(kind: &'static Kind) -> Server {
+fn served(kind: &'static PlayerKind) -> Server {
     let options = Options::new();
     Server::start(ServeSettings::local(kind, options)).unwrap()
 }
@@ -387,7 +387,7 @@ impl Player for Thinker {
     }
 }
 
-static THINKER: Kind = Kind {
+static THINKER: PlayerKind = PlayerKind {
     name: "thinker",
     summary: "",
     options: &[],

@@ -1,6 +1,6 @@
 //! What the benchmarks of one position at a time play.
 
-use games::{MoveId, RoleId, State, StateMachine};
+use games::{MoveId, State, StateMachine};
 
 /// What was played.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,8 +21,7 @@ pub(crate) fn playouts(machine: &mut dyn StateMachine, n_playouts: u64, max_stat
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         moves[(((seed >> 33) * moves.len() as u64) >> 31) as usize]
     };
-    let n_roles = machine.game().roles().len();
-    let roles = || (0..n_roles).map(|role| RoleId(role as u8));
+    let roles = machine.game().role_ids();
     let initial = machine.initial_state().unwrap();
     let (mut state, mut next) = (State::default(), State::default());
     let (mut moves, mut joint_move) = (Vec::new(), Vec::new());
@@ -35,14 +34,14 @@ pub(crate) fn playouts(machine: &mut dyn StateMachine, n_playouts: u64, max_stat
                 break;
             }
             joint_move.clear();
-            for role in roles() {
+            for role in roles.clone() {
                 machine.legal_moves(&state, role, &mut moves).unwrap();
                 joint_move.push(choose(&moves));
             }
             machine.next_state(&state, &joint_move, &mut next).unwrap();
             std::mem::swap(&mut state, &mut next);
         }
-        for role in roles() {
+        for role in roles.clone() {
             let reading = machine.goal(&state, role).unwrap();
             played.goals += reading.unique().map_or(0, |goal| u64::from(goal.value()));
         }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use games::batch::Width;
+use games::compiled_network::Width;
 use games::{Budget, Cancel, Case, Guards, Leniency, ground, validate};
 use libfuzzer_sys::fuzz_target;
 

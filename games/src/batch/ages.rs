@@ -1,6 +1,6 @@
 //! How old each lane is, bit by bit.
 
-use super::lanes::Lanes;
+use crate::compiled_network::lanes::Lanes;
 
 /// A number for each lane that grows by one at a time.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ impl<L: Lanes> Ages<L> {
     /// Makes all lanes one older, then some of age 0.
     #[inline(always)]
     pub(super) fn grow(&mut self, renewed: L) {
-        let mut carry = L::ALL;
+        let mut carry = renewed.full();
         let kept = !renewed;
         for bit in &mut self.bits {
             let next = *bit & carry;
@@ -34,13 +34,13 @@ impl<L: Lanes> Ages<L> {
     /// The least age among some lanes, of which there is at least one.
     #[inline(always)]
     pub(super) fn min(&self, lanes: L) -> u32 {
-        self.extreme(lanes, L::NONE)
+        self.extreme(lanes, lanes.empty())
     }
 
     /// The greatest age among some lanes, of which there is at least one.
     #[inline(always)]
     pub(super) fn max(&self, lanes: L) -> u32 {
-        !self.extreme(lanes, L::ALL) & ((1_u64 << self.bits.len()) - 1) as u32
+        !self.extreme(lanes, lanes.full()) & ((1_u64 << self.bits.len()) - 1) as u32
     }
 
     /// The least of the ages with bits flipped where `flip` is set.
@@ -62,7 +62,7 @@ impl<L: Lanes> Ages<L> {
     #[inline(always)]
     pub(super) fn of_age(&self, age: u32, mut lanes: L) -> L {
         if u64::from(age) >> self.bits.len() != 0 {
-            return L::NONE;
+            return lanes.empty();
         }
         for (i, &bit) in self.bits.iter().enumerate() {
             lanes &= if age >> i & 1 == 1 { bit } else { !bit };
@@ -74,14 +74,14 @@ impl<L: Lanes> Ages<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::lanes::Lanes64;
+    use crate::compiled_network::lanes::Lanes64;
 
     #[test]
     fn ages_count() {
         let mut ages = Ages::<Lanes64>::new();
         let mut plain = [0_u32; 64];
         for step in 0..300_usize {
-            let mut renewed = Lanes64::NONE;
+            let mut renewed = Lanes64::none(());
             for lane in 0..step % 64 {
                 renewed.set((lane * 7 + step) % 64, step % 11 < 3);
             }
@@ -89,7 +89,7 @@ mod tests {
             for (lane, age) in plain.iter_mut().enumerate() {
                 *age = if renewed.has(lane) { 0 } else { *age + 1 };
             }
-            let mut lanes = Lanes64::NONE;
+            let mut lanes = Lanes64::none(());
             for lane in [step % 64, 5, 17] {
                 lanes.set(lane, true);
             }

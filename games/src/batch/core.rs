@@ -1,18 +1,11 @@
 //! What a batch does, for each width.
 
-use std::sync::Arc;
-
-use super::Width;
-use super::choice::{Choose, Chooser};
-use super::code::{ALL, Code};
-use super::features::{self, Kernel};
-use super::interpreter::Interpret;
-use super::lanes::Block;
-use super::machine::Machine;
-use super::playouts::{Course, Limits, Playouts, Run};
-use super::program::{Part, Program, Results};
+use super::playouts::{Limits, PlayoutControl, Playouts, Run};
+use super::slots::{Commit, Slots, copy_inputs, interpret};
 use super::transpose::transpose;
 use crate::State;
+use crate::compiled_network::features;
+use crate::compiled_network::lanes::Block;
 
 /// What the public face of a batch asks, whatever the width.
 pub(super) trait Core: Send {
@@ -51,153 +44,8 @@ pub(super) trait Core: Send {
         &mut self,
         from: &State,
         limits: &Limits,
-        watch: &mut dyn FnMut(&Playouts) -> Course,
+        watch: &mut dyn FnMut(&Playouts) -> PlayoutControl,
     ) -> Playouts;
-}
-
-/// Slots of one width.
-pub(super) struct Slots<B: Block> {
-    pub(super) program: Arc<Program>,
-    width: Width,
-    /// What runs in place of the program's own code.
-    machine: Option<Arc<Machine>>,
-    pub(super) slots: Vec<B>,
-    pub(super) chooser: Chooser<B>,
-    /// The lanes whose moves are chosen.
-    pub(super) moving: B,
-    pub(super) goals: Vec<B>,
-    percepts: Vec<B>,
-}
-
-/// All slots empty but the one of all lanes.
-fn empty_slots<B: Block>(n: usize) -> Vec<B> {
-    let mut slots = vec![B::NONE; n];
-    slots[ALL as usize] = B::ALL;
-    slots
-}
-
-impl<B: Block> Slots<B> {
-    pub(super) fn new(program: Arc<Program>, width: Width, seed: u64) -> Self {
-        Self {
-            width,
-            machine: None,
-            slots: empty_slots(program.results.n_slots),
-            chooser: Chooser::new(&program.choices, seed),
-            moving: B::NONE,
-            goals: empty_slots(program.results.n_goal_slots),
-            percepts: empty_slots(program.percepts.n_slots),
-            program,
-        }
-    }
-
-    /// Uses machine code from now on if there is some by now. Only between
-    /// steps: what computes the next state may read what the same code left
-    /// when it computed what is legal.
-    pub(super) fn renew_machine(&mut self) {
-        if self.machine.is_some() {
-            return;
-        }
-        if let Some(machine) = self.program.machine(self.width) {
-            let Results { n_slots, n_goal_slots, .. } = machine.results;
-            self.slots.resize(n_slots.max(self.slots.len()), B::NONE);
-            self.goals.resize(n_goal_slots.max(self.goals.len()), B::NONE);
-            self.machine = Some(machine.clone());
-        }
-    }
-
-    /// Where results are.
-    #[inline(always)]
-    pub(super) fn results(&self) -> &Results {
-        self.machine.as_ref().map_or(&self.program.results, |machine| &machine.results)
-    }
-
-    /// Computes what is legal, and whether it is the end.
-    #[inline(always)]
-    pub(super) fn compute_state(&mut self) {
-        match &self.machine {
-            Some(machine) => machine.state.run(&mut self.slots),
-            None => interpret(&self.program.state, &mut self.slots),
-        }
-    }
-
-    /// Computes what is next.
-    #[inline(always)]
-    pub(super) fn compute_next(&mut self) {
-        match &self.machine {
-            Some(machine) => machine.next.run(&mut self.slots),
-            None => interpret(&self.program.next, &mut self.slots),
-        }
-    }
-
-    /// Computes goals from their inputs.
-    #[inline(always)]
-    pub(super) fn compute_goals(&mut self) {
-        match &self.machine {
-            Some(machine) => machine.goals.run(&mut self.goals),
-            None => interpret(&self.program.goals.code, &mut self.goals),
-        }
-    }
-
-    /// Chooses in some lanes; gives those where every role could.
-    #[inline]
-    pub(super) fn choose(&mut self, lanes: B) -> B {
-        let (choices, chooser, slots) =
-            (&self.program.choices, &mut self.chooser, self.slots.as_mut_slice());
-        self.moving = features::run(Choose { choices, chooser, slots, lanes });
-        self.moving
-    }
-}
-
-#[inline]
-fn interpret<B: Block>(code: &Code, slots: &mut [B]) {
-    features::run(Interpret { code, slots });
-}
-
-/// Copies the inputs of a part from the slots as they are.
-fn copy_inputs<B: Block>(part: &Part, from: &[B], to: &mut [B]) {
-    for [source, target] in &part.inputs {
-        to[*target as usize] = from[*source as usize];
-    }
-}
-
-/// Replaces facts by their next values in some lanes, and by others in others.
-pub(super) struct Commit<'a, B> {
-    pub(super) slots: &'a mut [B],
-    /// The slot of the first fact.
-    pub(super) first: usize,
-    /// By fact: the slot of its next value.
-    pub(super) next: &'a [u32],
-    /// By fact: what it becomes in `renewed`; what it is, if `None`.
-    pub(super) origin: Option<&'a [B]>,
-    /// The lanes that do not become what is next.
-    pub(super) renewed: B,
-}
-
-impl<B: Block> Kernel for Commit<'_, B> {
-    type Output = ();
-    const IN_REGISTERS: bool = B::IN_REGISTERS;
-
-    #[inline(always)]
-    fn run(self) {
-        let kept = !self.renewed;
-        if !self.renewed.any() {
-            for (at, &next) in self.next.iter().enumerate() {
-                self.slots[self.first + at] = self.slots[next as usize];
-            }
-        } else if let Some(origin) = self.origin {
-            for (at, (&next, &origin)) in self.next.iter().zip(origin).enumerate() {
-                let value = self.slots[next as usize] & kept | origin & self.renewed;
-                self.slots[self.first + at] = value;
-            }
-        } else {
-            // No fact's next value is in another fact's slot.
-            for (at, &next) in self.next.iter().enumerate() {
-                let next = self.slots[next as usize] & kept;
-                let fact = &mut self.slots[self.first + at];
-                *fact = next | *fact & self.renewed;
-            }
-        }
-    }
 }
 
 impl<B: Block> Core for Slots<B> {
@@ -210,9 +58,10 @@ impl<B: Block> Core for Slots<B> {
     }
 
     fn fill(&mut self, state: &State) {
+        let (none, all) = (self.moving.empty(), self.moving.full());
         for fact in 0..self.program.network.n_facts() {
             let holds = self.program.network.holds(state, fact);
-            self.slots[self.program.fact(fact)] = if holds { B::ALL } else { B::NONE };
+            self.slots[self.program.fact(fact)] = if holds { all } else { none };
         }
     }
 
@@ -249,7 +98,7 @@ impl<B: Block> Core for Slots<B> {
     }
 
     fn choose_at_random(&mut self, lanes: &[u64]) -> &[u64] {
-        let mut wanted = B::NONE;
+        let mut wanted = self.moving.empty();
         wanted.words_mut().copy_from_slice(lanes);
         self.choose(wanted);
         self.moving.words()
@@ -257,9 +106,9 @@ impl<B: Block> Core for Slots<B> {
 
     fn clear_choices(&mut self) {
         for slot in self.program.all_does.clone() {
-            self.slots[slot] = B::NONE;
+            self.slots[slot] = self.moving.empty();
         }
-        self.moving = B::NONE;
+        self.moving = self.moving.empty();
         self.chooser.forget();
     }
 
@@ -308,7 +157,7 @@ impl<B: Block> Core for Slots<B> {
         &mut self,
         from: &State,
         limits: &Limits,
-        watch: &mut dyn FnMut(&Playouts) -> Course,
+        watch: &mut dyn FnMut(&Playouts) -> PlayoutControl,
     ) -> Playouts {
         self.renew_machine();
         features::run(Run::new(self, from, limits, watch))

@@ -10,11 +10,11 @@
 //! time, or at the end of all.
 
 use super::ages::Ages;
-use super::core::{Commit, Slots};
-use super::features::Kernel;
-use super::lanes::Block;
 use super::pace::Pace;
+use super::slots::{Commit, Slots};
 use crate::State;
+use crate::compiled_network::features::Kernel;
+use crate::compiled_network::lanes::Block;
 use crate::network::GoalValue;
 
 /// How much to play.
@@ -39,9 +39,9 @@ impl Default for Limits {
 /// How playing is to go on, as said by who watches it
 /// ([`Batch::playouts_while`](crate::Batch::playouts_while)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Course {
+pub enum PlayoutControl {
     /// As the [`Limits`] say.
-    GoOn,
+    Continue,
     /// No playout is started any more; those that run are finished, so that
     /// their number favours no length.
     Finish,
@@ -63,7 +63,7 @@ pub struct Playouts {
     /// Playouts that ended where some role had no legal move, a defect of the
     /// rules.
     pub n_stuck: u64,
-    /// Playouts that were abandoned because playing was to [`Course::Stop`]. Their
+    /// Playouts that were abandoned because playing was to [`PlayoutControl::Stop`]. Their
     /// steps are in `n_states`, but not in the lengths below.
     pub n_abandoned: u64,
     /// Steps of the shortest playout, however it ended.
@@ -155,9 +155,9 @@ impl Playouts {
 pub(super) struct Run<'a, B: Block> {
     slots: &'a mut Slots<B>,
     limits: Limits,
-    watch: &'a mut dyn FnMut(&Playouts) -> Course,
+    watch: &'a mut dyn FnMut(&Playouts) -> PlayoutControl,
     /// What `watch` said last.
-    course: Course,
+    course: PlayoutControl,
     /// By fact: the lanes that start with it.
     origin: Vec<B>,
     result: Playouts,
@@ -174,14 +174,15 @@ impl<'a, B: Block> Run<'a, B> {
         slots: &'a mut Slots<B>,
         from: &State,
         limits: &Limits,
-        watch: &'a mut dyn FnMut(&Playouts) -> Course,
+        watch: &'a mut dyn FnMut(&Playouts) -> PlayoutControl,
     ) -> Self {
         let network = &slots.program.network;
-        let plane = |fact| if network.holds(from, fact) { B::ALL } else { B::NONE };
+        let (none, all) = (slots.moving.empty(), slots.moving.full());
+        let plane = |fact| if network.holds(from, fact) { all } else { none };
         Self {
             limits: *limits,
             watch,
-            course: Course::GoOn,
+            course: PlayoutControl::Continue,
             origin: (0..network.n_facts()).map(plane).collect(),
             result: Playouts::none(network.roles.len()),
             ages: Ages::new(),
@@ -191,8 +192,8 @@ impl<'a, B: Block> Run<'a, B> {
                 B::N_PIECES,
                 slots.chooser.work,
             ),
-            running: B::NONE,
-            ended: B::NONE,
+            running: none,
+            ended: none,
             slots,
         }
     }
@@ -208,11 +209,11 @@ impl<B: Block> Kernel for Run<'_, B> {
         let results = self.slots.results().clone();
         let first = program.fact(0);
         self.slots.slots[first..first + self.origin.len()].copy_from_slice(&self.origin);
-        self.running = self.start(B::ALL);
+        self.running = self.start(self.running.full());
         let mut is_over = !self.running.any();
         while !is_over {
             self.course = (self.watch)(&self.result);
-            if self.course == Course::Stop {
+            if self.course == PlayoutControl::Stop {
                 self.result.n_abandoned += self.running.count();
                 break;
             }
@@ -238,7 +239,7 @@ impl<B: Block> Kernel for Run<'_, B> {
             self.result.n_states += moving.count();
             let has_ended = (self.running & !moving).any();
             let may_start = self.pace.may_start(self.slots.chooser.work, has_ended);
-            let renewed = if may_start { self.start(!moving) } else { B::NONE };
+            let renewed = if may_start { self.start(!moving) } else { moving.empty() };
             self.ages.grow(renewed);
             Commit {
                 slots: &mut self.slots.slots,
@@ -252,7 +253,7 @@ impl<B: Block> Kernel for Run<'_, B> {
             is_over = !self.running.any() && (may_start || self.is_enough());
         }
         self.compute_goals();
-        self.slots.moving = B::NONE;
+        self.slots.moving = self.running.empty();
         self.result
     }
 }
@@ -261,7 +262,7 @@ impl<B: Block> Run<'_, B> {
     /// Whether no more playouts are to be started.
     #[inline(always)]
     fn is_enough(&self) -> bool {
-        self.course != Course::GoOn
+        self.course != PlayoutControl::Continue
             // A playout that ends where it started costs something, too.
             || self.result.n_states.max(self.result.n) >= self.limits.n_states
             || self.result.n >= self.limits.n_playouts
@@ -272,7 +273,7 @@ impl<B: Block> Run<'_, B> {
     #[inline(always)]
     fn start(&mut self, lanes: B) -> B {
         if self.is_enough() {
-            return B::NONE;
+            return lanes.empty();
         }
         let left = self.limits.n_playouts - self.result.n;
         let lanes = if left < B::N_WORDS as u64 * 64 { lanes.first(left) } else { lanes };
@@ -309,7 +310,7 @@ impl<B: Block> Run<'_, B> {
         let (program, planes) = (&self.slots.program, &self.slots.goals);
         for (role, goals) in self.result.goals.iter_mut().enumerate() {
             let outputs = &self.slots.results().goals[role];
-            let (mut some, mut several, mut unsound) = (B::NONE, B::NONE, B::NONE);
+            let [mut some, mut several, mut unsound] = [self.ended.empty(); 3];
             for (&slot, value) in outputs.iter().zip(program.goal_values(role)) {
                 let lanes = planes[slot as usize];
                 several |= some & lanes;
@@ -326,6 +327,6 @@ impl<B: Block> Run<'_, B> {
             }
             goals.n_undefined += (self.ended & !sound).count();
         }
-        self.ended = B::NONE;
+        self.ended = self.ended.empty();
     }
 }

@@ -81,7 +81,7 @@ impl std::fmt::Display for Resource {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GroundingError {
     /// The budget is used up.
-    #[error("ground the rules for `{relation}` with at most {limit} {resource}")]
+    #[error("grounding the rules for `{relation}` takes more than {limit} {resource}")]
     Budget {
         /// What there was too little of.
         resource: Resource,
@@ -91,7 +91,7 @@ pub enum GroundingError {
         relation: String,
     },
     /// A rule builds deeper terms than [`Budget::max_term_depth`].
-    #[error("ground the rules for `{relation}`, which nest terms deeper than {limit}")]
+    #[error("the rules for `{relation}` nest terms deeper than {limit}")]
     TermTooDeep {
         /// The limit that was reached.
         limit: u32,
@@ -99,7 +99,7 @@ pub enum GroundingError {
         relation: String,
     },
     /// A rule builds larger terms than [`MAX_TERM_SIZE`](crate::MAX_TERM_SIZE).
-    #[error("ground the rules for `{relation}`, which build terms of more than {limit} symbols")]
+    #[error("the rules for `{relation}` build terms of more than {limit} symbols")]
     TermTooLarge {
         /// The limit that was reached.
         limit: u32,
@@ -108,25 +108,25 @@ pub enum GroundingError {
     },
     /// There are more symbols in all facts, moves and percepts than
     /// [`Budget::max_symbols`].
-    #[error("name all facts, moves and percepts with at most {limit} symbols")]
+    #[error("all facts, moves and percepts together have more than {limit} symbols")]
     TooManySymbols {
         /// How many there may be.
         limit: u64,
     },
     /// What must rest on the state alone rests on the moves made in it.
-    #[error("ground `{relation}`, which rests on the moves of the step")]
+    #[error("`{relation}` depends on the moves of the step")]
     RestsOnMoves {
         /// `legal`, `goal` or `terminal`.
         relation: String,
     },
     /// A ground sentence rests on its own absence.
-    #[error("ground the rules for `{relation}`, which rests on its own absence")]
+    #[error("`{relation}` depends on its own negation")]
     Unstratified {
         /// The relation.
         relation: String,
     },
     /// A rule has more conditions or variables than the grounder handles.
-    #[error("ground a rule for `{relation}` of more than {limit} conditions or variables")]
+    #[error("a rule for `{relation}` has more than {limit} conditions or variables")]
     TooLong {
         /// The limit.
         limit: usize,
@@ -137,7 +137,7 @@ pub enum GroundingError {
     #[error(transparent)]
     Rules(#[from] ReasoningError),
     /// The [`Cancel`] flag was raised.
-    #[error("finish grounding: it was cancelled")]
+    #[error("grounding was cancelled")]
     Cancelled,
 }
 

@@ -7,10 +7,9 @@
 //! what rests on them vanishes too.
 
 use super::budget::Halt;
-use super::cycles;
 use super::gates::Gates;
-use super::joining::Workshop;
-use super::operations::{Book, RelationId};
+use super::joining::JoinWorkspace;
+use super::operations::{Joins, RelationId};
 use crate::components::components;
 use crate::network::Lit;
 use crate::relational::terms::NONE;
@@ -30,10 +29,10 @@ pub(super) struct Circuit {
 }
 
 impl Circuit {
-    pub(super) fn new(gates: Gates, book: &Book) -> Self {
+    pub(super) fn new(gates: Gates, joins: &Joins) -> Self {
         Self {
             gates,
-            lits: vec![Vec::new(); book.relations.len()],
+            lits: vec![Vec::new(); joins.relations.len()],
             clause: 0,
             n_ground_rules: 0,
             n_cyclic: 0,
@@ -42,40 +41,11 @@ impl Circuit {
 
     /// The literal of a row.
     #[inline]
-    pub(super) fn lit(&self, book: &Book, relation: RelationId, row: u32) -> Lit {
-        if book.relations[relation].is_static {
+    pub(super) fn lit(&self, joins: &Joins, relation: RelationId, row: u32) -> Lit {
+        if joins.relations[relation].is_static {
             return Lit::TRUE;
         }
         self.lits[relation][row as usize]
-    }
-
-    /// Fills all relations that these ask for, given facts and moves.
-    pub(super) fn fill(
-        &mut self,
-        book: &Book,
-        workshop: &mut Workshop,
-        order: &[Vec<RelationId>],
-    ) -> Result<(), Halt> {
-        for members in order {
-            let &[first, ..] = &members[..] else { continue };
-            let operations = &book.relations[first].operations;
-            if operations.is_empty() {
-                continue;
-            }
-            let is_recursive = members.len() > 1
-                || operations.iter().any(|&id| {
-                    let part = &book.operations[id].part;
-                    part.inputs.iter().chain(&part.absent).any(|atom| atom.predicate == first)
-                });
-            if is_recursive {
-                cycles::fill(self, book, workshop, members)?;
-            } else {
-                self.fill_one(book, workshop, first)?;
-            }
-            let held = workshop.bytes() + self.bytes();
-            workshop.meter.hold(workshop.n_rows(), held, self.gates.n_ands() as u64)?;
-        }
-        Ok(())
     }
 
     /// Memory held, roughly.
@@ -89,56 +59,57 @@ impl Circuit {
     #[inline]
     pub(super) fn matched(
         &mut self,
-        book: &Book,
+        joins: &Joins,
         operation: usize,
         rows: &[u32],
         absent: &[u32],
         is_inside: impl Fn(RelationId) -> bool,
     ) -> Lit {
-        let part = &book.operations[operation].part;
+        let part = &joins.operations[operation].part;
         let mut lit = Lit::TRUE;
         for (atom, &row) in part.inputs.iter().zip(rows) {
             if !is_inside(atom.predicate) {
-                let input = self.lit(book, atom.predicate, row);
+                let input = self.lit(joins, atom.predicate, row);
                 lit = self.gates.and(lit, input);
             }
         }
-        let of_state = part.absent.iter().filter(|atom| !book.relations[atom.predicate].is_static);
+        let of_state = part.absent.iter().filter(|atom| !joins.relations[atom.predicate].is_static);
         for (atom, &row) in of_state.zip(absent) {
             if row != NONE && !is_inside(atom.predicate) {
-                let input = self.lit(book, atom.predicate, row);
+                let input = self.lit(joins, atom.predicate, row);
                 lit = self.gates.and(lit, !input);
             }
         }
         lit
     }
 
-    fn fill_one(
+    /// Fills a relation that does not rest on itself.
+    pub(super) fn fill_one(
         &mut self,
-        book: &Book,
-        workshop: &mut Workshop,
+        joins: &Joins,
+        workspace: &mut JoinWorkspace,
         relation: RelationId,
     ) -> Result<(), Halt> {
         let mut matches: Vec<(u32, Lit)> = Vec::new();
-        for &id in &book.relations[relation].operations {
-            self.clause = book.operations[id].clause;
-            workshop.run(book, id, |workshop, found| {
+        for &id in &joins.relations[relation].operations {
+            self.clause = joins.operations[id].clause;
+            workspace.run(joins, id, |workspace, found| {
                 for group in found.groups() {
-                    workshop.fetch(book, id, group);
+                    workspace.fetch(joins, id, group);
                     for (rows, absent, values) in group.iter() {
                         self.n_ground_rules += 1;
-                        let lit = self.matched(book, id, rows, absent, |_| false);
+                        let lit = self.matched(joins, id, rows, absent, |_| false);
                         if lit != Lit::FALSE {
-                            let (row, _) = workshop.enter(book, id, values)?;
+                            let (row, _) = workspace.enter(joins, id, values)?;
                             matches.push((row, lit));
                         }
                     }
                 }
                 let bytes = (8 * matches.capacity()) as u64 + self.bytes();
-                workshop.meter.hold(0, bytes, self.gates.n_ands() as u64)
+                workspace.meter.hold(0, bytes, self.gates.n_ands() as u64)
             })?;
         }
-        let n_rows = workshop.tables[relation].n_rows() as usize;
+        let n_rows = workspace.tables[relation].n_rows() as usize;
         self.lits[relation] = self.disjunctions(matches, n_rows);
         Ok(())
     }
@@ -160,20 +131,20 @@ impl Circuit {
 
 /// The relations that rest on the state, in groups that rest on each other,
 /// each group after those it asks for.
-pub(super) fn order(book: &Book, operations: &[usize]) -> Vec<Vec<RelationId>> {
-    let mut edges: Vec<Vec<usize>> = vec![Vec::new(); book.relations.len()];
+pub(super) fn order(joins: &Joins, operations: &[usize]) -> Vec<Vec<RelationId>> {
+    let mut edges: Vec<Vec<usize>> = vec![Vec::new(); joins.relations.len()];
     for &id in operations {
-        let operation = &book.operations[id];
+        let operation = &joins.operations[id];
         let atoms = operation.part.inputs.iter().chain(&operation.part.absent);
-        let of_state = atoms.filter(|atom| !book.relations[atom.predicate].is_static);
+        let of_state = atoms.filter(|atom| !joins.relations[atom.predicate].is_static);
         edges[operation.target].extend(of_state.map(|atom| atom.predicate));
     }
     let component_of = components(edges.len(), |node, k| edges[node].get(k).copied());
     let n = component_of.iter().max().map_or(0, |&last| last + 1);
     let mut groups = vec![Vec::new(); n];
-    let mut is_wanted = vec![false; book.relations.len()];
+    let mut is_wanted = vec![false; joins.relations.len()];
     for &id in operations {
-        is_wanted[book.operations[id].target] = true;
+        is_wanted[joins.operations[id].target] = true;
     }
     for (id, &component) in component_of.iter().enumerate() {
         if is_wanted[id] {
@@ -185,12 +156,12 @@ pub(super) fn order(book: &Book, operations: &[usize]) -> Vec<Vec<RelationId>> {
 
 /// The relations that something in their own group asks to be absent. What can
 /// possibly hold of them must be known before any of it is computed.
-pub(super) fn negated_inside(book: &Book, order: &[Vec<RelationId>]) -> Vec<RelationId> {
+pub(super) fn negated_inside(joins: &Joins, order: &[Vec<RelationId>]) -> Vec<RelationId> {
     let mut negated = Vec::new();
     for members in order {
-        let operations = members.iter().flat_map(|&id| &book.relations[id].operations);
+        let operations = members.iter().flat_map(|&id| &joins.relations[id].operations);
         for &id in operations {
-            let absent = book.operations[id].part.absent.iter().map(|atom| atom.predicate);
+            let absent = joins.operations[id].part.absent.iter().map(|atom| atom.predicate);
             negated.extend(absent.filter(|id| members.contains(id)));
         }
     }

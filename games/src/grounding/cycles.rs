@@ -18,8 +18,8 @@ use smallvec::SmallVec;
 use super::budget::Halt;
 use super::circuit::Circuit;
 use super::gates::Gates;
-use super::joining::{Group, Workshop};
-use super::operations::{Book, RelationId};
+use super::joining::{Group, JoinWorkspace};
+use super::operations::{Joins, RelationId};
 use crate::components::components;
 use crate::network::Lit;
 use crate::relational::terms::NONE;
@@ -43,16 +43,16 @@ type Found = (Place, SmallVec<[Place; 2]>, SmallVec<[Place; 1]>, Lit);
 /// Fills relations that rest on each other.
 pub(super) fn fill(
     circuit: &mut Circuit,
-    book: &Book,
-    workshop: &mut Workshop,
+    joins: &Joins,
+    workspace: &mut JoinWorkspace,
     members: &[RelationId],
 ) -> Result<(), Halt> {
-    let found = alternatives(circuit, book, workshop, members)?;
+    let found = alternatives(circuit, joins, workspace, members)?;
     let mut first_of = Vec::new();
     let mut n = 0;
     for &id in members {
         first_of.push(n);
-        n += workshop.tables[id].n_rows();
+        n += workspace.tables[id].n_rows();
     }
     let node = |(member, row): Place| first_of[member as usize] + row;
     let mut equations: Vec<Vec<Alternative>> = (0..n).map(|_| Vec::new()).collect();
@@ -68,12 +68,12 @@ pub(super) fn fill(
     let mut order: Vec<u32> = (0..n).collect();
     let row_of = |node: u32| {
         let member = first_of.partition_point(|&first| first <= node) - 1;
-        (member, workshop.tables[members[member]].row(node - first_of[member]))
+        (member, workspace.tables[members[member]].row(node - first_of[member]))
     };
     order.sort_unstable_by(|&left, &right| row_of(left).cmp(&row_of(right)));
-    let lits = solve(circuit, workshop, &equations, &order)?;
+    let lits = solve(circuit, workspace, &equations, &order)?;
     for (&id, &first) in members.iter().zip(&first_of) {
-        let n_rows = workshop.tables[id].n_rows();
+        let n_rows = workspace.tables[id].n_rows();
         circuit.lits[id] = lits[first as usize..(first + n_rows) as usize].to_vec();
     }
     Ok(())
@@ -82,8 +82,8 @@ pub(super) fn fill(
 /// All alternatives, by running the operations until nothing new comes out.
 fn alternatives(
     circuit: &mut Circuit,
-    book: &Book,
-    workshop: &mut Workshop,
+    joins: &Joins,
+    workspace: &mut JoinWorkspace,
     members: &[RelationId],
 ) -> Result<Vec<Found>, Halt> {
     let number = |id: RelationId| members.binary_search(&id).ok();
@@ -91,21 +91,21 @@ fn alternatives(
     loop {
         let mut grown = false;
         for &target in members {
-            for &id in &book.relations[target].operations {
-                circuit.clause = book.operations[id].clause;
-                let part = &book.operations[id].part;
+            for &id in &joins.relations[target].operations {
+                circuit.clause = joins.operations[id].clause;
+                let part = &joins.operations[id].part;
                 let of_state =
-                    || part.absent.iter().filter(|atom| !book.relations[atom.predicate].is_static);
+                    || part.absent.iter().filter(|atom| !joins.relations[atom.predicate].is_static);
                 let to = number(target).expect("it is one of them") as u32;
-                workshop.run(book, id, |workshop, matches| {
+                workspace.run(joins, id, |workspace, matches| {
                     for (rows, absent, values) in matches.groups().flat_map(Group::iter) {
                         circuit.n_ground_rules += 1;
                         let is_inside = |id| number(id).is_some();
-                        let outside = circuit.matched(book, id, rows, absent, is_inside);
+                        let outside = circuit.matched(joins, id, rows, absent, is_inside);
                         if outside == Lit::FALSE {
                             continue;
                         }
-                        let (row, is_new) = workshop.enter(book, id, values)?;
+                        let (row, is_new) = workspace.enter(joins, id, values)?;
                         grown |= is_new;
                         let inputs = part.inputs.iter().zip(rows);
                         let holds = inputs
@@ -116,7 +116,7 @@ fn alternatives(
                         found.push(((to, row), holds.collect(), absent.collect(), outside));
                     }
                     let bytes = (size_of::<Found>() * found.capacity()) as u64 + circuit.bytes();
-                    workshop.meter.hold(0, 2 * bytes, circuit.gates.n_ands() as u64)
+                    workspace.meter.hold(0, 2 * bytes, circuit.gates.n_ands() as u64)
                 })?;
             }
         }
@@ -129,7 +129,7 @@ fn alternatives(
 /// The least solution.
 fn solve(
     circuit: &mut Circuit,
-    workshop: &mut Workshop,
+    workspace: &mut JoinWorkspace,
     equations: &[Vec<Alternative>],
     order: &[u32],
 ) -> Result<Vec<Lit>, Halt> {
@@ -151,7 +151,7 @@ fn solve(
     let mut local = vec![0; equations.len()];
     let mut lits = vec![Lit::FALSE; equations.len()];
     for (group, nodes) in groups.iter().enumerate() {
-        workshop.meter.step(nodes.len() as u64)?;
+        workspace.meter.step(nodes.len() as u64)?;
         let is_inside = |other: &u32| group_of[*other as usize] == group;
         let of_group = || nodes.iter().flat_map(|&node| &equations[node as usize]);
         if of_group().any(|one| one.absent.iter().any(is_inside)) {
@@ -171,9 +171,9 @@ fn solve(
         let is_linear =
             of_group().all(|one| one.holds.iter().filter(|id| is_inside(id)).count() < 2);
         if is_linear {
-            eliminate(circuit, workshop, equations, nodes, is_inside, &local, &mut lits)?;
+            eliminate(circuit, workspace, equations, nodes, is_inside, &local, &mut lits)?;
         } else {
-            iterate(circuit, workshop, equations, nodes, &mut lits)?;
+            iterate(circuit, workspace, equations, nodes, &mut lits)?;
         }
     }
     Ok(lits)
@@ -203,7 +203,7 @@ fn disjunction<'a>(
 /// Iterates from below.
 fn iterate(
     circuit: &mut Circuit,
-    workshop: &mut Workshop,
+    workspace: &mut JoinWorkspace,
     equations: &[Vec<Alternative>],
     nodes: &[u32],
     lits: &mut [Lit],
@@ -212,12 +212,12 @@ fn iterate(
         let mut changed = false;
         for &node in nodes {
             let alternatives = &equations[node as usize];
-            workshop.meter.step(alternatives.len() as u64)?;
+            workspace.meter.step(alternatives.len() as u64)?;
             let lit = disjunction(&mut circuit.gates, alternatives.iter(), lits);
             changed |= lit != lits[node as usize];
             lits[node as usize] = lit;
         }
-        workshop.meter.hold(0, circuit.bytes(), circuit.gates.n_ands() as u64)?;
+        workspace.meter.hold(0, circuit.bytes(), circuit.gates.n_ands() as u64)?;
         if !changed {
             break;
         }
@@ -231,7 +231,7 @@ type Row = Vec<(u32, Lit)>;
 /// Solves linear equations by elimination.
 fn eliminate(
     circuit: &mut Circuit,
-    workshop: &mut Workshop,
+    workspace: &mut JoinWorkspace,
     equations: &[Vec<Alternative>],
     nodes: &[u32],
     is_inside: impl Fn(&u32) -> bool,
@@ -290,8 +290,8 @@ fn eliminate(
         order.push(at);
         let row = rows[at as usize].clone();
         let of = std::mem::take(&mut users[at as usize]);
-        workshop.meter.step((row.len() * of.len() + 1) as u64)?;
-        workshop.meter.hold(0, circuit.bytes(), circuit.gates.n_ands() as u64)?;
+        workspace.meter.step((row.len() * of.len() + 1) as u64)?;
+        workspace.meter.hold(0, circuit.bytes(), circuit.gates.n_ands() as u64)?;
         let mut touched: Vec<u32> = row.iter().map(|&(other, _)| other).collect();
         touched.extend(&of);
         touched.sort_unstable();

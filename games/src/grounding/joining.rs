@@ -9,10 +9,10 @@
 use std::ops::Range;
 
 use super::budget::{Halt, Meter, Resource};
-use super::operations::{Book, Part, RelationId};
+use super::operations::{Joins, Part, RelationId};
 use crate::MAX_TERM_SIZE;
 use crate::relational::rules::{Atom, Pattern, each_variable};
-use crate::relational::table::Table;
+use crate::relational::table::RelationTable;
 use crate::relational::terms::{NONE, Store, TermId, Terms};
 
 /// Matches are handed over when they take up so many numbers.
@@ -27,12 +27,12 @@ const SHORT: u32 = 1 << 12;
 
 /// Terms, tables and the state of all operations.
 #[derive(Debug)]
-pub(super) struct Workshop {
+pub(super) struct JoinWorkspace {
     pub(super) terms: Terms,
     /// By relation.
-    pub(super) tables: Vec<Table>,
+    pub(super) tables: Vec<RelationTable>,
     /// By operation.
-    plans: Vec<Option<Plan>>,
+    plans: Vec<Option<JoinPlan>>,
     /// By operation: whether it finds the rows that follow, or what they are
     /// built of.
     is_plain: Vec<bool>,
@@ -48,7 +48,7 @@ pub(super) struct Workshop {
 
 /// An operation with indexes at hand.
 #[derive(Clone, Debug)]
-struct Plan {
+struct JoinPlan {
     /// For a join, by input: variables by column, shared columns with their
     /// variables, and the index on these.
     sides: Vec<Side>,
@@ -113,7 +113,7 @@ impl<'a> Group<'a> {
     }
 }
 
-impl Workshop {
+impl JoinWorkspace {
     pub(super) fn new(terms: Terms, meter: Meter) -> Self {
         Self {
             terms,
@@ -129,22 +129,22 @@ impl Workshop {
     }
 
     /// Makes tables for relations that have none.
-    pub(super) fn make_room(&mut self, book: &Book) {
-        for relation in &book.relations[self.tables.len()..] {
-            let mut table = Table::new(relation.arity);
+    pub(super) fn make_room(&mut self, joins: &Joins) {
+        for relation in &joins.relations[self.tables.len()..] {
+            let mut table = RelationTable::new(relation.arity);
             table.keep_distinct();
             self.tables.push(table);
         }
-        self.plans.resize(book.operations.len(), None);
-        self.is_plain.resize(book.operations.len(), false);
-        self.seen.resize(book.operations.len(), [0; 2]);
+        self.plans.resize(joins.operations.len(), None);
+        self.is_plain.resize(joins.operations.len(), false);
+        self.seen.resize(joins.operations.len(), [0; 2]);
     }
 
     /// Lets the operations that fill these relations start again, and empties
     /// those that are not kept.
     pub(super) fn start_over(
         &mut self,
-        book: &Book,
+        joins: &Joins,
         is_concerned: impl Fn(RelationId) -> bool,
         is_kept: impl Fn(RelationId) -> bool,
     ) {
@@ -153,15 +153,15 @@ impl Workshop {
                 table.clear();
             }
         }
-        for (operation, seen) in book.operations.iter().zip(&mut self.seen) {
+        for (operation, seen) in joins.operations.iter().zip(&mut self.seen) {
             if is_concerned(operation.target) {
                 *seen = [0; 2];
             }
         }
     }
 
-    fn plan(&mut self, book: &Book, id: usize) -> Plan {
-        let part = &book.operations[id].part;
+    fn plan(&mut self, joins: &Joins, id: usize) -> JoinPlan {
+        let part = &joins.operations[id].part;
         let mut sides = Vec::new();
         if let [left, right] = &part.inputs[..] {
             for (atom, other) in [(left, right), (right, left)] {
@@ -185,7 +185,7 @@ impl Workshop {
         }
         let (mut tests, mut absent) = (Vec::new(), Vec::new());
         for (at, atom) in part.absent.iter().enumerate() {
-            let is_static = book.relations[atom.predicate].is_static;
+            let is_static = joins.relations[atom.predicate].is_static;
             if is_static { tests.push(at) } else { absent.push(at) }
         }
         let output: Option<Vec<Kept>> = part
@@ -208,23 +208,23 @@ impl Workshop {
             part.output.iter().for_each(|pattern| each_variable(pattern, &mut note));
             kept
         });
-        Plan { sides, tests, absent, kept }
+        JoinPlan { sides, tests, absent, kept }
     }
 
     /// Runs an operation over the rows that it has not seen yet, and calls
     /// `found` with the matches, some at a time.
     pub(super) fn run(
         &mut self,
-        book: &Book,
+        joins: &Joins,
         id: usize,
         mut found: impl FnMut(&mut Self, &Matches) -> Result<(), Halt>,
     ) -> Result<(), Halt> {
         if self.plans[id].is_none() {
-            self.plans[id] = Some(self.plan(book, id));
+            self.plans[id] = Some(self.plan(joins, id));
         }
-        let part = &book.operations[id].part;
-        let n_rows = |workshop: &Self, at: usize| match part.inputs.get(at) {
-            Some(atom) => workshop.tables[atom.predicate].n_rows(),
+        let part = &joins.operations[id].part;
+        let n_rows = |workspace: &Self, at: usize| match part.inputs.get(at) {
+            Some(atom) => workspace.tables[atom.predicate].n_rows(),
             None => 0,
         };
         let (before, now) = (self.seen[id], [n_rows(self, 0), n_rows(self, 1)]);
@@ -243,7 +243,7 @@ impl Workshop {
     fn run_plan(
         &mut self,
         part: &Part,
-        plan: &Plan,
+        plan: &JoinPlan,
         before: [u32; 2],
         now: [u32; 2],
         found: &mut impl FnMut(&mut Self, &Matches) -> Result<(), Halt>,
@@ -299,7 +299,7 @@ impl Workshop {
     fn select(
         &mut self,
         part: &Part,
-        plan: &Plan,
+        plan: &JoinPlan,
         row: u32,
         matches: &mut Matches,
     ) -> Result<(), Halt> {
@@ -320,7 +320,7 @@ impl Workshop {
 
     /// Fetches from memory what joining some rows of one side will look up, all at
     /// once.
-    fn ahead(&self, part: &Part, plan: &Plan, side: usize, rows: Range<u32>) {
+    fn ahead(&self, part: &Part, plan: &JoinPlan, side: usize, rows: Range<u32>) {
         let Some(Side { keys, index, .. }) = plan.sides.get(1 - side) else { return };
         let other = &self.tables[part.inputs[1 - side].predicate];
         if *index == u16::MAX || !other.is_far(*index) {
@@ -339,7 +339,7 @@ impl Workshop {
     fn join(
         &mut self,
         part: &Part,
-        plan: &Plan,
+        plan: &JoinPlan,
         side: usize,
         row: u32,
         limit: u32,
@@ -380,7 +380,7 @@ impl Workshop {
 
     /// Tests a match and takes it down.
     #[inline]
-    fn accept(&self, part: &Part, plan: &Plan, rows: [u32; 2], matches: &mut Matches) {
+    fn accept(&self, part: &Part, plan: &JoinPlan, rows: [u32; 2], matches: &mut Matches) {
         let (terms, registers) = (&*self.terms, &self.registers[..]);
         for (left, right) in &part.differ {
             if equal(left, right, terms, registers) {
@@ -415,9 +415,9 @@ impl Workshop {
     }
 
     /// Fetches from memory what entering these matches will look at, all at once.
-    pub(super) fn fetch(&self, book: &Book, operation: usize, group: Group<'_>) {
+    pub(super) fn fetch(&self, joins: &Joins, operation: usize, group: Group<'_>) {
         if self.is_plain[operation] {
-            let table = &self.tables[book.operations[operation].target];
+            let table = &self.tables[joins.operations[operation].target];
             let Some(unique) = table.unique().filter(|&index| table.is_far(index)) else { return };
             let mut rows = [NONE; TOGETHER];
             for (row, (_, _, values)) in rows.iter_mut().zip(group.iter()) {
@@ -431,15 +431,15 @@ impl Workshop {
     /// and whether it is new.
     pub(super) fn enter(
         &mut self,
-        book: &Book,
+        joins: &Joins,
         operation: usize,
         values: &[TermId],
     ) -> Result<(u32, bool), Halt> {
-        let target = book.operations[operation].target;
+        let target = joins.operations[operation].target;
         if self.is_plain[operation] {
             return Ok(self.tables[target].insert_or_find(values));
         }
-        self.enter_built(&book.operations[operation].part, target, values)
+        self.enter_built(&joins.operations[operation].part, target, values)
     }
 
     fn enter_built(
@@ -517,7 +517,7 @@ impl Workshop {
 
     /// Memory held, roughly.
     pub(super) fn bytes(&self) -> u64 {
-        let tables = self.tables.iter().map(Table::bytes).sum::<usize>();
+        let tables = self.tables.iter().map(RelationTable::bytes).sum::<usize>();
         // Terms are held twice.
         (tables + 2 * self.terms.bytes()) as u64
     }

@@ -55,7 +55,7 @@ pub(super) struct Relation {
 
 /// All relations and operations.
 #[derive(Clone, Debug)]
-pub(super) struct Book {
+pub(super) struct Joins {
     pub(super) relations: Vec<Relation>,
     pub(super) operations: Vec<Operation>,
     known: FxHashMap<Part, RelationId>,
@@ -63,7 +63,7 @@ pub(super) struct Book {
     pub(super) unit: RelationId,
 }
 
-impl Book {
+impl Joins {
     /// The relations of the rules, without operations.
     pub(super) fn new(rules: &Rules) -> Self {
         let mut relations: Vec<Relation> = rules

@@ -7,9 +7,9 @@
 //! rules alone are evaluated exactly, and first.
 
 use super::budget::{Halt, Resource};
-use super::joining::Workshop;
-use super::operations::{Book, RelationId};
-use super::split::{self, Purpose, Sizes};
+use super::join_order::{self, Purpose, Sizes};
+use super::joining::JoinWorkspace;
+use super::operations::{Joins, RelationId};
 use super::unfolding::{self, Askers};
 use crate::relational::rules::{Component, PredicateId, Rules, Source};
 use crate::relational::terms::{FunctorId, NONE, TermId};
@@ -32,8 +32,8 @@ const MAX_WRITTEN_DOWN: u64 = 1 << 20;
 /// All that can be asked.
 #[derive(Debug)]
 pub(super) struct Reach {
-    pub(super) book: Book,
-    pub(super) workshop: Workshop,
+    pub(super) joins: Joins,
+    pub(super) workspace: JoinWorkspace,
     /// The facts, in order of discovery.
     pub(super) facts: Vec<TermId>,
     /// By term: whether it is among the facts.
@@ -48,8 +48,8 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    pub(super) fn new(rules: &Rules, workshop: Workshop, roles: Vec<TermId>) -> Self {
-        let book = Book::new(rules);
+    pub(super) fn new(rules: &Rules, workspace: JoinWorkspace, roles: Vec<TermId>) -> Self {
+        let joins = Joins::new(rules);
         let (mut fact_relations, mut all_facts) = (Vec::new(), None);
         for (id, predicate) in rules.predicates.iter().enumerate() {
             match predicate.source {
@@ -63,8 +63,8 @@ impl Reach {
             }
         }
         let mut reach = Self {
-            book,
-            workshop,
+            joins,
+            workspace,
             facts: Vec::new(),
             is_fact: Vec::new(),
             fact_relations,
@@ -73,8 +73,8 @@ impl Reach {
             roles,
             clause: 0,
         };
-        reach.workshop.make_room(&reach.book);
-        reach.workshop.tables[reach.book.unit].insert(&[]);
+        reach.workspace.make_room(&reach.joins);
+        reach.workspace.tables[reach.joins.unit].insert(&[]);
         reach
     }
 
@@ -84,26 +84,26 @@ impl Reach {
         let mut askers = Askers::new(rules);
         for at in 0..rules.components.len() {
             let component = rules.components[at].clone();
-            let is_static = |&id: &PredicateId| self.book.relations[id].is_static;
+            let is_static = |&id: &PredicateId| self.joins.relations[id].is_static;
             if !component.predicates.iter().all(is_static) {
                 continue;
             }
             let candidate = unfolding::candidate(rules, &askers, &component);
             if candidate.is_some() {
-                self.workshop.meter.attempt = self.workshop.meter.steps + MAX_WRITTEN_DOWN;
+                self.workspace.meter.attempt = self.workspace.meter.steps + MAX_WRITTEN_DOWN;
             }
             let result = self.evaluate_component(rules, at, &component);
-            self.workshop.meter.attempt = u64::MAX;
+            self.workspace.meter.attempt = u64::MAX;
             match (result, candidate) {
                 (Err(Halt::Attempt), Some(id)) => {
-                    self.book.forget_clauses(|concerned| concerned == id);
+                    self.joins.forget_clauses(|concerned| concerned == id);
                     // Where most is thrown away, or what is in between is large, the
                     // relation itself may be small.
-                    let n_rows = u64::from(self.workshop.tables[id].n_rows());
+                    let n_rows = u64::from(self.workspace.tables[id].n_rows());
                     if n_rows < MAX_WRITTEN_DOWN / 8 {
                         self.evaluate_component(rules, at, &component)?;
                     } else {
-                        self.workshop.tables[id].clear();
+                        self.workspace.tables[id].clear();
                         unfolding::unfold(rules, &askers, id);
                         askers = Askers::new(rules);
                         continue;
@@ -111,7 +111,7 @@ impl Reach {
                 }
                 (result, _) => result?,
             }
-            self.book.settle(&component.predicates);
+            self.joins.settle(&component.predicates);
         }
         Ok(())
     }
@@ -138,20 +138,28 @@ impl Reach {
                 }
                 let scope = if component.negation_inside { (at << 32) | (stratum + 1) } else { 0 };
                 self.clause = id;
-                let Self { book, workshop, .. } = self;
-                let first = book.operations.len();
-                split::split(book, clause, id, scope, Purpose::Reach, f64::INFINITY, workshop)?;
-                let new: Vec<usize> = (first..book.operations.len()).collect();
+                let Self { joins, workspace, .. } = self;
+                let first = joins.operations.len();
+                join_order::split(
+                    joins,
+                    clause,
+                    id,
+                    scope,
+                    Purpose::Reach,
+                    f64::INFINITY,
+                    workspace,
+                )?;
+                let new: Vec<usize> = (first..joins.operations.len()).collect();
                 // Where too many terms are built, that is soon seen: before
                 // other clauses are split, which may have the larger joins.
-                let builds = |&id: &usize| book.operations[id].part.builds_terms();
+                let builds = |&id: &usize| joins.operations[id].part.builds_terms();
                 if !component.negation_inside && new.iter().any(builds) {
-                    self.workshop.make_room(&self.book);
+                    self.workspace.make_room(&self.joins);
                     self.run_all(&new)?;
                 }
             }
-            self.workshop.make_room(&self.book);
-            let operations = self.book.needed(component.predicates.iter().copied());
+            self.workspace.make_room(&self.joins);
+            let operations = self.joins.needed(component.predicates.iter().copied());
             while self.run_all(&operations)? {}
         }
         Ok(())
@@ -160,12 +168,12 @@ impl Reach {
     /// Derives all facts and moves, and all that may hold of them.
     pub(super) fn derive(&mut self, rules: &Rules) -> Result<(), Halt> {
         for attempt in 0..ATTEMPTS {
-            self.workshop.meter.attempt = match attempt + 1 {
+            self.workspace.meter.attempt = match attempt + 1 {
                 ATTEMPTS => u64::MAX,
-                _ => self.workshop.meter.steps + (FIRST_ATTEMPT << (3 * attempt)),
+                _ => self.workspace.meter.steps + (FIRST_ATTEMPT << (3 * attempt)),
             };
             let result = self.attempt(rules);
-            self.workshop.meter.attempt = u64::MAX;
+            self.workspace.meter.attempt = u64::MAX;
             match result {
                 Ok(false) | Err(Halt::Attempt) => {}
                 Ok(true) => return Ok(()),
@@ -180,17 +188,17 @@ impl Reach {
     /// such an expectation is often wrong as long as nothing is known of what
     /// they ask for, and the others tell.
     fn attempt(&mut self, rules: &Rules) -> Result<bool, Halt> {
-        let is_last = self.workshop.meter.attempt == u64::MAX;
-        let limit = match self.workshop.meter.attempt {
-            u64::MAX => self.workshop.meter.budget.max_steps.saturating_mul(HOPELESS),
-            end => end - self.workshop.meter.steps,
+        let is_last = self.workspace.meter.attempt == u64::MAX;
+        let limit = match self.workspace.meter.attempt {
+            u64::MAX => self.workspace.meter.budget.max_steps.saturating_mul(HOPELESS),
+            end => end - self.workspace.meter.steps,
         };
         let is_whole = self.split_all(rules, Purpose::Reach, limit as f64)?;
         if is_last && !is_whole {
             return Err(Halt::Budget(Resource::Steps));
         }
         // Also what is only asked to be absent.
-        let operations = self.book.needed(0..rules.predicates.len());
+        let operations = self.joins.needed(0..rules.predicates.len());
         loop {
             let mut grown = self.link(rules);
             grown |= self.run_all(&operations)?;
@@ -202,7 +210,7 @@ impl Reach {
 
     /// Makes the operations that compute what holds, given all that can hold.
     pub(super) fn split_for_circuit(&mut self, rules: &Rules) -> Result<(), Halt> {
-        let limit = self.workshop.meter.budget.max_ands.saturating_mul(HOPELESS);
+        let limit = self.workspace.meter.budget.max_ands.saturating_mul(HOPELESS);
         match self.split_all(rules, Purpose::Compute, limit as f64)? {
             true => Ok(()),
             false => Err(Halt::Budget(Resource::Ands)),
@@ -214,9 +222,9 @@ impl Reach {
     /// If there are, the clause at work is the first of them.
     fn split_all(&mut self, rules: &Rules, purpose: Purpose, limit: f64) -> Result<bool, Halt> {
         let mut too_large = None;
-        let Self { book, workshop, .. } = self;
-        let is_static: Vec<bool> = book.relations.iter().map(|info| info.is_static).collect();
-        book.forget_clauses(|id| !is_static[id]);
+        let Self { joins, workspace, .. } = self;
+        let is_static: Vec<bool> = joins.relations.iter().map(|info| info.is_static).collect();
+        joins.forget_clauses(|id| !is_static[id]);
         for (id, predicate) in rules.predicates.iter().enumerate() {
             if is_static[id] {
                 continue;
@@ -224,12 +232,12 @@ impl Reach {
             for &clause in &predicate.clauses {
                 self.clause = clause;
                 let clause = &rules.clauses[clause];
-                if !split::split(book, clause, self.clause, 0, purpose, limit, workshop)? {
+                if !join_order::split(joins, clause, self.clause, 0, purpose, limit, workspace)? {
                     too_large.get_or_insert(self.clause);
                 }
             }
         }
-        workshop.make_room(book);
+        workspace.make_room(joins);
         self.clause = too_large.unwrap_or(self.clause);
         Ok(too_large.is_none())
     }
@@ -238,8 +246,8 @@ impl Reach {
     fn run_all(&mut self, operations: &[usize]) -> Result<bool, Halt> {
         let mut grown = false;
         for &id in operations {
-            self.clause = self.book.operations[id].clause;
-            grown |= fill(&mut self.workshop, &self.book, id)?;
+            self.clause = self.joins.operations[id].clause;
+            grown |= fill(&mut self.workspace, &self.joins, id)?;
         }
         Ok(grown)
     }
@@ -250,25 +258,25 @@ impl Reach {
         let roots = &rules.roots;
         let mut grown = false;
         for (at, relation) in [roots.init, roots.next].into_iter().enumerate() {
-            for row in self.linked[at]..self.workshop.tables[relation].n_rows() {
-                grown |= self.link_fact(self.workshop.tables[relation].value(row, 0));
+            for row in self.linked[at]..self.workspace.tables[relation].n_rows() {
+                grown |= self.link_fact(self.workspace.tables[relation].value(row, 0));
             }
-            self.linked[at] = self.workshop.tables[relation].n_rows();
+            self.linked[at] = self.workspace.tables[relation].n_rows();
         }
-        for row in self.linked[2]..self.workshop.tables[roots.legal].n_rows() {
-            let [role, played] = [0, 1].map(|at| self.workshop.tables[roots.legal].value(row, at));
+        for row in self.linked[2]..self.workspace.tables[roots.legal].n_rows() {
+            let [role, played] = [0, 1].map(|at| self.workspace.tables[roots.legal].value(row, at));
             if self.roles.contains(&role) {
-                grown |= self.workshop.tables[roots.does].insert(&[role, played]);
+                grown |= self.workspace.tables[roots.does].insert(&[role, played]);
             }
         }
-        self.linked[2] = self.workshop.tables[roots.legal].n_rows();
+        self.linked[2] = self.workspace.tables[roots.legal].n_rows();
         grown
     }
 
     fn link_fact(&mut self, fact: TermId) -> bool {
         let at = fact as usize;
         if self.is_fact.len() <= at {
-            self.is_fact.resize(self.workshop.terms.len().max(at + 1), false);
+            self.is_fact.resize(self.workspace.terms.len().max(at + 1), false);
         }
         if std::mem::replace(&mut self.is_fact[at], true) {
             return false;
@@ -280,7 +288,7 @@ impl Reach {
 
     /// Puts a fact into the relations that hold it, and tells which.
     pub(super) fn enter_fact(&mut self, fact: TermId, mut entered: impl FnMut(RelationId, u32)) {
-        let Workshop { terms, tables, .. } = &mut self.workshop;
+        let JoinWorkspace { terms, tables, .. } = &mut self.workspace;
         let functor: FunctorId = terms.functor(fact);
         if let Some(&id) = self.fact_relations.get(functor as usize)
             && id != NONE
@@ -306,13 +314,13 @@ pub(super) fn roots(rules: &Rules) -> [RelationId; 5] {
 }
 
 /// Runs one operation over what is new; whether something came out.
-fn fill(workshop: &mut Workshop, book: &Book, id: usize) -> Result<bool, Halt> {
+fn fill(workspace: &mut JoinWorkspace, joins: &Joins, id: usize) -> Result<bool, Halt> {
     let mut grown = false;
-    workshop.run(book, id, |workshop, matches| {
+    workspace.run(joins, id, |workspace, matches| {
         for group in matches.groups() {
-            workshop.fetch(book, id, group);
+            workspace.fetch(joins, id, group);
             for (_, _, values) in group.iter() {
-                grown |= workshop.enter(book, id, values)?.1;
+                grown |= workspace.enter(joins, id, values)?.1;
             }
         }
         Ok(())
@@ -320,16 +328,16 @@ fn fill(workshop: &mut Workshop, book: &Book, id: usize) -> Result<bool, Halt> {
     Ok(grown)
 }
 
-impl Sizes for Workshop {
-    fn size(&mut self, book: &Book, relation: RelationId) -> Option<(f64, Vec<f64>)> {
-        self.make_room(book);
+impl Sizes for JoinWorkspace {
+    fn size(&mut self, joins: &Joins, relation: RelationId) -> Option<(f64, Vec<f64>)> {
+        self.make_room(joins);
         self.measured(relation)
     }
 
-    fn fill(&mut self, book: &Book, relation: RelationId) -> Result<(), Halt> {
-        self.make_room(book);
-        for &id in &book.relations[relation].operations {
-            fill(self, book, id)?;
+    fn fill(&mut self, joins: &Joins, relation: RelationId) -> Result<(), Halt> {
+        self.make_room(joins);
+        for &id in &joins.relations[relation].operations {
+            fill(self, joins, id)?;
         }
         Ok(())
     }

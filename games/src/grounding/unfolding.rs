@@ -13,7 +13,7 @@ use crate::relational::rules::{
     Clause, Component, Condition, Pattern, PredicateId, Rules, Source, each_variable,
 };
 
-use super::split;
+use super::join_order;
 
 /// By relation: the clauses that ask for it.
 pub(super) struct Askers(Vec<Vec<usize>>);
@@ -63,7 +63,7 @@ pub(super) fn candidate(
         let is_absent =
             |condition: &Condition| matches!(condition.atom(), Some((atom, true)) if atom.predicate == id);
         let clause = &rules.clauses[asker];
-        !clause.body.iter().any(is_absent) && split::is_short(&unfolded(clause, definition))
+        !clause.body.iter().any(is_absent) && join_order::is_short(&unfolded(clause, definition))
     });
     (is_possible && definition.body.iter().any(|condition| condition.atom().is_some()))
         .then_some(id)

@@ -4,7 +4,6 @@
 use super::graph::folded;
 use super::rebuild::rebuild;
 use super::{Lit, Network};
-use crate::RoleId;
 
 /// The network for positions in which these facts have these values. Moves that
 /// are not legal in any of them are not made there, and the only move of a role
@@ -38,8 +37,8 @@ pub(crate) fn cofactor_size(network: &Network, known: &[(usize, bool)]) -> (usiz
 /// literal is equal to.
 fn known_moves(network: &Network, resolve: impl Fn(Lit) -> Lit) -> Vec<(usize, bool)> {
     let mut known = Vec::new();
-    for (index, role) in network.roles.iter().enumerate() {
-        let first = network.first_move(RoleId(index as u8));
+    for (id, role) in network.role_ids().zip(&network.roles) {
+        let first = network.first_move(id);
         let may_be_legal = |&legal: &Lit| resolve(legal) != Lit::FALSE;
         let is_only = role.legal.iter().filter(|&legal| may_be_legal(legal)).count() == 1;
         for (input, legal) in (first..).zip(&role.legal) {

@@ -1,10 +1,10 @@
-//! What some outputs of a graph depend on, evaluated as a whole: for questions
-//! that are asked too seldom to keep their answers up to date.
+//! The cone of influence of some outputs, evaluated as a whole: for outputs that are
+//! requested too seldom to be kept up to date.
 
 use crate::network::{Graph, Lit};
 
-/// The conjunctions below some outputs, numbered anew: the constant, the inputs
-/// that matter, then the conjunctions in order of evaluation.
+/// The conjunctions below some outputs, renumbered: the constant, the inputs that
+/// matter, then the conjunctions in order of evaluation.
 #[derive(Debug)]
 pub(crate) struct Cone {
     /// The graph's inputs that matter.

@@ -1,31 +1,31 @@
 //! One position by differential propagation: [`propagation`](super::propagation)
-//! over the positions that [`positions`](super::positions) keeps apart.
+//! over the positions of each class ([`positions`](super::positions)).
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use super::cone::{Cone, ConeValues};
+use super::position_classes::{PositionClasses, Step};
 use super::positions::{self, Positions};
 use super::propagation::{Propagation, Wiring};
-use super::split::{Split, Step};
 use crate::network::{Evaluator, Lit, Network};
 use crate::split_mix::SplitMix;
 
 /// Bits of outputs are laid out in words, so that ranges begin with a word.
 const WORD: usize = 64;
 
-/// Steps of random play by which positions are told apart, and the most work for
-/// finding them.
+/// Steps of random play from which position classes are chosen, and the most work that
+/// choosing them may take.
 const WALK: usize = 256;
 const WALK_WORK: u64 = 2_000_000;
 
-/// What all evaluators of a network share.
+/// The data shared by all evaluators of a network.
 #[derive(Debug)]
 pub(crate) struct Circuit {
     pub(crate) wiring: Arc<Wiring>,
     pub(crate) goals: Cone,
-    split: Split,
+    classes: PositionClasses,
     /// Counts that change in a step of random play.
     work: u64,
     n_facts: usize,
@@ -38,10 +38,10 @@ pub(crate) struct Circuit {
 }
 
 impl Circuit {
-    /// The circuit of a network, and the walk through the game by which it was
-    /// laid out.
+    /// The circuit of a network, and the walk through the game from which its position
+    /// classes were chosen.
     pub(crate) fn new(network: &Network) -> (Self, Vec<Step>) {
-        // What is next comes first, and is wanted only when moves are made.
+        // Outputs for the next state come first; they are needed only after moves.
         let mut outputs = network.next.clone();
         let pad = |outputs: &mut Vec<Lit>| {
             outputs.resize(outputs.len().next_multiple_of(WORD), Lit::FALSE);
@@ -65,7 +65,7 @@ impl Circuit {
         let mut circuit = Self {
             wiring: Arc::new(Wiring::new(&network.graph, &outputs, n_late)),
             goals: Cone::new(&network.graph, &goals),
-            split: Split::default(),
+            classes: PositionClasses::default(),
             work: 0,
             n_facts: network.n_facts(),
             legal,
@@ -75,16 +75,17 @@ impl Circuit {
         };
         let walk = circuit.walk(&network.initial_state().words);
         let wiring = &circuit.wiring;
-        let cost = |split: &Split| positions::work(wiring, split, circuit.n_facts, &walk);
-        let (split, work) = Split::choose(circuit.n_facts, &walk, cost);
+        let cost =
+            |classes: &PositionClasses| positions::work(wiring, classes, circuit.n_facts, &walk);
+        let (classes, work) = PositionClasses::choose(circuit.n_facts, &walk, cost);
         circuit.work = work / walk.len().max(1) as u64;
-        circuit.split = split;
+        circuit.classes = classes;
         (circuit, walk)
     }
 
-    /// By which facts positions are told apart.
-    pub(crate) fn split(&self) -> &Split {
-        &self.split
+    /// The position classes.
+    pub(crate) fn classes(&self) -> &PositionClasses {
+        &self.classes
     }
 
     /// Counts that change in a step of random play.
@@ -97,19 +98,19 @@ impl Circuit {
         self.wiring.n_edges() - self.wiring.n_real_gates()
     }
 
-    /// What a step takes, in tenths of a nanosecond as measured on one computer.
+    /// The price of a step, in tenths of a nanosecond as measured on one computer.
     pub(crate) fn price(&self) -> u64 {
         let n_bits = self.n_facts + self.n_moves.iter().sum::<usize>();
         1800 + 35 * self.work + 5 * n_bits as u64
     }
 
-    fn positions(&self, split: Split) -> Positions {
-        Positions::new(Arc::clone(&self.wiring), split, self.n_facts)
+    fn positions(&self, classes: PositionClasses) -> Positions {
+        Positions::new(Arc::clone(&self.wiring), classes, self.n_facts)
     }
 
-    /// Some steps of random play, the same whenever it is asked for.
+    /// Some steps of random play, the same in every run.
     fn walk(&self, initial: &[u64]) -> Vec<Step> {
-        let mut positions = self.positions(Split::default());
+        let mut positions = self.positions(PositionClasses::default());
         let position = positions.current();
         let mut random = SplitMix::new(1);
         let mut walk: Vec<Step> = Vec::new();
@@ -156,16 +157,16 @@ impl Circuit {
 pub(crate) struct Differential {
     circuit: Arc<Circuit>,
     positions: Positions,
-    /// Values of goals, and of which position they are.
+    /// Values of goals, and the number of the position that they belong to.
     goals: ConeValues,
     goals_of: Option<usize>,
 }
 
 impl Differential {
-    /// An evaluator in no particular position.
+    /// An evaluator without a position.
     pub(crate) fn new(circuit: &Arc<Circuit>) -> Self {
         Self {
-            positions: circuit.positions(circuit.split.clone()),
+            positions: circuit.positions(circuit.classes.clone()),
             goals: ConeValues::default(),
             goals_of: None,
             circuit: Arc::clone(circuit),

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::State;
-use crate::batch::{Batch, Program, Width};
+use crate::batch::Batch;
+use crate::compiled_network::{CompiledNetwork, Width};
 use crate::playouts::{PlayoutEnd, PlayoutEnds};
 
-/// Programs of networks with more gates are not translated: it would take a good
-/// part of a short start clock.
+/// Most gates of a network whose code is translated: translating more would take a
+/// good part of a short start clock.
 const MAX_TRANSLATED: usize = 50_000;
 
-/// Translates the program for batches of more than 64 lanes, if it was not done and
-/// does not take long; what is not translated is interpreted.
-pub(super) fn prepare(program: &Program) {
+/// Translates the code for batches of more than 64 lanes, unless it is done or the
+/// network is too large; code that is not translated is interpreted.
+pub(super) fn prepare(program: &CompiledNetwork) {
     if program.size().n_ands <= MAX_TRANSLATED {
         // Not every CPU has machine code.
         let _ = program.translate(Width::Lanes256);
@@ -22,10 +23,10 @@ pub(super) fn prepare(program: &Program) {
     }
 }
 
-/// A playout from each start, a batch after the other. Lanes that have ended wait for the
-/// last one of their batch.
+/// Plays from each start, batch after batch. Lanes that have ended wait for the last one
+/// of their batch.
 pub(super) fn playouts_in_lock_step(
-    program: &Arc<Program>,
+    program: &Arc<CompiledNetwork>,
     starts: &[State],
     max_length: u32,
     seed: u64,
@@ -69,7 +70,7 @@ pub(super) fn playouts_in_lock_step(
             batch.advance();
             length += 1;
         }
-        // Terminal lanes are as they were when they ended.
+        // Terminal lanes keep the state in which they ended.
         if !scored.is_empty() {
             let lanes: Vec<usize> = scored.iter().map(|&(lane, _)| lane).collect();
             for ((lane, length), goals) in scored.into_iter().zip(batch.goals(&lanes)) {

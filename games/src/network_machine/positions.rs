@@ -1,19 +1,24 @@
-//! Positions of one network, apart by what changes all the time.
+//! One position of a network for each position class.
 //!
-//! There is a [`Propagation`] for each kind of positions that a [`Split`] tells
-//! apart: each sees only what happened since it was last used.
+//! Each class of [`PositionClasses`] has a [`Propagation`] of its own, which propagates
+//! only the differences since it was last used.
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::position_classes::{PositionClasses, Step};
 use super::propagation::{Propagation, Wiring};
-use super::split::{Split, Step};
 
-/// What a walk costs where positions are told apart, the first visits left out:
-/// counts changed.
-pub(crate) fn work(wiring: &Arc<Wiring>, split: &Split, n_facts: usize, walk: &[Step]) -> u64 {
-    let mut positions = Positions::new(Arc::clone(wiring), split.clone(), n_facts);
+/// The cost of a walk with these classes: the number of counts changed, first visits
+/// of classes not included.
+pub(crate) fn work(
+    wiring: &Arc<Wiring>,
+    classes: &PositionClasses,
+    n_facts: usize,
+    walk: &[Step],
+) -> u64 {
+    let mut positions = Positions::new(Arc::clone(wiring), classes.clone(), n_facts);
     let mut work = 0;
     for (state, moves) in walk {
         let is_new = positions.select(state);
@@ -36,16 +41,16 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// Makes `state` the position, for questions about it alone. Tells whether it
-    /// was another.
+    /// Loads `state` for questions about it alone. Returns whether the position
+    /// changed.
     pub(crate) fn load(&mut self, state: &[u64], n_facts: usize) -> bool {
         let changed = self.propagation.load(state, n_facts);
         self.propagation.settle_early();
         changed
     }
 
-    /// Makes these inputs the moves. Those of before stay until then, since the
-    /// same are often made again.
+    /// Loads moves. Earlier moves stay in place until then, since the same ones often
+    /// come again.
     pub(crate) fn make(&mut self, moves: &[u32]) {
         for &input in self.moves.iter().filter(|input| !moves.contains(input)) {
             self.propagation.set(input as usize, false);
@@ -58,28 +63,28 @@ impl Position {
     }
 }
 
-/// A position of each kind, made when there is need of it.
+/// A position of each class, created on first use.
 #[derive(Debug)]
 pub(crate) struct Positions {
     wiring: Arc<Wiring>,
-    split: Split,
+    classes: PositionClasses,
     positions: Vec<Option<Box<Position>>>,
     current: usize,
 }
 
 impl Positions {
-    pub(crate) fn new(wiring: Arc<Wiring>, split: Split, n_facts: usize) -> Self {
+    pub(crate) fn new(wiring: Arc<Wiring>, classes: PositionClasses, n_facts: usize) -> Self {
         let mut positions = Vec::new();
-        positions.resize_with(split.n_kinds(), || None);
-        let mut all = Self { wiring, split, positions, current: 0 };
+        positions.resize_with(classes.n_classes(), || None);
+        let mut all = Self { wiring, classes, positions, current: 0 };
         all.select(&vec![0; n_facts.div_ceil(64)]);
         all
     }
 
-    /// Turns to the position for states like this one, which is then to be
-    /// loaded. Tells whether it is a new one.
+    /// Switches to the position for the class of this state, which must be loaded
+    /// next. Returns whether the position was created just now.
     pub(crate) fn select(&mut self, state: &[u64]) -> bool {
-        self.current = self.split.kind(state);
+        self.current = self.classes.class(state);
         let position = &mut self.positions[self.current];
         let is_new = position.is_none();
         position.get_or_insert_with(|| {
@@ -89,7 +94,7 @@ impl Positions {
         is_new
     }
 
-    /// Which position is the current one.
+    /// The number of the current position.
     pub(crate) fn index(&self) -> usize {
         self.current
     }
@@ -99,7 +104,7 @@ impl Positions {
         self.positions[self.current].as_mut().expect("positions are made when they are selected")
     }
 
-    /// The current position's values.
+    /// The values of the current position.
     pub(crate) fn values(&self) -> &Propagation {
         let position = self.positions[self.current].as_ref();
         &position.expect("positions are made when they are selected").propagation

@@ -4,16 +4,16 @@
 //! The conjunctions become gates of any number of inputs, each with a count of
 //! the inputs that do not hold; a gate holds when its count is 0. An input that
 //! flips changes the counts of its consumers, and a gate whose count leaves or
-//! reaches 0 is to flip. Sancho and galvanise work this way, gate after gate as
-//! they are met. Here those to flip wait as bits, and the first in the order of
-//! evaluation comes first: a gate flips once or not at all, however many ways lead
-//! to it. Gates that depend on moves wait until the moves are made.
+//! reaches 0 must flip. Sancho and galvanise work this way and flip gates in the order
+//! in which they meet them. Here pending gates are bits of a set and are taken in the
+//! order of evaluation, so a gate flips at most once however many paths lead to it.
+//! Gates that depend on moves stay pending until the moves are made.
 
 use std::sync::Arc;
 
 use crate::network::{Graph, Lit};
 
-/// Numbers of gates, and of their inputs together, stay below this.
+/// The number of gates and the number of all their inputs stay below this.
 const MAX: u32 = u32::MAX >> 1;
 
 /// Bits of a word.
@@ -23,8 +23,8 @@ const WORD: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Wiring {
     n_inputs: usize,
-    /// Number of gates; between the early and the late ones are some without
-    /// inputs, so that each kind begins with a word of bits.
+    /// Number of gates. Between the early and the late ones are some without inputs, so
+    /// that both groups begin with a word of bits.
     n_gates: usize,
     /// Gates before this one, whole words of them, are early.
     first_late: usize,
@@ -45,15 +45,15 @@ pub(crate) struct Wiring {
 
 impl Wiring {
     /// The wiring of `outputs`, which may repeat and may be constant. The first
-    /// `n_late` are wanted after moves are made only; what only they depend on is
-    /// late.
+    /// `n_late` are needed only after moves are made; gates on which only they depend
+    /// are late.
     pub(crate) fn new(graph: &Graph, outputs: &[Lit], n_late: usize) -> Self {
         let n_inputs = graph.n_inputs();
         let mut gates = Gates::new(graph, outputs);
         let first_late = gates.move_late_ones(n_inputs, outputs, n_late);
         let n_gates = gates.inputs.len();
         let n_nodes = n_inputs + n_gates;
-        // Consumers of each node, as lists before they are laid side by side.
+        // Consumers of each node, as lists before they are concatenated.
         let mut takers: Vec<Vec<u32>> = vec![Vec::new(); n_nodes];
         for (gate, inputs) in gates.inputs.iter().enumerate() {
             for &(node, negated) in inputs {
@@ -123,8 +123,8 @@ fn to_u32(number: usize) -> u32 {
     u32::try_from(number).ok().filter(|&number| number < MAX).expect("networks fit their numbers")
 }
 
-/// Conjunctions of any number of inputs: a conjunction that only one other takes,
-/// as it is, becomes part of that one.
+/// Conjunctions of any number of inputs: a conjunction with a single consumer that does
+/// not negate it is merged into that consumer.
 struct Gates {
     /// By gate, nodes of the wiring with their negations.
     inputs: Vec<Vec<(u32, bool)>>,
@@ -156,8 +156,7 @@ impl Gates {
                     _ => inputs.push((gates.node_of[below as usize], literal.is_negated())),
                 }
             }
-            // The same input twice would count twice, which is as good as once,
-            // but costs.
+            // A repeated input would count twice: correct, but slower.
             inputs.sort_unstable();
             inputs.dedup();
             gates.node_of[node as usize] = to_u32(n_inputs + gates.inputs.len());
@@ -166,12 +165,12 @@ impl Gates {
         gates
     }
 
-    /// Which nodes outputs depend on, and which of them vanish into the only
-    /// conjunction that takes them.
+    /// The nodes that outputs depend on, and those of them that are merged into their
+    /// single consumer.
     fn shape(graph: &Graph, outputs: &[Lit]) -> (Vec<bool>, Vec<bool>) {
         const OFTEN: u8 = 2;
         let mut needed = vec![false; graph.n_nodes()];
-        // How often each node is taken; a negation or an output counts as often.
+        // The number of consumers of each node; a negation or an output prevents a merge.
         let mut uses = vec![0_u8; graph.n_nodes()];
         for output in outputs {
             needed[output.node() as usize] = true;
@@ -194,8 +193,8 @@ impl Gates {
         (needed, inner)
     }
 
-    /// Puts the gates that outputs from `n_late` on depend on before the others,
-    /// and fills the last word of them up; where the others begin.
+    /// Puts the gates that outputs from `n_late` on depend on before the others and
+    /// fills up their last word. Returns where the others begin.
     fn move_late_ones(&mut self, n_inputs: usize, outputs: &[Lit], n_late: usize) -> usize {
         let mut early = vec![false; n_inputs + self.inputs.len()];
         for &output in outputs[n_late..].iter().filter(|output| !output.is_constant()) {
@@ -233,7 +232,7 @@ impl Gates {
     }
 }
 
-/// The values of one position, and what it costs to reach the next.
+/// The values of one position, and the cost of reaching the next.
 #[derive(Clone, Debug)]
 pub(crate) struct Propagation {
     wiring: Arc<Wiring>,
@@ -265,15 +264,16 @@ impl Propagation {
         self.inputs[index / WORD] >> (index % WORD) & 1 == 1
     }
 
-    /// Makes an input hold, or not. To be settled.
+    /// Sets an input. The values must be settled afterwards.
     pub(crate) fn set(&mut self, index: usize, value: bool) {
         if self.input(index) != value {
             self.flip(index, value);
         }
     }
 
-    /// Sets the inputs from 0 on, as many as the words have bits; bits beyond
-    /// the last input must be 0. Tells whether any changed. To be settled.
+    /// Sets the inputs from 0 on, as many as the words have bits; bits after the last
+    /// input must be 0. Returns whether any changed. The values must be settled
+    /// afterwards.
     pub(crate) fn load(&mut self, words: &[u64], n_bits: usize) -> bool {
         let mut any = false;
         for (at, &word) in words.iter().enumerate() {
@@ -290,12 +290,12 @@ impl Propagation {
         any
     }
 
-    /// Makes the early outputs those of the inputs.
+    /// Brings the early outputs up to date.
     pub(crate) fn settle_early(&mut self) {
         self.settle(self.wiring.first_late / WORD);
     }
 
-    /// Makes all outputs those of the inputs.
+    /// Brings all outputs up to date.
     pub(crate) fn settle_all(&mut self) {
         self.settle(self.wiring.n_gates.div_ceil(WORD));
     }
@@ -320,7 +320,7 @@ impl Propagation {
         self.tell(input, u32::from(value));
     }
 
-    /// Tells the consumers of a node that it flipped.
+    /// Updates the consumers of a node that flipped.
     #[inline]
     fn tell(&mut self, node: usize, value: u32) {
         let Self { wiring, counts, outputs, waiting, work, .. } = self;
@@ -329,7 +329,7 @@ impl Propagation {
         *work += (middle - first) as u64;
         for &taker in &wiring.consumers[first..middle] {
             let gate = (taker >> 1) as usize;
-            // One input that fails more, or one less.
+            // One more input that does not hold, or one fewer.
             let more = taker & 1 == value;
             let before = counts[gate];
             let after = if more { before + 1 } else { before - 1 };
@@ -343,7 +343,7 @@ impl Propagation {
         }
     }
 
-    /// Flips the gates of so many words that are to flip.
+    /// Flips the pending gates of the first `n_words` words.
     fn settle(&mut self, n_words: usize) {
         let n_inputs = self.wiring.n_inputs;
         for block in 0..n_words.div_ceil(WORD) {
@@ -364,7 +364,7 @@ impl Propagation {
     }
 }
 
-/// Which gates are to flip.
+/// The set of pending gates.
 #[derive(Clone, Debug)]
 struct Waiting {
     /// By gate.
@@ -379,7 +379,7 @@ impl Waiting {
         Self { gates: vec![0; n_words], words: vec![0; n_words.div_ceil(WORD)] }
     }
 
-    /// A gate that is to flip twice need not.
+    /// A gate that would flip twice does not flip.
     #[inline]
     fn toggle(&mut self, gate: usize) {
         self.gates[gate / WORD] ^= 1 << (gate % WORD);

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use super::evaluate::{Engine, Halt};
-use super::plan::{Mode, Planner};
-use super::program::{Evaluation, FactTable, Program};
+use super::clause_plan::{ClausePlanner, Mode};
+use super::evaluate::RuleEvaluator;
+use super::halt::Halt;
+use super::rule_program::{ComponentEvaluation, FactTable, RuleProgram};
 use super::sizes::{Size, Sizes};
 use crate::relational::rules::{Condition, Phase, Rules, Source};
-use crate::relational::table::Table;
+use crate::relational::table::RelationTable;
 use crate::relational::terms::{TermId, Terms};
 use crate::state_machine::{Cancel, Guards, ReasoningError};
 
@@ -25,7 +26,7 @@ pub(crate) struct Blueprint {
     /// The table of each predicate; static ones come first.
     table_of: Vec<u32>,
     /// The static relations, with the indexes that some plan wants.
-    tables: Vec<Arc<Table>>,
+    tables: Vec<Arc<RelationTable>>,
     pub(crate) modes: Vec<Mode>,
     pub(crate) sizes: Sizes,
     /// Steps that were made for the static relations.
@@ -47,34 +48,39 @@ impl Blueprint {
             sizes: rules.predicates.iter().map(|info| Size::unknown(info.arity)).collect(),
         };
         // For now, each predicate's table has the predicate's number.
-        let mut planner =
-            Planner::new(&rules, vec![Mode::Full; n], sizes.clone(), (0..n as u32).collect(), 0);
+        let mut planner = ClausePlanner::new(
+            &rules,
+            vec![Mode::Full; n],
+            sizes.clone(),
+            (0..n as u32).collect(),
+            0,
+        );
         let evaluations = vec![None; rules.components.len()];
         let mut program = assemble(&rules, &planner, Vec::new(), &evaluations, &roles);
-        let mut engine = Engine::new(&program, terms.clone(), guards.clone());
-        engine.set_cancel(cancel.clone());
+        let mut evaluator = RuleEvaluator::new(&program, terms.clone(), guards.clone());
+        evaluator.set_cancel(cancel.clone());
         for (at, component) in rules.components.iter().enumerate() {
             let first = &rules.predicates[component.predicates[0]];
             if first.phase != Phase::Static || first.clauses.is_empty() {
                 continue;
             }
-            let left = guards.max_steps.saturating_sub(engine.work);
-            // The engine looks at all tables when one is added.
+            let left = guards.max_steps.saturating_sub(evaluator.work);
+            // The evaluator looks at all tables when one is added.
             planner.left = left.saturating_sub(n as u64);
             program.evaluations[at] = Some(planner.component(at, &mut []));
-            engine.work += left - planner.left;
+            evaluator.work += left - planner.left;
             if planner.left == 0 {
-                return Err(engine.too_many_steps());
+                return Err(evaluator.too_many_steps());
             }
             swap_plans(&mut planner, &mut program);
-            engine.adopt(&program);
+            evaluator.adopt(&program);
             let left = planner.left;
             let is_needed = rules.is_needed_in_full(at) || !rules.is_demandable(at);
-            engine.allow(if is_needed { left } else { left.min(MAX_STATIC_STEPS) });
-            let result = engine.ensure(&program, at as u32);
+            evaluator.allow(if is_needed { left } else { left.min(MAX_STATIC_STEPS) });
+            let result = evaluator.ensure(&program, at as u32);
             for &id in &component.predicates {
                 let size = match &result {
-                    Ok(()) => measured(engine.table(&program, id as u32)),
+                    Ok(()) => measured(evaluator.table(&program, id as u32)),
                     Err(_) => Size::huge(rules.predicates[id].arity),
                 };
                 planner.sizes.sizes[id] = size;
@@ -86,12 +92,12 @@ impl Blueprint {
                 {
                     for &id in &component.predicates {
                         planner.modes[id] = Mode::Memo;
-                        engine.tables[id].clear();
+                        evaluator.tables[id].clear();
                     }
-                    engine.begin(&program, Phase::Static);
+                    evaluator.begin(&program, Phase::Static);
                 }
                 Err(Halt::Error(error)) => return Err(error),
-                Err(Halt::Budget) => return Err(engine.too_many_steps()),
+                Err(Halt::Budget) => return Err(evaluator.too_many_steps()),
                 Err(Halt::TooDeep(_)) => {
                     return Err(ReasoningError::TooManyFacts { limit: guards.max_facts });
                 }
@@ -109,17 +115,17 @@ impl Blueprint {
             table_of[id] = table as u32;
         }
         let fixed = order.iter().copied().filter(|&id| is_fixed(id));
-        let tables = fixed.map(|id| Arc::new(copied(&engine.tables[id]))).collect();
-        let steps = engine.work;
-        *terms = engine.terms;
+        let tables = fixed.map(|id| Arc::new(copied(&evaluator.tables[id]))).collect();
+        let steps = evaluator.work;
+        *terms = evaluator.terms;
         Ok(Self { rules: Arc::new(rules), table_of, tables, modes, sizes, steps, roles })
     }
 
     /// Plans everything that depends on the state, and tells the steps that took,
     /// unless it takes more than these.
-    pub(crate) fn program(&mut self, max_steps: u64) -> Option<(Program, u64)> {
+    pub(crate) fn program(&mut self, max_steps: u64) -> Option<(RuleProgram, u64)> {
         let rules = Arc::clone(&self.rules);
-        let mut planner = Planner::new(
+        let mut planner = ClausePlanner::new(
             &rules,
             self.modes.clone(),
             self.sizes.clone(),
@@ -169,7 +175,7 @@ impl Blueprint {
 
 /// Lends the program what was planned so far, or gives it back: a copy for each
 /// of many static relations would take long.
-fn swap_plans(planner: &mut Planner<'_>, program: &mut Program) {
+fn swap_plans(planner: &mut ClausePlanner<'_>, program: &mut RuleProgram) {
     std::mem::swap(&mut planner.steps, &mut program.steps);
     std::mem::swap(&mut planner.operands, &mut program.operands);
     std::mem::swap(&mut planner.takes, &mut program.takes);
@@ -182,8 +188,8 @@ fn swap_plans(planner: &mut Planner<'_>, program: &mut Program) {
 }
 
 /// The rows alone, without the indexes that were wanted on the way.
-fn copied(table: &Table) -> Table {
-    let mut copy = Table::new(table.arity());
+fn copied(table: &RelationTable) -> RelationTable {
+    let mut copy = RelationTable::new(table.arity());
     for row in 0..table.n_rows() {
         if table.arity() == 0 {
             copy.insert(&[]);
@@ -194,7 +200,7 @@ fn copied(table: &Table) -> Table {
     copy
 }
 
-pub(crate) fn measured(table: &Table) -> Size {
+pub(crate) fn measured(table: &RelationTable) -> Size {
     Size {
         rows: f64::from(table.n_rows()),
         distinct: (0..table.arity()).map(|column| table.n_distinct(column) as f64).collect(),
@@ -205,8 +211,8 @@ pub(crate) fn measured(table: &Table) -> Size {
 /// Where that may exhaust the stack, all is evaluated from the bottom instead.
 fn prerequisites(
     rules: &Rules,
-    planner: &Planner<'_>,
-    evaluations: &[Option<Evaluation>],
+    planner: &ClausePlanner<'_>,
+    evaluations: &[Option<ComponentEvaluation>],
 ) -> Vec<Vec<u32>> {
     let n = rules.components.len();
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); n];
@@ -240,11 +246,11 @@ fn prerequisites(
 
 fn assemble(
     rules: &Rules,
-    planner: &Planner<'_>,
-    statics: Vec<Arc<Table>>,
-    evaluations: &[Option<Evaluation>],
+    planner: &ClausePlanner<'_>,
+    statics: Vec<Arc<RelationTable>>,
+    evaluations: &[Option<ComponentEvaluation>],
     roles: &[TermId],
-) -> Program {
+) -> RuleProgram {
     let mut facts = Vec::new();
     let mut all_facts = None;
     for (id, predicate) in rules.predicates.iter().enumerate() {
@@ -258,7 +264,7 @@ fn assemble(
     let static_calls = (0..planner.calls.len() as u32)
         .filter(|&id| planner.calls[id as usize].phase == Phase::Static)
         .collect();
-    Program {
+    RuleProgram {
         steps: planner.steps.clone(),
         operands: planner.operands.clone(),
         takes: planner.takes.clone(),

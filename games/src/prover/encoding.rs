@@ -5,7 +5,7 @@
 //! a bit set, unless a list is less than half as long. The empty set is no word.
 
 use crate::relational::terms::FactId;
-use crate::state_machine::State;
+use crate::state::State;
 
 /// Writes a set of distinct facts, given in any order.
 pub(crate) fn encode(facts: &mut [FactId], state: &mut State) {

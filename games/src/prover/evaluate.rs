@@ -3,17 +3,20 @@
 //! Components are evaluated when a plan first asks for them, each at most once
 //! for a state or a joint move: recursive ones semi-naively (Bancilhon and
 //! Ramakrishnan 1986), in the order of their strata (Apt, Blair and Walker 1988).
-//! What is asked [on demand](super::calls) is evaluated for the arguments at
+//! What is asked [on demand](on_demand) is evaluated for the arguments at
 //! hand only.
+
+mod on_demand;
 
 use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
 use super::calls::Calls;
-use super::program::{Evaluation, Program, Slice, Step, Take};
+use super::halt::Halt;
+use super::rule_program::{ComponentEvaluation, RuleProgram, Slice, Step, Take};
 use crate::relational::rules::Phase;
-use crate::relational::table::Table;
+use crate::relational::table::RelationTable;
 use crate::relational::terms::{FunctorId, NONE, TermId, Terms};
 use crate::state_machine::{Cancel, Guards, MAX_TERM_SIZE, ReasoningError};
 
@@ -29,22 +32,11 @@ const INSERTION: u64 = 5;
 /// What a term costs, in steps.
 const BUILDING: u64 = 3;
 
-/// Why the evaluation stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Halt {
-    /// For good.
-    Error(ReasoningError),
-    /// The limit of work is reached.
-    Budget,
-    /// Calls of this component nest too deeply.
-    TooDeep(u32),
-}
-
 /// A workspace: the tables of the state at hand, and the registers.
 #[derive(Clone, Debug)]
-pub(crate) struct Engine {
+pub(crate) struct RuleEvaluator {
     pub(crate) terms: Terms,
-    pub(crate) tables: Vec<Table>,
+    pub(crate) tables: Vec<RelationTable>,
     pub(super) registers: Vec<u32>,
     /// For each component, the epoch it was evaluated in.
     done: Vec<u64>,
@@ -76,7 +68,7 @@ pub(crate) struct Engine {
 }
 
 #[inline]
-fn table<'a>(program: &'a Program, tables: &'a [Table], id: u32) -> &'a Table {
+fn table<'a>(program: &'a RuleProgram, tables: &'a [RelationTable], id: u32) -> &'a RelationTable {
     match (id as usize).checked_sub(program.statics.len()) {
         Some(dynamic) => &tables[dynamic],
         None => &program.statics[id as usize],
@@ -98,9 +90,9 @@ fn take(takes: &[Take], values: &[TermId], registers: &mut [u32]) -> bool {
     true
 }
 
-impl Engine {
-    pub(crate) fn new(program: &Program, terms: Terms, guards: Guards) -> Self {
-        let mut engine = Self {
+impl RuleEvaluator {
+    pub(crate) fn new(program: &RuleProgram, terms: Terms, guards: Guards) -> Self {
+        let mut evaluator = Self {
             terms,
             tables: Vec::new(),
             registers: Vec::new(),
@@ -121,16 +113,16 @@ impl Engine {
             ceiling: u64::MAX,
             calls: Calls::default(),
         };
-        engine.adopt(program);
-        engine
+        evaluator.adopt(program);
+        evaluator
     }
 
     /// Makes room for the tables and registers of a program. Tables that are
     /// there keep their rows.
-    pub(crate) fn adopt(&mut self, program: &Program) {
+    pub(crate) fn adopt(&mut self, program: &RuleProgram) {
         for (at, layout) in program.layouts.iter().enumerate() {
             if self.tables.len() == at {
-                let mut table = Table::new(layout.arity);
+                let mut table = RelationTable::new(layout.arity);
                 if layout.distinct {
                     table.keep_distinct();
                 }
@@ -147,7 +139,7 @@ impl Engine {
     }
 
     /// Goes over to another program: all tables are new.
-    pub(crate) fn renew(&mut self, program: &Program) {
+    pub(crate) fn renew(&mut self, program: &RuleProgram) {
         self.tables.clear();
         self.done.clear();
         self.adopt(program);
@@ -171,7 +163,7 @@ impl Engine {
     }
 
     /// Forgets what was derived for a phase and those that rest on it.
-    pub(crate) fn begin(&mut self, program: &Program, phase: Phase) {
+    pub(crate) fn begin(&mut self, program: &RuleProgram, phase: Phase) {
         for epoch in &mut self.epochs[phase as usize..] {
             self.last_epoch += 1;
             *epoch = self.last_epoch;
@@ -185,24 +177,24 @@ impl Engine {
     }
 
     /// Whether a component's tables hold what they should.
-    pub(crate) fn is_done(&self, program: &Program, component: u32) -> bool {
+    pub(crate) fn is_done(&self, program: &RuleProgram, component: u32) -> bool {
         let evaluation = &program.evaluations[component as usize];
         evaluation.as_ref().is_some_and(|evaluation| {
             self.done[component as usize] == self.epochs[evaluation.phase as usize]
         })
     }
 
-    pub(crate) fn table<'a>(&'a self, program: &'a Program, id: u32) -> &'a Table {
+    pub(crate) fn table<'a>(&'a self, program: &'a RuleProgram, id: u32) -> &'a RelationTable {
         table(program, &self.tables, id)
     }
 
-    pub(super) fn table_mut(&mut self, program: &Program, id: u32) -> &mut Table {
+    pub(super) fn table_mut(&mut self, program: &RuleProgram, id: u32) -> &mut RelationTable {
         &mut self.tables[id as usize - program.statics.len()]
     }
 
     /// Puts a fact into the table of its functor.
     #[inline]
-    pub(crate) fn load(&mut self, program: &Program, fact: TermId, of_functor: &[u32]) {
+    pub(crate) fn load(&mut self, program: &RuleProgram, fact: TermId, of_functor: &[u32]) {
         let functor = self.terms.functor(fact);
         let Some(&id) = of_functor.get(functor as usize) else { return };
         if id == NONE {
@@ -218,7 +210,7 @@ impl Engine {
 
     /// Evaluates a component unless that was done.
     #[inline]
-    pub(crate) fn ensure(&mut self, program: &Program, component: u32) -> Result<(), Halt> {
+    pub(crate) fn ensure(&mut self, program: &RuleProgram, component: u32) -> Result<(), Halt> {
         let Some(evaluation) = &program.evaluations[component as usize] else { return Ok(()) };
         if self.done[component as usize] == self.epochs[evaluation.phase as usize] {
             return Ok(());
@@ -226,7 +218,7 @@ impl Engine {
         self.evaluate(program, component)
     }
 
-    fn evaluate(&mut self, program: &Program, component: u32) -> Result<(), Halt> {
+    fn evaluate(&mut self, program: &RuleProgram, component: u32) -> Result<(), Halt> {
         let Some(evaluation) = &program.evaluations[component as usize] else { return Ok(()) };
         let before = self.work;
         let outer = std::mem::take(&mut self.nested);
@@ -247,7 +239,11 @@ impl Engine {
         Ok(())
     }
 
-    fn evaluate_rounds(&mut self, program: &Program, evaluation: &Evaluation) -> Result<(), Halt> {
+    fn evaluate_rounds(
+        &mut self,
+        program: &RuleProgram,
+        evaluation: &ComponentEvaluation,
+    ) -> Result<(), Halt> {
         for &id in &evaluation.tables {
             self.table_mut(program, id).clear();
         }
@@ -339,7 +335,7 @@ impl Engine {
     }
 
     /// Runs a plan to its end; whether a step `Found` ended it.
-    pub(super) fn run(&mut self, program: &Program, plan: u32) -> Result<bool, Halt> {
+    pub(super) fn run(&mut self, program: &RuleProgram, plan: u32) -> Result<bool, Halt> {
         let mut at = program.plans[plan as usize].start as usize;
         loop {
             self.work += 1;
@@ -436,7 +432,7 @@ impl Engine {
 
     /// Goes on with the step `NextScan` at this place; the step to do then.
     #[inline]
-    fn next_scanned(&mut self, program: &Program, at: usize) -> usize {
+    fn next_scanned(&mut self, program: &RuleProgram, at: usize) -> usize {
         let Step::NextScan { table: id, cursor, takes, fail } = program.steps[at] else {
             unreachable!("`OpenScan` stands before `NextScan`")
         };
@@ -458,7 +454,7 @@ impl Engine {
 
     /// Goes on with the step `NextProbe` at this place; the step to do then.
     #[inline]
-    fn next_probed(&mut self, program: &Program, at: usize) -> usize {
+    fn next_probed(&mut self, program: &RuleProgram, at: usize) -> usize {
         let Step::NextProbe { table: id, index, cursor, takes, fail } = program.steps[at] else {
             unreachable!("`OpenProbe` stands before `NextProbe`")
         };
@@ -481,7 +477,7 @@ impl Engine {
     #[inline]
     pub(super) fn gather<'a>(
         &self,
-        program: &Program,
+        program: &RuleProgram,
         registers: Slice,
         room: &'a mut [TermId; ROOM],
     ) -> Cow<'a, [TermId]> {
@@ -497,7 +493,7 @@ impl Engine {
     }
 
     #[inline]
-    fn first(&mut self, program: &Program, id: u32, index: u16, keys: Slice) -> u32 {
+    fn first(&mut self, program: &RuleProgram, id: u32, index: u16, keys: Slice) -> u32 {
         let registers = &self.registers;
         let key = program.operands[keys.range()].iter().map(|&at| registers[at as usize]);
         match (id as usize).checked_sub(program.statics.len()) {

@@ -9,13 +9,14 @@
 use std::sync::Arc;
 
 use super::Prover;
+use super::clause_plan::Mode;
 use super::compile::{Blueprint, measured};
-use super::evaluate::Halt;
-use super::plan::Mode;
+use super::halt::Halt;
 use super::sizes::Size;
 use crate::relational::rules::{PredicateId, Source};
 use crate::split_mix::SplitMix;
-use crate::state_machine::{MoveId, ReasoningError, State};
+use crate::state::{MoveId, State};
+use crate::state_machine::ReasoningError;
 
 /// Steps for a single state before something is blamed and tried on demand.
 const MAX_STATE_STEPS: u64 = 2_000_000;
@@ -47,17 +48,17 @@ struct Sample {
 /// Tunes a prover that has an untuned program. Where there are no steps left for
 /// that, the program stays as it is.
 pub(crate) fn tune(prover: &mut Prover) {
-    let engine = &mut prover.engine;
-    let ceiling = engine.work.saturating_add(MAX_TUNING_STEPS);
-    engine.set_ceiling(ceiling.min(engine.max_steps()));
+    let evaluator = &mut prover.evaluator;
+    let ceiling = evaluator.work.saturating_add(MAX_TUNING_STEPS);
+    evaluator.set_ceiling(ceiling.min(evaluator.max_steps()));
     tune_within(prover);
-    prover.engine.set_ceiling(u64::MAX);
+    prover.evaluator.set_ceiling(u64::MAX);
 }
 
 /// Goes over to the program of the blueprint if there are steps left to plan it.
 fn replan(prover: &mut Prover, blueprint: &mut Blueprint) -> Result<(), Halt> {
-    let steps = prover.adopt(blueprint, prover.engine.n_left())?;
-    prover.engine.work += steps;
+    let steps = prover.adopt(blueprint, prover.evaluator.n_left())?;
+    prover.evaluator.work += steps;
     Ok(())
 }
 
@@ -129,7 +130,7 @@ fn thin(prover: &mut Prover, samples: Vec<Sample>) -> Option<(Vec<Sample>, u64)>
 /// cheaper than `best` steps.
 fn climb(prover: &mut Prover, blueprint: &mut Blueprint, samples: &[Sample], best: u64) {
     let mut left = TRIAL_STEPS.max(best.saturating_mul(MIN_TRIALS)).min(MAX_TRIAL_STEPS);
-    let spent = prover.engine.spent.clone();
+    let spent = prover.evaluator.spent.clone();
     let mut candidates: Vec<usize> = (0..blueprint.rules.components.len())
         .filter(|&component| {
             !blueprint.is_fixed(component) && blueprint.rules.is_demandable(component)
@@ -152,7 +153,7 @@ fn climb(prover: &mut Prover, blueprint: &mut Blueprint, samples: &[Sample], bes
                 left -= steps;
             }
             _ => {
-                left = if prover.engine.n_left() == 0 { 0 } else { left - limit };
+                left = if prover.evaluator.n_left() == 0 { 0 } else { left - limit };
                 old.into_iter().for_each(|(at, mode)| blueprint.set_mode(at, mode));
             }
         }
@@ -185,13 +186,13 @@ pub(crate) fn remedy(prover: &Prover, blueprint: &Blueprint, halt: &Halt) -> Opt
             && !blueprint.is_fixed(component)
             && blueprint.rules.is_demandable(component)
     };
-    let spent = &prover.engine.spent;
+    let spent = &prover.evaluator.spent;
     let worst = (0..spent.len()).max_by_key(|&component| spent[component])?;
     if is_candidate(worst) {
         return Some((worst, Mode::Memo));
     }
     // Somebody asked for all of it: let it not be asked so.
-    let mut open = prover.engine.open_at_failure().map(|component| component as usize);
+    let mut open = prover.evaluator.open_at_failure().map(|component| component as usize);
     open.find(|&component| is_candidate(component)).map(|component| (component, Mode::Memo))
 }
 
@@ -199,13 +200,13 @@ pub(crate) fn remedy(prover: &Prover, blueprint: &Blueprint, halt: &Halt) -> Opt
 fn gather(prover: &mut Prover, samples: &mut Vec<Sample>) -> Result<bool, Halt> {
     samples.clear();
     let mut random = SplitMix::new(1);
-    let start = prover.engine.work;
-    prover.engine.spent.fill(0);
+    let start = prover.evaluator.work;
+    prover.evaluator.spent.fill(0);
     for _ in 0..MAX_PLAYOUTS {
-        prover.engine.allow_question();
+        prover.evaluator.allow_question();
         let mut state = prover.try_initial_state()?;
         for _ in 0..MAX_LENGTH {
-            prover.engine.allow(MAX_STATE_STEPS);
+            prover.evaluator.allow(MAX_STATE_STEPS);
             prover.load(&state);
             let terminal = prover.try_terminal()?;
             prover.try_legal()?;
@@ -222,7 +223,7 @@ fn gather(prover: &mut Prover, samples: &mut Vec<Sample>) -> Result<bool, Halt> 
             prover.try_next(&mut next)?;
             samples.push(Sample { state, joint_move });
             state = next;
-            if prover.engine.work - start > SAMPLE_STEPS {
+            if prover.evaluator.work - start > SAMPLE_STEPS {
                 return Ok(false);
             }
         }
@@ -232,12 +233,12 @@ fn gather(prover: &mut Prover, samples: &mut Vec<Sample>) -> Result<bool, Halt> 
 
 /// The steps it takes to answer the questions of a playout on all samples.
 fn measure(prover: &mut Prover, samples: &[Sample], budget: u64) -> Result<u64, Halt> {
-    prover.engine.allow(budget);
-    prover.engine.spent.fill(0);
-    let start = prover.engine.work;
+    prover.evaluator.allow(budget);
+    prover.evaluator.spent.fill(0);
+    let start = prover.evaluator.work;
     let result = samples.iter().try_for_each(|sample| ask(prover, sample));
     prover.is_loaded = false;
-    let steps = prover.engine.work - start;
+    let steps = prover.evaluator.work - start;
     result.map(|()| steps)
 }
 
@@ -265,7 +266,7 @@ fn note_sizes(prover: &mut Prover, blueprint: &mut Blueprint, samples: &[Sample]
     // Counting distinct values is not counted in steps, so a few must do.
     let skip = samples.len().div_ceil(16);
     for sample in samples.iter().step_by(skip) {
-        prover.engine.allow(MAX_STATE_STEPS);
+        prover.evaluator.allow(MAX_STATE_STEPS);
         if ask(prover, sample).is_err() {
             continue;
         }
@@ -274,7 +275,7 @@ fn note_sizes(prover: &mut Prover, blueprint: &mut Blueprint, samples: &[Sample]
                 continue;
             }
             let table = prover.program.table_of[id];
-            let size = measured(prover.engine.table(&prover.program, table));
+            let size = measured(prover.evaluator.table(&prover.program, table));
             *seen += 1;
             sum.rows += size.rows;
             sum.distinct.iter_mut().zip(&size.distinct).for_each(|(sum, one)| *sum += one);
@@ -296,7 +297,7 @@ fn is_known(prover: &Prover, blueprint: &Blueprint, id: PredicateId) -> bool {
     let info = &blueprint.rules.predicates[id];
     match info.source {
         Source::Facts(_) | Source::AllFacts | Source::Moves => true,
-        Source::Clauses => prover.engine.is_done(&prover.program, info.component as u32),
+        Source::Clauses => prover.evaluator.is_done(&prover.program, info.component as u32),
     }
 }
 
@@ -329,18 +330,17 @@ mod tests {
         let tuned = Prover::new(Arc::new(game.unwrap()), Guards::default()).unwrap();
         let mut provers = vec![tuned.clone()];
         provers.extend([Mode::Full, Mode::Memo, Mode::Call].map(|mode| forced(&tuned, mode)));
-        let n_roles = tuned.game().roles().len();
+        let roles = tuned.game().role_ids();
         let mut seed = 7_u64;
         let mut state = provers[0].initial_state().unwrap();
         for step in 0..steps {
-            let mut legal = vec![Vec::new(); n_roles];
+            let mut legal = vec![Vec::new(); roles.len()];
             let mut answers = Vec::new();
             for prover in &mut provers {
-                prover.engine.allow(20_000_000);
+                prover.evaluator.allow(20_000_000);
                 let Ok(terminal) = prover.is_terminal(&state) else { continue };
                 let mut goals = Vec::new();
-                for (role, moves) in legal.iter_mut().enumerate() {
-                    let role = RoleId(role as u8);
+                for (role, moves) in roles.clone().zip(&mut legal) {
                     prover.legal_moves(&state, role, moves).unwrap();
                     goals.push(prover.goal(&state, role).unwrap());
                 }
@@ -359,7 +359,7 @@ mod tests {
             let joint_move: Vec<MoveId> = legal.iter().map(&mut choose).collect();
             let mut successors = Vec::new();
             for prover in &mut provers {
-                prover.engine.allow(20_000_000);
+                prover.evaluator.allow(20_000_000);
                 let mut next = State::default();
                 if prover.next_state(&state, &joint_move, &mut next).is_ok() {
                     let percepts = prover.percepts(&state, &joint_move, RoleId(0)).unwrap();

@@ -18,7 +18,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Game;
-use crate::game::{Literal, Rule, Sentence, Term};
+use crate::rule::{Literal, Rule, Sentence, Term};
 use crate::symbol::SymbolId;
 
 use super::terms::{FunctorId, TermId, Terms};
@@ -617,7 +617,7 @@ fn n_ors(body: &[Literal]) -> usize {
     body.iter().filter(|literal| matches!(literal, Literal::Or(_))).count()
 }
 
-type Ids = Vec<crate::game::VariableId>;
+type Ids = Vec<crate::rule::VariableId>;
 
 fn sentence_variables(sentence: &Sentence, into: &mut Ids) {
     sentence.arguments.iter().for_each(|term| term_variables(term, into));

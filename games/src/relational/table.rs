@@ -28,7 +28,7 @@ const MAX_DIRECT_COLUMNS: usize = 16;
 
 /// A relation.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
+pub(crate) struct RelationTable {
     arity: usize,
     n_rows: u32,
     data: Vec<TermId>,
@@ -39,7 +39,7 @@ pub(crate) struct Table {
     pub(crate) delta: (u32, u32),
 }
 
-impl Table {
+impl RelationTable {
     pub(crate) fn new(arity: usize) -> Self {
         Self { arity, ..Self::default() }
     }
@@ -113,7 +113,7 @@ impl Table {
         (self.indexes.len() - 1) as u16
     }
 
-    /// Makes [`Table::insert`] possible.
+    /// Makes [`RelationTable::insert`] possible.
     pub(crate) fn keep_distinct(&mut self) {
         if self.arity > 0 && self.unique.is_none() {
             let columns: Vec<u16> = (0..self.arity as u16).collect();
@@ -550,7 +550,7 @@ mod tests {
     /// Fills a table with all rows of three columns below `n`, and looks all of
     /// them up by some columns.
     fn check(n: TermId, columns: &[u16]) {
-        let mut table = Table::new(3);
+        let mut table = RelationTable::new(3);
         table.keep_distinct();
         let index = table.index_on(columns);
         for filling in 0..2 {
@@ -593,7 +593,7 @@ mod tests {
     fn an_index_may_come_after_the_rows() {
         // 40 rows of each key, and more keys than the near caches hold.
         let n = 20_000;
-        let mut table = Table::new(3);
+        let mut table = RelationTable::new(3);
         table.keep_distinct();
         for at in 0..40 * n {
             assert!(table.insert(&[at % n, at % n / 7, at]));
@@ -619,7 +619,7 @@ mod tests {
 
     #[test]
     fn different_values_are_counted() {
-        let mut table = Table::new(2);
+        let mut table = RelationTable::new(2);
         assert_eq!(table.n_distinct(0), 0);
         for (row, n) in [([5, 900_000], [1, 1]), ([5, 3], [1, 2]), ([64, 3], [2, 2])] {
             table.push(&row);

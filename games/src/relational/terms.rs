@@ -208,6 +208,12 @@ impl Terms {
         shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The same terms, for a machine that is not a fork of this one.
+    pub(crate) fn separate(&self) -> Self {
+        let store = Self::lock(&self.shared).clone();
+        Self { local: store.clone(), shared: Arc::new(Mutex::new(store)) }
+    }
+
     /// Takes over what other forks have entered.
     pub(crate) fn refresh(&mut self) {
         let shared = Self::lock(&self.shared);

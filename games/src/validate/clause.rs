@@ -1,8 +1,9 @@
 //! Rules with spans: what validation looks at. A [`Clause`] is a
-//! [`game::Rule`] that remembers where each part of it was written.
+//! [`rule::Rule`] that remembers where each part of it was written.
 
-use crate::game::{self, VariableId};
-use crate::rulesheet::Span;
+use crate::rule;
+use crate::rule::VariableId;
+use crate::span::Span;
 use crate::symbol::SymbolId;
 
 /// A fact or rule in negation normal form.
@@ -131,12 +132,12 @@ impl Argument {
     }
 
     /// The term without spans.
-    pub(crate) fn term(&self) -> game::Term {
+    pub(crate) fn term(&self) -> rule::Term {
         match &self.kind {
-            ArgumentKind::Constant(id) => game::Term::Constant(*id),
-            ArgumentKind::Variable(id) => game::Term::Variable(*id),
+            ArgumentKind::Constant(id) => rule::Term::Constant(*id),
+            ArgumentKind::Variable(id) => rule::Term::Variable(*id),
             ArgumentKind::Function(id, arguments) => {
-                game::Term::Function(*id, arguments.iter().map(Self::term).collect())
+                rule::Term::Function(*id, arguments.iter().map(Self::term).collect())
             }
         }
     }
@@ -144,8 +145,8 @@ impl Argument {
 
 impl Clause {
     /// The rule without spans.
-    pub(crate) fn rule(&self) -> game::Rule {
-        game::Rule {
+    pub(crate) fn rule(&self) -> rule::Rule {
+        rule::Rule {
             head: self.head.sentence(),
             body: conjunction(&self.body),
             n_variables: u32::try_from(self.variables.len()).expect("fewer than 2^32 variables"),
@@ -155,27 +156,27 @@ impl Clause {
 
 impl Atomic {
     /// The sentence without spans.
-    pub(crate) fn sentence(&self) -> game::Sentence {
+    pub(crate) fn sentence(&self) -> rule::Sentence {
         let arguments = self.arguments.iter().map(Argument::term).collect();
-        game::Sentence { name: self.name, arguments }
+        rule::Sentence { name: self.name, arguments }
     }
 }
 
-fn conjunction(conditions: &[Condition]) -> Vec<game::Literal> {
+fn conjunction(conditions: &[Condition]) -> Vec<rule::Literal> {
     conditions.iter().map(Condition::literal).collect()
 }
 
 impl Condition {
-    fn literal(&self) -> game::Literal {
+    fn literal(&self) -> rule::Literal {
         match &self.kind {
-            ConditionKind::Positive(atomic) => game::Literal::Positive(atomic.sentence()),
-            ConditionKind::Negative(atomic) => game::Literal::Negative(atomic.sentence()),
+            ConditionKind::Positive(atomic) => rule::Literal::Positive(atomic.sentence()),
+            ConditionKind::Negative(atomic) => rule::Literal::Negative(atomic.sentence()),
             ConditionKind::Distinct(left, right) => {
-                game::Literal::Distinct(left.term(), right.term())
+                rule::Literal::Distinct(left.term(), right.term())
             }
-            ConditionKind::Equal(left, right) => game::Literal::Equal(left.term(), right.term()),
+            ConditionKind::Equal(left, right) => rule::Literal::Equal(left.term(), right.term()),
             ConditionKind::Or(branches) => {
-                game::Literal::Or(branches.iter().map(|branch| conjunction(branch)).collect())
+                rule::Literal::Or(branches.iter().map(|branch| conjunction(branch)).collect())
             }
         }
     }

@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::finding::{Findings, Severity};
-use crate::rulesheet::{Rulesheet, Span};
+use crate::rulesheet::Rulesheet;
 use crate::validate::clause::{
     Argument, ArgumentKind, Atomic, Clause, Condition, ConditionKind, Predicate, for_each_sentence,
 };
 use crate::validate::keyword::{Keyword, Words};
 use crate::validate::names::{arguments, similar};
-use crate::validate::stratify::{shortest_path, way};
+use crate::validate::paths::{Edge, components, shortest_path, way};
 
 /// The dependency graph of all predicates.
 pub(crate) struct Dependencies {
@@ -25,13 +25,6 @@ pub(crate) struct Dependencies {
     edges: Vec<Vec<Edge>>,
     /// For each node, the number of its strongly connected component.
     components: Vec<usize>,
-}
-
-#[derive(Clone, Copy)]
-pub(crate) struct Edge {
-    pub(crate) to: usize,
-    pub(crate) negative: bool,
-    pub(crate) span: Span,
 }
 
 impl Dependencies {
@@ -97,20 +90,14 @@ impl Dependencies {
                     findings.warning(
                         "stratified-by-arguments",
                         edge.span,
-                        format!("`{name}` depends on its own negation, if for other arguments"),
-                        "name the common conditions by a rule of their own; \
+                        format!("`{name}` depends on its own negation, for other arguments"),
+                        "put the common conditions into a rule of their own; \
                          not all systems accept this",
                     );
                 }
             }
         }
     }
-}
-
-/// The strongly connected component of each node; edges lead to equal or smaller
-/// numbers.
-pub(crate) fn components(edges: &[Vec<Edge>]) -> Vec<usize> {
-    crate::components::components(edges.len(), |node, k| Some(edges[node].get(k)?.to))
 }
 
 /// What keywords must not depend on (GDL specification, section 4): `init`,
@@ -299,18 +286,19 @@ pub(crate) fn check_used_and_defined(
                 return;
             }
             let name = rulesheet.spelling(predicate.0);
+            let mut what = format!("`{name}`");
             let help = if let Some(&arity) = arities.get(&predicate.0) {
-                let (defined, used) = (arguments(arity), arguments(predicate.1));
-                format!("it is defined with {defined}, but used here with {used}")
+                what += &format!(" with {}", arguments(predicate.1));
+                format!("it is defined with {}; check the number of arguments", arguments(arity))
             } else if let Some(other) = search(name) {
-                format!("was `{other}` meant? As it stands it never holds")
+                format!("did you mean `{other}`? As it is, it never holds")
             } else {
-                "check its spelling, or define it; as it stands it never holds".to_owned()
+                "check its spelling, or define it; as it is, it never holds".to_owned()
             };
             findings.warning(
                 "undefined-predicate",
                 sentence.span,
-                format!("`{name}` follows from no rule"),
+                format!("{what} is not defined by any rule"),
                 help,
             );
         });
@@ -326,7 +314,7 @@ pub(crate) fn check_used_and_defined(
             findings.warning(
                 "unused-predicate",
                 clause.head.span,
-                format!("no rule asks for `{}`", rulesheet.spelling(name)),
+                format!("`{}` is never used", rulesheet.spelling(name)),
                 "check its spelling, or remove its rules",
             );
         }

@@ -5,8 +5,9 @@
 use rustc_hash::FxHashMap;
 
 use crate::finding::Findings;
-use crate::game::VariableId;
-use crate::rulesheet::{Form, FormKind, Rulesheet, Span};
+use crate::rule::VariableId;
+use crate::rulesheet::{Form, FormKind, Rulesheet};
+use crate::span::Span;
 use crate::symbol::SymbolId;
 use crate::validate::clause::{Argument, ArgumentKind, Atomic, Clause, Condition, ConditionKind};
 use crate::validate::keyword::{Connective, Words};
@@ -82,7 +83,7 @@ impl Grammar<'_> {
                 self.findings.error(
                     "connective-as-fact",
                     form.span,
-                    format!("`{}` is no sentence that could be a fact", self.name(applied.name)),
+                    format!("`{}` cannot be a fact", self.name(applied.name)),
                     "put it into the body of a rule `(<= head condition ...)`",
                 );
                 return None;
@@ -101,7 +102,7 @@ impl Grammar<'_> {
                 "rule-too-large",
                 form.span,
                 format!("this rule has {n} {what}"),
-                format!("at most {MAX_PARTS} are supported; name some of them by another rule"),
+                format!("at most {MAX_PARTS} are supported; move some of them into another rule"),
             );
             return None;
         }
@@ -136,7 +137,7 @@ impl Grammar<'_> {
                 "connective-in-head",
                 form.span,
                 format!("`{}` cannot be the head of a rule", self.name(applied.name)),
-                "a head is one sentence; negations and alternatives belong into bodies",
+                "a head is one sentence; negations and alternatives belong in bodies",
             );
             return None;
         }
@@ -242,7 +243,7 @@ impl Grammar<'_> {
             "explicit-and",
             form.span,
             "`and` is not part of GDL",
-            "list the conditions without it, or name them by a rule of their own; \
+            "list the conditions without it, or put them into a rule of their own; \
              other systems read `and` as a predicate",
         );
         if applied.arguments.is_empty() {
@@ -336,7 +337,7 @@ impl Grammar<'_> {
             "empty-connective",
             form.span,
             format!("an empty `{name}` is {meaning}"),
-            "remove it, or say what is meant",
+            "remove it, or write the condition that is meant",
         );
     }
 
@@ -408,7 +409,7 @@ impl Grammar<'_> {
                 self.findings.error(
                     "variable-as-sentence",
                     form.span,
-                    format!("the variable `{}` stands where a sentence belongs", self.name(*name)),
+                    format!("the variable `{}` is used where a sentence belongs", self.name(*name)),
                     "put it into a sentence, such as `(true ...)`",
                 );
                 None
@@ -477,7 +478,7 @@ impl Grammar<'_> {
                 "needless-parentheses",
                 form.span,
                 format!("`({name})` is read as `{name}`"),
-                "remove the parentheses; other systems hold the two to be different",
+                "remove the parentheses; other systems treat the two as different",
             );
         }
     }
@@ -491,7 +492,7 @@ impl Grammar<'_> {
                 "keyword-as-term",
                 form.span,
                 format!("the keyword `{}` is used as {used}", keyword.name()),
-                "it has no special meaning there; if that is intended, all is well",
+                "it has no special meaning there; ignore this if that is intended",
             );
         }
     }

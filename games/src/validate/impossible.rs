@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::components::components;
 use crate::finding::Findings;
-use crate::game::VariableId;
+use crate::rule::VariableId;
 use crate::rulesheet::Rulesheet;
 use crate::symbol::SymbolId;
 use crate::validate::clause::{
@@ -163,9 +163,9 @@ impl<'a> Check<'a> {
             Subject::Relation(_) => "sentence that follows from the rules",
         };
         let outcome = if negated {
-            "as it stands, its negation always holds"
+            "as it is, its negation always holds"
         } else {
-            "as it stands, the condition never holds"
+            "as it is, the condition never holds"
         };
         let (span, message, help) = match possible.culprit(sentence) {
             Some((part, offered)) => {
@@ -213,7 +213,7 @@ impl<'a> Check<'a> {
         names.sort_unstable();
         names.dedup();
         if let Some(other) = similar(self.rulesheet.spelling(name), names.iter().copied()) {
-            return format!("was `{other}` meant?");
+            return format!("did you mean `{other}`?");
         }
         match names.as_slice() {
             [] => "nothing can stand here".to_owned(),
@@ -300,11 +300,11 @@ impl<'a> Check<'a> {
         let known = self.roles.iter().map(|&role| self.rulesheet.spelling(role));
         let constant = self.rulesheet.spelling(constant);
         let help = match similar(constant, known) {
-            Some(role) => format!("was `{role}` meant?"),
-            None => "check its spelling, or state the role".to_owned(),
+            Some(role) => format!("did you mean `{role}`?"),
+            None => "check its spelling, or declare the role".to_owned(),
         };
         let message =
-            format!("`{constant}` is no role, but rules that ask for this fact take it for one");
+            format!("`{constant}` is not a role, but rules that use this fact take it for one");
         self.findings.warning("fact-of-no-role", argument.span, message, help);
     }
 

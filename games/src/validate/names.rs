@@ -4,7 +4,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::finding::{Findings, Severity};
-use crate::rulesheet::{Form, FormKind, Rulesheet, Span};
+use crate::rulesheet::{Form, FormKind, Rulesheet};
+use crate::span::Span;
 use crate::symbol::{self, Case, SymbolId};
 use crate::validate::clause::{
     Argument, ArgumentKind, Atomic, Clause, for_each_argument, for_each_sentence,
@@ -193,7 +194,7 @@ impl Arities<'_> {
                 "predicate-as-function",
                 argument.span,
                 format!("`{}` is both a predicate and a function", self.rulesheet.spelling(*name)),
-                "the two have nothing to do with each other; was `true` or `does` forgotten?",
+                "the two are unrelated; is `true` or `does` missing?",
             );
         }
         for argument in arguments {

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::game::VariableId;
+use crate::rule::VariableId;
 use crate::symbol::SymbolId;
 use crate::validate::clause::{
     Argument, ArgumentKind, Atomic, Clause, Condition, ConditionKind, Predicate,

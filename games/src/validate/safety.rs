@@ -20,8 +20,9 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use crate::finding::{Findings, Severity};
-use crate::game::{Rule, Sentence, Term, VariableId};
-use crate::rulesheet::{Rulesheet, Span};
+use crate::rule::{Rule, Sentence, Term, VariableId};
+use crate::rulesheet::Rulesheet;
+use crate::span::Span;
 use crate::symbol::{SymbolId, Symbols};
 use crate::validate::Leniency;
 use crate::validate::clause::{
@@ -99,7 +100,7 @@ fn report(
             "variable-in-fact",
             span,
             format!("the variable `{name}` occurs in a fact"),
-            "make it a rule whose conditions say what the variable stands for",
+            "make it a rule whose conditions bind the variable",
         );
         return;
     }
@@ -114,7 +115,7 @@ fn report(
     };
     let readable = leniency == Leniency::Lenient && !torn;
     let severity = if readable { Severity::Warning } else { Severity::Error };
-    let mut help = format!("add a positive condition with `{name}`, which says what it stands for");
+    let mut help = format!("add a positive condition that binds `{name}`");
     if readable {
         help = format!("{help}; read leniently, {reading}");
     }

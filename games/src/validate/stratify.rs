@@ -9,15 +9,15 @@
 //! exactly one stable reading, which is found by evaluating the rules stratum
 //! by stratum.
 
-use std::collections::VecDeque;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::finding::Findings;
-use crate::game::{Sentence, Term, VariableId};
-use crate::rulesheet::{Rulesheet, Span};
+use crate::rule::{Sentence, Term, VariableId};
+use crate::rulesheet::Rulesheet;
+use crate::span::Span;
 use crate::validate::clause::{Atomic, Clause, Predicate, for_each_sentence};
-use crate::validate::dependencies::{Dependencies, Edge, components};
+use crate::validate::dependencies::Dependencies;
+use crate::validate::paths::{Edge, components, shortest_path, way};
 
 /// Most pairs of a condition and a head, alike ones counted once, that are told
 /// apart by their arguments; more of them are told apart by predicate alone.
@@ -203,38 +203,6 @@ fn path(
     shortest_path(edges, from, to, allowed).expect("the nodes are connected")
 }
 
-/// The nodes of a shortest path, both ends included, through such nodes as
-/// `allowed` says.
-pub(crate) fn shortest_path(
-    edges: &[Vec<Edge>],
-    from: usize,
-    to: usize,
-    allowed: impl Fn(usize) -> bool,
-) -> Option<Vec<usize>> {
-    let mut came_from = vec![usize::MAX; edges.len()];
-    let mut queue = VecDeque::from([from]);
-    came_from[from] = from;
-    while let Some(node) = queue.pop_front() {
-        if node == to {
-            let mut path = vec![to];
-            let mut node = to;
-            while node != from {
-                node = came_from[node];
-                path.push(node);
-            }
-            path.reverse();
-            return Some(path);
-        }
-        for edge in &edges[node] {
-            if came_from[edge.to] == usize::MAX && allowed(edge.to) {
-                came_from[edge.to] = node;
-                queue.push_back(edge.to);
-            }
-        }
-    }
-    None
-}
-
 fn report(
     clauses: &[Clause],
     circle: &[usize],
@@ -248,17 +216,9 @@ fn report(
     findings.error(
         "unstratified",
         span,
-        format!("`{first}` rests on its own negation: {first} -> not {way}"),
-        "break the circle; rules with a negation inside a recursion have no meaning",
+        format!("`{first}` depends on its own negation: {first} -> not {way}"),
+        "break the cycle; rules with a negation inside a recursion have no meaning",
     );
-}
-
-/// A path in words, shortened if it is long.
-pub(crate) fn way(mut names: Vec<&str>) -> String {
-    if names.len() > 8 {
-        names.splice(4..names.len() - 3, ["..."]);
-    }
-    names.join(" -> ")
 }
 
 /// Groups the clauses, which are the first nodes, by the number of negations

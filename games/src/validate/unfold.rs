@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::game::VariableId;
+use crate::rule::VariableId;
 use crate::symbol::SymbolId;
 use crate::validate::clause::{
     Argument, ArgumentKind, Atomic, Clause, Condition, ConditionKind, Predicate, for_each_sentence,

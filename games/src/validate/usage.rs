@@ -5,7 +5,8 @@
 use rustc_hash::FxHashSet;
 
 use crate::finding::Findings;
-use crate::rulesheet::{Rulesheet, Span};
+use crate::rulesheet::Rulesheet;
+use crate::span::Span;
 use crate::symbol::SymbolId;
 use crate::validate::clause::{Argument, ArgumentKind, Atomic, Clause, for_each_sentence};
 use crate::validate::keyword::{Keyword, Words};
@@ -43,9 +44,9 @@ impl Usage<'_> {
     pub(crate) fn missing(&mut self) {
         let rows = [
             (Keyword::Role, "name each role by a fact such as `(role white)`"),
-            (Keyword::Legal, "say which moves are legal by rules for `(legal ?role ?move)`"),
-            (Keyword::Goal, "say what each role gets by rules for `(goal ?role ?value)`"),
-            (Keyword::Terminal, "say when the game ends by rules for `terminal`"),
+            (Keyword::Legal, "define the legal moves by rules for `(legal ?role ?move)`"),
+            (Keyword::Goal, "define the goals of each role by rules for `(goal ?role ?value)`"),
+            (Keyword::Terminal, "define the end of the game by rules for `terminal`"),
         ];
         for (keyword, help) in rows {
             let is_it = |clause: &Clause| self.words.named(clause.head.name) == Some(keyword);
@@ -69,9 +70,9 @@ impl Usage<'_> {
                     self.findings.warning(
                         "duplicate-role",
                         clause.span,
-                        format!("the role `{name}` is stated a second time"),
-                        "remove one of the two; the first one says where its player sits, but \
-                         other systems may count two roles",
+                        format!("the role `{name}` is declared twice"),
+                        "remove one of the two; the first one counts here, but other systems may \
+                         count two roles",
                     );
                 }
                 ArgumentKind::Constant(role) => {
@@ -83,7 +84,7 @@ impl Usage<'_> {
                 ArgumentKind::Function(..) => self.findings.error(
                     "compound-role",
                     argument.span,
-                    "the name of a role is no single word",
+                    "the name of a role is not a single word",
                     "name the role by a constant",
                 ),
             }
@@ -108,7 +109,7 @@ impl Usage<'_> {
                 "chance-in-the-open",
                 span,
                 "there is a role `random`, but no rule for `sees`",
-                "all players will see all moves; to hide some, say what each role sees, as in \
+                "all players will see all moves; to hide some, define what each role sees, as in \
                  `(<= (sees ?r (did ?q ?m)) (role ?r) (does ?q ?m))`",
             );
         }
@@ -133,7 +134,7 @@ impl Usage<'_> {
                     if keyword == Keyword::True {
                         "facts of the state are made by `init` and `next`"
                     } else {
-                        "moves are made by the players; `legal` says which they may make"
+                        "moves are made by the players; `legal` defines which are allowed"
                     },
                 );
             }
@@ -141,7 +142,7 @@ impl Usage<'_> {
                 "keyword-in-head",
                 head.span,
                 "`role` cannot be the head of a rule",
-                "state each role by a fact such as `(role white)`",
+                "declare each role by a fact such as `(role white)`",
             ),
             Some(Keyword::Goal) => self.goal_value(&head.arguments[1]),
             _ => {}
@@ -160,7 +161,7 @@ impl Usage<'_> {
             self.findings.error(
                 "bad-goal-value",
                 value.span,
-                format!("the goal value `{name}` is no integer from 0 to 100"),
+                format!("the goal value `{name}` is not an integer from 0 to 100"),
                 "give a value from 0 (worst) to 100 (best)",
             );
         }
@@ -176,9 +177,9 @@ impl Usage<'_> {
                 sentence.span,
                 format!("`{name}` cannot be a condition"),
                 match keyword {
-                    Keyword::Init => "ask for the current state by `true`",
+                    Keyword::Init => "use `true` to test the current state",
                     Keyword::Base => {
-                        "ask for the current state by `true`, or for what `base` rests on"
+                        "use `true` to test the current state, or the conditions of `base`"
                     }
                     _ => "ask for moves by `legal` or `does`, or for what `input` rests on",
                 },
@@ -187,13 +188,13 @@ impl Usage<'_> {
                 "next-in-body",
                 sentence.span,
                 "`next` is used as a condition",
-                "name the common conditions by a rule of their own; not all systems accept this",
+                "put the common conditions into a rule of their own; not all systems accept this",
             ),
             Keyword::Sees => self.findings.warning(
                 "sees-in-body",
                 sentence.span,
                 "`sees` is used as a condition",
-                "name the common conditions by a rule of their own; not all systems accept this",
+                "put the common conditions into a rule of their own; not all systems accept this",
             ),
             _ => {}
         }
@@ -244,10 +245,10 @@ impl Usage<'_> {
         let mut known: Vec<_> = roles.map(|&role| self.rulesheet.spelling(role)).collect();
         known.sort_unstable();
         let help = match similar(name, known) {
-            Some(role) => format!("was `{role}` meant?"),
-            None => "check its spelling, or state the role".to_owned(),
+            Some(role) => format!("did you mean `{role}`?"),
+            None => "check its spelling, or declare the role".to_owned(),
         };
-        let message = format!("`{name}` is no role, but `{}` is said of it", keyword.name());
+        let message = format!("`{name}` is not a role, but `{}` is defined for it", keyword.name());
         self.findings.warning("unknown-role", argument.span, message, help);
     }
 

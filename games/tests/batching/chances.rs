@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use games::batch::{Program, Width};
+use games::compiled_network::{CompiledNetwork, Width};
 use games::{Batch, RoleId};
 
 use super::networks::counter;
@@ -11,7 +11,7 @@ use super::networks::counter;
 /// statistic must lie within five standard deviations of its mean.
 fn check(n_moves: usize, forbidden: fn(usize) -> bool) {
     let network = counter(3, n_moves, forbidden);
-    let program = Arc::new(Program::new(network));
+    let program = Arc::new(CompiledNetwork::new(network));
     for width in Width::ALL {
         let mut batch = Batch::new(&program, width, 7);
         batch.evaluate();
@@ -57,7 +57,7 @@ fn moves_are_equally_likely() {
 fn lanes_and_steps_are_independent() {
     // Of two moves each, how often the same as in the next lane, and as in the
     // step before: binomial with mean one half.
-    let program = Arc::new(Program::new(counter(3, 2, |_| false)));
+    let program = Arc::new(CompiledNetwork::new(counter(3, 2, |_| false)));
     let mut batch = Batch::new(&program, Width::Lanes512, 3);
     batch.evaluate();
     let (mut neighbours, mut steps, mut before) = (0_u64, 0_u64, vec![0; 8]);

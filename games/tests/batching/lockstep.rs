@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use games::batch::{Program, Width};
+use games::compiled_network::{CompiledNetwork, Width};
 use games::network::{GoalValue, Lit};
 use games::{Batch, Goal, GoalReading, Network, RoleId, State};
 
@@ -55,7 +55,7 @@ pub(crate) fn check(network: &Arc<Network>, seed: u64, n_steps: usize) {
     for (width, is_translated) in
         Width::ALL.into_iter().flat_map(|width| [(width, false), (width, true)])
     {
-        let program = Arc::new(Program::new(network.clone()));
+        let program = Arc::new(CompiledNetwork::new(network.clone()));
         if is_translated && program.translate(width).is_err() {
             continue;
         }

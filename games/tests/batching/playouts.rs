@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use games::Batch;
-use games::batch::{Course, Limits, Playouts, Program, Width};
+use games::batch::{Limits, PlayoutControl, Playouts};
+use games::compiled_network::{CompiledNetwork, Width};
 
 use super::networks::{counter, tic_tac_toe};
 
@@ -15,7 +16,7 @@ fn limits(n_playouts: u64) -> Limits {
 fn tic_tac_toe_has_its_known_means() {
     // Exact, by enumeration: X wins 0.58492, O 0.28810, draws 0.12698; the
     // mean length is 7.6262.
-    let program = Arc::new(Program::new(tic_tac_toe()));
+    let program = Arc::new(CompiledNetwork::new(tic_tac_toe()));
     let state = program.network().initial_state();
     for width in Width::ALL {
         let playouts = Batch::new(&program, width, 5).playouts(&state, &limits(200_000));
@@ -39,7 +40,7 @@ fn tic_tac_toe_has_its_known_means() {
 
 #[test]
 fn equal_seeds_play_equal_games() {
-    let program = Arc::new(Program::new(tic_tac_toe()));
+    let program = Arc::new(CompiledNetwork::new(tic_tac_toe()));
     let state = program.network().initial_state();
     let play = |seed| Batch::new(&program, Width::Lanes256, seed).playouts(&state, &limits(5000));
     assert_eq!(play(1), play(1));
@@ -48,7 +49,7 @@ fn equal_seeds_play_equal_games() {
 
 #[test]
 fn few_playouts_are_exactly_as_many() {
-    let program = Arc::new(Program::new(tic_tac_toe()));
+    let program = Arc::new(CompiledNetwork::new(tic_tac_toe()));
     let state = program.network().initial_state();
     let mut sum = Playouts::none(2);
     for n in [0, 1, 2, 63, 64, 65, 511, 512, 513] {
@@ -63,7 +64,7 @@ fn few_playouts_are_exactly_as_many() {
 
 #[test]
 fn a_budget_of_states_favours_no_length() {
-    let program = Arc::new(Program::new(tic_tac_toe()));
+    let program = Arc::new(CompiledNetwork::new(tic_tac_toe()));
     let state = program.network().initial_state();
     let mut sum = Playouts::none(2);
     for seed in 0..200 {
@@ -76,7 +77,7 @@ fn a_budget_of_states_favours_no_length() {
 
 #[test]
 fn long_playouts_are_cut_and_dead_ends_noted() {
-    let program = Arc::new(Program::new(counter(20, 5, |_| false)));
+    let program = Arc::new(CompiledNetwork::new(counter(20, 5, |_| false)));
     let state = program.network().initial_state();
     let mut batch = Batch::new(&program, Width::Lanes64, 1);
     let cut = Limits { n_playouts: 1000, max_length: 7, ..Limits::default() };
@@ -88,24 +89,26 @@ fn long_playouts_are_cut_and_dead_ends_noted() {
     assert_eq!((whole.n, whole.n_cut, whole.n_states), (1000, 0, 20_000));
     assert_eq!(whole.goals[0].n(), 1000);
 
-    let program = Arc::new(Program::new(counter(20, 5, |_| true)));
+    let program = Arc::new(CompiledNetwork::new(counter(20, 5, |_| true)));
     let playouts = Batch::new(&program, Width::Lanes64, 1).playouts(&state, &limits(100));
     assert_eq!((playouts.n, playouts.n_stuck, playouts.n_states), (100, 100, 0));
 }
 
 #[test]
 fn who_watches_may_end_playing() {
-    let program = Arc::new(Program::new(tic_tac_toe()));
+    let program = Arc::new(CompiledNetwork::new(tic_tac_toe()));
     let state = program.network().initial_state();
     let mut batch = Batch::new(&program, Width::Lanes256, 1);
     let all = Limits::default();
     let until = |n, course| {
-        move |playouts: &Playouts| if playouts.n_states < n { Course::GoOn } else { course }
+        move |playouts: &Playouts| {
+            if playouts.n_states < n { PlayoutControl::Continue } else { course }
+        }
     };
     // What runs is finished, so the means are right however short it is.
     let mut sum = Playouts::none(2);
     for _ in 0..100 {
-        sum.add(&batch.playouts_while(&state, &all, &mut until(3000, Course::Finish)));
+        sum.add(&batch.playouts_while(&state, &all, &mut until(3000, PlayoutControl::Finish)));
     }
     assert_eq!((sum.n_abandoned, sum.goals[0].n()), (0, sum.n));
     assert!(sum.n_states >= 300_000);
@@ -113,12 +116,13 @@ fn who_watches_may_end_playing() {
     assert!((mean - 7.6262).abs() < 0.03, "{mean}");
 
     // What runs is given up: some are over after five steps, none before.
-    let playouts = batch.playouts_while(&state, &all, &mut until(5 * 256 + 1, Course::Stop));
+    let playouts =
+        batch.playouts_while(&state, &all, &mut until(5 * 256 + 1, PlayoutControl::Stop));
     assert_eq!(playouts.goals[1].n() + playouts.n_abandoned, playouts.n);
     assert!(playouts.n > 256 && playouts.n_abandoned == 256, "{playouts:?}");
     assert_eq!((playouts.min_length, playouts.max_length), (5, 5));
 
-    let playouts = batch.playouts_while(&state, &all, &mut until(0, Course::Stop));
+    let playouts = batch.playouts_while(&state, &all, &mut until(0, PlayoutControl::Stop));
     assert_eq!((playouts.n, playouts.n_abandoned, playouts.n_states), (256, 256, 0));
 }
 
@@ -126,7 +130,7 @@ fn who_watches_may_end_playing() {
 /// ends them all the same.
 #[test]
 fn playouts_without_steps_come_to_an_end() {
-    let program = Arc::new(Program::new(tic_tac_toe()));
+    let program = Arc::new(CompiledNetwork::new(tic_tac_toe()));
     let state = program.network().initial_state();
     let limits = Limits { n_states: 1000, max_length: 0, ..Limits::default() };
     for width in Width::ALL {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use games::game::{Literal, Rule, Sentence, Term, VariableId};
+use games::rule::{Literal, Rule, Sentence, Term, VariableId};
 use games::{Case, Expression, Game, Leniency, Rulesheet, Severity, Validation};
 
 /// Printing and reading again gives the same forms and numbers of names.

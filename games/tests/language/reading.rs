@@ -1,6 +1,6 @@
 //! How rules are read: what a text means, as normalised rules.
 
-use games::game::{Literal, Rule, Sentence, Term};
+use games::rule::{Literal, Rule, Sentence, Term};
 use games::{Case, Game, Leniency, SymbolId};
 
 /// A game without findings, to which the tests add.

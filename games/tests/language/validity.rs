@@ -408,11 +408,11 @@ fn typing_errors_make_conditions_impossible() {
     let check = |from, to, expected: &[&str]| {
         assert_eq!(impossible("tic_tac_toe", from, to), expected, "{to}");
     };
-    const NEVER: &str = "as it stands, the condition never holds";
+    const NEVER: &str = "as it is, the condition never holds";
     check(
         "(true (cell ?r ?c b))",
         "(true (cel ?r ?c b))",
-        &[&format!("never-holds no fact has `cel` here; was `cell` meant?; {NEVER}")],
+        &[&format!("never-holds no fact has `cel` here; did you mean `cell`?; {NEVER}")],
     );
     check(
         "(true (cell ?r ?c b))",
@@ -430,7 +430,7 @@ fn typing_errors_make_conditions_impossible() {
     check(
         "(<= (marked ?r ?c) (does ?p (mark ?r ?c)))",
         "(<= (marked ?r ?c) (does ?p (marks ?r ?c)))",
-        &[&format!("never-holds no legal move has `marks` here; was `mark` meant?; {NEVER}")],
+        &[&format!("never-holds no legal move has `marks` here; did you mean `mark`?; {NEVER}")],
     );
     check(
         "(<= terminal won)",
@@ -444,7 +444,7 @@ fn typing_errors_make_conditions_impossible() {
         "(not (true (marked ?r ?c)))",
         &[
             "never-holds no fact has `marked` here; only `cell` and `control` can stand here; as it \
-           stands, its negation always holds",
+           is, its negation always holds",
         ],
     );
     check(
@@ -455,8 +455,8 @@ fn typing_errors_make_conditions_impossible() {
              rules for `legal` name",
             "role-without-moves no rule lets the role `oplayer` move; check the roles that the \
              rules for `legal` name",
-            "fact-of-no-role `xplayr` is no role, but rules that ask for this fact take it for \
-             one; was `xplayer` meant?",
+            "fact-of-no-role `xplayr` is not a role, but rules that use this fact take it for \
+             one; did you mean `xplayer`?",
         ],
     );
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use games::batch::{Program, Width};
+use games::compiled_network::{CompiledNetwork, Width};
 use games::{
     Batch, Expression, Guards, MoveId, Network, NetworkMachine, Prover, ReasoningError, RoleId,
     State, StateMachine,
@@ -94,11 +94,11 @@ impl Tiers {
     fn new(network: &Arc<Network>, effort: &Effort) -> Result<Self, ReasoningError> {
         let mut prover = Prover::new(Arc::clone(&network.game), effort.guards.clone())?;
         let mut machine = NetworkMachine::new(Arc::clone(network), prover.clone());
-        let program = Arc::new(Program::new(Arc::clone(network)));
+        let program = Arc::new(CompiledNetwork::new(Arc::clone(network)));
         let leader = Batch::new(&program, effort.width, effort.seed);
         let narrow = Batch::new(&program, Width::Lanes64, effort.seed);
         let mut followers = vec![Follower { batch: narrow, is_narrow: true }];
-        let translated = Arc::new(Program::new(Arc::clone(network)));
+        let translated = Arc::new(CompiledNetwork::new(Arc::clone(network)));
         if translated.translate(effort.width).is_ok() {
             let batch = Batch::new(&translated, effort.width, effort.seed);
             followers.push(Follower { batch, is_narrow: false });
@@ -122,7 +122,7 @@ impl Tiers {
     }
 
     fn roles(&self) -> impl Iterator<Item = RoleId> + use<> {
-        (0..self.network.roles.len()).map(|role| RoleId(role as u8))
+        self.network.role_ids()
     }
 
     /// Facts, ends, legal moves and goals, by all reasoners.
@@ -186,7 +186,7 @@ impl Tiers {
         let is_terminal = prover.is_terminal(proven)?;
         assert_eq!(machine.is_terminal(state).expect(right), is_terminal, "end, {place}");
         let mut legal = Vec::new();
-        for role in (0..self.network.roles.len()).map(|role| RoleId(role as u8)) {
+        for role in self.network.role_ids() {
             let (mut known, mut found) = (Vec::new(), Vec::new());
             prover.legal_moves(proven, role, &mut known)?;
             machine.legal_moves(state, role, &mut found).expect(right);

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use games::batch::Width;
+use games::compiled_network::Width;
 use games::{
     Budget, Cancel, Case, Expression, GoalReading, Guards, Leniency, NetworkMachine, Prover,
     ReasoningError, RoleId, State, StateMachine, ground, validate,

@@ -11,7 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use games::batch::{Limits, Program, Width};
+use games::batch::Limits;
+use games::compiled_network::{CompiledNetwork, Width};
 use games::grounding::ground;
 use games::{Batch, Budget, Cancel, Case, Game, Guards, Leniency, RoleId, library, validate};
 
@@ -21,9 +22,9 @@ fn is_slow() -> bool {
     std::env::var_os("RUN_SLOW_TESTS").is_some_and(|value| value == "1")
 }
 
-fn program(game: &Arc<Game>) -> Option<Arc<Program>> {
+fn program(game: &Arc<Game>) -> Option<Arc<CompiledNetwork>> {
     let network = ground(game, &Budget::default(), &Cancel::new()).ok()?;
-    Some(Arc::new(Program::new(Arc::new(network))))
+    Some(Arc::new(CompiledNetwork::new(Arc::new(network))))
 }
 
 /// Those with machine code; 64 lanes are always there.
@@ -120,7 +121,7 @@ fn check_machine_code(name: &str, game: Game) {
     let network = interpreted.network().clone();
     let initial = network.initial_state();
     for width in [Width::Lanes256, Width::Lanes512] {
-        let translated = Arc::new(Program::new(network.clone()));
+        let translated = Arc::new(CompiledNetwork::new(network.clone()));
         // In use before it is translated, as by another thread.
         let mut batches = [&interpreted, &translated].map(|program| Batch::new(program, width, 77));
         for batch in &mut batches {
@@ -128,7 +129,7 @@ fn check_machine_code(name: &str, game: Game) {
             batch.choose_at_random();
         }
         if let Err(error) = translated.translate(width) {
-            eprintln!("skipped: failed to {error}");
+            eprintln!("skipped: {error}");
             return;
         }
         assert!(translated.n_machine_code_bytes(width) > 0);

@@ -300,7 +300,7 @@ enum Failure {
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::NoNetwork(error) => write!(f, "failed to {error}"),
+            Self::NoNetwork(error) => write!(f, "{error}"),
             Self::Differs(difference) => f.write_str(difference),
         }
     }
@@ -328,7 +328,7 @@ fn check(name: &str, game: Game) -> Result<(), Failure> {
     let (network, statistics) = match result {
         Ok(grounded) => grounded,
         Err(error) => {
-            eprintln!("{milliseconds:8.1} failed to {error}: {name} {passes:?}");
+            eprintln!("{milliseconds:8.1} {error}: {name} {passes:?}");
             return Err(Failure::NoNetwork(error));
         }
     };

@@ -176,7 +176,7 @@ fn many_undefined_names() {
     let defined = repeated(10_000, |at| format!("(predicote{at} a) "));
     let findings = read(&format!("(q a) {asked} {defined}")).findings;
     assert_eq!(findings.len(), 1000);
-    assert!(findings.iter().any(|finding| finding.help.contains("was `predicote")));
+    assert!(findings.iter().any(|finding| finding.help.contains("did you mean `predicote")));
     let (left, right) = ("a".repeat(200_000), "a".repeat(200_001));
     assert!(read(&format!("(q a) ({left} a) (<= (legal robot ?x) ({right} ?x))")).game.is_some());
 }

@@ -11,7 +11,7 @@ use games::{
     Budget, Cancel, Case, Children, Expression, Game, GoalReading, Guards, Leniency, MoveId,
     Network, Prover, RoleId, State, StateKey, StateMachine, Wanted, ground, library, validate,
 };
-use games::{Evaluation, NetworkMachine};
+use games::{EvaluationMethod, NetworkMachine};
 
 use super::random::Random;
 
@@ -62,13 +62,13 @@ fn budget() -> Budget {
 fn check(game: Arc<Game>) -> bool {
     let Ok(network) = ground(&game, &budget(), &Cancel::new()) else { return false };
     let network = Arc::new(network);
-    for evaluation in [Evaluation::Differential, Evaluation::Pass] {
+    for evaluation in [EvaluationMethod::Differential, EvaluationMethod::Pass] {
         walk(&game, &network, evaluation);
     }
     true
 }
 
-fn walk(game: &Arc<Game>, network: &Arc<Network>, evaluation: Evaluation) {
+fn walk(game: &Arc<Game>, network: &Arc<Network>, evaluation: EvaluationMethod) {
     let mut prover = Prover::new(Arc::clone(game), Guards::default()).unwrap();
     let mut machine =
         NetworkMachine::with_evaluation(Arc::clone(network), prover.clone(), evaluation);
@@ -141,7 +141,7 @@ struct Pair<'a> {
 
 impl Pair<'_> {
     fn roles(&self) -> impl Iterator<Item = RoleId> + use<> {
-        (0..self.prover.game().roles().len()).map(|role| RoleId(role as u8))
+        self.prover.game().role_ids()
     }
 
     fn legal(&mut self, role: RoleId) -> Vec<Expression> {

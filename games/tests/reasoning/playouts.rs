@@ -52,7 +52,7 @@ fn worth(
 
 /// The states that follow, by joint moves.
 fn children(machine: &mut dyn StateMachine, state: &State) -> Vec<State> {
-    let roles = (0..machine.game().roles().len()).map(|role| RoleId(role as u8));
+    let roles = machine.game().role_ids();
     let mut joint_moves: Vec<Vec<MoveId>> = vec![Vec::new()];
     for role in roles {
         let mut moves = Vec::new();

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 /// Who is who among the roles of a game.
 #[derive(Clone, Debug)]
-pub(crate) struct Cast {
+pub(crate) struct SearchRoles {
     /// The role that is searched for.
     pub(crate) me: RoleId,
     /// The other roles but chance, in role order.
@@ -20,7 +20,7 @@ pub(crate) struct Cast {
     pub(crate) n_roles: usize,
 }
 
-impl Cast {
+impl SearchRoles {
     /// The roles of `game` as `me` sees them.
     pub(crate) fn new(game: &Game, me: RoleId) -> Self {
         let n_roles = game.roles().len();
@@ -54,11 +54,11 @@ impl Cast {
 
 /// What part of the children of states is looked at.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Share {
+pub(crate) struct VisitRate {
     n_children: u64,
 }
 
-impl Share {
+impl VisitRate {
     /// Children before the part is believed.
     const ENOUGH: u64 = 256;
 
@@ -159,12 +159,12 @@ impl Frame {
         &mut self,
         machine: &mut dyn StateMachine,
         wanted: Wanted,
-        share: &mut Share,
+        visit_rate: &mut VisitRate,
         n_entered: u64,
     ) -> Result<(), ReasoningError> {
-        let Some(together) = machine.together() else { return Ok(()) };
+        let Some(together) = machine.expansion_range() else { return Ok(()) };
         let n_children = self.legal.iter().fold(1, |n: usize, moves| n.saturating_mul(moves.len()));
-        let expected = share.expected(n_children, n_entered);
+        let expected = visit_rate.expected(n_children, n_entered);
         if n_children > together.most || expected < together.least {
             return Ok(());
         }
@@ -242,13 +242,13 @@ impl Frame {
         ranks: &FxHashMap<MoveId, usize>,
     ) -> Result<bool, ReasoningError> {
         let given = self.as_given(above);
-        for (role, moves) in (0..).zip(&mut self.legal) {
+        for (role, moves) in machine.game().role_ids().zip(&mut self.legal) {
             match given {
                 Some((children, child)) => {
                     moves.clear();
-                    moves.extend_from_slice(children.legal(child, RoleId(role)));
+                    moves.extend_from_slice(children.legal(child, role));
                 }
-                None => machine.legal_moves(&self.state, RoleId(role), moves)?,
+                None => machine.legal_moves(&self.state, role, moves)?,
             }
             if !ranks.is_empty() {
                 moves.sort_by_key(|id| ranks.get(id).copied().unwrap_or(usize::MAX));

@@ -20,7 +20,7 @@ impl Search<'_> {
         n_replies: u64,
     ) -> Result<Value, Halt> {
         let (alpha, beta) = self.settings.window;
-        let me = self.cast.index();
+        let me = self.roles.index();
         let is_large = n_replies.saturating_mul(n_moves as u64) > MAX_CELLS;
         let mut rows = Vec::with_capacity(n_moves);
         let mut proven = true;
@@ -34,7 +34,7 @@ impl Search<'_> {
             }
             let mut row = Vec::with_capacity(n_replies as usize);
             for reply in 0..n_replies {
-                self.cast.set_reply(&mut self.frames[level], reply);
+                self.roles.set_reply(&mut self.frames[level], reply);
                 let value = self.mean(level, alpha, beta)?;
                 proven &= value.proven;
                 row.push(value.score);

@@ -1,8 +1,6 @@
 //! Max-n (Luckhardt and Irani 1986): every role maximises its own reward, so
 //! a value is one reward for each role.
 
-use games::RoleId;
-
 use super::{Arrival, Halt, Search};
 
 impl Search<'_> {
@@ -15,20 +13,16 @@ impl Search<'_> {
         }
         self.stopwatch.deliberation.leaves += 1;
         self.n_estimates += u64::from(arrival == Arrival::CutOff);
-        (0..self.cast.n_roles)
-            .map(|role| {
-                let role = RoleId(u8::try_from(role).expect("roles are counted in a byte"));
-                self.leaf(level, arrival, role)
-            })
-            .collect()
+        let roles = self.machine.game().role_ids();
+        roles.map(|role| self.leaf(level, arrival, role)).collect()
     }
 
     /// The roles choose one after the other, I first; `turn` counts them.
     fn choose(&mut self, level: usize, turn: usize) -> Result<Vec<f64>, Halt> {
-        let me = self.cast.index();
+        let me = self.roles.index();
         let role = match turn {
             0 => me,
-            turn if turn <= self.cast.others.len() => self.cast.others[turn - 1],
+            turn if turn <= self.roles.others.len() => self.roles.others[turn - 1],
             _ => return self.mean_vector(level),
         };
         let mut best: Option<Vec<f64>> = None;
@@ -50,12 +44,12 @@ impl Search<'_> {
     }
 
     fn mean_vector(&mut self, level: usize) -> Result<Vec<f64>, Halt> {
-        let Some(chance) = self.cast.chance else {
+        let Some(chance) = self.roles.chance else {
             self.advance(level)?;
             return self.vector(level + 1);
         };
         let n_moves = self.frames[level].legal[chance].len();
-        let mut mean = vec![0.0; self.cast.n_roles];
+        let mut mean = vec![0.0; self.roles.n_roles];
         for index in 0..n_moves {
             self.frames[level].pick(chance, index);
             self.advance(level)?;

@@ -12,7 +12,7 @@ const PLAIN: Settings = Settings {
     narrow: false,
     chance_cuts: false,
     depth: 0,
-    evaluation: Evaluation::Goal,
+    evaluation: EvaluationFunction::Goal,
     deepening: false,
     remembered: 0,
 };
@@ -491,7 +491,7 @@ fn estimates_are_never_mistaken_for_results() {
         Node::Leaf(vec![0, 100]),
     ];
     let graph = Graph { roles: vec!["a", "b"], nodes };
-    for evaluation in [Evaluation::Goal, Evaluation::Zero] {
+    for evaluation in [EvaluationFunction::Goal, EvaluationFunction::Zero] {
         let greedy = run(&graph, Settings { depth: 1, evaluation, ..MINIMAX });
         assert_eq!((greedy.action, greedy.value, greedy.proven), (Some(0), 60.0, false));
     }

@@ -1,9 +1,9 @@
 //! Options that several searching players take, and what they mean.
 
-use super::{Evaluation, Opponents};
+use super::{EvaluationFunction, Opponents};
 use crate::OptionError;
+use crate::options::OptionSpec;
 use crate::options::Reader;
-use crate::registry::OptionSpec;
 
 pub(crate) const DEPTH: OptionSpec = OptionSpec {
     name: "depth",
@@ -64,13 +64,13 @@ pub(crate) fn depth(reader: &Reader<'_>) -> Result<u32, OptionError> {
     Ok(u32::try_from(depth).expect("the range was checked"))
 }
 
-pub(crate) fn evaluation(reader: &Reader<'_>) -> Result<Evaluation, OptionError> {
+pub(crate) fn evaluation(reader: &Reader<'_>) -> Result<EvaluationFunction, OptionError> {
     let choices = [
-        ("goal", Evaluation::Goal),
-        ("mobility", Evaluation::Mobility),
-        ("zero", Evaluation::Zero),
+        ("goal", EvaluationFunction::Goal),
+        ("mobility", EvaluationFunction::Mobility),
+        ("zero", EvaluationFunction::Zero),
     ];
-    reader.choice(EVALUATION.name, &choices, Evaluation::Goal)
+    reader.choice(EVALUATION.name, &choices, EvaluationFunction::Goal)
 }
 
 pub(crate) fn remembered(reader: &Reader<'_>, default: i64) -> Result<usize, OptionError> {

@@ -27,7 +27,7 @@ impl Track {
     /// Takes the seat, for a player that needs to see all moves.
     pub(crate) fn new(seat: Seat, kind: &str) -> Result<Self, Failure> {
         if seat.machine.game().kind().hidden_information {
-            let reason = format!("it hides information, and `{kind}` needs to know the state");
+            let reason = format!("it has hidden information, and `{kind}` needs to know the state");
             return Err(Failure::Unsuitable(reason));
         }
         Ok(Self {

@@ -1,7 +1,7 @@
 //! What every player owes, on every game it can play.
 
 use games::{State, StateMachine, library};
-use players::{Failure, Kind, Observation, Stop, Turn, kinds};
+use players::{Failure, Observation, PlayerKind, Stop, Turn, kinds};
 
 use crate::arena::{
     first_move, is_seat, legal, machine, machine_of, play, play_steps, play_until, player, seat,
@@ -19,7 +19,7 @@ fn every_player_plays_every_game_by_the_rules() {
     for shipped in library::all() {
         let mut machine = machine(shipped.name);
         let hides = machine.game().kind().hidden_information;
-        let suited = |kind: &&Kind| kind.plays_hidden_information || !hides;
+        let suited = |kind: &&PlayerKind| kind.plays_hidden_information || !hides;
         for kind in kinds().iter().filter(suited) {
             let n_matches = if kind.instant { 10 } else { 1 };
             for seed in 0..n_matches {

@@ -7,7 +7,7 @@ mod arena;
 mod clocks;
 mod eight_puzzle;
 mod every_player;
+mod expansion;
 mod monte_carlo;
 mod planning;
 mod textbook;
-mod together;

@@ -217,7 +217,7 @@ fn print(stdout: &mut impl Write, measurement: &Measurement) -> io::Result<()> {
         measurement.init_seconds
     )?;
     if let Some(not_ground) = &measurement.not_ground {
-        writeln!(stdout, "  no network   failed to {not_ground}")?;
+        writeln!(stdout, "  no network   {not_ground}")?;
     }
     if let Some(bytes) = measurement.peak_rss_bytes {
         writeln!(stdout, "  memory       {:.1} MiB at most", bytes as f64 / f64::from(1 << 20))?;

@@ -199,7 +199,7 @@ fn mean_of_powers(logarithms: &[f64]) -> Option<f64> {
 
 impl Kind {
     pub(super) fn of(game: &Game, simultaneous: bool) -> Self {
-        let games::game::Kind { n_roles, chance, hidden_information, .. } = game.kind();
+        let games::game::GameKind { n_roles, chance, hidden_information, .. } = game.kind();
         let players = n_roles - usize::from(chance);
         let turns = match players {
             0 | 1 => Turns::Alone,

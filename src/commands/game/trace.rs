@@ -191,8 +191,7 @@ impl Tracer {
         lines: impl BufRead,
         stdout: &mut impl Write,
     ) -> Result<(), Failure> {
-        let place =
-            |number: usize| format!("failed to follow line {number} of `{}`", path.display());
+        let place = |number: usize| format!("cannot follow line {number} of `{}`", path.display());
         let mut due = None;
         let mut n_states = 0_u64;
         for (index, line) in lines.lines().enumerate() {
@@ -216,7 +215,7 @@ impl Tracer {
             }
         }
         if n_states == 0 {
-            let error = anyhow!("failed to follow `{}`: it has no states", path.display());
+            let error = anyhow!("the trace `{}` has no states", path.display());
             return Err(Failure::usage(error));
         }
         Ok(())
@@ -284,7 +283,7 @@ fn is_header(line: &str) -> bool {
 }
 
 fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
-    let failed = || format!("failed to read the trace `{}`", path.display());
+    let failed = || format!("cannot read the trace `{}`", path.display());
     let mut lines = BufReader::new(File::open(path).with_context(failed)?);
     let gzip = lines.fill_buf().with_context(failed)?.starts_with(&GZIP);
     Ok(if gzip { Box::new(BufReader::new(MultiGzDecoder::new(lines))) } else { Box::new(lines) })

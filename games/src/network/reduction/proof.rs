@@ -4,7 +4,6 @@ use super::ReductionEffort;
 use super::candidates::{Classes, Exclusions};
 use super::samples::evaluate;
 use super::solver::{Answer, Solver};
-use crate::RoleId;
 use crate::network::{Graph, Lit, Network};
 use crate::state_machine::Cancel;
 
@@ -210,8 +209,8 @@ impl<'n> Proof<'n> {
             solver.add(graph, &pair.map(|fact| !frame.lits[1 + fact as usize]));
         }
         solver.add(graph, &[!frame.lit(network.terminal)]);
-        for (role, outputs) in network.roles.iter().enumerate() {
-            let first = network.first_move(RoleId(role as u8));
+        for (id, outputs) in network.role_ids().zip(&network.roles) {
+            let first = network.first_move(id);
             let moves: Vec<Lit> =
                 (0..outputs.moves.len()).map(|at| graph.input(first + at)).collect();
             for (&chosen, &legal) in moves.iter().zip(&outputs.legal) {

@@ -1,6 +1,5 @@
 //! Positions of random play, 64 at a time.
 
-use crate::RoleId;
 use crate::network::{Graph, Network};
 use crate::split_mix::SplitMix;
 
@@ -40,8 +39,8 @@ impl<'n> Samples<'n> {
         self.inputs[network.n_facts()..].fill(0);
         evaluate(&network.graph, &self.inputs, &mut self.values);
         let mut going = !value(&self.values, network.terminal);
-        for (role, outputs) in network.roles.iter().enumerate() {
-            let first = network.first_move(RoleId(role as u8));
+        for (id, outputs) in network.role_ids().zip(&network.roles) {
+            let first = network.first_move(id);
             let legal: Vec<u64> =
                 outputs.legal.iter().map(|&lit| value(&self.values, lit)).collect();
             for lane in 0..64 {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use games::batch::{Batch, Program, Width};
+use games::batch::Batch;
+use games::compiled_network::{CompiledNetwork, Width};
 use games::reasoner::{self, Chosen};
 use games::{Budget, Cancel, Game, Guards, Network, NetworkMachine, StateMachine, ground};
 
@@ -55,7 +56,7 @@ pub(super) enum Engine {
     },
     /// Many at once.
     Batch {
-        program: Arc<Program>,
+        program: Arc<CompiledNetwork>,
         width: Width,
         /// Into machine code.
         is_translated: bool,
@@ -91,7 +92,7 @@ impl Engine {
                 Self::single(NetworkMachine::new(Arc::new(network), prover(game)?))
             }
             Choice::Batch => {
-                let program = Arc::new(Program::new(Arc::new(network(game)?)));
+                let program = Arc::new(CompiledNetwork::new(Arc::new(network(game)?)));
                 let width = lanes.map_or(Width::Lanes512, Into::into);
                 // What cannot be translated is interpreted.
                 let is_translated = !interpreted && program.translate(width).is_ok();
@@ -145,6 +146,5 @@ pub(super) enum Fork {
 }
 
 fn network(game: &Arc<Game>) -> Result<Network, Failure> {
-    ground(game, &Budget::default(), &Cancel::new())
-        .map_err(|error| Failure::preflight(anyhow::anyhow!("failed to {error}")))
+    ground(game, &Budget::default(), &Cancel::new()).map_err(Failure::preflight)
 }

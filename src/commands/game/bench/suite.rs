@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use games::batch::{Batch, Limits, Program, Width};
+use games::batch::{Batch, Limits};
+use games::compiled_network::{CompiledNetwork, Width};
 use games::{Budget, Cancel, Game, Guards, NetworkMachine, Prover, ground, library};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -96,7 +97,7 @@ pub(super) fn execute(names: &[String], effort: &Effort, format: Format) -> Comm
     // Before anything is measured, so that no typing error costs minutes.
     for name in &names {
         let machine = Prover::new(load(name)?, Guards::default());
-        let of_this = |error| Failure::preflight(anyhow::anyhow!("{name}: failed to {error}"));
+        let of_this = |error| Failure::preflight(anyhow::anyhow!("{name}: {error}"));
         machine.map_err(of_this)?;
     }
     let progress = Progress::new(names.len());
@@ -158,7 +159,7 @@ fn measure(name: &str, effort: &Effort) -> Result<Row, Failure> {
     row.conjunctions = Some(network.graph.n_ands());
     let machine = NetworkMachine::new(Arc::clone(&network), prover(&game)?);
     row.network = Some(speed(&Engine::single(machine))?);
-    let program = Arc::new(Program::new(network));
+    let program = Arc::new(CompiledNetwork::new(network));
     let batch = |is_translated| {
         speed(&Engine::Batch { program: Arc::clone(&program), width: WIDTH, is_translated })
     };
@@ -182,10 +183,10 @@ fn start(name: &str, effort: &Effort) -> Result<(), Failure> {
 
 /// The same in a batch, as machine code.
 fn start_batch(name: &str) -> Result<(), Failure> {
-    let ungroundable = |error| Failure::preflight(anyhow::anyhow!("failed to {error}"));
+    let ungroundable = |error| Failure::preflight(anyhow::Error::new(error));
     let network = ground(&load(name)?, &Budget::default(), &Cancel::new()).map_err(ungroundable)?;
-    let program = Arc::new(Program::new(Arc::new(network)));
-    program.translate(WIDTH).map_err(|error| anyhow::anyhow!("failed to {error}"))?;
+    let program = Arc::new(CompiledNetwork::new(Arc::new(network)));
+    program.translate(WIDTH)?;
     let initial = program.network().initial_state();
     let limits = Limits { n_playouts: 1, ..Limits::default() };
     let _ = Batch::new(&program, WIDTH, 1).playouts(&initial, &limits);

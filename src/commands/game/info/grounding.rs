@@ -64,7 +64,7 @@ impl Grounding {
     pub(super) fn lines(&self) -> Vec<String> {
         let done = match self {
             Self::Done(done) => done,
-            Self::Refused { not_ground } => return vec![format!("none: failed to {not_ground}")],
+            Self::Refused { not_ground } => return vec![format!("none: {not_ground}")],
         };
         let Done { ground_rules, cyclic_sentences, before, after, passes, .. } = &**done;
         let total: f64 = passes.iter().map(|timed| timed.seconds).sum();
@@ -157,13 +157,12 @@ fn name(pass: Pass) -> &'static str {
 
 /// Prints the network as a graph.
 pub(super) fn draw(game: &Arc<Game>) -> CommandResult {
-    let failed = |why: String| Failure::preflight(anyhow::anyhow!("failed to {why}"));
-    let network = games::ground(game, &Budget::default(), &Cancel::new())
-        .map_err(|error| failed(error.to_string()))?;
+    let network =
+        games::ground(game, &Budget::default(), &Cancel::new()).map_err(Failure::preflight)?;
     let n_nodes = network.graph.n_nodes();
     if n_nodes > MAX_DRAWN {
-        return Err(failed(format!(
-            "draw the network of {}: it has {n_nodes} nodes, a picture at most {MAX_DRAWN}",
+        return Err(Failure::preflight(anyhow::anyhow!(
+            "the network of {} has {n_nodes} nodes, too many to draw (at most {MAX_DRAWN})",
             game.name()
         )));
     }

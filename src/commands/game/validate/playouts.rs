@@ -80,9 +80,7 @@ pub(super) fn play(
             code: "cannot-be-computed",
             severity: Severity::Error,
             span: Span::default(),
-            message: format!(
-                "random play came to a state that cannot be computed: failed to {error}"
-            ),
+            message: format!("random play came to a state that cannot be computed: {error}"),
             help: "matches that come there end as game_error".to_owned(),
         });
     } else if seen.cut > 0 {

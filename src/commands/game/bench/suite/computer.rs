@@ -43,7 +43,7 @@ fn cpu() -> Option<String> {
 fn features() -> Vec<&'static str> {
     #[cfg(target_arch = "x86_64")]
     {
-        let vectors = games::batch::vectors();
+        let vectors = games::compiled_network::vectors();
         let (avx2, avx512) = (vectors != "none", vectors == "avx512");
         let all = [
             ("avx2", avx2),

@@ -1,0 +1,164 @@
+//! The slots of a batch and what computes them.
+
+use std::sync::Arc;
+
+use crate::compiled_network::choice::{Choose, Chooser};
+use crate::compiled_network::code::Code;
+use crate::compiled_network::features::{self, Kernel};
+use crate::compiled_network::interpreter::Interpret;
+use crate::compiled_network::lanes::Block;
+use crate::compiled_network::machine::Machine;
+use crate::compiled_network::parts::{Part, Results};
+use crate::compiled_network::schedule::ALL;
+use crate::compiled_network::{CompiledNetwork, Width};
+
+/// Slots of one width.
+pub(super) struct Slots<B: Block> {
+    pub(super) program: Arc<CompiledNetwork>,
+    width: Width,
+    /// What runs in place of the program's own code.
+    pub(super) machine: Option<Arc<Machine>>,
+    pub(super) slots: Vec<B>,
+    pub(super) chooser: Chooser<B>,
+    /// The lanes whose moves are chosen.
+    pub(super) moving: B,
+    pub(super) goals: Vec<B>,
+    pub(super) percepts: Vec<B>,
+}
+
+/// All slots empty but the one of all lanes.
+fn empty_slots<B: Block>(n: usize, proof: B::Proof) -> Vec<B> {
+    let mut slots = vec![B::none(proof); n];
+    slots[ALL as usize] = B::all(proof);
+    slots
+}
+
+impl<B: Block> Slots<B> {
+    pub(super) fn new(
+        program: Arc<CompiledNetwork>,
+        width: Width,
+        seed: u64,
+        proof: B::Proof,
+    ) -> Self {
+        Self {
+            width,
+            machine: None,
+            slots: empty_slots(program.results.n_slots, proof),
+            chooser: Chooser::new(&program.choices, seed, proof),
+            moving: B::none(proof),
+            goals: empty_slots(program.results.n_goal_slots, proof),
+            percepts: empty_slots(program.percepts.n_slots, proof),
+            program,
+        }
+    }
+
+    /// Uses machine code from now on if there is some by now. Only between
+    /// steps: what computes the next state may read what the same code left
+    /// when it computed what is legal.
+    pub(super) fn renew_machine(&mut self) {
+        if self.machine.is_some() {
+            return;
+        }
+        if let Some(machine) = self.program.machine(self.width) {
+            let Results { n_slots, n_goal_slots, .. } = machine.results;
+            let none = self.moving.empty();
+            self.slots.resize(n_slots.max(self.slots.len()), none);
+            self.goals.resize(n_goal_slots.max(self.goals.len()), none);
+            self.machine = Some(machine.clone());
+        }
+    }
+
+    /// Where results are.
+    #[inline(always)]
+    pub(super) fn results(&self) -> &Results {
+        self.machine.as_ref().map_or(&self.program.results, |machine| &machine.results)
+    }
+
+    /// Computes what is legal, and whether it is the end.
+    #[inline(always)]
+    pub(super) fn compute_state(&mut self) {
+        match &self.machine {
+            Some(machine) => machine.state.run(&mut self.slots),
+            None => interpret(&self.program.state, &mut self.slots),
+        }
+    }
+
+    /// Computes what is next.
+    #[inline(always)]
+    pub(super) fn compute_next(&mut self) {
+        match &self.machine {
+            Some(machine) => machine.next.run(&mut self.slots),
+            None => interpret(&self.program.next, &mut self.slots),
+        }
+    }
+
+    /// Computes goals from their inputs.
+    #[inline(always)]
+    pub(super) fn compute_goals(&mut self) {
+        match &self.machine {
+            Some(machine) => machine.goals.run(&mut self.goals),
+            None => interpret(&self.program.goals.code, &mut self.goals),
+        }
+    }
+
+    /// Chooses in some lanes; gives those where every role could.
+    #[inline]
+    pub(super) fn choose(&mut self, lanes: B) -> B {
+        let (choices, chooser, slots) =
+            (&self.program.choices, &mut self.chooser, self.slots.as_mut_slice());
+        self.moving = features::run(Choose { choices, chooser, slots, lanes });
+        self.moving
+    }
+}
+
+#[inline]
+pub(super) fn interpret<B: Block>(code: &Code, slots: &mut [B]) {
+    features::run(Interpret { code, slots });
+}
+
+/// Copies the inputs of a part from the slots as they are.
+pub(super) fn copy_inputs<B: Block>(part: &Part, from: &[B], to: &mut [B]) {
+    for [source, target] in &part.inputs {
+        to[*target as usize] = from[*source as usize];
+    }
+}
+
+/// Replaces facts by their next values in some lanes, and by others in others.
+pub(super) struct Commit<'a, B> {
+    pub(super) slots: &'a mut [B],
+    /// The slot of the first fact.
+    pub(super) first: usize,
+    /// By fact: the slot of its next value.
+    pub(super) next: &'a [u32],
+    /// By fact: what it becomes in `renewed`; what it is, if `None`.
+    pub(super) origin: Option<&'a [B]>,
+    /// The lanes that do not become what is next.
+    pub(super) renewed: B,
+}
+
+impl<B: Block> Kernel for Commit<'_, B> {
+    type Output = ();
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
+
+    #[inline(always)]
+    fn run(self) {
+        let kept = !self.renewed;
+        if !self.renewed.any() {
+            for (at, &next) in self.next.iter().enumerate() {
+                self.slots[self.first + at] = self.slots[next as usize];
+            }
+        } else if let Some(origin) = self.origin {
+            for (at, (&next, &origin)) in self.next.iter().zip(origin).enumerate() {
+                let value = self.slots[next as usize] & kept | origin & self.renewed;
+                self.slots[self.first + at] = value;
+            }
+        } else {
+            // No fact's next value is in another fact's slot.
+            for (at, &next) in self.next.iter().enumerate() {
+                let next = self.slots[next as usize] & kept;
+                let fact = &mut self.slots[self.first + at];
+                *fact = next | *fact & self.renewed;
+            }
+        }
+    }
+}

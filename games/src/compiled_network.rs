@@ -1,0 +1,242 @@
+//! A network as straight-line code, compiled for the CPU at hand: what batches and
+//! single passes run.
+//!
+//! ```text
+//! Network -> gates (cover) -> order (schedule) -> slots (code) -> interpreter
+//!                                              -> registers and slots -> machine code
+//! ```
+//!
+//! Each bit of a block of 64, 256 or 512 lanes belongs to a position, and each gate is
+//! computed for all of them by a few instructions.
+
+pub(crate) mod choice;
+pub(crate) mod code;
+mod cover;
+pub(crate) mod features;
+mod gates;
+pub(crate) mod interpreter;
+pub(crate) mod lanes;
+pub(crate) mod machine;
+pub(crate) mod parts;
+mod random;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod registers;
+pub(crate) mod schedule;
+mod width;
+
+use std::sync::{Arc, OnceLock};
+
+pub use features::vectors;
+pub use machine::NoMachineCode;
+pub use width::Width;
+
+use self::choice::Choices;
+use self::code::{Assembly, Code, assemble};
+use self::cover::Prices;
+use self::gates::Library;
+use self::machine::{Machine, Target};
+use self::parts::{Part, Results};
+use self::schedule::{FIRST, Schedule, Task};
+use crate::network::{GoalValue, Lit, RoleOutputs};
+use crate::{Network, RoleId};
+
+/// A network as straight-line code, in four parts: what is legal and whether
+/// the state is terminal; the next state, from facts and chosen moves; the
+/// goals and the percepts, each only when asked for. Shared by all batches.
+#[derive(Debug)]
+pub struct CompiledNetwork {
+    pub(crate) network: Arc<Network>,
+    /// What the first two parts compute, in two phases over common slots.
+    pub(crate) task: Task,
+    /// Which moves are legal, and whether the state is terminal.
+    pub(crate) state: Code,
+    /// What is next. Runs after `state`, over the same slots.
+    pub(crate) next: Code,
+    /// The slots of all moves' being made.
+    pub(crate) all_does: std::ops::Range<usize>,
+    pub(crate) choices: Choices,
+    pub(crate) goals: Part,
+    pub(crate) percepts: Part,
+    pub(crate) percept_outputs: Vec<Vec<u32>>,
+    pub(crate) results: Results,
+    /// By width, if it was translated.
+    machines: [OnceLock<Result<Arc<Machine>, NoMachineCode>>; 3],
+}
+
+/// How much a [`CompiledNetwork`] does, in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Conjunctions of the network.
+    pub n_ands: usize,
+    /// Gates for legal moves and the end.
+    pub n_state_gates: usize,
+    /// Gates for the next state.
+    pub n_next_gates: usize,
+    /// Gates for the goals.
+    pub n_goal_gates: usize,
+    /// Gates for the percepts.
+    pub n_percept_gates: usize,
+    /// Blocks of lanes that a batch computes a step in.
+    pub n_slots: usize,
+}
+
+impl CompiledNetwork {
+    /// Compiles a network.
+    #[must_use]
+    pub fn new(network: Arc<Network>) -> Self {
+        let library = Library::new();
+        let graph = &network.graph;
+        let n_facts = network.n_facts();
+        let rows = Rows::new(&network);
+        let mut inputs: Vec<u32> = (FIRST..).take(n_facts).collect();
+        inputs.extend(&rows.does);
+        let all_legal = network.roles.iter().flat_map(|role| role.legal.iter().copied());
+        let mut state: Vec<Lit> = all_legal.collect();
+        state.push(network.terminal);
+        let task = Task {
+            inputs,
+            first_slot: rows.end,
+            wanted: vec![state, network.next.clone()],
+            fixed: rows.legal,
+            n_renewed: n_facts,
+        };
+        let Assembly { phases, outputs, n_slots } =
+            assemble(Schedule::new(graph, &library, &task, &Prices::INTERPRETED));
+        let [state, next]: [Code; 2] = phases.try_into().expect("two phases");
+        let goals = network.roles.iter().map(|role| role.goals.iter().map(|goal| goal.1));
+        let goals = goals.map(Iterator::collect).collect();
+        let (goals, goal_outputs) = Part::new(graph, &library, &task.inputs, goals);
+        let percepts = network.roles.iter().map(|role| role.percepts.iter().map(|sees| sees.1));
+        let percepts = percepts.map(Iterator::collect).collect();
+        let (percepts, percept_outputs) = Part::new(graph, &library, &task.inputs, percepts);
+        let results = Results::new(outputs, n_slots, goals.by_role(goal_outputs), goals.n_slots);
+        Self {
+            task,
+            state,
+            next,
+            all_does: rows.all_does,
+            choices: rows.choices,
+            percept_outputs: percepts.by_role(percept_outputs),
+            goals,
+            percepts,
+            results,
+            machines: Default::default(),
+            network,
+        }
+    }
+
+    /// Translates it into machine code for batches of this width, unless that
+    /// was done before. Batches that exist use it from their next evaluation or
+    /// playouts on; so programs may be translated by another thread while they
+    /// run. The results are the same; it takes about as long as
+    /// [`CompiledNetwork::new`].
+    ///
+    /// # Errors
+    /// If there is no machine code for this width or on this computer. Batches
+    /// then go on as they did.
+    pub fn translate(&self, width: Width) -> Result<(), NoMachineCode> {
+        let machine = &self.machines[width as usize];
+        let made = machine.get_or_init(|| {
+            let target = Target::detect(width)?;
+            Machine::new(&self.network.graph, &self.task, &self.goals, target).map(Arc::new)
+        });
+        made.as_ref().map(|_| ()).map_err(Clone::clone)
+    }
+
+    /// The machine code for a width, if there is some by now.
+    #[inline]
+    pub(crate) fn machine(&self, width: Width) -> Option<&Arc<Machine>> {
+        self.machines[width as usize].get()?.as_ref().ok()
+    }
+
+    /// How many bytes of machine code there are for batches of this width; 0 if
+    /// it was not translated.
+    #[must_use]
+    pub fn n_machine_code_bytes(&self, width: Width) -> usize {
+        self.machine(width).map_or(0, |machine| machine.n_bytes())
+    }
+
+    /// The network it was made from.
+    #[must_use]
+    pub fn network(&self) -> &Arc<Network> {
+        &self.network
+    }
+
+    /// How large the parts are.
+    #[must_use]
+    pub fn size(&self) -> Size {
+        Size {
+            n_ands: self.network.graph.n_ands(),
+            n_state_gates: self.state.instructions.len(),
+            n_next_gates: self.next.instructions.len(),
+            n_goal_gates: self.goals.code.instructions.len(),
+            n_percept_gates: self.percepts.code.instructions.len(),
+            n_slots: self.results.n_slots,
+        }
+    }
+
+    /// The slot of a fact.
+    pub(crate) fn fact(&self, fact: usize) -> usize {
+        FIRST as usize + fact
+    }
+
+    /// The slot of whether a move is made.
+    pub(crate) fn does(&self, role: RoleId, index: usize) -> usize {
+        self.task.inputs[self.network.first_move(role) + index] as usize
+    }
+
+    /// The slot of whether a move is legal.
+    pub(crate) fn legal(&self, role: RoleId, index: usize) -> usize {
+        self.task.fixed[self.network.first_move(role) - self.network.n_facts() + index] as usize
+    }
+
+    /// The values that the goal of a role may take.
+    pub(crate) fn goal_values(&self, role: usize) -> impl Iterator<Item = GoalValue> + '_ {
+        self.network.roles[role].goals.iter().map(|goal| goal.0)
+    }
+}
+
+/// Where moves are: in rows of slots for [`Choices`], which has no use for those
+/// that are never legal; they come last.
+struct Rows {
+    choices: Choices,
+    /// By move: where whether it is legal is to be.
+    legal: Vec<u32>,
+    /// By move: where whether it is made is to be.
+    does: Vec<u32>,
+    all_does: std::ops::Range<usize>,
+    /// The first slot after these.
+    end: u32,
+}
+
+impl Rows {
+    fn new(network: &Network) -> Self {
+        let is_possible = |literal: &&Lit| **literal != Lit::FALSE;
+        let n_possible = |role: &RoleOutputs| role.legal.iter().filter(is_possible).count();
+        let n_moves: Vec<usize> = network.roles.iter().map(n_possible).collect();
+        let n_slots: usize = n_moves.iter().map(|&n| Choices::n_slots(n)).sum();
+        let n_impossible = network.n_moves() - n_moves.iter().sum::<usize>();
+        let first_legal = FIRST as usize + network.n_facts();
+        let first_does = first_legal + n_slots + n_impossible;
+        let mut rows = Self {
+            choices: Choices::new(&n_moves, first_legal, first_does),
+            legal: Vec::new(),
+            does: Vec::new(),
+            all_does: first_does..first_does + n_slots + n_impossible,
+            end: 0,
+        };
+        let (mut start, mut impossible) = (0, n_slots);
+        for (role, n) in network.roles.iter().zip(n_moves) {
+            let mut possible = start;
+            for literal in &role.legal {
+                let at = if is_possible(&literal) { &mut possible } else { &mut impossible };
+                rows.legal.push((first_legal + *at) as u32);
+                rows.does.push((first_does + *at) as u32);
+                *at += 1;
+            }
+            start += Choices::n_slots(n);
+        }
+        rows.end = u32::try_from(rows.all_does.end).expect("slots fit their numbers");
+        rows
+    }
+}

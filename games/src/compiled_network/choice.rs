@@ -1,0 +1,544 @@
+//! Uniformly random legal moves for all lanes at once, without ever looking at
+//! a lane.
+//!
+//! The legal planes of a role (one block for each move) stand in groups of 16.
+//! Adders count each group lane by lane, bit by bit, and sum to the number `n`
+//! of legal moves; a random fraction `u` of as many bits as there are random
+//! planes gives the rank `r = floor(u n)` of the move, by a shift and an addition
+//! for each plane. Then the groups are walked: where `r` is less than a group's
+//! count, which is the borrow of their difference, the group is the lane's, else
+//! the count is taken off. The planes of each lane's own group are laid over
+//! each other, and one descent through a binary tree of their counts makes
+//! the rank a move, which goes back to the groups. Groups without any legal move
+//! cost a test.
+//!
+//! With 16 planes no move is more than `n / 2^16` times as likely as another,
+//! relatively; more moves than 16 take more planes (see [`n_planes`]).
+//!
+//! Where two roles never have a choice in the same lane, one draw serves both:
+//! the rank among a single move is 0 whatever was drawn. So games in which roles
+//! take turns cost one draw a step.
+
+use super::features::Kernel;
+use super::lanes::{Block, Lanes};
+use super::random::Random;
+
+/// Moves in a group.
+const GROUP: usize = 16;
+
+/// Bits of the count of a group.
+const GROUP_BITS: usize = 5;
+
+/// Bits of the number of a role's moves.
+const MAX_BITS: usize = 24;
+
+/// Random planes for numbers below `2^n_bits`.
+fn n_planes(n_bits: usize) -> usize {
+    (n_bits + 12).max(16)
+}
+
+/// The legal moves of all roles, as slots: group by group, one slot after the
+/// other, in one row of slots for what is legal and one for what is chosen.
+/// Slots that fill up the last group of a role are never legal.
+#[derive(Clone, Debug)]
+pub(crate) struct Choices {
+    /// The slot of the first legal plane.
+    legal: usize,
+    /// The first slot that tells which move is made.
+    does: usize,
+    /// By role: the group at which its groups end.
+    ends: Vec<usize>,
+}
+
+impl Choices {
+    /// For roles of so many moves, each in as many slots as
+    /// [`n_slots`](Choices::n_slots) says, from these slots on.
+    pub(crate) fn new(n_moves: &[usize], legal: usize, does: usize) -> Self {
+        let mut end = 0;
+        let groups = n_moves.iter().map(|&n| {
+            assert!(n < 1 << MAX_BITS, "moves fit the bits of a tally");
+            end += n.div_ceil(GROUP);
+            end
+        });
+        Self { ends: groups.collect(), legal, does }
+    }
+
+    /// The slots that a role of so many moves has in each row.
+    pub(crate) fn n_slots(n_moves: usize) -> usize {
+        n_moves.next_multiple_of(GROUP)
+    }
+
+    fn n_groups(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// The legal planes of a group.
+    #[inline(always)]
+    fn legal<'a, B>(&self, slots: &'a [B], group: usize) -> &'a [B; GROUP] {
+        let start = self.legal + group * GROUP;
+        slots[start..start + GROUP].first_chunk().expect("as long as a group")
+    }
+
+    /// The planes that tell which moves of a group are made.
+    #[inline(always)]
+    fn does<'a, B>(&self, slots: &'a mut [B], group: usize) -> &'a mut [B; GROUP] {
+        let start = self.does + group * GROUP;
+        slots[start..start + GROUP].first_chunk_mut().expect("as long as a group")
+    }
+
+    fn groups(&self, role: usize) -> std::ops::Range<usize> {
+        let start = if role == 0 { 0 } else { self.ends[role - 1] };
+        start..self.ends[role]
+    }
+}
+
+/// What choosing needs to remember and to write on.
+#[derive(Clone, Debug)]
+pub(crate) struct Chooser<B: Block> {
+    /// By piece.
+    random: Vec<Random<B::Piece>>,
+    /// By piece and group: whether some lane of the `does` slots may be set.
+    is_set: Vec<Vec<bool>>,
+    /// By group.
+    counts: Vec<[B::Piece; GROUP_BITS]>,
+    /// Groups with a legal move, roles after each other.
+    active: Vec<u32>,
+    /// By active group of one role: the lanes that choose in it.
+    taken: Vec<B::Piece>,
+    /// By role.
+    tallies: Vec<Tally<B::Piece>>,
+    /// Bits of the number that is drawn below, and of what was drawn.
+    below: [B::Piece; MAX_BITS],
+    drawn: [B::Piece; MAX_BITS],
+    /// Bits of the rank that is walked with.
+    rank: [B::Piece; MAX_BITS],
+    /// What choosing has cost so far, in operations on pieces, roughly.
+    pub(crate) work: u64,
+}
+
+/// One role's legal moves, counted.
+#[derive(Clone, Copy, Debug)]
+struct Tally<P> {
+    /// The number, lane by lane.
+    n: [P; MAX_BITS],
+    /// How many of its bits are set in some lane.
+    n_bits: usize,
+    /// Where there is more than one legal move.
+    several: P,
+    /// The role's part of the active groups.
+    active: (usize, usize),
+}
+
+impl<B: Block> Chooser<B> {
+    /// For choices of a batch with this seed.
+    pub(crate) fn new(choices: &Choices, seed: u64, proof: B::Proof) -> Self {
+        let none = B::Piece::none(proof);
+        let n_groups = choices.n_groups();
+        let empty = Tally { n: [none; MAX_BITS], n_bits: 0, several: none, active: (0, 0) };
+        Self {
+            random: (0..B::N_PIECES).map(|piece| Random::new(seed, piece as u64, proof)).collect(),
+            is_set: vec![vec![false; n_groups]; B::N_PIECES],
+            counts: vec![[none; GROUP_BITS]; n_groups],
+            active: Vec::with_capacity(n_groups),
+            taken: vec![none; n_groups],
+            tallies: vec![empty; choices.ends.len()],
+            below: [none; MAX_BITS],
+            drawn: [none; MAX_BITS],
+            rank: [none; MAX_BITS],
+            work: 0,
+        }
+    }
+
+    /// To be called when `does` slots were written by somebody else.
+    pub(crate) fn forget(&mut self) {
+        for is_set in &mut self.is_set {
+            is_set.fill(true);
+        }
+    }
+}
+
+/// Chooses a move for each role in each of some lanes, and no move in others.
+/// Gives the lanes in which each role had one.
+pub(crate) struct Choose<'a, B: Block> {
+    /// Where the planes are.
+    pub(crate) choices: &'a Choices,
+    /// What is remembered.
+    pub(crate) chooser: &'a mut Chooser<B>,
+    /// The slots.
+    pub(crate) slots: &'a mut [B],
+    /// The lanes.
+    pub(crate) lanes: B,
+}
+
+impl<B: Block> Kernel for Choose<'_, B> {
+    type Output = B;
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
+
+    #[inline(always)]
+    fn run(mut self) -> B {
+        let mut moving = self.lanes.empty();
+        for piece in 0..B::N_PIECES {
+            moving.set_piece(piece, self.choose(piece));
+        }
+        moving
+    }
+}
+
+impl<B: Block> Choose<'_, B> {
+    #[inline(always)]
+    fn choose(&mut self, piece: usize) -> B::Piece {
+        let mut lanes = self.lanes.piece(piece);
+        self.chooser.active.clear();
+        for role in 0..self.choices.ends.len() {
+            self.count(role, piece);
+            let tally = &mut self.chooser.tallies[role];
+            tally.several = lanes.empty();
+            for &bit in &tally.n[1..tally.n_bits.max(1)] {
+                tally.several |= bit;
+            }
+            let some = if tally.n_bits == 0 { lanes.empty() } else { tally.n[0] };
+            lanes &= some | tally.several;
+        }
+        let n_roles = self.choices.ends.len();
+        let mut role = 0;
+        while role < n_roles {
+            // Roles that never have a choice in the same lane share a draw.
+            let Chooser { tallies, below, drawn, random, .. } = &mut *self.chooser;
+            let first = role;
+            let (mut n_bits, mut choosing) = (0, lanes.empty());
+            while role < n_roles {
+                let tally = &tallies[role];
+                if tally.n_bits > 1 {
+                    let several = tally.several & lanes;
+                    if (several & choosing).any() {
+                        break;
+                    }
+                    choosing |= several;
+                    for (i, &bit) in tally.n[..tally.n_bits].iter().enumerate() {
+                        let before = if i < n_bits { below[i] } else { lanes.empty() };
+                        below[i] = before | bit & several;
+                    }
+                    n_bits = n_bits.max(tally.n_bits);
+                }
+                role += 1;
+            }
+            draw(&below[..n_bits], &mut drawn[..n_bits], &mut random[piece]);
+            for role in first..role {
+                self.write(role, piece, lanes);
+            }
+        }
+        lanes
+    }
+
+    /// Counts a role's legal moves.
+    #[inline(always)]
+    fn count(&mut self, role: usize, piece: usize) {
+        let Chooser { tallies, active, counts, .. } = &mut *self.chooser;
+        let tally = &mut tallies[role];
+        let n = &mut tally.n;
+        let start = active.len();
+        let mut n_bits = 0;
+        for group in self.choices.groups(role) {
+            let planes = gather(self.choices.legal(self.slots, group), piece);
+            let mut some = planes[0].empty();
+            for plane in planes {
+                some |= plane;
+            }
+            if !some.any() {
+                continue;
+            }
+            active.push(group as u32);
+            let count = count_group(&planes);
+            counts[group] = count;
+            if n_bits == 0 {
+                n[..GROUP_BITS].copy_from_slice(&count);
+                n_bits = GROUP_BITS;
+                continue;
+            }
+            let mut carry = count[0].empty();
+            for i in 0..GROUP_BITS {
+                (n[i], carry) = add(n[i], count[i], carry);
+            }
+            for bit in &mut n[GROUP_BITS..n_bits] {
+                (*bit, carry) = (*bit ^ carry, *bit & carry);
+            }
+            if carry.any() {
+                n[n_bits] = carry;
+                n_bits += 1;
+            }
+        }
+        while n_bits > 0 && !n[n_bits - 1].any() {
+            n_bits -= 1;
+        }
+        tally.n_bits = n_bits;
+        tally.active = (start, active.len());
+    }
+
+    /// Writes one role's moves by the ranks drawn.
+    #[inline(always)]
+    fn write(&mut self, role: usize, piece: usize, lanes: B::Piece) {
+        let (choices, slots) = (self.choices, &mut *self.slots);
+        let Chooser { tallies, active, counts, is_set, taken, drawn, rank, work, .. } =
+            &mut *self.chooser;
+        let tally = &tallies[role];
+        let active = &active[tally.active.0..tally.active.1];
+        let is_set = &mut is_set[piece];
+        let mut next = active.iter().peekable();
+        for group in choices.groups(role) {
+            if next.next_if(|&&active| active as usize == group).is_some() {
+                is_set[group] = true;
+            } else if std::mem::take(&mut is_set[group]) {
+                scatter(choices.does(slots, group), piece, &[lanes.empty(); GROUP]);
+            }
+        }
+        *work += 100 * active.len() as u64;
+        if tally.n_bits <= 1 {
+            // At most one legal move in each lane.
+            for &group in active {
+                let mut planes = gather(choices.legal(slots, group as usize), piece);
+                for plane in &mut planes {
+                    *plane &= lanes;
+                }
+                scatter(choices.does(slots, group as usize), piece, &planes);
+            }
+            return;
+        }
+        *work += 150 + if active.len() > 1 { 120 * active.len() as u64 } else { 0 };
+        // The draw may have been for larger numbers, of another role.
+        let rank = &mut rank[..tally.n_bits];
+        for (rank, &drawn) in rank.iter_mut().zip(&*drawn) {
+            *rank = drawn & tally.several;
+        }
+        if let [group] = active {
+            let mut within = [lanes.empty(); 4];
+            for (within, &rank) in within.iter_mut().zip(&*rank) {
+                *within = rank;
+            }
+            let planes = gather(choices.legal(slots, *group as usize), piece);
+            let chosen = descend(&planes, within, lanes);
+            scatter(choices.does(slots, *group as usize), piece, &chosen);
+            return;
+        }
+        let taken = &mut taken[..active.len()];
+        let within = walk(counts, active, taken, rank, lanes);
+        let mut planes = [lanes.empty(); GROUP];
+        for half in [0, GROUP / 2] {
+            let mut over = [lanes.empty(); GROUP / 2];
+            for (&group, &taken) in active.iter().zip(&*taken) {
+                let legal = &choices.legal(slots, group as usize)[half..half + GROUP / 2];
+                for (over, legal) in over.iter_mut().zip(legal) {
+                    *over |= legal.piece(piece) & taken;
+                }
+            }
+            planes[half..half + GROUP / 2].copy_from_slice(&over);
+        }
+        let chosen = descend(&planes, within, lanes);
+        for (&group, &taken) in active.iter().zip(&*taken) {
+            let does = choices.does(slots, group as usize);
+            for (does, &chosen) in does.iter_mut().zip(&chosen) {
+                does.set_piece(piece, chosen & taken);
+            }
+        }
+    }
+}
+
+/// A piece of each of the slots.
+#[inline(always)]
+fn gather<B: Block>(from: &[B; GROUP], piece: usize) -> [B::Piece; GROUP] {
+    let mut planes = [from[0].piece(piece).empty(); GROUP];
+    for (plane, from) in planes.iter_mut().zip(from) {
+        *plane = from.piece(piece);
+    }
+    planes
+}
+
+/// Writes a piece of each of the slots.
+#[inline(always)]
+fn scatter<B: Block>(to: &mut [B; GROUP], piece: usize, planes: &[B::Piece; GROUP]) {
+    for (to, &plane) in to.iter_mut().zip(planes) {
+        to.set_piece(piece, plane);
+    }
+}
+
+/// The rank `floor(u n)` for a random fraction `u`.
+#[inline(always)]
+fn draw<P: Lanes>(n: &[P], rank: &mut [P], random: &mut Random<P>) {
+    match n.len() {
+        0 | 1 => rank.fill(random.none()),
+        2 => draw_bits::<P, 2>(n, rank, random),
+        3 => draw_bits::<P, 3>(n, rank, random),
+        4 => draw_bits::<P, 4>(n, rank, random),
+        5 => draw_bits::<P, 5>(n, rank, random),
+        6 => draw_bits::<P, 6>(n, rank, random),
+        7 => draw_bits::<P, 7>(n, rank, random),
+        8 => draw_bits::<P, 8>(n, rank, random),
+        _ => draw_many(n, rank, random),
+    }
+}
+
+#[inline(always)]
+fn draw_bits<P: Lanes, const N: usize>(n: &[P], rank: &mut [P], random: &mut Random<P>) {
+    let mut below = [random.none(); N];
+    below.copy_from_slice(n);
+    let mut sum = [random.none(); N];
+    for _ in 0..n_planes(N) {
+        let plane = random.next();
+        let mut carry = random.none();
+        for i in 0..N {
+            let (bit, next) = add(sum[i], below[i] & plane, carry);
+            carry = next;
+            if i > 0 {
+                sum[i - 1] = bit;
+            }
+        }
+        sum[N - 1] = carry;
+    }
+    rank.copy_from_slice(&sum);
+}
+
+/// The same for numbers of many bits.
+#[inline(always)]
+fn draw_many<P: Lanes>(n: &[P], sum: &mut [P], random: &mut Random<P>) {
+    sum.fill(random.none());
+    for _ in 0..n_planes(n.len()) {
+        let plane = random.next();
+        let mut carry = random.none();
+        for (i, &n) in n.iter().enumerate() {
+            let (bit, next) = add(sum[i], n & plane, carry);
+            carry = next;
+            if i > 0 {
+                sum[i - 1] = bit;
+            }
+        }
+        sum[n.len() - 1] = carry;
+    }
+}
+
+/// Finds the group of each lane; the rank within it is what is left.
+#[inline(always)]
+fn walk<P: Lanes>(
+    counts: &[[P; GROUP_BITS]],
+    active: &[u32],
+    taken: &mut [P],
+    rank: &mut [P],
+    lanes: P,
+) -> [P; 4] {
+    let mut within = [lanes.empty(); 4];
+    let mut left = lanes;
+    for (&group, taken) in active.iter().zip(taken) {
+        let count = &counts[group as usize];
+        let mut borrow = lanes.empty();
+        let mut less = [lanes.empty(); GROUP_BITS];
+        let n_low = rank.len().min(GROUP_BITS);
+        for i in 0..n_low {
+            (less[i], borrow) = subtract(rank[i], count[i], borrow);
+        }
+        // A rank of fewer bits than a count has zeros there.
+        for &bit in &count[n_low..] {
+            borrow |= bit;
+        }
+        for bit in rank.iter_mut().skip(GROUP_BITS) {
+            (*bit, borrow) = (*bit ^ borrow, borrow & !*bit);
+        }
+        let here = left & borrow;
+        for (within, &rank) in within.iter_mut().zip(&*rank) {
+            *within |= rank & here;
+        }
+        rank[..n_low].copy_from_slice(&less[..n_low]);
+        left &= !borrow;
+        *taken = here;
+    }
+    within
+}
+
+/// The planes of the lanes' moves, one move in each lane: the one of this rank
+/// among those whose plane has the lane.
+#[inline(always)]
+fn descend<P: Lanes>(planes: &[P; GROUP], rank: [P; 4], lanes: P) -> [P; GROUP] {
+    let mut pairs = [[lanes.empty(); 2]; 8];
+    for (pair, planes) in pairs.iter_mut().zip(planes.chunks_exact(2)) {
+        *pair = [planes[0] ^ planes[1], planes[0] & planes[1]];
+    }
+    let mut fours = [[lanes.empty(); 3]; 4];
+    for (four, pairs) in fours.iter_mut().zip(pairs.chunks_exact(2)) {
+        *four = sum(pairs[0], pairs[1]);
+    }
+    let eight: [P; 4] = sum(fours[0], fours[1]);
+    let mut chosen = [lanes.empty(); GROUP];
+    let (left, right, rest) = split(rank, eight, lanes);
+    for (half, lanes, rank) in [(0, left, rank), (1, right, rest)] {
+        let rank = [rank[0], rank[1], rank[2]];
+        let (left, right, rest) = split(rank, fours[half * 2], lanes);
+        for (quarter, lanes, rank) in [(half * 2, left, rank), (half * 2 + 1, right, rest)] {
+            let rank = [rank[0], rank[1]];
+            let (left, right, rest) = split(rank, pairs[quarter * 2], lanes);
+            for (pair, lanes, rank) in [(quarter * 2, left, rank), (quarter * 2 + 1, right, rest)] {
+                let first = lanes & planes[pair * 2] & !rank[0];
+                chosen[pair * 2] = first;
+                chosen[pair * 2 + 1] = lanes ^ first;
+            }
+        }
+    }
+    chosen
+}
+
+/// The lanes where the rank lies in the left part, those where it does not, and
+/// the rank in the right part.
+#[inline(always)]
+fn split<P: Lanes, const N: usize>(rank: [P; N], left: [P; N], lanes: P) -> (P, P, [P; N]) {
+    let mut borrow = lanes.empty();
+    let mut rest = [lanes.empty(); N];
+    for i in 0..N {
+        (rest[i], borrow) = subtract(rank[i], left[i], borrow);
+    }
+    let in_left = lanes & borrow;
+    (in_left, lanes ^ in_left, rest)
+}
+
+/// The sum of two numbers of `N` bits, of one bit more.
+#[inline(always)]
+fn sum<P: Lanes, const N: usize, const M: usize>(a: [P; N], b: [P; N]) -> [P; M] {
+    let mut sum = [a[0].empty(); M];
+    let mut carry = a[0].empty();
+    for i in 0..N {
+        (sum[i], carry) = add(a[i], b[i], carry);
+    }
+    sum[N] = carry;
+    sum
+}
+
+/// Sum and carry of three bits.
+#[inline(always)]
+fn add<P: Lanes>(a: P, b: P, c: P) -> (P, P) {
+    let either = a ^ b;
+    (either ^ c, a & b | either & c)
+}
+
+/// Difference and borrow of a bit and two to take off.
+#[inline(always)]
+fn subtract<P: Lanes>(a: P, b: P, borrow: P) -> (P, P) {
+    let differ = a ^ b;
+    (differ ^ borrow, !a & b | borrow & !differ)
+}
+
+/// The number of planes that have a lane, by carry-save adders.
+#[inline(always)]
+fn count_group<P: Lanes>(planes: &[P; GROUP]) -> [P; GROUP_BITS] {
+    let x = planes;
+    let zero = x[0].empty();
+    let (s0, c0) = add(x[0], x[1], x[2]);
+    let (s1, c1) = add(x[3], x[4], x[5]);
+    let (s2, c2) = add(x[6], x[7], x[8]);
+    let (s3, c3) = add(x[9], x[10], x[11]);
+    let (s4, c4) = add(x[12], x[13], x[14]);
+    let (t0, d0) = add(s0, s1, s2);
+    let (t1, d1) = add(s3, s4, x[15]);
+    let (one, d2) = add(t0, t1, zero);
+    let (u0, e0) = add(c0, c1, c2);
+    let (u1, e1) = add(c3, c4, d0);
+    let (u2, e2) = add(u0, u1, d1);
+    let (two, e3) = add(u2, d2, zero);
+    let (v, f0) = add(e0, e1, e2);
+    let (four, f1) = add(v, e3, zero);
+    [one, two, four, f0 ^ f1, f0 & f1]
+}

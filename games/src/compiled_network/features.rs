@@ -1,0 +1,177 @@
+//! Runs a computation compiled for the vector instructions that this CPU has.
+//!
+//! Rust compiles for the least CPU of its target; a function marked with
+//! `target_feature` is compiled for more, together with all that is inlined
+//! into it, and must be called on a CPU that has it. This is the one place
+//! where that is checked and done.
+
+#![expect(unsafe_code, reason = "calls of functions compiled for detected CPU features")]
+
+use std::sync::OnceLock;
+
+/// A computation. Its `run` and what `run` calls in inner loops are to be
+/// `#[inline(always)]`, for only what is inlined is compiled for the features.
+pub(crate) trait Kernel {
+    /// What comes out.
+    type Output;
+
+    /// Whether it computes with vector registers, and so exists only where there
+    /// is AVX2. Each is compiled for the CPUs that it is for, and no others: the
+    /// kernels are large.
+    const IN_REGISTERS: bool;
+
+    /// Computes it.
+    fn run(self) -> Self::Output;
+}
+
+/// Runs a kernel with the best instructions there are.
+#[inline]
+pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if K::IN_REGISTERS && has_avx512() {
+            // SAFETY: `has_avx512` detected all the features.
+            return unsafe { run_avx512(kernel) };
+        }
+        if K::IN_REGISTERS {
+            assert!(has_avx2(), "vector registers are used where there are some");
+            // SAFETY: `has_avx2` detected all the features.
+            return unsafe { run_avx2(kernel) };
+        }
+    }
+    kernel.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx2,bmi1,bmi2,popcnt,lzcnt")]
+fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}
+
+/// The vector instructions that are used, from few to many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Vectors {
+    None,
+    Avx2,
+    Avx512,
+}
+
+/// The environment variable that forbids vector instructions: `none`, `avx2` or
+/// `avx512` are the most that is used. With `avx2`, all that is done for CPUs
+/// without AVX-512 is tested and measured on one that has it.
+const VARIABLE: &str = "GAMEMASTER_VECTORS";
+
+impl Vectors {
+    /// What is used in this process: what the CPU has and the environment allows.
+    ///
+    /// # Panics
+    /// If the variable holds another word. Whoever sets it wants to be sure.
+    fn used() -> Self {
+        static USED: OnceLock<Vectors> = OnceLock::new();
+        *USED.get_or_init(|| {
+            let allowed = match std::env::var(VARIABLE) {
+                Ok(word) => Self::named(&word).unwrap_or_else(|| {
+                    panic!("{VARIABLE} is `{word}`; expected `none`, `avx2` or `avx512`")
+                }),
+                Err(_) => Self::Avx512,
+            };
+            allowed.min(Self::of_cpu())
+        })
+    }
+
+    fn named(word: &str) -> Option<Self> {
+        match word {
+            "none" => Some(Self::None),
+            "avx2" => Some(Self::Avx2),
+            "avx512" => Some(Self::Avx512),
+            _ => None,
+        }
+    }
+
+    /// What this CPU has: AVX2 with what every CPU with AVX2 has too, though that is
+    /// not written anywhere, and AVX-512 as far as it is used, also on shorter
+    /// registers.
+    #[cfg(target_arch = "x86_64")]
+    fn of_cpu() -> Self {
+        let has_avx2 = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("lzcnt");
+        let has_avx512 =
+            is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl");
+        match (has_avx2, has_avx512) {
+            (true, true) => Self::Avx512,
+            (true, false) => Self::Avx2,
+            (false, _) => Self::None,
+        }
+    }
+
+    /// Other computers have neither.
+    #[cfg(not(target_arch = "x86_64"))]
+    fn of_cpu() -> Self {
+        Self::None
+    }
+}
+
+/// The vector instructions that batches and passes use in this process: `none`,
+/// `avx2` or `avx512`. They are those of the CPU, unless the environment variable
+/// `GAMEMASTER_VECTORS` holds one of these words and forbids more.
+///
+/// # Panics
+/// If the variable holds another word.
+#[must_use]
+pub fn vectors() -> &'static str {
+    match Vectors::used() {
+        Vectors::None => "none",
+        Vectors::Avx2 => "avx2",
+        Vectors::Avx512 => "avx512",
+    }
+}
+
+/// Evidence that AVX2 is used in this process. Only a checked detection makes one, so
+/// code that needs the instructions asks for this instead of a promise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// The evidence, if AVX2 is used.
+    pub(crate) fn detect() -> Option<Self> {
+        has_avx2().then_some(Self(()))
+    }
+}
+
+/// Whether AVX2 is used.
+pub(crate) fn has_avx2() -> bool {
+    Vectors::used() >= Vectors::Avx2
+}
+
+/// Whether AVX-512 is used.
+pub(crate) fn has_avx512() -> bool {
+    Vectors::used() == Vectors::Avx512
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_forbids_and_gives_nothing() {
+        let words = [("none", Vectors::None), ("avx2", Vectors::Avx2), ("avx512", Vectors::Avx512)];
+        for (word, vectors) in words {
+            assert_eq!(Vectors::named(word), Some(vectors));
+        }
+        assert_eq!(Vectors::named("AVX2"), None);
+        let allowed = std::env::var(VARIABLE).ok().and_then(|word| Vectors::named(&word));
+        let expected = allowed.unwrap_or(Vectors::Avx512).min(Vectors::of_cpu());
+        assert_eq!(Vectors::used(), expected);
+        assert_eq!(has_avx2(), expected >= Vectors::Avx2);
+        assert_eq!(has_avx512(), expected == Vectors::Avx512);
+    }
+}

@@ -1,0 +1,322 @@
+//! Blocks of lanes: one bit of each of 64, 256 or 512 positions.
+//!
+//! Plain arrays of words, by register of AVX2, with whole-array operators, which the compiler turns
+//! into vector instructions where the CPU's features are known (see
+//! [`features`](super::features)); alignment keeps a block in one cache line.
+
+use std::fmt::Debug;
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
+
+/// One bit for each lane.
+pub(crate) trait Lanes:
+    Copy
+    + Send
+    + Sync
+    + 'static
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXor<Output = Self>
+    + BitAndAssign
+    + BitOrAssign
+    + BitXorAssign
+    + Not<Output = Self>
+{
+    /// Whether it is vector registers, and so exists only where there is AVX2.
+    const IN_REGISTERS: bool;
+    /// Number of words.
+    const N_WORDS: usize;
+    /// Evidence that this CPU computes with such lanes: `()` if every CPU does.
+    type Proof: Copy + Debug + Send + Sync + 'static;
+
+    /// No lane.
+    fn none(proof: Self::Proof) -> Self;
+
+    /// Every lane.
+    fn all(proof: Self::Proof) -> Self;
+
+    /// The evidence that this value was made with.
+    fn proof(self) -> Self::Proof;
+
+    /// No lane, in lanes of the same kind.
+    #[inline(always)]
+    fn empty(self) -> Self {
+        Self::none(self.proof())
+    }
+
+    /// Every lane, in lanes of the same kind.
+    #[inline(always)]
+    fn full(self) -> Self {
+        Self::all(self.proof())
+    }
+
+    /// The words: lane `i` is bit `i % 64` of word `i / 64`.
+    fn words(&self) -> &[u64];
+
+    /// The words, to be changed.
+    fn words_mut(&mut self) -> &mut [u64];
+
+    /// Whether there is any lane.
+    #[inline(always)]
+    fn any(self) -> bool {
+        let mut all = 0;
+        for &word in self.words() {
+            all |= word;
+        }
+        all != 0
+    }
+
+    /// Number of lanes.
+    #[inline(always)]
+    fn count(self) -> u64 {
+        let mut n = 0;
+        for word in self.words() {
+            n += u64::from(word.count_ones());
+        }
+        n
+    }
+
+    /// Whether the lane is among these.
+    #[inline(always)]
+    fn has(self, lane: usize) -> bool {
+        self.words()[lane / 64] >> (lane % 64) & 1 == 1
+    }
+
+    /// A bit for each of eight blocks of which every lane is the same.
+    #[inline(always)]
+    fn uniform(eight: [&Self; 8]) -> u8 {
+        let mut bits = 0;
+        for (at, block) in eight.iter().enumerate() {
+            bits |= (block.words()[0] as u8 & 1) << at;
+        }
+        bits
+    }
+
+    /// Puts the lane in or takes it out.
+    #[cfg(test)]
+    fn set(&mut self, lane: usize, value: bool) {
+        let word = &mut self.words_mut()[lane / 64];
+        *word = *word & !(1 << (lane % 64)) | u64::from(value) << (lane % 64);
+    }
+
+    /// The next random block of xoshiro256++, a generator for each word.
+    #[inline(always)]
+    fn xoshiro([a, b, c, d]: &mut [Self; 4]) -> Self {
+        let mut random = a.empty();
+        for (i, word) in random.words_mut().iter_mut().enumerate() {
+            let (a, b) = (&mut a.words_mut()[i], &mut b.words_mut()[i]);
+            let (c, d) = (&mut c.words_mut()[i], &mut d.words_mut()[i]);
+            *word = a.wrapping_add(*d).rotate_left(23).wrapping_add(*a);
+            let shifted = *b << 17;
+            *c ^= *a;
+            *d ^= *b;
+            *b ^= *c;
+            *a ^= *d;
+            *c ^= shifted;
+            *d = d.rotate_left(45);
+        }
+        random
+    }
+
+    /// The first `n` of these lanes (all, if they are not more).
+    fn first(self, n: u64) -> Self {
+        let mut kept = self.empty();
+        let mut left = n;
+        for (from, to) in self.words().iter().zip(kept.words_mut()) {
+            let mut from = *from;
+            while from != 0 && left > 0 {
+                *to |= from & from.wrapping_neg();
+                from &= from - 1;
+                left -= 1;
+            }
+        }
+        kept
+    }
+}
+
+/// A block wider than a register is computed with in pieces of a register each.
+pub(crate) trait Block: Lanes {
+    /// What fits a register.
+    type Piece: Lanes<Proof = Self::Proof>;
+    /// Number of pieces.
+    const N_PIECES: usize;
+
+    /// A piece.
+    fn piece(&self, index: usize) -> Self::Piece;
+
+    /// Writes a piece.
+    fn set_piece(&mut self, index: usize, piece: Self::Piece);
+}
+
+macro_rules! lanes {
+    ($(#[$attribute:meta])* $name:ident, $n:literal registers of $words:literal) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) struct $name([[u64; $words]; $n]);
+
+        lanes!(@binary $name, BitAnd, bitand, BitAndAssign, bitand_assign, &);
+        lanes!(@binary $name, BitOr, bitor, BitOrAssign, bitor_assign, |);
+        lanes!(@binary $name, BitXor, bitxor, BitXorAssign, bitxor_assign, ^);
+
+        impl Not for $name {
+            type Output = Self;
+
+            #[inline(always)]
+            fn not(mut self) -> Self {
+                for register in &mut self.0 {
+                    for word in register {
+                        *word = !*word;
+                    }
+                }
+                self
+            }
+        }
+
+        impl Lanes for $name {
+            const IN_REGISTERS: bool = false;
+            const N_WORDS: usize = $n * $words;
+            type Proof = ();
+
+            #[inline(always)]
+            fn none((): ()) -> Self {
+                Self([[0; $words]; $n])
+            }
+
+            #[inline(always)]
+            fn all((): ()) -> Self {
+                Self([[!0; $words]; $n])
+            }
+
+            #[inline(always)]
+            fn proof(self) {}
+
+            #[inline(always)]
+            fn words(&self) -> &[u64] {
+                self.0.as_flattened()
+            }
+
+            #[inline(always)]
+            fn words_mut(&mut self) -> &mut [u64] {
+                self.0.as_flattened_mut()
+            }
+        }
+    };
+    (@binary $name:ident, $trait:ident, $method:ident, $assign:ident, $assign_method:ident,
+        $operator:tt) => {
+        impl $trait for $name {
+            type Output = Self;
+
+            // A loop, since what takes closures is not always inlined.
+            #[inline(always)]
+            fn $method(mut self, other: Self) -> Self {
+                for (register, other) in self.0.iter_mut().zip(&other.0) {
+                    for (word, other) in register.iter_mut().zip(other) {
+                        $assign::$assign_method(word, other);
+                    }
+                }
+                self
+            }
+        }
+
+        impl $assign for $name {
+            #[inline(always)]
+            fn $assign_method(&mut self, other: Self) {
+                *self = *self $operator other;
+            }
+        }
+    };
+}
+
+lanes!(
+    /// 64 lanes.
+    Lanes64,
+    1 registers of 1
+);
+lanes!(
+    /// 256 lanes.
+    #[repr(align(32))]
+    Lanes256,
+    1 registers of 4
+);
+lanes!(
+    /// 512 lanes.
+    #[repr(align(64))]
+    Lanes512,
+    2 registers of 4
+);
+
+impl Block for Lanes64 {
+    type Piece = Lanes64;
+    const N_PIECES: usize = 1;
+
+    #[inline(always)]
+    fn piece(&self, _: usize) -> Lanes64 {
+        *self
+    }
+
+    #[inline(always)]
+    fn set_piece(&mut self, _: usize, piece: Lanes64) {
+        *self = piece;
+    }
+}
+
+impl Block for Lanes256 {
+    type Piece = Lanes256;
+    const N_PIECES: usize = 1;
+
+    #[inline(always)]
+    fn piece(&self, _: usize) -> Lanes256 {
+        *self
+    }
+
+    #[inline(always)]
+    fn set_piece(&mut self, _: usize, piece: Lanes256) {
+        *self = piece;
+    }
+}
+
+impl Block for Lanes512 {
+    type Piece = Lanes256;
+    const N_PIECES: usize = 2;
+
+    #[inline(always)]
+    fn piece(&self, index: usize) -> Lanes256 {
+        Lanes256([self.0[index]])
+    }
+
+    #[inline(always)]
+    fn set_piece(&mut self, index: usize, piece: Lanes256) {
+        self.0[index] = piece.0[0];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<L: Block<Proof = ()>>() {
+        let n = L::N_WORDS * 64;
+        let mut some = L::none(());
+        for lane in (0..n).step_by(3) {
+            some.set(lane, true);
+        }
+        assert!(some.any() && !L::none(()).any());
+        assert_eq!(some.count(), n.div_ceil(3) as u64);
+        assert_eq!((some | !some).count(), n as u64);
+        assert!(!(some & !some).any());
+        assert!((0..n).all(|lane| some.has(lane) == (lane % 3 == 0)));
+        assert_eq!(some.first(2).count(), 2);
+        assert!(some.first(2).has(0) && some.first(2).has(3));
+        let mut copy = L::none(());
+        for piece in 0..L::N_PIECES {
+            copy.set_piece(piece, some.piece(piece));
+        }
+        assert!(!(copy ^ some).any());
+    }
+
+    #[test]
+    fn blocks_of_every_width_agree() {
+        check::<Lanes64>();
+        check::<Lanes256>();
+        check::<Lanes512>();
+    }
+}

@@ -1,0 +1,158 @@
+//! The few vector instructions that programs need, as bytes.
+//!
+//! VEX and EVEX encodings: Intel 64 and IA-32 Architectures Software Developer's
+//! Manual, volume 2, chapter 2. Memory operands are slots, at 32-bit
+//! displacements from RDI.
+
+use super::target::Target;
+
+/// Where an instruction's last operand is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In a register.
+    Register(u8),
+    /// In a slot.
+    Slot(u32),
+}
+
+/// What is computed of two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    /// `first & last`.
+    And,
+    /// `!first & last`.
+    AndNot,
+    /// `first | last`.
+    Or,
+    /// `first ^ last`.
+    Xor,
+}
+
+impl Operator {
+    fn opcode(self) -> u8 {
+        match self {
+            Operator::And => 0xDB,
+            Operator::AndNot => 0xDF,
+            Operator::Or => 0xEB,
+            Operator::Xor => 0xEF,
+        }
+    }
+}
+
+/// The opcode maps in use, by their numbers in prefixes.
+const MAP_0F: u8 = 1;
+const MAP_0F3A: u8 = 3;
+
+/// The mandatory prefixes in use, by their numbers in prefixes.
+const PREFIX_66: u8 = 1;
+const PREFIX_F3: u8 = 2;
+
+/// RDI, which holds the address of slot 0.
+const BASE: u8 = 7;
+
+/// Appends instructions.
+#[derive(Clone, Debug)]
+pub(super) struct Encoder {
+    pub(super) bytes: Vec<u8>,
+    target: Target,
+}
+
+impl Encoder {
+    pub(super) fn new(target: Target) -> Self {
+        Self { bytes: Vec::new(), target }
+    }
+
+    /// `to = operator(first, last)`: VPAND, VPANDN, VPOR, VPXOR, of AVX-512 those
+    /// for quadwords.
+    pub(super) fn binary(&mut self, operator: Operator, to: u8, first: u8, last: Place) {
+        self.instruction(MAP_0F, PREFIX_66, operator.opcode(), to, first, last);
+    }
+
+    /// `to = table(to, second, last)`: VPTERNLOGQ. Bit `4 to + 2 second + last` of
+    /// the table is the value.
+    pub(super) fn ternary(&mut self, table: u8, to: u8, second: u8, last: Place) {
+        debug_assert!(self.target.is_avx512, "an instruction of AVX-512");
+        self.instruction(MAP_0F3A, PREFIX_66, 0x25, to, second, last);
+        self.bytes.push(table);
+    }
+
+    /// `to = from`: VMOVDQU, VMOVDQU64.
+    pub(super) fn load(&mut self, to: u8, from: Place) {
+        self.instruction(MAP_0F, PREFIX_F3, 0x6F, to, 0, from);
+    }
+
+    /// Writes a register into a slot: VMOVDQU, VMOVDQU64.
+    pub(super) fn store(&mut self, slot: u32, from: u8) {
+        self.instruction(MAP_0F, PREFIX_F3, 0x7F, from, 0, Place::Slot(slot));
+    }
+
+    /// Leaves the function: VZEROUPPER, RET.
+    pub(super) fn ret(&mut self) {
+        self.bytes.extend([0xC5, 0xF8, 0x77, 0xC3]);
+    }
+
+    fn instruction(
+        &mut self,
+        map: u8,
+        prefix: u8,
+        opcode: u8,
+        register: u8,
+        second: u8,
+        last: Place,
+    ) {
+        let rm = match last {
+            Place::Register(register) => register,
+            Place::Slot(_) => BASE,
+        };
+        if self.target.is_avx512 {
+            self.evex(map, prefix, register, second, rm);
+        } else {
+            self.vex(map, prefix, register, second, rm);
+        }
+        self.bytes.push(opcode);
+        let register = (register & 7) << 3;
+        match last {
+            Place::Register(rm) => self.bytes.push(0xC0 | register | rm & 7),
+            Place::Slot(slot) => {
+                let displacement = slot as usize * self.target.block;
+                // A short displacement counts in bytes, that of EVEX in registers.
+                let unit = if self.target.is_avx512 { self.target.register } else { 1 };
+                if displacement < 128 * unit && displacement.is_multiple_of(unit) {
+                    self.bytes.push(0x40 | register | BASE);
+                    self.bytes.push((displacement / unit) as u8);
+                } else {
+                    let displacement = i32::try_from(displacement).expect("slots are near");
+                    self.bytes.push(0x80 | register | BASE);
+                    self.bytes.extend(displacement.to_le_bytes());
+                }
+            }
+        }
+    }
+
+    /// Two bytes where they suffice, else three. Registers are 256 bits wide.
+    fn vex(&mut self, map: u8, prefix: u8, register: u8, second: u8, rm: u8) {
+        let r = !register >> 3 & 1;
+        let b = !rm >> 3 & 1;
+        let rest = (!second & 15) << 3 | 1 << 2 | prefix;
+        if b == 1 && map == MAP_0F {
+            self.bytes.extend([0xC5, r << 7 | rest]);
+        } else {
+            self.bytes.extend([0xC4, r << 7 | 1 << 6 | b << 5 | map, rest]);
+        }
+    }
+
+    /// Four bytes. Elements are quadwords, and nothing is masked.
+    fn evex(&mut self, map: u8, prefix: u8, register: u8, second: u8, rm: u8) {
+        let bit = |number: u8, at: u8| !number >> at & 1;
+        // A register as last operand has its fifth bit where an index would be.
+        let first =
+            bit(register, 3) << 7 | bit(rm, 4) << 6 | bit(rm, 3) << 5 | bit(register, 4) << 4 | map;
+        let length = if self.target.register == 64 { 2 } else { 1 };
+        self.bytes.extend([
+            0x62,
+            first,
+            1 << 7 | (!second & 15) << 3 | 1 << 2 | prefix,
+            length << 5 | bit(second, 4) << 3,
+        ]);
+    }
+}

@@ -1,0 +1,300 @@
+//! Generated code against the plain meaning of graphs, by a decoder that is not
+//! ours and a model of the few instructions it may find: so code for CPUs that
+//! are not at hand is tested too.
+
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
+
+use super::encode::{Encoder, Operator, Place};
+use super::*;
+use crate::compiled_network::schedule::{ALL, FIRST, NONE};
+use crate::network::Lit;
+
+const AVX2_256: Target = Target { block: 32, register: 32, is_avx512: false };
+const AVX2_512: Target = Target { block: 64, register: 32, is_avx512: false };
+const AVX512_256: Target = Target { block: 32, register: 32, is_avx512: true };
+const AVX512_512: Target = Target { block: 64, register: 64, is_avx512: true };
+
+/// Words of a register, the wider ones whole.
+type Wide = [u64; 8];
+
+/// A CPU as far as it matters here.
+struct Model {
+    registers: [Wide; 32],
+    slots: Vec<u64>,
+    n_instructions: usize,
+}
+
+impl Model {
+    /// Runs the function at `start` with its base `offset` bytes in.
+    fn run(&mut self, code: &[u8], start: usize, offset: usize, target: Target) {
+        self.registers = [[0x5555_AAAA_1234_8765; 8]; 32];
+        let mut decoder = Decoder::with_ip(64, &code[start..], start as u64, DecoderOptions::NONE);
+        let mut is_clean = false;
+        loop {
+            let instruction = decoder.decode();
+            self.n_instructions += 1;
+            match instruction.mnemonic() {
+                Mnemonic::Ret => break,
+                Mnemonic::Vzeroupper => is_clean = true,
+                _ => self.step(&instruction, offset, target),
+            }
+        }
+        assert!(is_clean, "upper parts are left zero");
+    }
+
+    fn step(&mut self, instruction: &Instruction, offset: usize, target: Target) {
+        let n_words = target.register / 8;
+        let index = |register: Register| {
+            let first = if n_words == 8 { Register::ZMM0 } else { Register::YMM0 };
+            let index = register as usize - first as usize;
+            assert!(index < target.n_registers(), "{instruction:?}");
+            index
+        };
+        let address = || {
+            assert_eq!(instruction.memory_base(), Register::RDI);
+            assert_eq!(instruction.memory_index(), Register::None);
+            let address = instruction.memory_displacement64() as usize + offset;
+            assert!(address.is_multiple_of(target.register));
+            address / 8
+        };
+        assert!(!instruction.has_op_mask() && !instruction.is_broadcast());
+        let value = |model: &Self, operand: u32| -> Wide {
+            let mut value = [0; 8];
+            value[..n_words].copy_from_slice(match instruction.op_kind(operand) {
+                OpKind::Register => {
+                    &model.registers[index(instruction.op_register(operand))][..n_words]
+                }
+                OpKind::Memory => &model.slots[address()..address() + n_words],
+                kind => panic!("{kind:?} in {instruction:?}"),
+            });
+            value
+        };
+        let zip = |a: Wide, b: Wide, f: fn(u64, u64) -> u64| {
+            std::array::from_fn::<u64, 8, _>(|i| f(a[i], b[i]))
+        };
+        let two = |f| zip(value(self, 1), value(self, 2), f);
+        let result = match (instruction.mnemonic(), target.is_avx512) {
+            (Mnemonic::Vpand, false) | (Mnemonic::Vpandq, true) => two(|a, b| a & b),
+            (Mnemonic::Vpandn, false) | (Mnemonic::Vpandnq, true) => two(|a, b| !a & b),
+            (Mnemonic::Vpor, false) | (Mnemonic::Vporq, true) => two(|a, b| a | b),
+            (Mnemonic::Vpxor, false) | (Mnemonic::Vpxorq, true) => two(|a, b| a ^ b),
+            (Mnemonic::Vmovdqu, false) | (Mnemonic::Vmovdqu64, true) => value(self, 1),
+            (Mnemonic::Vpternlogq, true) => {
+                let [a, b, c] = [value(self, 0), value(self, 1), value(self, 2)];
+                let table = instruction.immediate8();
+                std::array::from_fn(|word| {
+                    (0..64).fold(0, |bits, bit| {
+                        let row = (a[word] >> bit & 1) << 2
+                            | (b[word] >> bit & 1) << 1
+                            | c[word] >> bit & 1;
+                        bits | u64::from(table >> row & 1) << bit
+                    })
+                })
+            }
+            _ => panic!("no such instruction is generated: {instruction:?}"),
+        };
+        match instruction.op_kind(0) {
+            OpKind::Register => {
+                let register = index(instruction.op_register(0));
+                self.registers[register] = [0; 8];
+                self.registers[register][..n_words].copy_from_slice(&result[..n_words]);
+            }
+            OpKind::Memory => {
+                let address = address();
+                self.slots[address..address + n_words].copy_from_slice(&result[..n_words]);
+            }
+            kind => panic!("{kind:?} in {instruction:?}"),
+        }
+    }
+}
+
+fn random(seed: &mut u64) -> u64 {
+    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    let mixed = (*seed ^ *seed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed ^ mixed >> 32
+}
+
+fn below(seed: &mut u64, n: usize) -> usize {
+    (random(seed) % n as u64) as usize
+}
+
+/// A graph, and what of it is wanted in two phases.
+fn random_task(seed: &mut u64, n_ands: usize) -> (Graph, Task) {
+    let n_inputs = 1 + below(seed, 60);
+    let mut graph = Graph::new(n_inputs);
+    let mut literals = vec![Lit::FALSE];
+    literals.extend((0..n_inputs).map(|input| graph.input(input)));
+    let pick = |seed: &mut u64, from: &[Lit]| {
+        let span = if below(seed, 2) == 0 { from.len() } else { from.len().min(30) };
+        from[from.len() - 1 - below(seed, span)].negated_if(below(seed, 2) == 0)
+    };
+    for _ in 0..n_ands {
+        let (a, b, c) = (pick(seed, &literals), pick(seed, &literals), pick(seed, &literals));
+        literals.push(match below(seed, 4) {
+            0 => {
+                let (both, neither) = (graph.and(a, b), graph.and(!a, !b));
+                graph.or(both, neither)
+            }
+            1 => {
+                let (yes, no) = (graph.and(a, b), graph.and(!a, c));
+                graph.or(yes, no)
+            }
+            _ => graph.and(a, b),
+        });
+    }
+    let mut wanted = Vec::new();
+    for _ in 0..2 {
+        let n = below(seed, 40);
+        wanted.push((0..n).map(|_| pick(seed, &literals)).collect::<Vec<_>>());
+    }
+    // In phase two, the first inputs get new values.
+    let n_renewed = below(seed, n_inputs.min(wanted[1].len()) + 1);
+    let n_fixed = below(seed, wanted[0].len() + 1);
+    let first_fixed = FIRST + n_inputs as u32;
+    let task = Task {
+        inputs: (FIRST..).take(n_inputs).collect(),
+        first_slot: first_fixed + n_fixed as u32,
+        wanted,
+        fixed: (first_fixed..).take(n_fixed).collect(),
+        n_renewed,
+    };
+    (graph, task)
+}
+
+fn check(seed: &mut u64, n_ands: usize, target: Target) {
+    let (graph, task) = random_task(seed, n_ands);
+    let chunked = generate(&graph, &Library::new(), &task, target);
+    let n_words = target.block / 8;
+    let mut model = Model {
+        registers: [[0; 8]; 32],
+        slots: (0..chunked.n_slots * n_words).map(|_| random(seed)).collect(),
+        n_instructions: 0,
+    };
+    model.slots[NONE as usize * n_words..][..n_words].fill(0);
+    model.slots[ALL as usize * n_words..][..n_words].fill(!0);
+    let inputs = model.slots[FIRST as usize * n_words..][..task.inputs.len() * n_words].to_vec();
+    for ((chunks, slots), wanted) in chunked.phases.iter().zip(&chunked.outputs).zip(&task.wanted) {
+        for &start in &chunks.starts {
+            for piece in 0..target.n_pieces() {
+                model.run(&chunks.bytes, start, piece * target.register, target);
+            }
+        }
+        for (at, (&slot, literal)) in slots.iter().zip(wanted).enumerate() {
+            for lane in [0, n_words * 32 - 1, n_words * 64 - 1] {
+                let bit = |words: &[u64]| words[lane / 64] >> (lane % 64) & 1 == 1;
+                let values: Vec<bool> = inputs.chunks(n_words).map(bit).collect();
+                let values = graph.evaluate(&values);
+                let expected = values[literal.node() as usize] ^ literal.is_negated();
+                let found = bit(&model.slots[slot as usize * n_words..][..n_words]);
+                assert_eq!(found, expected, "output {at}, lane {lane}, {target:?}");
+            }
+        }
+    }
+    let after = &model.slots[FIRST as usize * n_words..][..inputs.len()];
+    assert_eq!(after, inputs, "inputs are only read");
+    for (at, &slot) in task.fixed.iter().enumerate() {
+        assert_eq!(chunked.outputs[0][at], slot);
+    }
+}
+
+#[test]
+fn generated_code_means_what_the_graph_does() {
+    let mut seed = 1;
+    for target in [AVX2_256, AVX2_512, AVX512_256, AVX512_512] {
+        for round in 0..60 {
+            check(&mut seed, [0, 3, 30, 300, 1500][round % 5], target);
+        }
+        // Several chunks, more values than registers, far displacements.
+        check(&mut seed, 12_000, target);
+    }
+}
+
+/// Encodings as an assembler gives them.
+#[test]
+fn bytes_are_those_of_an_assembler() {
+    let bytes = |target, write: fn(&mut Encoder)| {
+        let mut encoder = Encoder::new(target);
+        write(&mut encoder);
+        encoder.bytes
+    };
+    let check = |target, write, expected: &[u8]| assert_eq!(bytes(target, write), expected);
+    use Place::{Register, Slot};
+    // vpand ymm0, ymm1, ymm2
+    check(AVX2_512, |e| e.binary(Operator::And, 0, 1, Register(2)), &[0xC5, 0xF5, 0xDB, 0xC2]);
+    // vpandn ymm9, ymm15, ymm12
+    check(
+        AVX2_512,
+        |e| e.binary(Operator::AndNot, 9, 15, Register(12)),
+        &[0xC4, 0x41, 0x05, 0xDF, 0xCC],
+    );
+    // vpxor ymm8, ymm3, [rdi+0x1000]
+    check(
+        AVX2_512,
+        |e| e.binary(Operator::Xor, 8, 3, Slot(64)),
+        &[0xC5, 0x65, 0xEF, 0x87, 0, 0x10, 0, 0],
+    );
+    // vmovdqu ymm0, [rdi+0x40]
+    check(AVX2_512, |e| e.load(0, Slot(1)), &[0xC5, 0xFE, 0x6F, 0x47, 0x40]);
+    // vmovdqu [rdi+0x60], ymm10
+    check(AVX2_256, |e| e.store(3, 10), &[0xC5, 0x7E, 0x7F, 0x57, 0x60]);
+    // vpternlogq zmm1, zmm2, zmm3, 0x96
+    check(
+        AVX512_512,
+        |e| e.ternary(0x96, 1, 2, Register(3)),
+        &[0x62, 0xF3, 0xED, 0x48, 0x25, 0xCB, 0x96],
+    );
+    // vporq zmm31, zmm17, zmm24
+    check(
+        AVX512_512,
+        |e| e.binary(Operator::Or, 31, 17, Register(24)),
+        &[0x62, 0x01, 0xF5, 0x40, 0xEB, 0xF8],
+    );
+    // vmovdqu64 zmm16, [rdi+0x1fc0], whose displacement is short: 127 registers
+    check(AVX512_512, |e| e.load(16, Slot(127)), &[0x62, 0xE1, 0xFE, 0x48, 0x6F, 0x47, 0x7F]);
+    // vmovdqu64 [rdi+0x2000], ymm1
+    check(AVX512_256, |e| e.store(256, 1), &[0x62, 0xF1, 0xFE, 0x28, 0x7F, 0x8F, 0, 0x20, 0, 0]);
+    // vzeroupper; ret
+    check(AVX2_256, Encoder::ret, &[0xC5, 0xF8, 0x77, 0xC3]);
+}
+
+/// Every instruction with every register, read back.
+#[test]
+fn a_decoder_reads_what_was_written() {
+    for target in [AVX2_256, AVX2_512, AVX512_256, AVX512_512] {
+        let n = target.n_registers() as u8;
+        let first = if target.register == 64 { Register::ZMM0 } else { Register::YMM0 };
+        let name = |register: u8| first as usize + usize::from(register);
+        for to in 0..n {
+            for other in 0..n {
+                for last in
+                    (0..n).map(Place::Register).chain([0, 1, 127, 128, 70_000].map(Place::Slot))
+                {
+                    let mut encoder = Encoder::new(target);
+                    encoder.binary(Operator::AndNot, to, other, last);
+                    if target.is_avx512 {
+                        encoder.ternary(0x1D, to, other, last);
+                    }
+                    let length = encoder.bytes.len();
+                    let mut decoder = Decoder::new(64, &encoder.bytes, DecoderOptions::NONE);
+                    while decoder.can_decode() {
+                        let read = decoder.decode();
+                        assert!(!read.is_invalid(), "{:x?}", encoder.bytes);
+                        assert_eq!(read.op0_register() as usize, name(to));
+                        assert_eq!(read.op1_register() as usize, name(other));
+                        match last {
+                            Place::Register(last) => {
+                                assert_eq!(read.op2_register() as usize, name(last));
+                            }
+                            Place::Slot(slot) => {
+                                assert_eq!(read.memory_base(), Register::RDI);
+                                let displacement = read.memory_displacement64() as usize;
+                                assert_eq!(displacement, slot as usize * target.block);
+                            }
+                        }
+                    }
+                    assert_eq!(decoder.position(), length);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Parts of a compiled network: where code leaves its results, and code over slots of
+//! its own.
+
+use super::code::{Assembly, Code, assemble};
+use super::cover::Prices;
+use super::gates::Library;
+use super::schedule::{FIRST, Schedule, Task};
+use crate::network::{Graph, Lit};
+
+/// Where code leaves its results, which depends on who generated it.
+#[derive(Clone, Debug)]
+pub(crate) struct Results {
+    /// Slots of the states.
+    pub(crate) n_slots: usize,
+    /// Whether the state is terminal.
+    pub(crate) terminal: u32,
+    /// By fact: the slot of whether it is next.
+    pub(crate) next_facts: Vec<u32>,
+    /// Slots of the goals.
+    pub(crate) n_goal_slots: usize,
+    /// By role and value: the slot among those of the goals.
+    pub(crate) goals: Vec<Vec<u32>>,
+}
+
+/// Code over slots of its own for what is computed only now and then.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) task: Task,
+    pub(crate) code: Code,
+    pub(crate) n_slots: usize,
+    /// The inputs it reads: the slot of the [`CompiledNetwork`] and the one here.
+    pub(crate) inputs: Vec<[u32; 2]>,
+    /// By role: how many outputs.
+    n_outputs: Vec<usize>,
+}
+
+impl Results {
+    /// From the slots of the outputs of both phases, and of the goals.
+    pub(crate) fn new(
+        outputs: Vec<Vec<u32>>,
+        n_slots: usize,
+        goals: Vec<Vec<u32>>,
+        n_goal_slots: usize,
+    ) -> Self {
+        let [mut state, next_facts] = outputs.try_into().expect("two phases");
+        let terminal = state.pop().expect("the last one is whether it is terminal");
+        Self { n_slots, terminal, next_facts, n_goal_slots, goals }
+    }
+}
+
+impl Part {
+    /// Code for the literals of each role, and the slots of its outputs. `sources`
+    /// are the slots of the inputs in the [`CompiledNetwork`].
+    pub(crate) fn new(
+        graph: &Graph,
+        library: &Library,
+        sources: &[u32],
+        wanted: Vec<Vec<Lit>>,
+    ) -> (Self, Vec<Vec<u32>>) {
+        let mut reads = vec![false; graph.n_nodes()];
+        for literal in wanted.iter().flatten() {
+            reads[literal.node() as usize] = true;
+        }
+        for node in (0..graph.n_nodes()).rev().filter(|&node| node > graph.n_inputs()) {
+            if reads[node] {
+                for operand in graph.operands(node as u32).into_iter().flatten() {
+                    reads[operand.node() as usize] = true;
+                }
+            }
+        }
+        let mut first_slot = FIRST;
+        let mut inputs = Vec::new();
+        let mut slots = vec![u32::MAX; graph.n_inputs()];
+        for (input, slot) in slots.iter_mut().enumerate() {
+            if reads[input + 1] {
+                *slot = first_slot;
+                inputs.push([sources[input], first_slot]);
+                first_slot += 1;
+            }
+        }
+        let n_outputs = wanted.iter().map(Vec::len).collect();
+        let task = Task {
+            inputs: slots,
+            first_slot,
+            wanted: vec![wanted.into_iter().flatten().collect()],
+            fixed: Vec::new(),
+            n_renewed: 0,
+        };
+        let Assembly { phases, outputs, n_slots } =
+            assemble(Schedule::new(graph, library, &task, &Prices::INTERPRETED));
+        let code = phases.into_iter().next().expect("one phase");
+        (Self { task, code, n_slots, inputs, n_outputs }, outputs)
+    }
+
+    /// The slots of outputs, by role.
+    pub(crate) fn by_role(&self, outputs: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
+        let mut outputs = outputs.into_iter().flatten();
+        self.n_outputs.iter().map(|&n| outputs.by_ref().take(n).collect()).collect()
+    }
+}

@@ -1,0 +1,227 @@
+//! Blocks as registers of AVX2.
+//!
+//! The compiler does make vector instructions of the plain blocks in
+//! [`lanes`](super::lanes), but where many blocks are at hand it likes to lay
+//! its vectors across them, and then spends more on shuffling than on logic.
+//! Here each register is one value for it.
+
+#![expect(unsafe_code, reason = "vector instructions, on CPUs that have them")]
+
+use std::arch::x86_64::{
+    __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_blend_epi32, _mm256_castsi256_ps,
+    _mm256_movemask_ps, _mm256_or_si256, _mm256_slli_epi64, _mm256_srli_epi64, _mm256_testz_si256,
+    _mm256_xor_si256,
+};
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
+
+use super::features::Avx2;
+use super::lanes::{Block, Lanes};
+
+/// `256 * N` lanes. Each value has evidence that the CPU has AVX2, which all operators
+/// rely on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Registers<const N: usize>([__m256i; N], Avx2);
+
+// SAFETY: any bits are a register.
+const ZEROS: __m256i = unsafe { std::mem::transmute::<[u64; 4], __m256i>([0; 4]) };
+// SAFETY: any bits are a register.
+const ONES: __m256i = unsafe { std::mem::transmute::<[u64; 4], __m256i>([!0; 4]) };
+
+macro_rules! operator {
+    ($trait:ident, $method:ident, $assign:ident, $assign_method:ident, $intrinsic:ident) => {
+        impl<const N: usize> $trait for Registers<N> {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $method(mut self, other: Self) -> Self {
+                for (register, other) in self.0.iter_mut().zip(other.0) {
+                    // SAFETY: the CPU has AVX2, as the value's `Avx2` proves.
+                    *register = unsafe { $intrinsic(*register, other) };
+                }
+                self
+            }
+        }
+
+        impl<const N: usize> $assign for Registers<N> {
+            #[inline(always)]
+            fn $assign_method(&mut self, other: Self) {
+                *self = $trait::$method(*self, other);
+            }
+        }
+    };
+}
+
+operator!(BitAnd, bitand, BitAndAssign, bitand_assign, _mm256_and_si256);
+operator!(BitOr, bitor, BitOrAssign, bitor_assign, _mm256_or_si256);
+operator!(BitXor, bitxor, BitXorAssign, bitxor_assign, _mm256_xor_si256);
+
+impl<const N: usize> Not for Registers<N> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn not(self) -> Self {
+        self ^ self.full()
+    }
+}
+
+/// Rotates each word left by `LEFT`; `RIGHT` is the rest of its 64 bits.
+#[inline(always)]
+fn rotate<const LEFT: i32, const RIGHT: i32>(register: __m256i, _: Avx2) -> __m256i {
+    // SAFETY: the CPU has AVX2, as the argument proves.
+    unsafe {
+        let (left, right) =
+            (_mm256_slli_epi64::<LEFT>(register), _mm256_srli_epi64::<RIGHT>(register));
+        _mm256_or_si256(left, right)
+    }
+}
+
+impl<const N: usize> Lanes for Registers<N> {
+    const IN_REGISTERS: bool = true;
+    const N_WORDS: usize = 4 * N;
+    type Proof = Avx2;
+
+    #[inline(always)]
+    fn none(avx2: Avx2) -> Self {
+        Self([ZEROS; N], avx2)
+    }
+
+    #[inline(always)]
+    fn all(avx2: Avx2) -> Self {
+        Self([ONES; N], avx2)
+    }
+
+    #[inline(always)]
+    fn proof(self) -> Avx2 {
+        self.1
+    }
+
+    #[inline(always)]
+    fn words(&self) -> &[u64] {
+        // SAFETY: `N` registers are `4 * N` words, and stricter aligned.
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), 4 * N) }
+    }
+
+    #[inline(always)]
+    fn words_mut(&mut self) -> &mut [u64] {
+        // SAFETY: `N` registers are `4 * N` words, and stricter aligned; any
+        // words are registers.
+        unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), 4 * N) }
+    }
+
+    #[inline(always)]
+    fn any(self) -> bool {
+        let mut all = self.0[0];
+        for register in &self.0[1..] {
+            // SAFETY: the CPU has AVX2, as the value's `Avx2` proves.
+            all = unsafe { _mm256_or_si256(all, *register) };
+        }
+        // SAFETY: the CPU has AVX2, and so AVX, as the value's `Avx2` proves.
+        unsafe { _mm256_testz_si256(all, all) == 0 }
+    }
+
+    /// Block `i` gives 32 lanes to a common register, and of these the last one.
+    #[inline(always)]
+    fn uniform(eight: [&Self; 8]) -> u8 {
+        let [a, b, c, d, e, f, g, h] = eight.map(|block| block.0[0]);
+        // SAFETY: the CPU has AVX2, and so AVX, as the value's `Avx2` proves.
+        unsafe {
+            let ab = _mm256_blend_epi32::<0b0000_0010>(a, b);
+            let cd = _mm256_blend_epi32::<0b0000_1000>(c, d);
+            let ef = _mm256_blend_epi32::<0b0010_0000>(e, f);
+            let gh = _mm256_blend_epi32::<0b1000_0000>(g, h);
+            let abcd = _mm256_blend_epi32::<0b0000_1100>(ab, cd);
+            let efgh = _mm256_blend_epi32::<0b1100_0000>(ef, gh);
+            let all = _mm256_blend_epi32::<0b1111_0000>(abcd, efgh);
+            _mm256_movemask_ps(_mm256_castsi256_ps(all)) as u8
+        }
+    }
+
+    #[inline(always)]
+    fn xoshiro([a, b, c, d]: &mut [Self; 4]) -> Self {
+        let mut random = a.empty();
+        let avx2 = random.1;
+        for i in 0..N {
+            let (x, y, mut z, mut w) = (a.0[i], b.0[i], c.0[i], d.0[i]);
+            // SAFETY: the CPU has AVX2, as the value's `Avx2` proves.
+            unsafe {
+                let sum = rotate::<23, 41>(_mm256_add_epi64(x, w), avx2);
+                random.0[i] = _mm256_add_epi64(sum, x);
+                z = _mm256_xor_si256(z, x);
+                w = _mm256_xor_si256(w, y);
+                b.0[i] = _mm256_xor_si256(y, z);
+                a.0[i] = _mm256_xor_si256(x, w);
+                c.0[i] = _mm256_xor_si256(z, _mm256_slli_epi64::<17>(y));
+                d.0[i] = rotate::<45, 19>(w, avx2);
+            }
+        }
+        random
+    }
+}
+
+impl<const N: usize> Block for Registers<N> {
+    type Piece = Registers<1>;
+    const N_PIECES: usize = N;
+
+    #[inline(always)]
+    fn piece(&self, index: usize) -> Registers<1> {
+        Registers([self.0[index]], self.1)
+    }
+
+    #[inline(always)]
+    fn set_piece(&mut self, index: usize, piece: Registers<1>) {
+        self.0[index] = piece.0[0];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiled_network::lanes::{Lanes256, Lanes512};
+    use crate::compiled_network::random::Random;
+
+    /// Operators and random numbers are those of the plain blocks.
+    fn check<R: Block<Proof = Avx2>, P: Block<Proof = ()>>() {
+        let Some(avx2) = Avx2::detect() else { return };
+        let (mut registers, mut plain) = (Random::<R>::new(3, 4, avx2), Random::<P>::new(3, 4, ()));
+        for _ in 0..100 {
+            let (a, b) = (registers.next(), registers.next());
+            let (x, y) = (plain.next(), plain.next());
+            assert_eq!(a.words(), x.words());
+            assert_eq!((a & b).words(), (x & y).words());
+            assert_eq!((a | b).words(), (x | y).words());
+            assert_eq!((a ^ b).words(), (x ^ y).words());
+            assert_eq!((!a).words(), (!x).words());
+            assert_eq!(a.count(), x.count());
+            assert!(a.any() && !R::none(avx2).any());
+            let bits = a.words()[0] as u8;
+            let lanes: [R; 8] =
+                std::array::from_fn(
+                    |at| if bits >> at & 1 == 1 { R::all(avx2) } else { R::none(avx2) },
+                );
+            assert_eq!(R::uniform(lanes.each_ref()), bits);
+            let plain: [P; 8] =
+                std::array::from_fn(
+                    |at| if bits >> at & 1 == 1 { P::all(()) } else { P::none(()) },
+                );
+            assert_eq!(P::uniform(plain.each_ref()), bits);
+            for lane in 0..R::N_WORDS * 64 {
+                let mut one = R::none(avx2);
+                one.set(lane, true);
+                assert!(one.any());
+            }
+            for piece in 0..R::N_PIECES {
+                assert_eq!(a.piece(piece).words(), x.piece(piece).words());
+                let (mut c, mut z) = (a, x);
+                c.set_piece(piece, b.piece(piece));
+                z.set_piece(piece, y.piece(piece));
+                assert_eq!(c.words(), z.words());
+            }
+        }
+    }
+
+    #[test]
+    fn registers_are_plain_blocks() {
+        check::<Registers<1>, Lanes256>();
+        check::<Registers<2>, Lanes512>();
+    }
+}

@@ -1,0 +1,36 @@
+//! Fills the relations of a circuit, each after those that it asks for.
+
+use super::budget::Halt;
+use super::circuit::Circuit;
+use super::cycles;
+use super::joining::JoinWorkspace;
+use super::operations::{Joins, RelationId};
+
+/// Fills all relations that these ask for, given facts and moves.
+pub(super) fn fill(
+    circuit: &mut Circuit,
+    joins: &Joins,
+    workspace: &mut JoinWorkspace,
+    order: &[Vec<RelationId>],
+) -> Result<(), Halt> {
+    for members in order {
+        let &[first, ..] = &members[..] else { continue };
+        let operations = &joins.relations[first].operations;
+        if operations.is_empty() {
+            continue;
+        }
+        let is_recursive = members.len() > 1
+            || operations.iter().any(|&id| {
+                let part = &joins.operations[id].part;
+                part.inputs.iter().chain(&part.absent).any(|atom| atom.predicate == first)
+            });
+        if is_recursive {
+            cycles::fill(circuit, joins, workspace, members)?;
+        } else {
+            circuit.fill_one(joins, workspace, first)?;
+        }
+        let held = workspace.bytes() + circuit.bytes();
+        workspace.meter.hold(workspace.n_rows(), held, circuit.gates.n_ands() as u64)?;
+    }
+    Ok(())
+}

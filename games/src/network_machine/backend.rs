@@ -1,0 +1,166 @@
+//! A network with the evaluation method that is expected to be fastest and the code
+//! for it. All forks of a machine share it.
+
+use std::sync::Arc;
+
+use super::class_passes::{ClassPrograms, FrequentClasses};
+use super::cone::Cone;
+use super::differential::{Circuit, Differential};
+use super::lock_step;
+use super::position_classes::PositionClasses;
+use crate::children::ExpansionRange;
+use crate::compiled_network::CompiledNetwork;
+use crate::network::{Evaluator, Lit, Network};
+use crate::single_pass::{self, Expander, PassSize};
+use crate::state_machine::{Statistic, StatisticValue};
+
+/// How the gates of one position are computed. The answers are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvaluationMethod {
+    /// The differences from an earlier position are propagated.
+    Differential,
+    /// Straight-line code computes all gates in a single pass or, where that saves
+    /// much, those that matter in the position's class.
+    Pass,
+}
+
+impl EvaluationMethod {
+    fn name(self) -> &'static str {
+        match self {
+            EvaluationMethod::Differential => "differential",
+            EvaluationMethod::Pass => "pass",
+        }
+    }
+}
+
+/// Most two-operand gates of a network whose children are computed by expansion.
+/// Compiling more takes longer than a player may have time for.
+const MAX_EXPANDED: usize = 20_000;
+
+/// Most gates of a network whose playouts run in lock step.
+const MAX_LOCK_STEP: usize = 120_000;
+
+/// A network with its evaluation method and compiled code.
+#[derive(Debug)]
+pub(super) struct Backend {
+    network: Arc<Network>,
+    circuit: Arc<Circuit>,
+    evaluation: EvaluationMethod,
+    programs: Arc<ClassPrograms>,
+    expansion_range: Option<ExpansionRange>,
+    percepts: Cone,
+}
+
+impl Backend {
+    /// Chooses the method that is expected to be fastest, unless one is given. The
+    /// choice follows from counts of gates and of changes in random play, never from
+    /// a clock.
+    pub(super) fn new(network: Arc<Network>, evaluation: Option<EvaluationMethod>) -> Self {
+        let percepts = network.roles.iter().flat_map(|role| &role.percepts);
+        let percepts: Vec<Lit> = percepts.map(|seen| seen.1).collect();
+        let (circuit, walk) = Circuit::new(&network);
+        let (n_facts, n_moves) = (network.n_facts(), network.n_moves());
+        let whole = PassSize { n_gates: circuit.n_gates(), n_facts, n_moves };
+        let whole = whole.price(whole.n_bytes());
+        let (frequent, pass) = FrequentClasses::choose(&network, &walk, whole);
+        let evaluation = evaluation.unwrap_or(match pass < circuit.price() {
+            true => EvaluationMethod::Pass,
+            false => EvaluationMethod::Differential,
+        });
+        let one = match evaluation {
+            EvaluationMethod::Pass => pass,
+            EvaluationMethod::Differential => circuit.price(),
+        };
+        // Two passes, and the work of laying out children side by side.
+        let least = (2 * whole + 8_000).div_ceil(one) as usize;
+        let expansion_range = ExpansionRange { least, most: single_pass::expansion_width() };
+        Self {
+            expansion_range: (circuit.n_gates() <= MAX_EXPANDED).then_some(expansion_range),
+            percepts: Cone::new(&network.graph, &percepts),
+            circuit: Arc::new(circuit),
+            evaluation,
+            programs: Arc::new(ClassPrograms::new(Arc::clone(&network), frequent)),
+            network,
+        }
+    }
+
+    /// The network.
+    pub(super) fn network(&self) -> &Arc<Network> {
+        &self.network
+    }
+
+    /// The method by which positions are computed.
+    pub(super) fn evaluation(&self) -> EvaluationMethod {
+        self.evaluation
+    }
+
+    /// For how many children expansion pays.
+    pub(super) fn expansion_range(&self) -> Option<ExpansionRange> {
+        self.expansion_range
+    }
+
+    /// The gates of all percepts, role after role.
+    pub(super) fn percepts(&self) -> &Cone {
+        &self.percepts
+    }
+
+    /// An evaluator without a position.
+    pub(super) fn evaluator(&self) -> Box<dyn Evaluator> {
+        match self.evaluation {
+            EvaluationMethod::Differential => Box::new(Differential::new(&self.circuit)),
+            EvaluationMethod::Pass => self.programs.evaluator(),
+        }
+    }
+
+    /// An expander without a position.
+    pub(super) fn expander(&self) -> Box<dyn Expander> {
+        single_pass::expander(self.programs.whole())
+    }
+
+    /// The code for playouts in lock step; `None` if the network is too large to be
+    /// compiled on first use.
+    pub(super) fn lock_step_program(&self) -> Option<&Arc<CompiledNetwork>> {
+        (self.network.graph.n_ands() <= MAX_LOCK_STEP).then(|| self.programs.whole())
+    }
+
+    /// Compiles in advance what evaluators, expanders and playouts need.
+    pub(super) fn compile(&self) {
+        drop(self.evaluator());
+        if self.expansion_range.is_some() {
+            drop(self.expander());
+        }
+        if let Some(program) = self.lock_step_program() {
+            lock_step::prepare(program);
+        }
+    }
+
+    /// Gates have any number of inputs; the conjunctions of the network, two.
+    pub(super) fn statistics(&self) -> Vec<Statistic> {
+        let Self { network, circuit, percepts, .. } = self;
+        let count = |name, value: usize| {
+            let value = StatisticValue::Count(value as u64);
+            Statistic { name, value }
+        };
+        let names = |name, names| Statistic { name, value: StatisticValue::Names(names) };
+        let classes: &PositionClasses = match self.evaluation {
+            EvaluationMethod::Differential => circuit.classes(),
+            EvaluationMethod::Pass => self.programs.classes(),
+        };
+        let facts = classes.facts().iter().map(|&fact| network.facts[fact].to_string());
+        let mut statistics = vec![
+            count("facts", network.n_facts()),
+            count("moves", network.n_moves()),
+            count("conjunctions", network.graph.n_ands()),
+            count("gates", circuit.wiring.n_real_gates()),
+            count("gate_inputs", circuit.wiring.n_edges()),
+            count("changes_per_step", circuit.work() as usize),
+            count("goal_conjunctions", circuit.goals.n_ands()),
+            count("percept_conjunctions", percepts.n_ands()),
+            names("evaluation", vec![self.evaluation.name().to_owned()]),
+        ];
+        if !classes.facts().is_empty() {
+            statistics.push(names("split_by", facts.collect()));
+        }
+        statistics
+    }
+}

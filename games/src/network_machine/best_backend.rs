@@ -1,0 +1,94 @@
+//! The backend that a machine starts with, and a faster one that is built in spare
+//! time.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use super::backend::{Backend, EvaluationMethod};
+use crate::network::Network;
+use crate::state_machine::Cancel;
+use crate::{ReductionEffort, reduce};
+
+/// An attempt that ran out of time may have been close to its end; after this many,
+/// spare time is evidently too short.
+const MAX_ATTEMPTS: u32 = 8;
+/// Most conjunctions, facts and moves of a network that is searched for equal parts.
+/// The proof holds several copies of it. The limit is below that of playouts in lock
+/// step, so that a reduced network plays the same playouts.
+const MAX_REDUCED: usize = 100_000;
+
+/// The backends of one network, shared by all forks.
+#[derive(Debug)]
+pub(super) struct BestBackend {
+    first: Arc<Backend>,
+    /// The evaluation method, if one was given.
+    evaluation: Option<EvaluationMethod>,
+    /// The faster backend, or `None` if there is none; set once that is known.
+    improved: OnceLock<Option<Arc<Backend>>>,
+    /// Whether a thread is at it, and how many attempts there were.
+    is_improving: AtomicBool,
+    n_attempts: AtomicU32,
+}
+
+impl BestBackend {
+    pub(super) fn new(network: Arc<Network>, evaluation: Option<EvaluationMethod>) -> Self {
+        Self {
+            first: Arc::new(Backend::new(network, evaluation)),
+            evaluation,
+            improved: OnceLock::new(),
+            is_improving: AtomicBool::new(false),
+            n_attempts: AtomicU32::new(0),
+        }
+    }
+
+    /// The fastest backend so far.
+    #[inline]
+    pub(super) fn current(&self) -> &Arc<Backend> {
+        match self.improved.get() {
+            Some(Some(backend)) => backend,
+            _ => &self.first,
+        }
+    }
+
+    /// Whether [`improve`](BestBackend::improve) would do anything.
+    pub(super) fn may_improve(&self) -> bool {
+        self.improved.get().is_none()
+            && !self.is_improving.load(Ordering::Relaxed)
+            && self.n_attempts.load(Ordering::Relaxed) < MAX_ATTEMPTS
+    }
+
+    /// Compiles code that is needed later, then looks for a smaller equivalent network
+    /// and builds a backend for it.
+    pub(super) fn improve(&self, cancel: &Cancel) {
+        if !self.may_improve() || self.is_improving.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        // Another thread may have finished in between.
+        if self.improved.get().is_none() {
+            self.look_for_backend(cancel);
+        }
+        self.is_improving.store(false, Ordering::Release);
+    }
+
+    /// What [`improve`](BestBackend::improve) does, on one thread at a time.
+    fn look_for_backend(&self, cancel: &Cancel) {
+        self.n_attempts.fetch_add(1, Ordering::Relaxed);
+        self.first.compile();
+        let network = self.first.network();
+        let n_ands = network.graph.n_ands();
+        let reduction = (network.graph.n_nodes() <= MAX_REDUCED && !cancel.is_cancelled())
+            .then(|| reduce(network, &ReductionEffort::default(), cancel))
+            .flatten();
+        let smaller = reduction.filter(|found| found.network.graph.n_ands() < n_ands);
+        let backend = smaller.filter(|_| !cancel.is_cancelled()).map(|found| {
+            let backend = Backend::new(Arc::new(found.network), self.evaluation);
+            // Compile here, so that no player waits for it.
+            backend.compile();
+            Arc::new(backend)
+        });
+        if backend.is_some() || !cancel.is_cancelled() {
+            // Only one thread gets here at a time.
+            let _ = self.improved.set(backend);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Position classes: positions with the same values of a few chosen facts.
+//!
+//! In a game with alternating turns nearly everything that depends on the turn flips
+//! with every step and back with the next, so it pays to treat the two classes of
+//! positions separately. Sancho, where the idea comes from, and galvanise find the
+//! facts that say whose turn it is as it is done here: by playing.
+
+use smallvec::SmallVec;
+
+/// Most facts that define the classes.
+const MAX_FACTS: usize = 3;
+/// Facts that are tried each time one is chosen.
+const MAX_CANDIDATES: usize = 6;
+/// A fact is chosen if at most this part of the cost is left.
+const WORTH: f64 = 0.9;
+
+/// The facts whose values define the class of a position.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PositionClasses {
+    facts: SmallVec<[usize; MAX_FACTS]>,
+}
+
+/// A state and the inputs of the moves that were made in it.
+pub(crate) type Step = (Vec<u64>, SmallVec<[u32; 4]>);
+
+impl PositionClasses {
+    /// Chooses the facts that lower a cost most among those that flip most in a walk
+    /// through the game. Returns them with the cost that is left.
+    pub(crate) fn choose(
+        n_facts: usize,
+        walk: &[Step],
+        mut cost: impl FnMut(&Self) -> u64,
+    ) -> (Self, u64) {
+        let candidates = candidates(n_facts, walk);
+        let mut best = Self::default();
+        let mut least = cost(&best);
+        while best.facts.len() < MAX_FACTS {
+            let with = |&fact: &usize| {
+                let mut classes = best.clone();
+                classes.facts.push(fact);
+                (cost(&classes), classes)
+            };
+            let new = candidates.iter().filter(|fact| !best.facts.contains(fact)).map(with);
+            match new.min_by_key(|(cost, _)| *cost) {
+                Some((cost, classes)) if (cost as f64) < least as f64 * WORTH => {
+                    (least, best) = (cost, classes);
+                }
+                _ => break,
+            }
+        }
+        (best, least)
+    }
+
+    /// The facts.
+    pub(crate) fn facts(&self) -> &[usize] {
+        &self.facts
+    }
+
+    /// The number of classes.
+    pub(crate) fn n_classes(&self) -> usize {
+        1 << self.facts.len()
+    }
+
+    /// The class of a state.
+    pub(crate) fn class(&self, state: &[u64]) -> usize {
+        let bit = |&fact: &usize| (state[fact / 64] >> (fact % 64) & 1) as usize;
+        self.facts.iter().enumerate().map(|(at, fact)| bit(fact) << at).sum()
+    }
+
+    /// The facts with their values in the states of a class.
+    pub(crate) fn known(&self, class: usize) -> SmallVec<[(usize, bool); MAX_FACTS]> {
+        self.facts.iter().enumerate().map(|(at, &fact)| (fact, class >> at & 1 == 1)).collect()
+    }
+}
+
+/// The facts that flip most in a walk, in descending order.
+fn candidates(n_facts: usize, walk: &[Step]) -> Vec<usize> {
+    let mut flips = vec![0_u32; n_facts];
+    for pair in walk.windows(2) {
+        for (at, (before, after)) in pair[0].0.iter().zip(&pair[1].0).enumerate() {
+            let mut changed = before ^ after;
+            while changed != 0 {
+                flips[at * 64 + changed.trailing_zeros() as usize] += 1;
+                changed &= changed - 1;
+            }
+        }
+    }
+    let mut candidates: Vec<usize> = (0..n_facts).filter(|&fact| flips[fact] > 0).collect();
+    candidates.sort_by_key(|&fact| std::cmp::Reverse(flips[fact]));
+    candidates.truncate(MAX_CANDIDATES);
+    candidates
+}

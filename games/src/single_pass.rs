@@ -1,0 +1,409 @@
+//! One position by a pass over all gates: straight-line code, run as a whole.
+//!
+//! A pass knows nothing of the position before, so it costs the same however much
+//! changed. For a network of few gates that is less than to find out what did.
+//! The lanes all belong to the one position; [`Evaluator`] is what may be asked.
+
+mod expansion;
+mod price;
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+pub(crate) use expansion::{Expander, expander, expansion_width};
+pub(crate) use price::PassSize;
+
+use crate::RoleId;
+use crate::compiled_network::CompiledNetwork;
+use crate::compiled_network::Width;
+use crate::compiled_network::features::{self, Kernel};
+use crate::compiled_network::interpreter::Interpret;
+use crate::compiled_network::lanes::{Block, Lanes64};
+use crate::compiled_network::machine::Machine;
+use crate::compiled_network::parts::Results;
+use crate::compiled_network::schedule::{ALL, NONE};
+#[cfg(target_arch = "x86_64")]
+use crate::compiled_network::{features::Avx2, registers::Registers};
+use crate::network::{Evaluator, Lit, RoleOutputs};
+
+/// Bits of a word.
+const WORD: usize = 64;
+
+/// An evaluator by a pass, of machine code where there is some for this CPU.
+pub(crate) fn evaluator(program: &Arc<CompiledNetwork>) -> Box<dyn Evaluator> {
+    #[cfg(target_arch = "x86_64")]
+    if let (Some(machine), Some(avx2)) = (translated(program), Avx2::detect()) {
+        let pass = SinglePass::<Registers<1>>::new(program, Some(machine), avx2);
+        return Box::new(pass);
+    }
+    Box::new(SinglePass::<Lanes64>::new(program, None, ()))
+}
+
+/// The program as machine code for registers.
+#[cfg(target_arch = "x86_64")]
+fn translated(program: &CompiledNetwork) -> Option<Arc<Machine>> {
+    program.translate(Width::Lanes256).ok()?;
+    program.machine(Width::Lanes256).cloned()
+}
+
+/// What is known of the position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// Nothing, or not any more: what computes the next state uses up what it is
+    /// computed from.
+    Nothing,
+    /// Legal moves and the end, and what the next state is computed from.
+    State,
+    /// The next state, and still which moves are legal.
+    Next,
+}
+
+/// Slots of one position.
+#[derive(Debug)]
+struct SinglePass<B: Block> {
+    proof: B::Proof,
+    program: Arc<CompiledNetwork>,
+    machine: Option<Arc<Machine>>,
+    slots: Vec<B>,
+    goals: Vec<B>,
+    /// The facts as they are in the slots.
+    facts: Vec<u64>,
+    /// The inputs of the moves in the slots.
+    moves: SmallVec<[u32; 4]>,
+    /// Inputs of moves that lanes made each for itself, and that are still set.
+    lane_moves: Vec<u32>,
+    known: Known,
+    is_terminal: bool,
+    /// By role: the slots of whether its moves are legal.
+    legal_slots: Vec<Vec<u32>>,
+    /// The same as rows.
+    legal_rows: Vec<Vec<Row>>,
+    /// By role: the same as bytes, without moves that are never legal.
+    legal_bytes: Vec<Vec<Byte>>,
+    /// By role: its legal moves as bits, if `knows_legal`.
+    legal: Vec<Vec<u64>>,
+    knows_legal: bool,
+    /// The slots of what is next.
+    next_bytes: Vec<Byte>,
+    /// What is next as bits, if `knows_next`.
+    next: Vec<u64>,
+    knows_next: bool,
+    knows_goals: bool,
+}
+
+impl<B: Block> SinglePass<B> {
+    fn new(program: &Arc<CompiledNetwork>, machine: Option<Arc<Machine>>, proof: B::Proof) -> Self {
+        let network = program.network();
+        let results = machine.as_ref().map_or(&program.results, |machine| &machine.results);
+        let blank = |n: usize| {
+            let mut slots = vec![B::none(proof); n];
+            slots[ALL as usize] = B::all(proof);
+            slots
+        };
+        let legal_slots = |(id, role): (RoleId, &RoleOutputs)| {
+            let moves = 0..role.moves.len();
+            moves.map(|index| program.legal(id, index) as u32).collect()
+        };
+        let legal_slots: Vec<Vec<u32>> =
+            network.role_ids().zip(&network.roles).map(legal_slots).collect();
+        let legal_bytes = network.roles.iter().zip(&legal_slots).map(|(role, slots)| {
+            let bits = role.legal.iter().zip(slots).enumerate();
+            Byte::all(
+                bits.filter(|(_, (legal, _))| **legal != Lit::FALSE)
+                    .map(|(bit, (_, slot))| (bit, *slot)),
+            )
+        });
+        Self {
+            slots: blank(results.n_slots),
+            goals: blank(results.n_goal_slots),
+            facts: vec![0; network.n_state_words()],
+            moves: SmallVec::new(),
+            lane_moves: Vec::new(),
+            known: Known::Nothing,
+            is_terminal: false,
+            legal: legal_slots.iter().map(|slots| vec![0; slots.len().div_ceil(WORD)]).collect(),
+            legal_bytes: legal_bytes.collect(),
+            next_bytes: Byte::all(results.next_facts.iter().copied().enumerate()),
+            legal_rows: legal_slots.iter().map(|slots| Row::all(slots)).collect(),
+            legal_slots,
+            knows_legal: false,
+            next: vec![0; network.n_state_words()],
+            knows_next: false,
+            knows_goals: false,
+            program: Arc::clone(program),
+            machine,
+            proof,
+        }
+    }
+
+    fn results(&self) -> &Results {
+        self.machine.as_ref().map_or(&self.program.results, |machine| &machine.results)
+    }
+
+    /// Computes legal moves and the end over slots of the same kind.
+    fn run_state(&self, slots: &mut [B]) {
+        match &self.machine {
+            Some(machine) => machine.state.run(slots),
+            None => features::run(Interpret { code: &self.program.state, slots }),
+        }
+    }
+
+    fn compute_state(&mut self) {
+        let mut slots = std::mem::take(&mut self.slots);
+        self.run_state(&mut slots);
+        self.slots = slots;
+        self.is_terminal = self.slots[self.results().terminal as usize].has(0);
+        self.known = Known::State;
+    }
+
+    fn compute_next(&mut self) {
+        match &self.machine {
+            Some(machine) => machine.next.run(&mut self.slots),
+            None => features::run(Interpret { code: &self.program.next, slots: &mut self.slots }),
+        }
+        self.known = Known::Next;
+        self.knows_next = false;
+    }
+
+    /// Makes each lane's moves others than its neighbour's, and computes what is
+    /// next: the moves of the first lane, as inputs, then of the second.
+    fn make_many(&mut self, moves: &[u32], n_roles: usize) {
+        if self.known != Known::State {
+            self.compute_state();
+        }
+        let places = &self.program.task.inputs;
+        for input in self.moves.drain(..).chain(self.lane_moves.drain(..)) {
+            self.slots[places[input as usize] as usize] = B::none(self.proof);
+        }
+        for (lane, joint_move) in moves.chunks(n_roles).enumerate() {
+            for &input in joint_move {
+                let slot = &mut self.slots[places[input as usize] as usize];
+                slot.words_mut()[lane / WORD] |= 1 << (lane % WORD);
+            }
+        }
+        self.compute_next();
+        // What is next may be a move itself: they are taken back later.
+        self.lane_moves.extend_from_slice(moves);
+        self.known = Known::Nothing;
+    }
+
+    fn compute_goals(&mut self) {
+        let slots = std::mem::take(&mut self.slots);
+        self.run_goals(&slots);
+        self.slots = slots;
+        self.knows_goals = true;
+    }
+
+    /// Computes goals from slots of the same kind.
+    fn run_goals(&mut self, slots: &[B]) {
+        self.knows_goals = false;
+        for [source, target] in &self.program.goals.inputs {
+            self.goals[*target as usize] = slots[*source as usize];
+        }
+        match &self.machine {
+            Some(machine) => machine.goals.run(&mut self.goals),
+            None => {
+                let code = &self.program.goals.code;
+                features::run(Interpret { code, slots: &mut self.goals });
+            }
+        }
+    }
+}
+
+impl<B: Block + std::fmt::Debug> Evaluator for SinglePass<B> {
+    fn load(&mut self, state: &[u64]) {
+        if self.known != Known::Nothing && self.facts == state {
+            return;
+        }
+        let first = self.program.fact(0);
+        features::run(Flip { slots: &mut self.slots, first, from: &mut self.facts, to: state });
+        self.compute_state();
+        (self.knows_legal, self.knows_goals) = (false, false);
+    }
+
+    fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    fn is_legal(&self, role: usize, index: usize) -> bool {
+        self.slots[self.legal_slots[role][index] as usize].has(0)
+    }
+
+    fn legal(&mut self, role: usize) -> &[u64] {
+        if !self.knows_legal {
+            for (bytes, to) in self.legal_bytes.iter().zip(&mut self.legal) {
+                features::run(Pack { slots: &self.slots, bytes, to });
+            }
+            self.knows_legal = true;
+        }
+        &self.legal[role]
+    }
+
+    fn make(&mut self, moves: &[u32]) {
+        let is_made = self.moves.as_slice() == moves;
+        match self.known {
+            Known::Next if is_made => return,
+            Known::State => {}
+            Known::Next | Known::Nothing => self.compute_state(),
+        }
+        if !is_made {
+            let does = &self.program.task.inputs;
+            for input in self.lane_moves.drain(..) {
+                self.slots[does[input as usize] as usize] = B::none(self.proof);
+            }
+            let (slots, from, to) = (&mut self.slots, &self.moves, moves);
+            features::run(Replace { slots, places: does, from, to });
+            self.moves = SmallVec::from_slice(moves);
+        }
+        self.compute_next();
+    }
+
+    fn next(&mut self) -> &[u64] {
+        if !self.knows_next {
+            let (bytes, to) = (&self.next_bytes, &mut self.next);
+            features::run(Pack { slots: &self.slots, bytes, to });
+            self.knows_next = true;
+        }
+        &self.next
+    }
+
+    fn input(&self, index: usize) -> bool {
+        self.slots[self.program.task.inputs[index] as usize].has(0)
+    }
+
+    fn goal(&mut self, role: usize, index: usize) -> bool {
+        if !self.knows_goals {
+            self.compute_goals();
+        }
+        self.goals[self.results().goals[role][index] as usize].has(0)
+    }
+}
+
+/// Slots that follow each other and are bits of one word that do so too.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    /// The first slot.
+    slot: usize,
+    /// Number of slots.
+    n: usize,
+    /// The first bit.
+    bit: usize,
+}
+
+impl Row {
+    /// Slots of a row, few enough that one in use makes not much work.
+    const MOST: usize = 8;
+
+    /// The slots of bits as rows.
+    fn all(slots: &[u32]) -> Vec<Self> {
+        let mut rows: Vec<Self> = Vec::new();
+        for (bit, &slot) in slots.iter().enumerate() {
+            let slot = slot as usize;
+            match rows.last_mut() {
+                Some(row) if row.slot + row.n == slot && row.n < Self::MOST && bit % WORD != 0 => {
+                    row.n += 1;
+                }
+                _ => rows.push(Self { slot, n: 1, bit }),
+            }
+        }
+        rows
+    }
+}
+
+/// Slots that are bits of one byte.
+#[derive(Clone, Copy, Debug)]
+struct Byte {
+    at: u32,
+    slots: [u32; 8],
+}
+
+impl Byte {
+    /// Bits, ascending, and their slots as bytes. Bits that are not named are 0.
+    fn all(bits: impl Iterator<Item = (usize, u32)>) -> Vec<Self> {
+        let mut bytes: Vec<Self> = Vec::new();
+        for (bit, slot) in bits {
+            let at = bit as u32 / 8;
+            if bytes.last().is_none_or(|byte| byte.at != at) {
+                bytes.push(Self { at, slots: [NONE; 8] });
+            }
+            if let Some(byte) = bytes.last_mut() {
+                byte.slots[bit % 8] = slot;
+            }
+        }
+        bytes
+    }
+}
+
+/// Reads slots, every lane of which is the same, as bits.
+struct Pack<'a, B> {
+    slots: &'a [B],
+    bytes: &'a [Byte],
+    to: &'a mut [u64],
+}
+
+impl<B: Block> Kernel for Pack<'_, B> {
+    type Output = ();
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
+
+    #[inline(always)]
+    fn run(self) {
+        self.to.fill(0);
+        for Byte { at, slots } in self.bytes {
+            let bits = B::uniform(slots.map(|slot| &self.slots[slot as usize]));
+            self.to[*at as usize / 8] |= u64::from(bits) << (at % 8 * 8);
+        }
+    }
+}
+
+/// Makes the facts of slots others.
+struct Flip<'a, B> {
+    slots: &'a mut [B],
+    /// The slot of the first fact.
+    first: usize,
+    from: &'a mut [u64],
+    to: &'a [u64],
+}
+
+impl<B: Block> Kernel for Flip<'_, B> {
+    type Output = ();
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
+
+    #[inline(always)]
+    fn run(self) {
+        for (at, (from, &to)) in self.from.iter_mut().zip(self.to).enumerate() {
+            let mut changed = *from ^ to;
+            *from = to;
+            while changed != 0 {
+                let slot = self.first + at * WORD + changed.trailing_zeros() as usize;
+                self.slots[slot] = !self.slots[slot];
+                changed &= changed - 1;
+            }
+        }
+    }
+}
+
+/// Makes inputs hold in place of others.
+struct Replace<'a, B> {
+    slots: &'a mut [B],
+    /// By input: its slot.
+    places: &'a [u32],
+    from: &'a [u32],
+    to: &'a [u32],
+}
+
+impl<B: Block> Kernel for Replace<'_, B> {
+    type Output = ();
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
+
+    #[inline(always)]
+    fn run(self) {
+        let (none, all) = (self.slots[NONE as usize], self.slots[ALL as usize]);
+        for &input in self.from {
+            self.slots[self.places[input as usize] as usize] = none;
+        }
+        for &input in self.to {
+            self.slots[self.places[input as usize] as usize] = all;
+        }
+    }
+}

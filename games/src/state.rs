@@ -1,0 +1,84 @@
+//! What a position of a game consists of: roles, moves, goals and states.
+
+use smallvec::SmallVec;
+
+/// A seat of a game: index into [`Game::roles`], in statement order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RoleId(pub u8);
+
+impl RoleId {
+    /// The ids of so many roles. Validation admits at most 255.
+    pub(crate) fn first(n: usize) -> impl ExactSizeIterator<Item = RoleId> + Clone {
+        (0..n).map(|index| RoleId(index as u8))
+    }
+}
+
+/// A move of a game. Ids are shared by a machine and all its
+/// [forks](StateMachine::fork); their numerical order means nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MoveId(pub u32);
+
+/// A reward, 0 to 100 by construction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Goal(u8);
+
+impl Goal {
+    /// The worst goal.
+    pub const MIN: Goal = Goal(0);
+    /// The best goal.
+    pub const MAX: Goal = Goal(100);
+
+    /// `value` as a goal, if it lies in 0..=100.
+    #[must_use]
+    pub fn new(value: i64) -> Option<Goal> {
+        u8::try_from(value).ok().filter(|&value| value <= 100).map(Goal)
+    }
+
+    /// The goal as a number, 0..=100.
+    #[must_use]
+    pub fn value(self) -> u8 {
+        self.0
+    }
+}
+
+/// What the rules say of one role's goal in one state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GoalReading {
+    /// The distinct readable values, ascending, clamped into 0..=100.
+    pub values: SmallVec<[Goal; 2]>,
+    /// Some value lay outside 0..=100 and was clamped.
+    pub clamped: bool,
+    /// Some value was no integer and was left out.
+    pub unreadable: bool,
+}
+
+impl GoalReading {
+    /// The goal if the rules give exactly one sound value.
+    #[must_use]
+    pub fn unique(&self) -> Option<Goal> {
+        match self.values.as_slice() {
+            [goal] if !self.clamped && !self.unreadable => Some(*goal),
+            _ => None,
+        }
+    }
+
+    /// Adds a value that the rules give.
+    pub(crate) fn add(&mut self, value: i64) {
+        let goal = Goal::new(value).unwrap_or_else(|| {
+            self.clamped = true;
+            if value < 0 { Goal::MIN } else { Goal::MAX }
+        });
+        if !self.values.contains(&goal) {
+            self.values.push(goal);
+        }
+    }
+}
+
+/// One state of a game, opaque to all but the machine (and its forks) that
+/// made it. Two states of one machine are the same state exactly when they
+/// compare equal; order and hash are arbitrary but fixed for one machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct State {
+    /// The machine's own encoding, canonical for the set of facts.
+    pub(crate) words: Vec<u64>,
+}

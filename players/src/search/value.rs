@@ -1,0 +1,10 @@
+//! The value of a state.
+
+/// The value of a state, or a bound on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Value {
+    /// The expected reward.
+    pub(crate) score: f64,
+    /// It rests on terminal states alone.
+    pub(crate) proven: bool,
+}
