@@ -3,16 +3,16 @@
 
     python3 scripts/sample_player.py --port 9147 --strategy random
 
-It speaks the GGP protocol over HTTP and works out its legal moves from the rules
-it is sent. It does not try to win: `Match.choose` is the place to begin.
+It speaks the GGP protocol over HTTP and computes its legal moves from the rules
+that it receives. It does not try to win: to improve it, begin at `Match.choose`.
 """
 import argparse, itertools, random, re, threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-SPELLING = {}  # how names were first spelled, by their lower case
+SPELLING = {}  # lower-case name -> its first spelling
 
 def parse(text):
-    """The first expression of a text: names are strings, lists are tuples."""
+    """Parses the first expression of a text: names become strings, lists tuples."""
     stack = [[]]
     for token in re.findall(r"[()]|[^\s();]+", re.sub(r";[^\n]*", "", text)):
         if token == "(":
@@ -33,7 +33,7 @@ def fill(term, known):
     return known.get(term, term) if isinstance(term, str) else tuple(fill(part, known) for part in term)
 
 def match(pattern, fact, known):
-    """What is known if the pattern stands for the fact; None if it cannot."""
+    """Extends the bindings so that the pattern equals the fact; None if it cannot."""
     if isinstance(pattern, str):
         known = {**known, pattern: fact} if pattern[0] == "?" and pattern not in known else known
         return known if known.get(pattern, pattern) == fact else None
@@ -44,7 +44,7 @@ def match(pattern, fact, known):
     return known
 
 def in_order(body):
-    """`not` and `distinct` wait until their variables are known."""
+    """Moves `not` and `distinct` behind the conditions that bind their variables."""
     rest, done = list(body), []
     while rest:
         known = variables((*done,))
@@ -58,7 +58,7 @@ def mentioned(body):
         yield from ((used, negated or name(literal) == "not") for used, negated in deeper)
 
 def prove(body, known, facts):
-    """All ways to make the conditions hold."""
+    """Yields all bindings that satisfy the conditions."""
     literal, kind, solutions = (fill(body[0], known), name(body[0]), []) if body else ("", "", [known])
     if kind == "distinct":
         solutions = [known] if literal[1] != literal[2] else []
@@ -76,7 +76,7 @@ def prove(body, known, facts):
             yield from prove(body[1:], solution, facts) if body else [solution]
 
 def add(facts, fact):
-    """Files a fact by name, and by name and first argument; whether it was new."""
+    """Indexes a fact by name, and by name and first argument; returns whether it is new."""
     fact = fact[0] if isinstance(fact, tuple) and len(fact) == 1 else fact  # (p) is p
     is_new = fact not in facts.get(name(fact), ())
     for key in (name(fact), (name(fact), name(fact[1]) if isinstance(fact, tuple) else "")):
@@ -84,12 +84,12 @@ def add(facts, fact):
     return is_new
 
 class Match:
-    """What a player knows: the rules, its role, and which states it may be in."""
+    """The rules, the player's role, and up to 8 states that are possible now."""
     def __init__(self, role, forms, *_):
         self.role, self.roles = role, [form[1] for form in forms if form[0] == "role"]
         rules = [(form[1], in_order(form[2:])) if form[0] == "<=" else (form, []) for form in forms]
-        level = dict.fromkeys("init legal next sees terminal".split(), 0)  # what is needed, and its stratum
-        for head, body in 50 * rules:  # longer chains of rules than that are not met
+        level = dict.fromkeys("init legal next sees terminal".split(), 0)  # relations needed -> stratum
+        for head, body in 50 * rules:  # enough for any chain of rules seen in practice
             if name(head) in level:
                 for used, negated in mentioned(body):
                     level[used] = level.get(used, 0)
@@ -98,23 +98,23 @@ class Match:
         self.states = [self.all("init", ())]
 
     def derive(self, state, moves=()):
-        """All that follows, stratum by stratum."""
+        """Derives all facts of a state, stratum by stratum."""
         facts = {}
         for fact in itertools.chain((("true", f) for f in state), (("does", *m) for m in zip(self.roles, moves))):
             add(facts, fact)
         for rules in self.strata:
             while any([add(facts, fill(head, k)) for head, body in rules for k in list(prove(body, {}, facts))]):
-                pass  # another round, until nothing new follows
+                pass  # repeat until nothing new is derived
         return facts
 
     def all(self, kind, state, moves=(), role=None):
-        """The last arguments of `init`, `next`, `legal` and so on; of one role if need be."""
+        """The last arguments of `init`, `next`, `legal` and so on, optionally of one role."""
         return frozenset(f[-1] for f in self.derive(state, moves).get(kind, ()) if role in (None, f[1]))
 
     def update(self, turn, own=None, percepts=None):
-        if percepts is None and isinstance(turn, tuple):  # the joint move
+        if percepts is None and isinstance(turn, tuple):  # the joint move: perfect information
             self.states = [self.all("next", self.states[0], turn)]
-        elif percepts is not None and turn != "0":  # hidden information: what fits with it?
+        elif percepts is not None and turn != "0":  # hidden information: keep the states that fit the percepts
             seen, fitting = frozenset(percepts if isinstance(percepts, tuple) else ()), set()
             for state in self.states:
                 choices = [{own} if r == self.role else self.all("legal", state, (), r) for r in self.roles]
@@ -128,11 +128,11 @@ class Match:
         return legal[0] if OPTIONS.strategy == "legal" else random.choice(legal)
 
 class Handler(BaseHTTPRequestHandler):
-    matches, lock = {}, threading.Lock()  # one match at a time, and one message
+    matches, lock = {}, threading.Lock()  # handles one match and one message at a time
     def do_POST(self):
         verb, *rest = parse(self.rfile.read(int(self.headers["Content-Length"])).decode("ascii", "replace"))
         reply = {"start": "ready", "stop": "done", "abort": "aborted"}.get(verb, "((name sample) (status available))")
-        with self.lock:  # the next message comes when the clock is over, thinking or not
+        with self.lock:  # the next message may arrive while the player still thinks
             if verb == "start":
                 self.matches.clear()
                 self.matches[rest[0]] = Match(*rest[1:])
@@ -142,8 +142,8 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"HTTP/1.0 200 OK\r\nContent-Type: text/acl\r\n\r\n" + reply.encode())
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Plays any game, legally.")
+    parser = argparse.ArgumentParser(description="A player for any game; it makes legal moves.")
     parser.add_argument("--port", type=int, default=9147)
     parser.add_argument("--strategy", choices=("legal", "random"), default="random")
-    OPTIONS = parser.parse_args()  # `random` draws afresh each time; `legal` always plays the same
+    OPTIONS = parser.parse_args()  # `legal` always plays the first legal move
     ThreadingHTTPServer(("127.0.0.1", OPTIONS.port), Handler).serve_forever()

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes results/tests/data/statistics_vectors.json: what mpmath and scipy give.
+"""Writes results/tests/data/statistics_vectors.json: reference values from mpmath and scipy.
 
     pip install mpmath==1.4.1 scipy==1.17.1
     python3 scripts/statistics_vectors.py > results/tests/data/statistics_vectors.json
 
-Distributions are computed by mpmath with 40 digits; scipy gives the first guess of
-roots, and the intervals and tests of samples. Nothing here is part of the program.
+mpmath computes distributions with 40 digits. scipy computes the first guesses of roots,
+and the intervals and tests of samples. The program itself does not use this script.
 """
 
 import json
@@ -57,7 +57,7 @@ def t_quantile(p, degrees):
 
 
 def t_interval_of_wins(n, wins):
-    """Student's interval of n values, of which so many are 100 and the others 0."""
+    """Student's t interval of n values: `wins` of them are 100, the others 0."""
     mean = mpf(100) * wins / n
     variance = (wins * (100 - mean) ** 2 + (n - wins) * mean**2) / (n - 1)
     half = t_quantile(0.975, n - 1) * sqrt(variance / n)
@@ -65,7 +65,7 @@ def t_interval_of_wins(n, wins):
 
 
 def unvaried(n):
-    """Clopper and Pearson's bound of what was never seen among n: 1 - 0.025^(1/n)."""
+    """Clopper-Pearson upper bound for an outcome never seen in n trials: 1 - 0.025^(1/n)."""
     return float(stats.beta.ppf(0.975, 1, n))
 
 
