@@ -38,7 +38,7 @@ const EXAMPLES: &str = "\
 Examples:
   gamemaster play tic_tac_toe alpha_beta random
   gamemaster play tic_tac_toe strong=alpha_beta weak=alpha_beta:depth=1 --play-clock 200ms
-  gamemaster play breakthrough_small alpha_beta handicapped=alpha_beta:clocks.play=100ms
+  gamemaster play breakthrough_6x6 alpha_beta handicapped=alpha_beta:clocks.play=100ms
   gamemaster play my_game.kif 'cmd:python3 my_player.py --port {port}' random:seed=3
   gamemaster play connect_four http://127.0.0.1:9147 legal --json
 

@@ -43,7 +43,7 @@ pub struct Arguments {
     /// Print only the position after N steps
     #[arg(long, value_name = "N")]
     step: Option<usize>,
-    /// Print print positions and moves as JSON lines
+    /// Print positions and moves as JSON lines
     #[arg(long)]
     json: bool,
 }

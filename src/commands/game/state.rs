@@ -141,7 +141,7 @@ fn expressions(text: &str, option: &str) -> Result<Vec<Expression>, Failure> {
         let (expression, length) = Expression::parse_prefix(rest).map_err(|error| {
             let position = text.len() - rest.len() + error.span().range().start;
             let column = text[..position].chars().count() + 1;
-            usage(format!("read {option}: {error} (character {column})"))
+            usage(format!("{option}: {error} (character {column})"))
         })?;
         found.push(expression);
         rest = &rest[length..];
@@ -167,10 +167,10 @@ fn state_of(machine: &mut dyn StateMachine, text: &str) -> Result<State, Failure
         let odd = facts.iter().find_map(|fact| odd_word(fact, names));
         usage(match odd {
             Some(word) if word.starts_with('?') => {
-                format!("read --facts: a fact holds no variables, such as {word}")
+                format!("--facts: a fact contains no variables such as {word}")
             }
-            Some(word) => format!("read --facts: the rules have no word `{word}`"),
-            None => "read --facts: a fact is a name, or a list that begins with one".to_owned(),
+            Some(word) => format!("--facts: the rules contain no word `{word}`"),
+            None => "--facts: a fact is a name, or a list that begins with a name".to_owned(),
         })
     })
 }
@@ -235,7 +235,7 @@ fn split<'a>(
             let roles = role_names(game).join(" ");
             let moves = counted(n_moves, "move", "moves");
             Err(usage(format!(
-                "make joint move {number}, `{other}`: it has {moves} for the {n_roles} roles ({roles})"
+                "joint move {number}, `{other}`, has {moves} for the {n_roles} roles ({roles})"
             )))
         }
     }
@@ -265,9 +265,9 @@ fn legal_move(
     };
     let game = machine.game();
     let role = game.symbols().name(game.roles()[usize::from(role.0)]);
-    Err(usage(format!("make joint move {number}: `{text}` is not legal for {role}; {listed}")))
+    Err(usage(format!("joint move {number}: `{text}` is not legal for {role}; {listed}")))
 }
 
 fn usage(message: String) -> Failure {
-    Failure::usage(anyhow::anyhow!("failed to {message}"))
+    Failure::usage(anyhow::anyhow!(message))
 }
