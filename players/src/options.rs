@@ -351,7 +351,7 @@ mod tests {
     }
 
     fn check_error(options: Options, expected: Expect) {
-        expected.assert_eq(&format!("failed to {}", read(&options).unwrap_err()));
+        expected.assert_eq(&read(&options).unwrap_err().to_string());
     }
 
     #[test]
@@ -378,13 +378,13 @@ mod tests {
         check_error(
             Options::new().with("dept", 4),
             expect![[
-                r#"failed to give `tester` the option `dept`, which it does not have; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
+                r#"`tester` has no option `dept`; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
             ]],
         );
         check_error(
             Options::new().with("depth", -1),
             expect![[
-                r#"failed to give `tester` the option `depth` as -1, where it takes whole number from 0; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
+                r#"invalid option `depth = -1` of `tester`: expected whole number from 0; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
             ]],
         );
     }
