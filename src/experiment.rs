@@ -78,7 +78,7 @@ pub struct Finished {
 /// summaries.
 ///
 /// # Errors
-/// If it cannot be played, or matches were broken off by faults that are no player's:
+/// If it cannot be played, or matches were aborted by faults that are no player's:
 /// then the same call plays them again.
 pub fn run(
     spec: Spec,

@@ -251,7 +251,7 @@ pub enum Silence {
     #[error("does not answer INFO within {}", humantime::format_duration(INFO_LIMIT))]
     Late,
     /// There is no connection.
-    #[error("cannot be reached: {0}")]
+    #[error("does not answer: {0}")]
     Unreachable(String),
     /// It closed the connection.
     #[error("closes the connection without an answer to INFO: {0}")]

@@ -1,5 +1,4 @@
-//! The processes below one of them, by `/proc`: who they are, and how they are
-//! ended.
+//! The processes below another one, found in `/proc`, and how they are ended.
 //!
 //! A process whose parent ends is given to the nearest ancestor that asked for
 //! orphans ([`adopt_orphans`]), so that below such a process nothing gets lost,

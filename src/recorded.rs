@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use games::{Expression, Game, Prover, ReasoningError, State, StateMachine};
-use results::counted::counted;
 use results::files::SPEC_LOCK;
 use results::journal::JournalError;
 use results::matches::each_match;
@@ -94,8 +93,8 @@ fn candidates(n_matches: u64, near: &[String]) -> String {
     match (n_matches, near) {
         (0, _) => "which has no matches yet".to_owned(),
         (1, near) => format!("whose only match is {}", near.join("")),
-        (_, []) => format!("which has {}", counted(n_matches, "other", "others")),
-        (_, near) => format!("which has {n_matches} others, such as {}", alternatives(near)),
+        (_, []) => format!("which has {n_matches} matches"),
+        (_, near) => format!("which has {n_matches} matches, such as {}", alternatives(near)),
     }
 }
 

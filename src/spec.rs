@@ -1,4 +1,4 @@
-//! What an experiment is: who plays what, under which clocks, how often.
+//! The spec of an experiment: players, games, clocks and numbers of matches.
 //!
 //! A spec is written as TOML ([`file`](self)), completed with defaults and with
 //! what the command line overrides, and from then on a value: canonical,

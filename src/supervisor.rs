@@ -115,7 +115,7 @@ pub fn run(supervised: &Supervised) -> u8 {
 }
 
 fn supervise(supervised: &Supervised, parent: Pid) -> u8 {
-    // Where the kernel knows no such thing, orphans go to whoever adopts them.
+    // If the kernel does not support it, orphans go to another ancestor.
     let _ = adopt_orphans();
     let parent_end = pidfd_open(parent, PidfdFlags::empty()).ok();
     if getppid() != Some(parent) {

@@ -202,7 +202,7 @@ pub enum OptionError {
         valid: String,
     },
     /// The value has the wrong type or lies out of range.
-    #[error("the option `{option}` of `{kind}` is {found}, expected {accepts}; {valid}")]
+    #[error("invalid option `{option} = {found}` of `{kind}`: expected {accepts}; {valid}")]
     Refused {
         /// The kind of player.
         kind: &'static str,
@@ -414,7 +414,7 @@ mod tests {
         check_error(
             Options::new().with("depth", -1),
             expect![[
-                r#"the option `depth` of `tester` is -1, expected whole number from 0; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
+                r#"invalid option `depth = -1` of `tester`: expected whole number from 0; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
             ]],
         );
     }

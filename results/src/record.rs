@@ -349,6 +349,7 @@ fn is_zero(number: &u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::{Journal, JournalWriter};
     use crate::sample;
 
     #[test]
@@ -362,6 +363,36 @@ mod tests {
         assert_eq!(serde_json::from_str::<MatchRecord>(&old).unwrap(), record);
         // In any other role it is the player of that name.
         assert_eq!(record.seats[1].player.as_deref(), Some("random"));
+    }
+
+    /// Versions 1 (no checksums) and 2 stated why a match was aborted in a sentence.
+    #[test]
+    fn sentences_of_earlier_journals_are_read() {
+        let stated = "player p: nobody answers INFO at ::1:9147";
+        let old = format!(r#"{{"kind":"aborted","reason":"{stated}"}}"#);
+        let mut record = sample::record(0, "game", ["a", "b"], [100, 0]);
+        let folder = tempfile::tempdir().unwrap();
+        let read = |path: &std::path::Path| {
+            let found = Journal::open(path).unwrap().next().unwrap().unwrap();
+            (found.ending.reason(), found.is_done())
+        };
+
+        let header = Header { format_version: 1, ..sample::header(true) };
+        let [header, line] =
+            [serde_json::to_string(&header).unwrap(), serde_json::to_string(&record).unwrap()];
+        let line = line.replace(r#"{"kind":"terminal"}"#, &old);
+        assert!(line.contains(&old), "{line}");
+        let first = folder.path().join("version 1");
+        std::fs::write(&first, format!("{header}\n{line}\n")).unwrap();
+        assert_eq!(read(&first), (stated.to_owned(), false));
+
+        record.ending = serde_json::from_str(&old).unwrap();
+        let second = folder.path().join("version 2");
+        let mut writer = JournalWriter::create(&second, &sample::header(true)).unwrap();
+        writer.append(&record).unwrap();
+        drop(writer);
+        assert!(std::fs::read_to_string(&second).unwrap().contains(&old));
+        assert_eq!(read(&second), (stated.to_owned(), false));
     }
 
     #[test]

@@ -43,7 +43,7 @@ A spec names players, games and clocks:
   command = \"python3 my_player.py --port {port}\"
 
 A run writes spec.lock.toml, journal.jsonl, matches.csv, moves.csv, summary.json and summary.md
-into its folder. Exit codes: 0 complete, 1 internal error or matches broken off, 2 bad spec or
+into its folder. Exit codes: 0 complete, 1 internal error or aborted matches, 2 bad spec or
 folder, 3 broken rulesheet or player, 130 interrupted (repeat the command to resume).";
 
 /// Arguments of `gamemaster run`.

@@ -26,7 +26,7 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// Breaks off the matches in play, and begins no more; the run can be resumed.
+    /// Aborts the matches in play, and begins no more; the run can be resumed.
     pub fn interrupt(&self) {
         self.interrupted.raise();
         self.no_more.raise();
@@ -68,7 +68,7 @@ impl Drop for Session<'_> {
 pub struct Ended {
     /// Why no more was played.
     pub stop: StopReason,
-    /// Matches that were broken off by faults that are no player's.
+    /// Matches that were aborted by faults that are no player's.
     pub n_broken_off: u64,
     /// Why the first of them was.
     pub first_breakdown: Option<AbortReason>,
@@ -80,7 +80,7 @@ impl Ended {
     /// Whether all matches could be played that were begun.
     ///
     /// # Errors
-    /// If matches were broken off by faults that are no player's; the next run of
+    /// If matches were aborted by faults that are no player's; the next run of
     /// the same experiment plays them again.
     pub fn check(&self) -> Result<(), ExperimentError> {
         let n = self.n_broken_off;

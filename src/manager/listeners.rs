@@ -1,4 +1,4 @@
-//! Who listens on a port of this machine.
+//! The processes that listen on a port of this machine.
 
 mod socket_diag;
 

@@ -1,4 +1,4 @@
-//! What launched players write to their standard error, in files of limited size.
+//! The standard error of launched players, in files of limited size.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};

@@ -109,6 +109,8 @@ async fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, ReachError> {
 /// is no such name, which is the player's fault, or no name server that answers.
 fn not_found(host: &str, error: &io::Error) -> ReachError {
     let words = error.to_string();
+    // The standard library puts this before the words of the system.
+    let words = words.trim_start_matches("failed to lookup address information: ");
     let has_no_server = ["Temporary failure", "Try again", "System error"]
         .iter()
         .any(|phrase| words.contains(phrase));

@@ -91,7 +91,7 @@ impl SeatThread {
         Ok(Self { orders })
     }
 
-    /// Seats `player` in place of whoever sat here.
+    /// Seats `player` in place of the one before.
     pub(crate) fn begin(&self, player: Box<dyn Player>) {
         self.order(Order::Begin(player));
     }

@@ -1,10 +1,9 @@
-//! When this process stood still.
+//! Times at which this process did not run.
 //!
-//! A stopped process, a paused virtual machine or a machine without a processor
-//! to spare keeps no clocks. A thread ticks, and where its ticks are missing
-//! for long, all clocks are taken to have stood still: no player has less time
-//! because of it. Players cannot make ticks late at will: everything they send
-//! is read in small pieces by other threads.
+//! The process may be stopped, its virtual machine paused, or its machine overloaded.
+//! A thread ticks; if its ticks are missing for long, all clocks count as stopped
+//! meanwhile, so that no player has less time because of it. Players cannot make ticks
+//! late at will: everything they send is read in small pieces by other threads.
 //!
 //! Delays shorter than [`STALL`] are not seen here. They need not be: the kernel
 //! notes when the bytes of a remote player arrive, and a built-in player's
@@ -29,7 +28,7 @@ const STALL: Duration = Duration::from_millis(200);
 /// its player a little less than it should.
 const MAX_STALLS: usize = 1000;
 
-/// Keeps watch for stalls, from when it is made until it is dropped.
+/// Records stalls, from when it is made until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Watch(Arc<Mutex<Ticks>>);
 
@@ -44,7 +43,7 @@ impl Watch {
     /// Begins to tick.
     ///
     /// # Errors
-    /// If there is no thread for it.
+    /// If its thread cannot be started.
     pub(crate) fn begin() -> std::io::Result<Self> {
         let watch = Self::at(Instant::now());
         let ticks = Arc::downgrade(&watch.0);
@@ -71,12 +70,12 @@ impl Watch {
         if passed <= limit { passed } else { passed.saturating_sub(self.stalled(from, to)) }
     }
 
-    /// The moment at which such a clock is over, as far as is known now.
+    /// The moment at which such a clock runs out, as far as is known now.
     pub(crate) fn deadline(&self, from: Instant, limit: Duration) -> Instant {
         from + limit + self.stalled(from, Instant::now())
     }
 
-    /// Waits for `future` until such a clock is over; `None` if it is first.
+    /// Waits for `future` until such a clock runs out; `None` if that is first.
     pub(crate) async fn timeout<F>(
         &self,
         from: Instant,

@@ -21,7 +21,7 @@ pub struct TimeOdds {
 }
 
 impl TimeOdds {
-    /// Whether the player has what everybody has.
+    /// Whether the player has the clocks and the budget of the match.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()

@@ -1,4 +1,4 @@
-//! From a block to its matches: who sits where, with which seed, under which id.
+//! From a block to its matches: their seats, seeds and ids.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ impl TournamentPlan {
         }
     }
 
-    /// A match of a block. It is the same wherever it stands.
+    /// A match of a block. It does not depend on its place in the schedule.
     pub(crate) fn job(&self, block: &Block, place: MatchPlace) -> Job {
         let players = self.seated(block, place.rotation);
         let time = &self.time_budgets[block.time_budget];
@@ -80,7 +80,7 @@ impl TournamentPlan {
     /// The players of a match in the order of the seats.
     ///
     /// The order that is rotated is drawn for each block, so that over the laps
-    /// nobody always sits behind the same opponent. It is drawn from hashes, and
+    /// no player always sits behind the same opponent. It is drawn from hashes, and
     /// not by shuffling, so that it stays the same when other players join.
     fn seated(&self, block: &Block, rotation: u64) -> Vec<usize> {
         let mut players = block.players.clone();

@@ -6,8 +6,8 @@ use super::Schedule;
 
 impl Schedule {
     /// Puts a lap in parts, each with its share of every pairing, and in each part
-    /// the pairings of a set next to each other: what is compared is played at
-    /// nearly the same time, and something can be said long before the lap ends.
+    /// the pairings of a set next to each other: compared matches are played at
+    /// nearly the same time, and there are results long before the lap ends.
     pub(super) fn gather(&self, order: &mut [u32]) {
         if self.groups.iter().all(|group| group.set.is_none()) {
             return;
@@ -22,8 +22,8 @@ impl Schedule {
         });
     }
 
-    /// The part of the lap that a block belongs to, and what tells the blocks of
-    /// this part apart that are to be together.
+    /// The part of the lap that a block belongs to, and the key that groups the blocks
+    /// of this part that are played together.
     fn part_and_set_of(&self, block: u32) -> (u32, [u64; 4]) {
         let group = self.group_of(block);
         let repetition = (u64::from(block) - group.first_block) / group.n_pairings;

@@ -1,9 +1,7 @@
-//! Connections: how many there may be, and how long each may take to say what
-//! it wants.
+//! Connections: how many there may be, and how long each may take to send its request.
 //!
-//! Where there are as many as there may be, the oldest whose request is not known
-//! yet makes room for a new one, so that whoever opens connections and says
-//! nothing keeps nobody else out.
+//! At the limit, the oldest connection without a complete request makes room for a new
+//! one, so that a client that opens connections and sends nothing keeps no other out.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -27,7 +25,7 @@ const HEADER_LIMIT: Duration = Duration::from_secs(10);
 /// Most bytes of a header, and of what is read ahead.
 const MAX_BUFFER_BYTES: usize = 64 << 10;
 
-/// How long to wait when the system has no connection for us, for lack of
+/// How long to wait if the system cannot accept a connection, for lack of
 /// descriptors or memory.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -128,7 +126,7 @@ async fn answer(stream: TcpStream, service: Arc<Service>, place: Place) {
         .max_buf_size(MAX_BUFFER_BYTES)
         .keep_alive(false)
         .serve_connection(TokioIo::new(stream), respond);
-    // Whatever went wrong, there is nobody left to tell.
+    // After an error nobody reads the connection any more.
     let _ = connection.await;
 }
 

@@ -98,7 +98,7 @@ fn respond(status: StatusCode, body: String) -> Response<Full<Bytes>> {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/acl"));
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
-    // Browsers want to be told that they may talk to us. `Allow-Age` is what
+    // Browsers need permission to talk to us. `Allow-Age` is what
     // ggp-base calls it.
     for (name, value) in [
         ("access-control-allow-origin", "*"),

@@ -1,13 +1,13 @@
-//! How much memory a server may take, and who gets how much of it.
+//! How much memory a server may take, and how it is divided.
 
 use games::{Budget, Guards};
 
 use super::http::MAX_REQUEST_BYTES;
 
-/// Memory of a server if nothing else is asked for, in bytes.
+/// Default memory of a server, in bytes.
 pub const DEFAULT_MEMORY_BYTES: u64 = 2 << 30;
 
-/// The least that a server makes do with, in bytes.
+/// Minimum memory of a server, in bytes.
 pub const MIN_MEMORY_BYTES: u64 = 256 << 20;
 
 /// Matches in memory at once: the one that is played, and one that was given up

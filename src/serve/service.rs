@@ -1,4 +1,4 @@
-//! What is said to a Gamemaster, and the match that is played.
+//! Answers to a Gamemaster, and the match being played.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
@@ -25,8 +25,8 @@ const FAREWELL: Duration = Duration::from_millis(500);
 /// How long a START waits, at most, for matches that were given up to end.
 const ENDING_LIMIT: Duration = Duration::from_secs(10);
 
-/// Most PLAYs that wait for a match's thread. Only the newest is thought about;
-/// of the others the news are needed, or the state would be lost.
+/// Most PLAYs that wait for the thread of a match. Only the newest is answered by the
+/// player; the others are needed to follow the state.
 const MAX_WAITING: usize = 8;
 
 /// A player for one Gamemaster.
@@ -51,15 +51,15 @@ struct Seated {
     ended: Arc<Ended>,
     /// PLAYs that were sent to the thread and are not answered.
     waiting: Arc<AtomicUsize>,
-    /// What to say if the player does not answer.
+    /// The reply if the player does not answer.
     fallback: Arc<Mutex<String>>,
     play_clock: Duration,
-    /// Nobody who keeps these clocks is silent for longer.
+    /// A Gamemaster with these clocks is never silent for longer.
     patience: Duration,
     heard: Instant,
 }
 
-/// Tells all who work for a match that nobody wants it any more.
+/// Ends all work for a match that is not wanted any more.
 #[derive(Default)]
 struct Ended {
     /// Ends whatever is computed.
@@ -195,7 +195,7 @@ impl Service {
         }
     }
 
-    /// Whether a match is on that somebody may still want to go on with.
+    /// Whether a match is being played that its Gamemaster may still continue.
     fn is_busy(&self, now: Instant) -> bool {
         lock(&self.seated)
             .as_ref()
@@ -278,8 +278,8 @@ impl Service {
         "busy".to_owned()
     }
 
-    /// The match, if it is the one being played. An older question is cancelled:
-    /// who asks again has given up on it.
+    /// The match, if it is the one being played. An older question is cancelled: a
+    /// Gamemaster that asks again has given it up.
     fn hear(&self, id: &str, arrived: Instant) -> Option<Seated> {
         let mut seated = lock(&self.seated);
         let seated = seated.as_mut().filter(|seated| seated.id == id)?;

@@ -1,11 +1,11 @@
-//! In what two lock files differ.
+//! The differences of two lock files.
 
 use toml::{Table, Value};
 
-/// Keys that say nothing about what is played.
+/// Keys that do not affect what is played.
 const IDLE: [&str; 4] = ["name", "jobs", "record", "lock"];
 
-/// What makes the specs of two lock files different, in words; empty if they
+/// The names of what differs between the specs of two lock files; empty if they
 /// cannot be read.
 #[must_use]
 pub fn differences(one: &str, other: &str) -> Vec<String> {

@@ -1,5 +1,5 @@
-//! The resolved spec as a file: what was run, exactly, and on what. It is a
-//! spec itself, with a `[lock]` table that reading ignores.
+//! The complete spec of a run as a file, with hashes and the machine. It is a spec
+//! itself, with a `[lock]` table that reading ignores.
 
 use std::fmt::Write as _;
 
@@ -12,10 +12,9 @@ use crate::game_source::CaseMode;
 use crate::manager::{Enforcement, PlayerSource};
 
 /// First line of every lock file.
-pub const LOCK_HEADER: &str =
-    "# What this folder is a run of, completed; `gamemaster run` reads it too.\n";
+pub const LOCK_HEADER: &str = "# The complete spec of this run; `gamemaster run` reads it too.\n";
 
-/// Where and by what a run was begun.
+/// The machine on which a run was begun.
 #[derive(Clone, Debug, Serialize)]
 struct Machine {
     os: &'static str,

@@ -192,7 +192,7 @@ fn built_in(name: &str, fields: &PlayerFields) -> Result<Contestant, Wrong> {
     let options = options(kind, &given)?;
     let odds = odds(fields)?;
     if !fields.contains_key("id") {
-        // Two settings of one kind can be told apart without naming them.
+        // Two settings of one kind get different ids without being named.
         for (key, value) in options.iter() {
             id.push_str(&format!("-{key}{value}"));
         }

@@ -218,10 +218,7 @@ impl Source<'_> {
         }
         let names: Vec<&str> = formats.iter().map(|format| format.name()).collect();
         let (names, word) = (names.join(" and "), word.name());
-        Err(self.error(
-            value.span(),
-            format!("{key} is for the format {names}, and this stage is {word}"),
-        ))
+        Err(self.error(value.span(), format!("`{key}` is for {names}, and this stage is {word}")))
     }
 
     fn race(
@@ -246,7 +243,7 @@ impl Source<'_> {
             _ => {
                 let format = format.name();
                 return wrong(format!(
-                    "race is for the formats round_robin and gauntlet, and this stage is {format}"
+                    "`race` is for round_robin and gauntlet, and this stage is {format}"
                 ));
             }
         };

@@ -1,4 +1,4 @@
-//! Whether everybody can be paired: perfect matchings of a graph.
+//! Whether all players can be paired: perfect matchings of a graph.
 
 use std::collections::VecDeque;
 

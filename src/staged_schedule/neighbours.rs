@@ -1,9 +1,9 @@
-//! Who meets whom in the next round of a ladder.
+//! The pairings of the next round of a ladder.
 //!
 //! From the top each player meets a near neighbour: the one for whom the
 //! distance on the ladder and the number of earlier meetings are least together,
-//! so that neighbours meet, but not always the same ones. The lowest of those
-//! who waited least often waits if one must.
+//! so that neighbours meet, but not always the same ones. If one player must
+//! wait, it is the lowest of those that waited least often.
 
 use results::formats::ladder::LadderRow;
 

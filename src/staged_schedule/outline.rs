@@ -1,4 +1,4 @@
-//! What is known of a schedule before anything is played.
+//! What is known of a staged schedule before anything is played.
 
 use results::formats::{Format, Stage};
 

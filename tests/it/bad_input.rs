@@ -146,8 +146,8 @@ fn an_unknown_kind_of_player() {
         "games = [\"nim\"]\n[[players]]\nkind = \"grandmaster\"\n",
         2,
         expect![[r#"
-        error: spec.toml:3: unknown player kind `grandmaster`; there are legal, random, compulsive_deliberation, sequential_planner, minimax, alpha_beta, monte_carlo
-    "#]],
+            error: spec.toml:3: unknown player kind `grandmaster`; expected one of legal, random, compulsive_deliberation, sequential_planner, minimax, alpha_beta, monte_carlo
+        "#]],
     );
 }
 
@@ -157,15 +157,15 @@ fn an_unknown_or_ill_typed_option_of_a_player() {
         "games = [\"nim\"]\n[[players]]\nkind = \"random\"\nsede = 1\n",
         2,
         expect![[r#"
-        error: spec.toml:4: `random` has no option `sede`; its options are `seed` (whole number, default the match's seed alone)
-    "#]],
+            error: spec.toml:4: `random` has no option `sede`; its options are `seed` (whole number, default the match's seed alone)
+        "#]],
     );
     check_spec(
         "games = [\"nim\"]\n[[players]]\nkind = \"random\"\nseed = \"x\"\n",
         2,
         expect![[r#"
-        error: spec.toml:4: the option `seed` of `random` is "x", expected whole number; its options are `seed` (whole number, default the match's seed alone)
-    "#]],
+            error: spec.toml:4: invalid option `seed = "x"` of `random`: expected whole number; its options are `seed` (whole number, default the match's seed alone)
+        "#]],
     );
 }
 
@@ -196,8 +196,8 @@ fn a_player_that_is_two_things_or_none() {
         "games = [\"nim\"]\n[[players]]\ncommand = \"python3 p.py\"\n",
         2,
         expect![[r#"
-        error: spec.toml:3: the command lacks {port}: the program must be told where to listen
-    "#]],
+            error: spec.toml:3: the command lacks {port} (or {socket}), by which the program learns where to listen
+        "#]],
     );
 }
 
@@ -207,7 +207,7 @@ fn two_players_of_one_name() {
         "games = [\"nim\"]\n[[players]]\nkind = \"random\"\n[[players]]\nkind = \"random\"\n",
         2,
         expect![[r#"
-            error: spec.toml:4: two players are called `random`; give one of them another `id`
+            error: spec.toml:4: duplicate player `random`; give one of them another `id`
         "#]],
     );
 }
@@ -219,7 +219,7 @@ fn two_names_for_one_remote_player() {
          [[players]]\nid = \"b\"\nurl = \"http://LOCALHOST:9147/\"\n",
         2,
         expect![[r#"
-            error: spec.toml:7: `a` and `b` are one player, http://LOCALHOST:9147, which plays one match at a time; leave one out
+            error: spec.toml:7: `a` and `b` have the same address, http://LOCALHOST:9147, which plays one match at a time; remove one of them
         "#]],
     );
 }
@@ -270,8 +270,8 @@ fn wrong_time_odds() {
     check(
         "budget.nodes = 100",
         expect![[r#"
-        error: spec.toml:7: `minimax-nodes100` has a budget in nodes, but the matches are played by the clock; give all a `budget.nodes`, or this one `clocks`
-    "#]],
+            error: spec.toml:7: `minimax-nodes100` has a budget in nodes, but the matches are played by the clock; give all players a `budget.nodes`, or this player `clocks`
+        "#]],
     );
 }
 
@@ -281,14 +281,14 @@ fn an_unknown_game() {
         &format!("games = [\"nimm\"]\n{PLAYERS}"),
         2,
         expect![[r#"
-            error: spec.toml:1: cannot find a game or file called `nimm` (did you mean `nim` or `nim_misere`?); `gamemaster game list` shows the shipped games
+            error: spec.toml:1: no game or file `nimm` (did you mean `nim` or `nim_misere`?); `gamemaster game list` lists the shipped games
         "#]],
     );
     check_spec(
         &format!("games = [\"none.kif\"]\n{PLAYERS}"),
         2,
         expect![[r#"
-            error: spec.toml:1: cannot find a game or file called `none.kif`; `gamemaster game list` shows the shipped games
+            error: spec.toml:1: no game or file `none.kif`; `gamemaster game list` lists the shipped games
         "#]],
     );
     check_spec(
@@ -357,7 +357,7 @@ fn a_folder_that_cannot_be_written() {
         &["run", "spec.toml", "--out", "file/out"],
         2,
         expect![[r#"
-            error: failed to write to the folder file/out: Not a directory (os error 20)
+            error: cannot write to the folder file/out: Not a directory (os error 20)
         "#]],
     );
 }
@@ -371,7 +371,7 @@ fn a_folder_of_something_else() {
         &["run", "spec.toml", "--out", "out"],
         2,
         expect![[r#"
-            error: failed to use the folder out: it is not empty and holds no run; name another by --out
+            error: the folder out is not empty and holds no run; name another with --out
         "#]],
     );
     assert_eq!(workspace.read("out/thesis.tex"), "precious");
@@ -387,7 +387,7 @@ fn a_folder_of_another_spec() {
         &["run", "spec.toml", "--out", "out", "--seed", "9"],
         2,
         expect![[r#"
-            error: failed to use the folder out: it holds a run of another spec (they differ in `seed`); name another folder by --out, or keep its matches by --extend if this spec plays them all
+            error: the folder out holds a run of another spec (they differ in `seed`); name another folder with --out, or keep its matches with --extend if this spec plays them all
         "#]],
     );
     assert_eq!(workspace.read("out/journal.jsonl"), journal);
@@ -420,8 +420,8 @@ fn a_word_that_is_no_player() {
         &["play", "tic_tac_toe", "random", "grandmaster"],
         2,
         expect![[r#"
-        error: player `grandmaster`: unknown player kind `grandmaster`; there are legal, random, compulsive_deliberation, sequential_planner, minimax, alpha_beta, monte_carlo
-    "#]],
+            error: player `grandmaster`: unknown player kind `grandmaster`; expected one of legal, random, compulsive_deliberation, sequential_planner, minimax, alpha_beta, monte_carlo
+        "#]],
     );
     check(
         &workspace,
@@ -436,16 +436,16 @@ fn a_word_that_is_no_player() {
         &["play", "tic_tac_toe", "random", "random:depth=4"],
         2,
         expect![[r#"
-        error: player `random:depth=4`: `random` has no option `depth`; its options are `seed` (whole number, default the match's seed alone)
-    "#]],
+            error: player `random:depth=4`: `random` has no option `depth`; its options are `seed` (whole number, default the match's seed alone)
+        "#]],
     );
     check(
         &workspace,
         &["play", "tic_tac_tow", "random", "random"],
         2,
         expect![[r#"
-        error: failed to find a game or file called `tic_tac_tow` (did you mean `tic_tac_toe`?); `gamemaster game list` shows the shipped games
-    "#]],
+            error: no game or file `tic_tac_tow` (did you mean `tic_tac_toe`?); `gamemaster game list` lists the shipped games
+        "#]],
     );
 }
 
@@ -481,7 +481,7 @@ fn a_program_that_does_not_answer() {
         &["run", "spec.toml", "--out", "out"],
         3,
         expect![[r#"
-            error: failed to launch player `x`: `false {port}` ended with exit code 1 before it answered
+            error: player `x` could not be launched: `false {port}` ended with exit code 1 before it answered INFO
         "#]],
     );
 }
@@ -498,8 +498,8 @@ fn the_same_rulesheet_under_two_names() {
         &["run", "spec.toml", "--out", "out"],
         2,
         expect![[r#"
-        error: spec.toml:1: `one` and `two` are the same rulesheet, read the same way; leave one out
-    "#]],
+            error: spec.toml:1: `one` and `two` are the same rulesheet with the same settings; remove one of them
+        "#]],
     );
     assert!(!workspace.path("out").exists(), "nothing is begun");
     // Other text is another game, whatever it says.

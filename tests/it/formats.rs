@@ -311,29 +311,29 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "format = \"swiss\"\nrounds = 6",
         &[],
         expect![[r#"
-        error: stage 1: a swiss system of 6 players has at most 5 rounds, not 6, since nobody is to meet twice
-    "#]],
+            error: stage 1: a swiss system of 6 players has at most 5 rounds, not 6, since no two players meet twice
+        "#]],
     );
     check_error(
         "format = \"knockout\"\nrounds = 6",
         &[],
         expect![[r#"
-        error: spec.toml:6: rounds is for swiss and ladder, and the format is knockout
-    "#]],
+            error: spec.toml:6: `rounds` is for swiss and ladder, and this stage is knockout
+        "#]],
     );
     check_error(
         "format = \"swiss\"\nrace = true",
         &[],
         expect![[r#"
-        error: spec.toml:6: race is for round_robin and gauntlet, and the format is swiss
-    "#]],
+            error: spec.toml:6: `race` is for round_robin and gauntlet, and this stage is swiss
+        "#]],
     );
     check_error(
         "race = { keep = 6 }",
         &[],
         expect![[r#"
-        error: spec.toml:5: keep = 6: expected a whole number from 1, less than the 6 players that race
-    "#]],
+            error: spec.toml:5: keep = 6: expected a whole number from 1 to 5
+        "#]],
     );
     check_error(
         "race = { alpha = 2.0 }",
@@ -360,36 +360,36 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "",
         &["--rounds", "3"],
         expect![[r#"
-        error: spec.toml: rounds is for swiss and ladder, and the format is round_robin
-    "#]],
+            error: spec.toml: `rounds` is for swiss and ladder, and this stage is round_robin
+        "#]],
     );
     check_error(
         "format = \"gauntlet\"\nchallengers = 6",
         &[],
         expect![[r#"
-            error: spec.toml:6: challengers = 6: of 6 players some must be left to be met
+            error: spec.toml:6: challengers = 6: expected fewer than the 6 players
         "#]],
     );
     check_error(
         STAGES,
         &["--format", "swiss"],
         expect![[r#"
-        error: spec.toml: --format, --rounds and --race are for a spec of one stage; this one has [[stage]] tables
-    "#]],
+            error: spec.toml: --format, --rounds and --race need a spec with one stage; this one has [[stage]] tables
+        "#]],
     );
     check_error(
         &format!("rounds = 3\n{STAGES}"),
         &[],
         expect![[r#"
-        error: spec.toml:5: `rounds` belongs into one of the [[stage]] tables
-    "#]],
+            error: spec.toml:5: `rounds` belongs in a [[stage]] table
+        "#]],
     );
     check_error(
         &STAGES.replace("best = 4", "best = 7"),
         &[],
         expect![[r#"
-        error: spec.toml:11: best = 7: only 6 players take part before
-    "#]],
+            error: spec.toml:11: best = 7: the stage before has only 6 players
+        "#]],
     );
     check_error(
         &format!("{STAGES}[[stage]]\nblocks = 3\n"),
@@ -402,15 +402,15 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "[[stage]]\nformat = \"swiss\"\nbest = 3\n",
         &[],
         expect![[r#"
-        error: spec.toml:7: best: the first stage is for all players
-    "#]],
+            error: spec.toml:7: best: the first stage is played by all players
+        "#]],
     );
     check_error(
         "format = \"ladder\"\nclocks = { play = [\"1s\", \"2s\"] }",
         &[],
         expect![[r#"
-        error: a tournament whose pairings follow results has one clock and one budget, not 2: run it once for each
-    "#]],
+            error: a tournament whose pairings follow from results has one clock and one budget, not 2; run it once for each
+        "#]],
     );
     check_error(
         "format = \"swiss\"",
@@ -433,10 +433,10 @@ fn what_cannot_be_played_is_said_in_one_line() {
         workspace.run(&["run", "spec.toml", "--out", "out"]).code(2).stderr()
     };
     expect![[r#"
-        error: knockout takes games of two players, and eight_puzzle_seed is for 1: leave it out, or play a round_robin
+        error: knockout needs games for two players, and eight_puzzle_seed has 1 seat; leave it out, or play a round_robin
     "#]].assert_eq(&other_games("[\"eight_puzzle_seed\"]"));
     expect![[r#"
-        error: alpha_beta cannot play kuhn_poker (hidden information): where pairings follow results everybody plays everything, so leave one of them out
+        error: alpha_beta cannot play kuhn_poker (hidden information); if pairings follow from results, every player plays every game, so remove one of them
     "#]].assert_eq(&other_games("[\"nim\", \"kuhn_poker\"]"));
     expect![[r#"
         error: spec.toml:4: invalid type: integer `3`, expected a list

@@ -144,24 +144,24 @@ fn unreadable_text_is_drawn() {
         &["info", "game.kif"],
         3,
         expect![[r#"
-        error[unclosed-parenthesis]: unclosed `(`
-         --> game.kif:2:1
-          |
-        2 | (init (a b)
-          | ^
-          |
-          = help: add the missing `)`; it belongs before the next form that starts a line
+            error[unclosed-parenthesis]: this `(` is never closed
+             --> game.kif:2:1
+              |
+            2 | (init (a b)
+              | ^
+              |
+              = help: add the missing `)`; it belongs before the next form that starts a line
 
-        error[unclosed-parenthesis]: unclosed `(`
-         --> game.kif:4:1
-          |
-        4 | (terminal
-          | ^
-          |
-          = help: add the missing `)`; it belongs before the next form that starts a line
+            error[unclosed-parenthesis]: this `(` is never closed
+             --> game.kif:4:1
+              |
+            4 | (terminal
+              | ^
+              |
+              = help: add the missing `)`; it belongs before the next form that starts a line
 
-        error: failed to use the rulesheet `game.kif`: 2 errors
-    "#]],
+            error: invalid rulesheet `game.kif`: 2 errors
+        "#]],
     );
     let misplaced = b"(role white)\r\n(init (a b)\r\n(init (c)))\r\n";
     check(
@@ -190,7 +190,7 @@ fn unreadable_text_is_drawn() {
               |
               = help: give it 1 argument
 
-            error: failed to use the rulesheet `game.kif`: 4 errors, 2 warnings
+            error: invalid rulesheet `game.kif`: 4 errors, 2 warnings
         "#]],
     );
     check(
@@ -198,24 +198,24 @@ fn unreadable_text_is_drawn() {
         &["info", "game.kif"],
         3,
         expect![[r#"
-        error[missing-keyword]: there is no rule for `role`
-        --> game.kif
-         = help: name each role by a fact such as `(role white)`
+            error[missing-keyword]: there is no rule for `role`
+            --> game.kif
+             = help: name each role by a fact such as `(role white)`
 
-        error[missing-keyword]: there is no rule for `legal`
-        --> game.kif
-         = help: say which moves are legal by rules for `(legal ?role ?move)`
+            error[missing-keyword]: there is no rule for `legal`
+            --> game.kif
+             = help: say which moves are legal by rules for `(legal ?role ?move)`
 
-        error[missing-keyword]: there is no rule for `goal`
-        --> game.kif
-         = help: say what each role gets by rules for `(goal ?role ?value)`
+            error[missing-keyword]: there is no rule for `goal`
+            --> game.kif
+             = help: say what each role gets by rules for `(goal ?role ?value)`
 
-        error[missing-keyword]: there is no rule for `terminal`
-        --> game.kif
-         = help: say when the game ends by rules for `terminal`
+            error[missing-keyword]: there is no rule for `terminal`
+            --> game.kif
+             = help: say when the game ends by rules for `terminal`
 
-        error: failed to use the rulesheet `game.kif`: 4 errors
-    "#]],
+            error: invalid rulesheet `game.kif`: 4 errors
+        "#]],
     );
     check(
         b"(role white)\n(role bl\xe4ck)\n",
@@ -230,7 +230,7 @@ fn unreadable_text_is_drawn() {
               |
               = help: save the file as UTF-8; only comments may hold other bytes
 
-            error: failed to use the rulesheet `game.kif`: 1 error
+            error: invalid rulesheet `game.kif`: 1 error
         "#]],
     );
     check(
@@ -252,20 +252,20 @@ fn what_is_not_there_is_told() {
     check(
         &["info", "tictactoe"],
         expect![[r#"
-            error: failed to find a game or file called `tictactoe` (did you mean `tic_tac_toe`, `bidding_tic_tac_toe` or `blind_tic_tac_toe`?); `gamemaster game list` shows the shipped games
+            error: no game or file `tictactoe` (did you mean `tic_tac_toe`, `bidding_tic_tac_toe` or `blind_tic_tac_toe`?); `gamemaster game list` lists the shipped games
         "#]],
     );
     check(
         &["info", "none_of_them.kif"],
         expect![[r#"
-        error: failed to find a game or file called `none_of_them.kif`; `gamemaster game list` shows the shipped games
-    "#]],
+            error: no game or file `none_of_them.kif`; `gamemaster game list` lists the shipped games
+        "#]],
     );
     check(
         &["info", "."],
         expect![[r#"
-        error: failed to read the rulesheet `.`: Is a directory (os error 21)
-    "#]],
+            error: cannot read the rulesheet `.`: Is a directory (os error 21)
+        "#]],
     );
     check(
         &["trace", "nim", "--follow", "none.jsonl"],

@@ -160,7 +160,7 @@ fn comments_hold_any_bytes_and_names_do_not() {
           |
           = help: save the file as UTF-8; only comments may hold other bytes
 
-        error: failed to use the rulesheet `latin.kif`: 1 error
+        error: invalid rulesheet `latin.kif`: 1 error
     "#]]
     .assert_eq(&ran.stderr());
 }

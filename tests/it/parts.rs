@@ -242,7 +242,7 @@ fn what_does_not_fit_is_refused() {
     refused(&["merge", "1", "other", "--out", "x"], "merge 1 with other: their specs differ in ");
     refused(&["merge", "1", "other", "--out", "x"], "`seed`");
     refused(&["merge", "1", "other", "--out", "x"], "player `shallow`");
-    refused(&["merge", "1", "2", "--out", "3"], "merge into the folder 3: it is not empty");
+    refused(&["merge", "1", "2", "--out", "3"], "the folder 3 is not empty");
     refused(&["merge", "1", "nowhere", "--out", "x"], "nowhere");
     assert!(!workspace.path("x").exists());
 }

@@ -210,7 +210,7 @@ fn a_match_that_is_not_there_is_told_with_those_that_are() {
     let told = wrong("999");
     let last = workspace.read("out/matches.csv").lines().last().unwrap().to_owned();
     let last = last.split(',').next().unwrap().to_owned();
-    assert!(told.contains("a match called `999` in out, which has"), "{told}");
+    assert!(told.contains("no match `999` in out, which has"), "{told}");
     assert!(
         told.contains(&format!(" or {last} (")) || told.contains(&format!("as {last} (")),
         "{told}"
@@ -249,5 +249,8 @@ fn a_changed_rulesheet_is_no_longer_the_match_played() {
     workspace.run(&["replay", &row["job"], "--run", "out"]).code(0);
     workspace.write("mine.kif", &format!("{rules}\n; changed\n"));
     let told = workspace.run(&["replay", &row["job"], "--run", "out"]).code(3).stderr();
-    assert!(told.contains("its rulesheet has changed since it was played"), "{told}");
+    assert!(
+        told.contains("the rulesheet of `mine` has changed since the match was played"),
+        "{told}"
+    );
 }

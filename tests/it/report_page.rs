@@ -83,7 +83,7 @@ fn matches_whose_rules_are_gone_are_told_of() {
     let folder = played();
     rewrite(&folder.path().join("page"), |record| record.game_hash = "0".repeat(64));
     let page = succeed(&gamemaster(folder.path(), &["report", "page", "--html", "-"]));
-    assert!(page.contains("its rulesheet has changed since it was played"));
+    assert!(page.contains("has changed since the match was played"));
     assert!(!page.contains("id=\"replay-data\""));
 }
 

@@ -492,7 +492,7 @@ fn options_are_read_as_in_a_spec() {
         .assert()
         .code(2)
         .stderr(format!(
-            "error: listen on 127.0.0.1:{port}: the port is taken; choose another with --port\n"
+            "error: cannot listen on 127.0.0.1:{port}: the port is taken; choose another with --port\n"
         ));
 }
 

@@ -180,7 +180,7 @@ impl Merge {
                 }
                 kept.push(*line);
             }
-            // What was broken off in one part may have been played in another:
+            // What was aborted in one part may have been played in another:
             // the line that counts is the last.
             kept[begin..].sort_by_key(|line| line.done);
             if kept.last().is_some_and(|line| line.done) {
