@@ -88,40 +88,40 @@ fn all_defects_are_drawn() {
         &["validate", "game.kif"],
         3,
         expect![[r#"
-        error[unsafe-head]: the variable `?colour` of the head occurs in no positive condition
-         --> game.kif:6:18
-          |
-        6 | (<= (next (light ?colour)) (does white wait))
-          |                  ^^^^^^^
-          |
-          = help: add a positive condition with `?colour`, which says what it stands for
+            error[unsafe-head]: the variable `?colour` of the head occurs in no positive condition
+             --> game.kif:6:18
+              |
+            6 | (<= (next (light ?colour)) (does white wait))
+              |                  ^^^^^^^
+              |
+              = help: add a positive condition that binds `?colour`
 
-        error[bad-goal-value]: the goal value `101` is not an integer from 0 to 100
-         --> game.kif:7:14
-          |
-        7 | (<= (goal ?r 101) (role ?r))
-          |              ^^^
-          |
-          = help: give a value from 0 (worst) to 100 (best)
+            error[bad-goal-value]: the goal value `101` is not an integer from 0 to 100
+             --> game.kif:7:14
+              |
+            7 | (<= (goal ?r 101) (role ?r))
+              |              ^^^
+              |
+              = help: give a value from 0 (worst) to 100 (best)
 
-        error[unstratified]: `hot` depends on its own negation: hot -> not cold -> hot
-         --> game.kif:8:14
-          |
-        8 | (<= hot (not cold))
-          |              ^^^^
-          |
-          = help: break the circle; rules with a negation inside a recursion have no meaning
+            error[unstratified]: `hot` depends on its own negation: hot -> not cold -> hot
+             --> game.kif:8:14
+              |
+            8 | (<= hot (not cold))
+              |              ^^^^
+              |
+              = help: break the cycle; rules with a negation inside a recursion have no meaning
 
-        error[unstratified]: `cold` depends on its own negation: cold -> not hot -> cold
-         --> game.kif:9:15
-          |
-        9 | (<= cold (not hot))
-          |               ^^^
-          |
-          = help: break the circle; rules with a negation inside a recursion have no meaning
+            error[unstratified]: `cold` depends on its own negation: cold -> not hot -> cold
+             --> game.kif:9:15
+              |
+            9 | (<= cold (not hot))
+              |               ^^^
+              |
+              = help: break the cycle; rules with a negation inside a recursion have no meaning
 
-        game.kif: not valid, 4 errors
-    "#]],
+            game.kif: not valid, 4 errors
+        "#]],
     );
 }
 
@@ -144,7 +144,7 @@ fn unreadable_text_is_drawn() {
         &["info", "game.kif"],
         3,
         expect![[r#"
-            error[unclosed-parenthesis]: this `(` is never closed
+            error[unclosed-parenthesis]: unclosed `(`
              --> game.kif:2:1
               |
             2 | (init (a b)
@@ -152,7 +152,7 @@ fn unreadable_text_is_drawn() {
               |
               = help: add the missing `)`; it belongs before the next form that starts a line
 
-            error[unclosed-parenthesis]: this `(` is never closed
+            error[unclosed-parenthesis]: unclosed `(`
              --> game.kif:4:1
               |
             4 | (terminal
@@ -171,15 +171,15 @@ fn unreadable_text_is_drawn() {
         expect![[r#"
             error[missing-keyword]: there is no rule for `legal`
             --> game.kif
-             = help: say which moves are legal by rules for `(legal ?role ?move)`
+             = help: define the legal moves by rules for `(legal ?role ?move)`
 
             error[missing-keyword]: there is no rule for `goal`
             --> game.kif
-             = help: say what each role gets by rules for `(goal ?role ?value)`
+             = help: define the goals of each role by rules for `(goal ?role ?value)`
 
             error[missing-keyword]: there is no rule for `terminal`
             --> game.kif
-             = help: say when the game ends by rules for `terminal`
+             = help: define the end of the game by rules for `terminal`
 
             error[wrong-arity]: `init` takes 1 argument, not 2
              --> game.kif:2:1
@@ -204,15 +204,15 @@ fn unreadable_text_is_drawn() {
 
             error[missing-keyword]: there is no rule for `legal`
             --> game.kif
-             = help: say which moves are legal by rules for `(legal ?role ?move)`
+             = help: define the legal moves by rules for `(legal ?role ?move)`
 
             error[missing-keyword]: there is no rule for `goal`
             --> game.kif
-             = help: say what each role gets by rules for `(goal ?role ?value)`
+             = help: define the goals of each role by rules for `(goal ?role ?value)`
 
             error[missing-keyword]: there is no rule for `terminal`
             --> game.kif
-             = help: say when the game ends by rules for `terminal`
+             = help: define the end of the game by rules for `terminal`
 
             error: invalid rulesheet `game.kif`: 4 errors
         "#]],
@@ -270,8 +270,8 @@ fn what_is_not_there_is_told() {
     check(
         &["trace", "nim", "--follow", "none.jsonl"],
         expect![[r#"
-        error: failed to read the trace `none.jsonl`: No such file or directory (os error 2)
-    "#]],
+            error: cannot read the trace `none.jsonl`: No such file or directory (os error 2)
+        "#]],
     );
 }
 
@@ -285,7 +285,7 @@ fn findings_are_listed_as_json() {
     let valid: Vec<_> = report["files"].as_array().unwrap().iter().map(|f| &f["valid"]).collect();
     assert_eq!(valid, [false, true, false]);
     let finding = serde_json::to_string(&report["findings"][0]).unwrap();
-    expect![[r#"{"code":"unsafe-head","column":18,"file":"game.kif","help":"add a positive condition with `?colour`, which says what it stands for","line":6,"message":"the variable `?colour` of the head occurs in no positive condition","severity":"error","span":[125,132]}"#]].assert_eq(&finding);
+    expect![[r#"{"code":"unsafe-head","column":18,"file":"game.kif","help":"add a positive condition that binds `?colour`","line":6,"message":"the variable `?colour` of the head occurs in no positive condition","severity":"error","span":[125,132]}"#]].assert_eq(&finding);
 }
 
 #[test]
@@ -469,26 +469,26 @@ fn moves_that_cannot_be_made_are_pointed_out() {
     check(
         "((mark 1 1) noop) (noop (mark 1 1))",
         expect![[r#"
-        error: failed to make joint move 2: `(mark 1 1)` is not legal for oplayer; legal are (mark 1 2) (mark 1 3) (mark 2 1) (mark 2 2) (mark 2 3) (mark 3 1) (mark 3 2) (mark 3 3)
-    "#]],
+            error: joint move 2: `(mark 1 1)` is not legal for oplayer; legal are (mark 1 2) (mark 1 3) (mark 2 1) (mark 2 2) (mark 2 3) (mark 3 1) (mark 3 2) (mark 3 3)
+        "#]],
     );
     check(
         "((mark 1 1) noop) (mark 2 2)",
         expect![[r#"
-        error: failed to make joint move 2, `(mark 2 2)`: it has 3 moves for the 2 roles (xplayer oplayer)
-    "#]],
+            error: joint move 2, `(mark 2 2)`, has 3 moves for the 2 roles (xplayer oplayer)
+        "#]],
     );
     check(
         "((mark 1 1) noop",
         expect![[r#"
-        error: failed to read --moves: unclosed `(` (character 1)
-    "#]],
+            error: --moves: unclosed `(` (character 1)
+        "#]],
     );
     check(
         "((mark 9 nowhere) noop)",
         expect![[r#"
-        error: failed to make joint move 1: `(mark 9 nowhere)` is not legal for xplayer; legal are (mark 1 1) (mark 1 2) (mark 1 3) (mark 2 1) (mark 2 2) (mark 2 3) (mark 3 1) (mark 3 2) (mark 3 3)
-    "#]],
+            error: joint move 1: `(mark 9 nowhere)` is not legal for xplayer; legal are (mark 1 1) (mark 1 2) (mark 1 3) (mark 2 1) (mark 2 2) (mark 2 3) (mark 3 1) (mark 3 2) (mark 3 3)
+        "#]],
     );
 }
 
@@ -584,46 +584,46 @@ fn a_trace_that_cannot_be_followed_is_pointed_out() {
     check(
         "{}\nno JSON\n",
         expect![[r#"
-        error: failed to follow line 2 of `trace.jsonl`: expected ident at line 1 column 2
-    "#]],
+            error: cannot follow line 2 of `trace.jsonl`: expected ident at line 1 column 2
+        "#]],
     );
     check(
         "{}\n{\"p\":0,\"s\":1,\"joint\":null}\n",
         expect![[r#"
-        error: failed to follow line 2 of `trace.jsonl`: step 1 of playout 0 follows no joint move
-    "#]],
+            error: cannot follow line 2 of `trace.jsonl`: step 1 of playout 0 follows no joint move
+        "#]],
     );
     check(
         "{}\n{\"p\":0,\"s\":0,\"joint\":[\"noop\"]}\n",
         expect![[r#"
-        error: failed to follow line 2 of `trace.jsonl`: a joint move of 1 moves for 2 roles
-    "#]],
+            error: cannot follow line 2 of `trace.jsonl`: a joint move of 1 moves for 2 roles
+        "#]],
     );
     check(
         "{}\n{\"p\":0,\"s\":0,\"joint\":[\"noop\",\"(fly away)\"]}\n",
         expect![[r#"
-        error: failed to follow line 2 of `trace.jsonl`: the move `(fly away)` uses names that the rules do not have
-    "#]],
+            error: cannot follow line 2 of `trace.jsonl`: the move `(fly away)` uses names that the rules do not have
+        "#]],
     );
     // The first line tells about the game, or is a state too.
     check(
         "no JSON\n",
         expect![[r#"
-        error: failed to follow line 1 of `trace.jsonl`: expected ident at line 1 column 2
-    "#]],
+            error: cannot follow line 1 of `trace.jsonl`: expected ident at line 1 column 2
+        "#]],
     );
     check(
         "{\"p\":0,\"s\":0,\"joint\":[\"noop\"]}\n",
         expect![[r#"
-        error: failed to follow line 1 of `trace.jsonl`: a joint move of 1 moves for 2 roles
-    "#]],
+            error: cannot follow line 1 of `trace.jsonl`: a joint move of 1 moves for 2 roles
+        "#]],
     );
     for without_states in ["", "{}\n\n"] {
         check(
             without_states,
             expect![[r#"
-            error: failed to follow `trace.jsonl`: it has no states
-        "#]],
+                error: the trace `trace.jsonl` has no states
+            "#]],
         );
     }
 }

@@ -239,7 +239,10 @@ fn what_does_not_fit_is_refused() {
         assert_eq!(told.lines().count(), 1, "{told}");
         assert!(told.contains(expected), "{told}");
     };
-    refused(&["merge", "1", "other", "--out", "x"], "merge 1 with other: their specs differ in ");
+    refused(
+        &["merge", "1", "other", "--out", "x"],
+        "1 and other cannot be merged: their specs differ in ",
+    );
     refused(&["merge", "1", "other", "--out", "x"], "`seed`");
     refused(&["merge", "1", "other", "--out", "x"], "player `shallow`");
     refused(&["merge", "1", "2", "--out", "3"], "the folder 3 is not empty");
