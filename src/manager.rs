@@ -414,7 +414,8 @@ impl Manager {
                     return Err(LaunchError::spawn(program, source));
                 }
                 Some(End::Ended(status)) => {
-                    return Err(LaunchError::Ended { template: template.to_owned(), status });
+                    let (template, log) = (template.to_owned(), program.log.clone());
+                    return Err(LaunchError::Ended { template, log, status });
                 }
                 None if answers => return Ok(program),
                 None => {}
@@ -423,7 +424,8 @@ impl Manager {
                 return Err(LaunchError::Stopped);
             }
             if Instant::now() > given_up {
-                return Err(LaunchError::Silent { template: template.to_owned(), limit });
+                let (template, log) = (template.to_owned(), program.log.clone());
+                return Err(LaunchError::Silent { template, log, limit });
             }
             let pause = async { tokio::time::sleep(Duration::from_millis(10)).await };
             net.runtime.block_on(pause);

@@ -24,6 +24,8 @@ pub(super) struct PlayerLogs {
 /// The log of one launched program.
 #[derive(Debug)]
 pub(super) struct PlayerLog {
+    /// Where it is.
+    pub(super) path: PathBuf,
     file: File,
     left: Arc<AtomicU64>,
 }
@@ -57,8 +59,10 @@ impl PlayerLogs {
             }
             OpenOptions::new().create(true).append(true).open(&path).map(Some)
         });
-        let file = opened.map_err(|error| (path, error))?;
-        Ok(file.map(|file| PlayerLog { file, left }))
+        match opened {
+            Ok(file) => Ok(file.map(|file| PlayerLog { path, file, left })),
+            Err(error) => Err((path, error)),
+        }
     }
 }
 

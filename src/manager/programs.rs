@@ -18,7 +18,7 @@ use std::io::{self, Read};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -95,21 +95,25 @@ pub enum LaunchError {
     #[error("{0}")]
     MachineLimit(String),
     /// It ended before it answered.
-    #[error("`{template}` ended with {} before it answered INFO", describe(*.status))]
+    #[error("`{template}` ended with {} before it answered INFO{}", describe(*.status), see(log.as_deref()))]
     Ended {
         /// The command line as written.
         template: String,
+        /// The file with its standard error, if it is kept.
+        log: Option<PathBuf>,
         /// How it ended.
         status: ExitStatus,
     },
     /// It did not answer in time.
     #[error(
-        "`{template}` did not answer INFO within {} on the port it was given",
-        humantime::format_duration(*.limit)
+        "`{template}` did not answer INFO within {} on the port it was given{}",
+        humantime::format_duration(*.limit), see(log.as_deref())
     )]
     Silent {
         /// The command line as written.
         template: String,
+        /// The file with its standard error, if it is kept.
+        log: Option<PathBuf>,
         /// How long it was waited for.
         limit: Duration,
     },
@@ -151,6 +155,10 @@ impl LaunchError {
     }
 }
 
+fn see(log: Option<&Path>) -> String {
+    log.map_or_else(String::new, |log| format!("; see {}", log.display()))
+}
+
 fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit code {code}"),
@@ -178,6 +186,8 @@ pub(crate) struct LaunchedProgram {
     end: Option<End>,
     mark: String,
     live: Arc<Live>,
+    /// The file with its standard error, if it is kept.
+    pub(crate) log: Option<PathBuf>,
     /// The port it was given to listen on.
     pub(crate) port: u16,
     /// A fault makes it worth a check before its next match.
@@ -519,6 +529,7 @@ impl ProgramPool {
             Some(source) => LaunchError::spawn(program.clone(), source),
             None => LaunchError::Stopped,
         })?;
+        let log_path = log.as_ref().map(|log| log.path.clone());
         if let (Some(log), Some(stderr)) = (log, child.stderr.take()) {
             // Ends when the last descendant that holds the pipe does. Without a
             // thread to spare the log stays empty.
@@ -533,6 +544,7 @@ impl ProgramPool {
             end: None,
             mark,
             live: Arc::clone(&self.live),
+            log: log_path,
             port,
             suspect: false,
             own: BTreeSet::new(),

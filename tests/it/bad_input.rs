@@ -481,7 +481,7 @@ fn a_program_that_does_not_answer() {
         &["run", "spec.toml", "--out", "out"],
         3,
         expect![[r#"
-            error: player `x` could not be launched: `false {port}` ended with exit code 1 before it answered INFO
+            error: player `x` could not be launched: `false {port}` ended with exit code 1 before it answered INFO; see out/logs/x-0.stderr
         "#]],
     );
 }

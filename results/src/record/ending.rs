@@ -178,9 +178,9 @@ impl Display for AbortReason {
             }
             Self::PortTaken { player, port, by } => write!(
                 out,
-                "{by} listens on port {port}, which was given to player {player}; the match is not \
-                 scored and player {player} is not charged (a program that takes `{{socket}}` \
-                 instead of `{{port}}` cannot lose its port)"
+                "{by} listens on port {port}, which was given to player {player}; player {player} is \
+                 not charged (a program that takes `{{socket}}` instead of `{{port}}` cannot lose \
+                 its port)"
             ),
             Self::PlayerUnusable { player, detail } => {
                 write!(out, "player {player} cannot be used: {detail}")
