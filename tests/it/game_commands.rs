@@ -88,40 +88,40 @@ fn all_defects_are_drawn() {
         &["validate", "game.kif"],
         3,
         expect![[r#"
-        error[unsafe-head]: the variable `?colour` of the head occurs in no positive condition
-         --> game.kif:6:18
-          |
-        6 | (<= (next (light ?colour)) (does white wait))
-          |                  ^^^^^^^
-          |
-          = help: add a positive condition with `?colour`, which says what it stands for
+            error[unsafe-head]: the variable `?colour` of the head occurs in no positive condition
+             --> game.kif:6:18
+              |
+            6 | (<= (next (light ?colour)) (does white wait))
+              |                  ^^^^^^^
+              |
+              = help: add a positive condition that binds `?colour`
 
-        error[bad-goal-value]: the goal value `101` is not an integer from 0 to 100
-         --> game.kif:7:14
-          |
-        7 | (<= (goal ?r 101) (role ?r))
-          |              ^^^
-          |
-          = help: give a value from 0 (worst) to 100 (best)
+            error[bad-goal-value]: the goal value `101` is not an integer from 0 to 100
+             --> game.kif:7:14
+              |
+            7 | (<= (goal ?r 101) (role ?r))
+              |              ^^^
+              |
+              = help: give a value from 0 (worst) to 100 (best)
 
-        error[unstratified]: `hot` depends on its own negation: hot -> not cold -> hot
-         --> game.kif:8:14
-          |
-        8 | (<= hot (not cold))
-          |              ^^^^
-          |
-          = help: break the circle; rules with a negation inside a recursion have no meaning
+            error[unstratified]: `hot` depends on its own negation: hot -> not cold -> hot
+             --> game.kif:8:14
+              |
+            8 | (<= hot (not cold))
+              |              ^^^^
+              |
+              = help: break the cycle; rules with a negation inside a recursion have no meaning
 
-        error[unstratified]: `cold` depends on its own negation: cold -> not hot -> cold
-         --> game.kif:9:15
-          |
-        9 | (<= cold (not hot))
-          |               ^^^
-          |
-          = help: break the circle; rules with a negation inside a recursion have no meaning
+            error[unstratified]: `cold` depends on its own negation: cold -> not hot -> cold
+             --> game.kif:9:15
+              |
+            9 | (<= cold (not hot))
+              |               ^^^
+              |
+              = help: break the cycle; rules with a negation inside a recursion have no meaning
 
-        game.kif: not valid, 4 errors
-    "#]],
+            game.kif: not valid, 4 errors
+        "#]],
     );
 }
 
@@ -171,15 +171,15 @@ fn unreadable_text_is_drawn() {
         expect![[r#"
             error[missing-keyword]: there is no rule for `legal`
             --> game.kif
-             = help: say which moves are legal by rules for `(legal ?role ?move)`
+             = help: define the legal moves by rules for `(legal ?role ?move)`
 
             error[missing-keyword]: there is no rule for `goal`
             --> game.kif
-             = help: say what each role gets by rules for `(goal ?role ?value)`
+             = help: define the goals of each role by rules for `(goal ?role ?value)`
 
             error[missing-keyword]: there is no rule for `terminal`
             --> game.kif
-             = help: say when the game ends by rules for `terminal`
+             = help: define the end of the game by rules for `terminal`
 
             error[wrong-arity]: `init` takes 1 argument, not 2
              --> game.kif:2:1
@@ -198,24 +198,24 @@ fn unreadable_text_is_drawn() {
         &["info", "game.kif"],
         3,
         expect![[r#"
-        error[missing-keyword]: there is no rule for `role`
-        --> game.kif
-         = help: name each role by a fact such as `(role white)`
+            error[missing-keyword]: there is no rule for `role`
+            --> game.kif
+             = help: name each role by a fact such as `(role white)`
 
-        error[missing-keyword]: there is no rule for `legal`
-        --> game.kif
-         = help: say which moves are legal by rules for `(legal ?role ?move)`
+            error[missing-keyword]: there is no rule for `legal`
+            --> game.kif
+             = help: define the legal moves by rules for `(legal ?role ?move)`
 
-        error[missing-keyword]: there is no rule for `goal`
-        --> game.kif
-         = help: say what each role gets by rules for `(goal ?role ?value)`
+            error[missing-keyword]: there is no rule for `goal`
+            --> game.kif
+             = help: define the goals of each role by rules for `(goal ?role ?value)`
 
-        error[missing-keyword]: there is no rule for `terminal`
-        --> game.kif
-         = help: say when the game ends by rules for `terminal`
+            error[missing-keyword]: there is no rule for `terminal`
+            --> game.kif
+             = help: define the end of the game by rules for `terminal`
 
-        error: failed to use the rulesheet `game.kif`: 4 errors
-    "#]],
+            error: failed to use the rulesheet `game.kif`: 4 errors
+        "#]],
     );
     check(
         b"(role white)\n(role bl\xe4ck)\n",
@@ -285,7 +285,7 @@ fn findings_are_listed_as_json() {
     let valid: Vec<_> = report["files"].as_array().unwrap().iter().map(|f| &f["valid"]).collect();
     assert_eq!(valid, [false, true, false]);
     let finding = serde_json::to_string(&report["findings"][0]).unwrap();
-    expect![[r#"{"code":"unsafe-head","column":18,"file":"game.kif","help":"add a positive condition with `?colour`, which says what it stands for","line":6,"message":"the variable `?colour` of the head occurs in no positive condition","severity":"error","span":[125,132]}"#]].assert_eq(&finding);
+    expect![[r#"{"code":"unsafe-head","column":18,"file":"game.kif","help":"add a positive condition that binds `?colour`","line":6,"message":"the variable `?colour` of the head occurs in no positive condition","severity":"error","span":[125,132]}"#]].assert_eq(&finding);
 }
 
 #[test]

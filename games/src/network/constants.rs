@@ -1,4 +1,4 @@
-//! What never changes, found by following all that could ever change.
+//! Removes what never changes, found by propagating everything that could change.
 //!
 //! Starting from the initial state, each fact is given the values it has or
 //! might get, each move whether it might become legal, and each node the values
@@ -28,9 +28,9 @@ impl Values {
     }
 }
 
-/// The network without constant inputs and nodes, and without what no output
-/// needs. Facts that never hold and moves that are never legal are gone; facts
-/// that always hold stay, since states consist of them.
+/// The network without constant inputs and nodes and without nodes that no output needs.
+/// Facts that never hold and moves that are never legal are removed; facts that always
+/// hold stay, since states consist of them.
 pub(crate) fn without_constants(network: &Network) -> Network {
     let values = possible(network);
     let value = |lit: Lit| {
