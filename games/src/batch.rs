@@ -119,7 +119,7 @@ impl Batch {
     /// transposition of bits.
     ///
     /// # Panics
-    /// If there are not so many lanes, or one is no state of this network.
+    /// If there are too few lanes, or if one is not a state of this network.
     pub fn load(&mut self, first: usize, states: &[State]) {
         assert!(first + states.len() <= self.n_lanes(), "more states than lanes");
         states.iter().for_each(|state| self.check(state));

@@ -183,7 +183,7 @@ impl Reading<'_> {
     /// Adds what a rule lets each role perceive; none if there are too many ways.
     fn seen(&self, rule: &Rule, seen: &mut [Vec<Seen>]) -> Option<()> {
         let Some((meanings, moves)) = self.meanings(rule) else {
-            // Seen in some steps, or nobody knows in which.
+            // Seen in some steps only, or in unknown ones.
             let form = self.form(&rule.head.arguments[1], &mut |_| Form::Unknown);
             for (role, seen) in seen.iter_mut().enumerate() {
                 if match rule.head.arguments[0] {

@@ -59,7 +59,7 @@ pub struct Prover {
     /// The legal moves by role, if known.
     legal: Vec<Vec<MoveId>>,
     legal_known: bool,
-    /// By fact: its key, once it was asked for.
+    /// By fact: its key, once it was computed.
     keys: Vec<Option<StateKey>>,
     order: Order,
     facts: Vec<FactId>,
@@ -349,7 +349,7 @@ impl StateMachine for Prover {
         "prover"
     }
 
-    /// Relations that rest on the rules alone are static; terms and facts are
+    /// Relations that depend on the rules alone are static; terms and facts are
     /// those met so far; some predicates are evaluated on demand only.
     fn statistics(&self) -> Vec<Statistic> {
         let Blueprint { rules, modes, .. } = &*self.blueprint;

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 pub struct RoleId(pub u8);
 
 impl RoleId {
-    /// The ids of so many roles. Validation admits at most 255.
+    /// The ids of `n` roles. Validation admits at most 255.
     pub(crate) fn first(n: usize) -> impl ExactSizeIterator<Item = RoleId> + Clone {
         (0..n).map(|index| RoleId(index as u8))
     }

@@ -162,7 +162,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Plays rounds until each move has had so many playouts or time is up.
+    /// Plays rounds until each move has had `limit` playouts or time is up.
     fn run(&mut self, state: &State, limit: u64) -> Result<(), ReasoningError> {
         let Some(replies) = self.replies(state)? else { return Ok(()) };
         let mut children = Children { state, replies, known: vec![None; self.legal.len()] };
@@ -246,8 +246,7 @@ impl Trial<'_> {
         self.deliberation.nodes
     }
 
-    /// By role, its legal moves; mine are not among them. `None` if somebody has
-    /// none.
+    /// By role, its legal moves; mine are not among them. `None` if some role has none.
     fn replies(&mut self, state: &State) -> Result<Option<Vec<Vec<MoveId>>>, ReasoningError> {
         let Track { machine, role, .. } = &mut *self.track;
         let mut replies = Vec::new();

@@ -120,7 +120,7 @@ enum Arrival {
     Terminal,
     /// The depth limit is reached.
     CutOff,
-    /// Some role has no legal move: the rules are broken, and nobody scores.
+    /// Some role has no legal move: the rules are broken, and all rewards are 0.
     DeadEnd,
     /// There are children; the legal moves are in the frame.
     Inner,

@@ -110,7 +110,7 @@ impl Goals {
 }
 
 impl Playouts {
-    /// No playouts of a game with so many roles.
+    /// No playouts of a game with this many roles.
     #[must_use]
     pub fn none(n_roles: usize) -> Self {
         Self {
@@ -257,7 +257,7 @@ impl<B: Block> Kernel for Run<'_, B> {
 }
 
 impl<B: Block> Run<'_, B> {
-    /// Whether no more playouts are to be started.
+    /// Whether no further playouts may start.
     #[inline(always)]
     fn is_enough(&self) -> bool {
         self.course != PlayoutControl::Continue

@@ -26,7 +26,7 @@ pub(super) struct Gates {
 }
 
 impl Gates {
-    /// Inputs for facts, then for so many moves of each role.
+    /// Inputs for facts, then for the moves of each role.
     pub(super) fn new(n_facts: usize, n_moves: impl Iterator<Item = usize>) -> Self {
         let mut role_of = vec![NONE; 1 + n_facts];
         let mut moves = Vec::new();

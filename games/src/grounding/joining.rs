@@ -14,7 +14,7 @@ use crate::relational::rules::{Atom, Pattern, each_variable};
 use crate::relational::table::RelationTable;
 use crate::relational::terms::{NONE, Store, TermId, Terms};
 
-/// Matches are handed over when they take up so many numbers.
+/// Matches are passed to the caller when they take up this many numbers.
 const CHUNK: usize = 1 << 16;
 
 /// Matches that are fetched from memory at once: tables are large and far away, and

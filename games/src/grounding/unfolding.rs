@@ -176,7 +176,7 @@ mod tests {
         for (why, text) in refused {
             assert!(!is_candidate(&text), "{why}");
         }
-        // Each of these asks for it, and has a variable more.
+        // Each of these uses it and has one more variable.
         let mut long = String::from("(<= (next (at ?y)) (true (at ?y))");
         (0..130).for_each(|at| write!(long, " (far ?y ?x{})", at % 60).expect("memory suffices"));
         assert!(!is_candidate(&format!("{far} {long})")), "too long");

@@ -114,7 +114,7 @@ impl Copy<'_> {
         lit.negated_if(old.is_negated())
     }
 
-    /// Copies what the outputs of these facts and moves rest on.
+    /// Copies the nodes that the outputs of these facts and moves depend on.
     fn mark_and_copy(&mut self, network: &Network, facts: &[usize], moves: &[Vec<usize>]) {
         let mut is_needed = vec![false; self.old.n_nodes()];
         let mut need = |lit: Lit| is_needed[lit.node() as usize] = true;

@@ -373,7 +373,7 @@ impl Emitter<'_, '_> {
         ground
     }
 
-    /// The step to resume when something that rests on these patterns fails.
+    /// The step to resume when a step that depends on these patterns fails.
     fn resume(&self, patterns: &[&Pattern]) -> u32 {
         let mut choice = 0;
         for pattern in patterns {

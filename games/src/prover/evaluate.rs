@@ -22,7 +22,7 @@ use crate::state_machine::{Cancel, Guards, MAX_TERM_SIZE, ReasoningError};
 /// About this many steps lie between two checks of the cancel flag.
 const POLL: u64 = 1 << 12;
 
-/// Rows and terms of so many parts are put together without allocating.
+/// Most parts of rows and terms that are built without allocating.
 pub(super) const ROOM: usize = 8;
 
 /// The cost of a new row, in steps.

@@ -40,7 +40,7 @@ pub(crate) struct Take {
 pub(crate) enum Step {
     /// Evaluates a component unless that was done.
     Ensure { component: u32 },
-    /// Begins to enumerate a whole table; goes on with the next step.
+    /// Begins to enumerate a whole table; continues with the next step.
     OpenScan { table: u32, cursor: u32, delta: bool },
     /// Takes the next row.
     NextScan { table: u32, cursor: u32, takes: Slice, fail: u32 },

@@ -22,7 +22,7 @@ use crate::state_machine::ReasoningError;
 const MAX_STATE_STEPS: u64 = 2_000_000;
 /// Steps for gathering samples.
 const SAMPLE_STEPS: u64 = 1_500_000;
-/// Samples that answer all questions in about so many steps are enough.
+/// Samples are enough if all their questions take about this many steps.
 const ENOUGH_STEPS: u64 = 100_000;
 /// Steps for trying out.
 const TRIAL_STEPS: u64 = 6_000_000;

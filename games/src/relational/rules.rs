@@ -560,7 +560,7 @@ impl<'a> Reading<'a> {
                 head: head.clone(),
                 body: vec![Condition::Positive(atom.clone())],
                 n_variables: clause.n_variables,
-                // After all that the negation asks for, before what asks.
+                // After everything that the negation needs, before its users.
                 stratum: clause.stratum.saturating_sub(1),
             });
             clause.body[at] = Condition::Negative(head);
@@ -750,7 +750,7 @@ impl Rules {
             && !info.predicates.iter().all(given)
     }
 
-    /// Whether some question asks for all of it.
+    /// Whether some question needs all of it.
     pub(crate) fn is_needed_in_full(&self, component: usize) -> bool {
         let roots = &self.roots;
         [roots.init, roots.legal, roots.terminal, roots.goal, roots.next, roots.sees]

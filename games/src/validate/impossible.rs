@@ -309,7 +309,7 @@ impl<'a> Check<'a> {
     }
 
     /// The facts that conditions ask for, by name and arity; none if some condition
-    /// asks for whatever holds.
+    /// tests any fact.
     fn asked_facts(&self) -> Option<FxHashMap<Predicate, Vec<Asked<'a>>>> {
         let mut asked: FxHashMap<Predicate, Vec<Asked<'a>>> = FxHashMap::default();
         for (clause, Clause { body, .. }) in self.clauses.iter().enumerate() {
