@@ -283,7 +283,7 @@ impl Reach {
         true
     }
 
-    /// Puts a fact into its relations and calls `visit` for each of them.
+    /// Puts a fact into its relations and calls `entered` for each of them.
     pub(super) fn enter_fact(&mut self, fact: TermId, mut entered: impl FnMut(RelationId, u32)) {
         let JoinWorkspace { terms, tables, .. } = &mut self.workspace;
         let functor: FunctorId = terms.functor(fact);
