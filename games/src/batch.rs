@@ -6,11 +6,9 @@
 //! Network -> CompiledNetwork -> Batch: set states, evaluate, choose moves, advance
 //! ```
 //!
-//! It is what electronic design automation calls parallel-pattern simulation.
-//! One pass over a program takes little longer for 512 lanes than for one, so a
-//! batch is for whoever has many positions: playouts in lock step, all children
-//! of a search node, many matches, the counting of states. The programs also compute
-//! single positions of small networks (`sheet`), all lanes alike.
+//! Electronic design automation calls this parallel-pattern simulation. A run of the
+//! code takes little longer for 512 lanes than for one, so a batch pays for callers with
+//! many positions: playouts in lock step, many matches, the counting of states.
 
 mod ages;
 mod core;
@@ -38,10 +36,9 @@ use crate::{GoalReading, RoleId, State};
 /// indices into [`RoleOutputs::moves`](crate::network::RoleOutputs). Sets of
 /// lanes are words: lane `i` is bit `i % 64` of word `i / 64`.
 ///
-/// A step is: states are set, or there from the step before; [`evaluate`]; read
-/// what is legal and which lanes are terminal; choose moves, at random in all
-/// lanes or one by one; [`advance`]. Percepts are read between choosing and
-/// advancing.
+/// The order of calls in a step: set states, unless the last step left them;
+/// [`evaluate`]; read legal moves and terminal lanes; choose moves, at random for all
+/// lanes or one by one; [`advance`]. Percepts are read between choosing and advancing.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -85,8 +82,8 @@ impl fmt::Debug for Batch {
 }
 
 impl Batch {
-    /// A batch with the initial state in all lanes. All its random choices
-    /// follow from the seed.
+    /// A batch with the initial state in all lanes. All its random choices follow from
+    /// the seed.
     #[must_use]
     pub fn new(program: &Arc<CompiledNetwork>, width: Width, seed: u64) -> Self {
         let shared = program.clone();
@@ -96,7 +93,7 @@ impl Batch {
         batch
     }
 
-    /// The program it runs.
+    /// The compiled network that it runs.
     #[must_use]
     pub fn program(&self) -> &Arc<CompiledNetwork> {
         &self.program
@@ -122,7 +119,7 @@ impl Batch {
     /// transposition of bits.
     ///
     /// # Panics
-    /// If there are not so many lanes, or one is no state of this network.
+    /// If there are too few lanes, or if one is not a state of this network.
     pub fn load(&mut self, first: usize, states: &[State]) {
         assert!(first + states.len() <= self.n_lanes(), "more states than lanes");
         states.iter().for_each(|state| self.check(state));
@@ -149,8 +146,8 @@ impl Batch {
         self.core.slot(self.program.fact(fact))
     }
 
-    /// Computes for all lanes which moves are legal and whether the state is
-    /// terminal. What was known of other states is then gone.
+    /// Computes for all lanes which moves are legal and whether the state is terminal.
+    /// Replaces the results for earlier states.
     pub fn evaluate(&mut self) {
         self.core.evaluate();
     }
@@ -183,9 +180,9 @@ impl Batch {
     }
 
     /// Chooses a move for each role in each lane that is not terminal, uniformly
-    /// and independently among the legal ones as last evaluated, in place of
-    /// all earlier choices. Gives the lanes in which every role had one; in the
-    /// others nothing is chosen.
+    /// and independently among the legal ones as last evaluated. Replaces all earlier
+    /// choices. Returns the lanes in which every role had a legal move; in the other
+    /// lanes nothing is chosen.
     pub fn choose_at_random(&mut self) -> &[u64] {
         let live: Vec<u64> = self.terminal().iter().map(|terminal| !terminal).collect();
         self.core.choose_at_random(&live)
@@ -221,13 +218,13 @@ impl Batch {
         self.core.slot(self.program.does(role, index))
     }
 
-    /// Makes the chosen moves. Lanes without keep their state.
+    /// Makes the chosen moves. Lanes without chosen moves keep their state.
     pub fn advance(&mut self) {
         self.core.advance();
     }
 
-    /// What the rules say of each role's goal in each of some lanes, computed
-    /// for all lanes together: by lane as listed, then by role.
+    /// The goals of each role in each of some lanes: by lane as listed, then by role.
+    /// Computed for all lanes at once.
     ///
     /// # Panics
     /// If there is no such lane.
@@ -249,9 +246,10 @@ impl Batch {
         lanes.iter().map(of_lane).collect()
     }
 
-    /// What a role perceives of the chosen moves in each of some lanes, computed
-    /// for all lanes together: by lane as listed, indices into
-    /// [`RoleOutputs::percepts`](crate::network::RoleOutputs::percepts).
+    /// The percepts of a role after the chosen moves in each of some lanes: by lane as
+    /// listed, indices into
+    /// [`RoleOutputs::percepts`](crate::network::RoleOutputs::percepts). Computed for all
+    /// lanes at once.
     ///
     /// # Panics
     /// If there is no such role or lane.
@@ -265,10 +263,9 @@ impl Batch {
         lanes.iter().map(of_lane).collect()
     }
 
-    /// Plays from a state to the end, again and again, each role's move chosen
-    /// uniformly among its legal ones. Every playout that is started counts, so
-    /// their statistics are those of independent playouts. What is in the lanes
-    /// is lost.
+    /// Plays from a state to the end again and again, each role's move chosen uniformly
+    /// among its legal ones. Every started playout counts, so the statistics are those
+    /// of independent playouts. Overwrites the lanes.
     ///
     /// # Panics
     /// If it is no state of this network.
@@ -277,11 +274,10 @@ impl Batch {
         self.playouts_while(from, limits, &mut |_| PlayoutControl::Continue)
     }
 
-    /// The same for callers with a clock or a reason to break off: `watch` is
-    /// asked before each step of all lanes and told what the playouts came to
-    /// so far, goals of recent ends not yet among it. A step is short, from a
-    /// millionth of a second, so who reads a clock may want to do so only
-    /// after so many states.
+    /// As [`playouts`](Self::playouts), for callers with a clock or another reason to
+    /// stop: `watch` is called before each step of all lanes with the results so far,
+    /// without the goals of recent ends. A step may take only a millionth of a second,
+    /// so callers should not read a clock at each call.
     ///
     /// # Panics
     /// If it is no state of this network.
@@ -307,8 +303,8 @@ impl Batch {
     }
 }
 
-/// The slots of a width, in whatever form this CPU computes with best. The form
-/// makes no difference to results.
+/// The slots of a width, in the form that is fastest on this CPU. Results do not depend
+/// on the form.
 fn core(program: Arc<CompiledNetwork>, width: Width, seed: u64) -> Box<dyn Core> {
     #[cfg(target_arch = "x86_64")]
     if let Some(avx2) = Avx2::detect() {

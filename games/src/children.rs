@@ -1,27 +1,28 @@
-//! The successors of a state and what is to be known of them, computed together.
+//! The successors of a state with their properties, as one expansion computes them.
 
 use crate::state::{GoalReading, MoveId, RoleId, State};
 
-/// What of children is wanted besides their states and whether they are terminal.
+/// The properties of children that are wanted besides their states and whether they are
+/// terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// The legal moves in those that are not terminal.
+    /// The legal moves in children that are not terminal.
     pub legal: bool,
-    /// The goals also in those that are not terminal.
+    /// The goals in children that are not terminal, too.
     pub all_goals: bool,
 }
 
-/// How many children of a state are better computed together.
+/// The numbers of children for which an expansion pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExpansionRange {
-    /// Fewer children that are looked at cost less one by one.
+    /// If fewer children are visited, computing them one by one is cheaper.
     pub least: usize,
-    /// More are not computed at once.
+    /// Most children of one expansion.
     pub most: usize,
 }
 
-/// Successors of one state under some joint moves, in the order of these; kept
-/// from one state to the next, so that nothing is allocated for long.
+/// Successors of one state under some joint moves, in the order of the joint moves. The
+/// buffers are reused from state to state.
 #[derive(Clone, Debug, Default)]
 pub struct Children {
     n: usize,
@@ -50,7 +51,7 @@ impl Children {
     /// The state of a child.
     ///
     /// # Panics
-    /// If there is no such child. So for all that is asked of one.
+    /// If there is no such child. The same holds for all methods about one child.
     #[must_use]
     pub fn state(&self, child: usize) -> &State {
         &self.states[..self.n][child]
@@ -70,15 +71,15 @@ impl Children {
         &self.legal[self.n_roles * child + usize::from(role.0)]
     }
 
-    /// What the rules say of the goal of a role in a child; nothing if the child
-    /// is not terminal, unless all goals were wanted.
+    /// The goals of a role in a child; none if the child is not terminal, unless all
+    /// goals were wanted.
     #[must_use]
     pub fn goal(&self, child: usize, role: RoleId) -> &GoalReading {
         assert!(child < self.n, "child {child} of {}", self.n);
         &self.goals[self.n_roles * child + usize::from(role.0)]
     }
 
-    /// Room for so many children of which nothing is known.
+    /// Resets to `n` children without properties.
     pub(crate) fn clear(&mut self, n: usize, n_roles: usize) {
         (self.n, self.n_roles) = (n, n_roles);
         if self.states.len() < n {

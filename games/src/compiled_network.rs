@@ -40,9 +40,9 @@ use self::schedule::{FIRST, Schedule, Task};
 use crate::network::{GoalValue, Lit, RoleOutputs};
 use crate::{Network, RoleId};
 
-/// A network as straight-line code, in four parts: what is legal and whether
-/// the state is terminal; the next state, from facts and chosen moves; the
-/// goals and the percepts, each only when asked for. Shared by all batches.
+/// A network as straight-line code in four parts: legal moves and the end of the game;
+/// the next state, from facts and chosen moves; the goals; the percepts. The last two run
+/// on request only. Shared by all batches.
 #[derive(Debug)]
 pub struct CompiledNetwork {
     pub(crate) network: Arc<Network>,
@@ -50,7 +50,7 @@ pub struct CompiledNetwork {
     pub(crate) task: Task,
     /// Which moves are legal, and whether the state is terminal.
     pub(crate) state: Code,
-    /// What is next. Runs after `state`, over the same slots.
+    /// The next state. Runs after `state`, over the same slots.
     pub(crate) next: Code,
     /// The slots of all moves' being made.
     pub(crate) all_does: std::ops::Range<usize>,
@@ -63,7 +63,7 @@ pub struct CompiledNetwork {
     machines: [OnceLock<Result<Arc<Machine>, NoMachineCode>>; 3],
 }
 
-/// How much a [`CompiledNetwork`] does, in numbers.
+/// The size of a [`CompiledNetwork`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Conjunctions of the network.
@@ -125,15 +125,14 @@ impl CompiledNetwork {
         }
     }
 
-    /// Translates it into machine code for batches of this width, unless that
-    /// was done before. Batches that exist use it from their next evaluation or
-    /// playouts on; so programs may be translated by another thread while they
-    /// run. The results are the same; it takes about as long as
-    /// [`CompiledNetwork::new`].
+    /// Translates it into machine code for batches of this width, unless that was done
+    /// before. Existing batches use it from their next evaluation or playouts on, so
+    /// another thread may translate while they run. The results are the same. It takes
+    /// about as long as [`CompiledNetwork::new`].
     ///
     /// # Errors
-    /// If there is no machine code for this width or on this computer. Batches
-    /// then go on as they did.
+    /// If there is no machine code for this width or on this computer. Batches then keep
+    /// interpreting.
     pub fn translate(&self, width: Width) -> Result<(), NoMachineCode> {
         let machine = &self.machines[width as usize];
         let made = machine.get_or_init(|| {
@@ -196,13 +195,13 @@ impl CompiledNetwork {
     }
 }
 
-/// Where moves are: in rows of slots for [`Choices`], which has no use for those
-/// that are never legal; they come last.
+/// Where moves are: in rows of slots for [`Choices`]. Moves that are never legal come
+/// last, since `Choices` does not use them.
 struct Rows {
     choices: Choices,
-    /// By move: where whether it is legal is to be.
+    /// By move: the slot of whether it is legal.
     legal: Vec<u32>,
-    /// By move: where whether it is made is to be.
+    /// By move: the slot of whether it is made.
     does: Vec<u32>,
     all_does: std::ops::Range<usize>,
     /// The first slot after these.

@@ -1,8 +1,7 @@
 //! Strongly connected components by Tarjan's algorithm, without recursion.
 
 /// The number of each node's component; edges lead to equal or smaller numbers.
-/// `successor(node, k)` is where the `k`-th edge of a node leads, if it has so
-/// many.
+/// `successor(node, k)` is the end of the `k`-th edge of a node; `None` if it has fewer.
 pub(crate) fn components(
     n_nodes: usize,
     successor: impl Fn(usize, usize) -> Option<usize>,

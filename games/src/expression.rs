@@ -35,8 +35,8 @@ impl Expression {
         }
     }
 
-    /// Reads the first expression of a text, and tells how many bytes it took;
-    /// what follows it is not looked at.
+    /// Reads the first expression of a text and returns it with its length in bytes.
+    /// The rest of the text is ignored.
     ///
     /// # Errors
     /// The first [`SyntaxError`] up to the end of that expression.

@@ -1,4 +1,4 @@
-//! What reading and validation have to say about a rulesheet.
+//! The findings of reading and validation about a rulesheet.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub enum Severity {
     Info,
     /// Probably a mistake, but its meaning is clear.
     Warning,
-    /// The rulesheet has no meaning as it stands.
+    /// The rulesheet has no meaning as it is.
     Error,
 }
 
@@ -54,8 +54,8 @@ impl Finding {
     }
 }
 
-/// Most findings of each severity that are kept: nobody reads more, and a text
-/// of a megabyte of nothing but errors must not become gigabytes of messages.
+/// Most findings of each severity that are kept. Nobody reads more, and a megabyte of
+/// errors must not become gigabytes of messages.
 pub(crate) const MAX_FINDINGS: usize = 1000;
 
 /// The findings made so far.
@@ -120,8 +120,8 @@ impl Findings {
         self.push(Severity::Info, code, span, message, help);
     }
 
-    /// Whether `code` was not yet said of this symbol (with this arity or
-    /// other number that tells cases apart). Notes that it is said now.
+    /// Whether `code` was not yet reported for this symbol and case (an arity or another
+    /// number). Records that it is reported now.
     pub(crate) fn first(&mut self, code: &'static str, symbol: SymbolId, case: usize) -> bool {
         self.said.insert((code, symbol, case))
     }

@@ -1,4 +1,4 @@
-//! A valid game: the normalised rules every reasoner starts from.
+//! A valid game: the normalised rules that every reasoner starts from.
 
 use crate::Expression;
 use crate::percepts::OpenMoves;
@@ -6,7 +6,7 @@ use crate::rule::Rule;
 use crate::state::RoleId;
 use crate::symbol::{SymbolId, Symbols};
 
-/// What kind of game it is, as far as the rules tell at a glance.
+/// What kind of game it is, as far as the form of the rules shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GameKind {
     /// Number of roles, `random` included.
@@ -17,8 +17,8 @@ pub struct GameKind {
     /// moves (GDL-II, Thielscher 2010). A role `random` without such rules makes
     /// a game of chance, but of perfect information.
     pub percepts: bool,
-    /// There are percepts, and they do not tell every player every move, as far as
-    /// the form of the rules shows: players may not know the state.
+    /// There are percepts, and as far as the form of the rules shows they do not reveal
+    /// every move to every player: players may not know the state.
     pub hidden_information: bool,
 }
 
@@ -47,7 +47,7 @@ pub struct Game {
     pub(crate) rules: Vec<Rule>,
     pub(crate) strata: Vec<Vec<usize>>,
     pub(crate) forms: Vec<Expression>,
-    /// How moves are read from percepts, if all are told.
+    /// How moves are read from percepts, if percepts reveal all moves.
     pub(crate) open_moves: Option<OpenMoves>,
 }
 
@@ -82,12 +82,11 @@ impl Game {
     }
 
     /// The indices of the rules of each stratum, facts included, in order of
-    /// evaluation. Rules of one stratum may depend on each other, but their
-    /// negated conditions only on rules of earlier strata, and on facts. Two
-    /// rules for one predicate may lie in different strata: `(<= (goal ?r 0)
-    /// (role ?r) (not (goal ?r 100)))` is allowed, so a predicate is known as a
-    /// whole only after its last stratum, but all of it that a negation asks
-    /// for is known in time.
+    /// evaluation. Rules of one stratum may depend on each other, but their negated
+    /// conditions depend only on facts and on rules of earlier strata. Two rules for one
+    /// predicate may lie in different strata, since `(<= (goal ?r 0) (role ?r)
+    /// (not (goal ?r 100)))` is allowed. So a predicate is complete only after its last
+    /// stratum, but every instance that a negation uses is known in time.
     #[must_use]
     pub fn strata(&self) -> &[Vec<usize>] {
         &self.strata
@@ -108,11 +107,11 @@ impl Game {
         }
     }
 
-    /// The moves of all roles in a step, from what `role` perceived of it, for games
-    /// with percepts but without hidden information. `own_move` is what the role
-    /// did, if it knows: the rules need not let it perceive that.
+    /// The moves of all roles in a step, from the percepts of `role`, for games with
+    /// percepts but without hidden information. `own_move` is the role's own move, which
+    /// the rules need not let it perceive; `None` if it is not known.
     ///
-    /// None for other games, or if a percept is missing.
+    /// Returns `None` for other games, or if a percept is missing.
     #[must_use]
     pub fn moves_perceived(
         &self,
@@ -138,9 +137,9 @@ impl Game {
         Some(RoleId(u8::try_from(index).expect("validation admits at most 255 roles")))
     }
 
-    /// All top-level forms in file order, without comments: what a START
-    /// message carries. They are as read, but for `(p)`, which is `p` here, the
-    /// arrow `=>`, and the spelling of names, which is the first one.
+    /// All top-level forms in file order, without comments, as a START message carries
+    /// them. They are as read, except that `(p)` is `p`, that `=>` is replaced, and that
+    /// each name has its first spelling.
     #[must_use]
     pub fn forms(&self) -> &[Expression] {
         &self.forms

@@ -2,21 +2,20 @@
 //! use, as one circuit.
 //!
 //! ```text
-//! clauses -> what can hold (reach) -> joins by size (split) -> gates (circuit)
+//! clauses -> what can hold (reach) -> joins by size (join_order) -> gates (circuit)
 //! ```
 //!
-//! First, all facts and moves that play could reach are derived (`reach`), by
-//! the rules read as one program without time. Then each relation is computed
-//! once for all states: its rows carry gates instead of truth (`circuit`, and
-//! `cycles` where relations rest on themselves). In both passes rules are split
-//! into joins of two relations (`split`, `operations`), which `joining` runs.
+//! First, `reach` derives all facts and moves that play could reach, by evaluating the
+//! rules as one program without time. Then each relation is computed once for all
+//! states: its rows carry gates instead of truth values (`circuit`, and `cycles` where
+//! relations depend on themselves). In both passes rules are split into joins of two
+//! relations (`join_order`, `operations`), which `joining` runs.
 //! Propositional networks by reachability: Schkufza, Love and Genesereth 2008;
 //! grounding by joins as in answer set programming: Gebser, Schaub and Thiele,
 //! "GrinGo", 2007.
 //!
-//! Not every game has a network of reasonable size, so all of it is limited by
-//! a [`Budget`]. The prover needs none of this, and is what the result is
-//! compared with.
+//! Not every game has a network of reasonable size, so a [`Budget`] limits all of it.
+//! The prover needs none of this and is the reference for the result.
 
 mod budget;
 mod circuit;
@@ -46,30 +45,29 @@ use gates::Gates;
 use joining::JoinWorkspace;
 use reach::Reach;
 
-/// A part of the work, as told to who watches.
+/// A part of the work, as reported to a watching caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pass {
-    /// Relations that rest on the rules alone.
+    /// Evaluating static relations.
     Static,
-    /// What can hold.
+    /// Deriving what can hold.
     Reach,
-    /// The order of joins.
+    /// Choosing the order of joins.
     Split,
-    /// Gates.
+    /// Building gates.
     Circuit,
-    /// Constants.
+    /// Removing constants.
     Constants,
-    /// Parts that are equal in all positions, and proven to be; if the network is
-    /// small.
+    /// Merging parts that are proven equal in all positions, if the network is small.
     Equal,
 }
 
-/// What grounding a game took and gave so far.
+/// Effort and results of grounding a game so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroundingStatistics {
     /// Elementary steps, as [`Budget::max_steps`] counts them.
     pub n_steps: u64,
-    /// Rows of the relations that rest on the rules alone.
+    /// Rows of the static relations.
     pub n_static_rows: u64,
     /// Rows of all relations when all that can hold was derived.
     pub n_reach_rows: u64,
@@ -81,7 +79,7 @@ pub struct GroundingStatistics {
     pub n_moves_reached: usize,
     /// Instances of operations, which are parts of rules.
     pub n_ground_rules: u64,
-    /// Ground sentences that rest on themselves within one state.
+    /// Ground sentences that depend on themselves within one state.
     pub n_cyclic: u64,
     /// Conjunctions before constants are found.
     pub n_ands_before: usize,
@@ -107,8 +105,8 @@ pub fn ground(
     ground_watched(game, budget, cancel, &mut |_, _| ()).map(|(network, _)| network)
 }
 
-/// The network of a game, and what it took. `watch` is called after each pass,
-/// so that callers, who have clocks, can measure.
+/// The network of a game, with statistics. `watch` is called after each pass, so that
+/// callers can measure its time.
 ///
 /// # Errors
 /// If the budget does not suffice, or the rules have no network.
@@ -184,7 +182,7 @@ pub(crate) fn ground_translation(
     Ok((network, statistics))
 }
 
-/// Refuses rules that the passes could not handle.
+/// Refuses rules that the passes cannot handle.
 fn check(game: &Game, rules: &Rules) -> Result<(), GroundingError> {
     let roots = &rules.roots;
     for id in [roots.legal, roots.goal, roots.terminal] {

@@ -14,15 +14,14 @@ use crate::split_mix::{GAMMA, finalise};
 
 /// The key of a state.
 ///
-/// Equal states of a game have equal keys. Were the keys of facts drawn at
-/// random, some two of `n` different states would have equal keys with a
-/// probability of at most `n^2 / 2^129`: for a thousand million states less than
-/// `2 * 10^-21`. They are made by mixing, to the same effect unless a rulesheet is
-/// written to break it.
+/// Equal states of a game have equal keys. If the keys of facts were random, some two of
+/// `n` different states would have equal keys with a probability of at most
+/// `n^2 / 2^129`: for a thousand million states less than `2 * 10^-21`. They are made by
+/// mixing, which is as good unless a rulesheet is written to break it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StateKey(u128);
 
-/// The bits are mixed already: a table needs no more than some of them.
+/// The bits are already mixed, so a table needs only some of them.
 impl Hash for StateKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.0 as u64);
@@ -74,8 +73,8 @@ impl fmt::Write for Text {
     }
 }
 
-/// A permutation of all numbers, after which bits say nothing of each other: four
-/// rounds of a Feistel network (Luby and Rackoff 1988).
+/// A permutation of all numbers that makes their bits independent: four rounds of a
+/// Feistel network (Luby and Rackoff 1988).
 fn mixed(number: u128) -> u128 {
     let (mut high, mut low) = ((number >> 64) as u64, number as u64);
     for round in 1..=4 {

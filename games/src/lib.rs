@@ -34,7 +34,7 @@
 //!
 //! let mut playouts = PlayoutEnds::default();
 //! machine.playouts(&[state], 100, 1, &mut |_| true, &mut playouts)?;
-//! let end = playouts.ends[0].as_ref().ok_or("nobody stopped it")?;
+//! let end = playouts.ends[0].as_ref().ok_or("it was not stopped")?;
 //! assert!((5..=9).contains(&end.length));
 //! assert_eq!(end.goals.len(), 2);
 //! # Ok(())

@@ -1,7 +1,7 @@
 //! The rulesheets that come with the program, embedded in it by name.
 //!
-//! A new rulesheet is a file in `games/rulesheets` and its name in the list
-//! below; a test holds the two together.
+//! A new rulesheet is a file in `games/rulesheets` and its name in the list below; a test
+//! compares the two.
 
 /// A rulesheet that comes with the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,8 +13,8 @@ pub struct Shipped {
 }
 
 impl Shipped {
-    /// What the rulesheet says of itself in its first comment line that has
-    /// any words; empty if there is none.
+    /// The first comment line of the rulesheet that has any words; empty if there is
+    /// none.
     #[must_use]
     pub fn title(&self) -> &'static str {
         let comments = self.text.lines().filter_map(|line| line.trim().strip_prefix(';'));

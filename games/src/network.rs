@@ -28,15 +28,14 @@ use crate::{Expression, Game, GoalReading, RoleId};
 /// A value of a goal relation, read once for all states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GoalValue {
-    /// An integer as written; goals outside 0..=100 are clamped by those who
-    /// read them ([`GoalReading`]).
+    /// An integer as written; [`GoalReading`] clamps goals outside 0..=100.
     Integer(i64),
     /// Anything else.
     Unreadable,
 }
 
 impl GoalValue {
-    /// Adds what holds to a reading.
+    /// Adds the value to a reading.
     pub(crate) fn read_into(self, reading: &mut GoalReading) {
         match self {
             Self::Integer(value) => reading.add(value),
@@ -45,7 +44,7 @@ impl GoalValue {
     }
 }
 
-/// What one role may do, gets and sees.
+/// The moves, goals and percepts of one role.
 #[derive(Clone, Debug, Default)]
 pub struct RoleOutputs {
     /// The moves that may ever be legal, in canonical order (see
@@ -67,9 +66,9 @@ pub struct RoleOutputs {
 /// Inputs of [`graph`](Network::graph) are the facts, in canonical order, then
 /// the moves of each role in role order. Facts and moves are those that a
 /// reachability analysis could not exclude; states that play reaches consist of
-/// these facts, and legal moves are among these moves. For other states and
-/// moves the network says nothing, nor for joint moves that are not exactly one
-/// legal move of each role.
+/// these facts, and legal moves are among these moves. The network is not defined for
+/// other states and moves, nor for joint moves that are not exactly one legal move of
+/// each role.
 #[derive(Clone, Debug)]
 pub struct Network {
     /// The game.

@@ -51,7 +51,7 @@ pub struct NetworkMachine {
     /// The inputs of the joint moves that lead to the children.
     inputs: Vec<u32>,
     percepts: ConeValues,
-    /// The state whose key was asked for last, and the key.
+    /// The last state whose key was computed, and the key.
     keyed: (Vec<u64>, StateKey),
     prover: Option<Prover>,
     cancel: Cancel,

@@ -1,32 +1,30 @@
-//! Games whose percepts tell every player every move: written in GDL-II, and yet
+//! Games whose percepts reveal every move to every player: written in GDL-II, and yet
 //! of perfect information.
 //!
-//! Whoever knows the initial state and all moves knows all states, since the rules
-//! leave nothing else open. So it is enough that each player perceives, in each
-//! step, something from which the move of each other role can be read, as by
-//! `(<= (sees ?r (did ?q ?m)) (role ?r) (does ?q ?m))`. That is looked for in the
-//! form of the rules: a `sees` counts if its conditions hold in every step,
-//! whatever the state (only `role`, `does` with a variable for the move, and
-//! comparisons of roles), and if no other rule for `sees` can give a percept of the
-//! same form. Rules that say the same in other words are not seen to do so.
+//! The initial state and all moves determine all states. So it is enough that each
+//! player perceives, in each step, something from which the move of each other role can
+//! be read, as by `(<= (sees ?r (did ?q ?m)) (role ?r) (does ?q ?m))`. This is decided
+//! by the form of the rules. A rule for `sees` counts if its conditions hold in every
+//! step, whatever the state (only `role`, `does` with a variable for the move, and
+//! comparisons of roles), and if no other rule for `sees` can give a percept of the same
+//! form. Equivalent rules of another form are not recognised.
 
 use crate::Expression;
 use crate::rule::{Literal, Rule, Sentence, Term, VariableId};
 use crate::state::RoleId;
 use crate::symbol::{SymbolId, Symbols};
 
-/// Most ways to put roles for the variables of one rule that are tried.
+/// Most assignments of roles to the variables of one rule that are tried.
 const MAX_ASSIGNMENTS: usize = 10_000;
 
 /// Most pairs of forms of percepts that are compared.
 const MAX_COMPARISONS: usize = 1_000_000;
 
-/// How the moves of all roles are read from percepts.
+/// Where percepts contain the moves of all roles.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenMoves {
-    /// By role that perceives and role that moves: where the move is written. None
-    /// for a role's own moves if no percept tells them, and for what `random`
-    /// perceives.
+    /// By role that perceives and role that moves: where the move is. `None` for a
+    /// role's own moves if no percept has them, and for the percepts of `random`.
     signs: Vec<Vec<Option<Sign>>>,
 }
 
@@ -38,8 +36,8 @@ struct Sign {
     hole: usize,
 }
 
-/// A percept with holes, numbered by their first occurrence, for moves. Parts that
-/// the form of the rule does not tell are [`Form::Unknown`].
+/// A percept with holes for moves, numbered by first occurrence. Parts that the form of
+/// the rule does not determine are [`Form::Unknown`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Form {
     Name(String),
@@ -56,8 +54,8 @@ struct Seen {
 }
 
 impl OpenMoves {
-    /// How moves are read, if the rules say that each role but `random` perceives
-    /// the moves of all others in every step.
+    /// Where the moves are, if each role but `random` perceives the moves of all others
+    /// in every step.
     pub(crate) fn of(
         rules: &[Rule],
         roles: &[SymbolId],
@@ -100,8 +98,8 @@ impl OpenMoves {
         Some(Self { signs })
     }
 
-    /// The moves of all roles, from what `role` perceived and, if the rules do not
-    /// let it see that, its own move. None if a percept is missing.
+    /// The moves of all roles, from the percepts of `role` and, if these do not have it,
+    /// its own move. `None` if a percept is missing.
     pub(crate) fn read(
         &self,
         role: RoleId,
@@ -127,7 +125,7 @@ impl OpenMoves {
 }
 
 impl Seen {
-    /// Whether the other tells the same by the same form.
+    /// Whether the other reveals the same moves by the same form.
     fn is_same(&self, other: &Self) -> bool {
         self.form == other.form && self.movers == other.movers
     }
@@ -185,7 +183,7 @@ impl Reading<'_> {
     /// Adds what a rule lets each role perceive; none if there are too many ways.
     fn seen(&self, rule: &Rule, seen: &mut [Vec<Seen>]) -> Option<()> {
         let Some((meanings, moves)) = self.meanings(rule) else {
-            // Seen in some steps, or nobody knows in which.
+            // Seen in some steps only, or in unknown ones.
             let form = self.form(&rule.head.arguments[1], &mut |_| Form::Unknown);
             for (role, seen) in seen.iter_mut().enumerate() {
                 if match rule.head.arguments[0] {

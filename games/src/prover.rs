@@ -1,12 +1,11 @@
 //! The prover: evaluates the rules as written, for every rulesheet.
 //!
-//! The rules become clauses (`rules`) over relations. Those that rest on nothing
-//! but the rules are evaluated (`compile`) when the prover is made, the others
-//! when some question about a state needs them and at most once for a state:
-//! bottom-up (`evaluate`) as a whole, or on demand (`evaluate/on_demand`) for the arguments
-//! asked for, whichever takes fewer steps (`tune`). Nothing is grounded, so no
-//! rulesheet is too large. This is the reference that faster reasoners are held
-//! against.
+//! The rules become clauses (`rules`) over relations. Static relations are evaluated
+//! when the prover is made (`compile`). The others are evaluated when a question about a
+//! state needs them, at most once for each state: as a whole and bottom-up (`evaluate`),
+//! or for given arguments only (`evaluate/on_demand`), whichever takes fewer steps
+//! (`tune`). Nothing is grounded, so no rulesheet is too large. The prover is the
+//! reference for the faster reasoners.
 //!
 //! The meaning of rules is that of the GDL specification (Love, Hinrichs, Haley,
 //! Schkufza and Genesereth 2008) with percepts as in GDL-II (Thielscher 2010).
@@ -60,7 +59,7 @@ pub struct Prover {
     /// The legal moves by role, if known.
     legal: Vec<Vec<MoveId>>,
     legal_known: bool,
-    /// By fact: its key, once it was asked for.
+    /// By fact: its key, once it was computed.
     keys: Vec<Option<StateKey>>,
     order: Order,
     facts: Vec<FactId>,
@@ -70,15 +69,14 @@ impl Prover {
     /// Compiles the rules of a game.
     ///
     /// # Errors
-    /// If the relations that rest on the rules alone exceed the guards.
+    /// If the static relations exceed the guards.
     pub fn new(game: Arc<Game>, guards: Guards) -> Result<Self, ReasoningError> {
         let translation = Translation::new(&game)?;
         Self::in_hurry(game, translation, guards, &Cancel::new(), &Cancel::new())
     }
 
-    /// As [`new`](Prover::new); but what makes it fast is not tried any further when
-    /// `hurry` is raised. It answers the same. [`ReasoningError::Cancelled`] soon
-    /// after `cancel` is raised.
+    /// As [`new`](Prover::new), but tuning ends when `hurry` is raised; the answers are
+    /// the same. Returns [`ReasoningError::Cancelled`] soon after `cancel` is raised.
     pub(crate) fn in_hurry(
         game: Arc<Game>,
         translation: Translation,
@@ -121,8 +119,8 @@ impl Prover {
         Ok(prover)
     }
 
-    /// Goes over to the program of a changed blueprint, unless planning it takes
-    /// more than these steps; then all stays as it is.
+    /// Switches to the program of a changed blueprint. If planning takes more than
+    /// `max_steps`, nothing changes.
     fn adopt(&mut self, blueprint: &mut Blueprint, max_steps: u64) -> Result<u64, Halt> {
         let (program, steps) = blueprint.program(max_steps).ok_or(Halt::Budget)?;
         self.evaluator.renew(&program);
@@ -164,7 +162,7 @@ impl Prover {
         Err(ReasoningError::TooManyFacts { limit: self.evaluator.max_facts() })
     }
 
-    /// Loads a state unless it is the one at hand.
+    /// Loads a state unless it is loaded already.
     fn load(&mut self, state: &State) {
         if self.is_loaded && self.state.words == state.words {
             return;
@@ -217,8 +215,7 @@ impl Prover {
         }
     }
 
-    /// Takes the moves back out: questions other than `next` and `sees` are
-    /// asked of the state alone.
+    /// Removes the moves: only `next` and `sees` depend on them.
     fn unload_moves(&mut self) {
         if self.joint_move.is_empty() {
             return;
@@ -292,7 +289,7 @@ impl Prover {
         Ok(())
     }
 
-    /// Whether a predicate rests on the moves, against the rules of GDL.
+    /// Whether a predicate depends on the moves, against the rules of GDL.
     fn rests_on_moves(&self, predicate: usize) -> bool {
         let component = self.program.component_of[predicate] as usize;
         self.program.evaluations[component]
@@ -352,7 +349,7 @@ impl StateMachine for Prover {
         "prover"
     }
 
-    /// Relations that rest on the rules alone are static; terms and facts are
+    /// Relations that depend on the rules alone are static; terms and facts are
     /// those met so far; some predicates are evaluated on demand only.
     fn statistics(&self) -> Vec<Statistic> {
         let Blueprint { rules, modes, .. } = &*self.blueprint;

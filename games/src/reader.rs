@@ -1,8 +1,8 @@
 //! The reader: bytes to lists and atoms. It knows white space, comments and
-//! parentheses, and nothing of what the lists mean.
+//! parentheses, but not the meaning of the lists.
 //!
-//! It never recurses: nesting deeper than [`MAX_DEPTH`] is an error, so that
-//! all who walk, print or drop what was read may recurse.
+//! It never recurses, and nesting deeper than [`MAX_DEPTH`] is an error, so that code
+//! that walks, prints or drops its result may recurse.
 
 use crate::finding::{Finding, MAX_FINDINGS, Severity};
 use crate::span::Span;
@@ -10,8 +10,7 @@ use crate::span::Span;
 /// Deepest nesting of lists that is read, for rulesheets and messages alike.
 pub const MAX_DEPTH: usize = 1000;
 
-/// Most forms that are reported as never closed: what stands behind such a form
-/// is read again.
+/// Most forms that are reported as unclosed. The text after such a form is read again.
 const MAX_RETURNS: usize = 20;
 
 /// Why a text is no sequence of lists and atoms.
@@ -118,7 +117,7 @@ pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,
     unterminated_comment: Option<Span>,
-    /// Forms that may still be found unclosed. Behind each one reading goes back.
+    /// Unclosed forms that may still be reported. Reading goes back after each of them.
     n_returns: usize,
 }
 
@@ -149,8 +148,8 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// Reads the next expression; `None` at the end of the text. After an error
-    /// the reader stands where the next expression may start.
+    /// Reads the next expression; `None` at the end of the text. After an error the
+    /// position is one where the next expression may start.
     pub(crate) fn read<B: Build>(
         &mut self,
         build: &mut B,
@@ -212,8 +211,8 @@ impl<'a> Reader<'a> {
         self.clone().next_token().map(|(_, span)| span)
     }
 
-    /// Where reading goes on after a form that is never closed: at the next
-    /// parenthesis that starts a line, which is where authors start forms.
+    /// Where reading resumes after an unclosed form: at the next parenthesis that starts
+    /// a line, where authors start their forms.
     fn next_form_after(&self, outermost: Span) -> usize {
         let from = outermost.end as usize;
         let rest = self.text.as_bytes()[from..].windows(2);

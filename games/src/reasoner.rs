@@ -51,7 +51,7 @@ impl fmt::Debug for Chosen {
 /// which is ready soon, is chosen.
 ///
 /// # Errors
-/// If the relations that rest on the rules alone exceed the guards.
+/// If the static relations exceed the guards.
 pub fn choose(game: Arc<Game>, guards: Guards, hurry: &Cancel) -> Result<Chosen, ReasoningError> {
     choose_within(game, guards, Budget::default(), hurry, &Cancel::new())
 }
@@ -102,8 +102,7 @@ mod tests {
     use super::*;
     use crate::{Case, Leniency, validate};
 
-    /// Relations that rest on the rules alone are worked out before anything else,
-    /// and `pair` has a million rows.
+    /// Static relations are evaluated before anything else, and `pair` has a million rows.
     #[test]
     fn whoever_is_not_wanted_any_more_ends_while_static_relations_are_computed() {
         let numbers: String = (0..1000).map(|n| format!("(number {n}) ")).collect();

@@ -57,9 +57,9 @@ impl Rulesheet {
     /// ```
     ///
     /// # Errors
-    /// All errors of syntax, in textual order, and whatever else was noticed.
-    /// After an unclosed form, reading goes on at the next `(` that starts a
-    /// line. A name with bytes that are no UTF-8 is an error too.
+    /// All syntax errors in textual order, and the other findings of reading. After an
+    /// unclosed form, reading resumes at the next `(` that starts a line. A name with
+    /// bytes that are not UTF-8 is an error, too.
     pub fn parse(
         name: impl Into<String>,
         text: impl AsRef<[u8]>,
@@ -85,8 +85,8 @@ impl Rulesheet {
         Err(findings)
     }
 
-    /// Reads a rulesheet that arrived as expressions: in a START message, or
-    /// from [`Game::forms`](crate::Game::forms). The text is made here.
+    /// Reads a rulesheet given as expressions, from a START message or from
+    /// [`Game::forms`](crate::Game::forms). The text is generated from them.
     ///
     /// # Errors
     /// As [`Rulesheet::parse`].
@@ -123,7 +123,7 @@ impl Rulesheet {
         &self.forms
     }
 
-    /// What reading noticed, short of errors.
+    /// The findings of reading that are not errors.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings

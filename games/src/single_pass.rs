@@ -1,8 +1,8 @@
-//! One position by a pass over all gates: straight-line code, run as a whole.
+//! One position by one run of the compiled network over all gates.
 //!
-//! A pass knows nothing of the position before, so it costs the same however much
-//! changed. For a network of few gates that is less than to find out what did.
-//! The lanes all belong to the one position; [`Evaluator`] is what may be asked.
+//! A pass does not use the position before, so its cost does not depend on how much
+//! changed. For a network of few gates that is cheaper than finding the differences. All
+//! lanes belong to the one position, which answers as an [`Evaluator`].
 
 mod expansion;
 mod price;
@@ -30,7 +30,7 @@ use crate::network::{Evaluator, Lit, RoleOutputs};
 /// Bits of a word.
 const WORD: usize = 64;
 
-/// An evaluator by a pass, of machine code where there is some for this CPU.
+/// An evaluator by single passes, of machine code if there is some for this CPU.
 pub(crate) fn evaluator(program: &Arc<CompiledNetwork>) -> Box<dyn Evaluator> {
     #[cfg(target_arch = "x86_64")]
     if let (Some(machine), Some(avx2)) = (translated(program), Avx2::detect()) {
@@ -40,22 +40,21 @@ pub(crate) fn evaluator(program: &Arc<CompiledNetwork>) -> Box<dyn Evaluator> {
     Box::new(SinglePass::<Lanes64>::new(program, None, ()))
 }
 
-/// The program as machine code for registers.
+/// The compiled network as machine code for registers.
 #[cfg(target_arch = "x86_64")]
 fn translated(program: &CompiledNetwork) -> Option<Arc<Machine>> {
     program.translate(Width::Lanes256).ok()?;
     program.machine(Width::Lanes256).cloned()
 }
 
-/// What is known of the position.
+/// Which results the slots hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
-    /// Nothing, or not any more: what computes the next state uses up what it is
-    /// computed from.
+    /// None, or none any more: computing the next state overwrites its inputs.
     Nothing,
-    /// Legal moves and the end, and what the next state is computed from.
+    /// Legal moves and the end, and the inputs of the next state.
     State,
-    /// The next state, and still which moves are legal.
+    /// The next state, and still the legal moves.
     Next,
 }
 
@@ -71,7 +70,7 @@ struct SinglePass<B: Block> {
     facts: Vec<u64>,
     /// The inputs of the moves in the slots.
     moves: SmallVec<[u32; 4]>,
-    /// Inputs of moves that lanes made each for itself, and that are still set.
+    /// Inputs of moves that differ from lane to lane and are still set.
     lane_moves: Vec<u32>,
     known: Known,
     is_terminal: bool,
@@ -84,9 +83,9 @@ struct SinglePass<B: Block> {
     /// By role: its legal moves as bits, if `knows_legal`.
     legal: Vec<Vec<u64>>,
     knows_legal: bool,
-    /// The slots of what is next.
+    /// The slots of the next facts.
     next_bytes: Vec<Byte>,
-    /// What is next as bits, if `knows_next`.
+    /// The next facts as bits, if `knows_next`.
     next: Vec<u64>,
     knows_next: bool,
     knows_goals: bool,
@@ -166,8 +165,8 @@ impl<B: Block> SinglePass<B> {
         self.knows_next = false;
     }
 
-    /// Makes each lane's moves others than its neighbour's, and computes what is
-    /// next: the moves of the first lane, as inputs, then of the second.
+    /// Makes different moves in each lane and computes the next states. `moves` are
+    /// inputs: those of the first lane, then those of the second.
     fn make_many(&mut self, moves: &[u32], n_roles: usize) {
         if self.known != Known::State {
             self.compute_state();
@@ -183,7 +182,7 @@ impl<B: Block> SinglePass<B> {
             }
         }
         self.compute_next();
-        // What is next may be a move itself: they are taken back later.
+        // A next fact may be a move itself, so the moves are cleared later.
         self.lane_moves.extend_from_slice(moves);
         self.known = Known::Nothing;
     }
@@ -280,7 +279,7 @@ impl<B: Block + std::fmt::Debug> Evaluator for SinglePass<B> {
     }
 }
 
-/// Slots that follow each other and are bits of one word that do so too.
+/// Consecutive slots that are consecutive bits of one word.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     /// The first slot.
@@ -292,7 +291,7 @@ struct Row {
 }
 
 impl Row {
-    /// Slots of a row, few enough that one in use makes not much work.
+    /// Most slots of a row: few, so that a single one in use causes little work.
     const MOST: usize = 8;
 
     /// The slots of bits as rows.
@@ -356,7 +355,7 @@ impl<B: Block> Kernel for Pack<'_, B> {
     }
 }
 
-/// Makes the facts of slots others.
+/// Flips the slots of facts that differ between two states.
 struct Flip<'a, B> {
     slots: &'a mut [B],
     /// The slot of the first fact.
@@ -383,7 +382,7 @@ impl<B: Block> Kernel for Flip<'_, B> {
     }
 }
 
-/// Makes inputs hold in place of others.
+/// Clears some inputs and sets others.
 struct Replace<'a, B> {
     slots: &'a mut [B],
     /// By input: its slot.

@@ -1,5 +1,5 @@
-//! Random numbers for choices that must be the same in every run: which positions
-//! are looked at, which seeds a batch starts from, how playouts go one by one.
+//! Random numbers for choices that must be the same in every run: sampled positions, the
+//! seeds of batches, the moves of playouts; and the mixing of seeds and keys.
 //!
 //! The generator of Steele, Lea and Flood ("Fast splittable pseudorandom number
 //! generators", OOPSLA 2014).

@@ -1,20 +1,20 @@
-//! What a position of a game consists of: roles, moves, goals and states.
+//! Roles, moves, goals and states: the values that all reasoners share.
 
 use smallvec::SmallVec;
 
-/// A seat of a game: index into [`Game::roles`], in statement order.
+/// A role of a game: index into [`Game::roles`](crate::Game::roles).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RoleId(pub u8);
 
 impl RoleId {
-    /// The ids of so many roles. Validation admits at most 255.
+    /// The ids of `n` roles. Validation admits at most 255.
     pub(crate) fn first(n: usize) -> impl ExactSizeIterator<Item = RoleId> + Clone {
         (0..n).map(|index| RoleId(index as u8))
     }
 }
 
 /// A move of a game. Ids are shared by a machine and all its
-/// [forks](StateMachine::fork); their numerical order means nothing.
+/// [forks](crate::StateMachine::fork); their numerical order means nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MoveId(pub u32);
 
@@ -41,19 +41,19 @@ impl Goal {
     }
 }
 
-/// What the rules say of one role's goal in one state.
+/// The goals that the rules give to one role in one state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GoalReading {
     /// The distinct readable values, ascending, clamped into 0..=100.
     pub values: SmallVec<[Goal; 2]>,
     /// Some value lay outside 0..=100 and was clamped.
     pub clamped: bool,
-    /// Some value was no integer and was left out.
+    /// Some value was not an integer and was left out.
     pub unreadable: bool,
 }
 
 impl GoalReading {
-    /// The goal if the rules give exactly one sound value.
+    /// The goal, if the rules give exactly one and it is valid.
     #[must_use]
     pub fn unique(&self) -> Option<Goal> {
         match self.values.as_slice() {
@@ -74,9 +74,9 @@ impl GoalReading {
     }
 }
 
-/// One state of a game, opaque to all but the machine (and its forks) that
-/// made it. Two states of one machine are the same state exactly when they
-/// compare equal; order and hash are arbitrary but fixed for one machine.
+/// One state of a game, opaque to everything but the machine that made it and the
+/// machine's forks. Two states of one machine are the same exactly if they compare
+/// equal; order and hash are arbitrary but fixed for one machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct State {
     /// The machine's own encoding, canonical for the set of facts.

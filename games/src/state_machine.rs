@@ -1,5 +1,5 @@
-//! What every reasoner offers: states, legal moves, successors, percepts and
-//! goals of one game. The tiers (prover, network, batches) stand behind it.
+//! The interface of every reasoner: states, legal moves, successors, percepts and goals
+//! of one game.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,18 +43,18 @@ pub struct Guards {
     pub max_term_depth: u32,
     /// Most facts derived for a single state.
     pub max_facts: usize,
-    /// Most steps of joining relations for a single question about a state, and
-    /// for making a machine: planning, all relations together that rest on the
-    /// rules alone, and tuning, which ends early instead. A hundred million
-    /// take some tenths of a second.
+    /// Most steps of joining relations for a single question about a state. It also
+    /// limits the creation of a machine: planning, the evaluation of all static
+    /// relations, and tuning, which ends early instead of failing. A hundred million
+    /// steps take some tenths of a second.
     pub max_steps: u64,
-    /// Most different terms that one machine may meet, their arguments counted too.
-    /// They are never forgotten; each takes some twenty bytes, in each fork again.
+    /// Most different terms of one machine, their arguments included. They are never
+    /// freed; each takes about twenty bytes in each fork.
     pub max_terms: usize,
 }
 
-/// Most symbols of a derived term, written out. Equal parts are stored once, so
-/// that a term of little depth may be too large to be written down.
+/// Most symbols of a derived term when written out. Equal parts are stored once, so even
+/// a term of little depth may be too large to write out.
 pub const MAX_TERM_SIZE: u32 = 100_000;
 
 impl Default for Guards {
@@ -85,13 +85,13 @@ pub enum ReasoningError {
         /// The limit that was reached.
         limit: u32,
     },
-    /// More facts follow than [`Guards::max_facts`].
+    /// A state has more facts than [`Guards::max_facts`].
     #[error("a single state has more than {limit} facts")]
     TooManyFacts {
         /// The limit that was reached.
         limit: usize,
     },
-    /// More work than [`Guards::max_steps`].
+    /// A computation takes more steps than [`Guards::max_steps`].
     #[error(
         "a single computation takes more than {limit} steps; some rule joins relations into too \
          many combinations"
@@ -100,13 +100,13 @@ pub enum ReasoningError {
         /// The limit that was reached.
         limit: u64,
     },
-    /// Alternatives make more conditions of the rules than a machine is made of.
+    /// The alternatives of the rules make more conditions than a machine supports.
     #[error("the alternatives of the rules make more than {limit} conditions")]
     RulesTooLarge {
         /// The limit that was reached.
         limit: usize,
     },
-    /// More different terms were met than a machine holds in memory.
+    /// There are more different terms than [`Guards::max_terms`].
     #[error("the rules derive more than {limit} different terms")]
     TooManyTerms {
         /// The limit that was reached.
@@ -117,36 +117,35 @@ pub enum ReasoningError {
     Cancelled,
 }
 
-/// Work for a thread with time left over; see [`StateMachine::spare_work`]. It
-/// ends soon after the flag is raised.
+/// Work for a thread with spare time; see [`StateMachine::spare_work`]. It ends soon
+/// after the flag is raised.
 pub type SpareWork = Box<dyn FnOnce(&Cancel) + Send>;
 
-/// One thing that a reasoner tells of itself: for people who want to know what a
-/// rulesheet costs.
+/// One figure about a reasoner, for people who want to know the cost of a rulesheet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statistic {
-    /// What it is, in words that fit a label and a key: `ground_rules`.
+    /// Its name, which serves as label and as key: `ground_rules`.
     pub name: &'static str,
-    /// How much, or what.
+    /// Its value.
     pub value: StatisticValue,
 }
 
 /// The value of a [`Statistic`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatisticValue {
-    /// So many.
+    /// A count.
     Count(u64),
-    /// So many bytes, roughly.
+    /// An approximate number of bytes.
     Bytes(u64),
-    /// These, in a fixed order.
+    /// Names, in a fixed order.
     Names(Vec<String>),
 }
 
 /// A reasoner for one game: a compiled form of the rules, shared by all forks,
 /// and a workspace of its own (hence `&mut self`).
 ///
-/// Questions about one state that follow each other share work: the machine
-/// remembers what it derived for the state it was asked about last.
+/// Consecutive questions about one state share work: the machine remembers what it
+/// derived for the last state.
 ///
 /// Lists of moves are in *canonical order*, the same for every reasoner: terms are
 /// compared by the [`SymbolId`](crate::SymbolId) of their name (order of first
@@ -181,10 +180,10 @@ pub trait StateMachine: Send {
     /// The game whose rules this machine computes.
     fn game(&self) -> &Arc<Game>;
 
-    /// What kind of reasoner this is: `prover`.
+    /// The kind of reasoner: `prover` or `network`.
     fn reasoner(&self) -> &'static str;
 
-    /// The sizes of things at this moment, in an order fit to be shown.
+    /// Figures about the machine at this moment, in order of presentation.
     fn statistics(&self) -> Vec<Statistic>;
 
     /// A machine over the same compiled rules, with a workspace of its own for
@@ -212,8 +211,8 @@ pub trait StateMachine: Send {
     ) -> Result<(), ReasoningError>;
 
     /// Puts the successor of `state` under `joint_move` (one move per role, in
-    /// role order) into `next`. The moves need not be legal; `next` is then
-    /// what the rules say all the same.
+    /// role order) into `next`. The moves need not be legal; `next` then follows from
+    /// the rules all the same.
     ///
     /// # Panics
     /// If `joint_move` has not exactly one move per role.
@@ -224,22 +223,22 @@ pub trait StateMachine: Send {
         next: &mut State,
     ) -> Result<(), ReasoningError>;
 
-    /// What a thread with time left over may do to make this machine and all its
-    /// forks faster, while they are used. What they answer stays the same. `None`
-    /// if there is nothing that was not done, or tried, before.
+    /// Work that makes this machine and all its forks faster, for a thread with spare
+    /// time, while they are in use. Their answers stay the same. `None` if there is
+    /// nothing left to do or to try.
     fn spare_work(&self) -> Option<SpareWork> {
         None
     }
 
-    /// When [`expand`](StateMachine::expand) is faster than questions about one
-    /// child after the other; `None` if never.
+    /// For how many children [`expand`](StateMachine::expand) is faster than questions
+    /// about one child after the other; `None` if it never is.
     fn expansion_range(&self) -> Option<ExpansionRange> {
         None
     }
 
-    /// Puts the successors of `state` under some joint moves (one move per role,
-    /// in role order, the first joint move first), and what is `wanted` of them,
-    /// into `children`. The answers are those of the questions about one state.
+    /// Puts the successors of `state` under some joint moves (one move per role, in role
+    /// order, one joint move after the other) into `children`, with the properties that
+    /// are `wanted`. The answers are those of the questions about one state.
     ///
     /// # Errors
     /// As those of the questions about one state.
@@ -256,16 +255,16 @@ pub trait StateMachine: Send {
         expand_one_by_one(self, state, joint_moves, wanted, children)
     }
 
-    /// Plays from each of `starts` to the end, each role's move chosen uniformly
-    /// among its legal ones, and puts what came of it into `playouts`. A playout is
-    /// given up after `max_length` steps. All choices follow from the seed, for
-    /// machines with the same [`reasoner`](StateMachine::reasoner).
+    /// Plays from each of `starts` to the end, each role's move chosen uniformly among
+    /// its legal ones, and puts the ends into `playouts`. A playout is given up after
+    /// `max_length` steps. For machines with the same
+    /// [`reasoner`](StateMachine::reasoner) all choices follow from the seed.
     ///
-    /// Without starts what playouts need is made ready.
+    /// Without starts it only prepares for later playouts.
     ///
-    /// `go_on` is told the number of states entered so far, again and again; when it
-    /// says no, playouts that have not ended are abandoned. Those that ended before
-    /// then favour short ones, where playouts run side by side.
+    /// `go_on` is called again and again with the number of states entered so far; when
+    /// it returns `false`, playouts that have not ended are abandoned. Where playouts run
+    /// side by side, those that ended by then are the shorter ones.
     ///
     /// # Errors
     /// As those of the questions about one state.
@@ -280,8 +279,8 @@ pub trait StateMachine: Send {
         playouts_one_by_one(self, starts, max_length, seed, go_on, playouts)
     }
 
-    /// What `role` perceives of the step from `state` under `joint_move`: the
-    /// second arguments of `sees`, as a set in canonical order (GDL-II).
+    /// The percepts of `role` in the step from `state` under `joint_move`: the second
+    /// arguments of `sees`, as a set in canonical order (GDL-II).
     fn percepts(
         &mut self,
         state: &State,
@@ -289,34 +288,32 @@ pub trait StateMachine: Send {
         role: RoleId,
     ) -> Result<Vec<Expression>, ReasoningError>;
 
-    /// What the rules say of the goal of `role`.
+    /// The goals that the rules give to `role` in `state`.
     fn goal(&mut self, state: &State, role: RoleId) -> Result<GoalReading, ReasoningError>;
 
     /// The facts of `state` without the `true` wrapper, in canonical order.
     fn facts(&self, state: &State) -> Vec<Expression>;
 
-    /// The key of `state`, the same for the same facts whatever reasoner it is
-    /// asked of. One after the other, keys of states that differ little cost
-    /// little.
+    /// The key of `state`, the same for the same facts from every reasoner. It is cheap
+    /// if the state differs little from the one before.
     fn key(&mut self, state: &State) -> StateKey {
         StateKey::of_facts(&self.facts(state))
     }
 
-    /// The state made of exactly `facts` (duplicates allowed), whether or not
-    /// play can reach it. `None` if some fact is a variable or names a symbol
-    /// unknown to the game.
+    /// The state of exactly these `facts` (duplicates allowed), whether or not play can
+    /// reach it. `None` if some fact is a variable or has a symbol unknown to the game.
     fn state_of(&mut self, facts: &[Expression]) -> Option<State>;
 
     /// The move as a term, with the rulesheet's spelling.
     fn move_expression(&self, id: MoveId) -> Expression;
 
-    /// The id of a move written as a term, interned now if need be; whether it
-    /// is legal is another question. Case is folded as the game's symbols are;
-    /// `None` if the term names a symbol unknown to the game or a variable.
+    /// The id of a move given as a term, which need not be legal. Case is folded as for
+    /// the game's symbols. `None` if the term has a variable or a symbol unknown to the
+    /// game.
     fn find_move(&mut self, expression: &Expression) -> Option<MoveId>;
 }
 
-/// What [`StateMachine::expand`] does by default: one child after the other.
+/// The default of [`StateMachine::expand`]: one child after the other.
 pub(crate) fn expand_one_by_one<M: StateMachine + ?Sized>(
     machine: &mut M,
     state: &State,
@@ -346,7 +343,7 @@ pub(crate) fn expand_one_by_one<M: StateMachine + ?Sized>(
     Ok(())
 }
 
-/// What [`StateMachine::playouts`] does by default: one playout after the other.
+/// The default of [`StateMachine::playouts`]: one playout after the other.
 pub(crate) fn playouts_one_by_one<M: StateMachine + ?Sized>(
     machine: &mut M,
     starts: &[State],

@@ -1,4 +1,4 @@
-//! From a rulesheet to a game, or to all the reasons why not.
+//! From a rulesheet to a game, or to all findings that prevent it.
 
 mod clause;
 mod dependencies;
@@ -24,21 +24,21 @@ use dependencies::Dependencies;
 use keyword::Words;
 use usage::Usage;
 
-/// Whether unsafe rules, which have no meaning by the book, are errors.
+/// Whether unsafe rules, which have no meaning by the specification, are errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Leniency {
     /// They are errors.
     #[default]
     Strict,
-    /// They are read as other systems read them, with a warning each: a
-    /// negation with a variable of its own says that no instance holds; the role
-    /// of a `legal` or `goal` is any role; a predicate that tests what it is
-    /// given does so; all other variables stand for any constant or ground term
-    /// of the text.
+    /// They are read as other systems read them, with a warning each. A negation with
+    /// a variable of its own means that no instance holds; the role of a `legal` or
+    /// `goal` is any role; a predicate that only tests its arguments is evaluated for
+    /// given arguments; all other variables stand for any constant or ground term of
+    /// the text.
     Lenient,
 }
 
-/// What validation found, and the game if there was no error.
+/// The findings, and the game if there was no error.
 #[derive(Clone, Debug)]
 pub struct Validation {
     /// Everything found, by position.
@@ -56,7 +56,7 @@ pub fn validate(rulesheet: &Rulesheet, leniency: Leniency) -> Validation {
     let mut clauses = grammar::clauses(rulesheet, &words, &mut findings);
     names::check_spelling(rulesheet, &words, &mut findings);
     names::check_arities(&clauses, &words, rulesheet, &mut findings);
-    // A head that could not be read may be the one that seems to be missing.
+    // A head that could not be read may be one that seems to be missing.
     let complete = clauses.len() == rulesheet.forms().len();
     let mut usage = Usage { rulesheet, words: &words, clauses: &clauses, findings: &mut findings };
     if complete {
@@ -113,7 +113,7 @@ pub fn read(
     }
 }
 
-/// A top-level form as other systems are to read it: `(<= head body)` for
+/// A top-level form as it is sent to other systems: `(<= head body)` for
 /// `(=> body head)`, `p` for `(p)`.
 fn wire_form(rulesheet: &Rulesheet, form: &Form) -> Expression {
     match unparenthesised(rulesheet, form) {

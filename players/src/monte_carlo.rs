@@ -3,8 +3,8 @@
 //! charges of Genesereth and Thielscher, "General Game Playing", 2014).
 //!
 //! Every legal move gets the same number of playouts, in rounds that grow; all
-//! playouts of a round run side by side where the reasoner can. It knows nothing
-//! of what a clever opponent would reply: the average is what it believes in.
+//! playouts of a round run side by side if the reasoner supports it. It does not consider
+//! the best reply of an opponent, only the average.
 
 use std::time::Instant;
 
@@ -50,13 +50,13 @@ const OPTIONS: &[OptionSpec] = &[PLAYOUTS, MAX_LENGTH];
 
 /// Playouts for each legal move where nothing else ends them.
 const UNLIMITED: u64 = 1000;
-/// Playouts of a first round, and at most of one round, of all moves together. Where
-/// the first is not played to its end, short playouts count more than long ones.
+/// Playouts of all moves in the first round, and at most in one round. If the first round
+/// is not played to its end, short playouts count more than long ones.
 const FIRST_ROUND: u64 = 64;
 const LARGEST_ROUND: u64 = 8192;
 /// States that a playout of the first round is expected to enter.
 const EXPECTED_LENGTH: u64 = 64;
-/// What a playout counts that came to no end.
+/// The reward of a playout that reached no end.
 const NO_END: f64 = 50.0;
 
 fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
@@ -89,7 +89,7 @@ impl Player for MonteCarlo {
         self.rng = seed::generator(seat.seed, self.seed);
         let track = self.track.insert(Track::new(seat, KIND.name)?);
         if track.begin(stop)?.is_some() {
-            // What playouts need is made ready while there is time.
+            // Prepares for playouts while there is time.
             let Track { machine, .. } = track;
             let none = machine.playouts(&[], 0, 0, &mut |_| true, &mut PlayoutEnds::default());
             unless_cancelled(none)?;
@@ -162,7 +162,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Plays rounds until each move has had so many playouts or time is up.
+    /// Plays rounds until each move has had `limit` playouts or time is up.
     fn run(&mut self, state: &State, limit: u64) -> Result<(), ReasoningError> {
         let Some(replies) = self.replies(state)? else { return Ok(()) };
         let mut children = Children { state, replies, known: vec![None; self.legal.len()] };
@@ -192,8 +192,8 @@ impl Trial<'_> {
             self.deliberation.nodes += playouts.n_states;
             self.deliberation.next_calls += playouts.n_states;
             let is_whole = playouts.ends.iter().all(Option::is_some);
-            // Playouts that ended before the others are short ones: they count only
-            // where there is nothing better.
+            // If a round was stopped, only its shorter playouts ended: they count only
+            // if there are no others.
             if is_whole || done == 0 {
                 self.count(&tried, &playouts.ends);
             }
@@ -206,8 +206,8 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// The moves that get playouts: all, or as many as the node budget is for, at
-    /// random.
+    /// The moves that get playouts: all, or as many random ones as the node budget
+    /// suffices for.
     fn tried(&mut self) -> Vec<usize> {
         let mut moves: Vec<usize> = (0..self.legal.len()).collect();
         let affordable = self.stop.node_budget().map(|nodes| (nodes / EXPECTED_LENGTH).max(1));
@@ -220,7 +220,7 @@ impl Trial<'_> {
         moves
     }
 
-    /// Playouts for each move in the next round, so many having been played.
+    /// Playouts for each move in the next round, after `done` were played.
     fn round(&self, done: u64) -> u64 {
         let n_moves = self.legal.len() as u64;
         let nodes_left = self.stop.node_budget().map(|all| all.saturating_sub(self.nodes()));
@@ -246,8 +246,7 @@ impl Trial<'_> {
         self.deliberation.nodes
     }
 
-    /// By role, its legal moves; mine are not among them. `None` if somebody has
-    /// none.
+    /// By role, its legal moves; mine are not among them. `None` if some role has none.
     fn replies(&mut self, state: &State) -> Result<Option<Vec<Vec<MoveId>>>, ReasoningError> {
         let Track { machine, role, .. } = &mut *self.track;
         let mut replies = Vec::new();

@@ -1,8 +1,8 @@
 //! Options of a player: names with typed values, as written in a spec.
 //!
-//! This module knows nothing of files: who reads a spec turns its values into
-//! [`Value`]s, and each kind of player reads its [`Options`] against its own
-//! list of [`OptionSpec`]s.
+//! This module does not know files: the reader of a spec converts its values to
+//! [`Value`]s, and each kind of player reads its [`Options`] by its own list of
+//! [`OptionSpec`]s.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -114,14 +114,14 @@ impl Options {
         Self::default()
     }
 
-    /// These options, and `name` set to `value` in place of what it was.
+    /// These options with `name` set to `value`.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.set(name, value);
         self
     }
 
-    /// Sets `name` to `value` in place of what it was.
+    /// Sets `name` to `value`, replacing an earlier value.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<Value>) {
         self.values.insert(name.into(), value.into());
     }
@@ -198,7 +198,7 @@ pub enum OptionError {
         kind: &'static str,
         /// The option as written.
         option: String,
-        /// What there is instead, in words.
+        /// The options of the kind, in words.
         valid: String,
     },
     /// The value has the wrong type or lies out of range.
@@ -217,8 +217,8 @@ pub enum OptionError {
     },
 }
 
-/// Reads typed values; what is not set has the default that its caller gives,
-/// which must be the one that its [`OptionSpec`] states.
+/// Reads typed values. An option that is not set has the default given by the caller,
+/// which must be the one in its [`OptionSpec`].
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     options: &'a Options,

@@ -1,5 +1,5 @@
-//! Plans for games of one role: what a sequence of moves achieves (Genesereth
-//! and Thielscher, "General Game Playing", 2014, on sequential planning).
+//! Plans for games of one role, and what they achieve (Genesereth and Thielscher,
+//! "General Game Playing", 2014, on sequential planning).
 //!
 //! Let `s0` be the initial state and `s1`, `s2`, ... the states that the moves
 //! of a plan lead to, whether or not they are legal. A plan is
@@ -25,8 +25,8 @@ const ROLE: RoleId = RoleId(0);
 /// Whether each move of `plan` is legal where it is played.
 ///
 /// # Errors
-/// If the game has several roles, or its rules defeat the reasoner; so for all
-/// functions here.
+/// If the game has several roles, or if the reasoner cannot compute its rules. The same
+/// holds for all functions here.
 pub fn is_legal(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<bool, Failure> {
     let states = states(machine, plan)?;
     let mut legal = Vec::new();
@@ -176,7 +176,7 @@ pub(crate) struct PlanSettings {
     pub(crate) remembered: usize,
 }
 
-/// What planning came to.
+/// The outcome of planning.
 #[derive(Clone, Debug)]
 pub(crate) enum PlanOutcome {
     /// The best plan.
@@ -187,8 +187,8 @@ pub(crate) enum PlanOutcome {
     Stopped,
 }
 
-/// The best plan from `state`, the first of equals. All roles, chance included,
-/// are taken to play along: with several roles it is the best line there is.
+/// The best plan from `state`, the first of equals. All roles, chance included, are
+/// assumed to cooperate: with several roles it is the best possible line.
 pub(crate) fn plan(
     machine: &mut dyn StateMachine,
     role: RoleId,

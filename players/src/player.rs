@@ -6,7 +6,7 @@ use games::{Expression, MoveId, ReasoningError, RoleId, StateMachine};
 
 use crate::Stop;
 
-/// What a player is told once, before the match.
+/// What a player receives once, before the match.
 pub struct Seat {
     /// The rules, as a reasoner of the player's own.
     pub machine: Box<dyn StateMachine>,
@@ -25,7 +25,7 @@ pub struct Seat {
 pub enum Observation {
     /// GDL-I: the moves of all roles, in role order.
     JointMove(Vec<MoveId>),
-    /// GDL-II: what the role itself was made to play, and what it saw.
+    /// GDL-II: the move executed for the role itself, and its percepts.
     Percepts {
         /// The move executed for this role (not always the one it chose).
         own_move: MoveId,
@@ -34,7 +34,7 @@ pub enum Observation {
     },
 }
 
-/// What a player is told at each step.
+/// What a player receives at each step.
 #[derive(Clone, Debug)]
 pub struct Turn<'a> {
     /// Number of steps played so far; 0 for the first move.
@@ -42,12 +42,12 @@ pub struct Turn<'a> {
     /// What happened in the step before; `None` at the first.
     pub observation: Option<&'a Observation>,
     /// The legal moves of the player's role, in canonical order, never empty.
-    /// In a sane game of hidden information a role can work them out itself
-    /// (Thielscher 2010), so they give nothing away.
+    /// In a well-formed game of hidden information a role can derive them itself
+    /// (Thielscher 2010), so they reveal nothing.
     pub legal: &'a [MoveId],
 }
 
-/// What a player did to reach its last answer; counters are since the question.
+/// How a player reached its last answer; counters start at the question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deliberation {
     /// States entered, the root included; those answered from memory are not.
@@ -56,7 +56,7 @@ pub struct Deliberation {
     pub leaves: u64,
     /// Successors computed.
     pub next_calls: u64,
-    /// Subtrees cut off without a look.
+    /// Subtrees cut off without being entered.
     pub prunings: u64,
     /// Deepest level reached, in joint moves.
     pub depth: u32,
@@ -67,11 +67,11 @@ pub struct Deliberation {
     pub completed: bool,
 }
 
-/// A player's own breakdown. The match manager records it as a fault; a player
-/// that merely runs out of time returns a legal move instead.
+/// A failure of the player itself. The match manager records it as a fault; a player
+/// that only runs out of time returns a legal move instead.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The rules defeated the reasoner.
+    /// The reasoner could not compute the rules.
     #[error(transparent)]
     Reasoning(#[from] ReasoningError),
     /// The player cannot play this game (several roles for a single-player
@@ -111,7 +111,7 @@ pub enum Failure {
 /// The methods are called in the order `start`, `play`..., `stop` or `abort`,
 /// after which the player may be started again. All run on the player's own
 /// thread, except for players whose [`PlayerKind::instant`](crate::PlayerKind::instant) is
-/// set: those answer at once and may be called on the manager's.
+/// set: those answer at once and may be called on the manager's thread.
 pub trait Player: Send {
     /// Receives the seat and may think until `stop` is due.
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure>;

@@ -4,7 +4,7 @@
 //! Every level of the tree is one joint move. The player's own moves are a
 //! maximising layer; how the joint replies of the others are weighed is a
 //! setting ([`Opponents`]); a role named `random` is chance, and the mean over
-//! its moves lies innermost, since nobody knows what it does in the same step.
+//! its moves lies innermost, since no role knows its move in the same step.
 //! States in which all but one role have a single move need no special case.
 //!
 //! Plain minimax, bounded minimax and alpha-beta (Knuth and Moore, "An Analysis
@@ -13,8 +13,8 @@
 //! "Artificial Intelligence: A Modern Approach", section on stochastic games),
 //! cut by the bounds of Star1 (Ballard 1983).
 //!
-//! The recursion is as deep as the game is long. All that is large lies in
-//! [`Frame`]s on the heap, and [`MAX_LEVELS`] bounds the stack.
+//! The recursion is as deep as the game is long. Large data lies in [`Frame`]s on the
+//! heap, and [`MAX_LEVELS`] bounds the stack.
 
 mod frame;
 mod matrix;
@@ -59,7 +59,7 @@ pub(crate) enum Opponents {
     Cooperative,
 }
 
-/// What a state at the depth limit is worth.
+/// The value of a state at the depth limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EvaluationFunction {
     /// Nothing, as in the textbook's first version.
@@ -100,7 +100,7 @@ pub(crate) const BOUNDED: (f64, f64) = (0.0, 100.0);
 /// Bounds just outside the rewards.
 pub(crate) const OUTSIDE: (f64, f64) = (-1.0, 101.0);
 
-/// What a search found out.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Answer {
     /// The best move; when the search was stopped, the best of the last depth
@@ -113,20 +113,20 @@ pub(crate) struct Answer {
     pub(crate) value: Option<Value>,
 }
 
-/// What a state turned out to be when it was entered.
+/// The kind of a state, known once it is entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Arrival {
     /// The match is over.
     Terminal,
     /// The depth limit is reached.
     CutOff,
-    /// Some role has no legal move: the rules are broken, and nobody scores.
+    /// Some role has no legal move: the rules are broken, and all rewards are 0.
     DeadEnd,
     /// There are children; the legal moves are in the frame.
     Inner,
 }
 
-/// What outlives a single search within one match.
+/// Data kept from search to search within one match.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
     /// Values of states.
@@ -420,9 +420,8 @@ impl<'a> Search<'a> {
         Ok(best)
     }
 
-    /// What to try first: at the root, what the last iteration found; below,
-    /// what the table holds. Only while deepening, so that a single search
-    /// keeps to the given order.
+    /// The move to try first: at the root, the best of the last iteration; below, the one
+    /// in the table. Only while deepening, so that a single search keeps the given order.
     fn hint(&self, level: usize, entry: Option<Entry>) -> Option<(usize, u64)> {
         if !self.settings.deepening {
             return None;

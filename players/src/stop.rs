@@ -1,4 +1,4 @@
-//! When to stop thinking: a deadline, a node budget, or another thread's word.
+//! When to stop thinking: a deadline, a node budget, or a flag raised by another thread.
 
 use std::time::Instant;
 
@@ -32,8 +32,8 @@ impl Stop {
         Self::default()
     }
 
-    /// Stops at `deadline`. The giver has already subtracted the margin that an
-    /// answer needs on its way.
+    /// Stops at `deadline`. The caller has already subtracted the margin for delivering
+    /// the answer.
     #[must_use]
     pub fn at(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
@@ -55,8 +55,8 @@ impl Stop {
         self
     }
 
-    /// The flag by which others stop this search; hand it to the state machine
-    /// so that a single long computation ends too.
+    /// The flag by which other threads stop the search. Give it to the state machine, so
+    /// that a single long computation ends, too.
     #[must_use]
     pub fn cancel(&self) -> &Cancel {
         &self.cancel
@@ -74,7 +74,7 @@ impl Stop {
         self.node_budget
     }
 
-    /// Whether to stop now, `nodes` states having been entered.
+    /// Whether to stop now, after `nodes` states were entered.
     #[must_use]
     pub fn is_due(&self, nodes: u64) -> bool {
         self.node_budget.is_some_and(|budget| nodes >= budget)

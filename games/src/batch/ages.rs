@@ -1,4 +1,4 @@
-//! How old each lane is, bit by bit.
+//! The age of each lane, bit by bit.
 
 use crate::compiled_network::lanes::Lanes;
 

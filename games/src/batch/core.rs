@@ -1,4 +1,4 @@
-//! What a batch does, for each width.
+//! The operations of a batch, for each width.
 
 use super::playouts::{Limits, PlayoutControl, Playouts, Run};
 use super::slots::{Commit, Slots, copy_inputs, interpret};
@@ -7,7 +7,7 @@ use crate::State;
 use crate::compiled_network::features;
 use crate::compiled_network::lanes::Block;
 
-/// What the public face of a batch asks, whatever the width.
+/// The operations that [`Batch`](super::Batch) needs, whatever the width.
 pub(super) trait Core: Send {
     /// A slot's lanes.
     fn slot(&self, slot: usize) -> &[u64];
@@ -113,7 +113,7 @@ impl<B: Block> Core for Slots<B> {
     }
 
     fn moving_mut(&mut self) -> &mut [u64] {
-        // Whoever asks has written choices.
+        // The caller writes choices.
         self.chooser.forget();
         self.moving.words_mut()
     }

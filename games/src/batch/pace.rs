@@ -3,11 +3,10 @@
 //! In a game in which roles take turns, lanes that started at different times
 //! have different roles to move, and choosing costs the moves of all roles. If
 //! all lanes start at multiples of the number of roles, only one role's moves
-//! cost; but a lane waits half a turn for its next start, on average. Which is
-//! better is decided once in a series of playouts, by what choosing took before
-//! the first playout was over, when all lanes were in step, and when they were
-//! not any more. It is counted in operations, never in time, so that equal
-//! seeds play equal games.
+//! cost; but a lane waits half a turn for its next start, on average. The choice is made
+//! once in a series of playouts, by comparing the cost of choosing before the first
+//! playout ended, when all lanes were in step, with the cost afterwards. Cost is counted
+//! in operations, never in time, so that equal seeds play equal games.
 
 /// Operations on pieces that a gate counts as.
 const GATE: f64 = 8.0;

@@ -1,13 +1,12 @@
 //! Random playouts in lock step.
 //!
-//! A lane whose playout has ended starts another at once. That must not favour
-//! short playouts, so every playout that was started counts: when enough were
-//! started, or enough states visited, those that run are played to their end
-//! and no new ones are started.
+//! A lane whose playout has ended starts another at once. This must not favour short
+//! playouts, so every started playout counts: when enough were started or enough states
+//! visited, no new ones are started and the running ones are played to their end.
 //!
-//! Goals are computed for many ends together: the facts of a lane that has
-//! ended are put aside, and computed when the same lane ends for the second
-//! time, or at the end of all.
+//! Goals are computed for many ends at once: the facts of a lane that has ended are put
+//! aside, and its goals are computed when the same lane ends for the second time, or
+//! after all playouts.
 
 use super::ages::Ages;
 use super::pace::Pace;
@@ -22,11 +21,10 @@ use crate::network::GoalValue;
 pub struct Limits {
     /// No more playouts than these are started.
     pub n_playouts: u64,
-    /// When as many states were reached, or playouts were started, no playout is
-    /// started any more. Those that run are finished, so more states than these may
-    /// be reached.
+    /// When this many states were reached or playouts were started, no further playout is
+    /// started. Running ones are finished, so the number of states may be larger.
     pub n_states: u64,
-    /// A playout of so many steps that is not at its end is given up.
+    /// A playout that has not ended after this many steps is given up.
     pub max_length: u32,
 }
 
@@ -36,21 +34,21 @@ impl Default for Limits {
     }
 }
 
-/// How playing is to go on, as said by who watches it
+/// How playing continues, as decided by the caller's `watch`
 /// ([`Batch::playouts_while`](crate::Batch::playouts_while)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PlayoutControl {
     /// As the [`Limits`] say.
     Continue,
-    /// No playout is started any more; those that run are finished, so that
-    /// their number favours no length.
+    /// No further playout is started; running ones are finished, so that no length is
+    /// favoured.
     Finish,
-    /// Playouts that run are abandoned. What was finished until then favours
-    /// short playouts, the more the fewer there are.
+    /// Running playouts are abandoned. The finished ones favour short playouts, the more
+    /// the fewer there are.
     Stop,
 }
 
-/// What some playouts came to.
+/// The results of some playouts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Playouts {
     /// Playouts that were started, all of which ended in one of the ways below
@@ -112,7 +110,7 @@ impl Goals {
 }
 
 impl Playouts {
-    /// No playouts of a game with so many roles.
+    /// No playouts of a game with this many roles.
     #[must_use]
     pub fn none(n_roles: usize) -> Self {
         Self {
@@ -259,7 +257,7 @@ impl<B: Block> Kernel for Run<'_, B> {
 }
 
 impl<B: Block> Run<'_, B> {
-    /// Whether no more playouts are to be started.
+    /// Whether no further playouts may start.
     #[inline(always)]
     fn is_enough(&self) -> bool {
         self.course != PlayoutControl::Continue

@@ -52,9 +52,8 @@ impl<B: Block> Slots<B> {
         }
     }
 
-    /// Uses machine code from now on if there is some by now. Only between
-    /// steps: what computes the next state may read what the same code left
-    /// when it computed what is legal.
+    /// Switches to machine code once there is some. Only between steps: the code for the
+    /// next state may read values that the same code left when it computed legal moves.
     pub(super) fn renew_machine(&mut self) {
         if self.machine.is_some() {
             return;
@@ -74,7 +73,7 @@ impl<B: Block> Slots<B> {
         self.machine.as_ref().map_or(&self.program.results, |machine| &machine.results)
     }
 
-    /// Computes what is legal, and whether it is the end.
+    /// Computes legal moves and terminal lanes.
     #[inline(always)]
     pub(super) fn compute_state(&mut self) {
         match &self.machine {
@@ -83,7 +82,7 @@ impl<B: Block> Slots<B> {
         }
     }
 
-    /// Computes what is next.
+    /// Computes the next state.
     #[inline(always)]
     pub(super) fn compute_next(&mut self) {
         match &self.machine {
@@ -123,16 +122,16 @@ pub(super) fn copy_inputs<B: Block>(part: &Part, from: &[B], to: &mut [B]) {
     }
 }
 
-/// Replaces facts by their next values in some lanes, and by others in others.
+/// Replaces facts by their next values in some lanes, and by an origin in the others.
 pub(super) struct Commit<'a, B> {
     pub(super) slots: &'a mut [B],
     /// The slot of the first fact.
     pub(super) first: usize,
     /// By fact: the slot of its next value.
     pub(super) next: &'a [u32],
-    /// By fact: what it becomes in `renewed`; what it is, if `None`.
+    /// By fact: its value in `renewed`; `None` if it stays there.
     pub(super) origin: Option<&'a [B]>,
-    /// The lanes that do not become what is next.
+    /// The lanes that do not take the next state.
     pub(super) renewed: B,
 }
 

@@ -1,5 +1,4 @@
-//! Uniformly random legal moves for all lanes at once, without ever looking at
-//! a lane.
+//! Uniformly random legal moves for all lanes at once, without a loop over lanes.
 //!
 //! The legal planes of a role (one block for each move) stand in groups of 16.
 //! Adders count each group lane by lane, bit by bit, and sum to the number `n`
@@ -44,7 +43,7 @@ fn n_planes(n_bits: usize) -> usize {
 pub(crate) struct Choices {
     /// The slot of the first legal plane.
     legal: usize,
-    /// The first slot that tells which move is made.
+    /// The first slot of chosen moves.
     does: usize,
     /// By role: the group at which its groups end.
     ends: Vec<usize>,
@@ -63,7 +62,7 @@ impl Choices {
         Self { ends: groups.collect(), legal, does }
     }
 
-    /// The slots that a role of so many moves has in each row.
+    /// The slots in each row of a role with this many moves.
     pub(crate) fn n_slots(n_moves: usize) -> usize {
         n_moves.next_multiple_of(GROUP)
     }
@@ -79,7 +78,7 @@ impl Choices {
         slots[start..start + GROUP].first_chunk().expect("as long as a group")
     }
 
-    /// The planes that tell which moves of a group are made.
+    /// The planes of chosen moves of a group.
     #[inline(always)]
     fn does<'a, B>(&self, slots: &'a mut [B], group: usize) -> &'a mut [B; GROUP] {
         let start = self.does + group * GROUP;
@@ -92,7 +91,7 @@ impl Choices {
     }
 }
 
-/// What choosing needs to remember and to write on.
+/// The state and the buffers of choosing.
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser<B: Block> {
     /// By piece.
@@ -149,7 +148,7 @@ impl<B: Block> Chooser<B> {
         }
     }
 
-    /// To be called when `does` slots were written by somebody else.
+    /// Must be called after other code wrote `does` slots.
     pub(crate) fn forget(&mut self) {
         for is_set in &mut self.is_set {
             is_set.fill(true);

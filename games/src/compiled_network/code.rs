@@ -1,16 +1,15 @@
 //! Straight-line code for the interpreter: gates over numbered slots.
 //!
-//! Within windows of the [`Schedule`] equal gates are brought together, so that
-//! the interpreter chooses seldom what to do. Slots are given out by a linear
-//! scan and used again when their value is dead, the last freed first: it is
-//! still in the cache.
+//! Within windows of the [`Schedule`] equal gates are grouped, so that the interpreter
+//! rarely branches. Slots are allocated by a linear scan and reused when their value is
+//! dead, the last freed first, since it is still in the cache.
 
 use std::collections::BTreeMap;
 
 use super::gates::Gate;
 use super::schedule::{NOWHERE, Schedule, Step, Value};
 
-/// Gates in depth-first order that are brought together by kind.
+/// Gates in depth-first order that are grouped by kind.
 const WINDOW: usize = 2048;
 
 /// Computes a slot from others.

@@ -1,18 +1,17 @@
 //! Runs a computation compiled for the vector instructions that this CPU has.
 //!
-//! Rust compiles for the least CPU of its target; a function marked with
-//! `target_feature` is compiled for more, together with all that is inlined
-//! into it, and must be called on a CPU that has it. This is the one place
-//! where that is checked and done.
+//! Rust compiles for the oldest CPU of its target. A function with `target_feature` is
+//! compiled for a newer one, together with everything that is inlined into it, and must
+//! be called on such a CPU only. This is the one place where that is checked and done.
 
 #![expect(unsafe_code, reason = "calls of functions compiled for detected CPU features")]
 
 use std::sync::OnceLock;
 
-/// A computation. Its `run` and what `run` calls in inner loops are to be
-/// `#[inline(always)]`, for only what is inlined is compiled for the features.
+/// A computation. Its `run` and everything that `run` calls in inner loops must be
+/// `#[inline(always)]`, since only inlined code is compiled for the features.
 pub(crate) trait Kernel {
-    /// What comes out.
+    /// The result.
     type Output;
 
     /// Whether it computes with vector registers, and so exists only where there
@@ -71,7 +70,7 @@ impl Vectors {
     /// What is used in this process: what the CPU has and the environment allows.
     ///
     /// # Panics
-    /// If the variable holds another word. Whoever sets it wants to be sure.
+    /// If the variable holds another word: users who set it want to be sure.
     fn used() -> Self {
         static USED: OnceLock<Vectors> = OnceLock::new();
         *USED.get_or_init(|| {

@@ -28,7 +28,7 @@ pub(crate) struct Part {
     pub(crate) task: Task,
     pub(crate) code: Code,
     pub(crate) n_slots: usize,
-    /// The inputs it reads: the slot of the [`CompiledNetwork`] and the one here.
+    /// The inputs it reads: the slot of the compiled network and the one here.
     pub(crate) inputs: Vec<[u32; 2]>,
     /// By role: how many outputs.
     n_outputs: Vec<usize>,
@@ -50,7 +50,7 @@ impl Results {
 
 impl Part {
     /// Code for the literals of each role, and the slots of its outputs. `sources`
-    /// are the slots of the inputs in the [`CompiledNetwork`].
+    /// are the slots of the inputs in the compiled network.
     pub(crate) fn new(
         graph: &Graph,
         library: &Library,

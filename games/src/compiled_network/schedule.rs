@@ -32,7 +32,7 @@ pub(crate) struct Step {
     pub(crate) operands: [Value; 3],
 }
 
-/// What of a graph is to be computed, from which slots.
+/// The part of a graph to compute, and the slots of its inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
     /// By input of the graph: its slot. Never written.
@@ -42,15 +42,15 @@ pub(crate) struct Task {
     /// What is wanted, phase by phase. Later phases may use what earlier ones
     /// made.
     pub(crate) wanted: Vec<Vec<Lit>>,
-    /// Where the first outputs of the first phase are to be. These slots are
+    /// The slots for the first outputs of the first phase. These slots are
     /// used for nothing else.
     pub(crate) fixed: Vec<u32>,
-    /// So many inputs are given the outputs of the second phase, one by one,
+    /// The number of inputs that receive the outputs of the second phase, one by one,
     /// after it. Such an output may not be another input as it stands.
     pub(crate) n_renewed: usize,
 }
 
-/// Steps in order, and what comes of them.
+/// Steps in order, and their outputs.
 pub(crate) struct Schedule {
     /// The steps of all phases.
     pub(crate) steps: Vec<Step>,
@@ -112,7 +112,7 @@ struct Steps<'a> {
     wanted: Vec<Option<bool>>,
     /// Values that were derived to have the other polarity.
     derived: BTreeMap<Lit, Value>,
-    /// Values that are to be in a certain slot.
+    /// Values that must be in a certain slot.
     fixed: BTreeMap<Value, u32>,
     /// The value that always holds.
     all: Value,

@@ -1,17 +1,17 @@
-//! How much grounding may cost, and what it says when that is not enough.
+//! Limits on the cost of grounding, and the errors when they are exceeded.
 
 use crate::{Cancel, ReasoningError};
 
 /// Steps between two looks at the cancel flag.
 const POLL: u64 = 1 << 16;
 
-/// Limits on the grounding of one game. What reaches one of them, other than
+/// Limits on the grounding of one game. A game that exceeds one of them, other than
 /// [`max_reduced`](Budget::max_reduced), is played by a reasoner that does not ground.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Most rows of all relations together.
     pub max_rows: u64,
-    /// Most different terms: rules that build lists make ever more of them.
+    /// Most different terms; rules that build lists may make them without end.
     pub max_terms: u64,
     /// Most memory of relations, ground rules and graph, in bytes, roughly.
     pub max_bytes: u64,
@@ -22,19 +22,18 @@ pub struct Budget {
     /// Deepest nesting of a term. No term has more than
     /// [`MAX_TERM_SIZE`](crate::MAX_TERM_SIZE) symbols.
     pub max_term_depth: u32,
-    /// Most symbols of all facts, moves and percepts, written out: terms share
-    /// their parts, and their names do not.
+    /// Most symbols of all facts, moves and percepts when written out. Terms share their
+    /// parts, but their texts do not.
     pub max_symbols: u64,
-    /// Most conjunctions, facts and moves together of a network of which equal parts
-    /// are proven to be equal and merged; for larger ones that takes too long for a
-    /// start clock.
+    /// Most conjunctions, facts and moves of a network whose equal parts are proven and
+    /// merged; for larger networks that takes too long for a start clock.
     pub max_reduced: usize,
 }
 
-/// Twice what the largest published rulesheets take, or more. Of 187 that are ground
-/// the most are 2.6 million rows, 238 MiB, 24 million steps and 1.2 million
-/// conjunctions; what needs much more has no network of a useful size, and the
-/// sooner that is seen the sooner the game is played otherwise.
+/// At least twice the needs of the largest published rulesheets. Of the 187 that ground,
+/// the largest need 2.6 million rows, 238 MiB, 24 million steps and 1.2 million
+/// conjunctions. Games that need much more have no network of a useful size, and the
+/// sooner that is known, the sooner they are played by the prover.
 impl Default for Budget {
     fn default() -> Self {
         Self {
@@ -83,9 +82,9 @@ pub enum GroundingError {
     /// The budget is used up.
     #[error("grounding the rules for `{relation}` takes more than {limit} {resource}")]
     Budget {
-        /// What there was too little of.
+        /// The resource that was used up.
         resource: Resource,
-        /// How much there was.
+        /// Its limit.
         limit: u64,
         /// The relation whose rules were being grounded.
         relation: String,
@@ -113,13 +112,13 @@ pub enum GroundingError {
         /// How many there may be.
         limit: u64,
     },
-    /// What must rest on the state alone rests on the moves made in it.
+    /// A relation that must depend on the state alone depends on the moves made in it.
     #[error("`{relation}` depends on the moves of the step")]
     RestsOnMoves {
         /// `legal`, `goal` or `terminal`.
         relation: String,
     },
-    /// A ground sentence rests on its own absence.
+    /// A ground sentence depends on its own negation.
     #[error("`{relation}` depends on its own negation")]
     Unstratified {
         /// The relation.

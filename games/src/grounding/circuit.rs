@@ -1,10 +1,9 @@
-//! From relations to gates: each row of a relation that rests on the state is
-//! a literal that tells whether it holds.
+//! From relations to gates: each row of a relation that depends on the state has a
+//! literal that says whether the row holds.
 //!
-//! Relations are filled once more, in the order in which they rest on each
-//! other, now with facts and moves as inputs: a match is a conjunction, a row
-//! the disjunction of its matches. Rows that can never hold are not entered, so
-//! what rests on them vanishes too.
+//! Relations are filled once more, in the order of their dependencies, now with facts
+//! and moves as inputs. A match is a conjunction, a row the disjunction of its matches.
+//! Rows that can never hold are not entered, nor are rows that depend on them.
 
 use super::budget::Halt;
 use super::gates::Gates;
@@ -24,7 +23,7 @@ pub(super) struct Circuit {
     pub(super) clause: usize,
     /// Matches of operations: ground rules.
     pub(super) n_ground_rules: u64,
-    /// Ground sentences that rest on themselves.
+    /// Ground sentences that depend on themselves.
     pub(super) n_cyclic: u64,
 }
 
@@ -54,8 +53,7 @@ impl Circuit {
         (lits + 36 * self.gates.n_ands()) as u64
     }
 
-    /// The conjunction that a match is, as far as it does not lie within
-    /// `members`.
+    /// The conjunction of a match, without the conditions for which `is_inside` holds.
     #[inline]
     pub(super) fn matched(
         &mut self,
@@ -83,7 +81,7 @@ impl Circuit {
         lit
     }
 
-    /// Fills a relation that does not rest on itself.
+    /// Fills a relation that does not depend on itself.
     pub(super) fn fill_one(
         &mut self,
         joins: &Joins,
@@ -129,8 +127,8 @@ impl Circuit {
     }
 }
 
-/// The relations that rest on the state, in groups that rest on each other,
-/// each group after those it asks for.
+/// The relations that depend on the state, in groups that depend on each other, each
+/// group after those that it needs.
 pub(super) fn order(joins: &Joins, operations: &[usize]) -> Vec<Vec<RelationId>> {
     let mut edges: Vec<Vec<usize>> = vec![Vec::new(); joins.relations.len()];
     for &id in operations {
@@ -154,8 +152,8 @@ pub(super) fn order(joins: &Joins, operations: &[usize]) -> Vec<Vec<RelationId>>
     groups
 }
 
-/// The relations that something in their own group asks to be absent. What can
-/// possibly hold of them must be known before any of it is computed.
+/// The relations that are negated in their own group. All of their rows that can hold must
+/// be known before any of them is computed.
 pub(super) fn negated_inside(joins: &Joins, order: &[Vec<RelationId>]) -> Vec<RelationId> {
     let mut negated = Vec::new();
     for members in order {

@@ -1,15 +1,14 @@
-//! Relations that rest on themselves within one state: least fixpoints as
-//! acyclic circuits.
+//! Relations that depend on themselves within one state: least fixpoints as acyclic
+//! circuits.
 //!
-//! What holds is the least solution of Boolean equations, one for each ground
-//! sentence. Sentences are grouped by which rest on each other (often none do:
-//! a line along a board only looks recursive), and only within a group something
-//! has to be solved. Where each alternative of a sentence rests on at most one
-//! sentence of the group, the equations are linear and variables are eliminated
-//! one by one: the least solution of `x = a x + b` is `b` (Gaussian elimination
-//! in a closed semiring: Lehmann 1977). Otherwise the group is iterated from
-//! below as often as it has sentences, which always suffices, or until nothing
-//! changes.
+//! The sentences that hold are the least solution of Boolean equations, one for each
+//! ground sentence. Sentences that depend on each other form a group (often there is
+//! none: a line along a board only looks recursive), and only groups need to be solved.
+//! If each alternative of a sentence depends on at most one sentence of the group, the
+//! equations are linear and variables are eliminated one by one: the least solution of
+//! `x = a x + b` is `b` (Gaussian elimination in a closed semiring: Lehmann 1977).
+//! Otherwise the group is iterated from below until nothing changes, at most as often as
+//! it has sentences, which always suffices.
 
 use std::collections::BTreeSet;
 
@@ -36,11 +35,11 @@ struct Alternative {
 /// The row of an alternative, before rows are numbered through.
 type Place = (u32, u32);
 
-/// An alternative with places: the row that follows, rows that hold, rows that
-/// do not, and what lies outside.
+/// An alternative with places: the row that follows, rows that must hold, rows that must
+/// not hold, and the conditions outside the group.
 type Found = (Place, SmallVec<[Place; 2]>, SmallVec<[Place; 1]>, Lit);
 
-/// Fills relations that rest on each other.
+/// Fills relations that depend on each other.
 pub(super) fn fill(
     circuit: &mut Circuit,
     joins: &Joins,
@@ -63,8 +62,8 @@ pub(super) fn fill(
             outside,
         });
     }
-    // Groups that are alike, such as what each cell is connected to, are solved
-    // in the same order, so that they share what they have in common.
+    // Similar groups, such as the connections of each cell, are solved in the same order,
+    // so that they share gates.
     let mut order: Vec<u32> = (0..n).collect();
     let row_of = |node: u32| {
         let member = first_of.partition_point(|&first| first <= node) - 1;
@@ -158,7 +157,7 @@ fn solve(
             return Err(Halt::Unstratified);
         }
         if let [node] = nodes[..] {
-            // An alternative that rests on the sentence itself adds nothing.
+            // An alternative that depends on the sentence itself adds nothing.
             let others = equations[node as usize].iter();
             let others = others.filter(|one| !one.holds.contains(&node));
             lits[node as usize] = disjunction(&mut circuit.gates, others, &lits);
@@ -241,7 +240,7 @@ fn eliminate(
     let n = nodes.len();
     let mut rows: Vec<Row> = Vec::new();
     let mut constants: Vec<Lit> = Vec::new();
-    // By sentence, those whose equations mention it.
+    // By sentence, the sentences whose equations contain it.
     let mut users: Vec<Vec<u32>> = vec![Vec::new(); n];
     for (at, &node) in nodes.iter().enumerate() {
         let mut terms: Vec<(u32, Lit)> = Vec::new();
@@ -329,7 +328,7 @@ fn eliminate(
             queue.insert((weights[other as usize], other));
         }
     }
-    // Each equation mentions only sentences that were eliminated later.
+    // Each equation contains only sentences that were eliminated later.
     for &at in order.iter().rev() {
         let mut values = vec![constants[at as usize]];
         for &(other, lit) in &rows[at as usize] {

@@ -1,4 +1,4 @@
-//! Fills the relations of a circuit, each after those that it asks for.
+//! Fills the relations of a circuit, each after those that it depends on.
 
 use super::budget::Halt;
 use super::circuit::Circuit;
@@ -6,7 +6,7 @@ use super::cycles;
 use super::joining::JoinWorkspace;
 use super::operations::{Joins, RelationId};
 
-/// Fills all relations that these ask for, given facts and moves.
+/// Fills the relations in this order, given facts and moves.
 pub(super) fn fill(
     circuit: &mut Circuit,
     joins: &Joins,

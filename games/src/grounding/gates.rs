@@ -1,9 +1,9 @@
 //! Gates over facts and moves, with what is known of moves: each role makes
 //! exactly one.
 //!
-//! So two moves of one role are never made together, and "one of all moves but
-//! these" is "none of these", which is how frame axioms come out small: a cell
-//! keeps its piece under all moves but those that touch it.
+//! So two moves of one role are never made at once, and "one of all moves but these" is
+//! "none of these". That keeps frame axioms small: a cell keeps its piece under all moves
+//! but those that touch it.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ pub(super) struct Gates {
 }
 
 impl Gates {
-    /// Inputs for facts, then for so many moves of each role.
+    /// Inputs for facts, then for the moves of each role.
     pub(super) fn new(n_facts: usize, n_moves: impl Iterator<Item = usize>) -> Self {
         let mut role_of = vec![NONE; 1 + n_facts];
         let mut moves = Vec::new();

@@ -1,13 +1,13 @@
-//! How a rule is split into operations: the order of its joins.
+//! Splits a rule into operations by choosing the order of its joins.
 //!
-//! A rule is a tree of joins. What a subtree leaves to the rest of the rule are
-//! the variables that the head or another condition still needs; the others are
-//! projected away, and that is what keeps long bodies from exploding (Morak and
+//! A rule becomes a tree of joins. A subtree keeps the variables that the head or another
+//! condition still needs; the others are projected away, which keeps the joins of long
+//! bodies small (Morak and
 //! Woltran, "Preprocessing of complex non-ground rules in answer set
-//! programming", 2012; Bichler, Morak and Woltran, "lpopt", 2016). Trees are
-//! compared by the sizes that the relations at hand make one expect, and the
-//! best one is found by dynamic programming over sets of conditions (Selinger
-//! et al. 1979), long bodies being shortened greedily first.
+//! programming", 2012; Bichler, Morak and Woltran, "lpopt", 2016). Trees are compared by
+//! sizes estimated from the relations so far, and the best one is found by dynamic
+//! programming over sets of conditions (Selinger et al. 1979). Long bodies are first
+//! shortened greedily.
 //!
 //! In a circuit a join of two relations that depend on the state is a gate for
 //! each pair of rows, and a projection a gate for each row that it merges, so
@@ -21,20 +21,19 @@ use super::budget::Halt;
 use super::operations::{Joins, Part, RelationId};
 use crate::relational::rules::{Atom, Clause, Condition, Pattern, each_variable};
 
-/// Bodies of at most so many conditions are ordered in the best way.
+/// Most conditions of a body that is ordered optimally.
 const MAX_EXACT: usize = 9;
 
 /// Most conditions and most variables of a clause.
 pub(super) const MAX_LENGTH: usize = 128;
 
-/// What looking at a row costs, where making a gate costs 1.
+/// The cost of looking at a row, relative to making a gate.
 const STEP: f64 = 0.2;
 
 /// What the operations are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To derive as much as can possibly hold: what is absent is asked of
-    /// relations that are known only.
+    /// To derive everything that can hold: negations are tested on known relations only.
     Reach,
     /// To compute what holds.
     Compute,
@@ -42,7 +41,7 @@ pub(super) enum Purpose {
 
 /// How large relations are.
 pub(super) trait Sizes {
-    /// Rows, and different values of each column; `None` if nobody knows.
+    /// Rows, and different values of each column; `None` if unknown.
     fn size(&mut self, joins: &Joins, relation: RelationId) -> Option<(f64, Vec<f64>)>;
 
     /// Fills an auxiliary relation whose inputs are known already.
@@ -108,9 +107,8 @@ struct JoinOrdering<'a> {
     n_variables: usize,
 }
 
-/// Makes the operations for a clause. A clause that cannot hold has none. Tells
-/// whether that is so or they are made: no operation is made where they are
-/// expected to cost more than `limit`, in matches.
+/// Makes the operations for a clause; a clause that cannot hold has none. Returns `false`,
+/// and makes none, if they are expected to cost more than `limit`, in matches.
 pub(super) fn split(
     joins: &mut Joins,
     clause: &Clause,

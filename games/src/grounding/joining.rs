@@ -1,10 +1,9 @@
-//! The machine that runs operations over tables, each pair of rows once.
+//! Runs operations over tables, each pair of rows once.
 //!
-//! Tables only grow, so an operation remembers how many rows of its inputs it
-//! has seen and later joins only what is new (semi-naive evaluation: Bancilhon
-//! and Ramakrishnan 1986). What a match means is not decided here: the
-//! reachability analysis wants the row that follows, the circuit also the rows
-//! it follows from.
+//! Tables only grow, so an operation remembers how many rows of its inputs it has seen
+//! and later joins only new ones (semi-naive evaluation: Bancilhon and Ramakrishnan
+//! 1986). The caller decides what a match means: the reachability analysis uses the row
+//! that follows, the circuit also the rows that it follows from.
 
 use std::ops::Range;
 
@@ -15,11 +14,11 @@ use crate::relational::rules::{Atom, Pattern, each_variable};
 use crate::relational::table::RelationTable;
 use crate::relational::terms::{NONE, Store, TermId, Terms};
 
-/// Matches are handed over when they take up so many numbers.
+/// Matches are passed to the caller when they take up this many numbers.
 const CHUNK: usize = 1 << 16;
 
-/// Matches that are fetched from memory together: tables are large and far away,
-/// and what is waited for at the same time is waited for once.
+/// Matches that are fetched from memory at once: tables are large and far away, and
+/// overlapping fetches cost one wait.
 const TOGETHER: usize = 16;
 
 /// Rows that can be looked up wherever they are.
@@ -33,8 +32,8 @@ pub(super) struct JoinWorkspace {
     pub(super) tables: Vec<RelationTable>,
     /// By operation.
     plans: Vec<Option<JoinPlan>>,
-    /// By operation: whether it finds the rows that follow, or what they are
-    /// built of.
+    /// By operation: whether it finds the rows that follow, or the values of their
+    /// variables.
     is_plain: Vec<bool>,
     /// By operation: the rows of its inputs that it has seen.
     seen: Vec<[u32; 2]>,
@@ -75,7 +74,7 @@ struct Side {
     index: u16,
 }
 
-/// What an operation found: for each match the rows of its inputs (`NONE` if
+/// The matches of an operation: for each the rows of its inputs (`NONE` if
 /// there is no second one), the rows of the absent sentences (`NONE` if there
 /// is none), and the row that follows, or the values of the variables in it if
 /// it has terms to be built.

@@ -1,4 +1,4 @@
-//! Rules of at most two positive conditions: what every rule is split into.
+//! Operations: rules of at most two positive conditions, into which every rule is split.
 //!
 //! An operation either selects from one relation or joins two, tests the rows it
 //! finds, and puts the variables that are still needed into a relation. The
@@ -39,11 +39,11 @@ pub(super) struct Part {
     pub(super) scope: usize,
 }
 
-/// What is known of a relation.
+/// A relation's properties.
 #[derive(Clone, Debug)]
 pub(super) struct Relation {
     pub(super) arity: usize,
-    /// Rests on the rules alone.
+    /// Depends on the rules alone.
     pub(super) is_static: bool,
     /// All its rows are there: of a static one, once it is evaluated.
     pub(super) is_known: bool,
@@ -120,8 +120,8 @@ impl Joins {
         id
     }
 
-    /// Takes note that these relations have all their rows, and with them the
-    /// auxiliary ones that rest on known relations only.
+    /// Marks these relations as complete, and with them the auxiliary ones that depend on
+    /// complete relations only.
     pub(super) fn settle(&mut self, known: &[RelationId]) {
         for &id in known {
             self.relations[id].is_known = true;
@@ -136,8 +136,8 @@ impl Joins {
         }
     }
 
-    /// Takes all operations of the relations of the rules away, so that other
-    /// ones can be made. Auxiliary relations stay what they are.
+    /// Removes all operations of the relations of the rules, so that others can be made.
+    /// Auxiliary relations stay.
     pub(super) fn forget_clauses(&mut self, is_concerned: impl Fn(RelationId) -> bool) {
         for id in 0..self.unit {
             if is_concerned(id) {
@@ -146,8 +146,8 @@ impl Joins {
         }
     }
 
-    /// The operations that these relations rest on, what they ask for first
-    /// where they do not ask in circles. What is known is not asked again.
+    /// The operations that these relations depend on, dependencies first as far as they
+    /// are acyclic. Complete relations are not computed again.
     pub(super) fn needed(&self, roots: impl Iterator<Item = RelationId>) -> Vec<usize> {
         let mut seen = vec![false; self.relations.len()];
         let mut order = Vec::new();

@@ -1,10 +1,9 @@
-//! What can possibly hold: the rules as one program without time.
+//! Derives what can possibly hold, by the rules as one program without time.
 //!
-//! Whatever is initially true or follows for the next state is a fact, whatever
-//! is legal is a move, and a condition that something depending on the state is
-//! absent is taken for granted. The least model of that program holds all that
-//! is true in some reachable state, and some more. Relations that rest on the
-//! rules alone are evaluated exactly, and first.
+//! Every fact that is true initially or in a next state is a fact, every legal move is
+//! a move, and a negated condition that depends on the state is assumed to hold. The
+//! least model of this program contains everything that is true in some reachable state,
+//! and more. Static relations are evaluated exactly, and first.
 
 use super::budget::{Halt, Resource};
 use super::join_order::{self, Purpose, Sizes};
@@ -19,14 +18,12 @@ use crate::relational::terms::{FunctorId, NONE, TermId};
 const FIRST_ATTEMPT: u64 = 2_000_000;
 const ATTEMPTS: u32 = 3;
 
-/// A clause that is expected to cost so many times the whole budget, by the sizes
-/// that earlier attempts saw, is not tried. Expectations are often too high, but not
-/// by that much.
+/// A clause whose expected cost is this many times the whole budget, by the sizes in
+/// earlier attempts, is not tried. Expectations are often too high, but not by that much.
 const HOPELESS: u64 = 20;
 
-/// Steps after which a relation that rests on the rules alone is too large to be
-/// written down, if it can be put in terms of others. It is then worth it: a join
-/// that the relation would save is a small part of that.
+/// Steps after which a static relation is too large to be written down, if it can be
+/// unfolded. Unfolding then pays: the joins that the relation would save cost much less.
 const MAX_WRITTEN_DOWN: u64 = 1 << 20;
 
 /// All that can be asked.
@@ -78,8 +75,8 @@ impl Reach {
         reach
     }
 
-    /// Evaluates the relations that rest on the rules alone. Those that turn out
-    /// to be too large for that are put in terms of others, as far as they can be.
+    /// Evaluates the static relations. Those that turn out to be too large are unfolded
+    /// if possible.
     pub(super) fn evaluate_static(&mut self, rules: &mut Rules) -> Result<(), Halt> {
         let mut askers = Askers::new(rules);
         for at in 0..rules.components.len() {
@@ -97,8 +94,8 @@ impl Reach {
             match (result, candidate) {
                 (Err(Halt::Attempt), Some(id)) => {
                     self.joins.forget_clauses(|concerned| concerned == id);
-                    // Where most is thrown away, or what is in between is large, the
-                    // relation itself may be small.
+                    // If most matches are discarded or an intermediate relation is large,
+                    // the relation itself may be small.
                     let n_rows = u64::from(self.workspace.tables[id].n_rows());
                     if n_rows < MAX_WRITTEN_DOWN / 8 {
                         self.evaluate_component(rules, at, &component)?;
@@ -116,7 +113,7 @@ impl Reach {
         Ok(())
     }
 
-    /// Evaluates static relations that rest on each other.
+    /// Evaluates static relations that depend on each other.
     fn evaluate_component(
         &mut self,
         rules: &Rules,
@@ -183,10 +180,10 @@ impl Reach {
         unreachable!("the last attempt has no limit of its own")
     }
 
-    /// Derives what can be derived within the attempt at hand; whether that is
-    /// all. Clauses that are expected to use up the attempt alone are left out:
-    /// such an expectation is often wrong as long as nothing is known of what
-    /// they ask for, and the others tell.
+    /// Derives what can be derived within this attempt. Returns whether that is
+    /// everything. Clauses that are expected to use up the attempt alone are left out:
+    /// such an expectation is often wrong before the sizes of their conditions are known,
+    /// which the other clauses reveal.
     fn attempt(&mut self, rules: &Rules) -> Result<bool, Halt> {
         let is_last = self.workspace.meter.attempt == u64::MAX;
         let limit = match self.workspace.meter.attempt {
@@ -217,9 +214,9 @@ impl Reach {
         }
     }
 
-    /// Makes new operations for all clauses that rest on the state, but for those
-    /// that are expected to cost more than `limit`; whether there are none of these.
-    /// If there are, the clause at work is the first of them.
+    /// Makes new operations for all clauses that depend on the state, except for those
+    /// that are expected to cost more than `limit`. Returns whether there are none of
+    /// these; otherwise `clause` is the first of them.
     fn split_all(&mut self, rules: &Rules, purpose: Purpose, limit: f64) -> Result<bool, Halt> {
         let mut too_large = None;
         let Self { joins, workspace, .. } = self;
@@ -242,7 +239,7 @@ impl Reach {
         Ok(too_large.is_none())
     }
 
-    /// Runs operations over what is new; whether something came out.
+    /// Runs operations over new rows. Returns whether there were results.
     fn run_all(&mut self, operations: &[usize]) -> Result<bool, Halt> {
         let mut grown = false;
         for &id in operations {
@@ -252,8 +249,8 @@ impl Reach {
         Ok(grown)
     }
 
-    /// Makes facts of what is initially or next true, and moves of what is
-    /// legal; whether there are new ones.
+    /// Turns rows of `init` and `next` into facts and rows of `legal` into moves. Returns
+    /// whether there are new ones.
     fn link(&mut self, rules: &Rules) -> bool {
         let roots = &rules.roots;
         let mut grown = false;
@@ -286,7 +283,7 @@ impl Reach {
         true
     }
 
-    /// Puts a fact into the relations that hold it, and tells which.
+    /// Puts a fact into its relations and calls `entered` for each of them.
     pub(super) fn enter_fact(&mut self, fact: TermId, mut entered: impl FnMut(RelationId, u32)) {
         let JoinWorkspace { terms, tables, .. } = &mut self.workspace;
         let functor: FunctorId = terms.functor(fact);
@@ -307,13 +304,13 @@ impl Reach {
     }
 }
 
-/// The relations by which the world asks about states, apart from `init`.
+/// The relations that questions about states use, apart from `init`.
 pub(super) fn roots(rules: &Rules) -> [RelationId; 5] {
     let roots = &rules.roots;
     [roots.legal, roots.next, roots.terminal, roots.goal, roots.sees]
 }
 
-/// Runs one operation over what is new; whether something came out.
+/// Runs one operation over new rows. Returns whether there were results.
 fn fill(workspace: &mut JoinWorkspace, joins: &Joins, id: usize) -> Result<bool, Halt> {
     let mut grown = false;
     workspace.run(joins, id, |workspace, matches| {

@@ -1,13 +1,12 @@
-//! Relations that are too large to be written down, put in terms of what they
-//! are made of.
+//! Unfolds relations that are too large to be written down.
 //!
-//! Rules may define a relation of millions of rows of which play asks for a few,
-//! such as the directions between any two places on a board without an edge. A
-//! relation with one rule need not be written down: wherever it is a condition,
-//! the conditions of its rule can stand instead (unfolding: Tamaki and Sato,
-//! "Unfold/fold transformation of logic programs", 1984). Then joins begin with
-//! what there is, and the parts of the relation that nobody asks for are never
-//! made. Small relations stay: they are made once for all who ask.
+//! Rules may define a relation of millions of rows of which play needs a few, such as
+//! the directions between any two places on a board without an edge. A relation with
+//! one rule need not be written down: the conditions of its rule can replace it wherever
+//! it is a condition (unfolding: Tamaki and Sato, "Unfold/fold transformation of logic
+//! programs", 1984). Joins then start from smaller relations, and rows that are not
+//! needed are never made. Small relations stay, since they are computed once for all
+//! uses.
 
 use crate::relational::rules::{
     Clause, Component, Condition, Pattern, PredicateId, Rules, Source, each_variable,
@@ -34,9 +33,9 @@ impl Askers {
     }
 }
 
-/// The relation of a component, if it could be put in terms of others: it has one
-/// rule, for all terms alike, it rests on the rules alone and not on itself,
-/// nobody asks for its absence, and the rules that ask for it stay short.
+/// The relation of a component, if it can be unfolded: it has one rule, whose head has
+/// distinct variables only; it is static and does not depend on itself; it is never
+/// negated; and the rules that use it stay short.
 pub(super) fn candidate(
     rules: &Rules,
     askers: &Askers,
@@ -177,7 +176,7 @@ mod tests {
         for (why, text) in refused {
             assert!(!is_candidate(&text), "{why}");
         }
-        // Each of these asks for it, and has a variable more.
+        // Each of these uses it and has one more variable.
         let mut long = String::from("(<= (next (at ?y)) (true (at ?y))");
         (0..130).for_each(|at| write!(long, " (far ?y ?x{})", at % 60).expect("memory suffices"));
         assert!(!is_candidate(&format!("{far} {long})")), "too long");

@@ -1,22 +1,22 @@
-//! What is left of a network where some facts have known values: its cofactor
+//! The cofactor of a network: what is left of it where some facts have known values
 //! (Shannon, "The synthesis of two-terminal switching circuits", 1949).
 
 use super::graph::folded;
 use super::rebuild::rebuild;
 use super::{Lit, Network};
 
-/// The network for positions in which these facts have these values. Moves that
-/// are not legal in any of them are not made there, and the only move of a role
-/// is. Facts and moves stay what they are.
+/// The network for positions in which these facts have these values. Moves that are
+/// legal in none of them are constant false, and a role's only move is constant true.
+/// The numbering of facts and moves stays.
 pub(crate) fn cofactor(network: &Network, known: &[(usize, bool)]) -> Network {
     let network = rebuild(network, &with_inputs(network, known));
     let moves = known_moves(&network, |lit| lit);
     rebuild(&network, &with_inputs(&network, &moves))
 }
 
-/// How many gates of the cofactor are not for goals and percepts, and how many of
-/// its moves may be legal. Counted without making it; what hashing would find is
-/// not counted off.
+/// The number of gates of the cofactor without goals and percepts, and the number of its
+/// moves that may be legal. Counted without building it, so gates that hashing would
+/// merge count separately.
 pub(crate) fn cofactor_size(network: &Network, known: &[(usize, bool)]) -> (usize, usize) {
     let mut same_as = folding(network, known);
     let moves = known_moves(network, |lit| lit.replaced_by(&same_as));
@@ -32,9 +32,9 @@ pub(crate) fn cofactor_size(network: &Network, known: &[(usize, bool)]) -> (usiz
     (n_gates, n_moves)
 }
 
-/// The inputs of moves whose values follow from what is legal: a move that is
-/// never legal is not made, and a role's only move is. `resolve` tells what a
-/// literal is equal to.
+/// The inputs of moves whose values follow from legality: a move that is never legal is
+/// not made, and a role's only move is made. `resolve` maps a literal to the literal
+/// that it equals.
 fn known_moves(network: &Network, resolve: impl Fn(Lit) -> Lit) -> Vec<(usize, bool)> {
     let mut known = Vec::new();
     for (id, role) in network.role_ids().zip(&network.roles) {
@@ -51,8 +51,7 @@ fn known_moves(network: &Network, resolve: impl Fn(Lit) -> Lit) -> Vec<(usize, b
     known
 }
 
-/// By node: what it is equal to where these inputs have these values, other
-/// nodes as they are.
+/// By node: the literal that replaces it where these inputs have these values.
 fn with_inputs(network: &Network, known: &[(usize, bool)]) -> Vec<Lit> {
     let graph = &network.graph;
     let mut same_as = graph.literals();

@@ -1,4 +1,4 @@
-//! What never changes, found by following all that could ever change.
+//! Removes what never changes, found by propagating everything that could change.
 //!
 //! Starting from the initial state, each fact is given the values it has or
 //! might get, each move whether it might become legal, and each node the values
@@ -28,9 +28,9 @@ impl Values {
     }
 }
 
-/// The network without constant inputs and nodes, and without what no output
-/// needs. Facts that never hold and moves that are never legal are gone; facts
-/// that always hold stay, since states consist of them.
+/// The network without constant inputs and nodes and without nodes that no output needs.
+/// Facts that never hold and moves that are never legal are removed; facts that always
+/// hold stay, since states consist of them.
 pub(crate) fn without_constants(network: &Network) -> Network {
     let values = possible(network);
     let value = |lit: Lit| {
@@ -114,7 +114,7 @@ impl Copy<'_> {
         lit.negated_if(old.is_negated())
     }
 
-    /// Copies what the outputs of these facts and moves rest on.
+    /// Copies the nodes that the outputs of these facts and moves depend on.
     fn mark_and_copy(&mut self, network: &Network, facts: &[usize], moves: &[Vec<usize>]) {
         let mut is_needed = vec![false; self.old.n_nodes()];
         let mut need = |lit: Lit| is_needed[lit.node() as usize] = true;

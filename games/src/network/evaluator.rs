@@ -1,11 +1,10 @@
-//! What the network's machine asks of whatever computes its gates for one
-//! position.
+//! The interface of everything that computes the gates of a network for one position.
 
 use std::fmt;
 
-/// The values of a network for one position: a state, and moves made in it.
+/// The values of a network for one position: a state and the moves made in it.
 pub(crate) trait Evaluator: Send + fmt::Debug {
-    /// Makes this state, as bits of facts, the position.
+    /// Loads a state, given as bits of facts.
     fn load(&mut self, state: &[u64]);
 
     /// Whether the position is terminal.
@@ -17,7 +16,7 @@ pub(crate) trait Evaluator: Send + fmt::Debug {
     /// The legal moves of a role as bits.
     fn legal(&mut self, role: usize) -> &[u64];
 
-    /// Makes these the moves: inputs of the graph, a legal one of each role.
+    /// Loads moves, given as inputs of the graph: a legal one of each role.
     fn make(&mut self, moves: &[u32]);
 
     /// The facts after the moves, as bits.
@@ -26,6 +25,6 @@ pub(crate) trait Evaluator: Send + fmt::Debug {
     /// Whether an input of the graph holds.
     fn input(&self, index: usize) -> bool;
 
-    /// Whether the role's goal of this index is what the rules say.
+    /// Whether the rules give the role its goal value of this index.
     fn goal(&mut self, role: usize, index: usize) -> bool;
 }

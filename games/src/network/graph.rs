@@ -48,7 +48,7 @@ impl Lit {
         Self(self.0 ^ u32::from(negate))
     }
 
-    /// What it is where each node is replaced by `substitutes[node]`.
+    /// The literal after each node is replaced by `substitutes[node]`.
     pub(crate) fn replaced_by(self, substitutes: &[Lit]) -> Self {
         substitutes[self.node() as usize].negated_if(self.is_negated())
     }
@@ -108,13 +108,13 @@ impl Graph {
         1 + self.n_inputs() + self.n_ands()
     }
 
-    /// By node: its literal. What replaces each node by itself.
+    /// By node: its literal, a substitution that changes nothing.
     pub(crate) fn literals(&self) -> Vec<Lit> {
         (0..self.n_nodes() as u32).map(|node| Lit::new(node, false)).collect()
     }
 
-    /// By node: whether some of these outputs depend on it. `resolve` tells what a
-    /// literal is to be taken for, one of a node that is not greater.
+    /// By node: whether some of these outputs depend on it. `resolve` maps a literal to
+    /// the one that replaces it, of a node that is not greater.
     pub(crate) fn needed(
         &self,
         outputs: impl IntoIterator<Item = Lit>,
@@ -211,8 +211,8 @@ impl Graph {
         !self.all(literals)
     }
 
-    /// Evaluates every node for one assignment of the inputs: the plain meaning
-    /// that faster evaluators are held against. `values[node]`.
+    /// Evaluates every node for one assignment of the inputs: `values[node]`. The
+    /// reference for faster evaluators.
     ///
     /// # Panics
     /// If `inputs` has not one value for each input.

@@ -1,14 +1,14 @@
-//! The network in which nodes are replaced by what they are equal to.
+//! Rebuilds a network in which nodes are replaced by literals that they equal.
 
 use std::sync::Arc;
 
 use super::{Graph, Lit, Network};
 
-/// The network with each node replaced by `substitutes[node]`, a literal of a
-/// node that is not replaced and not greater; and without what no output needs.
+/// The network with each node replaced by `substitutes[node]`, a literal of a node that
+/// is itself not replaced and not greater, and without nodes that no output needs.
 pub(crate) fn rebuild(network: &Network, substitutes: &[Lit]) -> Network {
     let smaller = copy(network, substitutes);
-    // Conjunctions that folded have left others behind that nothing needs.
+    // Folded conjunctions leave others behind that no output needs.
     copy(&smaller, &smaller.graph.literals())
 }
 

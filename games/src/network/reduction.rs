@@ -1,4 +1,4 @@
-//! A smaller network that says the same in every position play may reach.
+//! A smaller network that is equivalent in every position that play may reach.
 //!
 //! ```text
 //! Network -> samples (random play) -> candidates: equal nodes, facts that exclude each other
@@ -28,8 +28,8 @@ use crate::state_machine::Cancel;
 use candidates::{Classes, Exclusions};
 use samples::{Sample, Samples};
 
-/// How much may be spent. All of it is counted and not timed, so that a game has
-/// the same network everywhere.
+/// Limits of the effort. All of them are counted and not timed, so that a game has the
+/// same network everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReductionEffort {
     /// Steps of random play, 64 positions each.
@@ -47,10 +47,10 @@ impl Default for ReductionEffort {
     }
 }
 
-/// A smaller network and how it came about.
+/// A smaller network, and figures about the reduction.
 #[derive(Clone, Debug)]
 pub struct Reduction {
-    /// Says what the larger network says, in every position that play reaches.
+    /// Equivalent to the larger network in every position that play reaches.
     pub network: Network,
     /// Conjunctions and inputs that were found to be others, their negations, or
     /// constant.
@@ -63,8 +63,8 @@ pub struct Reduction {
     pub questions: u64,
 }
 
-/// The network without what is equal in all positions that play reaches. `None`
-/// if the effort did not suffice to prove anything, or `cancel` was raised.
+/// The network with parts merged that are equal in all positions that play reaches.
+/// `None` if the effort did not suffice to prove anything, or if `cancel` was raised.
 #[must_use]
 pub fn reduce(network: &Network, effort: &ReductionEffort, cancel: &Cancel) -> Option<Reduction> {
     let reads_moves = reads_moves(network);

@@ -1,5 +1,5 @@
 //! One position by differential propagation: [`propagation`](super::propagation)
-//! over the positions of each class ([`positions`](super::positions)).
+//! over the positions of each class ([`super::positions`]).
 
 use std::sync::Arc;
 

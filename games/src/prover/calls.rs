@@ -28,7 +28,7 @@ pub(crate) struct Calls {
     pub(super) status: Vec<Vec<Status>>,
     /// Open and provisional calls.
     pub(super) stack: Vec<(u32, u32)>,
-    /// The lowest position of the stack that was asked for.
+    /// The lowest position of the stack that was called again.
     pub(super) low: u32,
     /// Answers found so far, to see whether there are new ones.
     pub(super) n_answers: u64,

@@ -1,5 +1,4 @@
-//! From clauses to plans: the order in which conditions are looked at, and the
-//! steps that look at them.
+//! From clauses to plans: the join order of conditions, and the steps that evaluate them.
 //!
 //! The order is greedy: a test as soon as its variables are bound, otherwise
 //! the condition that is expected to hold in the fewest ways given what is
@@ -22,18 +21,18 @@ use crate::relational::rules::{
 use crate::relational::table::RelationTable;
 use crate::relational::terms::{NONE, TermId};
 
-/// How a derived predicate is evaluated.
+/// The way in which a derived predicate is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Mode {
     /// As a whole, bottom-up.
     Full,
-    /// For the arguments asked for, remembering what was asked.
+    /// For given arguments, remembering the answers.
     Memo,
-    /// For the arguments asked for.
+    /// For given arguments.
     Call,
 }
 
-/// Relations with fewer rows than this are looked through without an index.
+/// Relations with fewer rows than this are searched without an index.
 const FEW_ROWS: f64 = 2.5;
 
 /// A program in the making.
@@ -57,7 +56,7 @@ pub(crate) struct ClausePlanner<'r> {
     pub(crate) left: u64,
 }
 
-/// What it costs to look at a condition that may come next, in steps.
+/// The cost of considering a condition that may come next, in steps.
 const LOOKING: u64 = 10;
 
 /// What a plan does when the body holds.
@@ -374,7 +373,7 @@ impl Emitter<'_, '_> {
         ground
     }
 
-    /// The step to resume when something that rests on these patterns fails.
+    /// The step to resume when a step that depends on these patterns fails.
     fn resume(&self, patterns: &[&Pattern]) -> u32 {
         let mut choice = 0;
         for pattern in patterns {
@@ -534,7 +533,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// In how many ways a condition is expected to hold.
+    /// The number of ways in which a condition is expected to hold.
     fn ways(&self, atom: &Atom) -> f64 {
         let given = |argument: &Pattern| self.is_ground(argument);
         let columns = atom.arguments.iter().enumerate();

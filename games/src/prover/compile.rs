@@ -1,5 +1,5 @@
-//! From rules to a program: the static relations are evaluated once and for
-//! all, then everything else is planned with their true sizes.
+//! From rules to a program: static relations are evaluated once, then everything else is
+//! planned with their true sizes.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::state_machine::{Cancel, Guards, ReasoningError};
 /// A static component that takes more steps is evaluated on demand.
 const MAX_STATIC_STEPS: u64 = 4_000_000;
 
-/// Predicates may nest so deeply and still be evaluated on first use.
+/// Deepest nesting of predicates that are evaluated on first use.
 const MAX_NESTING: usize = 50;
 
-/// All that plans are made of.
+/// Everything that plans are made of.
 #[derive(Clone, Debug)]
 pub(crate) struct Blueprint {
     pub(crate) rules: Arc<Rules>,
@@ -121,8 +121,8 @@ impl Blueprint {
         Ok(Self { rules: Arc::new(rules), table_of, tables, modes, sizes, steps, roles })
     }
 
-    /// Plans everything that depends on the state, and tells the steps that took,
-    /// unless it takes more than these.
+    /// Plans everything that depends on the state. Returns the program and the number of
+    /// steps; `None` if it takes more than `max_steps`.
     pub(crate) fn program(&mut self, max_steps: u64) -> Option<(RuleProgram, u64)> {
         let rules = Arc::clone(&self.rules);
         let mut planner = ClausePlanner::new(
@@ -161,7 +161,7 @@ impl Blueprint {
         }
     }
 
-    /// Takes note that a component is too large to be evaluated in full.
+    /// Records that a component is too large to be evaluated in full.
     pub(crate) fn expect_huge(&mut self, component: usize) {
         for &id in &self.rules.components[component].predicates {
             self.sizes.sizes[id] = Size::huge(self.rules.predicates[id].arity);
@@ -207,8 +207,8 @@ pub(crate) fn measured(table: &RelationTable) -> Size {
     }
 }
 
-/// Evaluation on first use nests as deeply as predicates rest on each other.
-/// Where that may exhaust the stack, all is evaluated from the bottom instead.
+/// Evaluation on first use nests as deeply as predicates depend on each other. Where that
+/// may exhaust the stack, everything is evaluated from the bottom instead.
 fn prerequisites(
     rules: &Rules,
     planner: &ClausePlanner<'_>,

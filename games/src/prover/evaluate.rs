@@ -1,10 +1,9 @@
 //! The evaluator: runs plans over the tables of one state.
 //!
-//! Components are evaluated when a plan first asks for them, each at most once
-//! for a state or a joint move: recursive ones semi-naively (Bancilhon and
-//! Ramakrishnan 1986), in the order of their strata (Apt, Blair and Walker 1988).
-//! What is asked [on demand](on_demand) is evaluated for the arguments at
-//! hand only.
+//! Components are evaluated when a plan first needs them, each at most once for a state
+//! or a joint move: recursive ones semi-naively (Bancilhon and Ramakrishnan 1986), in the
+//! order of their strata (Apt, Blair and Walker 1988). Predicates
+//! [on demand](on_demand) are evaluated for given arguments only.
 
 mod on_demand;
 
@@ -20,16 +19,16 @@ use crate::relational::table::RelationTable;
 use crate::relational::terms::{FunctorId, NONE, TermId, Terms};
 use crate::state_machine::{Cancel, Guards, MAX_TERM_SIZE, ReasoningError};
 
-/// About so many steps lie between two looks at the cancel flag.
+/// About this many steps lie between two checks of the cancel flag.
 const POLL: u64 = 1 << 12;
 
-/// Rows and terms of so many parts are put together without allocating.
+/// Most parts of rows and terms that are built without allocating.
 pub(super) const ROOM: usize = 8;
 
-/// What a new row costs, in steps.
+/// The cost of a new row, in steps.
 const INSERTION: u64 = 5;
 
-/// What a term costs, in steps.
+/// The cost of a term, in steps.
 const BUILDING: u64 = 3;
 
 /// A workspace: the tables of the state at hand, and the registers.
@@ -47,7 +46,7 @@ pub(crate) struct RuleEvaluator {
     n_facts: usize,
     /// Those for the joint move.
     n_action_facts: usize,
-    /// Whether what is evaluated rests on the joint move.
+    /// Whether the current evaluation depends on the joint move.
     pub(super) in_action: bool,
     guards: Guards,
     cancel: Cancel,
@@ -138,7 +137,7 @@ impl RuleEvaluator {
         self.calls.make_room(program.calls.len());
     }
 
-    /// Goes over to another program: all tables are new.
+    /// Switches to another program: all tables are new.
     pub(crate) fn renew(&mut self, program: &RuleProgram) {
         self.tables.clear();
         self.done.clear();
@@ -162,7 +161,7 @@ impl RuleEvaluator {
         self.cancel = cancel;
     }
 
-    /// Forgets what was derived for a phase and those that rest on it.
+    /// Forgets everything derived for a phase and for those that depend on it.
     pub(crate) fn begin(&mut self, program: &RuleProgram, phase: Phase) {
         for epoch in &mut self.epochs[phase as usize..] {
             self.last_epoch += 1;

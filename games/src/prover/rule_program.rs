@@ -38,9 +38,9 @@ pub(crate) struct Take {
 /// One step of a plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// Sees to it that a component is evaluated.
+    /// Evaluates a component unless that was done.
     Ensure { component: u32 },
-    /// Begins to enumerate a whole table; goes on with the next step.
+    /// Begins to enumerate a whole table; continues with the next step.
     OpenScan { table: u32, cursor: u32, delta: bool },
     /// Takes the next row.
     NextScan { table: u32, cursor: u32, takes: Slice, fail: u32 },
@@ -54,7 +54,7 @@ pub(crate) enum Step {
     Any { table: u32, negated: bool, fail: u32 },
     /// Takes a term apart.
     Open { source: u32, functor: FunctorId, takes: Slice, fail: u32 },
-    /// Finds a term built of registers; fails if nobody ever built it.
+    /// Finds a term built of registers; fails if it was never built.
     Find { functor: FunctorId, arguments: Slice, target: u32, fail: u32 },
     /// Builds a term.
     Build { functor: FunctorId, arguments: Slice, target: u32 },
@@ -64,11 +64,11 @@ pub(crate) enum Step {
     Differ { left: u32, right: u32, fail: u32 },
     /// Asks a predicate on demand whether it holds for this key.
     Call { call: u32, keys: Slice, negated: bool, fail: u32 },
-    /// Sees to it that all answers to this key are in the call's table.
+    /// Puts all answers to this key into the call's table.
     Demand { call: u32, keys: Slice },
     /// The body holds: adds a row.
     Insert { table: u32, values: Slice, fail: u32 },
-    /// The body holds, and that is all one wanted to know.
+    /// The body holds, which is the answer.
     Found,
     /// There are no more ways.
     End,
@@ -141,7 +141,7 @@ pub(crate) struct FactTable {
     pub(crate) table: u32,
 }
 
-/// Everything that is known before the first state; shared by all forks.
+/// Everything known before the first state; shared by all forks.
 #[derive(Clone, Debug)]
 pub(crate) struct RuleProgram {
     pub(crate) steps: Vec<Step>,

@@ -1,4 +1,4 @@
-//! How large relations are: what plans are chosen by.
+//! The sizes of relations, by which plans are chosen.
 
 /// The size of one relation, on average.
 #[derive(Clone, Debug, Default)]
@@ -9,12 +9,12 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// What to think of a relation that nobody has seen.
+    /// The assumption about a relation that was not yet evaluated.
     pub(crate) fn unknown(arity: usize) -> Self {
         Self { rows: 10.0 * arity as f64, distinct: vec![5.0; arity] }
     }
 
-    /// What to think of a relation that is too large to be evaluated.
+    /// The assumption about a relation that is too large to be evaluated.
     pub(crate) fn huge(arity: usize) -> Self {
         Self { rows: 100_f64.powi(arity as i32), distinct: vec![100.0; arity] }
     }

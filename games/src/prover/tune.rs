@@ -1,10 +1,10 @@
-//! Choosing how predicates are evaluated, by trying it out.
+//! Chooses by trial how predicates are evaluated.
 //!
-//! A few random playouts (with a fixed seed, so that the same rules always get
-//! the same program) tell how large relations are, which orders the plans. Then
-//! each component, most expensive first, is tried on demand instead of in full,
-//! and stays so if fewer steps answer the same questions. Everything is counted
-//! in steps of the evaluator, never in time.
+//! A few random playouts (with a fixed seed, so that the same rules always get the same
+//! program) give the sizes of relations, from which the join orders follow. Then each
+//! component, most expensive first, is tried on demand instead of in full, and stays so
+//! if fewer steps answer the same questions. Everything is counted in steps of the
+//! evaluator, never in time.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ use crate::split_mix::SplitMix;
 use crate::state::{MoveId, State};
 use crate::state_machine::ReasoningError;
 
-/// Steps for a single state before something is blamed and tried on demand.
+/// Steps for a single state before the most expensive component is tried on demand.
 const MAX_STATE_STEPS: u64 = 2_000_000;
 /// Steps for gathering samples.
 const SAMPLE_STEPS: u64 = 1_500_000;
-/// Samples that answer all questions in about so many steps are enough.
+/// Samples are enough if all their questions take about this many steps.
 const ENOUGH_STEPS: u64 = 100_000;
 /// Steps for trying out.
 const TRIAL_STEPS: u64 = 6_000_000;
@@ -33,7 +33,7 @@ const MAX_TRIAL_STEPS: u64 = 40_000_000;
 /// Steps of tuning in all, those of planning anew included. Of 188 published
 /// rulesheets none takes more than 38 million.
 const MAX_TUNING_STEPS: u64 = 300_000_000;
-/// So often samples are taken anew after tuning.
+/// How often samples are taken anew after tuning.
 const MAX_ROUNDS: usize = 2;
 /// States of one sampled playout.
 const MAX_LENGTH: usize = 60;
@@ -55,7 +55,7 @@ pub(crate) fn tune(prover: &mut Prover) {
     prover.evaluator.set_ceiling(u64::MAX);
 }
 
-/// Goes over to the program of the blueprint if there are steps left to plan it.
+/// Switches to the program of the blueprint if there are steps left to plan it.
 fn replan(prover: &mut Prover, blueprint: &mut Blueprint) -> Result<(), Halt> {
     let steps = prover.adopt(blueprint, prover.evaluator.n_left())?;
     prover.evaluator.work += steps;
@@ -191,7 +191,7 @@ pub(crate) fn remedy(prover: &Prover, blueprint: &Blueprint, halt: &Halt) -> Opt
     if is_candidate(worst) {
         return Some((worst, Mode::Memo));
     }
-    // Somebody asked for all of it: let it not be asked so.
+    // Another component needs all of it: evaluate the innermost such one on demand.
     let mut open = prover.evaluator.open_at_failure().map(|component| component as usize);
     open.find(|&component| is_candidate(component)).map(|component| (component, Mode::Memo))
 }

@@ -1,19 +1,19 @@
 //! From a game's rules to the clauses that reasoners evaluate.
 //!
-//! What the words of GDL mean is settled here, so that all that follows knows
-//! only relations:
+//! The meaning of GDL's keywords is settled here, so that later stages know only
+//! relations:
 //!
-//! * `(true (cell ?x ?y ?m))` asks the relation of the facts built with `cell`
-//!   of three arguments, which has a fourth column for the fact as a whole;
-//!   `(true ?p)` asks the relation of all facts.
+//! * `(true (cell ?x ?y ?m))` is a condition on the relation of the facts built with
+//!   `cell` of three arguments, which has a fourth column for the fact as a whole;
+//!   `(true ?p)` is one on the relation of all facts.
 //! * An `or` becomes several clauses, or a predicate of its own when they would
 //!   be too many.
 //! * A negation with variables of its own becomes the negation of a predicate
 //!   that has them projected away.
 //! * Equations are solved by substitution.
 //!
-//! Predicates are split by what they rest on: nothing but the rules (*static*),
-//! the state, or the moves made in it (*action*).
+//! Predicates are divided by what they depend on: the rules alone (*static*), the state,
+//! or the moves made in it (*action*).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -25,7 +25,7 @@ use super::terms::{FunctorId, TermId, Terms};
 use crate::components::components;
 use crate::state_machine::{MAX_TERM_SIZE, ReasoningError};
 
-/// At most so many clauses are made of one rule.
+/// Most clauses made of one rule.
 const MAX_ALTERNATIVES: usize = 64;
 
 /// Most conditions of all clauses. One of many alternatives repeats what stands
@@ -68,7 +68,7 @@ pub(crate) struct Clause {
     pub(crate) stratum: usize,
 }
 
-/// What a predicate rests on.
+/// What a predicate depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Phase {
     Static,
@@ -89,7 +89,7 @@ pub(crate) enum Source {
     Clauses,
 }
 
-/// What is known of a predicate.
+/// A predicate's properties.
 #[derive(Clone, Debug)]
 pub(crate) struct Predicate {
     pub(crate) name: SymbolId,
@@ -100,7 +100,7 @@ pub(crate) struct Predicate {
     pub(crate) clauses: Vec<usize>,
 }
 
-/// Predicates that are evaluated together, since they depend on each other.
+/// Predicates that depend on each other and are evaluated as one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Component {
     pub(crate) predicates: Vec<PredicateId>,
@@ -109,7 +109,7 @@ pub(crate) struct Component {
     pub(crate) negation_inside: bool,
 }
 
-/// The predicates by which the world asks.
+/// The predicates that questions about states use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Roots {
     pub(crate) init: PredicateId,
@@ -560,7 +560,7 @@ impl<'a> Reading<'a> {
                 head: head.clone(),
                 body: vec![Condition::Positive(atom.clone())],
                 n_variables: clause.n_variables,
-                // After all that the negation asks for, before what asks.
+                // After everything that the negation needs, before its users.
                 stratum: clause.stratum.saturating_sub(1),
             });
             clause.body[at] = Condition::Negative(head);
@@ -750,7 +750,7 @@ impl Rules {
             && !info.predicates.iter().all(given)
     }
 
-    /// Whether some question asks for all of it.
+    /// Whether some question needs all of it.
     pub(crate) fn is_needed_in_full(&self, component: usize) -> bool {
         let roots = &self.roots;
         [roots.init, roots.legal, roots.terminal, roots.goal, roots.next, roots.sees]

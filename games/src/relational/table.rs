@@ -1,9 +1,9 @@
 //! Relations as flat vectors of rows, with indexes on some of their columns.
 //!
 //! A table only grows until it is cleared as a whole, so a row number is a valid
-//! reference in between, and "the rows since" is a range: that is all that
-//! semi-naive evaluation needs. Clearing costs nothing per row: buckets carry
-//! the stamp of the filling they belong to.
+//! reference in between, and "the rows since" is a range, which is all that semi-naive
+//! evaluation needs. Clearing costs nothing per row: buckets carry the stamp of the
+//! filling that they belong to.
 
 use super::terms::{NONE, TermId};
 
@@ -121,7 +121,7 @@ impl RelationTable {
         }
     }
 
-    /// Adds a row without asking whether it is there.
+    /// Adds a row without checking whether it is there.
     #[inline]
     pub(crate) fn push(&mut self, row: &[TermId]) {
         debug_assert_eq!(row.len(), self.arity);
@@ -138,7 +138,7 @@ impl RelationTable {
         self.n_rows += 1;
     }
 
-    /// Adds a row unless it is there; tells whether it was added.
+    /// Adds a row unless it is there. Returns whether it was added.
     #[inline]
     pub(crate) fn insert(&mut self, row: &[TermId]) -> bool {
         self.insert_or_find(row).1

@@ -1,5 +1,5 @@
-//! All children of one position by two passes: one over the position, in which
-//! each lane makes another joint move, and one over what comes of it.
+//! All children of one position by two passes: one over the position, with a different
+//! joint move in each lane, and one over the resulting states.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ const WORD: usize = 64;
 
 /// Computes the children of one position after the other.
 pub(crate) trait Expander: Send + fmt::Debug {
-    /// Makes this state the position; `false` if it is terminal.
+    /// Loads a state; `false` if it is terminal.
     fn load(&mut self, state: &[u64]) -> bool;
 
     /// Whether a move, by its index among those of the role, is legal.
     fn is_legal(&self, role: usize, index: usize) -> bool;
 
-    /// Computes the children by moves given as inputs of the graph, a legal one
-    /// of each role for each child. `ids` are the moves' by role and index.
+    /// Computes the children by moves given as inputs of the graph, a legal one of each
+    /// role for each child. `ids` are the ids of moves by role and index.
     fn expand(
         &mut self,
         moves: &[u32],
@@ -38,12 +38,12 @@ pub(crate) trait Expander: Send + fmt::Debug {
     );
 }
 
-/// Children at most.
+/// Most children of one expansion.
 pub(crate) fn expansion_width() -> usize {
     if has_avx2() { Width::Lanes256.n_lanes() } else { Width::Lanes64.n_lanes() }
 }
 
-/// An expander by machine code where there is some for this CPU.
+/// An expander by machine code if there is some for this CPU.
 pub(crate) fn expander(program: &Arc<CompiledNetwork>) -> Box<dyn Expander> {
     #[cfg(target_arch = "x86_64")]
     if let Some(avx2) = Avx2::detect() {

@@ -1,10 +1,10 @@
-//! What a position takes by a pass, for choosing between this and other ways. It is
-//! counted and not timed, so that a game is computed in the same way each time.
+//! The cost of a single pass, for choosing between evaluation methods. It is counted and
+//! not timed, so that the choice for a game is always the same.
 
 use crate::compiled_network::features::{has_avx2, has_avx512};
 
-/// What a pass is over: gates of two operands, and inputs and outputs of the
-/// network, of which there are as many.
+/// The size of a pass: gates of two operands, and inputs of the network, of which there
+/// are as many as outputs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PassSize {
     pub(crate) n_gates: usize,
@@ -13,15 +13,14 @@ pub(crate) struct PassSize {
 }
 
 impl PassSize {
-    /// Code and slots that it goes through, roughly.
+    /// Bytes of code and slots, roughly.
     pub(crate) fn n_bytes(self) -> u64 {
         let n_slots = 2 * (self.n_facts + self.n_moves);
         (5 * self.n_gates + size_of::<[u64; 4]>() * n_slots) as u64
     }
 
-    /// What a step takes, in tenths of a nanosecond as measured on one computer:
-    /// for choosing between this and other ways. `n_bytes` are those of all passes
-    /// that take turns.
+    /// The price of a step, in tenths of a nanosecond as measured on one computer.
+    /// `n_bytes` are those of all passes that take turns.
     pub(crate) fn price(self, n_bytes: u64) -> u64 {
         let gates = self.n_gates as u64;
         let gates = match (has_avx512(), has_avx2()) {

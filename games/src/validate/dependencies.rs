@@ -1,4 +1,4 @@
-//! Which predicates depend on which, and which must not.
+//! Which predicates depend on which, and which dependencies are errors.
 //!
 //! Predicates are nodes; an edge leads from the head of a rule to each
 //! predicate of its body, and is negative under `not` (GDL specification,
@@ -258,8 +258,8 @@ const MAX_SEARCHES: usize = 100;
 /// Most names that all these searches look at.
 const MAX_COMPARISONS: usize = 200_000;
 
-/// Predicates that are asked for but follow from nothing, and such as follow
-/// but are never asked for.
+/// Predicates that are used but not defined, and predicates that are defined but never
+/// used.
 pub(crate) fn check_used_and_defined(
     clauses: &[Clause],
     words: &Words,
@@ -308,7 +308,7 @@ pub(crate) fn check_used_and_defined(
         // With a wrong number of arguments it was reported for that.
         let is_keyword =
             words.named(name).is_some_and(|keyword| keyword.arity() == arity || !keyword.is_late());
-        // Notes to other systems, which no rule asks for.
+        // Notes for other systems, which no rule uses.
         let is_note = matches!((rulesheet.spelling(name), arity), ("sees_xml", 2) | ("gdl", 1));
         if !is_keyword && !is_note && used.insert((name, arity)) {
             findings.warning(

@@ -24,8 +24,8 @@ const MAX_PAIRS: usize = 2_000_000;
 /// Most names that are listed as an alternative to an impossible one.
 const MAX_LISTED: usize = 4;
 
-/// Reports what can never hold. For rulesheets without errors; those that are too
-/// large for this are not looked at.
+/// Reports what can never hold, for rulesheets without errors. Very large ones are not
+/// checked.
 pub(crate) fn check(
     clauses: &[Clause],
     words: &Words,
@@ -309,7 +309,7 @@ impl<'a> Check<'a> {
     }
 
     /// The facts that conditions ask for, by name and arity; none if some condition
-    /// asks for whatever holds.
+    /// tests any fact.
     fn asked_facts(&self) -> Option<FxHashMap<Predicate, Vec<Asked<'a>>>> {
         let mut asked: FxHashMap<Predicate, Vec<Asked<'a>>> = FxHashMap::default();
         for (clause, Clause { body, .. }) in self.clauses.iter().enumerate() {

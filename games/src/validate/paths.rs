@@ -1,4 +1,4 @@
-//! Graphs of what depends on what: edges, components and paths.
+//! Dependency graphs: edges, components and paths.
 
 use std::collections::VecDeque;
 
@@ -18,8 +18,7 @@ pub(crate) fn components(edges: &[Vec<Edge>]) -> Vec<usize> {
     crate::components::components(edges.len(), |node, k| Some(edges[node].get(k)?.to))
 }
 
-/// The nodes of a shortest path, both ends included, through such nodes as
-/// `allowed` says.
+/// The nodes of a shortest path through allowed nodes, both ends included.
 pub(crate) fn shortest_path(
     edges: &[Vec<Edge>],
     from: usize,

@@ -1,4 +1,4 @@
-//! Stratification: no rule may rest on its own negation.
+//! Stratification: no rule may depend on its own negation.
 //!
 //! The GDL specification (Love et al. 2008, section 4) asks this of predicates.
 //! Published rulesheets have rules such as `(<= (goal ?r 0) (role ?r) (not

@@ -1,8 +1,8 @@
 //! A lenient reading of predicates that only test their arguments, such as
 //! `(<= (different ?x ?y) (distinct ?x ?y))`: their rules are unsafe, but have
-//! a clear meaning wherever all arguments are known. The conditions that ask
-//! for them are replaced by what they amount to, so that nobody has to list
-//! all pairs of different things.
+//! a clear meaning wherever all arguments are known. The conditions on them are
+//! replaced by the conditions of their rules, so that not all pairs of different
+//! things must be listed.
 
 use rustc_hash::FxHashSet;
 
@@ -41,8 +41,8 @@ pub(crate) fn unfold(clauses: &mut Vec<Clause>, words: &Words) {
             candidates.push(predicate);
         }
     }
-    // Who asks comes before what is asked for, since its arguments may be known
-    // only where it is asked for itself.
+    // Users come before definitions, since the arguments of a user may be known only
+    // where it is used itself.
     candidates.sort_by_key(|&predicate| std::cmp::Reverse(graph.component(predicate)));
     candidates.truncate(MAX_PREDICATES);
     let mut n_left = MAX_CONDITIONS;
@@ -131,7 +131,7 @@ fn size(conditions: &[Condition]) -> usize {
     conditions.iter().map(size_of).sum()
 }
 
-/// Calls `visit` for each condition that asks for `predicate`, with whether it
+/// Calls `visit` for each condition on `predicate`, with whether it
 /// is negated and the variables that positive conditions around it supply.
 fn calls(
     conditions: &[Condition],

@@ -7,7 +7,7 @@ use games::{
 };
 use rustc_hash::FxHashMap;
 
-/// Who is who among the roles of a game.
+/// The roles of a game as a search sees them.
 #[derive(Clone, Debug)]
 pub(crate) struct SearchRoles {
     /// The role that is searched for.
@@ -21,7 +21,7 @@ pub(crate) struct SearchRoles {
 }
 
 impl SearchRoles {
-    /// The roles of `game` as `me` sees them.
+    /// The roles of `game` from the point of view of `me`.
     pub(crate) fn new(game: &Game, me: RoleId) -> Self {
         let n_roles = game.roles().len();
         let chance = game.random().filter(|&random| random != me).map(|role| usize::from(role.0));
@@ -52,18 +52,18 @@ impl SearchRoles {
     }
 }
 
-/// What part of the children of states is looked at.
+/// The part of all children that the search really enters.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct VisitRate {
     n_children: u64,
 }
 
 impl VisitRate {
-    /// Children before the part is believed.
+    /// Children before the rate is used.
     const ENOUGH: u64 = 256;
 
-    /// How many of so many children will be looked at, after `n_entered` of all
-    /// before were.
+    /// The expected number of visits among `n_children`, after `n_entered` visits of all
+    /// children before.
     fn expected(&mut self, n_children: usize, n_entered: u64) -> usize {
         let before = self.n_children;
         self.n_children = before.saturating_add(n_children as u64);
@@ -87,8 +87,8 @@ pub(crate) struct Frame {
     pub(crate) joint: Vec<MoveId>,
     /// The same as indices into the legal moves.
     picked: Vec<usize>,
-    /// What is known of the children, if they were computed together: in the
-    /// order of joint moves, the last role's moves changing fastest.
+    /// The children, if the frame was expanded: in the order of joint moves, the last
+    /// role's moves changing fastest.
     children: Option<Box<Children>>,
     is_expanded: bool,
     /// Which child of the frame above this is, if that was expanded.
@@ -153,8 +153,8 @@ impl Frame {
         }
     }
 
-    /// Computes all children together, if the machine gains by it, going by the
-    /// part of children that was looked at so far. Answers do not depend on it.
+    /// Computes all children by one expansion, if that pays at the visit rate so far.
+    /// Answers do not depend on it.
     pub(crate) fn expand(
         &mut self,
         machine: &mut dyn StateMachine,
@@ -162,10 +162,10 @@ impl Frame {
         visit_rate: &mut VisitRate,
         n_entered: u64,
     ) -> Result<(), ReasoningError> {
-        let Some(together) = machine.expansion_range() else { return Ok(()) };
+        let Some(range) = machine.expansion_range() else { return Ok(()) };
         let n_children = self.legal.iter().fold(1, |n: usize, moves| n.saturating_mul(moves.len()));
         let expected = visit_rate.expected(n_children, n_entered);
-        if n_children > together.most || expected < together.least {
+        if n_children > range.most || expected < range.least {
             return Ok(());
         }
         self.joint_moves.clear();

@@ -12,7 +12,7 @@ const MAX_PIVOTS: usize = 100_000;
 
 impl Search<'_> {
     /// The value of a state in which both sides have a choice. Every cell is
-    /// searched: a mixed strategy may rest on any of them.
+    /// searched: a mixed strategy may use any of them.
     pub(super) fn mixed(
         &mut self,
         level: usize,

@@ -1,4 +1,4 @@
-//! Counters of a search, and the word to end it.
+//! Counters of a search, and the check whether it must stop.
 
 use games::ReasoningError;
 
@@ -9,11 +9,11 @@ use crate::{Deliberation, Stop};
 pub(crate) enum Halt {
     /// Its [`Stop`] is due.
     Due,
-    /// The rules defeated the reasoner.
+    /// The reasoner could not compute the rules.
     Broken(ReasoningError),
 }
 
-/// A cancelled computation is the stop's doing and no failure.
+/// A cancelled computation is caused by the stop and is no failure.
 impl From<ReasoningError> for Halt {
     fn from(error: ReasoningError) -> Self {
         match error {
@@ -23,7 +23,7 @@ impl From<ReasoningError> for Halt {
     }
 }
 
-/// Counts what a search does, and asks its stop as it goes.
+/// Counts the work of a search and polls its stop.
 #[derive(Clone, Debug)]
 pub(crate) struct Stopwatch<'a> {
     stop: &'a Stop,

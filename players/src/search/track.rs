@@ -1,5 +1,4 @@
-//! Keeping up with a match of perfect information: the state, from the joint
-//! moves observed.
+//! Follows a match of perfect information: the state, from the joint moves observed.
 
 use std::collections::VecDeque;
 
@@ -19,7 +18,7 @@ pub(crate) struct Track {
     pending: VecDeque<Vec<MoveId>>,
     /// Number of joint moves observed.
     n_observed: u32,
-    /// An observation was missed or makes no sense.
+    /// An observation was missed or does not fit.
     lost: bool,
 }
 
@@ -46,9 +45,9 @@ impl Track {
         self.catch_up()
     }
 
-    /// The state of `turn`; `None` if it is not known, because time is up or
-    /// what was observed does not lead to the turn's legal moves. The player
-    /// then has only those to go by.
+    /// The state of `turn`; `None` if it is not known, because time is up or the
+    /// observations do not lead to the turn's legal moves. The player then knows only
+    /// these moves.
     pub(crate) fn follow(
         &mut self,
         turn: &Turn<'_>,

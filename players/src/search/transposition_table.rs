@@ -19,7 +19,7 @@ pub(crate) enum Bound {
 /// What is remembered of a state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    /// The score, and whether it rests on terminal states alone.
+    /// The score, and whether it depends on terminal states alone.
     pub(crate) value: Value,
     /// What the score says.
     pub(crate) bound: Bound,

@@ -5,6 +5,6 @@
 pub(crate) struct Value {
     /// The expected reward.
     pub(crate) score: f64,
-    /// It rests on terminal states alone.
+    /// It depends on terminal states alone.
     pub(crate) proven: bool,
 }

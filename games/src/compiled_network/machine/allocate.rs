@@ -17,7 +17,7 @@ use crate::compiled_network::schedule::{NOWHERE, Schedule, Value};
 const CHUNK: usize = 250;
 
 /// A value in a slot is read from there, which is part of the instruction that
-/// uses it, unless it is used again after at most so many operations.
+/// uses it, unless it is used again after at most this many operations.
 const NEAR: u32 = 6;
 
 /// There is no further use.

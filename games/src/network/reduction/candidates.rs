@@ -33,7 +33,7 @@ impl Classes {
         Self { class, phase: None, least: vec![0] }
     }
 
-    /// Tells apart the nodes whose `values` differ in the lanes of `mask`.
+    /// Separates the nodes whose `values` differ in the lanes of `mask`.
     pub(super) fn refine(&mut self, values: &[u64], mask: u64) {
         if mask == 0 {
             return;
@@ -83,7 +83,7 @@ pub(super) struct Exclusions {
 
 impl Exclusions {
     /// All pairs of facts of one name that differ in one argument: what is on a
-    /// square, who is to move, how many steps were made.
+    /// square, whose turn it is, the number of steps.
     pub(super) fn of(network: &Network) -> Self {
         let mut groups: FxHashMap<(usize, Vec<&Expression>), Vec<u32>> = FxHashMap::default();
         for (fact, expression) in network.facts.iter().enumerate() {

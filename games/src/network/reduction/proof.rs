@@ -1,4 +1,5 @@
-//! Proofs: by induction for what reads facts, one by one for what reads moves.
+//! Proofs: by induction for nodes that read facts only, one by one for nodes that read
+//! moves.
 
 use super::ReductionEffort;
 use super::candidates::{Classes, Exclusions};
@@ -76,7 +77,7 @@ impl<'n> Proof<'n> {
         let mut dropped = false;
         for &(node, lit) in &after.replaced {
             let other = after.lits[node as usize];
-            // It may have been told apart from its class by now.
+            // It may have been separated from its class in the meantime.
             let is_candidate = left.0.substitute(node) == classes.substitute(node);
             if lit == other || !is_candidate {
                 continue;
@@ -108,8 +109,8 @@ impl<'n> Proof<'n> {
         Some(dropped)
     }
 
-    /// By node, what it is in every position that play reaches, with every legal
-    /// joint move, given what was proven of positions.
+    /// By node, the literal that it equals in every position that play reaches, with
+    /// every legal joint move, given what was proven of positions.
     pub(super) fn sweep(
         &mut self,
         classes: &Classes,

@@ -16,7 +16,7 @@ pub(super) enum Answer {
     Unknown,
 }
 
-/// Stops the solver when it has made so many decisions.
+/// Stops the solver after a number of decisions.
 struct Decisions {
     made: Cell<u64>,
     most: u64,
@@ -38,7 +38,7 @@ pub(super) struct Solver {
 }
 
 impl Solver {
-    /// A solver that gives up a question after so many decisions.
+    /// A solver that gives up a question after this many decisions.
     pub(super) fn new(most: u64) -> Self {
         let decisions = Decisions { made: Cell::new(0), most };
         Self { solver: batsat::Solver::new(SolverOpts::default(), decisions), vars: Vec::new() }
@@ -77,7 +77,7 @@ impl Solver {
         var.is_some_and(|var| self.solver.value_var(var) == lbool::TRUE)
     }
 
-    /// The literal for the solver, with all that it rests on.
+    /// The literal for the solver, with everything that it depends on.
     fn enter(&mut self, graph: &Graph, lit: Lit) -> batsat::Lit {
         self.vars.resize(graph.n_nodes().max(self.vars.len()), None);
         let mut open = vec![lit.node()];

@@ -1,11 +1,11 @@
-//! Evaluation on demand: a predicate asked for given arguments, top-down.
+//! Evaluation on demand: a predicate for given arguments, top-down.
 //!
-//! Some predicates hold for far more arguments than anybody asks about, or can
-//! only be computed from what is asked. They are called instead: answers are
-//! remembered by their arguments until the state changes. Calls that lead back
-//! to themselves are evaluated again and again until nothing new comes out
-//! (linear tabling: Zhou, Shen, Yuan and You 2001): the first call of such a
-//! circle, its *leader*, repeats, and all others are provisional until then.
+//! Some predicates hold for far more arguments than are ever needed, or can only be
+//! computed for given arguments. They are called instead, and answers are remembered by
+//! their arguments until the state changes. Calls that lead back to themselves are
+//! repeated until there are no new answers (linear tabling: Zhou, Shen, Yuan and You
+//! 2001): the first call of such a cycle, its *leader*, repeats, and the others are
+//! provisional until then.
 
 use smallvec::SmallVec;
 
@@ -16,7 +16,7 @@ use crate::prover::rule_program::{RuleProgram, Slice};
 use crate::relational::rules::Phase;
 use crate::relational::terms::{NONE, TermId};
 
-/// What a call costs, in steps.
+/// The cost of a call, in steps.
 const CALLING: u64 = 4;
 
 /// Static answers beyond this number are forgotten and found again.
@@ -83,8 +83,8 @@ impl RuleEvaluator {
         result
     }
 
-    /// Ends whatever was going on. Static answers are never out of date, but
-    /// must not pile up, so they are looked after here, between two questions.
+    /// Ends all open calls. Static answers are never out of date, but must not pile up, so
+    /// they are limited here, between two questions.
     pub(in crate::prover) fn abandon_calls(&mut self, program: &RuleProgram) {
         self.calls.abandon();
         for &id in &program.static_calls {
