@@ -15,11 +15,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::bootstrap::Bootstrap;
-use crate::evidence::Clock;
 use crate::histogram::Histogram;
 use crate::journal::JournalError;
+use crate::record::Clock;
 use crate::stats::block::{BlockScore, Difference};
+use crate::stats::bootstrap::Bootstrap;
 use crate::stats::fault_gate::{FaultyMatches, different_faults};
 use crate::stats::holm::holm;
 use crate::stats::mean::mean_difference;
@@ -356,12 +356,7 @@ fn sittings<'a>(block: &'a Block, player: &'a str) -> impl Iterator<Item = &'a S
 }
 
 fn stratum(key: &BlockKey) -> Stratum {
-    Stratum {
-        game: key.game.to_string(),
-        start_clock_ms: key.clock.start_clock_ms,
-        play_clock_ms: key.clock.play_clock_ms,
-        nodes: key.clock.nodes,
-    }
+    Stratum { game: key.game.to_string(), clock: key.clock }
 }
 
 /// `None` unless all matches of the player scored it, in the same seats.

@@ -12,22 +12,27 @@
 //!
 //! A job may have several lines. The last one that is
 //! [done](crate::record::MatchRecord::is_done) counts, or the last one if none is.
+//! The [`Index`] decides that for everybody, and shows the attempts that count in the
+//! order of the schedule, as whole records or as the shorter [`MatchRow`].
 
 mod checksum;
 mod error;
+mod index;
 mod merge;
 mod reader;
+mod row;
 mod writer;
 
 pub use error::JournalError;
+pub use index::each_match;
 pub use merge::{Merge, MergeError, MergedPart};
 pub use reader::{Journal, Torn};
 pub use writer::{JobState, JournalWriter, Recovered, rewrite};
 
-pub(crate) use checksum::check;
-pub(crate) use error::read_error;
-pub(crate) use reader::{READ_BUFFER, line_number};
-pub(crate) use writer::sync_folder;
+pub(crate) use index::Index;
+pub(crate) use row::MatchRow;
+
+use error::read_error;
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@
 //! This crate reads records and nothing else: it knows no game, no player and
 //! no socket.
 
-pub mod bootstrap;
+pub mod atomic_file;
 pub mod comparison;
 pub mod counted;
 pub mod evaluation;
@@ -16,10 +16,8 @@ mod evidence;
 pub mod files;
 pub mod formats;
 mod histogram;
-mod index;
 pub mod journal;
-mod lean;
-pub mod matches;
+mod kept_matches;
 pub mod partition;
 pub mod query;
 pub mod record;

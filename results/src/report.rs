@@ -26,12 +26,13 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::bootstrap::Bootstrap;
+use crate::atomic_file::{FillError, WriteError, write_whole};
 use crate::evaluation::{Evaluation, evaluate};
-use crate::files::{self, FillError, WriteError, write_whole};
+use crate::files;
 use crate::journal::JournalError;
 use crate::regress::{ReadError, Regression};
-use crate::standings::{Standings, StandingsError, standings};
+use crate::standings::{Standings, standings};
+use crate::stats::bootstrap::Bootstrap;
 pub use html::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStep, html};
 pub use junit::junit;
 pub use regression::{cautions_of_regression, render_regression, verdict_of_regression};
@@ -64,9 +65,9 @@ pub enum Format {
 /// Why there is no report. Messages fit after "failed to".
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// The standings cannot be computed.
+    /// The journal cannot be read.
     #[error(transparent)]
-    Standings(#[from] StandingsError),
+    Journal(#[from] JournalError),
     /// A summary cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -79,12 +80,6 @@ pub enum ReportError {
         /// The folder.
         run: String,
     },
-}
-
-impl From<JournalError> for ReportError {
-    fn from(error: JournalError) -> Self {
-        Self::Standings(error.into())
-    }
 }
 
 /// The report on the run in folder `run`, from its journal alone.

@@ -26,6 +26,7 @@ pub mod alpha_rank;
 pub mod bayes_elo;
 pub mod betting;
 pub mod block;
+pub mod bootstrap;
 pub mod bradley_terry;
 pub(crate) mod brownian;
 #[cfg(test)]

@@ -4,10 +4,10 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use results::bootstrap::Bootstrap;
 use results::comparison::{ComparisonError, compare};
 use results::journal::JournalError;
 use results::report::render_comparison;
+use results::stats::bootstrap::Bootstrap;
 
 use super::report::FormatWord;
 use super::run_name::folder;

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use results::counted::counted;
-use results::journal::JournalError;
-use results::matches::each_match;
+use results::journal::{JournalError, each_match};
 use results::record::MatchRecord;
 
 use super::run_name::folder;

@@ -9,7 +9,7 @@ use results::counted::counted;
 use results::files::{JOURNAL, MATCHES, MOVES, SPEC_LOCK};
 use results::journal::{JournalError, Merge, MergeError};
 use results::partition::Partition;
-use results::{report, tables};
+use results::{atomic_file, report, tables};
 use serde::Serialize;
 
 use super::run_name::folder;
@@ -17,7 +17,7 @@ use super::run_plan;
 use crate::cli::{Failure, Outcome, failed_to};
 use crate::exit_code;
 use crate::output::{json_line, to_stdout};
-use crate::run_folder::{FolderError, replace};
+use crate::run_folder::FolderError;
 use crate::spec::{self, Overrides, Spec, differences};
 
 const EXAMPLES: &str = "\
@@ -124,7 +124,7 @@ fn write(merge: &Merge, lock: &[u8], runs: &[PathBuf], out: &Path) -> Result<(),
     merge
         .write(&out.join(JOURNAL), &name)
         .map_err(|error| Failure { code: exit_code::INTERNAL, error: failed_to(error) })?;
-    replace(&out.join(SPEC_LOCK), lock).map_err(unwritable)?;
+    atomic_file::replace(&out.join(SPEC_LOCK), lock).map_err(unwritable)?;
     // A run that was to have no table of moves has none.
     let has = |name: &str| runs.iter().any(|run| run.join(name).exists());
     let moves = has(MOVES) || !has(MATCHES);

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use results::journal::JournalError;
 use results::report::{self, CsvTable, Format, Part, ReportError, StandingsTable, StrengthTable};
-use results::standings::StandingsError;
 use results::{files, tables};
 
 use super::run_name::folder;
@@ -224,11 +223,11 @@ fn page(run: &Path, n_replays: usize) -> Result<String, Failure> {
 fn failure(error: ReportError) -> Failure {
     let code = match &error {
         ReportError::Empty { .. }
-        | ReportError::Standings(StandingsError::Journal(
+        | ReportError::Journal(
             JournalError::Missing { .. }
             | JournalError::NoHeader { .. }
             | JournalError::NewerFormat { .. },
-        )) => exit_code::USAGE,
+        ) => exit_code::USAGE,
         _ => exit_code::INTERNAL,
     };
     Failure { code, error: failed_to(error) }

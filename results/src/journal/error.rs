@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::reader::MAX_LINE_BYTES;
+use crate::atomic_file::FillError;
 use crate::partition::Partition;
 use crate::record::FORMAT_VERSION;
 
@@ -185,5 +186,11 @@ pub(crate) fn read_error(path: &Path, source: io::Error) -> JournalError {
         JournalError::Missing { path: path.into() }
     } else {
         JournalError::Read { path: path.into(), source }
+    }
+}
+
+impl<E: From<JournalError>> From<JournalError> for FillError<E> {
+    fn from(error: JournalError) -> Self {
+        Self::Other(error.into())
     }
 }

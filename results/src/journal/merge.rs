@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::checksum::{body, check};
 use super::{Journal, JournalError, JournalWriter, Torn, read_error};
+use crate::atomic_file::sync_folder;
 use crate::partition::Partition;
 use crate::record::{Ending, FORMAT_VERSION, Header, MatchRecord};
 
@@ -247,7 +248,7 @@ impl Merge {
             // It may not have been made at all.
             let _ = std::fs::remove_file(&part);
         }
-        super::sync_folder(path);
+        sync_folder(path);
         written
     }
 

@@ -9,12 +9,12 @@ use std::thread;
 use serde::Deserialize;
 
 use super::checksum::{check, is_sealed};
+use super::index::{Index, IndexEntry, Sorter, hash_of_id};
 use super::{JournalError, read_error};
-use crate::index::{Index, IndexEntry, Sorter, hash_of_id};
 use crate::record::{CHECKSUMS_SINCE, Ending, FORMAT_VERSION, Header, MatchRecord};
 
 /// Bytes read at once.
-pub(crate) const READ_BUFFER: usize = 1 << 20;
+pub(super) const READ_BUFFER: usize = 1 << 20;
 /// A header is no longer than this.
 const MAX_HEADER_BYTES: u64 = 64 * 1024;
 

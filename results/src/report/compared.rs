@@ -307,10 +307,10 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::bootstrap::Bootstrap;
     use crate::comparison::{ComparisonError, compare};
     use crate::record::{FaultKind, MatchRecord};
     use crate::sample;
+    use crate::stats::bootstrap::Bootstrap;
 
     /// Twelve blocks of two matches at each of two games; what `alpha` gets in
     /// the matches of a block in the first role and the second.

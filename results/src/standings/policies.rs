@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::rows::{Estimate, PlayerStanding};
 use super::samples::{Sampled, average_over_games, estimate, sample_of};
-use crate::bootstrap::{Bootstrap, Clusters};
+use crate::stats::bootstrap::{Bootstrap, Clusters};
 use crate::stats::fault_policy::FaultPolicy;
 use crate::tally::{Blocks, Tally, UnderPolicy};
 

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 
-use crate::bootstrap::Bootstrap;
+use crate::stats::bootstrap::Bootstrap;
 use crate::stats::scored::{ScoredMatch, Stratum};
 use crate::stats::shrinkage::Belief;
 

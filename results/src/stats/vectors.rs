@@ -6,11 +6,12 @@
 
 use serde_json::Value;
 
-use crate::bootstrap::Bootstrap;
+use crate::record::{Budget, Clock};
 use crate::stats::after_test::{EloScale, after_test};
 use crate::stats::alpha_rank::AlphaRank;
 use crate::stats::betting::{ConfidenceSequence, EProcess};
 use crate::stats::block::{BlockScore, made_up};
+use crate::stats::bootstrap::Bootstrap;
 use crate::stats::bradley_terry::{BradleyTerry, Comparison};
 use crate::stats::draws::{DrawModel, Parameter};
 use crate::stats::effects::{Interaction, Observation, Observations, effects, player_effects};
@@ -353,14 +354,13 @@ fn effects_of_seats_and_players() {
                         seat,
                         reward: rewards[player],
                         block,
+                        n: 1.0,
                     })
                     .collect(),
                 players: vec!["a".into(), "b".into()],
                 games: vec![Stratum {
                     game: "g".into(),
-                    start_clock_ms: 0,
-                    play_clock_ms: 0,
-                    nodes: None,
+                    clock: Clock { start_clock_ms: 0, play_clock_ms: 0, budget: Budget::Clock },
                 }],
                 seats: vec![(0, 0), (0, 1)],
             };

@@ -7,7 +7,7 @@ use super::super::figure::budget;
 use super::super::table::{Cell, Column, Table, interval, name, number};
 use super::super::{Page, words};
 use super::{Section, abreast, paragraph};
-use crate::evaluation::{Budget, SeatEffects, Worth};
+use crate::evaluation::{MoveBudget, SeatEffects, Worth};
 use crate::standings::{Estimate, Standings};
 
 /// Most columns of a figure.
@@ -224,7 +224,7 @@ fn interactions(page: &Page<'_>, effects: &SeatEffects) -> String {
         return String::new();
     }
     let several = has_several_clocks(effects);
-    let stratum = |(game, of): &(String, Budget)| {
+    let stratum = |(game, of): &(String, MoveBudget)| {
         if several { format!("{game}, {}", budget(*of)) } else { game.clone() }
     };
     let most = effects.at_game.iter().flatten().map(|effect| effect.points.abs());
@@ -243,7 +243,7 @@ fn interactions(page: &Page<'_>, effects: &SeatEffects) -> String {
             ),
         })
     };
-    let row = |(at, of): (usize, &(String, Budget))| {
+    let row = |(at, of): (usize, &(String, MoveBudget))| {
         (stratum(of), (0..names.len()).map(|player| cell(at, player)).collect())
     };
     Heat {

@@ -5,7 +5,7 @@ use super::super::figure::{budget, tick, time};
 use super::super::table::{Cell, Table, interval, name, number};
 use super::super::{Page, words};
 use super::{Section, abreast, held_fixed, paragraph};
-use crate::evaluation::{Budget, OverTime, TimePoint};
+use crate::evaluation::{MoveBudget, OverTime, TimePoint};
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let over_time = &page.evaluation.over_time;
@@ -45,7 +45,7 @@ fn left_out(over_time: &[OverTime]) -> String {
 }
 
 fn lines(over_time: &[OverTime], names: &[&str], nodes: bool, held: &str) -> String {
-    let is_wanted = |point: &&TimePoint| matches!(point.budget, Budget::Nodes(_)) == nodes;
+    let is_wanted = |point: &&TimePoint| matches!(point.budget, MoveBudget::Nodes(_)) == nodes;
     let point = |name: &str, point: &TimePoint| {
         let reward = &point.reward;
         Some(Point {

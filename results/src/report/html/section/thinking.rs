@@ -5,7 +5,7 @@ use super::super::chart::{Histograms, Row};
 use super::super::figure::{budget, time};
 use super::super::table::{Cell, Table, name, number};
 use super::{Section, abreast, paragraph};
-use crate::evaluation::{Budget, PlayerTimes, Times};
+use crate::evaluation::{MoveBudget, PlayerTimes, Times};
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let evaluation = page.evaluation;
@@ -62,8 +62,8 @@ fn clocks(page: &Page<'_>) -> Vec<(f64, String)> {
         .budgets
         .iter()
         .filter_map(|budget| match budget {
-            Budget::Milliseconds(ms) => Some((*ms as f64, time(*ms as f64))),
-            Budget::Nodes(_) => None,
+            MoveBudget::Milliseconds(ms) => Some((*ms as f64, time(*ms as f64))),
+            MoveBudget::Nodes(_) => None,
         })
         .collect()
 }
