@@ -47,13 +47,18 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
 
 /// An error of a library, whose message fits after these words, in one line.
 pub(crate) fn failed_to(error: impl std::error::Error) -> anyhow::Error {
-    let mut told = format!("failed to {error}");
+    anyhow::anyhow!("failed to {}", in_one_line(error))
+}
+
+/// An error of a library whose message stands alone, with its causes in one line.
+pub(crate) fn in_one_line(error: impl std::error::Error) -> anyhow::Error {
+    let mut line = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
-        told += &format!(": {cause}");
+        line += &format!(": {cause}");
         source = cause.source();
     }
-    anyhow::Error::msg(told)
+    anyhow::Error::msg(line)
 }
 
 /// What a command returns: the exit code of its success.

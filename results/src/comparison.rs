@@ -138,20 +138,20 @@ pub struct Change {
     pub n_equal: u64,
 }
 
-/// Why two runs cannot be compared. Messages fit after "failed to".
+/// Why two runs cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum ComparisonError {
     /// A journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// There is no match to compare.
-    #[error("compare {}: its journal holds no match yet", run.display())]
+    #[error("nothing to compare: the journal of {} holds no match yet", run.display())]
     Empty {
         /// The folder.
         run: PathBuf,
     },
     /// No block was played by both.
-    #[error("compare the runs: they have no block in common, {why}")]
+    #[error("the runs have no block in common, {why}")]
     NothingCommon {
         /// What keeps them apart, in words.
         why: String,

@@ -155,3 +155,60 @@ impl Stratum {
         *kept = (kept.0.min(job), kept.1 + n);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::bootstrap::MAX_CLUSTERS;
+
+    /// Blocks of two matches in which two players change seats; the first seat wins.
+    fn seats(blocks: std::ops::Range<u64>) -> Vec<Seat> {
+        let mut seats = vec![];
+        for job in 2 * blocks.start..2 * blocks.end {
+            for role in 0..2u32 {
+                seats.push(Seat {
+                    job,
+                    block: job / 2,
+                    match_number: job as u32,
+                    game: 0,
+                    clock: 0,
+                    own_clock: 0,
+                    player: (job as u32 + role) % 2,
+                    role,
+                    reward: if role == 0 { 100 } else { 0 },
+                    faults: [0, u32::from(job == 7 && role == 1), 0, 0, 0, 0],
+                });
+            }
+        }
+        seats
+    }
+
+    #[test]
+    fn few_matches_are_kept_one_by_one() {
+        let mut kept = KeptMatches::default();
+        kept.add(&seats(0..MOST_BLOCKS as u64));
+        let matches = kept.matches();
+        assert_eq!(matches.len(), 2 * MOST_BLOCKS);
+        for (job, kept) in (0..).zip(&matches) {
+            assert_eq!((kept.job, kept.block, kept.n), (job, job / 2, 1));
+        }
+        assert_eq!(kept.faulty, BTreeMap::from([(7, (0, FaultKind::LateMove))]));
+        assert_eq!(kept.first, BTreeMap::from([((0, vec![0, 1]), 0)]));
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_the_number_of_matches() {
+        let mut kept = KeptMatches::default();
+        for part in 0..50 {
+            kept.add(&seats(part * 200..(part + 1) * 200));
+            assert!(kept.matches().len() <= 2 * MOST_BLOCKS);
+        }
+        let matches = kept.matches();
+        // Each group has both seatings.
+        assert_eq!(matches.len(), 2 * MAX_CLUSTERS);
+        assert_eq!(matches.iter().map(|kept| kept.n).sum::<u32>(), 20_000);
+        assert!(matches.iter().all(|kept| kept.block >= 1 << 63), "no group is a block");
+        let of_first = |kept: &&KeptMatch| kept.seats[0].player == 0;
+        assert_eq!(matches.iter().filter(of_first).map(|kept| kept.n).sum::<u32>(), 10_000);
+    }
+}

@@ -11,6 +11,7 @@ mod csv;
 mod document;
 mod html;
 mod junit;
+mod layout;
 mod markdown;
 mod notes;
 mod regression;
@@ -41,7 +42,8 @@ pub use sweep::render_sweep;
 pub use compared::render_comparison;
 use csv::csv;
 pub use csv::{CsvTable, StandingsTable, StrengthTable};
-use document::{Document, document};
+use document::document;
+use layout::Document;
 use markdown::markdown;
 pub(crate) use markdown::push_row as push_markdown_row;
 pub use sections::Part;
@@ -62,7 +64,7 @@ pub enum Format {
     Md,
 }
 
-/// Why there is no report. Messages fit after "failed to".
+/// Why there is no report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// The journal cannot be read.
@@ -75,7 +77,7 @@ pub enum ReportError {
     #[error(transparent)]
     Regression(#[from] ReadError),
     /// There is nothing to report on.
-    #[error("report on {run}: its journal holds no match yet")]
+    #[error("nothing to report: the journal of {run} holds no match yet")]
     Empty {
         /// The folder.
         run: String,

@@ -36,10 +36,10 @@ pub(crate) use over_clocks::OverClocks;
 pub use over_clocks::Slope;
 pub use pairs::Pair;
 pub(crate) use pairs::pairs;
-pub use policies::{PolicyRow, PolicyStandings};
 pub use rows::{
     ClockStanding, Difference, Encounter, Estimate, FaultCount, GameStanding, GoalFlagCount,
-    PlayerStanding, RoleBalance, RoleStanding, Standings, Timing, Unscored,
+    PlayerStanding, PolicyRow, PolicyStandings, RoleBalance, RoleStanding, Standings, Timing,
+    Unscored,
 };
 
 /// Blocks below which an interval is said to be rough.

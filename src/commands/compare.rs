@@ -11,7 +11,7 @@ use results::stats::bootstrap::Bootstrap;
 
 use super::report::FormatWord;
 use super::run_name::folder;
-use crate::cli::{Failure, Outcome, failed_to};
+use crate::cli::{Failure, Outcome, in_one_line};
 use crate::exit_code;
 use crate::output::to_stdout;
 
@@ -63,5 +63,5 @@ fn failure(error: ComparisonError) -> Failure {
         ) => exit_code::USAGE,
         ComparisonError::Journal(_) => exit_code::INTERNAL,
     };
-    Failure { code, error: failed_to(error) }
+    Failure { code, error: in_one_line(error) }
 }

@@ -10,7 +10,7 @@ use results::journal::{JournalError, each_match};
 use results::record::MatchRecord;
 
 use super::run_name::folder;
-use crate::cli::{Failure, Outcome, failed_to};
+use crate::cli::{Failure, Outcome, failed_to, in_one_line};
 use crate::exit_code;
 use crate::ggp_json::GgpMatch;
 use crate::output::{json_line, to_stdout};
@@ -116,5 +116,9 @@ pub(super) fn failure(error: RecordedError) -> Failure {
         RecordedError::Changed { .. } | RecordedError::Game(_) => exit_code::PREFLIGHT,
         _ => exit_code::INTERNAL,
     };
-    Failure { code, error: failed_to(error) }
+    let error = match error {
+        RecordedError::Journal(error) => in_one_line(error),
+        error => failed_to(error),
+    };
+    Failure { code, error }
 }

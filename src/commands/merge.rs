@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::run_name::folder;
 use super::run_plan;
-use crate::cli::{Failure, Outcome, failed_to};
+use crate::cli::{Failure, Outcome, failed_to, in_one_line};
 use crate::exit_code;
 use crate::output::{json_line, to_stdout};
 use crate::run_folder::FolderError;
@@ -129,8 +129,8 @@ fn write(merge: &Merge, lock: &[u8], runs: &[PathBuf], out: &Path) -> Result<(),
     let has = |name: &str| runs.iter().any(|run| run.join(name).exists());
     let moves = has(MOVES) || !has(MATCHES);
     let write = if moves { tables::write_tables } else { tables::write_matches };
-    write(out).map_err(failed_to)?;
-    report::write_summaries(out).map_err(failed_to)?;
+    write(out).map_err(in_one_line)?;
+    report::write_summaries(out).map_err(in_one_line)?;
     Ok(())
 }
 
@@ -242,15 +242,15 @@ fn refused(error: &MergeError) -> Failure {
             };
             let [first, other] = [first, other].map(|journal| (journal, lock(journal)));
             let told = match &*differences(&first.1, &other.1) {
-                [] => "their spec.lock.toml do not tell in what".to_owned(),
+                [] => "no difference recorded in their spec.lock.toml".to_owned(),
                 differences => differences.join(", "),
             };
             let [first, other] =
                 [first.0, other.0].map(|journal| journal.with_file_name("").display().to_string());
             let [first, other] = [&first, &other].map(|path| path.trim_end_matches('/'));
-            anyhow::anyhow!("failed to merge {first} with {other}: their specs differ in {told}")
+            anyhow::anyhow!("cannot merge {first} with {other}: their specs differ: {told}")
         }
-        error => failed_to(error),
+        error => in_one_line(error),
     };
     let code = match error {
         MergeError::OtherSpec { .. }

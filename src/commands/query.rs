@@ -10,7 +10,7 @@ use results::query::{AnswerFormat, QUESTIONS, QueryError, TABLES, query};
 use results::tables::ColumnKind;
 
 use super::run_name::folder;
-use crate::cli::{Failure, Outcome, failed_to};
+use crate::cli::{Failure, Outcome, in_one_line};
 use crate::exit_code;
 use crate::output::to_stdout;
 
@@ -165,8 +165,8 @@ fn failure(error: QueryError) -> Failure {
             error @ (JournalError::Missing { .. }
             | JournalError::NoHeader { .. }
             | JournalError::NewerFormat { .. }),
-        ) => Failure::usage(failed_to(error)),
-        QueryError::Journal(error) => failed_to(error).into(),
+        ) => Failure::usage(in_one_line(error)),
+        QueryError::Journal(error) => in_one_line(error).into(),
         error @ QueryError::Sql { .. } => Failure::usage(error),
     }
 }

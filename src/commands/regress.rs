@@ -20,7 +20,7 @@ use results::{files, tables};
 
 use super::run::{Shutdown, folder_code, manager, players_left, sentences};
 use super::run_plan::Planned;
-use crate::cli::{Failure, Outcome, failed_to};
+use crate::cli::{Failure, Outcome, failed_to, in_one_line};
 use crate::exit_code;
 use crate::interrupt::on_interrupt;
 use crate::manager::PlayerSource;
@@ -129,11 +129,11 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         },
     };
     let inconclusive_fails = arguments.inconclusive != Some(InconclusiveWord::Pass);
-    report::write_regression(&path, &found, inconclusive_fails).map_err(failed_to)?;
+    report::write_regression(&path, &found, inconclusive_fails).map_err(in_one_line)?;
     let write =
         if planned.spec.record.moves { tables::write_tables } else { tables::write_matches };
-    write(&path).map_err(failed_to)?;
-    report::write_summaries(&path).map_err(failed_to)?;
+    write(&path).map_err(in_one_line)?;
+    report::write_summaries(&path).map_err(in_one_line)?;
     if let Some(file) = &arguments.markdown {
         append(file, &report::render_regression(&found, Format::Md))
             .with_context(|| format!("failed to write {}", file.display()))?;
@@ -153,6 +153,7 @@ fn not_opened(error: run_folder::FolderError) -> anyhow::Error {
             "a player whose options or program files changed since is another player, and its old \
              matches say nothing of it"
         }
+        run_folder::FolderError::Journal(error) => return in_one_line(error),
         _ => return failed_to(error),
     };
     anyhow!("{:#}: {advice}", failed_to(error))
@@ -163,10 +164,10 @@ fn take_up(folder: &RunFolder, tracker: &mut Tracker) -> Result<(), Failure> {
     if folder.done.is_empty() {
         return Ok(());
     }
-    let matches = scored::read(&folder.path.join(files::JOURNAL)).map_err(failed_to)?;
+    let matches = scored::read(&folder.path.join(files::JOURNAL)).map_err(in_one_line)?;
     for played in matches {
         if folder.done.binary_search(&played.job).is_ok() {
-            tracker.take(played).map_err(failed_to)?;
+            tracker.take(played).map_err(in_one_line)?;
         }
     }
     Ok(())
@@ -180,7 +181,7 @@ fn earlier_answer(
     tracker: &Tracker,
     question: &regress::Question,
 ) -> Result<Option<Regression>, Failure> {
-    let found = regress::read(path).map_err(failed_to)?;
+    let found = regress::read(path).map_err(in_one_line)?;
     Ok(found.filter(|found| {
         found.stopped == Stopped::Time
             && found.question == *question

@@ -9,7 +9,7 @@ use results::report::{self, CsvTable, Format, Part, ReportError, StandingsTable,
 use results::{files, tables};
 
 use super::run_name::folder;
-use crate::cli::{Failure, Outcome, failed_to};
+use crate::cli::{Failure, Outcome, in_one_line};
 use crate::drawn_replay::drawn_replays;
 use crate::exit_code;
 use crate::output::to_stdout;
@@ -191,7 +191,7 @@ pub fn execute(arguments: &Arguments) -> Outcome {
         // A run that was to have no table of moves has none.
         let moves = run.join(files::MOVES).exists() || !run.join(files::MATCHES).exists();
         let write = if moves { tables::write_tables } else { tables::write_matches };
-        write(&run).map_err(failed_to)?;
+        write(&run).map_err(in_one_line)?;
         report::write_summaries(&run).map_err(failure)?;
     }
     let file = match &arguments.html {
@@ -230,5 +230,5 @@ fn failure(error: ReportError) -> Failure {
         ) => exit_code::USAGE,
         _ => exit_code::INTERNAL,
     };
-    Failure { code, error: failed_to(error) }
+    Failure { code, error: in_one_line(error) }
 }

@@ -19,7 +19,7 @@ use results::{report, tables};
 use serde::Serialize;
 
 use super::run_plan::{self, Planned, PlannedJobs};
-use crate::cli::{Failure, Outcome, failed_to};
+use crate::cli::{Failure, Outcome, failed_to, in_one_line};
 use crate::consumers::{Catalogue, JournalConsumer, Progress, Style};
 use crate::course::Walk;
 use crate::event::{Event, EventKind, StopReason};
@@ -293,7 +293,10 @@ pub(super) fn manager(folder: &Path) -> Arc<Manager> {
 /// Why the folder cannot be used, and how it could.
 fn not_opened(error: run_folder::FolderError) -> anyhow::Error {
     let is_other = matches!(error, run_folder::FolderError::OtherSpec { .. });
-    let error = failed_to(error);
+    let error = match error {
+        run_folder::FolderError::Journal(error) => in_one_line(error),
+        error => failed_to(error),
+    };
     match is_other {
         true => anyhow!("{error:#}, or keep its matches by --extend if this spec plays them all"),
         false => error,
@@ -401,7 +404,7 @@ fn play(
             runner::run_course(&tournament, &outcomes, manager, stop, &mut consumers)
         }
     };
-    consumers.journal.finish().map_err(failed_to)?;
+    consumers.journal.finish().map_err(in_one_line)?;
     Ok((reason, consumers.breakdowns))
 }
 
@@ -471,8 +474,8 @@ fn finish(
         let standings = report::write_summaries(path);
         (tables.join().expect("writing tables does not panic"), standings)
     });
-    written.map_err(failed_to)?;
-    let standings = standings.map_err(failed_to)?;
+    written.map_err(in_one_line)?;
+    let standings = standings.map_err(in_one_line)?;
     let outcome = to_stdout(|stdout| {
         if arguments.sweep.is_some() {
             return Ok(exit_code::OK);

@@ -9,7 +9,7 @@ use results::report::{self, Format};
 use results::sweep;
 
 use super::run::{self, Budgets};
-use crate::cli::{Outcome, failed_to};
+use crate::cli::{Outcome, in_one_line};
 use crate::output::to_stdout;
 use crate::spec::read_play_clock;
 
@@ -103,7 +103,7 @@ pub fn execute(arguments: &Arguments) -> Outcome {
     );
     let (code, folder) = run::carry_out(&run)?;
     let Some(folder) = folder else { return Ok(code) };
-    let found = sweep::sweep(&folder).map_err(failed_to)?;
+    let found = sweep::sweep(&folder).map_err(in_one_line)?;
     let format = match arguments.format {
         _ if arguments.json => Format::Json,
         FormatWord::Text => Format::Text,

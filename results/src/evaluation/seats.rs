@@ -12,7 +12,6 @@ use crate::stats::effects::{
     Cell, Effect, Effects, EffectsError, Interaction, Observation, Observations, effects,
     player_effects,
 };
-use crate::stats::interval::{DIFFERENCES, REWARDS};
 use crate::stats::rank_bootstrap::rank_distribution;
 use crate::stats::scored::ScoredMatch;
 
@@ -77,12 +76,12 @@ pub struct Worth {
 }
 
 impl Worth {
-    fn of(effect: Effect, [low, high]: [f64; 2], is_known: bool) -> Self {
-        let cut = |points: f64| points.clamp(low, high);
+    /// `is_known` says whether there is more than one block.
+    fn of(effect: Effect, is_known: bool) -> Self {
         Self {
-            points: cut(effect.points),
+            points: effect.points,
             standard_error: is_known.then_some(effect.standard_error),
-            interval: is_known.then(|| effect.interval.map(cut)),
+            interval: is_known.then_some(effect.interval),
         }
     }
 }
@@ -192,6 +191,7 @@ fn named(
     evidence: &Evidence,
 ) -> SeatEffects {
     let Found { plain, at_game, first, is_known } = found;
+    let some_known = is_known.contains(&true);
     let clock = |at: usize| observations.games[at].clock;
     let role = |game: &str, role: u32| {
         let at = evidence.games.iter().position(|other| other == game);
@@ -204,7 +204,7 @@ fn named(
         let role = role(&name, index);
         let clock = clock(game);
         let budget = MoveBudget::of(clock);
-        let effect = Worth::of(effect, REWARDS, is_known[game]);
+        let effect = Worth::of(effect, is_known[game]);
         SeatEffect { game: name, clock: clock.to_string(), budget, role, effect }
     });
     let place = |player: &Arc<str>| observations.players.iter().position(|name| **name == **player);
@@ -212,12 +212,12 @@ fn named(
     let of_player = |player: &Arc<str>| -> Vec<Worth> {
         let effects = place(player).and_then(|place| at_game.get(place));
         let effects = effects.into_iter().flatten().zip(&is_known);
-        effects.map(|(&effect, &is_known)| Worth::of(effect, DIFFERENCES, is_known)).collect()
+        effects.map(|(&effect, &is_known)| Worth::of(effect, is_known)).collect()
     };
     SeatEffects {
         seats: seats.collect(),
         players: (players.iter())
-            .map(|player| Some(Worth::of(plain.players[place(player)?], DIFFERENCES, true)))
+            .map(|player| Some(Worth::of(plain.players[place(player)?], some_known)))
             .collect(),
         first: first.map(|first| {
             players.iter().map(|player| place(player).map_or(0.0, |place| first[place])).collect()

@@ -9,11 +9,11 @@ use crate::record::MatchRecord;
 
 /// Outcomes of the jobs that are done. The last attempt that is done counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcomes(HashMap<String, Outcome>);
+pub struct Outcomes(HashMap<String, MatchOutcome>);
 
 /// How a match ended that need not be played again: the rewards by role, or
 /// `None` if it scored nobody.
-pub type Outcome = Option<Box<[Option<u8>]>>;
+pub type MatchOutcome = Option<Box<[Option<u8>]>>;
 
 impl Outcomes {
     /// Reads a journal, some 100 bytes a match.
@@ -42,13 +42,13 @@ impl Outcomes {
     }
 
     /// Says how the match of a job ended.
-    pub fn insert(&mut self, job_id: &str, outcome: Outcome) {
+    pub fn insert(&mut self, job_id: &str, outcome: MatchOutcome) {
         self.0.insert(job_id.to_owned(), outcome);
     }
 
     /// The outcome of the job with this id; `None` if it is not done.
     #[must_use]
-    pub fn get(&self, job_id: &str) -> Option<&Outcome> {
+    pub fn get(&self, job_id: &str) -> Option<&MatchOutcome> {
         self.0.get(job_id)
     }
 

@@ -6,7 +6,6 @@ mod sorted;
 use std::fs::File;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io::{BufRead, BufReader};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
@@ -14,10 +13,9 @@ use std::thread;
 use serde::de::Error as _;
 
 use super::checksum::check;
-use super::reader::{READ_BUFFER, line_number};
+use super::error::line_number;
 use super::row::MatchRow;
-use super::{Journal, JournalError, Torn, read_error};
-use crate::files;
+use super::{JournalError, READ_BUFFER, Torn, read_error};
 use crate::record::MatchRecord;
 pub(super) use sorted::{Sorted, Sorter};
 
@@ -53,24 +51,6 @@ impl IndexEntry {
 /// Stands for a job's id where many are held at once.
 pub(super) fn hash_of_id(job_id: &str) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(job_id)
-}
-
-/// Shows `visit` the matches of the run in folder `run` in the order of the schedule,
-/// of each job the attempt that counts, until it has seen enough. One record is in
-/// memory at a time.
-///
-/// # Errors
-/// If the journal cannot be read.
-pub fn each_match(
-    run: &Path,
-    mut visit: impl FnMut(MatchRecord) -> ControlFlow<()>,
-) -> Result<(), JournalError> {
-    for record in Journal::open(&run.join(files::JOURNAL))?.index()?.records() {
-        if visit(record?).is_break() {
-            break;
-        }
-    }
-    Ok(())
 }
 
 /// Matches rendered at once.

@@ -6,8 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::checksum::seal;
-use super::reader::MAX_LINE_BYTES;
-use super::{Journal, JournalError, Torn, read_error};
+use super::{Journal, JournalError, MAX_LINE_BYTES, Torn, read_error};
 use crate::atomic_file::sync_folder;
 use crate::record::{Header, MatchRecord};
 

@@ -130,7 +130,7 @@ fn strength(question: &Question, blocks: &[BlockScore], evidence: &Evidence<'_>)
             .mean
             .zip(difference.interval)
             .map(|(points, interval)| Estimate { points, interval }),
-        (Some(found), _) => Some(Estimate { points: found.points, interval: found.interval }),
+        (Some(found), _) => Some(found),
         // Blocks that are all alike: nothing stopped early by chance.
         (None, Some((points, interval))) => Some(Estimate { points, interval }),
         (None, None) => None,

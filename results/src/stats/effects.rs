@@ -107,7 +107,7 @@ impl Observations {
 /// An estimated effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effect {
-    /// Points.
+    /// Points, within what is possible.
     pub points: f64,
     /// Robust standard error, clustered by block.
     pub standard_error: f64,
@@ -140,10 +140,10 @@ pub struct Effects {
 pub enum EffectsError {
     /// Some effects cannot be told from others: a player never sat somewhere, or
     /// groups of players never sat in the same seats.
-    #[error("tell effects apart: some players never sat in the same seats as others")]
+    #[error("effects cannot be separated: some players never sat in the same seats as others")]
     NotIdentified,
     /// Fewer than two blocks, or fewer rewards than effects.
-    #[error("estimate effects: too few blocks")]
+    #[error("too few blocks to estimate effects")]
     TooFew,
 }
 
@@ -248,13 +248,14 @@ pub fn effects(
     let covariance = &inverse * meat * &inverse * correction;
     let t = t_quantile(0.975, blocks - 1.0);
     let effect = |combination: &[(usize, f64)], bounds: [f64; 2]| {
-        let points: f64 = combination.iter().map(|&(i, sign)| sign * fitted[i]).sum();
+        let cut = |points: f64| points.clamp(bounds[0], bounds[1]);
+        let points = cut(combination.iter().map(|&(i, sign)| sign * fitted[i]).sum());
         let pairs = combination.iter().flat_map(|a| combination.iter().map(move |b| (a, b)));
         let variance: f64 = pairs.map(|(a, b)| a.1 * b.1 * covariance[(a.0, b.0)]).sum();
         let standard_error = variance.max(0.0).sqrt();
         let interval = if standard_error * blocks.sqrt() > 1e-9 * (bounds[1] - bounds[0]) {
             let half = t * standard_error;
-            [(points - half).max(bounds[0].min(points)), (points + half).min(bounds[1].max(points))]
+            [cut(points - half), cut(points + half)]
         } else {
             unvaried_interval(points, n_blocks, 0.95, bounds)
         };

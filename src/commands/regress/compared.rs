@@ -15,7 +15,7 @@ use results::regress::Tracker;
 use results::stats::scored::ScoredMatch;
 
 use super::design;
-use crate::cli::{Failure, failed_to};
+use crate::cli::{Failure, in_one_line};
 use crate::commands::run_plan::Planned;
 use crate::consumers::{Catalogue, JournalConsumer, brief};
 use crate::event::{Event, EventKind};
@@ -54,8 +54,8 @@ impl Clock {
         let limit = limit_s.map(Duration::from_secs_f64);
         let mut before = Duration::ZERO;
         if limit.is_some() {
-            for record in Journal::open(&folder.path.join(files::JOURNAL)).map_err(failed_to)? {
-                before += Duration::from_micros(record.map_err(failed_to)?.duration_us);
+            for record in Journal::open(&folder.path.join(files::JOURNAL)).map_err(in_one_line)? {
+                before += Duration::from_micros(record.map_err(in_one_line)?.duration_us);
             }
         }
         Ok(Self { limit, before: before / concurrency.max(1), began: Instant::now() })
@@ -103,7 +103,7 @@ pub(super) fn play(played: &Played<'_>, folder: RunFolder, clock: Clock) -> Resu
     };
     runner::run(&tournament, played.manager, played.stop, &mut consumers);
     let (time_is_up, breakdown) = (consumers.time_is_up, consumers.breakdown.take());
-    consumers.journal.finish().map_err(failed_to)?;
+    consumers.journal.finish().map_err(in_one_line)?;
     match breakdown {
         // Results count in order: none after a match that is missing.
         Some(reason) if played.tracker.borrow().ended().is_none() => {

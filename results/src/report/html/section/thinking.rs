@@ -3,7 +3,7 @@
 use super::super::Page;
 use super::super::chart::{Histograms, Row};
 use super::super::figure::{budget, time};
-use super::super::table::{Cell, Table, name, number};
+use super::super::table::{Cell, PageTable, name, number};
 use super::{Section, abreast, paragraph};
 use crate::evaluation::{MoveBudget, PlayerTimes, Times};
 
@@ -95,5 +95,5 @@ fn table(page: &Page<'_>, names: &[&str]) -> String {
         cells
     });
     let caption = "Time to think, milliseconds".into();
-    Table { id: "time-table".into(), caption, columns, rows: rows.collect() }.html()
+    PageTable { id: "time-table".into(), caption, columns, rows: rows.collect() }.html()
 }
