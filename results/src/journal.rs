@@ -2,7 +2,7 @@
 //! reports.
 //!
 //! The first line is a [`Header`](crate::record::Header), every other one a
-//! [`MatchRecord`](crate::record::MatchRecord), in the order in which matches
+//! [`MatchRecord`], in the order in which matches
 //! ended. Each ends with a checksum of its bytes, so that a line that was
 //! changed by whatever kept or copied the file is damage, too. A run that is killed leaves at most one half-written line, the last; a
 //! machine that fails may leave several lines without their contents. Such a
@@ -12,8 +12,8 @@
 //!
 //! A job may have several lines. The last one that is
 //! [done](crate::record::MatchRecord::is_done) counts, or the last one if none is.
-//! The [`Index`] decides that for everybody, and shows the attempts that count in the
-//! order of the schedule, as whole records or as the shorter [`MatchRow`].
+//! The module `index` decides that for everybody, and shows the attempts that count in
+//! the order of the schedule, as whole records or as the shorter rows of the module `row`.
 
 mod checksum;
 mod error;
