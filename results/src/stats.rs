@@ -26,6 +26,8 @@ pub mod bootstrap;
 pub mod bradley_terry;
 pub(crate) mod brownian;
 #[cfg(test)]
+pub(crate) mod by_match;
+#[cfg(test)]
 pub(crate) mod calibration;
 pub mod effects;
 #[cfg(test)]

@@ -304,8 +304,8 @@ fn merged(blocks: Vec<Group>) -> Vec<Group> {
 mod tests {
     use super::*;
     use crate::sample;
-    use crate::stats::bradley_terry::{BradleyTerry, Scoring, comparisons};
-    use crate::stats::rank_bootstrap::{mean_rewards, payoffs};
+    use crate::stats::bradley_terry::BradleyTerry;
+    use crate::stats::by_match::{Scoring, comparisons, mean_rewards, payoffs};
 
     const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
 
