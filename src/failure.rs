@@ -61,12 +61,6 @@ impl Failure {
         };
         match error {
             ExperimentError::Game(error) => Self::game(error),
-            ExperimentError::Folder(FolderError::Journal(_))
-            | ExperimentError::Journal(_)
-            | ExperimentError::Tables(_)
-            | ExperimentError::Report(_)
-            | ExperimentError::Earlier(_)
-            | ExperimentError::SecondResult(_) => Self { code, error: failed_to(error) },
             error => Self { code, error: error.into() },
         }
     }
@@ -97,17 +91,6 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Self {
         Self { code: exit_code::INTERNAL, error: error.into() }
     }
-}
-
-/// An error of a library, whose message fits after these words, in one line.
-pub(crate) fn failed_to(error: impl std::error::Error) -> anyhow::Error {
-    let mut told = format!("failed to {error}");
-    let mut source = error.source();
-    while let Some(cause) = source {
-        told += &format!(": {cause}");
-        source = cause.source();
-    }
-    anyhow::Error::msg(told)
 }
 
 /// What a command returns: the exit code of its success.

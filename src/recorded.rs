@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use games::{Expression, Game, Prover, ReasoningError, State, StateMachine};
 use results::files::SPEC_LOCK;
-use results::journal::JournalError;
-use results::matches::each_match;
+use results::journal::{JournalError, each_match};
 use results::record::MatchRecord;
 
 use crate::game_source::GameSourceError;

@@ -9,13 +9,13 @@
 use std::path::Path;
 use std::time::Instant;
 
-use results::bootstrap::Bootstrap;
 use results::files;
 use results::journal::{Journal, JournalWriter};
 use results::record::{
     Budget, DecisionRecord, Ending, FORMAT_VERSION, Header, MatchRecord, SeatRecord, StartRecord,
 };
 use results::standings::standings;
+use results::stats::bootstrap::Bootstrap;
 use results::tables::write_tables;
 
 const GAMES: [&str; 4] = ["breakthrough", "chess", "connectFour", "ticTacToe"];

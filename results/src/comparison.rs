@@ -15,11 +15,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::bootstrap::Bootstrap;
-use crate::evidence::Clock;
 use crate::histogram::Histogram;
 use crate::journal::JournalError;
+use crate::record::Clock;
 use crate::stats::block::{BlockScore, Difference};
+use crate::stats::bootstrap::Bootstrap;
 use crate::stats::fault_gate::{FaultyMatches, different_faults};
 use crate::stats::holm::holm;
 use crate::stats::mean::mean_difference;
@@ -138,20 +138,20 @@ pub struct Change {
     pub n_equal: u64,
 }
 
-/// Why two runs cannot be compared. Messages fit after "failed to".
+/// Why two runs cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum ComparisonError {
     /// A journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// There is no match to compare.
-    #[error("compare {}: its journal holds no match yet", run.display())]
+    #[error("nothing to compare: the journal of {} holds no match yet", run.display())]
     Empty {
         /// The folder.
         run: PathBuf,
     },
     /// No block was played by both.
-    #[error("compare the runs: they have no block in common, {why}")]
+    #[error("the runs have no block in common, {why}")]
     NothingCommon {
         /// What keeps them apart, in words.
         why: String,
@@ -356,12 +356,7 @@ fn sittings<'a>(block: &'a Block, player: &'a str) -> impl Iterator<Item = &'a S
 }
 
 fn stratum(key: &BlockKey) -> Stratum {
-    Stratum {
-        game: key.game.to_string(),
-        start_clock_ms: key.clock.start_clock_ms,
-        play_clock_ms: key.clock.play_clock_ms,
-        nodes: key.clock.nodes,
-    }
+    Stratum { game: key.game.to_string(), clock: key.clock }
 }
 
 /// `None` unless all matches of the player scored it, in the same seats.

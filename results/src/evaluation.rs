@@ -14,16 +14,16 @@ mod worth_replaying;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::bootstrap::Bootstrap;
 use crate::evidence::Evidence;
 use crate::files;
 use crate::journal::JournalError;
 use crate::record::MatchRecord;
 use crate::regress::Regression;
-use crate::standings::{self, Pair, Standings, StandingsError, scored_matches};
+use crate::standings::{self, Pair, Standings, scored_matches};
+use crate::stats::bootstrap::Bootstrap;
 
 pub use distributions::{Bar, GameOverhead, PlayerTimes, RewardDistribution, Times};
-pub use over_time::{Budget, OverTime, TimePoint};
+pub use over_time::{MoveBudget, OverTime, TimePoint};
 pub(crate) use ratings::ALPHA_RANK;
 pub use ratings::{RankProbabilities, Rating, Ratings};
 pub use seats::{SeatEffect, SeatEffects, Worth};
@@ -41,7 +41,7 @@ pub struct Evaluation {
     /// Ratings on other scales than the mean reward.
     pub ratings: Ratings,
     /// What players had for a move, ascending.
-    pub budgets: Vec<Budget>,
+    pub budgets: Vec<MoveBudget>,
     /// Strength against time; empty if all had the same.
     pub over_time: Vec<OverTime>,
     /// By player: its rewards.
@@ -69,23 +69,24 @@ pub fn evaluate(
     run: &Path,
     bootstrap: &Bootstrap,
     n_replays: usize,
-) -> Result<Evaluation, StandingsError> {
+) -> Result<Evaluation, JournalError> {
     let journal = run.join(files::JOURNAL);
     let evidence = Evidence::read(&journal, true)?;
     let (standings, sampling) = standings::compute(&journal, &evidence, bootstrap)?;
     let players: Vec<Arc<str>> =
         standings.players.iter().map(|row| row.player.as_str().into()).collect();
     let matches = scored_matches(&evidence);
+    let own_clocks = over_time::own_clocks(&evidence);
     let timings = evidence.header.timings;
     let (ranks, ratings) = ratings::ratings(&matches, &players, bootstrap);
-    let mut worth = worth_replaying::worth_replaying(&matches, &players, n_replays);
+    let mut worth = worth_replaying::worth_replaying(&evidence, &sampling.order, n_replays);
     worth_replaying::read(&mut worth, &evidence.index)?;
     Ok(Evaluation {
         ranks,
         ratings,
-        budgets: over_time::budgets(&evidence),
-        over_time: over_time::over_time(&evidence, &sampling, bootstrap),
-        rewards: distributions::rewards(&evidence, &sampling.order),
+        budgets: over_time::budgets(&evidence, &own_clocks),
+        over_time: over_time::over_time(&evidence, &own_clocks, &sampling, bootstrap),
+        rewards: distributions::rewards(&matches, &players),
         thinking: distributions::thinking(&evidence, &sampling.order, timings),
         pairs: standings::pairs(&evidence, &sampling, bootstrap),
         effects: seats::seat_effects(&matches, &players, &evidence, bootstrap),
@@ -104,6 +105,3 @@ impl Evaluation {
             .filter_map(|worth| Some((worth.record.as_ref()?, worth.reason.as_str())))
     }
 }
-
-/// A name for use before `JournalError` is turned into the caller's error.
-type Read<T> = Result<T, JournalError>;

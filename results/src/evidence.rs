@@ -1,26 +1,18 @@
 //! What standings need of a journal: one pass over the records that count, in the
 //! order of the schedule.
 //!
-//! Moves are not even copied out of the line. What is kept grows with players,
-//! games and clocks and not with matches, unless the seats are asked for: those
-//! of a million matches take some 90 megabytes.
+//! What is kept grows with players, games and clocks, and not with matches.
 
-use std::borrow::{Borrow, Cow};
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::hash::Hash;
 use std::path::Path;
 
-use serde::Deserialize;
-use serde::de::Error as _;
-
-use crate::counted::counted;
 use crate::histogram::Histogram;
-use crate::index::Index;
-use crate::journal::{Journal, JournalError, Torn};
-use crate::lean::LeanSeat;
-use crate::record::{Budget, Ending, FaultKind, GoalFlag, Header, OddsRecord};
-use crate::tally::{Places, Tally};
+use crate::journal::{Index, Journal, JournalError, MatchRow, Torn};
+use crate::kept_matches::KeptMatches;
+use crate::record::{Clock, GoalFlag, Header};
+use crate::tally::{Places, Seat, Tally};
 
 /// What was found. Names are numbered in their order.
 #[derive(Debug)]
@@ -42,16 +34,13 @@ pub(crate) struct Evidence {
     /// What was won, block by block.
     pub(crate) tally: Tally,
     /// Empty unless it was asked for.
-    pub(crate) seats: Seats,
+    pub(crate) kept: KeptMatches,
     /// By player.
     pub(crate) conduct: Vec<Conduct>,
     /// By player and what bounded it, among [`Self::own_clocks`].
     paces: BTreeMap<(u32, u32), Pace>,
     /// By game: what matches took, scored or not.
     pub(crate) overhead: Vec<Overhead>,
-    /// Faults of scored matches, in the order of [`FaultKind::ALL`], by match
-    /// number and role; empty like the seats.
-    pub(crate) faulted: BTreeMap<(u32, u32), [u32; 6]>,
     /// Number of matches that scored nobody, by game, ending and reason.
     pub(crate) unscored: BTreeMap<(String, &'static str, String), u64>,
     /// Number of odd goals, by game.
@@ -60,61 +49,10 @@ pub(crate) struct Evidence {
     pub(crate) index: Index,
 }
 
-/// A row for each player in each match that was scored.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Seats {
-    pub(crate) game: Vec<u32>,
-    pub(crate) clock: Vec<u32>,
-    /// What bounded this player, among [`Evidence::own_clocks`].
-    pub(crate) own_clock: Vec<u32>,
-    pub(crate) player: Vec<u32>,
-    pub(crate) block: Vec<u64>,
-    pub(crate) role: Vec<u32>,
-    pub(crate) reward: Vec<u32>,
-    /// Numbers the matches in the order of the schedule.
-    pub(crate) match_number: Vec<u32>,
-    /// The match's place in the schedule.
-    pub(crate) job: Vec<u64>,
-}
-
-/// What bounds thinking in a match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Clock {
-    pub(crate) start_clock_ms: u64,
-    pub(crate) play_clock_ms: u64,
-    /// States for each move, if they are what is counted.
-    pub(crate) nodes: Option<u64>,
-}
-
-impl From<OddsRecord> for Clock {
-    fn from(bounds: OddsRecord) -> Self {
-        let OddsRecord { start_clock_ms, play_clock_ms, budget } = bounds;
-        let nodes = match budget {
-            Budget::Clock => None,
-            Budget::Nodes(nodes) => Some(nodes),
-        };
-        Self { start_clock_ms, play_clock_ms, nodes }
-    }
-}
-
-impl fmt::Display for Clock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let time = |ms: u64| {
-            if ms.is_multiple_of(1000) { format!("{} s", ms / 1000) } else { format!("{ms} ms") }
-        };
-        match self.nodes {
-            Some(nodes) => write!(f, "{} a move", counted(nodes, "node", "nodes")),
-            None => {
-                write!(f, "start {}, play {}", time(self.start_clock_ms), time(self.play_clock_ms))
-            }
-        }
-    }
-}
-
 /// How a player behaved in all matches that count, scored or not.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conduct {
-    /// Faults, in the order of [`FaultKind::ALL`].
+    /// Faults, in the order of [`FaultKind::ALL`](crate::record::FaultKind::ALL).
     pub(crate) faults: [u64; 6],
 }
 
@@ -140,7 +78,7 @@ pub(crate) struct Overhead {
 }
 
 impl Overhead {
-    fn add(&mut self, record: &LeanMatch<'_>) {
+    fn add(&mut self, record: &MatchRow<'_>) {
         self.n_steps += record.steps.len() as u64;
         self.duration_us.add(record.duration_us);
         self.duration_us_sum += record.duration_us;
@@ -165,33 +103,33 @@ impl Evidence {
         paces.map(|(&(_, clock), pace)| (clock, pace))
     }
 
-    /// Reads the journal at `path`, and keeps the seats if `keep_seats`. What is
+    /// Reads the journal at `path`, and keeps matches if `keep_matches`. What is
     /// whole of a half-written journal counts.
     ///
     /// # Errors
     /// If it cannot be read or is damaged.
-    pub(crate) fn read(path: &Path, keep_seats: bool) -> Result<Self, JournalError> {
+    pub(crate) fn read(path: &Path, keep_matches: bool) -> Result<Self, JournalError> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self::read_by(threads, path, keep_seats)
+        Self::read_by(threads, path, keep_matches)
     }
 
-    fn read_by(threads: usize, path: &Path, keep_seats: bool) -> Result<Self, JournalError> {
+    fn read_by(threads: usize, path: &Path, keep_matches: bool) -> Result<Self, JournalError> {
         let journal = Journal::open(path)?;
         let header = journal.header().clone();
         let index = journal.index()?;
         let mut whole = Gathering::default();
-        let mut kept = Seats::default();
-        let mut faulted = BTreeMap::new();
-        let mut tally = Tally::default();
+        let (mut tally, mut kept) = (Tally::default(), KeptMatches::default());
+        let mut add = |seats: &[Seat]| {
+            tally.add(seats);
+            if keep_matches {
+                kept.add(seats);
+            }
+        };
         index.render_by(
             threads,
             |records| {
                 let mut part = Gathering::default();
-                while let Some(read) = records.next_with(|line| {
-                    part.add(&serde_json::from_slice(line)?).map_err(serde_json::Error::custom)
-                }) {
-                    read?;
-                }
+                records.each_row(|row| part.add(row))?;
                 Ok::<_, JournalError>(part)
             },
             |part| {
@@ -199,59 +137,17 @@ impl Evidence {
                     let path = path.to_owned();
                     JournalError::OtherRoles { path, game }
                 })?;
-                let begun = whole.seats.block.last().copied();
+                let begun = whole.seats.last().map(|seat| seat.block);
                 // More of the block at the end may be in the next part.
-                let n_whole = whole.seats.block.partition_point(|block| Some(*block) != begun);
-                let rest = whole.seats.split_off(n_whole);
-                tally.add(&whole.seats, &whole.faulted);
-                let seats = std::mem::replace(&mut whole.seats, rest);
-                let still = whole.seats.match_number.first().map_or(u32::MAX, |number| *number);
-                let rest = whole.faulted.split_off(&(still, 0));
-                let mut faults = std::mem::replace(&mut whole.faulted, rest);
-                if keep_seats {
-                    kept.append(seats);
-                    faulted.append(&mut faults);
-                }
+                let n_whole = whole.seats.partition_point(|seat| Some(seat.block) != begun);
+                add(&whole.seats[..n_whole]);
+                whole.seats.drain(..n_whole);
                 Ok(())
             },
         )?;
-        tally.add(&whole.seats, &whole.faulted);
-        if keep_seats {
-            kept.append(std::mem::take(&mut whole.seats));
-            faulted.append(&mut whole.faulted);
-        }
-        Ok(whole.finish(header, index, tally, kept, faulted))
+        add(&whole.seats);
+        Ok(whole.finish(header, index, tally, kept))
     }
-}
-
-/// The parts of a [`MatchRecord`](crate::record::MatchRecord) that are wanted.
-#[derive(Deserialize)]
-struct LeanMatch<'a> {
-    job: u64,
-    block: u64,
-    #[serde(borrow)]
-    game: Cow<'a, str>,
-    start_clock_ms: u64,
-    play_clock_ms: u64,
-    budget: Budget,
-    duration_us: u64,
-    harness_us: u64,
-    ending: Ending,
-    #[serde(default)]
-    goal_flags: Vec<(u32, GoalFlag)>,
-    #[serde(borrow)]
-    seats: Vec<LeanSeat<'a>>,
-    steps: Vec<Vec<LeanDecision>>,
-}
-
-#[derive(Deserialize)]
-struct LeanDecision {
-    n_legal: u32,
-    #[serde(default)]
-    fault: Option<FaultKind>,
-    wall_us: u64,
-    #[serde(default)]
-    overrun_us: u64,
 }
 
 /// Numbers of things in the order in which they were met.
@@ -298,19 +194,18 @@ struct Gathering {
     own_clocks: Codes<Clock>,
     /// By game's code, then role.
     roles: Vec<Vec<String>>,
-    seats: Seats,
+    seats: Vec<Seat>,
     conduct: Vec<Conduct>,
     paces: BTreeMap<(u32, u32), Pace>,
     /// By game's code.
     overhead: Vec<Overhead>,
-    faulted: BTreeMap<(u32, u32), [u32; 6]>,
     unscored: BTreeMap<(String, &'static str, String), u64>,
     goal_flags: BTreeMap<(String, GoalFlag), u64>,
 }
 
 impl Gathering {
     /// Adds a match. The error says why it cannot be one of this run.
-    fn add(&mut self, record: &LeanMatch<'_>) -> Result<(), &'static str> {
+    fn add(&mut self, record: &MatchRow<'_>) -> Result<(), &'static str> {
         let match_number = self.n_matches as u32;
         self.n_matches += 1;
         let game = code(&mut self.games, &*record.game);
@@ -326,49 +221,40 @@ impl Gathering {
         for (_, flag) in &record.goal_flags {
             *self.goal_flags.entry((record.game.clone().into(), *flag)).or_default() += 1;
         }
-        let broken_off = matches!(record.ending, Ending::Aborted { .. });
-        let scored = record.ending == Ending::Terminal;
-        self.n_scored += u64::from(scored);
-        if !scored {
+        self.n_scored += u64::from(record.is_scored());
+        if !record.is_scored() {
             let reason = record.ending.reason();
             let key = (record.game.clone().into(), record.ending.name(), reason);
             *self.unscored.entry(key).or_default() += 1;
         }
-        let bounds = OddsRecord {
-            start_clock_ms: record.start_clock_ms,
-            play_clock_ms: record.play_clock_ms,
-            budget: record.budget,
-        };
-        let clock = code(&mut self.clocks, &Clock::from(bounds));
-        for (role, seat) in record.seats.iter().enumerate() {
-            let Some(player) = seat.player() else { continue };
+        let clock = code(&mut self.clocks, &record.clock());
+        for (role, player, seat) in record.players() {
             let player = code(&mut self.players, player);
             if player as usize == self.conduct.len() {
                 self.conduct.push(Conduct::default());
             }
-            let own_clock = Clock::from(seat.odds.unwrap_or(bounds));
-            let own_clock = code(&mut self.own_clocks, &own_clock);
+            let own_clock = code(&mut self.own_clocks, &seat.odds.unwrap_or(record.clock()));
             // What broke a match off may have made players seem at fault before it was
             // noticed: the match is played again, and says nothing of anybody.
-            if broken_off {
+            if !record.ending.is_done() {
                 continue;
             }
-            let faults = self.conduct[player as usize].add(seat, role, &record.steps);
-            self.paces.entry((player, own_clock)).or_default().add(role, &record.steps);
-            if let Some(reward) = seat.reward.filter(|_| scored) {
-                if faults != [0; 6] {
-                    self.faulted.insert((match_number, role as u32), faults);
-                }
-                let seats = &mut self.seats;
-                seats.game.push(game);
-                seats.clock.push(clock);
-                seats.own_clock.push(own_clock);
-                seats.player.push(player);
-                seats.block.push(record.block);
-                seats.role.push(role as u32);
-                seats.reward.push(reward.into());
-                seats.match_number.push(match_number);
-                seats.job.push(record.job);
+            let faults = record.faults(role);
+            self.conduct[player as usize].add(faults.map(u64::from));
+            self.paces.entry((player, own_clock)).or_default().add(role, record);
+            if let Some(reward) = record.reward(seat) {
+                self.seats.push(Seat {
+                    job: record.job,
+                    block: record.block,
+                    match_number,
+                    game,
+                    clock,
+                    own_clock,
+                    player,
+                    role: role as u32,
+                    reward,
+                    faults,
+                });
             }
         }
         Ok(())
@@ -397,29 +283,29 @@ impl Gathering {
             if player == self.conduct.len() {
                 self.conduct.push(conduct);
             } else {
-                self.conduct[player].merge(&conduct);
+                self.conduct[player].add(conduct.faults);
             }
         }
         let (clocks, clock_places) = sorted(other.clocks);
         let (own_clocks, own_clock_places) = sorted(other.own_clocks);
 
-        let mut seats = other.seats;
-        renumber(&mut seats.game, &codes(&mut self.games, &games, &game_places));
+        let games = codes(&mut self.games, &games, &game_places);
         let players = codes(&mut self.players, &players, &player_places);
-        renumber(&mut seats.player, &players);
-        renumber(&mut seats.clock, &codes(&mut self.clocks, &clocks, &clock_places));
+        let clocks = codes(&mut self.clocks, &clocks, &clock_places);
         let own_clocks = codes(&mut self.own_clocks, &own_clocks, &own_clock_places);
         for ((player, clock), pace) in other.paces {
             let key = (players[player as usize], own_clocks[clock as usize]);
             self.paces.entry(key).or_default().merge(&pace);
         }
-        renumber(&mut seats.own_clock, &own_clocks);
         let n_matches = self.n_matches as u32;
-        seats.match_number.iter_mut().for_each(|number| *number += n_matches);
-        self.seats.append(seats);
-        let faulted = other.faulted.into_iter();
-        self.faulted
-            .extend(faulted.map(|((number, role), faults)| ((number + n_matches, role), faults)));
+        self.seats.extend(other.seats.into_iter().map(|seat| Seat {
+            match_number: seat.match_number + n_matches,
+            game: games[seat.game as usize],
+            clock: clocks[seat.clock as usize],
+            own_clock: own_clocks[seat.own_clock as usize],
+            player: players[seat.player as usize],
+            ..seat
+        }));
         self.n_matches += other.n_matches;
         self.n_scored += other.n_scored;
         for (key, n) in other.unscored {
@@ -431,28 +317,26 @@ impl Gathering {
         Ok(())
     }
 
-    /// `tally`, `seats` and `faulted` are what was taken out on the way.
+    /// `tally` and `kept` are made of what was taken out on the way.
     fn finish(
         self,
         header: Header,
         index: Index,
         mut tally: Tally,
-        mut seats: Seats,
-        faulted: BTreeMap<(u32, u32), [u32; 6]>,
+        mut kept: KeptMatches,
     ) -> Evidence {
         let (games, game_places) = sorted(self.games);
         let (players, player_places) = sorted(self.players);
         let (clocks, clock_places) = sorted(self.clocks);
         let (own_clocks, own_clock_places) = sorted(self.own_clocks);
-        renumber(&mut seats.game, &game_places);
-        renumber(&mut seats.player, &player_places);
-        renumber(&mut seats.clock, &clock_places);
-        renumber(&mut seats.own_clock, &own_clock_places);
-        tally.renumber(Places {
+        let places = Places {
             players: &player_places,
             games: &game_places,
             clocks: &clock_places,
-        });
+            own_clocks: &own_clock_places,
+        };
+        tally.renumber(places);
+        kept.renumber(places);
         let place = |(player, clock): (u32, u32)| {
             (player_places[player as usize], own_clock_places[clock as usize])
         };
@@ -469,20 +353,13 @@ impl Gathering {
             players,
             roles: permuted(self.roles, &game_places),
             tally,
-            seats,
+            kept,
             conduct: permuted(self.conduct, &player_places),
             overhead: permuted(self.overhead, &game_places),
-            faulted,
             unscored: self.unscored,
             goal_flags: self.goal_flags,
             index,
         }
-    }
-}
-
-fn renumber(codes: &mut [u32], places: &[u32]) {
-    for code in codes {
-        *code = places[*code as usize];
     }
 }
 
@@ -492,56 +369,9 @@ fn permuted<T>(values: Vec<T>, places: &[u32]) -> Vec<T> {
     pairs.into_iter().map(|(_, value)| value).collect()
 }
 
-impl Seats {
-    fn append(&mut self, mut other: Self) {
-        if self.game.is_empty() {
-            *self = other;
-            return;
-        }
-        self.game.append(&mut other.game);
-        self.clock.append(&mut other.clock);
-        self.own_clock.append(&mut other.own_clock);
-        self.player.append(&mut other.player);
-        self.block.append(&mut other.block);
-        self.role.append(&mut other.role);
-        self.reward.append(&mut other.reward);
-        self.match_number.append(&mut other.match_number);
-        self.job.append(&mut other.job);
-    }
-
-    /// Takes away the rows from `at` on.
-    fn split_off(&mut self, at: usize) -> Self {
-        Self {
-            game: self.game.split_off(at),
-            clock: self.clock.split_off(at),
-            own_clock: self.own_clock.split_off(at),
-            player: self.player.split_off(at),
-            block: self.block.split_off(at),
-            role: self.role.split_off(at),
-            reward: self.reward.split_off(at),
-            match_number: self.match_number.split_off(at),
-            job: self.job.split_off(at),
-        }
-    }
-}
-
 impl Conduct {
-    fn merge(&mut self, other: &Self) {
-        self.faults.iter_mut().zip(&other.faults).for_each(|(n, other)| *n += other);
-    }
-
-    /// Adds a seat of a match; returns its faults.
-    fn add(&mut self, seat: &LeanSeat<'_>, role: usize, steps: &[Vec<LeanDecision>]) -> [u32; 6] {
-        let mut faults = [0; 6];
-        if let Some(fault) = seat.start.fault {
-            faults[fault as usize] += 1;
-        }
-        let decisions = steps.iter().filter_map(|step| step.get(role));
-        for fault in decisions.filter_map(|decision| decision.fault) {
-            faults[fault as usize] += 1;
-        }
-        self.faults.iter_mut().zip(faults).for_each(|(sum, n)| *sum += u64::from(n));
-        faults
+    fn add(&mut self, faults: [u64; 6]) {
+        self.faults.iter_mut().zip(faults).for_each(|(sum, n)| *sum += n);
     }
 }
 
@@ -552,9 +382,9 @@ impl Pace {
     }
 
     /// Adds the decisions of a role.
-    fn add(&mut self, role: usize, steps: &[Vec<LeanDecision>]) {
-        for decision in steps.iter().filter_map(|step| step.get(role)) {
-            if decision.n_legal > 1 {
+    fn add(&mut self, role: usize, record: &MatchRow<'_>) {
+        for decision in record.decisions(role) {
+            if decision.is_choice() {
                 self.think_us.add(decision.wall_us);
             }
             if decision.overrun_us > 0 {
@@ -568,7 +398,7 @@ impl Pace {
 mod tests {
     use super::*;
     use crate::files;
-    use crate::record::MatchRecord;
+    use crate::record::{FaultKind, MatchRecord};
     use crate::sample;
 
     #[test]
@@ -592,17 +422,17 @@ mod tests {
             let text = std::fs::read_to_string(&path).unwrap();
             std::fs::write(&path, text + end).unwrap();
             let alone = Evidence::read_by(1, &path, true).unwrap();
-            let found = (alone.torn.bytes, alone.n_matches, alone.seats.job.len() as u64);
+            let found = (alone.torn.bytes, alone.n_matches);
             assert_eq!(found.0, end.len() as u64);
             assert_eq!(found.1, 120 * 36 + 1);
-            assert!(alone.seats.job.is_sorted());
+            assert!(alone.kept.matches().is_sorted_by_key(|kept| kept.job));
             let told = format!("{alone:?}");
             for threads in [2, 3, 8] {
                 let together = Evidence::read_by(threads, &path, true).unwrap();
                 assert!(format!("{together:?}") == told, "{threads} threads, {} more", end.len());
             }
             let lean = Evidence::read_by(2, &path, false).unwrap();
-            assert!(lean.seats.job.is_empty() && lean.faulted.is_empty());
+            assert!(lean.kept.matches().is_empty());
             assert_eq!(format!("{:?}", lean.tally), format!("{:?}", alone.tally));
         }
         for records in [&records[..0], &records[..1]] {

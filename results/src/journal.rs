@@ -2,7 +2,7 @@
 //! reports.
 //!
 //! The first line is a [`Header`](crate::record::Header), every other one a
-//! [`MatchRecord`](crate::record::MatchRecord), in the order in which matches
+//! [`MatchRecord`], in the order in which matches
 //! ended. Each ends with a checksum of its bytes, so that a line that was
 //! changed by whatever kept or copied the file is damage, too. A run that is killed leaves at most one half-written line, the last; a
 //! machine that fails may leave several lines without their contents. Such a
@@ -12,11 +12,15 @@
 //!
 //! A job may have several lines. The last one that is
 //! [done](crate::record::MatchRecord::is_done) counts, or the last one if none is.
+//! The module `index` decides that for everybody, and shows the attempts that count in
+//! the order of the schedule, as whole records or as the shorter rows of the module `row`.
 
 mod checksum;
 mod error;
+mod index;
 mod merge;
 mod reader;
+mod row;
 mod writer;
 
 pub use error::JournalError;
@@ -24,19 +28,63 @@ pub use merge::{Merge, MergeError, MergedPart};
 pub use reader::{Journal, Torn};
 pub use writer::{JobState, JournalWriter, Recovered, rewrite};
 
-pub(crate) use checksum::check;
-pub(crate) use error::read_error;
-pub(crate) use reader::{READ_BUFFER, line_number};
-pub(crate) use writer::sync_folder;
+pub(crate) use index::Index;
+pub(crate) use row::MatchRow;
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use crate::files;
+use crate::record::MatchRecord;
+use error::read_error;
+
+/// Bytes read at once.
+const READ_BUFFER: usize = 1 << 20;
+
+/// Longest line that is taken for a record: half a million decisions of ordinary
+/// size, hundreds of times the longest match under the default step limit. More
+/// is never kept in memory, whatever the file holds.
+const MAX_LINE_BYTES: u64 = 64 << 20;
+
+/// Shows `visit` the matches of the run in folder `run` in the order of the schedule,
+/// of each job the attempt that counts, until it has seen enough. One record is in
+/// memory at a time.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use results::journal::each_match;
+///
+/// # let run = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/run"));
+/// let mut jobs = vec![];
+/// each_match(run, |record| {
+///     jobs.push(record.job);
+///     if jobs.len() < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+/// })?;
+/// assert_eq!(jobs, [0, 1, 2]);
+/// # Ok::<(), results::journal::JournalError>(())
+/// ```
+///
+/// # Errors
+/// If the journal cannot be read.
+pub fn each_match(
+    run: &Path,
+    mut visit: impl FnMut(MatchRecord) -> ControlFlow<()>,
+) -> Result<(), JournalError> {
+    for record in Journal::open(&run.join(files::JOURNAL))?.index()?.records() {
+        if visit(record?).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use proptest::prelude::*;
 
     use super::*;
-    use crate::record::{Ending, Header, MatchRecord};
+    use crate::record::{Ending, Header};
     use crate::sample;
 
     fn write(path: &Path, records: &[MatchRecord]) {
@@ -152,11 +200,11 @@ mod tests {
         let length = std::fs::metadata(&path).unwrap().len();
         // A hole: it takes no disk, and reads as zeros.
         let file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
-        file.set_len(length + reader::MAX_LINE_BYTES + 5).unwrap();
+        file.set_len(length + MAX_LINE_BYTES + 5).unwrap();
         let mut journal = Journal::open(&path).unwrap();
         assert_eq!(journal.by_ref().count(), 2);
-        assert_eq!(journal.torn(), Torn { bytes: reader::MAX_LINE_BYTES + 5, lines: 1 });
-        assert!(journal.capacity() as u64 <= 2 * reader::MAX_LINE_BYTES);
+        assert_eq!(journal.torn(), Torn { bytes: MAX_LINE_BYTES + 5, lines: 1 });
+        assert!(journal.capacity() as u64 <= 2 * MAX_LINE_BYTES);
 
         // With a record after it, it is damage.
         let third = [b"\n", &sealed(&sample::records()[2])[..]].concat();

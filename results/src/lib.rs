@@ -7,8 +7,28 @@
 //!
 //! This crate reads records and nothing else: it knows no game, no player and
 //! no socket.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use results::report::{self, Format};
+//! use results::standings::standings;
+//! use results::stats::bootstrap::Bootstrap;
+//!
+//! # let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/run");
+//! # let run = run.as_path();
+//! // `run` is the folder of a run: its journal is all that is needed.
+//! let standings = standings(run, &Bootstrap::default())?;
+//! let leader = &standings.players[0];
+//! assert_eq!((leader.player.as_str(), leader.reward.mean), ("careful", Some(95.8333)));
+//! assert_eq!((standings.n_matches, standings.n_blocks), (12, 6));
+//!
+//! let text = report::report(run, Format::Text)?;
+//! assert!(text.contains("careful leads with 95.8"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-pub mod bootstrap;
+pub mod atomic_file;
 pub mod comparison;
 pub mod counted;
 pub mod evaluation;
@@ -16,10 +36,8 @@ mod evidence;
 pub mod files;
 pub mod formats;
 mod histogram;
-mod index;
 pub mod journal;
-mod lean;
-pub mod matches;
+mod kept_matches;
 pub mod partition;
 pub mod query;
 pub mod record;

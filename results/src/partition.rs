@@ -15,9 +15,9 @@ pub struct Partition {
     of: u32,
 }
 
-/// Why a text names no part. The message fits after "failed to".
+/// Why a text names no part.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("understand `{0}`: a part is named slice:M/N, such as slice:1/3, M from 1 to N")]
+#[error("invalid part `{0}`: expected slice:M/N with M from 1 to N, such as slice:1/3")]
 pub struct PartitionError(String);
 
 /// Most parts of a schedule.
@@ -115,7 +115,7 @@ mod tests {
         ];
         for text in wrong {
             let told = text.parse::<Partition>().unwrap_err().to_string();
-            assert!(told.starts_with(&format!("understand `{text}`")), "{told}");
+            assert!(told.starts_with(&format!("invalid part `{text}`")), "{told}");
         }
         assert!(serde_json::from_str::<Partition>("\"slice:9/3\"").is_err());
     }

@@ -57,12 +57,14 @@ impl From<PolarsError> for QueryError {
 /// If the journal cannot be read, or the SQL cannot be answered.
 ///
 /// # Examples
-/// ```no_run
-/// use std::path::Path;
+/// ```
+/// use results::query::{AnswerFormat, query};
 ///
-/// let run = Path::new("results/runs/default-1a2b3c4d");
-/// let answer = results::query::query(run, "SELECT player, AVG(reward) FROM matches GROUP BY player")?;
-/// println!("{}", answer.render(results::query::AnswerFormat::Table));
+/// # let run = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/run"));
+/// let sql = "SELECT player, SUM(reward) AS sum FROM matches GROUP BY player ORDER BY player";
+/// let answer = query(run, sql)?;
+/// let csv = answer.render(AnswerFormat::Csv);
+/// assert_eq!(csv.lines().collect::<Vec<_>>(), ["player,sum", "careful,1150", "random,50"]);
 /// # Ok::<(), results::query::QueryError>(())
 /// ```
 pub fn query(run: &Path, sql: &str) -> Result<Answer, QueryError> {

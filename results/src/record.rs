@@ -6,12 +6,16 @@
 //! line into a tree before reading it, at twice the time.
 
 mod ending;
+mod formats;
+
+use std::fmt;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::formats::{Formats, RoundRecord};
+use crate::counted::counted;
 use crate::partition::Partition;
+pub use formats::{Format, Formats, RaceRule, RoundId, RoundRecord, Stage};
 
 pub use ending::{AbortReason, Ending, PortHolder, RuleDefect};
 
@@ -52,7 +56,7 @@ pub struct Header {
 }
 
 /// What bounds a player's thinking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Budget {
     /// The clocks.
@@ -105,7 +109,7 @@ pub struct SeatRecord {
     pub player_hash: String,
     /// What bounded this player, if it was not what bounded the others (time odds).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub odds: Option<OddsRecord>,
+    pub odds: Option<Clock>,
     /// 0..=100; `None` if the match scored nobody.
     #[serde(default, deserialize_with = "reward")]
     pub reward: Option<u8>,
@@ -120,7 +124,7 @@ struct SeatLine {
     player: Option<String>,
     player_hash: String,
     #[serde(default)]
-    odds: Option<OddsRecord>,
+    odds: Option<Clock>,
     #[serde(default, deserialize_with = "reward")]
     reward: Option<u8>,
     start: StartRecord,
@@ -150,15 +154,29 @@ pub(crate) fn reward<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<u8>,
     }
 }
 
-/// Clocks and budget of one player with time odds, complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OddsRecord {
+/// Clocks and budget, complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Clock {
     /// Start clock, milliseconds.
     pub start_clock_ms: u64,
     /// Play clock, milliseconds.
     pub play_clock_ms: u64,
-    /// What bounded its thinking.
+    /// What bounds thinking.
     pub budget: Budget,
+}
+
+impl fmt::Display for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = |ms: u64| {
+            if ms.is_multiple_of(1000) { format!("{} s", ms / 1000) } else { format!("{ms} ms") }
+        };
+        match self.budget {
+            Budget::Nodes(nodes) => write!(f, "{} a move", counted(nodes, "node", "nodes")),
+            Budget::Clock => {
+                write!(f, "start {}, play {}", time(self.start_clock_ms), time(self.play_clock_ms))
+            }
+        }
+    }
 }
 
 /// How a player answered START.
@@ -289,8 +307,8 @@ impl MatchRecord {
 
     /// What bounds a player without time odds.
     #[must_use]
-    pub fn no_odds(&self) -> OddsRecord {
-        OddsRecord {
+    pub fn clock(&self) -> Clock {
+        Clock {
             start_clock_ms: self.start_clock_ms,
             play_clock_ms: self.play_clock_ms,
             budget: self.budget,
@@ -302,6 +320,17 @@ impl MatchRecord {
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.ending.is_done()
+    }
+}
+
+impl Budget {
+    /// States for each move, if they are what is counted.
+    #[must_use]
+    pub fn nodes(self) -> Option<u64> {
+        match self {
+            Self::Clock => None,
+            Self::Nodes(nodes) => Some(nodes),
+        }
     }
 }
 

@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::files;
 use crate::record::FaultKind;
 use crate::stats::gsprt::ErrorRates;
+pub use crate::stats::stopping::Estimate;
 use crate::stats::stopping::MarginTest;
 
 pub use tracker::Tracker;
@@ -243,15 +244,6 @@ pub struct Strength {
     pub detectable: Option<f64>,
 }
 
-/// A mean difference, allowing for when a sequential test of it stopped; points.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
-    /// As often too high as too low.
-    pub points: f64,
-    /// At a level of 1 - alpha.
-    pub interval: [f64; 2],
-}
-
 /// A mean difference of blocks, points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Effect {
@@ -352,9 +344,9 @@ pub struct Canary {
     pub blames_machine: bool,
 }
 
-/// What a comparison came to cannot be read. Fits after "failed to".
+/// What a comparison came to cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("read {}", path.display())]
+#[error("cannot read {}", path.display())]
 pub struct ReadError {
     path: PathBuf,
     source: io::Error,

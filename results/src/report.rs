@@ -11,6 +11,7 @@ mod csv;
 mod document;
 mod html;
 mod junit;
+mod layout;
 mod markdown;
 mod notes;
 mod regression;
@@ -26,12 +27,13 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::bootstrap::Bootstrap;
+use crate::atomic_file::{FillError, WriteError, write_whole};
 use crate::evaluation::{Evaluation, evaluate};
-use crate::files::{self, FillError, WriteError, write_whole};
+use crate::files;
 use crate::journal::JournalError;
 use crate::regress::{ReadError, Regression};
-use crate::standings::{Standings, StandingsError, standings};
+use crate::standings::{Standings, standings};
+use crate::stats::bootstrap::Bootstrap;
 pub use html::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStep, html};
 pub use junit::junit;
 pub use regression::{cautions_of_regression, render_regression, verdict_of_regression};
@@ -40,7 +42,8 @@ pub use sweep::render_sweep;
 pub use compared::render_comparison;
 use csv::csv;
 pub use csv::{CsvTable, StandingsTable, StrengthTable};
-use document::{Document, document};
+use document::document;
+use layout::Document;
 use markdown::markdown;
 pub(crate) use markdown::push_row as push_markdown_row;
 pub use sections::Part;
@@ -61,12 +64,12 @@ pub enum Format {
     Md,
 }
 
-/// Why there is no report. Messages fit after "failed to".
+/// Why there is no report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// The standings cannot be computed.
+    /// The journal cannot be read.
     #[error(transparent)]
-    Standings(#[from] StandingsError),
+    Journal(#[from] JournalError),
     /// A summary cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -74,17 +77,11 @@ pub enum ReportError {
     #[error(transparent)]
     Regression(#[from] ReadError),
     /// There is nothing to report on.
-    #[error("report on {run}: its journal holds no match yet")]
+    #[error("nothing to report: the journal of {run} holds no match yet")]
     Empty {
         /// The folder.
         run: String,
     },
-}
-
-impl From<JournalError> for ReportError {
-    fn from(error: JournalError) -> Self {
-        Self::Standings(error.into())
-    }
 }
 
 /// The report on the run in folder `run`, from its journal alone.

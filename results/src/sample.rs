@@ -1,13 +1,13 @@
 //! A small tournament made up for the tests of this crate: two games of two
 //! seats and one with chance, three players, some faults and odd endings.
 
-use crate::bootstrap::Bootstrap;
 use crate::files;
 use crate::journal::JournalWriter;
 use crate::record::{
-    Budget, DecisionRecord, Ending, FORMAT_VERSION, FaultKind, GoalFlag, Header, MatchRecord,
-    OddsRecord, SeatRecord, StartRecord,
+    Budget, Clock, DecisionRecord, Ending, FORMAT_VERSION, FaultKind, GoalFlag, Header,
+    MatchRecord, SeatRecord, StartRecord,
 };
+use crate::stats::bootstrap::Bootstrap;
 
 /// Enough resamples where their number does not matter.
 pub(crate) const QUICK: Bootstrap = Bootstrap { n_resamples: 50, level: 0.95, seed: 0 };
@@ -128,7 +128,7 @@ pub(crate) fn records() -> Vec<MatchRecord> {
 }
 
 fn break_some(records: &mut [MatchRecord]) {
-    let odds = OddsRecord { play_clock_ms: 250, ..records[5].no_odds() };
+    let odds = Clock { play_clock_ms: 250, ..records[5].clock() };
     records[5].seats[1].odds = Some(odds);
     let late = &mut records[4].steps[2][0];
     late.fault = Some(FaultKind::LateMove);

@@ -6,7 +6,6 @@
 //! in [`interval`](crate::stats::interval).
 
 mod counts;
-mod frame;
 mod matches;
 mod means;
 mod over_clocks;
@@ -20,15 +19,13 @@ mod strata;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use polars::prelude::PolarsError;
-
-use crate::bootstrap::Bootstrap;
-use crate::evidence::{Clock, Evidence};
+use crate::evidence::Evidence;
 use crate::files;
 use crate::formats::proceedings;
 use crate::formats::summary::{StageSummary, summaries};
 use crate::journal::JournalError;
-use crate::record::Header;
+use crate::record::{Clock, Header};
+use crate::stats::bootstrap::Bootstrap;
 use counts::{balance, count_blocks, cross_table, faults, goal_flags, timing, unscored};
 use means::{by_clock, by_game, by_role, order, players};
 use samples::{Sampled, sample};
@@ -39,31 +36,20 @@ pub(crate) use over_clocks::OverClocks;
 pub use over_clocks::Slope;
 pub use pairs::Pair;
 pub(crate) use pairs::pairs;
-pub use policies::{PolicyRow, PolicyStandings};
 pub use rows::{
     ClockStanding, Difference, Encounter, Estimate, FaultCount, GameStanding, GoalFlagCount,
-    PlayerStanding, RoleBalance, RoleStanding, Standings, Timing, Unscored,
+    PlayerStanding, PolicyRow, PolicyStandings, RoleBalance, RoleStanding, Standings, Timing,
+    Unscored,
 };
 
 /// Blocks below which an interval is said to be rough.
 pub const FEW_BLOCKS: u64 = 10;
 
-/// Why there are no standings. Messages fit after "failed to".
-#[derive(Debug, thiserror::Error)]
-pub enum StandingsError {
-    /// The journal cannot be read.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// A query failed: a fault of ours, or too little memory.
-    #[error("compute the standings")]
-    Query(#[from] PolarsError),
-}
-
 /// Computes the standings of the run in folder `run` from its journal.
 ///
 /// # Errors
 /// If the journal cannot be read or is damaged.
-pub fn standings(run: &Path, bootstrap: &Bootstrap) -> Result<Standings, StandingsError> {
+pub fn standings(run: &Path, bootstrap: &Bootstrap) -> Result<Standings, JournalError> {
     let journal = run.join(files::JOURNAL);
     Ok(compute(&journal, &Evidence::read(&journal, false)?, bootstrap)?.0)
 }
@@ -125,8 +111,8 @@ pub(crate) fn compute(
     journal: &Path,
     evidence: &Evidence,
     bootstrap: &Bootstrap,
-) -> Result<(Standings, Sampling), StandingsError> {
-    let (n_blocks, n_incomplete_blocks) = count_blocks(evidence)?;
+) -> Result<(Standings, Sampling), JournalError> {
+    let (n_blocks, n_incomplete_blocks) = count_blocks(evidence);
     let records = strata(evidence);
     let sampled: Vec<Vec<Sampled>> = records.iter().map(|strata| sample(strata)).collect();
     let order = order(evidence, &sampled);
@@ -151,7 +137,7 @@ pub(crate) fn compute(
         by_role: by_role(evidence, &sampled, &order, bootstrap),
         by_clock: by_clock(evidence, &sampled, &order, bootstrap),
         cross_table: cross_table(evidence, &order),
-        balance: balance(evidence)?,
+        balance: balance(evidence),
         faults: faults(evidence, &order),
         policies: policies::policies(&evidence.tally, &order, &players, bootstrap),
         players,

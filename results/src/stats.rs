@@ -10,29 +10,28 @@
 //! gives equal output. No module reads a file but [`scored`], and none prints.
 //!
 //! - From matches to blocks: [`scored`], [`fault_policy`], [`block`], [`laps`].
-//! - A mean difference: [`interval`], [`mean`], [`sign_flip`], [`power`].
-//! - Tests that stop early: [`frequencies`], [`gsprt`], [`bayes_elo`],
-//!   [`schedule_order`], [`sequential`], [`operating`], [`after_test`],
-//!   [`stopping`], [`betting`], [`regression`].
-//! - Elo: [`elo`].
-//! - Many players: [`luce`], [`bradley_terry`], [`draws`], [`plackett_luce`],
-//!   [`effects`], [`ladder`]; over many games [`vase`], [`nash`], [`alpha_rank`];
+//! - A mean difference: [`interval`], [`mean`], [`sign_flip`].
+//! - Tests that stop early: [`frequencies`], [`gsprt`], [`schedule_order`],
+//!   [`sequential`], [`stopping`], [`betting`], [`regression`].
+//! - Many players: [`luce`], [`bradley_terry`], [`plackett_luce`], [`effects`],
+//!   [`ladder`]; over many games [`vase`], [`nash`], [`alpha_rank`];
 //!   [`rank_bootstrap`] says how sure a rank is.
 //! - Many comparisons and faults: [`holm`], [`fault_gate`], [`fault_test`].
 //! - Distributions: [`normal`], [`student`].
 
-pub mod after_test;
 pub mod alpha_rank;
-pub mod bayes_elo;
 pub mod betting;
 pub mod block;
+pub mod bootstrap;
 pub mod bradley_terry;
 pub(crate) mod brownian;
 #[cfg(test)]
+pub(crate) mod by_match;
+#[cfg(test)]
 pub(crate) mod calibration;
-pub mod draws;
 pub mod effects;
-pub mod elo;
+#[cfg(test)]
+mod elo;
 #[cfg(test)]
 mod error_rates;
 pub mod fault_gate;
@@ -48,9 +47,9 @@ pub mod luce;
 pub mod mean;
 pub mod nash;
 pub mod normal;
-pub mod operating;
+#[cfg(test)]
+mod operating;
 pub mod plackett_luce;
-pub mod power;
 #[cfg(test)]
 mod published;
 pub mod rank_bootstrap;

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::bootstrap::Bootstrap;
-use crate::evaluation::{Budget, Evaluation, OverTime, evaluate};
-use crate::standings::{Estimate, StandingsError};
+use crate::evaluation::{Evaluation, MoveBudget, OverTime, evaluate};
+use crate::journal::JournalError;
+use crate::standings::Estimate;
+use crate::stats::bootstrap::Bootstrap;
 
 /// What players made of their budgets. No number in it is infinite or undefined.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -97,10 +98,10 @@ impl Sweep {
     }
 }
 
-fn at_budget(budget: Budget, reward: &Estimate) -> AtBudget {
+fn at_budget(budget: MoveBudget, reward: &Estimate) -> AtBudget {
     let unit = match budget {
-        Budget::Milliseconds(_) => Unit::Milliseconds,
-        Budget::Nodes(_) => Unit::Nodes,
+        MoveBudget::Milliseconds(_) => Unit::Milliseconds,
+        MoveBudget::Nodes(_) => Unit::Nodes,
     };
     AtBudget { unit, amount: budget.amount(), reward: reward.clone() }
 }
@@ -109,7 +110,7 @@ fn at_budget(budget: Budget, reward: &Estimate) -> AtBudget {
 ///
 /// # Errors
 /// If its journal cannot be read or is damaged.
-pub fn sweep(run: &Path) -> Result<Sweep, StandingsError> {
+pub fn sweep(run: &Path) -> Result<Sweep, JournalError> {
     Ok(Sweep::of(&evaluate(run, &Bootstrap::default(), 0)?))
 }
 

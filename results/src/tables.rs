@@ -10,9 +10,9 @@ pub(crate) mod rows;
 
 use std::path::Path;
 
-use crate::files::{self, FillError, WriteError, write_whole};
-use crate::index::Index;
-use crate::journal::{Journal, JournalError};
+use crate::atomic_file::{FillError, WriteError, write_whole};
+use crate::files;
+use crate::journal::{Index, Journal, JournalError};
 use csv_rows::CsvRows;
 use rows::{Fields as _, Scratch, write_match, write_moves};
 

@@ -3,7 +3,7 @@
 //!
 //! The first [`MOST_BLOCKS`] blocks of a player at a game under a clock are kept
 //! one by one. Beyond them all are merged into [`MAX_CLUSTERS`] groups, which are
-//! what the intervals of [`bootstrap`](crate::bootstrap) would merge them into
+//! what the intervals of [`bootstrap`](crate::stats::bootstrap) would merge them into
 //! anyway. The group follows from the block's number alone, so that two players of
 //! a block fall into the same group, and as if by chance, so that groups are as
 //! independent as blocks are.
@@ -13,12 +13,11 @@ use std::collections::BTreeMap;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::bootstrap::{MAX_CLUSTERS, Total};
-use crate::evidence::Seats;
+use crate::stats::bootstrap::{MAX_CLUSTERS, Total};
 use crate::stats::fault_policy::FaultPolicy;
 
 /// Most blocks that are kept one by one.
-const MOST_BLOCKS: usize = 2 * MAX_CLUSTERS;
+pub(crate) const MOST_BLOCKS: usize = 2 * MAX_CLUSTERS;
 
 /// The group of a block where blocks are merged.
 pub(crate) fn group_of(block: u64) -> u64 {
@@ -103,39 +102,43 @@ impl Blocks {
     }
 }
 
-/// A seat of a match of one game under one clock.
-struct Seat {
-    match_number: u32,
-    player: u32,
-    role: u32,
-    reward: u32,
-    faulted: bool,
+/// One player in one match that was scored. Games, clocks and players are numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seat {
+    /// The match's place in the schedule.
+    pub(crate) job: u64,
+    pub(crate) block: u64,
+    /// Numbers the matches in the order of the schedule.
+    pub(crate) match_number: u32,
+    pub(crate) game: u32,
+    pub(crate) clock: u32,
+    /// What bounded this player, which may have time odds.
+    pub(crate) own_clock: u32,
+    pub(crate) player: u32,
+    pub(crate) role: u32,
+    pub(crate) reward: u8,
+    /// In the order of [`FaultKind::ALL`](crate::record::FaultKind::ALL).
+    pub(crate) faults: [u32; 6],
+}
+
+impl Seat {
+    fn is_faulty(&self) -> bool {
+        self.faults != [0; 6]
+    }
 }
 
 impl Tally {
-    /// Adds whole blocks: rows of seats in the order of the schedule, and which of
-    /// them, by match number and role, had faults.
-    pub(crate) fn add(&mut self, seats: &Seats, faulted: &BTreeMap<(u32, u32), [u32; 6]>) {
-        let mut end = 0;
-        for of_block in seats.block.chunk_by(|a, b| a == b) {
-            let rows = end..end + of_block.len();
-            end = rows.end;
+    /// Adds whole blocks, in the order of the schedule.
+    pub(crate) fn add(&mut self, seats: &[Seat]) {
+        for of_block in seats.chunk_by(|a, b| a.block == b.block) {
+            let void = of_block.iter().any(Seat::is_faulty);
             let mut by_stratum: BTreeMap<(u32, u32), Vec<Seat>> = BTreeMap::new();
-            for row in rows {
-                let (match_number, role) = (seats.match_number[row], seats.role[row]);
-                let stratum = by_stratum.entry((seats.game[row], seats.clock[row])).or_default();
-                stratum.push(Seat {
-                    match_number,
-                    player: seats.player[row],
-                    role,
-                    reward: seats.reward[row],
-                    faulted: !faulted.is_empty() && faulted.contains_key(&(match_number, role)),
-                });
+            for seat in of_block {
+                by_stratum.entry((seat.game, seat.clock)).or_default().push(*seat);
             }
-            let void = by_stratum.values().flatten().any(|seat| seat.faulted);
             for ((game, clock), seats) in by_stratum {
-                self.add_to_strata(of_block[0], game, clock, &seats);
-                self.add_to_policies(of_block[0], game, clock, &seats, void);
+                self.add_to_strata(of_block[0].block, game, clock, &seats);
+                self.add_to_policies(of_block[0].block, game, clock, &seats, void);
             }
         }
     }
@@ -198,7 +201,7 @@ impl Tally {
 
     /// Gives players, games and clocks other numbers.
     pub(crate) fn renumber(&mut self, places: Places<'_>) {
-        let Places { players, games, clocks } = places;
+        let Places { players, games, clocks, .. } = places;
         let player = |player: u32| players[player as usize];
         let stratum = |game: u32, clock: u32| (games[game as usize], clocks[clock as usize]);
         let strata = std::mem::take(&mut self.strata).into_iter();
@@ -236,6 +239,7 @@ pub(crate) struct Places<'a> {
     pub(crate) players: &'a [u32],
     pub(crate) games: &'a [u32],
     pub(crate) clocks: &'a [u32],
+    pub(crate) own_clocks: &'a [u32],
 }
 
 impl UnderPolicy {
@@ -243,9 +247,9 @@ impl UnderPolicy {
         let mut players = Totals::new();
         for of_match in seats.chunk_by(|a, b| a.match_number == b.match_number) {
             self.n_matches += 1;
-            let void = of_match.iter().any(|seat| seat.faulted);
+            let void = of_match.iter().any(Seat::is_faulty);
             for seat in of_match {
-                if let Some(reward) = policy.reward(seat.reward, seat.faulted, void) {
+                if let Some(reward) = policy.reward(seat.reward.into(), seat.is_faulty(), void) {
                     add(&mut players, seat.player, Total { sum: f64::from(reward), n: 1.0 });
                 }
             }
@@ -259,24 +263,23 @@ mod tests {
     use super::*;
 
     /// Blocks of two matches of two players who take turns to win.
-    fn seats(blocks: std::ops::Range<u64>) -> Seats {
-        let mut seats = Seats::default();
+    fn seats(blocks: std::ops::Range<u64>) -> Vec<Seat> {
+        let mut seats = vec![];
         for block in blocks {
             for rotation in 0..2u32 {
                 for role in 0..2u32 {
-                    seats.game.push(0);
-                    seats.clock.push(0);
-                    seats.own_clock.push(0);
-                    seats.player.push((rotation + role) % 2);
-                    seats.block.push(block);
-                    seats.role.push(role);
-                    seats.reward.push(if (u64::from(role) + block).is_multiple_of(2) {
-                        100
-                    } else {
-                        0
+                    seats.push(Seat {
+                        job: 2 * block + u64::from(rotation),
+                        block,
+                        match_number: 2 * block as u32 + rotation,
+                        game: 0,
+                        clock: 0,
+                        own_clock: 0,
+                        player: (rotation + role) % 2,
+                        role,
+                        reward: if (u64::from(role) + block).is_multiple_of(2) { 100 } else { 0 },
+                        faults: [0; 6],
                     });
-                    seats.match_number.push(2 * block as u32 + rotation);
-                    seats.job.push(2 * block + u64::from(rotation));
                 }
             }
         }
@@ -286,10 +289,13 @@ mod tests {
     #[test]
     fn memory_does_not_grow_with_the_number_of_blocks() {
         let mut tally = Tally::default();
-        // A fault at the beginning, so that all policies are kept.
-        let faulted = BTreeMap::from([((0, 0), [1, 0, 0, 0, 0, 0])]);
         for part in 0..100 {
-            tally.add(&seats(part * 500..(part + 1) * 500), &faulted);
+            let mut seats = seats(part * 500..(part + 1) * 500);
+            if part == 0 {
+                // A fault at the beginning, so that all policies are kept.
+                seats[0].faults[0] = 1;
+            }
+            tally.add(&seats);
             let blocks = tally.strata.values().map(|stratum| &stratum.blocks);
             let policies = tally.policies();
             let of_policies = policies.iter().flat_map(|(_, under)| under.strata.values());

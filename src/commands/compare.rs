@@ -4,15 +4,15 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use results::bootstrap::Bootstrap;
 use results::comparison::{ComparisonError, compare};
 use results::journal::JournalError;
 use results::report::render_comparison;
+use results::stats::bootstrap::Bootstrap;
 
 use super::report::FormatWord;
 use super::run_name::folder;
 use crate::exit_code;
-use crate::failure::{CommandResult, Failure, failed_to};
+use crate::failure::{CommandResult, Failure};
 use crate::output::to_stdout;
 
 const EXAMPLES: &str = "\
@@ -64,5 +64,5 @@ fn failure(error: ComparisonError) -> Failure {
         ) => exit_code::USAGE,
         ComparisonError::Journal(_) => exit_code::INTERNAL,
     };
-    Failure { code, error: failed_to(error) }
+    Failure { code, error: error.into() }
 }

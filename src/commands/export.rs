@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use results::counted::counted;
-use results::journal::JournalError;
-use results::matches::each_match;
+use results::journal::{JournalError, each_match};
 use results::record::MatchRecord;
 
 use super::run_name::folder;
 use crate::exit_code;
-use crate::failure::{CommandResult, Failure, failed_to};
+use crate::failure::{CommandResult, Failure};
 use crate::ggp_json::GgpMatch;
 use crate::output::{json_line, to_stdout};
 use crate::recorded::{RecordedError, RecordedRun, positions};
@@ -118,7 +117,7 @@ pub(super) fn failure(error: RecordedError) -> Failure {
         _ => exit_code::INTERNAL,
     };
     let error = match error {
-        RecordedError::Journal(error) => failed_to(error),
+        RecordedError::Journal(error) => error.into(),
         error => error.into(),
     };
     Failure { code, error }

@@ -9,14 +9,14 @@ use results::counted::counted;
 use results::files::{JOURNAL, MATCHES, MOVES, SPEC_LOCK};
 use results::journal::{JournalError, Merge, MergeError};
 use results::partition::Partition;
-use results::{report, tables};
+use results::{atomic_file, report, tables};
 use serde::Serialize;
 
 use super::run_name::folder;
 use crate::exit_code;
 use crate::experiment::Experiment;
-use crate::experiment::folder::{FolderError, replace};
-use crate::failure::{CommandResult, Failure, failed_to};
+use crate::experiment::folder::FolderError;
+use crate::failure::{CommandResult, Failure};
 use crate::output::{json_line, to_stdout};
 use crate::spec::{self, Overrides, Spec, differences};
 
@@ -50,7 +50,7 @@ pub struct Arguments {
 pub fn execute(arguments: &Arguments) -> CommandResult {
     let runs: Vec<PathBuf> = arguments.runs.iter().map(|run| folder(run)).collect();
     let journals: Vec<PathBuf> = runs.iter().map(|run| run.join(JOURNAL)).collect();
-    let merge = Merge::read(&journals).map_err(|error| refused(&error))?;
+    let merge = Merge::read(&journals).map_err(refused)?;
     let (lock, spec) = lock(&merge, &runs)?;
     write(&merge, lock.as_bytes(), &runs, &arguments.out)?;
     let missing = missing(&merge, spec);
@@ -123,14 +123,14 @@ fn write(merge: &Merge, lock: &[u8], runs: &[PathBuf], out: &Path) -> Result<(),
     let name = absolute.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
     merge
         .write(&out.join(JOURNAL), &name)
-        .map_err(|error| Failure { code: exit_code::INTERNAL, error: failed_to(error) })?;
-    replace(&out.join(SPEC_LOCK), lock).map_err(unwritable)?;
+        .map_err(|error| Failure { code: exit_code::INTERNAL, error: error.into() })?;
+    atomic_file::replace(&out.join(SPEC_LOCK), lock).map_err(unwritable)?;
     // A run that was to have no table of moves has none.
     let has = |name: &str| runs.iter().any(|run| run.join(name).exists());
     let moves = has(MOVES) || !has(MATCHES);
     let write = if moves { tables::write_tables } else { tables::write_matches };
-    write(out).map_err(failed_to)?;
-    report::write_summaries(out).map_err(failed_to)?;
+    write(out)?;
+    report::write_summaries(out)?;
     Ok(())
 }
 
@@ -234,24 +234,7 @@ impl Telling {
     }
 }
 
-fn refused(error: &MergeError) -> Failure {
-    let words = match error {
-        MergeError::OtherSpec { first, other } => {
-            let lock = |journal: &PathBuf| {
-                std::fs::read_to_string(journal.with_file_name(SPEC_LOCK)).unwrap_or_default()
-            };
-            let [first, other] = [first, other].map(|journal| (journal, lock(journal)));
-            let told = match &*differences(&first.1, &other.1) {
-                [] => "an unknown setting (no difference recorded in spec.lock.toml)".to_owned(),
-                differences => differences.join(", "),
-            };
-            let [first, other] =
-                [first.0, other.0].map(|journal| journal.with_file_name("").display().to_string());
-            let [first, other] = [&first, &other].map(|path| path.trim_end_matches('/'));
-            anyhow::anyhow!("{first} and {other} cannot be merged: their specs differ in {told}")
-        }
-        error => failed_to(error),
-    };
+fn refused(error: MergeError) -> Failure {
     let code = match error {
         MergeError::OtherSpec { .. }
         | MergeError::Conflict { .. }
@@ -263,5 +246,20 @@ fn refused(error: &MergeError) -> Failure {
         ) => exit_code::USAGE,
         MergeError::Journal(_) => exit_code::INTERNAL,
     };
-    Failure { code, error: words }
+    let MergeError::OtherSpec { first, other } = error else {
+        return Failure { code, error: error.into() };
+    };
+    let lock = |journal: &PathBuf| {
+        std::fs::read_to_string(journal.with_file_name(SPEC_LOCK)).unwrap_or_default()
+    };
+    let differing = match &*differences(&lock(&first), &lock(&other)) {
+        [] => "no difference recorded in their spec.lock.toml".to_owned(),
+        differences => differences.join(", "),
+    };
+    let [first, other] =
+        [first, other].map(|journal| journal.with_file_name("").display().to_string());
+    let [first, other] = [&first, &other].map(|path| path.trim_end_matches('/'));
+    let error =
+        anyhow::anyhow!("cannot merge {first} with {other}: their specs differ: {differing}");
+    Failure { code, error }
 }

@@ -11,7 +11,7 @@ use results::tables::ColumnKind;
 
 use super::run_name::folder;
 use crate::exit_code;
-use crate::failure::{CommandResult, Failure, failed_to};
+use crate::failure::{CommandResult, Failure};
 use crate::output::to_stdout;
 
 const EXAMPLES: &str = "\
@@ -165,8 +165,8 @@ fn failure(error: QueryError) -> Failure {
             error @ (JournalError::Missing { .. }
             | JournalError::NoHeader { .. }
             | JournalError::NewerFormat { .. }),
-        ) => Failure::usage(failed_to(error)),
-        QueryError::Journal(error) => failed_to(error).into(),
+        ) => Failure::usage(error),
+        QueryError::Journal(error) => error.into(),
         error @ QueryError::Sql { .. } => Failure::usage(error),
     }
 }

@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use results::journal::JournalError;
 use results::report::{self, CsvTable, Format, Part, ReportError, StandingsTable, StrengthTable};
-use results::standings::StandingsError;
 use results::{files, tables};
 
 use super::run_name::folder;
 use crate::drawn_replay::drawn_replays;
 use crate::exit_code;
-use crate::failure::{CommandResult, Failure, failed_to};
+use crate::failure::{CommandResult, Failure};
 use crate::output::to_stdout;
 
 const EXAMPLES: &str = "\
@@ -191,7 +190,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         // A run that was to have no table of moves has none.
         let moves = run.join(files::MOVES).exists() || !run.join(files::MATCHES).exists();
         let write = if moves { tables::write_tables } else { tables::write_matches };
-        write(&run).map_err(failed_to)?;
+        write(&run)?;
         report::write_summaries(&run).map_err(failure)?;
     }
     let file = match &arguments.html {
@@ -223,12 +222,12 @@ fn page(run: &Path, n_replays: usize) -> Result<String, Failure> {
 fn failure(error: ReportError) -> Failure {
     let code = match &error {
         ReportError::Empty { .. }
-        | ReportError::Standings(StandingsError::Journal(
+        | ReportError::Journal(
             JournalError::Missing { .. }
             | JournalError::NoHeader { .. }
             | JournalError::NewerFormat { .. },
-        )) => exit_code::USAGE,
+        ) => exit_code::USAGE,
         _ => exit_code::INTERNAL,
     };
-    Failure { code, error: failed_to(error) }
+    Failure { code, error: error.into() }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use results::record::{
-    DecisionRecord, Ending, GoalFlag, MatchRecord, OddsRecord, SeatRecord, StartRecord,
+    Clock, DecisionRecord, Ending, GoalFlag, MatchRecord, SeatRecord, StartRecord,
 };
 
 use crate::event::{Decision, EventKind, Readiness};
@@ -200,9 +200,9 @@ struct End<'a> {
     harness: Duration,
 }
 
-fn odds_record(job: &Job, odds: TimeOdds) -> Option<OddsRecord> {
+fn odds_record(job: &Job, odds: TimeOdds) -> Option<Clock> {
     let time = odds.apply(TimeBudget { clocks: job.clocks, budget: job.budget });
-    let record = OddsRecord {
+    let record = Clock {
         start_clock_ms: millis(time.clocks.start),
         play_clock_ms: millis(time.clocks.play),
         budget: time.budget,

@@ -12,6 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use results::atomic_file;
 use results::counted::counted;
 use results::files::{JOURNAL, SPEC_LOCK};
 use results::formats::outcomes::Outcomes;
@@ -144,7 +145,7 @@ pub fn open(
         }
         (JournalWriter::create(&journal, &header)?, results::journal::Recovered::default())
     };
-    replace(&path.join(SPEC_LOCK), lock_text(spec).as_bytes()).map_err(unwritable)?;
+    atomic_file::replace(&path.join(SPEC_LOCK), lock_text(spec).as_bytes()).map_err(unwritable)?;
     let elsewhere = match (jobs, partition) {
         (Jobs::Schedule(schedule), Some(part)) => elsewhere(schedule, part),
         _ => vec![],
@@ -317,15 +318,4 @@ fn done(jobs: &Jobs, attempts: &HashMap<String, JobState>, outcomes: &Outcomes) 
 pub fn elsewhere(schedule: &Schedule, part: Partition) -> Vec<u64> {
     let jobs = schedule.jobs().filter(|job| !part.contains(job.block));
     jobs.map(|job| job.number).collect()
-}
-
-/// Writes a file in one piece: it is there whole, or as it was before.
-///
-/// # Errors
-/// What the system says.
-pub fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    std::fs::write(&part, contents)?;
-    std::fs::rename(&part, path)
 }

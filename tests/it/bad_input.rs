@@ -406,7 +406,7 @@ fn a_damaged_journal() {
         &["run", "spec.toml", "--out", "out"],
         1,
         expect![[r#"
-            error: failed to read line 2 of the journal out/journal.jsonl: it is damaged; remove that line and run again to have its match played again: its checksum is wrong
+            error: line 2 of the journal out/journal.jsonl is damaged; remove that line and run again to have its match played again: its checksum is wrong
         "#]],
     );
     assert_eq!(workspace.read("out/journal.jsonl"), damaged, "it is left as it was");
@@ -457,7 +457,7 @@ fn a_report_on_nothing() {
         &["report", "none"],
         2,
         expect![[r#"
-        error: failed to find the journal none/journal.jsonl: the folder holds no run
+        error: no journal at none/journal.jsonl: the folder holds no run
     "#]],
     );
     workspace.write("out/journal.jsonl", "hello\n");
@@ -466,7 +466,7 @@ fn a_report_on_nothing() {
         &["report", "out"],
         2,
         expect![[r#"
-        error: failed to read the journal out/journal.jsonl: its first line is no header of a journal
+        error: out/journal.jsonl is not a journal: its first line is not a header
     "#]],
     );
 }

@@ -106,9 +106,9 @@ fn runs_with_nothing_in_common_are_refused() {
         assert_eq!(told.lines().count(), 1, "{told}");
         assert!(told.contains(expected), "{told}");
     };
-    refused(["before", "other"], "they have no block in common, since they share no game");
+    refused(["before", "other"], "the runs have no block in common, since they share no game");
     refused(["before", "nowhere"], "nowhere/journal.jsonl: the folder holds no run");
     let header = workspace.read("before/journal.jsonl").lines().next().unwrap().to_owned() + "\n";
     workspace.write("empty/journal.jsonl", &header);
-    refused(["empty", "before"], "compare empty: its journal holds no match yet");
+    refused(["empty", "before"], "nothing to compare: the journal of empty holds no match yet");
 }

@@ -283,7 +283,7 @@ fn rounds_are_no_parts_of_a_schedule() {
     workspace.run(&["run", "spec.toml", "--out", "run/out"]).code(0);
     let merged = workspace.run(&["merge", "run/out", "run/out", "--out", "merged"]).code(2);
     expect![[r#"
-        error: failed to merge run/out/journal.jsonl: who meets whom in it follows from results, so that it cannot be a part of a run
+        error: cannot merge run/out/journal.jsonl: its pairings follow from results, so it is no part of a larger run
     "#]].assert_eq(&merged.stderr());
     assert!(!workspace.path("merged").exists(), "nothing is begun");
     let matches = workspace.read("run/out/matches.csv");

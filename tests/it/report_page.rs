@@ -75,7 +75,7 @@ fn the_page_is_written_where_it_is_asked_for() {
     assert!(page.contains("id=\"replay-data\"") && !without.contains("id=\"replay-data\""));
     let output = gamemaster(folder.path(), &["report", "page", "--html", "no/such/folder/x"]);
     let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.starts_with("error: failed to write no/such/folder/x"), "{error}");
+    assert!(error.starts_with("error: cannot write no/such/folder/x"), "{error}");
 }
 
 #[test]

@@ -1,20 +1,15 @@
 //! One of two runs that are compared: its blocks, by what they have in common
 //! with those of other runs.
 
-use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Deserialize;
-
-use crate::evidence::Clock;
 use crate::files;
 use crate::histogram::Histogram;
-use crate::journal::{Journal, JournalError};
-use crate::lean::LeanSeat;
-use crate::record::{Budget, Ending, FaultKind, Header};
+use crate::journal::{Journal, JournalError, MatchRow};
+use crate::record::{Clock, Header};
 
 /// What makes blocks of two runs the same experiment.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,12 +66,10 @@ impl Side {
         journal.index()?.render(
             |records| {
                 let mut part = Self::of(header.clone());
-                while let Some(read) = records.next_with(|line| {
-                    part.add(&serde_json::from_slice(line)?);
+                records.each_row(|row| {
+                    part.add(row);
                     Ok(())
-                }) {
-                    read?;
-                }
+                })?;
                 Ok::<_, JournalError>(part)
             },
             |part| {
@@ -138,47 +131,31 @@ impl Side {
         shared
     }
 
-    fn add(&mut self, record: &LeanMatch<'_>) {
+    fn add(&mut self, record: &MatchRow<'_>) {
         self.n_matches += 1;
         let game = self.name(&record.game);
         let hashes = self.games.entry(Arc::clone(&game)).or_default();
         if !hashes.contains(&*record.game_hash) {
             hashes.insert(record.game_hash.clone().into());
         }
-        let is_scored = record.ending == Ending::Terminal;
         let mut sittings = Vec::new();
-        for (role, seat) in record.seats.iter().enumerate() {
-            let Some(player) = seat.player() else { continue };
+        for (role, player, seat) in record.players() {
             let player = self.name(player);
             let hashes = self.players.entry(Arc::clone(&player)).or_default();
             if !hashes.contains(&*seat.player_hash) {
                 hashes.insert(seat.player_hash.clone().into());
             }
-            let decisions = record.steps.iter().filter_map(|step| step.get(role));
             let think_us =
                 self.think_us.entry((Arc::clone(&player), Arc::clone(&game))).or_default();
-            let mut faulty = seat.start.fault.is_some();
-            for decision in decisions {
-                faulty |= decision.fault.is_some();
-                if decision.n_legal > 1 {
-                    think_us.add(decision.wall_us);
-                }
-            }
-            let reward = seat.reward.filter(|_| is_scored);
+            let choices = record.decisions(role).filter(|decision| decision.is_choice());
+            choices.for_each(|decision| think_us.add(decision.wall_us));
+            let (reward, faulty) = (record.reward(seat), record.faults(role) != [0; 6]);
             sittings.push(Sitting { player, role: role as u32, reward, faulty });
         }
         let mut players: Vec<Arc<str>> =
             sittings.iter().map(|sitting| Arc::clone(&sitting.player)).collect();
         players.sort_unstable();
-        let clock = Clock {
-            start_clock_ms: record.start_clock_ms,
-            play_clock_ms: record.play_clock_ms,
-            nodes: match record.budget {
-                Budget::Clock => None,
-                Budget::Nodes(nodes) => Some(nodes),
-            },
-        };
-        let key = BlockKey { game, clock, players, lap: record.lap };
+        let key = BlockKey { game, clock: record.clock(), players, lap: record.lap };
         let block = self.blocks.entry(key).or_insert_with(|| Block {
             number: record.block,
             seed: record.seed.clone().into(),
@@ -188,32 +165,4 @@ impl Side {
         block.n_matches += 1;
         block.sittings.extend(sittings);
     }
-}
-
-/// The parts of a [`MatchRecord`](crate::record::MatchRecord) that are compared.
-#[derive(Deserialize)]
-struct LeanMatch<'a> {
-    block: u64,
-    lap: u32,
-    #[serde(borrow)]
-    game: Cow<'a, str>,
-    #[serde(borrow)]
-    game_hash: Cow<'a, str>,
-    #[serde(borrow)]
-    seed: Cow<'a, str>,
-    start_clock_ms: u64,
-    play_clock_ms: u64,
-    budget: Budget,
-    ending: Ending,
-    #[serde(borrow)]
-    seats: Vec<LeanSeat<'a>>,
-    steps: Vec<Vec<Decision>>,
-}
-
-#[derive(Deserialize)]
-struct Decision {
-    n_legal: u32,
-    #[serde(default)]
-    fault: Option<FaultKind>,
-    wall_us: u64,
 }

@@ -1,10 +1,12 @@
 //! How rewards and times are distributed.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::over_time::Budget;
-use crate::evidence::Evidence;
+use super::over_time::MoveBudget;
+use crate::evidence::{Evidence, Overhead};
 use crate::histogram::Histogram;
+use crate::stats::scored::ScoredMatch;
 
 /// Bars of a figure of times for each power of two.
 const PER_OCTAVE: u32 = 2;
@@ -52,7 +54,7 @@ pub struct PlayerTimes {
     /// What bounded this player, in words.
     pub clock: String,
     /// What it had for a move.
-    pub budget: Budget,
+    pub budget: MoveBudget,
     /// Think times of moves with a choice.
     pub thinking: Times,
     /// Times beyond the play clock of the moves that took longer.
@@ -90,12 +92,21 @@ pub struct GameOverhead {
     pub share: Option<f64>,
 }
 
-pub(super) fn rewards(evidence: &Evidence, order: &[usize]) -> Vec<RewardDistribution> {
-    let mut counts = vec![[0u64; 101]; evidence.players.len()];
-    for (&player, &reward) in evidence.seats.player.iter().zip(&evidence.seats.reward) {
-        counts[player as usize][(reward as usize).min(100)] += 1;
+pub(super) fn rewards(
+    matches: &[(ScoredMatch, u32)],
+    players: &[Arc<str>],
+) -> Vec<RewardDistribution> {
+    let mut counts: BTreeMap<&str, [u64; 101]> = BTreeMap::new();
+    for (played, n) in matches {
+        for seat in &played.seats {
+            let counts = counts.entry(&seat.player).or_insert([0; 101]);
+            if let Some(reward) = seat.reward {
+                counts[usize::from(reward)] += u64::from(*n);
+            }
+        }
     }
-    order.iter().map(|&player| distribution(&counts[player])).collect()
+    let of_player = |name: &Arc<str>| distribution(counts.get(&**name).unwrap_or(&[0; 101]));
+    players.iter().map(of_player).collect()
 }
 
 fn distribution(counts: &[u64; 101]) -> RewardDistribution {
@@ -133,7 +144,7 @@ pub(super) fn thinking(evidence: &Evidence, order: &[usize], timings: bool) -> V
             PlayerTimes {
                 player: place,
                 clock: clock.to_string(),
-                budget: Budget::of(clock),
+                budget: MoveBudget::of(clock),
                 thinking: times(&pace.think_us),
                 overruns: times(&pace.overrun_us),
             }
@@ -144,7 +155,7 @@ pub(super) fn thinking(evidence: &Evidence, order: &[usize], timings: bool) -> V
 
 pub(super) fn overhead(evidence: &Evidence, timings: bool) -> Vec<GameOverhead> {
     let games = evidence.games.iter().zip(&evidence.overhead).filter(|_| timings);
-    let of_game = |(game, overhead): (&String, &crate::evidence::Overhead)| {
+    let of_game = |(game, overhead): (&String, &Overhead)| {
         let harness = overhead.harness_us_sum as f64;
         let per = |n: u64| (n > 0).then(|| harness / n as f64);
         GameOverhead {

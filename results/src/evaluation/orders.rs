@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::bootstrap::{Bootstrap, random_groups};
 use crate::standings::scores::MAX_GROUPS;
+use crate::stats::bootstrap::{Bootstrap, random_groups};
 use crate::stats::plackett_luce::{Ranking, rankings};
 use crate::stats::rank_bootstrap::{RankDistribution, rank_distribution};
 use crate::stats::scored::{ScoredMatch, Stratum};
@@ -26,18 +26,18 @@ pub(super) struct Orders {
 }
 
 impl Orders {
-    /// Takes in the matches that were scored.
-    pub(super) fn of(matches: &[ScoredMatch], players: &[Arc<str>]) -> Self {
+    /// Takes in the matches that were scored, and how many each stands for.
+    pub(super) fn of(matches: &[(ScoredMatch, u32)], players: &[Arc<str>]) -> Self {
         let names: Vec<&str> = players.iter().map(|name| &**name).collect();
         let mut numbers: BTreeMap<Vec<Vec<usize>>, usize> = BTreeMap::new();
         let mut strata: BTreeMap<&Stratum, BTreeMap<u64, Counts>> = BTreeMap::new();
-        for played in matches {
+        for (played, n) in matches {
             let blocks = strata.entry(&played.stratum).or_default();
             let counts = blocks.entry(played.block).or_default();
             for ranking in rankings([played], &names) {
                 let next = numbers.len();
                 let number = *numbers.entry(ranking.places).or_insert(next);
-                *counts.entry(number).or_default() += 1.0;
+                *counts.entry(number).or_default() += f64::from(*n);
             }
         }
         let mut orders = vec![vec![]; numbers.len()];
@@ -109,7 +109,8 @@ mod tests {
     fn counts_say_the_same_as_matches() {
         let matches: Vec<ScoredMatch> = sample::records().iter().map(ScoredMatch::from).collect();
         let names = ["alpha", "beta", "gamma"];
-        let orders = Orders::of(&matches, &names.map(Arc::from));
+        let once: Vec<_> = matches.iter().map(|played| (played.clone(), 1)).collect();
+        let orders = Orders::of(&once, &names.map(Arc::from));
         let expected = plackett_luce(3, &rankings(&matches, &names), 1.0).unwrap();
         let found = plackett_luce(3, &orders.rankings(), 1.0).unwrap();
         for player in 0..3 {

@@ -3,20 +3,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::bootstrap::Bootstrap;
-use crate::evidence::{Clock, Evidence};
+use crate::evidence::Evidence;
+use crate::record::Clock;
 use crate::standings::{Estimate, Sampling, Slope};
+use crate::stats::bootstrap::Bootstrap;
 
 /// What a player may use for a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Budget {
+pub enum MoveBudget {
     /// The play clock, milliseconds.
     Milliseconds(u64),
     /// States.
     Nodes(u64),
 }
 
-impl Budget {
+impl MoveBudget {
     /// The number, in its own unit.
     #[must_use]
     pub fn amount(self) -> u64 {
@@ -26,7 +27,7 @@ impl Budget {
     }
 
     pub(super) fn of(clock: Clock) -> Self {
-        clock.nodes.map_or(Self::Milliseconds(clock.play_clock_ms), Self::Nodes)
+        clock.budget.nodes().map_or(Self::Milliseconds(clock.play_clock_ms), Self::Nodes)
     }
 }
 
@@ -52,7 +53,7 @@ pub struct OverTime {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimePoint {
     /// What it had for a move.
-    pub budget: Budget,
+    pub budget: MoveBudget,
     /// The clock of the matches, in words.
     pub clock: String,
     /// Its mean reward over its games.
@@ -60,28 +61,27 @@ pub struct TimePoint {
 }
 
 /// What players had for a move, ascending.
-pub(super) fn budgets(evidence: &Evidence) -> Vec<Budget> {
-    let clocks: BTreeSet<u32> = evidence.seats.own_clock.iter().copied().collect();
-    let clocks = clocks.into_iter().map(|clock| evidence.own_clocks[clock as usize]);
-    let mut budgets: Vec<Budget> = clocks.map(Budget::of).collect();
-    budgets.sort_unstable();
-    budgets.dedup();
-    budgets
+pub(super) fn budgets(evidence: &Evidence, own_clocks: &OwnClocks) -> Vec<MoveBudget> {
+    let clocks = own_clocks.values().flatten().map(|clock| evidence.own_clocks[*clock as usize]);
+    clocks.map(MoveBudget::of).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Strength against time of each player, or none if all had the same budget.
 pub(super) fn over_time(
     evidence: &Evidence,
+    own_clocks: &OwnClocks,
     sampling: &Sampling,
     bootstrap: &Bootstrap,
 ) -> Vec<OverTime> {
-    if self::budgets(evidence).len() < 2 {
+    if budgets(evidence, own_clocks).len() < 2 {
         return vec![];
     }
-    let budgets = own_budgets(evidence);
     let of_player = |(place, &player): (usize, &usize)| {
         let over_clocks = sampling.over_clocks(player);
-        let budget = |clock: u32| budgets[&(player as u32, clock)];
+        let budget = |clock: u32| {
+            let own_clock = own_clocks[&(player as u32, clock)][0];
+            MoveBudget::of(evidence.own_clocks[own_clock as usize])
+        };
         let point = |(clock, reward): (u32, Estimate)| TimePoint {
             budget: budget(clock),
             clock: evidence.clocks[clock as usize].to_string(),
@@ -108,22 +108,28 @@ pub(super) fn over_time(
     players.map(of_player).filter(|over| !over.points.is_empty()).collect()
 }
 
-/// What each player had for a move in matches of each clock.
-fn own_budgets(evidence: &Evidence) -> BTreeMap<(u32, u32), Budget> {
-    let seats = &evidence.seats;
-    let mut budgets = BTreeMap::new();
-    for row in 0..seats.player.len() {
-        budgets
-            .entry((seats.player[row], seats.clock[row]))
-            .or_insert_with(|| Budget::of(evidence.own_clocks[seats.own_clock[row] as usize]));
+/// By player and clock of the match: what bounded the player, in the order of the
+/// schedule.
+pub(super) type OwnClocks = BTreeMap<(u32, u32), Vec<u32>>;
+
+/// What bounded players in the matches that were scored.
+pub(super) fn own_clocks(evidence: &Evidence) -> OwnClocks {
+    let mut clocks = OwnClocks::new();
+    for kept in evidence.kept.matches() {
+        for seat in kept.seats {
+            let own = clocks.entry((seat.player, kept.clock)).or_default();
+            if !own.contains(&seat.own_clock) {
+                own.push(seat.own_clock);
+            }
+        }
     }
-    budgets
+    clocks
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::evaluation::{Budget, evaluate};
-    use crate::record::{self, MatchRecord, OddsRecord};
+    use crate::evaluation::{MoveBudget, evaluate};
+    use crate::record::{Budget, Clock, MatchRecord};
     use crate::sample;
 
     #[test]
@@ -146,7 +152,7 @@ mod tests {
         let [a, b] = &found[..] else { panic!("two players") };
         let means: Vec<_> = a.points.iter().map(|p| (p.budget, p.reward.mean)).collect();
         let expected = [(1000, 60.0), (2000, 70.0), (4000, 80.0)];
-        assert_eq!(means, expected.map(|(ms, mean)| (Budget::Milliseconds(ms), Some(mean))));
+        assert_eq!(means, expected.map(|(ms, mean)| (MoveBudget::Milliseconds(ms), Some(mean))));
         let slope = |over: &super::OverTime| over.per_doubling.unwrap().points;
         assert!((slope(a) - 10.0).abs() < 1e-9 && (slope(b) + 10.0).abs() < 1e-9);
         assert_eq!(a.n_blocks, 12);
@@ -193,16 +199,13 @@ mod tests {
         let run = sample::run(true, &records);
         assert!(evaluate(run.path(), &sample::QUICK, 0).unwrap().over_time.is_empty());
         for record in &mut records {
-            record.seats[1].odds = Some(OddsRecord {
-                start_clock_ms: 10_000,
-                play_clock_ms: 250,
-                budget: record::Budget::Clock,
-            });
+            record.seats[1].odds =
+                Some(Clock { start_clock_ms: 10_000, play_clock_ms: 250, budget: Budget::Clock });
         }
         let run = sample::run(true, &records);
         let found = evaluate(run.path(), &sample::QUICK, 0).unwrap().over_time;
-        let budgets: Vec<Budget> = found.iter().map(|over| over.points[0].budget).collect();
-        assert_eq!(budgets, [Budget::Milliseconds(1000), Budget::Milliseconds(250)]);
+        let budgets: Vec<MoveBudget> = found.iter().map(|over| over.points[0].budget).collect();
+        assert_eq!(budgets, [MoveBudget::Milliseconds(1000), MoveBudget::Milliseconds(250)]);
         assert!(found.iter().all(|over| over.per_doubling.is_none()));
     }
 }

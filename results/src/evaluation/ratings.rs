@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::orders::Orders;
-use crate::bootstrap::Bootstrap;
 use crate::standings::scores::{Group, Scores, Sums};
 use crate::stats::alpha_rank::AlphaRank;
+use crate::stats::bootstrap::Bootstrap;
 use crate::stats::bradley_terry::{BradleyTerry, Comparison};
 use crate::stats::luce::{Ratings as LuceRatings, components};
 use crate::stats::nash::nash_average;
@@ -111,7 +111,7 @@ pub struct Ratings {
 
 /// Rates `players`.
 pub(super) fn ratings(
-    matches: &[ScoredMatch],
+    matches: &[(ScoredMatch, u32)],
     players: &[Arc<str>],
     bootstrap: &Bootstrap,
 ) -> (Option<RankProbabilities>, Ratings) {
@@ -269,11 +269,11 @@ impl Rated {
 }
 
 fn finishing_orders(
-    matches: &[ScoredMatch],
+    matches: &[(ScoredMatch, u32)],
     players: &[Arc<str>],
     bootstrap: &Bootstrap,
 ) -> Option<Rating> {
-    if matches.iter().all(|played| played.seats.len() <= 2) {
+    if matches.iter().all(|(played, _)| played.seats.len() <= 2) {
         return None;
     }
     let orders = Orders::of(matches, players);
@@ -318,7 +318,7 @@ mod tests {
             let [first, second] = pairings[(job / 2 % 3) as usize];
             let players = if job.is_multiple_of(2) { [first, second] } else { [second, first] };
             let record = sample::record(job, "game", players, rewards(job, players));
-            matches.push(ScoredMatch::from(&record));
+            matches.push((ScoredMatch::from(&record), 1));
         }
         let players: Vec<Arc<str>> = ["a", "b", "c"].map(Arc::from).into();
         ratings(&matches, &players, &Bootstrap { n_resamples: 100, ..Bootstrap::default() })
@@ -386,7 +386,7 @@ mod tests {
             let players = if job.is_multiple_of(2) { [first, second] } else { [second, first] };
             let rewards = if job.is_multiple_of(7) { [0, 100] } else { [100, 0] };
             let record = sample::record(job, "game", players, rewards);
-            matches.push(ScoredMatch::from(&record));
+            matches.push((ScoredMatch::from(&record), 1));
         }
         let players: Vec<Arc<str>> = ["a", "b", "c", "d", "e"].map(Arc::from).into();
         let (_, ratings) = ratings(&matches, &players, &sample::QUICK);

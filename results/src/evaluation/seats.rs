@@ -4,15 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::over_time::Budget;
+use super::over_time::MoveBudget;
 use super::ratings::{N_RESAMPLES, settled};
-use crate::bootstrap::{Bootstrap, random_groups};
-use crate::evidence::{Clock, Evidence};
+use crate::evidence::Evidence;
+use crate::stats::bootstrap::{Bootstrap, random_groups};
 use crate::stats::effects::{
     Cell, Effect, Effects, EffectsError, Interaction, Observation, Observations, effects,
     player_effects,
 };
-use crate::stats::interval::{DIFFERENCES, REWARDS};
 use crate::stats::rank_bootstrap::rank_distribution;
 use crate::stats::scored::ScoredMatch;
 
@@ -40,7 +39,7 @@ pub struct SeatEffects {
     /// effects say; empty if there are too many to be told apart.
     pub at_game: Vec<Vec<Worth>>,
     /// Games, and what players without time odds had for a move.
-    pub strata: Vec<(String, Budget)>,
+    pub strata: Vec<(String, MoveBudget)>,
     /// Standard deviation of what is left, points.
     pub residual_sd: f64,
     /// Share of the variance that is explained.
@@ -57,7 +56,7 @@ pub struct SeatEffect {
     /// The clock, in words.
     pub clock: String,
     /// What players without time odds had for a move.
-    pub budget: Budget,
+    pub budget: MoveBudget,
     /// The role.
     pub role: String,
     /// What a player of no effect gets there, points.
@@ -77,19 +76,19 @@ pub struct Worth {
 }
 
 impl Worth {
-    fn of(effect: Effect, [low, high]: [f64; 2], is_known: bool) -> Self {
-        let cut = |points: f64| points.clamp(low, high);
+    /// `is_known` says whether there is more than one block.
+    fn of(effect: Effect, is_known: bool) -> Self {
         Self {
-            points: cut(effect.points),
+            points: effect.points,
             standard_error: is_known.then_some(effect.standard_error),
-            interval: is_known.then(|| effect.interval.map(cut)),
+            interval: is_known.then_some(effect.interval),
         }
     }
 }
 
 /// Explains the rewards of `matches`.
 fn effects_of(
-    matches: &[ScoredMatch],
+    matches: &[(ScoredMatch, u32)],
     players: &[Arc<str>],
     evidence: &Evidence,
     bootstrap: &Bootstrap,
@@ -141,10 +140,10 @@ type Cells = BTreeMap<(usize, usize), Cell>;
 /// By number of the player, how often it adds most.
 fn first(observations: &Observations, bootstrap: &Bootstrap) -> Option<Vec<f64>> {
     let mut games: BTreeMap<usize, BTreeMap<u64, Cells>> = BTreeMap::new();
-    for &Observation { player, game, seat, reward, block } in &observations.rewards {
+    for &Observation { player, game, seat, reward, block, n } in &observations.rewards {
         let cells = games.entry(game).or_default().entry(block).or_default();
         let cell = cells.entry((player, seat)).or_default();
-        *cell = Cell { player, seat, n: cell.n + 1.0, sum: cell.sum + reward };
+        *cell = Cell { player, seat, n: cell.n + n, sum: cell.sum + n * reward };
     }
     let (n_players, n_seats) = (observations.players.len(), observations.seats.len());
     let cells = |cells: Cells| cells.into_values().collect::<Vec<Cell>>();
@@ -168,7 +167,7 @@ fn first(observations: &Observations, bootstrap: &Bootstrap) -> Option<Vec<f64>>
 
 /// As [`effects_of`], with the reason in words.
 pub(super) fn seat_effects(
-    matches: &[ScoredMatch],
+    matches: &[(ScoredMatch, u32)],
     players: &[Arc<str>],
     evidence: &Evidence,
     bootstrap: &Bootstrap,
@@ -192,11 +191,8 @@ fn named(
     evidence: &Evidence,
 ) -> SeatEffects {
     let Found { plain, at_game, first, is_known } = found;
-    let clock = |at: usize| {
-        let stratum = &observations.games[at];
-        let (start_clock_ms, play_clock_ms) = (stratum.start_clock_ms, stratum.play_clock_ms);
-        Clock { start_clock_ms, play_clock_ms, nodes: stratum.nodes }
-    };
+    let some_known = is_known.contains(&true);
+    let clock = |at: usize| observations.games[at].clock;
     let role = |game: &str, role: u32| {
         let at = evidence.games.iter().position(|other| other == game);
         let roles = at.map(|at| &evidence.roles[at]);
@@ -207,21 +203,21 @@ fn named(
         let name = observations.games[game].game.clone();
         let role = role(&name, index);
         let clock = clock(game);
-        let budget = Budget::of(clock);
-        let effect = Worth::of(effect, REWARDS, is_known[game]);
+        let budget = MoveBudget::of(clock);
+        let effect = Worth::of(effect, is_known[game]);
         SeatEffect { game: name, clock: clock.to_string(), budget, role, effect }
     });
     let place = |player: &Arc<str>| observations.players.iter().position(|name| **name == **player);
-    let stratum = |at: usize| (observations.games[at].game.clone(), Budget::of(clock(at)));
+    let stratum = |at: usize| (observations.games[at].game.clone(), MoveBudget::of(clock(at)));
     let of_player = |player: &Arc<str>| -> Vec<Worth> {
         let effects = place(player).and_then(|place| at_game.get(place));
         let effects = effects.into_iter().flatten().zip(&is_known);
-        effects.map(|(&effect, &is_known)| Worth::of(effect, DIFFERENCES, is_known)).collect()
+        effects.map(|(&effect, &is_known)| Worth::of(effect, is_known)).collect()
     };
     SeatEffects {
         seats: seats.collect(),
         players: (players.iter())
-            .map(|player| Some(Worth::of(plain.players[place(player)?], DIFFERENCES, true)))
+            .map(|player| Some(Worth::of(plain.players[place(player)?], some_known)))
             .collect(),
         first: first.map(|first| {
             players.iter().map(|player| place(player).map_or(0.0, |place| first[place])).collect()
@@ -320,8 +316,8 @@ mod tests {
 
     #[test]
     fn many_blocks_are_merged() {
-        let matches: Vec<ScoredMatch> = (0..6000)
-            .map(|job| ScoredMatch::from(&sample::record(job, "x", ["a", "b"], [75, 25])))
+        let matches: Vec<(ScoredMatch, u32)> = (0..6000)
+            .map(|job| (ScoredMatch::from(&sample::record(job, "x", ["a", "b"], [75, 25])), 1))
             .collect();
         let mut observations = Observations::of(&matches);
         merge_blocks(&mut observations);

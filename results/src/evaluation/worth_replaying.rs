@@ -1,15 +1,10 @@
 //! Which few matches of many to look at first.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use super::Read;
-use crate::index::Index;
-use crate::record::{FaultKind, MatchRecord};
-use crate::stats::scored::ScoredMatch;
-
-/// Most matches that are shown for a fault.
-const MAX_FAULTED: usize = 6;
+use crate::evidence::Evidence;
+use crate::journal::{Index, JournalError};
+use crate::record::MatchRecord;
 
 /// A match to look at.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,37 +19,27 @@ pub struct WorthReplaying {
 
 /// At most `n` matches: of each game the first in which the best players met,
 /// and before these some with faults, of as many players and kinds as possible.
+/// `order` lists the players as the standings do.
 pub(super) fn worth_replaying(
-    matches: &[ScoredMatch],
-    players: &[Arc<str>],
+    evidence: &Evidence,
+    order: &[usize],
     n: usize,
 ) -> Vec<WorthReplaying> {
-    let mut worth: BTreeMap<u64, String> = BTreeMap::new();
-    let mut told = BTreeSet::new();
-    for played in matches {
-        for seat in &played.seats {
-            let kinds = FaultKind::ALL.iter().zip(seat.faults).filter(|(_, n)| *n > 0);
-            for (kind, _) in kinds {
-                let wanted =
-                    worth.len() < MAX_FAULTED.min(n / 2) && !worth.contains_key(&played.job);
-                if wanted && told.insert((&*seat.player, *kind)) {
-                    let kind = kind.name().replace('_', " ");
-                    worth.insert(played.job, format!("a fault of {}: {kind}", seat.player));
-                }
-            }
-        }
-    }
-    let place: BTreeMap<&str, usize> =
-        players.iter().zip(1..).map(|(name, place)| (&**name, place)).collect();
-    let mut best: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
-    for played in matches {
-        let places = played.seats.iter().filter_map(|seat| place.get(&*seat.player));
-        let candidate = (places.sum(), played.job);
-        let kept = best.entry(&played.stratum.game).or_insert(candidate);
+    let faulty = evidence.kept.faulty.iter().take(n / 2).map(|(&job, &(player, kind))| {
+        let (player, kind) = (&evidence.players[player as usize], kind.name().replace('_', " "));
+        (job, format!("a fault of {player}: {kind}"))
+    });
+    let mut worth: BTreeMap<u64, String> = faulty.collect();
+    let place = |player: u32| order.iter().position(|&other| other == player as usize);
+    let mut best: BTreeMap<u32, (Option<usize>, u64)> = BTreeMap::new();
+    for ((game, players), &job) in &evidence.kept.first {
+        let places = players.iter().map(|&player| place(player));
+        let candidate = (places.sum(), job);
+        let kept = best.entry(*game).or_insert(candidate);
         *kept = candidate.min(*kept);
     }
     for (game, (_, job)) in best {
-        let reason = format!("the best at {game}");
+        let reason = format!("the best at {}", evidence.games[game as usize]);
         if let Some(also) = worth.get_mut(&job) {
             *also = format!("{reason}; {also}");
         } else if worth.len() < n {
@@ -66,7 +51,7 @@ pub(super) fn worth_replaying(
 }
 
 /// Reads the records of the matches chosen; a record that is gone stays out.
-pub(super) fn read(worth: &mut [WorthReplaying], index: &Index) -> Read<()> {
+pub(super) fn read(worth: &mut [WorthReplaying], index: &Index) -> Result<(), JournalError> {
     let jobs: BTreeSet<u64> = worth.iter().map(|worth| worth.job).collect();
     for record in index.records_of(|job| jobs.contains(&job))? {
         if let Some(worth) = worth.iter_mut().find(|worth| worth.job == record.job) {

@@ -1,32 +1,19 @@
 //! How matches ended, by job: what a schedule that follows results reads of a
 //! journal.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
-use serde::Deserialize;
-
-use crate::journal::{Journal, JournalError};
-use crate::lean::LeanSeat;
-use crate::record::{Ending, MatchRecord};
+use crate::journal::{Journal, JournalError, MatchRow};
+use crate::record::MatchRecord;
 
 /// Outcomes of the jobs that are done. The last attempt that is done counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcomes(HashMap<String, Outcome>);
+pub struct Outcomes(HashMap<String, MatchOutcome>);
 
 /// How a match ended that need not be played again: the rewards by role, or
 /// `None` if it scored nobody.
-pub type Outcome = Option<Box<[Option<u8>]>>;
-
-#[derive(Deserialize)]
-struct LeanMatch<'a> {
-    #[serde(borrow)]
-    job_id: Cow<'a, str>,
-    ending: Ending,
-    #[serde(borrow)]
-    seats: Vec<LeanSeat<'a>>,
-}
+pub type MatchOutcome = Option<Box<[Option<u8>]>>;
 
 impl Outcomes {
     /// Reads a journal, some 100 bytes a match.
@@ -34,44 +21,34 @@ impl Outcomes {
     /// # Errors
     /// If it cannot be read or is damaged.
     pub fn read(path: &Path) -> Result<Self, JournalError> {
-        let mut journal = Journal::open(path)?;
         let mut outcomes = Self::default();
-        while journal
-            .next_with(|line, _, look_at_all| {
-                if look_at_all {
-                    // What resuming would cut off does not count either.
-                    serde_json::from_slice::<MatchRecord>(line)?;
-                }
-                let lean: LeanMatch<'_> = serde_json::from_slice(line)?;
-                let rewards = lean.seats.iter().map(|seat| seat.reward);
-                outcomes.take(&lean.job_id, &lean.ending, rewards);
-                Ok(())
-            })?
-            .is_some()
-        {}
+        Journal::open(path)?.index()?.each_row(|row| {
+            outcomes.take(row);
+            Ok(())
+        })?;
         Ok(outcomes)
     }
 
     /// Takes in one more record.
     pub fn add(&mut self, record: &MatchRecord) {
-        let rewards = record.seats.iter().map(|seat| seat.reward);
-        self.take(&record.job_id, &record.ending, rewards);
+        self.take(&record.into());
     }
 
-    fn take(&mut self, job_id: &str, ending: &Ending, rewards: impl Iterator<Item = Option<u8>>) {
-        if ending.is_done() {
-            self.insert(job_id, (*ending == Ending::Terminal).then(|| rewards.collect()));
+    fn take(&mut self, row: &MatchRow<'_>) {
+        if row.ending.is_done() {
+            let rewards = || row.seats.iter().map(|seat| row.reward(seat)).collect();
+            self.insert(&row.job_id, row.is_scored().then(rewards));
         }
     }
 
     /// Says how the match of a job ended.
-    pub fn insert(&mut self, job_id: &str, outcome: Outcome) {
+    pub fn insert(&mut self, job_id: &str, outcome: MatchOutcome) {
         self.0.insert(job_id.to_owned(), outcome);
     }
 
     /// The outcome of the job with this id; `None` if it is not done.
     #[must_use]
-    pub fn get(&self, job_id: &str) -> Option<&Outcome> {
+    pub fn get(&self, job_id: &str) -> Option<&MatchOutcome> {
         self.0.get(job_id)
     }
 
@@ -92,6 +69,7 @@ impl Outcomes {
 mod tests {
     use super::*;
     use crate::files;
+    use crate::record::Ending;
     use crate::sample;
 
     #[test]

@@ -1,17 +1,11 @@
 //! What became of a run's stages, from its journal alone.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::Path;
-
-use serde::Deserialize;
 
 use super::standing::{Standing, standing};
 use super::{Formats, PlayedBlock, RoundId, RoundRecord, Stage};
-use crate::index::{IndexEntry, hash_of_id, superseded};
-use crate::journal::{Journal, JournalError};
-use crate::lean::LeanSeat;
-use crate::record::{Ending, MatchRecord};
+use crate::journal::{Journal, JournalError, MatchRow};
 
 /// A run of more than one plain round robin.
 #[derive(Clone, Debug)]
@@ -45,46 +39,18 @@ pub struct StageProceedings {
 /// # Errors
 /// If the journal cannot be read or is damaged.
 pub fn read(path: &Path) -> Result<Option<Proceedings>, JournalError> {
-    let mut journal = Journal::open(path)?;
+    let journal = Journal::open(path)?;
     let Some(formats) = journal.header().formats.clone() else { return Ok(None) };
-    let (mut entries, mut matches) = (vec![], vec![]);
-    while let Some((offset, (entry, played))) = journal.next_with(|line, offset, look_at_all| {
-        if look_at_all {
-            // What resuming would cut off does not count either.
-            serde_json::from_slice::<MatchRecord>(line)?;
-        }
-        let lean: LeanMatch<'_> = serde_json::from_slice(line)?;
-        let (job, job_id) = (lean.job, hash_of_id(&lean.job_id));
-        let done = lean.ending.is_done();
-        Ok((IndexEntry { job, job_id, offset, done }, done.then(|| lean.played(&formats))))
-    })? {
-        matches.push((offset, played.flatten()));
-        entries.push(entry);
-    }
-    let skipped: HashSet<u64> = superseded(&mut entries).into_iter().collect();
-    let counted = matches.into_iter().filter(|(offset, _)| !skipped.contains(offset));
-    let mut counted: Vec<PlayedMatch> = counted.filter_map(|(_, played)| played).collect();
-    counted.sort_by_key(|played| played.job);
-    Ok(Some(proceedings(formats, &counted)))
-}
-
-#[derive(Deserialize)]
-struct LeanMatch<'a> {
-    job: u64,
-    #[serde(borrow)]
-    job_id: Cow<'a, str>,
-    block: u64,
-    round: Option<RoundRecord>,
-    #[serde(borrow)]
-    game: Cow<'a, str>,
-    ending: Ending,
-    #[serde(borrow)]
-    seats: Vec<LeanSeat<'a>>,
+    let mut matches = vec![];
+    journal.index()?.each_row(|row| {
+        matches.extend(PlayedMatch::of(row, &formats));
+        Ok(())
+    })?;
+    Ok(Some(proceedings(formats, &matches)))
 }
 
 /// A match that is done.
 struct PlayedMatch {
-    job: u64,
     block: u64,
     round: RoundRecord,
     game: String,
@@ -92,21 +58,20 @@ struct PlayedMatch {
     seats: Vec<(u32, Option<u8>)>,
 }
 
-impl LeanMatch<'_> {
-    /// `None` if it is not of these formats, which then is not a match of ours.
-    fn played(&self, formats: &Formats) -> Option<PlayedMatch> {
-        let scored = self.ending == Ending::Terminal;
-        let seats = self.seats.iter().filter_map(|seat| Some((seat.player()?, seat.reward)));
+impl PlayedMatch {
+    /// `None` if it is not done, or not of these formats, which then is not a match of
+    /// ours.
+    fn of(row: &MatchRow<'_>, formats: &Formats) -> Option<Self> {
         let number = |player: &str| formats.players.iter().position(|id| *id == *player);
-        let seat = |(player, reward): (&str, Option<u8>)| {
-            Some((number(player)? as u32, reward.filter(|_| scored)))
-        };
-        Some(PlayedMatch {
-            job: self.job,
-            block: self.block,
-            round: self.round?,
-            game: self.game.clone().into(),
-            seats: seats.map(seat).collect::<Option<_>>()?,
+        let seats = row.players().map(|(_, player, seat)| {
+            let number = number(player)?;
+            Some((number as u32, row.reward(seat)))
+        });
+        Some(Self {
+            block: row.block,
+            round: row.round.filter(|_| row.ending.is_done())?,
+            game: row.game.clone().into(),
+            seats: seats.collect::<Option<_>>()?,
         })
     }
 }

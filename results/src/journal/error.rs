@@ -1,18 +1,20 @@
 //! What can go wrong with a journal.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::reader::MAX_LINE_BYTES;
+use super::{MAX_LINE_BYTES, READ_BUFFER};
+use crate::atomic_file::FillError;
 use crate::partition::Partition;
 use crate::record::FORMAT_VERSION;
 
-/// Why a journal cannot be written or read. Messages fit after "failed to".
+/// Why a journal cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The file cannot be made: the folder is missing or unwritable, or the
     /// file is there already.
-    #[error("create the journal {}", .path.display())]
+    #[error("cannot create the journal {}", .path.display())]
     Create {
         /// The file.
         path: PathBuf,
@@ -20,7 +22,7 @@ pub enum JournalError {
         source: io::Error,
     },
     /// The file cannot be opened or read.
-    #[error("read the journal {}", .path.display())]
+    #[error("cannot read the journal {}", .path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -28,13 +30,13 @@ pub enum JournalError {
         source: io::Error,
     },
     /// There is no such file.
-    #[error("find the journal {}: the folder holds no run", .path.display())]
+    #[error("no journal at {}: the folder holds no run", .path.display())]
     Missing {
         /// The file.
         path: PathBuf,
     },
     /// The file cannot be written.
-    #[error("write to the journal {}", .path.display())]
+    #[error("cannot write to the journal {}", .path.display())]
     Write {
         /// The file.
         path: PathBuf,
@@ -42,7 +44,7 @@ pub enum JournalError {
         source: io::Error,
     },
     /// The disk or the quota is full. What was written before is kept.
-    #[error("write to the journal {}: the disk is full; make room and resume the run", .path.display())]
+    #[error("cannot write to the journal {}: the disk is full; make room and resume the run", .path.display())]
     DiskFull {
         /// The file.
         path: PathBuf,
@@ -50,21 +52,21 @@ pub enum JournalError {
         source: io::Error,
     },
     /// Another process writes to it.
-    #[error("write to the journal {}: another process is playing this run", .path.display())]
+    #[error("the journal {} is in use: another process is playing this run", .path.display())]
     InUse {
         /// The file.
         path: PathBuf,
     },
     /// The first line is no header.
-    #[error("read the journal {}: its first line is no header of a journal", .path.display())]
+    #[error("{} is not a journal: its first line is not a header", .path.display())]
     NoHeader {
         /// The file.
         path: PathBuf,
     },
     /// The first line was a header, and was changed since.
     #[error(
-        "read the journal {}: its first line, the header, is damaged; put back a copy of the \
-         journal, or begin another run",
+        "the header of the journal {} is damaged; restore a copy of the journal, or start \
+         another run",
         .path.display()
     )]
     DamagedHeader {
@@ -75,7 +77,7 @@ pub enum JournalError {
     },
     /// A later program wrote it.
     #[error(
-        "read the journal {}: it has format {found}, this program reads up to {FORMAT_VERSION}",
+        "the journal {} has format {found}; this program reads formats up to {FORMAT_VERSION}",
         .path.display()
     )]
     NewerFormat {
@@ -86,8 +88,8 @@ pub enum JournalError {
     },
     /// It belongs to another spec.
     #[error(
-        "resume the journal {}: it is of a spec with hash {found}, not {expected}; \
-         use the spec it was begun with, or another folder",
+        "the journal {} belongs to a spec with hash {found}, not {expected}; use the spec it was \
+         begun with, or another folder",
         .path.display()
     )]
     OtherSpec {
@@ -100,7 +102,7 @@ pub enum JournalError {
     },
     /// It holds another part of the schedule.
     #[error(
-        "resume the journal {}: it is of {}, not of {}; {}",
+        "the journal {} is of {}, not of {}; {}",
         .path.display(), part_words(*found), part_words(*expected), part_advice(*found)
     )]
     OtherPart {
@@ -113,8 +115,8 @@ pub enum JournalError {
     },
     /// A line that records follow cannot be read.
     #[error(
-        "read line {line} of the journal {}: it is damaged; remove that line and run again \
-         to have its match played again",
+        "line {line} of the journal {} is damaged; remove that line and run again to have its \
+         match played again",
         .path.display()
     )]
     Damaged {
@@ -127,8 +129,7 @@ pub enum JournalError {
     },
     /// Matches of one game differ in their roles.
     #[error(
-        "read the journal {}: not all matches of {game} are among the same roles; somebody \
-         changed it",
+        "matches of {game} in the journal {} have different roles; the journal was changed",
         .path.display()
     )]
     OtherRoles {
@@ -139,8 +140,8 @@ pub enum JournalError {
     },
     /// A line that records follow is longer than any record.
     #[error(
-        "read line {line} of the journal {}: it is longer than any record ({} MiB); remove that \
-         line and run again to have its match played again",
+        "line {line} of the journal {} is longer than any record ({} MiB); remove that line and \
+         run again to have its match played again",
         .path.display(), MAX_LINE_BYTES >> 20
     )]
     LineTooLong {
@@ -150,14 +151,14 @@ pub enum JournalError {
         line: u64,
     },
     /// The file was removed while it was being written.
-    #[error("keep the journal {}: somebody removed it", path.display())]
+    #[error("the journal {} was removed while it was being written", path.display())]
     Removed {
         /// The journal.
         path: PathBuf,
     },
     /// A record would be longer than readers take.
     #[error(
-        "write to the journal {}: the record of job {job} is longer than {} MiB; lower the step \
+        "the record of job {job} is too long for the journal {} (over {} MiB); lower the step \
          limit",
         .path.display(), MAX_LINE_BYTES >> 20
     )]
@@ -180,10 +181,26 @@ fn part_advice(found: Option<Partition>) -> String {
     }
 }
 
+/// Number of the line, from 1, that begins at `offset`.
+pub(super) fn line_number(path: &Path, offset: u64) -> Result<u64, JournalError> {
+    let open = File::open(path).map_err(|source| read_error(path, source))?;
+    let mut number = 1;
+    for byte in BufReader::with_capacity(READ_BUFFER, open.take(offset)).bytes() {
+        number += u64::from(byte.map_err(|source| read_error(path, source))? == b'\n');
+    }
+    Ok(number)
+}
+
 pub(crate) fn read_error(path: &Path, source: io::Error) -> JournalError {
     if source.kind() == io::ErrorKind::NotFound {
         JournalError::Missing { path: path.into() }
     } else {
         JournalError::Read { path: path.into(), source }
+    }
+}
+
+impl<E: From<JournalError>> From<JournalError> for FillError<E> {
+    fn from(error: JournalError) -> Self {
+        Self::Other(error.into())
     }
 }

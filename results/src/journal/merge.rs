@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::checksum::{body, check};
 use super::{Journal, JournalError, JournalWriter, Torn, read_error};
+use crate::atomic_file::sync_folder;
 use crate::partition::Partition;
 use crate::record::{Ending, FORMAT_VERSION, Header, MatchRecord};
 
@@ -38,14 +39,14 @@ pub struct MergedPart {
     pub torn: Torn,
 }
 
-/// Why journals cannot be made one. Messages fit after "failed to".
+/// Why journals cannot be made one.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     /// A journal cannot be read or written.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// They are of different specs.
-    #[error("merge {} with {}: they are of different specs", first.display(), other.display())]
+    #[error("cannot merge {} with {}: they are of different specs", first.display(), other.display())]
     OtherSpec {
         /// The first journal.
         first: PathBuf,
@@ -54,7 +55,7 @@ pub enum MergeError {
     },
     /// Who meets whom in it follows from results, so that it has no parts.
     #[error(
-        "merge {}: who meets whom in it follows from results, so that it cannot be a part of a run",
+        "cannot merge {}: its pairings follow from results, so it is no part of a larger run",
         path.display()
     )]
     FollowsResults {
@@ -63,7 +64,7 @@ pub enum MergeError {
     },
     /// Two journals have different results of one job.
     #[error(
-        "merge {} with {}: both have played job {job}, and not the same; leave one out, or \
+        "cannot merge {} with {}: their records of job {job} differ; leave one journal out, or \
          remove the lines of that job from one",
         first.display(), other.display()
     )]
@@ -247,7 +248,7 @@ impl Merge {
             // It may not have been made at all.
             let _ = std::fs::remove_file(&part);
         }
-        super::sync_folder(path);
+        sync_folder(path);
         written
     }
 

@@ -9,19 +9,14 @@ use std::thread;
 use serde::Deserialize;
 
 use super::checksum::{check, is_sealed};
-use super::{JournalError, read_error};
-use crate::index::{Index, IndexEntry, Sorter, hash_of_id};
+use super::error::line_number;
+use super::index::{Index, IndexEntry, Sorter, hash_of_id};
+use super::{JournalError, MAX_LINE_BYTES, READ_BUFFER, read_error};
 use crate::record::{CHECKSUMS_SINCE, Ending, FORMAT_VERSION, Header, MatchRecord};
 
-/// Bytes read at once.
-pub(crate) const READ_BUFFER: usize = 1 << 20;
 /// A header is no longer than this.
 const MAX_HEADER_BYTES: u64 = 64 * 1024;
 
-/// Longest line that is taken for a record: half a million decisions of ordinary
-/// size, hundreds of times the longest match under the default step limit. More
-/// is never kept in memory, whatever the file holds.
-pub(super) const MAX_LINE_BYTES: u64 = 64 << 20;
 /// So much of the end of a journal without checksums is read in full even where the
 /// first fields of a record would do: more than is ever written between two times that all is
 /// brought to the disk, so that a power failure damages nothing before it.
@@ -55,7 +50,24 @@ impl Torn {
     }
 }
 
-/// Reads a journal from its beginning, one record at a time.
+/// Reads a journal from its beginning, one record at a time, in the order in which
+/// matches ended; attempts that do not count are among them.
+///
+/// ```
+/// use results::journal::Journal;
+/// use results::record::Ending;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/run/journal.jsonl");
+/// # let path = std::path::Path::new(path);
+/// let mut n_steps = 0;
+/// for record in Journal::open(path)? {
+///     let record = record?;
+///     assert_eq!(record.ending, Ending::Terminal);
+///     n_steps += record.n_steps;
+/// }
+/// assert!(n_steps > 12 * 5);
+/// # Ok::<(), results::journal::JournalError>(())
+/// ```
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -419,16 +431,6 @@ fn read_header(path: &Path, line: &[u8]) -> Result<Header, JournalError> {
     }
     check(line, version.format_version >= CHECKSUMS_SINCE).map_err(damaged)?;
     serde_json::from_slice(line).map_err(|_| no_header())
-}
-
-/// Number of the line, from 1, that begins at `offset`.
-pub(crate) fn line_number(path: &Path, offset: u64) -> Result<u64, JournalError> {
-    let open = File::open(path).map_err(|source| read_error(path, source))?;
-    let mut number = 1;
-    for byte in BufReader::with_capacity(READ_BUFFER, open.take(offset)).bytes() {
-        number += u64::from(byte.map_err(|source| read_error(path, source))? == b'\n');
-    }
-    Ok(number)
 }
 
 #[cfg(test)]

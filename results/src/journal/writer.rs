@@ -6,8 +6,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::checksum::seal;
-use super::reader::MAX_LINE_BYTES;
-use super::{Journal, JournalError, Torn, read_error};
+use super::{Journal, JournalError, MAX_LINE_BYTES, Torn, read_error};
+use crate::atomic_file::sync_folder;
 use crate::record::{Header, MatchRecord};
 
 /// Bytes gathered before they are handed to the system.
@@ -266,13 +266,6 @@ fn has_a_whole_line(path: &Path) -> Result<bool, JournalError> {
         .and_then(|file| file.take(WRITE_BUFFER as u64).read_to_end(&mut start))
         .map_err(|source| read_error(path, source))?;
     Ok(start.contains(&b'\n'))
-}
-
-/// Makes the name of a new file as durable as its contents. Not every system
-/// can; then a crash may lose a run that has just begun.
-pub(crate) fn sync_folder(path: &Path) {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
 }
 
 #[cfg(test)]

@@ -10,8 +10,7 @@ use polars::prelude::{
 };
 
 use super::columns::{Columns, data_type};
-use crate::index::Index;
-use crate::journal::JournalError;
+use crate::journal::{Index, JournalError};
 use crate::tables::rows::{Scratch, write_match, write_moves};
 use crate::tables::{ColumnKind, MATCH_COLUMNS, MOVE_COLUMNS};
 

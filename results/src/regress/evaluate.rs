@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::evidence::Clock;
 use crate::record::FaultKind;
 use crate::stats::betting::ConfidenceSequence;
 use crate::stats::block::{BlockScore, Unit, block_scores};
@@ -131,7 +130,7 @@ fn strength(question: &Question, blocks: &[BlockScore], evidence: &Evidence<'_>)
             .mean
             .zip(difference.interval)
             .map(|(points, interval)| Estimate { points, interval }),
-        (Some(found), _) => Some(Estimate { points: found.points, interval: found.interval }),
+        (Some(found), _) => Some(found),
         // Blocks that are all alike: nothing stopped early by chance.
         (None, Some((points, interval))) => Some(Estimate { points, interval }),
         (None, None) => None,
@@ -254,18 +253,16 @@ fn games(blocks: &[BlockScore], compared: &[&ScoredMatch], alpha: f64) -> Vec<Ga
     }
     let p = strata.values().map(|blocks| sign_flip(blocks, SIGN_DRAWS, SIGN_SEED).less);
     let p: Vec<f64> = p.collect();
-    let game = |((stratum, blocks), (p, p_holm)): ((&Stratum, Vec<BlockScore>), (f64, f64))| {
-        let Stratum { start_clock_ms, play_clock_ms, nodes, .. } = *stratum;
-        GameEffect {
+    let game =
+        |((stratum, blocks), (p, p_holm)): ((&Stratum, Vec<BlockScore>), (f64, f64))| GameEffect {
             game: stratum.game.clone(),
-            clock: Clock { start_clock_ms, play_clock_ms, nodes }.to_string(),
+            clock: stratum.clock.to_string(),
             difference: effect(&blocks, alpha),
             p,
             p_holm,
             warns: p_holm <= alpha,
             repeats: repeats(compared, stratum),
-        }
-    };
+        };
     let corrected = holm(&p);
     strata.into_iter().zip(p.into_iter().zip(corrected)).map(game).collect()
 }

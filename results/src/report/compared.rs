@@ -1,6 +1,6 @@
 //! Two runs side by side, for people and for other programs.
 
-use super::document::{Document, Section, Table};
+use super::layout::{Document, Section, Table};
 use super::notes::held_fixed;
 use super::words::{count, interval, points};
 use super::{Format, markdown::markdown, text::text};
@@ -124,9 +124,9 @@ fn verdict(comparison: &Comparison) -> String {
         let [first, second] = player.faulty_matches;
         let [n_first, n_second] = player.matches;
         words += &format!(
-            " {} was at fault in {second} of {n_second} matches, before in {first} of {n_first} \
-             ({}).",
+            " {} was at fault in {second} of {}, before in {first} of {n_first} ({}).",
             player.player,
+            count(n_second, "match", "matches"),
             p_equals(player.faults_p_value.unwrap_or(1.0)),
         );
     }
@@ -307,10 +307,10 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::bootstrap::Bootstrap;
     use crate::comparison::{ComparisonError, compare};
     use crate::record::{FaultKind, MatchRecord};
     use crate::sample;
+    use crate::stats::bootstrap::Bootstrap;
 
     /// Twelve blocks of two matches at each of two games; what `alpha` gets in
     /// the matches of a block in the first role and the second.
@@ -487,7 +487,7 @@ mod tests {
             let told = comparison(&first, second).unwrap_err().to_string();
             assert!(told.contains(expected), "{told}");
         };
-        check(&[], "its journal holds no match yet");
+        check(&[], "holds no match yet");
         let mut other = first.clone();
         other.iter_mut().for_each(|record| record.game += "_other");
         check(&other, "since they share no game");

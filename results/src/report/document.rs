@@ -1,41 +1,13 @@
 //! The tables of a report, before they are written as text or Markdown.
 
+use super::layout::{Document, Section, Table};
 use super::notes::notes;
 use super::verdict::{caution, verdict};
-use super::words::{count, interval, optional_points, points};
+use super::words::{count, interval, marked, optional_points, points};
 use crate::standings::{Estimate, PlayerStanding, Standings};
 
 /// Opponents side by side in a cross table.
 const OPPONENTS_ABREAST: usize = 6;
-
-/// What text and Markdown have in common.
-pub(super) struct Document {
-    pub(super) title: &'static str,
-    /// What was played.
-    pub(super) facts: String,
-    pub(super) sections: Vec<Section>,
-    pub(super) notes: Vec<String>,
-}
-
-pub(super) struct Section {
-    pub(super) heading: String,
-    /// A sentence below the table.
-    pub(super) sentence: Option<String>,
-    pub(super) tables: Vec<Table>,
-}
-
-/// The first `n_names` columns are names, the others numbers: they are aligned right.
-pub(super) struct Table {
-    pub(super) n_names: usize,
-    pub(super) heading: Vec<String>,
-    pub(super) rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    pub(super) fn new(n_names: usize, heading: &[&str], rows: Vec<Vec<String>>) -> Self {
-        Self { n_names, heading: heading.iter().map(|&name| name.into()).collect(), rows }
-    }
-}
 
 pub(super) fn document(standings: &Standings) -> Document {
     let sections = [
@@ -80,7 +52,7 @@ pub(super) fn facts(standings: &Standings) -> String {
 fn columns(estimate: &Estimate) -> [String; 4] {
     [
         optional_points(estimate.mean),
-        interval(estimate.interval),
+        marked(estimate.interval, estimate.n_fixed),
         estimate.n_matches.to_string(),
         estimate.n_blocks.to_string(),
     ]
@@ -96,7 +68,7 @@ fn overall(standings: &Standings) -> Option<Section> {
             mean,
             interval_of_mean,
             optional_points(behind.map(|behind| behind.mean)),
-            interval(behind.and_then(|behind| behind.interval)),
+            behind.map_or("-".into(), |behind| marked(behind.interval, behind.n_fixed)),
             row.n_games.to_string(),
             n_matches,
             n_blocks,

@@ -8,7 +8,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::Format;
 use super::regression::{faulty_of_both, render_regression, verdict_of_regression};
-use super::words::{interval, optional_points};
+use super::words::{count, interval, optional_points};
 use crate::regress::{GameEffect, Outcome, Reason, Regression};
 
 /// As JUnit XML. What is inconclusive is a failure if `inconclusive_fails`, and
@@ -86,10 +86,10 @@ fn game(game: &GameEffect) -> TestCase {
     let warning = if game.warns { "warning: head is worse at this game\n" } else { "" };
     let effect = &game.difference;
     case.set_system_out(format!(
-        "{warning}head less base: {} points {} from {} blocks",
+        "{warning}head less base: {} points {} from {}",
         optional_points(effect.mean),
         interval(effect.interval),
-        effect.n_blocks
+        count(effect.n_blocks, "block", "blocks")
     ));
     case
 }

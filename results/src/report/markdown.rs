@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::document::Document;
+use super::layout::Document;
 
 pub(super) fn markdown(document: &Document) -> String {
     let mut text = format!("# {}\n\n{}\n", document.title, document.facts);

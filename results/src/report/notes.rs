@@ -18,8 +18,9 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
     note(
         standings.n_matches < n_jobs,
         format!(
-            "{} of {} matches are played; the others do not count here.",
-            standings.n_matches, n_jobs
+            "{} of {} played; the others do not count here.",
+            standings.n_matches,
+            count(n_jobs, "match is", "matches are")
         ),
     );
     note(
@@ -70,7 +71,8 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
     note(
         scored().count() > 0,
         "Intervals are Student's t from the spread of whole blocks; a block is one game with the same \
-         players in every seating. The interval behind the leader allows for the choice of the leader \
+         players in every seating. Where all blocks gave the same, the interval is what blocks not \
+         seen yet could change. The interval behind the leader allows for the choice of the leader \
          by the same results."
             .into(),
     );
@@ -88,8 +90,8 @@ pub(super) fn held_fixed(names: &[String]) -> String {
     }
     format!(
         "Held at what they gave, since some player has a single block of them: {listed}. Their \
-         chance is in no interval and no rank probability, which are surer than they should be; \
-         play more blocks of them."
+         chance is in no interval and no rank probability, which are surer than they should be \
+         (such intervals have an asterisk); play more blocks of them."
     )
 }
 
@@ -102,8 +104,9 @@ fn half_written(standings: &Standings) -> String {
             count(bytes, "byte", "bytes")
         ),
         lines => format!(
-            "The journal ends in {lines} broken lines of {bytes} bytes, which do not count; \
-             resuming the run plays those matches again."
+            "The journal ends in {lines} broken lines of {}, which do not count; resuming the run \
+             plays those matches again.",
+            count(bytes, "byte", "bytes")
         ),
     }
 }

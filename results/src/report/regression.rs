@@ -1,7 +1,7 @@
 //! What a comparison of two versions of a player came to, for people.
 
 use super::Format;
-use super::document::{Document, Section, Table};
+use super::layout::{Document, Section, Table};
 use super::markdown::markdown;
 use super::text::text;
 use super::words::{count, interval, optional_points, points};
@@ -65,17 +65,13 @@ pub fn verdict_of_regression(found: &Regression) -> String {
             "{} scored nobody, and could turn the answer: {} incomplete. Raise `limits.step_limit` \
              of the suite, or see why these matches do not end.",
             count(found.n_unscored, "match", "matches"),
-            count_of(found.strength.n_incomplete, ["block is", "blocks are"]),
+            count(found.strength.n_incomplete, "block is", "blocks are"),
         ),
         (Outcome::Inconclusive, _) => format!(
             "{} did not suffice to tell 0 from -{margin} points.",
             count(found.strength.difference.n_blocks, "block", "blocks")
         ),
     }
-}
-
-fn count_of(n: u64, [one, many]: [&str; 2]) -> String {
-    count(n, one, many)
 }
 
 /// How many blocks there were, and what faults: few blocks may be due to them.
@@ -144,10 +140,6 @@ fn probability(p: f64) -> String {
     if p < 0.0005 { "< 0.001".into() } else { format!("{p:.3}") }
 }
 
-fn table(n_names: usize, heading: &[&str], rows: Vec<Vec<String>>) -> Table {
-    Table { n_names, heading: heading.iter().map(|&name| name.into()).collect(), rows }
-}
-
 fn strength(found: &Regression) -> Option<Section> {
     let strength = &found.strength;
     let question = &found.question;
@@ -195,7 +187,7 @@ fn strength(found: &Regression) -> Option<Section> {
     Some(Section {
         heading: "Strength".into(),
         sentence,
-        tables: vec![table(2, &["", "value"], rows)],
+        tables: vec![Table::new(2, &["", "value"], rows)],
     })
 }
 
@@ -229,7 +221,7 @@ fn games(found: &Regression) -> Option<Section> {
              chance; corrected for {} by Holm's method.",
             count(n_games, "comparison", "comparisons")
         )),
-        tables: vec![table(3, &heading, found.games.iter().map(row).collect())],
+        tables: vec![Table::new(3, &heading, found.games.iter().map(row).collect())],
     })
 }
 
@@ -262,7 +254,7 @@ fn faults(found: &Regression) -> Option<Section> {
             count(faults.n_pairs, "pair", "pairs"),
             probability(faults.p)
         )),
-        tables: vec![table(2, &heading, rows)],
+        tables: vec![Table::new(2, &heading, rows)],
     })
 }
 
@@ -275,7 +267,7 @@ fn policies(found: &Regression) -> Option<Section> {
     (!found.policies.is_empty()).then(|| Section {
         heading: "If faults were scored otherwise".into(),
         sentence: None,
-        tables: vec![table(
+        tables: vec![Table::new(
             1,
             &["faults", "blocks", "head less base", &level],
             found.policies.iter().map(row).collect(),
@@ -301,7 +293,7 @@ fn canary(found: &Regression) -> Option<Section> {
             canary.p.map_or_else(|| "-".into(), probability),
             canary.p_faults.map_or_else(|| "-".into(), probability),
         )),
-        tables: vec![table(
+        tables: vec![Table::new(
             2,
             &["player", "faults", "matches", "with a fault"],
             vec![fault_row("head", &canary.head), fault_row("head again", &canary.canary)],

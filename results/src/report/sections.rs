@@ -1,9 +1,9 @@
 //! Sections of a report on demand: what strength looks like beyond the standings.
 
-use super::document::{Section, Table};
+use super::layout::{Section, Table};
 use super::strength::{RankRow, RatingRow, Scale, Strength, WorthRow};
 use super::sweep;
-use super::words::{interval, optional_points, points, share};
+use super::words::{interval, marked, optional_points, points, share};
 use crate::evaluation::Evaluation;
 use crate::standings::Pair;
 use crate::sweep::Sweep;
@@ -208,7 +208,7 @@ fn pairs(all: &[Pair], n_players: usize, level: &str) -> Section {
             pair.player.clone(),
             pair.opponent.clone(),
             points(pair.difference.mean),
-            interval(pair.difference.interval),
+            marked(pair.difference.interval, pair.difference.n_fixed),
             pair.superiority.map_or("-".into(), share),
             pair.difference.n_games.to_string(),
             pair.difference.n_blocks.to_string(),

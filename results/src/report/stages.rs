@@ -1,6 +1,6 @@
 //! The sections of a report on tournaments in rounds.
 
-use super::document::{Section, Table};
+use super::layout::{Section, Table};
 use super::words::{count, optional_points, points};
 use crate::formats::knockout::Decided;
 use crate::formats::summary::{Placed, PlacedBy, StageSummary, TieSummary};

@@ -1,7 +1,7 @@
 //! Strength against time, as text, Markdown, CSV and JSON.
 
 use super::Format;
-use super::document::{Document, Section, Table};
+use super::layout::{Document, Section, Table};
 use super::markdown::markdown;
 use super::text::text;
 use super::words::{count, interval, optional_points, points};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets};
 
-use super::document::{Document, Section, Table};
+use super::layout::{Document, Section, Table};
 
 /// Columns of a terminal that a text report fits into.
 pub(super) const WIDTH: u16 = 100;

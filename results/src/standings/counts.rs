@@ -1,22 +1,22 @@
 //! What is counted or averaged without an interval: blocks, encounters, the
 //! balance of roles, faults, times, and matches that scored nobody.
 
-use polars::prelude::{IntoLazy, PolarsError, SortMultipleOptions, col};
+use std::collections::BTreeMap;
 
-use super::frame::{block_frame, integers, seat_frame, sum};
 use super::rows::{Encounter, FaultCount, GoalFlagCount, RoleBalance, Timing, Unscored};
 use super::samples::rounded;
-use crate::bootstrap::Total;
 use crate::evidence::{Evidence, Pace};
 use crate::record::FaultKind;
+use crate::stats::bootstrap::Total;
 
 /// Blocks, and how many of them have fewer matches than others of their game.
 /// Seats are counted instead, of which all matches of a game have as many.
-pub(super) fn count_blocks(evidence: &Evidence) -> Result<(u64, u64), PolarsError> {
-    let blocks = block_frame(evidence)?;
-    let most = col("n_seats").max().over([col("game")])?;
-    let incomplete = blocks.clone().lazy().filter(col("n_seats").lt(most)).collect()?;
-    Ok((sum(&blocks, "n_blocks")?, sum(&incomplete, "n_blocks")?))
+pub(super) fn count_blocks(evidence: &Evidence) -> (u64, u64) {
+    let sizes = &evidence.tally.sizes;
+    // Sizes ascend within a game.
+    let most: BTreeMap<u32, u64> = sizes.keys().copied().collect();
+    let incomplete = sizes.iter().filter(|((game, size), _)| *size < most[game]);
+    (sizes.values().sum(), incomplete.map(|(_, n)| n).sum())
 }
 
 /// Encounters by name, in the order of the players.
@@ -37,27 +37,23 @@ pub(super) fn cross_table(evidence: &Evidence, order: &[usize]) -> Vec<Encounter
     met.into_iter().filter_map(encounter).collect()
 }
 
-pub(super) fn balance(evidence: &Evidence) -> Result<Vec<RoleBalance>, PolarsError> {
-    let roles = seat_frame(evidence)?
-        .lazy()
-        .group_by([col("game"), col("role")])
-        .agg([col("sum").sum() / col("n").sum(), col("n").sum().alias("n_matches")])
-        .sort(["game", "role"], SortMultipleOptions::default())
-        .collect()?;
-    let games = integers(&roles, "game")?;
-    let indices = integers(&roles, "role")?;
-    let means: Vec<f64> = roles.column("sum")?.f64()?.into_no_null_iter().collect();
-    let n: Vec<f64> = roles.column("n_matches")?.f64()?.into_no_null_iter().collect();
-    let balance = (0..roles.height()).map(|row| {
-        let game = games[row] as usize;
-        RoleBalance {
-            game: evidence.games[game].clone(),
-            role: evidence.roles[game][indices[row] as usize].clone(),
-            mean: rounded(means[row]),
-            n_matches: n[row] as u64,
+pub(super) fn balance(evidence: &Evidence) -> Vec<RoleBalance> {
+    let mut roles: BTreeMap<(u32, u32), Total> = BTreeMap::new();
+    for (&(_, game, _), stratum) in &evidence.tally.strata {
+        for &(role, total) in stratum.blocks.totals.values().flatten() {
+            roles.entry((game, role)).or_default().add(total);
         }
-    });
-    Ok(balance.collect())
+    }
+    let balance = |((game, role), total): ((u32, u32), Total)| {
+        let game = game as usize;
+        Some(RoleBalance {
+            game: evidence.games[game].clone(),
+            role: evidence.roles[game][role as usize].clone(),
+            mean: rounded(total.mean()?),
+            n_matches: total.n as u64,
+        })
+    };
+    roles.into_iter().filter_map(balance).collect()
 }
 
 pub(super) fn faults(evidence: &Evidence, order: &[usize]) -> Vec<FaultCount> {

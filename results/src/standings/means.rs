@@ -3,8 +3,8 @@
 use super::rows::{ClockStanding, Difference, GameStanding, PlayerStanding, RoleStanding};
 use super::samples::{Sample, Sampled, average, average_over_games, estimate, rounded};
 use super::strata::Stratum;
-use crate::bootstrap::Bootstrap;
 use crate::evidence::Evidence;
+use crate::stats::bootstrap::Bootstrap;
 use crate::stats::interval::{DIFFERENCES, Part, interval};
 
 /// Players, the best first; those without a scored match last.

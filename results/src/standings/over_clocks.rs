@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::rows::Estimate;
 use super::samples::{Sample, Sampled, average_over_games, estimate, rounded};
-use crate::bootstrap::Bootstrap;
+use crate::stats::bootstrap::Bootstrap;
 use crate::stats::interval::{Part, REWARDS, reach, standard_error};
 
 /// A player's means at its clocks.

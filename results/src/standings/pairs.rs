@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::Sampling;
 use super::means::{difference_of, sampled_difference};
 use super::rows::Difference;
-use crate::bootstrap::Bootstrap;
 use crate::evidence::Evidence;
+use crate::stats::bootstrap::Bootstrap;
 use crate::stats::interval::{DIFFERENCES, interval_at, superiority};
 
 /// Most players of which every pair is compared: the work grows with the number of

@@ -4,35 +4,11 @@
 //! what a policy leaves; where it leaves a player's rewards as they were, they are
 //! the very same numbers.
 
-use serde::Serialize;
-
-use super::rows::{Estimate, PlayerStanding};
+use super::rows::{Estimate, PlayerStanding, PolicyRow, PolicyStandings};
 use super::samples::{Sampled, average_over_games, estimate, sample_of};
-use crate::bootstrap::{Bootstrap, Clusters};
+use crate::stats::bootstrap::{Bootstrap, Clusters};
 use crate::stats::fault_policy::FaultPolicy;
 use crate::tally::{Blocks, Tally, UnderPolicy};
-
-/// The standings under one policy.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PolicyStandings {
-    /// The policy.
-    pub policy: FaultPolicy,
-    /// By player, in the order of the standings.
-    pub rows: Vec<PolicyRow>,
-    /// Matches that count.
-    pub n_matches: usize,
-}
-
-/// A player's standing under one policy.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct PolicyRow {
-    /// Mean reward, as in the standings; `None` without matches.
-    pub mean: Option<f64>,
-    /// Its interval, as in the standings.
-    pub interval: Option<[f64; 2]>,
-    /// From 1; players that are level share the better rank.
-    pub rank: Option<usize>,
-}
 
 /// Standings under all policies, or none if no scored match had a fault. `order`
 /// lists the players as the standings do, which are `players`.

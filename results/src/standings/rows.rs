@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::policies::PolicyStandings;
 use crate::formats::summary::StageSummary;
 use crate::record::{FaultKind, GoalFlag, Header};
+use crate::stats::fault_policy::FaultPolicy;
 
 /// What a run shows. No number in it is infinite or undefined.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -199,6 +199,28 @@ pub struct FaultCount {
     pub kind: FaultKind,
     /// How often, in all matches, scored or not.
     pub n: u64,
+}
+
+/// The standings under one policy.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PolicyStandings {
+    /// The policy.
+    pub policy: FaultPolicy,
+    /// By player, in the order of the standings.
+    pub rows: Vec<PolicyRow>,
+    /// Matches that count.
+    pub n_matches: usize,
+}
+
+/// A player's standing under one policy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PolicyRow {
+    /// Mean reward, as in the standings; `None` without matches.
+    pub mean: Option<f64>,
+    /// Its interval, as in the standings.
+    pub interval: Option<[f64; 2]>,
+    /// From 1; players that are level share the better rank.
+    pub rank: Option<usize>,
 }
 
 /// How long a player thought under one clock, milliseconds, in all matches, over

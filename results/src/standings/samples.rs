@@ -2,7 +2,7 @@
 
 use super::rows::Estimate;
 use super::strata::Stratum;
-use crate::bootstrap::{Bootstrap, Clusters};
+use crate::stats::bootstrap::{Bootstrap, Clusters};
 use crate::stats::interval::{Part, REWARDS, interval_at, n_fixed};
 
 /// A mean and the strata it is over, before it is summed up in an [`Estimate`].

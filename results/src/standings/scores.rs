@@ -3,13 +3,13 @@
 //! Of each block are kept what each player won and what each pair of players
 //! won from each other. More blocks of a stratum than [`MAX_GROUPS`] are first
 //! merged at random into that many groups, as for the intervals of
-//! [`bootstrap`](crate::bootstrap), so that a resample costs the same however
+//! [`bootstrap`](crate::stats::bootstrap), so that a resample costs the same however
 //! long the run was.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::bootstrap::{Bootstrap, random_groups};
+use crate::stats::bootstrap::{Bootstrap, random_groups};
 use crate::stats::bradley_terry::Comparison;
 use crate::stats::scored::{ScoredMatch, Stratum};
 use crate::stats::vase::Vote;
@@ -62,19 +62,20 @@ fn pair(first: usize, second: usize) -> u32 {
 }
 
 impl Scores {
-    /// Takes in the matches that were scored. Pairs are left out unless `pairs`.
-    pub(crate) fn of(matches: &[ScoredMatch], players: &[Arc<str>], pairs: bool) -> Self {
+    /// Takes in the matches that were scored, and how many each stands for. Pairs are
+    /// left out unless `pairs`.
+    pub(crate) fn of(matches: &[(ScoredMatch, u32)], players: &[Arc<str>], pairs: bool) -> Self {
         let index: BTreeMap<&str, usize> =
             players.iter().enumerate().map(|(at, name)| (&**name, at)).collect();
         let strata = Strata::of(matches);
         let mut blocks: BTreeMap<(usize, u64), Block> = BTreeMap::new();
-        for played in matches {
+        for (played, n) in matches {
             let seats: Vec<(usize, f64)> = (played.seats.iter())
                 .filter_map(|seat| Some((*index.get(&*seat.player)?, f64::from(seat.reward?))))
                 .collect();
             if !seats.is_empty() {
                 let key = (strata.number(&played.stratum), played.block);
-                blocks.entry(key).or_default().add(&seats, pairs);
+                blocks.entry(key).or_default().add(&seats, f64::from(*n), pairs);
             }
         }
         let mut groups = vec![vec![]; strata.game_of.len()];
@@ -217,9 +218,9 @@ struct Strata {
 }
 
 impl Strata {
-    fn of(matches: &[ScoredMatch]) -> Self {
+    fn of(matches: &[(ScoredMatch, u32)]) -> Self {
         let mut numbers: BTreeMap<Arc<Stratum>, usize> = BTreeMap::new();
-        for played in matches {
+        for (played, _) in matches {
             if !numbers.contains_key(&played.stratum) {
                 numbers.insert(played.stratum.clone(), 0);
             }
@@ -246,11 +247,12 @@ struct Block {
 }
 
 impl Block {
-    fn add(&mut self, seats: &[(usize, f64)], pairs: bool) {
+    /// Adds a match that was played `n` times.
+    fn add(&mut self, seats: &[(usize, f64)], n: f64, pairs: bool) {
         for (at, &(player, reward)) in seats.iter().enumerate() {
             let won = self.won.entry(player as u32).or_default();
-            won[0] += reward;
-            won[1] += 1.0;
+            won[0] += n * reward;
+            won[1] += n;
             for &(other, others) in &seats[at + 1..] {
                 if !pairs || other == player {
                     continue;
@@ -262,7 +264,11 @@ impl Block {
                     std::cmp::Ordering::Less => 0.0,
                 });
                 let pair = pair(player.min(other), player.max(other));
-                self.met.entry(pair).or_default().add(Met { n: 1.0, wins, margin });
+                self.met.entry(pair).or_default().add(Met {
+                    n,
+                    wins: n * wins,
+                    margin: n * margin,
+                });
             }
         }
     }
@@ -298,8 +304,8 @@ fn merged(blocks: Vec<Group>) -> Vec<Group> {
 mod tests {
     use super::*;
     use crate::sample;
-    use crate::stats::bradley_terry::{BradleyTerry, Scoring, comparisons};
-    use crate::stats::rank_bootstrap::{mean_rewards, payoffs};
+    use crate::stats::bradley_terry::BradleyTerry;
+    use crate::stats::by_match::{Scoring, comparisons, mean_rewards, payoffs};
 
     const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
 
@@ -308,7 +314,8 @@ mod tests {
     }
 
     fn scores(matches: &[ScoredMatch]) -> Scores {
-        Scores::of(matches, &NAMES.map(Arc::from), true)
+        let matches: Vec<_> = matches.iter().map(|played| (played.clone(), 1)).collect();
+        Scores::of(&matches, &NAMES.map(Arc::from), true)
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Rewards by player, game and clock, divided into blocks: what is drawn from.
 
-use crate::bootstrap::{Clusters, Total};
 use crate::evidence::Evidence;
+use crate::stats::bootstrap::{Clusters, Total};
 use crate::tally::group_of;
 
 /// The rewards of a player in one role in the matches of a block, or of a group of

@@ -69,39 +69,6 @@ impl AlphaRank {
         (1.0 / sum).max(LEAST)
     }
 
-    /// Masses of the joint strategies of a game of several roles, a population
-    /// each: `n_strategies` by role, and `payoff(role, joint strategy)`. Joint
-    /// strategies are numbered with the last role's strategy the fastest.
-    ///
-    /// # Panics
-    /// If some role has no strategy.
-    #[must_use]
-    pub fn many_populations(
-        &self,
-        n_strategies: &[usize],
-        payoff: impl Fn(usize, &[usize]) -> f64,
-    ) -> Vec<f64> {
-        let n: usize = n_strategies.iter().product();
-        assert!(n > 0, "each role has a strategy");
-        let n_mutants: usize = n_strategies.iter().map(|n| n - 1).sum();
-        let mut rates = vec![vec![0.0; n]; n];
-        for (number, rates) in rates.iter_mut().enumerate() {
-            let resident = joint(n_strategies, number);
-            let mut stride = n;
-            for (role, &n_here) in n_strategies.iter().enumerate() {
-                stride /= n_here;
-                for strategy in (0..n_here).filter(|&strategy| strategy != resident[role]) {
-                    let mut mutant = resident.clone();
-                    mutant[role] = strategy;
-                    let advantage = payoff(role, &mutant) - payoff(role, &resident);
-                    let to = number + stride * strategy - stride * resident[role];
-                    rates[to] = self.takes_over_by(advantage) / n_mutants as f64;
-                }
-            }
-        }
-        stationary(rates)
-    }
-
     /// The same where the payoff does not depend on how many mutants there are.
     fn takes_over_by(&self, advantage: f64) -> f64 {
         let u = self.alpha * advantage;
@@ -113,15 +80,6 @@ impl AlphaRank {
         };
         if p.is_finite() { p.max(LEAST) } else { LEAST }
     }
-}
-
-fn joint(n_strategies: &[usize], mut number: usize) -> Vec<usize> {
-    let mut strategies = vec![0; n_strategies.len()];
-    for (strategy, n) in strategies.iter_mut().zip(n_strategies).rev() {
-        *strategy = number % n;
-        number /= n;
-    }
-    strategies
 }
 
 /// The stationary distribution of a chain with these rates, by the elimination
@@ -179,20 +137,6 @@ mod tests {
         let neutral = AlphaRank { alpha: 0.0, ..STRONG };
         let line = [vec![0.0, 1.0, 1.0], vec![-1.0, 0.0, 1.0], vec![-1.0, -1.0, 0.0]];
         check(&neutral.one_population(&line), &[1.0 / 3.0; 3]);
-    }
-
-    /// The prisoner's dilemma ends at mutual defection, matching pennies cycles.
-    #[test]
-    fn games_of_two_roles() {
-        let dilemma = |role: usize, joint: &[usize]| {
-            [[-1.0, -3.0], [0.0, -2.0]][joint[role]][joint[1 - role]]
-        };
-        check(&STRONG.many_populations(&[2, 2], dilemma), &[0.0, 0.0, 0.0, 1.0]);
-        let pennies = |role: usize, joint: &[usize]| {
-            let matched = joint[0] == joint[1];
-            if matched == (role == 0) { 1.0 } else { -1.0 }
-        };
-        check(&STRONG.many_populations(&[2, 2], pennies), &[0.25; 4]);
     }
 
     proptest! {

@@ -217,12 +217,10 @@ impl<'a> Group<'a> {
 /// Blocks made up for tests: one game, a lap each.
 #[cfg(test)]
 pub(crate) fn made_up(points: impl IntoIterator<Item = i64>) -> Vec<BlockScore> {
-    let stratum = Arc::new(Stratum {
-        game: "ticTacToe".into(),
-        start_clock_ms: 1000,
-        play_clock_ms: 1000,
-        nodes: None,
-    });
+    use crate::record::{Budget, Clock};
+
+    let clock = Clock { start_clock_ms: 1000, play_clock_ms: 1000, budget: Budget::Clock };
+    let stratum = Arc::new(Stratum { game: "ticTacToe".into(), clock });
     let block = |(number, points)| BlockScore {
         block: number as u64,
         lap: number as u32,

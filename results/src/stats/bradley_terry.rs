@@ -2,10 +2,7 @@
 //! incomplete block designs" (1952). Scores may be fractions; a draw is one
 //! half. The fit does not depend on the order of matches, unlike Elo's updates.
 
-use std::collections::BTreeMap;
-
 use crate::stats::luce::{Alternative, Choice, Model, RatingError, Ratings, fit};
-use crate::stats::scored::ScoredMatch;
 
 /// One comparison of two players.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,16 +17,6 @@ pub struct Comparison {
     pub weight: f64,
     /// The block: comparisons of the same block are correlated.
     pub cluster: u64,
-}
-
-/// How rewards of one match become a score.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scoring {
-    /// Who has more wins; equal rewards are a draw.
-    #[default]
-    Order,
-    /// One half plus the difference over 200.
-    Reward,
 }
 
 /// What to fit.
@@ -93,43 +80,15 @@ impl BradleyTerry {
     }
 }
 
-/// The comparisons of all pairs of players in each match that was scored.
-/// Matches with a player that is not among `players` are compared without it.
-#[must_use]
-pub fn comparisons<'a>(
-    matches: impl IntoIterator<Item = &'a ScoredMatch>,
-    players: &[&str],
-    scoring: Scoring,
-) -> Vec<Comparison> {
-    let index: BTreeMap<&str, usize> =
-        players.iter().zip(0..).map(|(&name, i)| (name, i)).collect();
-    let mut comparisons = vec![];
-    for played in matches {
-        let seats: Vec<(usize, f64)> = (played.seats.iter())
-            .filter_map(|seat| Some((*index.get(&*seat.player)?, f64::from(seat.reward?))))
-            .collect();
-        for (place, &(first, reward)) in seats.iter().enumerate() {
-            for &(second, other) in &seats[place + 1..] {
-                let score = match scoring {
-                    Scoring::Reward => 0.5 + (reward - other) / 200.0,
-                    Scoring::Order if reward == other => 0.5,
-                    Scoring::Order => f64::from(u8::from(reward > other)),
-                };
-                let cluster = played.block;
-                comparisons.push(Comparison { first, second, score, weight: 1.0, cluster });
-            }
-        }
-    }
-    comparisons
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
     use crate::sample;
+    use crate::stats::by_match::{Scoring, comparisons};
     use crate::stats::elo::elo_of_score;
+    use crate::stats::scored::ScoredMatch;
 
     fn comparison(first: usize, second: usize, score: f64, cluster: u64) -> Comparison {
         Comparison { first, second, score, weight: 1.0, cluster }

@@ -6,7 +6,7 @@ use std::io::Write;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::bootstrap::Bootstrap;
+use crate::stats::bootstrap::Bootstrap;
 use crate::stats::normal::normal_quantile;
 use crate::stats::rank_bootstrap::rank_distribution;
 

@@ -19,7 +19,7 @@ use crate::stats::laps::unvaried_interval;
 use crate::stats::scored::{ScoredMatch, Stratum};
 use crate::stats::student::t_quantile;
 
-/// One reward.
+/// One reward, or several equal ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observation {
     /// Index of the player.
@@ -32,6 +32,8 @@ pub struct Observation {
     pub reward: f64,
     /// The block.
     pub block: u64,
+    /// How many such rewards.
+    pub n: f64,
 }
 
 /// Within what a player's effect may vary.
@@ -60,12 +62,12 @@ pub struct Observations {
 }
 
 impl Observations {
-    /// Takes the rewards out of matches.
+    /// Takes the rewards out of matches, each of which stands for so many equal ones.
     #[must_use]
-    pub fn of<'a>(matches: impl IntoIterator<Item = &'a ScoredMatch> + Clone) -> Self {
+    pub fn of(matches: &[(ScoredMatch, u32)]) -> Self {
         let mut players: BTreeMap<&str, usize> = BTreeMap::new();
         let mut seats: BTreeMap<(&Stratum, u32), usize> = BTreeMap::new();
-        for played in matches.clone() {
+        for (played, _) in matches {
             for seat in played.seats.iter().filter(|seat| seat.reward.is_some()) {
                 players.insert(&seat.player, 0);
                 seats.insert((&played.stratum, seat.role), 0);
@@ -82,7 +84,7 @@ impl Observations {
             roles.push((games.len() - 1, *role));
         }
         let mut rewards = vec![];
-        for played in matches {
+        for (played, n) in matches {
             for seat in &played.seats {
                 let Some(reward) = seat.reward.map(f64::from) else { continue };
                 let place = seats[&(&*played.stratum, seat.role)];
@@ -93,6 +95,7 @@ impl Observations {
                     seat: place,
                     reward,
                     block: played.block,
+                    n: f64::from(*n),
                 });
             }
         }
@@ -104,7 +107,7 @@ impl Observations {
 /// An estimated effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effect {
-    /// Points.
+    /// Points, within what is possible.
     pub points: f64,
     /// Robust standard error, clustered by block.
     pub standard_error: f64,
@@ -137,10 +140,10 @@ pub struct Effects {
 pub enum EffectsError {
     /// Some effects cannot be told from others: a player never sat somewhere, or
     /// groups of players never sat in the same seats.
-    #[error("tell effects apart: some players never sat in the same seats as others")]
+    #[error("effects cannot be separated: some players never sat in the same seats as others")]
     NotIdentified,
     /// Fewer than two blocks, or fewer rewards than effects.
-    #[error("estimate effects: too few blocks")]
+    #[error("too few blocks to estimate effects")]
     TooFew,
 }
 
@@ -229,7 +232,8 @@ pub fn effects(
     }
     let columns = Columns { n_seats, n_players, n_groups, interaction };
     let n = columns.n();
-    if rewards.len() <= n {
+    let rows: f64 = rewards.iter().map(|o| o.n).sum();
+    if rows <= n as f64 {
         return Err(EffectsError::TooFew);
     }
     let (normal, right) = normal_equations(columns, rewards);
@@ -239,18 +243,19 @@ pub fn effects(
     if n_blocks < 2 {
         return Err(EffectsError::TooFew);
     }
-    let (blocks, rows) = (n_blocks as f64, rewards.len() as f64);
+    let blocks = n_blocks as f64;
     let correction = blocks / (blocks - 1.0) * (rows - 1.0) / (rows - n as f64);
     let covariance = &inverse * meat * &inverse * correction;
     let t = t_quantile(0.975, blocks - 1.0);
     let effect = |combination: &[(usize, f64)], bounds: [f64; 2]| {
-        let points: f64 = combination.iter().map(|&(i, sign)| sign * fitted[i]).sum();
+        let cut = |points: f64| points.clamp(bounds[0], bounds[1]);
+        let points = cut(combination.iter().map(|&(i, sign)| sign * fitted[i]).sum());
         let pairs = combination.iter().flat_map(|a| combination.iter().map(move |b| (a, b)));
         let variance: f64 = pairs.map(|(a, b)| a.1 * b.1 * covariance[(a.0, b.0)]).sum();
         let standard_error = variance.max(0.0).sqrt();
         let interval = if standard_error * blocks.sqrt() > 1e-9 * (bounds[1] - bounds[0]) {
             let half = t * standard_error;
-            [(points - half).max(bounds[0].min(points)), (points + half).min(bounds[1].max(points))]
+            [cut(points - half), cut(points + half)]
         } else {
             unvaried_interval(points, n_blocks, 0.95, bounds)
         };
@@ -261,8 +266,8 @@ pub fn effects(
             .map(|group| effect(&columns.interaction(player, group), DIFFERENCES))
             .collect::<Vec<_>>()
     };
-    let mean = rewards.iter().map(|o| o.reward).sum::<f64>() / rows;
-    let total: f64 = rewards.iter().map(|o| (o.reward - mean).powi(2)).sum();
+    let mean = rewards.iter().map(|o| o.n * o.reward).sum::<f64>() / rows;
+    let total: f64 = rewards.iter().map(|o| o.n * (o.reward - mean).powi(2)).sum();
     Ok(Effects {
         seats: (0..n_seats).map(|seat| effect(&[(seat, 1.0)], REWARDS)).collect(),
         players: (0..n_players)
@@ -312,8 +317,8 @@ fn normal_equations(columns: Columns, rewards: &[Observation]) -> (DMatrix<f64>,
     for observation in rewards {
         let key = (observation.player, observation.seat);
         let cell = cells.entry(key).or_insert((observation, 0.0, 0.0));
-        cell.1 += 1.0;
-        cell.2 += observation.reward;
+        cell.1 += observation.n;
+        cell.2 += observation.n * observation.reward;
     }
     let cells = cells.into_values();
     equations(columns.n(), cells.map(|(observation, n, sum)| (columns.row(observation), n, sum)))
@@ -377,9 +382,9 @@ fn residuals(
             let observation = &rewards[index];
             let (row, expected) = &cells[&(observation.player, observation.seat)];
             let residual = observation.reward - expected;
-            squares += residual * residual;
+            squares += observation.n * residual * residual;
             for &(i, a) in row {
-                sums[i] += a * residual;
+                sums[i] += observation.n * a * residual;
                 met.push(i);
             }
         }
@@ -400,6 +405,7 @@ mod tests {
     use rand_pcg::Pcg64Mcg;
 
     use super::*;
+    use crate::record::{Budget, Clock};
     use crate::sample;
 
     const PLAYERS: usize = 3;
@@ -407,9 +413,7 @@ mod tests {
     fn observations(rewards: Vec<Observation>, n_games: usize) -> Observations {
         let games = (0..n_games).map(|game| Stratum {
             game: game.to_string(),
-            start_clock_ms: 0,
-            play_clock_ms: 0,
-            nodes: None,
+            clock: Clock { start_clock_ms: 0, play_clock_ms: 0, budget: Budget::Clock },
         });
         Observations {
             rewards,
@@ -438,6 +442,7 @@ mod tests {
                         seat,
                         reward: reward + shared + own,
                         block,
+                        n: 1.0,
                     });
                 }
             }
@@ -523,6 +528,7 @@ mod tests {
             seat: 0,
             reward,
             block: i / 2,
+            n: 1.0,
         });
         let mut data = observations(rows.collect(), 1);
         data.players.truncate(1);
@@ -537,7 +543,8 @@ mod tests {
     #[test]
     fn matches_become_observations() {
         let matches: Vec<ScoredMatch> = sample::records().iter().map(ScoredMatch::from).collect();
-        let found = Observations::of(&matches);
+        let once: Vec<_> = matches.iter().map(|played| (played.clone(), 1)).collect();
+        let found = Observations::of(&once);
         assert_eq!(found.players, ["alpha", "beta", "gamma"]);
         assert_eq!((found.games.len(), found.seats.len()), (2, 4));
         let scored = matches.iter().flat_map(|m| &m.seats).filter(|seat| seat.reward.is_some());

@@ -21,7 +21,7 @@ pub struct FaultyMatches {
 /// If there are more faulty matches than matches.
 #[must_use]
 pub fn more_faults(base: FaultyMatches, head: FaultyMatches) -> f64 {
-    let table = Table::new(base, head);
+    let table = FaultTable::new(base, head);
     table.share(|faulty, _| faulty >= head.faulty)
 }
 
@@ -32,7 +32,7 @@ pub fn more_faults(base: FaultyMatches, head: FaultyMatches) -> f64 {
 /// If there are more faulty matches than matches.
 #[must_use]
 pub fn different_faults(base: FaultyMatches, head: FaultyMatches) -> f64 {
-    let table = Table::new(base, head);
+    let table = FaultTable::new(base, head);
     let seen = table.weight(head.faulty);
     // Equally likely tables may differ by rounding.
     table.share(|_, weight| weight <= seen * (1.0 + 1e-7))
@@ -42,7 +42,7 @@ pub fn different_faults(base: FaultyMatches, head: FaultyMatches) -> f64 {
 /// many there are in all. Probabilities are taken relative to the most likely
 /// number, from one number to the next: binomial coefficients themselves leave
 /// the range of floating-point numbers at some thousand matches.
-struct Table {
+struct FaultTable {
     /// Matches of the head, and faulty ones of both.
     head: u64,
     faulty: u64,
@@ -55,7 +55,7 @@ struct Table {
     weights: Vec<f64>,
 }
 
-impl Table {
+impl FaultTable {
     fn new(base: FaultyMatches, head: FaultyMatches) -> Self {
         assert!(
             base.faulty <= base.all && head.faulty <= head.all,

@@ -21,17 +21,17 @@ pub struct Frequencies {
     counts: Vec<f64>,
 }
 
-/// Why there are no frequencies. Messages fit after "failed to".
+/// Why there are no frequencies.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum FrequenciesError {
     /// A value that is no score, or not above the one before.
-    #[error("use {0} as a score: scores ascend from 0 to 1")]
+    #[error("invalid score {0}: scores ascend from 0 to 1")]
     Value(f64),
     /// A count that is negative or no number.
-    #[error("use {0} as a count: counts are 0 or more")]
+    #[error("invalid count {0}: counts are 0 or more")]
     Count(f64),
     /// Fewer than two outcomes are possible.
-    #[error("compare outcomes: fewer than two are possible")]
+    #[error("fewer than two outcomes are possible")]
     TooFew,
 }
 

@@ -138,7 +138,7 @@ mod tests {
         let mut blocks = made_up([0, 0, 0]);
         for (index, block) in blocks.iter_mut().enumerate() {
             let mut stratum = (*block.stratum).clone();
-            stratum.play_clock_ms += index as u64;
+            stratum.clock.play_clock_ms += index as u64;
             if index == 2 {
                 stratum.game = "connectFour".into();
             }

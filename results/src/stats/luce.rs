@@ -21,19 +21,23 @@ const CONVERGED: f64 = 1e-11;
 /// Newton's method squares what is left from here on.
 const NEARLY: f64 = 1e-6;
 
-/// Why there are no ratings. Messages fit after "failed to".
+/// Why there are no ratings.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RatingError {
     /// Some players never did worse than the others, or were never compared
     /// with them: no finite rating is the most likely one. A prior helps.
-    #[error("rate players: some are not compared with the others, or always did better or worse")]
+    #[error(
+        "no finite ratings: some players were not compared with the others, or always did better or worse"
+    )]
     Unbounded,
     /// Some players were never compared with the others, not even through third
     /// ones. A prior would give them ratings that mean nothing.
-    #[error("rate players: some were never compared with the others, not even through third ones")]
+    #[error(
+        "no common scale: some players were never compared with the others, not even through third ones"
+    )]
     Disconnected,
     /// More players share a place in one match than can be dealt with.
-    #[error("rate players: {0} share a place in one match")]
+    #[error("{0} players share a place in one match, more than can be rated")]
     TooManyTied(usize),
 }
 

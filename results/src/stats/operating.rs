@@ -12,7 +12,7 @@ use crate::stats::sequential::{Sequence, SequentialTest, Verdict};
 
 /// How a block may turn out, with probabilities.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcomes(Vec<(Difference, f64)>);
+pub(crate) struct Outcomes(Vec<(Difference, f64)>);
 
 impl Outcomes {
     /// Outcomes with weights, which need not add up to 1.
@@ -20,7 +20,7 @@ impl Outcomes {
     /// # Panics
     /// If there is no outcome, or a weight is negative, or all are zero.
     #[must_use]
-    pub fn new(outcomes: impl IntoIterator<Item = (Difference, f64)>) -> Self {
+    pub(crate) fn new(outcomes: impl IntoIterator<Item = (Difference, f64)>) -> Self {
         let outcomes: Vec<(Difference, f64)> = outcomes.into_iter().collect();
         let sum: f64 = outcomes.iter().map(|(_, weight)| weight).sum();
         let sound = outcomes.iter().all(|(_, weight)| *weight >= 0.0);
@@ -30,14 +30,14 @@ impl Outcomes {
 
     /// Mean and standard deviation, points.
     #[must_use]
-    pub fn mean_and_sd(&self) -> (f64, f64) {
+    pub(crate) fn mean_and_sd(&self) -> (f64, f64) {
         let mean: f64 = self.0.iter().map(|(difference, p)| p * difference.points()).sum();
         let square = |(difference, p): &(Difference, f64)| p * (difference.points() - mean).powi(2);
         (mean, self.0.iter().map(square).sum::<f64>().sqrt())
     }
 
     /// Draws an outcome.
-    pub fn draw(&self, rng: &mut Pcg64Mcg) -> Difference {
+    pub(crate) fn draw(&self, rng: &mut Pcg64Mcg) -> Difference {
         let mut left: f64 = rng.random();
         for (difference, p) in &self.0 {
             left -= p;
@@ -51,15 +51,15 @@ impl Outcomes {
 
 /// How a test behaves.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Characteristics {
+pub(crate) struct Characteristics {
     /// Probability of accepting the null hypothesis.
-    pub null: f64,
+    pub(crate) null: f64,
     /// Probability of accepting the alternative.
-    pub alternative: f64,
+    pub(crate) alternative: f64,
     /// Probability of reaching the limit.
-    pub exhausted: f64,
+    pub(crate) exhausted: f64,
     /// Mean number of blocks.
-    pub mean_blocks: f64,
+    pub(crate) mean_blocks: f64,
     /// 95 % of tests take no more blocks.
     pub p95_blocks: u64,
 }
@@ -70,7 +70,7 @@ pub struct Characteristics {
 /// # Panics
 /// If `n_tests` is 0.
 #[must_use]
-pub fn simulate(
+pub(crate) fn simulate(
     test: &SequentialTest,
     outcomes: &Outcomes,
     n_tests: u32,
@@ -99,7 +99,7 @@ pub fn simulate(
 /// there are ever more than `max_combinations` of them: `n` blocks of `k`
 /// outcomes have some `n^(k-1) / (k-1)!`.
 #[must_use]
-pub fn exact(
+pub(crate) fn exact(
     test: &SequentialTest,
     outcomes: &Outcomes,
     max_combinations: usize,

@@ -3,17 +3,13 @@
 
 use serde_json::Value;
 
-use crate::stats::after_test::{EloScale, after_test};
 use crate::stats::alpha_rank::AlphaRank;
-use crate::stats::bayes_elo::WinsLossesDraws;
 use crate::stats::betting::EProcess;
 use crate::stats::block::{Difference, made_up};
 use crate::stats::bradley_terry::{BradleyTerry, Comparison};
-use crate::stats::draws::{DrawModel, DrawRatings, Parameter};
-use crate::stats::elo::{elo, elo_t_interval};
 use crate::stats::frequencies::Frequencies;
 use crate::stats::gsprt::{ErrorRates, Hypotheses};
-use crate::stats::ladder::{Glicko2, TrueSkill, TrueSkillModel};
+use crate::stats::ladder::Glicko2;
 use crate::stats::laps::t_interval;
 use crate::stats::luce::{ELO_PER_LOGIT, Ratings};
 use crate::stats::nash::nash_average;
@@ -124,65 +120,6 @@ fn bounds_of_tests() {
     }
 }
 
-#[test]
-fn bayes_elo() {
-    let games = |row: &Value| {
-        let count = |key: &str| row[key].as_u64().unwrap();
-        WinsLossesDraws { wins: count("wins"), losses: count("losses"), draws: count("draws") }
-    };
-    for row in rows(&published("cutechess_bayeselo_llr")) {
-        close(games(row).cutechess_llr(pair(row)), number(&row["llr"]), 1e-9);
-    }
-    for row in rows(&published("bayesian_trinomial")) {
-        close(games(row).bayes_elo_llr(pair(row)), number(&row["llr"]), 1e-9);
-        close(games(row).drawelo(), number(&row["drawelo"]), 1e-9);
-    }
-}
-
-#[test]
-fn elo_with_error_bars() {
-    let check = |row: &Value, seen: &Frequencies, games: u32| {
-        let found = elo(seen, games).unwrap();
-        // Given to six digits.
-        close(seen.mean(), number(&row["score"]), 1e-6);
-        relatively(found.elo, number(&row["elo"]), 1e-6);
-        relatively(found.elo_error, number(&row["elo_pm95"]), 1e-6);
-        relatively(found.normalized, number(&row["nelo"]), 1e-6);
-        relatively(found.normalized_error, number(&row["nelo_pm95"]), 1e-6);
-        close(found.superiority, number(&row["los"]), 1e-6);
-    };
-    for row in rows(&published("elo_ci_penta")) {
-        let seen = Frequencies::even(&counts(&row["counts"]));
-        close(seen.variance(), number(&row["var_pair"]), 1e-6);
-        check(row, &seen, 2);
-    }
-    for row in rows(&published("elo_ci_wdl")) {
-        let count = |key: &str| row[key].as_u64().unwrap();
-        check(row, &Frequencies::even(&[count("l"), count("d"), count("w")]), 1);
-    }
-    for row in rows(&published("openbench_elo_t_ci")) {
-        let seen = Frequencies::even(&counts(&row["counts"]));
-        let [low, estimate, high] = elo_t_interval(&seen, 0.95).unwrap();
-        close(low, number(&row["lo"]), 1e-7);
-        close(estimate, number(&row["elo"]), 1e-9);
-        close(high, number(&row["hi"]), 1e-7);
-    }
-}
-
-#[test]
-fn elo_after_a_sequential_test() {
-    for row in rows(&published("sprt_median_unbiased_elo")) {
-        let seen = Frequencies::even(&counts(&row["counts"]));
-        let errors = ErrorRates::default();
-        let found = after_test(&seen, pair(row), EloScale::Logistic, errors, 0.95).unwrap();
-        let interval = numbers(&row["ci"]);
-        close(found.elo, number(&row["elo"]), 1e-5);
-        close(found.interval[0], interval[0], 1e-5);
-        close(found.interval[1], interval[1], 1e-5);
-        close(found.superiority, number(&row["los"]), 1e-6);
-    }
-}
-
 /// The results of four players, `first-second: [wins, draws, losses]` of the first.
 fn tournament() -> (Value, Vec<Comparison>) {
     let given = published("bradley_terry");
@@ -249,39 +186,6 @@ fn bradley_terry_with_an_advantage() {
 }
 
 #[test]
-fn draws_of_their_own() {
-    let (given, games) = tournament();
-    let rounded = |found: &DrawRatings, expected: &Value| {
-        let scaled: Vec<f64> = found.elo.iter().map(|elo| elo * found.scale()).collect();
-        // Printed without decimals.
-        all_close(&scaled, expected, 0.6);
-    };
-    // BayesElo's defaults.
-    let model = DrawModel {
-        advantage: Parameter::Fixed(32.8),
-        drawelo: Parameter::Fixed(97.3),
-        prior_draws: 2.0,
-    };
-    rounded(&model.rate(4, &games).unwrap(), &given["bayeselo_mm00"]);
-    let (advantage, drawelo) = (Parameter::Fitted, Parameter::Fitted);
-    let found = DrawModel { advantage, drawelo, prior_draws: 2.0 }.rate(4, &games).unwrap();
-    let fitted = &given["bayeselo_mm11"];
-    rounded(&found, &fitted["elo"]);
-    close(found.advantage, number(&fitted["advantage"]), 0.01);
-    close(found.drawelo, number(&fitted["drawelo"]), 0.01);
-    // Its error bars are those of the likelihood, which are not symmetric.
-    let bars = numbers(&fitted["plus"]).into_iter().zip(numbers(&fitted["minus"]));
-    for (error, (plus, minus)) in half_widths(&found.errors).iter().zip(bars) {
-        close(error * found.scale(), (plus + minus) / 2.0, 3.0);
-    }
-    // Ordo's share of draws between even players.
-    let without = DrawModel { advantage, drawelo, prior_draws: 0.0 }.rate(4, &games).unwrap();
-    let x = 10f64.powf(-without.drawelo / 400.0);
-    let share = 100.0 * (1.0 - x) / (1.0 + x);
-    close(share, number(&given["ordo_W_D_s1000"]["draw_rate_equal"]), 4.0);
-}
-
-#[test]
 fn plackett_luce_orders() {
     let given = published("plackett_luce");
     let orders = [([0, 1, 2, 3], 5), ([1, 0, 2, 3], 3), ([0, 2, 1, 3], 2), ([3, 0, 1, 2], 1)];
@@ -305,20 +209,6 @@ fn ladders() {
     close(found.rating, expected[0], 1e-6);
     close(found.deviation, expected[1], 1e-6);
     close(found.volatility, expected[2], 1e-9);
-
-    let given = published("trueskill_default");
-    let new = TrueSkill::default();
-    let check = |rewards: &[u8], key: &str| {
-        let players: Vec<(TrueSkill, u8)> = rewards.iter().map(|&reward| (new, reward)).collect();
-        let found = TrueSkillModel::default().after(&players);
-        for (found, expected) in found.iter().zip(matrix(&given[key])) {
-            close(found.mean, expected[0], 1e-3);
-            close(found.deviation, expected[1], 1e-3);
-        }
-    };
-    check(&[100, 0], "1v1_win");
-    check(&[50, 50], "1v1_draw");
-    check(&[100, 66, 33, 0], "ffa4");
 }
 
 #[test]

@@ -9,13 +9,10 @@
 //! true ratings drawn that may be behind what was seen, by
 //! `shrinkage`.
 
-use std::collections::BTreeMap;
-
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 
-use crate::bootstrap::Bootstrap;
-use crate::stats::scored::{ScoredMatch, Stratum};
+use crate::stats::bootstrap::Bootstrap;
 use crate::stats::shrinkage::Belief;
 
 /// What the ratings of resamples say.
@@ -37,19 +34,6 @@ impl RankDistribution {
         let mean = |p: &Vec<f64>| p.iter().enumerate().map(|(rank, p)| (rank + 1) as f64 * p).sum();
         self.probabilities.iter().map(mean).collect()
     }
-}
-
-/// The matches of each block, by stratum: what is drawn from.
-#[must_use]
-pub fn blocks_by_stratum<'a>(
-    matches: impl IntoIterator<Item = &'a ScoredMatch>,
-) -> Vec<Vec<Vec<&'a ScoredMatch>>> {
-    let mut strata: BTreeMap<&Stratum, BTreeMap<u64, Vec<&ScoredMatch>>> = BTreeMap::new();
-    for played in matches {
-        let blocks = strata.entry(&played.stratum).or_default();
-        blocks.entry(played.block).or_default().push(played);
-    }
-    strata.into_values().map(|blocks| blocks.into_values().collect()).collect()
 }
 
 /// Rates all blocks, then draws as many blocks from each stratum as it has, with
@@ -143,68 +127,14 @@ fn add_ranks(ratings: &[f64], weight: f64, probabilities: &mut [Vec<f64>]) {
     }
 }
 
-/// Mean rewards by stratum, then player: a row is a voter's opinion for
-/// [`vase`](crate::stats::vase), the mean over rows a plain rating.
-#[must_use]
-pub fn mean_rewards<'a>(
-    matches: impl IntoIterator<Item = &'a ScoredMatch>,
-    players: &[&str],
-) -> Vec<Vec<Option<f64>>> {
-    let index: BTreeMap<&str, usize> =
-        players.iter().zip(0..).map(|(&name, i)| (name, i)).collect();
-    let mut strata: BTreeMap<&Stratum, Vec<(f64, f64)>> = BTreeMap::new();
-    for played in matches {
-        let sums = strata.entry(&played.stratum).or_insert_with(|| vec![(0.0, 0.0); players.len()]);
-        for seat in &played.seats {
-            if let (Some(&player), Some(reward)) = (index.get(&*seat.player), seat.reward) {
-                sums[player].0 += f64::from(reward);
-                sums[player].1 += 1.0;
-            }
-        }
-    }
-    let mean = |&(sum, n): &(f64, f64)| (n > 0.0).then(|| sum / n);
-    strata.into_values().map(|sums| sums.iter().map(mean).collect()).collect()
-}
-
-/// What each player won from each other on average: the mean difference of
-/// rewards in matches that both played, each stratum weighing the same; 0 where
-/// they never met. Antisymmetric: for [`nash`](crate::stats::nash) and
-/// [`alpha_rank`](crate::stats::alpha_rank).
-#[must_use]
-pub fn payoffs<'a>(
-    matches: impl IntoIterator<Item = &'a ScoredMatch>,
-    players: &[&str],
-) -> Vec<Vec<f64>> {
-    let n = players.len();
-    let index: BTreeMap<&str, usize> =
-        players.iter().zip(0..).map(|(&name, i)| (name, i)).collect();
-    let mut strata: BTreeMap<&Stratum, Vec<(f64, f64)>> = BTreeMap::new();
-    for played in matches {
-        let sums = strata.entry(&played.stratum).or_insert_with(|| vec![(0.0, 0.0); n * n]);
-        let seats: Vec<(usize, f64)> = (played.seats.iter())
-            .filter_map(|seat| Some((*index.get(&*seat.player)?, f64::from(seat.reward?))))
-            .collect();
-        for &(i, reward) in &seats {
-            for &(j, other) in seats.iter().filter(|(j, _)| *j != i) {
-                sums[i * n + j].0 += reward - other;
-                sums[i * n + j].1 += 1.0;
-            }
-        }
-    }
-    let payoff = |i: usize, j: usize| {
-        let met = strata.values().map(|sums| sums[i * n + j]).filter(|(_, n)| *n > 0.0);
-        let (sum, n) = met.fold((0.0, 0.0), |(sum, n), (s, m)| (sum + s / m, n + 1.0));
-        if n > 0.0 { sum / n } else { 0.0 }
-    };
-    (0..n).map(|i| (0..n).map(|j| payoff(i, j)).collect()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sample;
-    use crate::stats::bradley_terry::{BradleyTerry, Scoring, comparisons};
+    use crate::stats::bradley_terry::BradleyTerry;
+    use crate::stats::by_match::{Scoring, blocks_by_stratum, comparisons, mean_rewards, payoffs};
     use crate::stats::nash::nash_average;
+    use crate::stats::scored::ScoredMatch;
 
     fn bootstrap(n_resamples: usize) -> Bootstrap {
         Bootstrap { n_resamples, ..Bootstrap::default() }

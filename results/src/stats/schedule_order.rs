@@ -16,9 +16,9 @@ pub struct ScheduleOrder<T> {
     waiting: BTreeMap<u64, T>,
 }
 
-/// A result came twice. Fits after "failed to".
+/// A result came twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("count the result at place {0} of the schedule: it has one already")]
+#[error("second result at place {0} of the schedule")]
 pub struct SecondResult(pub u64);
 
 impl<T> Default for ScheduleOrder<T> {

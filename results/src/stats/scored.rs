@@ -1,28 +1,19 @@
 //! What statistics need of a match: who sat where, with what reward and faults.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Deserialize;
-
-use crate::index::{IndexEntry, hash_of_id, superseded};
-use crate::journal::{Journal, JournalError};
-use crate::lean::{LeanFault, LeanSeat};
-use crate::record::{Budget, Ending, FaultKind, MatchRecord};
+use crate::journal::{Journal, JournalError, MatchRow};
+use crate::record::{Clock, MatchRecord};
 
 /// A game under a clock: matches of different strata are not comparable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stratum {
     /// The game's name.
     pub game: String,
-    /// Start clock, milliseconds.
-    pub start_clock_ms: u64,
-    /// Play clock, milliseconds.
-    pub play_clock_ms: u64,
-    /// States for each move, if they are what is counted.
-    pub nodes: Option<u64>,
+    /// What bounds players without time odds.
+    pub clock: Clock,
 }
 
 /// One match that counts, without its moves.
@@ -49,7 +40,8 @@ pub struct ScoredSeat {
     pub player: Arc<str>,
     /// 0 to 100; `None` if the match scored nobody.
     pub reward: Option<u8>,
-    /// Number of faults, in the order of [`FaultKind::ALL`].
+    /// Number of faults, in the order of
+    /// [`FaultKind::ALL`](crate::record::FaultKind::ALL).
     pub faults: [u32; 6],
 }
 
@@ -63,48 +55,8 @@ impl ScoredMatch {
 
 impl From<&MatchRecord> for ScoredMatch {
     fn from(record: &MatchRecord) -> Self {
-        let faults = |role: usize| {
-            let start = record.seats[role].start.fault;
-            let steps = record.steps.iter().filter_map(|step| step.get(role)?.fault);
-            count(start.into_iter().chain(steps))
-        };
-        let scored = record.ending == Ending::Terminal;
-        let seats = record.seats.iter().enumerate();
-        let seats = seats.filter_map(|(role, seat)| {
-            Some(ScoredSeat {
-                role: role as u32,
-                player: seat.player.as_deref()?.into(),
-                reward: seat.reward.filter(|_| scored),
-                faults: faults(role),
-            })
-        });
-        let stratum = Stratum {
-            game: record.game.clone(),
-            start_clock_ms: record.start_clock_ms,
-            play_clock_ms: record.play_clock_ms,
-            nodes: nodes(record.budget),
-        };
-        Self {
-            job: record.job,
-            block: record.block,
-            lap: record.lap,
-            stratum: stratum.into(),
-            seats: seats.collect(),
-        }
+        Names::default().scored(&record.into())
     }
-}
-
-fn nodes(budget: Budget) -> Option<u64> {
-    match budget {
-        Budget::Clock => None,
-        Budget::Nodes(nodes) => Some(nodes),
-    }
-}
-
-fn count(faults: impl Iterator<Item = FaultKind>) -> [u32; 6] {
-    let mut counts = [0; 6];
-    faults.for_each(|fault| counts[fault as usize] += 1);
-    counts
 }
 
 /// Reads the matches of a journal that count, in the order of the schedule.
@@ -113,41 +65,12 @@ fn count(faults: impl Iterator<Item = FaultKind>) -> [u32; 6] {
 /// # Errors
 /// If the journal cannot be read or is damaged.
 pub fn read(path: &Path) -> Result<Vec<ScoredMatch>, JournalError> {
-    let mut journal = Journal::open(path)?;
-    let mut names = Names::default();
-    let mut matches: Vec<(u64, ScoredMatch)> = vec![];
-    let mut entries = vec![];
-    while let Some((offset, (entry, scored))) = journal.next_with(|line, offset, _| {
-        let lean: LeanMatch<'_> = serde_json::from_slice(line)?;
-        let job_id = hash_of_id(&lean.job_id);
-        let done = lean.ending.is_done();
-        Ok((IndexEntry { job: lean.job, job_id, offset, done }, names.scored(&lean)))
-    })? {
-        entries.push(entry);
-        matches.push((offset, scored));
-    }
-    let skipped: HashSet<u64> = superseded(&mut entries).into_iter().collect();
-    let counted = matches.into_iter().filter(|(offset, _)| !skipped.contains(offset));
-    let mut counted: Vec<ScoredMatch> = counted.map(|(_, scored)| scored).collect();
-    counted.sort_by_key(|scored| scored.job);
-    Ok(counted)
-}
-
-#[derive(Deserialize)]
-struct LeanMatch<'a> {
-    job: u64,
-    #[serde(borrow)]
-    job_id: Cow<'a, str>,
-    block: u64,
-    lap: u32,
-    game: String,
-    start_clock_ms: u64,
-    play_clock_ms: u64,
-    budget: Budget,
-    ending: Ending,
-    #[serde(borrow)]
-    seats: Vec<LeanSeat<'a>>,
-    steps: Vec<Vec<LeanFault>>,
+    let (mut names, mut matches) = (Names::default(), vec![]);
+    Journal::open(path)?.index()?.each_row(|row| {
+        matches.push(names.scored(row));
+        Ok(())
+    })?;
+    Ok(matches)
 }
 
 /// Each name once.
@@ -158,30 +81,18 @@ struct Names {
 }
 
 impl Names {
-    fn scored(&mut self, lean: &LeanMatch<'_>) -> ScoredMatch {
-        let stratum = Stratum {
-            game: lean.game.clone(),
-            start_clock_ms: lean.start_clock_ms,
-            play_clock_ms: lean.play_clock_ms,
-            nodes: nodes(lean.budget),
-        };
+    fn scored(&mut self, row: &MatchRow<'_>) -> ScoredMatch {
+        let stratum = Stratum { game: row.game.clone().into(), clock: row.clock() };
         let key = stratum.clone();
         let stratum = self.strata.entry(key).or_insert_with(|| stratum.into()).clone();
-        let scored = lean.ending == Ending::Terminal;
-        let seats = lean.seats.iter().enumerate();
-        let seats = seats.filter_map(|(role, seat)| {
-            Some(ScoredSeat {
-                role: role as u32,
-                player: self.player(seat.player()?),
-                reward: seat.reward.filter(|_| scored),
-                faults: count(
-                    (seat.start.fault.into_iter())
-                        .chain(lean.steps.iter().filter_map(|step| step.get(role)?.fault)),
-                ),
-            })
+        let seats = row.players().map(|(role, player, seat)| ScoredSeat {
+            role: role as u32,
+            player: self.player(player),
+            reward: row.reward(seat),
+            faults: row.faults(role),
         });
         let seats = seats.collect();
-        ScoredMatch { job: lean.job, block: lean.block, lap: lean.lap, stratum, seats }
+        ScoredMatch { job: row.job, block: row.block, lap: row.lap, stratum, seats }
     }
 
     fn player(&mut self, name: &str) -> Arc<str> {

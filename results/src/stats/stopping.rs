@@ -11,6 +11,8 @@
 //! "Sequential analysis" (1985), chapters III and IV. The plain mean of a test
 //! that stopped is too extreme, and its interval misses too often.
 
+use serde::{Deserialize, Serialize};
+
 use crate::stats::brownian::Brownian;
 use crate::stats::gsprt::ErrorRates;
 use crate::stats::normal::{normal_cdf, t_quantile};
@@ -50,8 +52,8 @@ pub enum Side {
     Equal,
 }
 
-/// A mean difference, points.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A mean difference, allowing for when a sequential test of it stopped; points.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Median unbiased.
     pub points: f64,

@@ -6,17 +6,16 @@
 
 use serde_json::Value;
 
-use crate::bootstrap::Bootstrap;
-use crate::stats::after_test::{EloScale, after_test};
+use crate::record::{Budget, Clock};
 use crate::stats::alpha_rank::AlphaRank;
 use crate::stats::betting::{ConfidenceSequence, EProcess};
 use crate::stats::block::{BlockScore, made_up};
+use crate::stats::bootstrap::Bootstrap;
 use crate::stats::bradley_terry::{BradleyTerry, Comparison};
-use crate::stats::draws::{DrawModel, Parameter};
 use crate::stats::effects::{Interaction, Observation, Observations, effects, player_effects};
-use crate::stats::elo::{elo, elo_of_score, elo_t_interval, score_of_elo};
+use crate::stats::elo::{elo_of_score, score_of_elo};
 use crate::stats::frequencies::Frequencies;
-use crate::stats::gsprt::{ErrorRates, Hypotheses, logistic_score};
+use crate::stats::gsprt::{Hypotheses, logistic_score};
 use crate::stats::holm::holm;
 use crate::stats::interval::{Part, interval_at};
 use crate::stats::laps::{t_interval, unvaried_interval};
@@ -197,38 +196,12 @@ fn sequential_tests() {
                     finite([hypotheses.closed_form(&seen), hypotheses.logarithmic(&seen)]);
                 }
             }
-            for scale in [EloScale::Logistic, EloScale::Normalized { games: 1 }] {
-                let after = after_test(&seen, [0.0, 5.0], scale, ErrorRates::default(), 0.95);
-                assert_eq!(after.is_none(), n == 0);
-                if let Some(after) = after {
-                    finite([after.elo, after.interval[0], after.interval[1], after.superiority]);
-                }
-            }
         }
     }
 }
 
 #[test]
 fn elo_scales() {
-    for n in SIZES {
-        for counts in counts(n) {
-            let seen = Frequencies::even(&counts);
-            let varies = counts.iter().filter(|&&count| count > 0).count() > 1;
-            let found = elo(&seen, 1);
-            assert_eq!(found.is_some(), varies, "{counts:?}");
-            if let Some(found) = found {
-                finite([found.elo, found.normalized, found.superiority]);
-                assert!(found.elo_error > 0.0 && found.elo_error.is_finite(), "{found:?}");
-                assert!(found.normalized_error > 0.0 && found.normalized_error.is_finite());
-            }
-            let interval = elo_t_interval(&seen, 0.95);
-            assert_eq!(interval.is_none(), n < 2, "{counts:?}");
-            // Who won all is infinitely far ahead, but not surely so.
-            if let Some([low, middle, high]) = interval {
-                assert!(low <= middle && middle <= high && low < high, "{counts:?} {low} {high}");
-            }
-        }
-    }
     assert_eq!((elo_of_score(0.0), elo_of_score(1.0)), (f64::NEG_INFINITY, f64::INFINITY));
     finite([-1e6, 0.0, 1e6].map(score_of_elo));
     finite([-1e6, 0.0, 1e6].map(logistic_score));
@@ -296,9 +269,6 @@ fn ratings_by_comparisons() {
             let rated = plackett_luce(2, &orders, 1.0);
             assert_eq!(rated.is_ok(), wins + losses > 0, "{rated:?}");
             rated.iter().for_each(|rated| finite(rated.elo.iter().copied()));
-            let (advantage, drawelo) = (Parameter::Fixed(0.0), Parameter::Fixed(97.3));
-            let draws = DrawModel { advantage, drawelo, prior_draws: 2.0 }.rate(2, &games);
-            draws.iter().for_each(|draws| finite(draws.elo.iter().chain(&draws.errors).copied()));
         }
     }
     let prior = BradleyTerry { prior_draws: 1.0, advantage: false };
@@ -353,14 +323,13 @@ fn effects_of_seats_and_players() {
                         seat,
                         reward: rewards[player],
                         block,
+                        n: 1.0,
                     })
                     .collect(),
                 players: vec!["a".into(), "b".into()],
                 games: vec![Stratum {
                     game: "g".into(),
-                    start_clock_ms: 0,
-                    play_clock_ms: 0,
-                    nodes: None,
+                    clock: Clock { start_clock_ms: 0, play_clock_ms: 0, budget: Budget::Clock },
                 }],
                 seats: vec![(0, 0), (0, 1)],
             };

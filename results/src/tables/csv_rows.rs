@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::TableError;
 use super::rows::Fields;
-use crate::files::FillError;
+use crate::atomic_file::FillError;
 
 /// The result of writing a field or a row.
 pub(super) type Written = Result<(), FillError<TableError>>;

@@ -74,11 +74,11 @@ pub(crate) fn write_match<F: Fields>(
             Budget::Nodes(_) => "nodes",
         };
         table.text(budget_kind)?;
-        table.optional(nodes(record.budget))?;
-        let player = seat.player.as_ref().map(|_| seat.odds.unwrap_or(record.no_odds()));
+        table.optional(record.budget.nodes())?;
+        let player = seat.player.as_ref().map(|_| seat.odds.unwrap_or(record.clock()));
         table.optional(player.map(|player| player.start_clock_ms))?;
         table.optional(player.map(|player| player.play_clock_ms))?;
-        table.optional(player.and_then(|player| nodes(player.budget)))?;
+        table.optional(player.and_then(|player| player.budget.nodes()))?;
         table.optional(seat.reward.filter(|_| seat.player.is_some()).map(u64::from))?;
         table.optional(rank(seat, record))?;
         table.text(record.ending.name())?;
@@ -170,13 +170,6 @@ pub(crate) fn write_moves<F: Fields>(
         }
     }
     Ok(())
-}
-
-fn nodes(budget: Budget) -> Option<u64> {
-    match budget {
-        Budget::Clock => None,
-        Budget::Nodes(nodes) => Some(nodes),
-    }
 }
 
 /// 1 for the highest reward of the match; equal rewards have the same rank.

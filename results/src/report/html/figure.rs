@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use super::escape::{Escaped, shortened};
 use crate::counted::counted;
-use crate::evaluation::Budget;
+use crate::evaluation::MoveBudget;
 
 /// Width of all figures, in units of the view box; text is 12 of them high.
 pub(super) const WIDTH: f64 = 560.0;
@@ -241,10 +241,10 @@ pub(super) fn tick(value: f64) -> String {
 }
 
 /// What a player had for a move, short.
-pub(super) fn budget(budget: Budget) -> String {
+pub(super) fn budget(budget: MoveBudget) -> String {
     match budget {
-        Budget::Milliseconds(ms) => time(ms as f64),
-        Budget::Nodes(nodes) => counted(nodes, "node", "nodes"),
+        MoveBudget::Milliseconds(ms) => time(ms as f64),
+        MoveBudget::Nodes(nodes) => counted(nodes, "node", "nodes"),
     }
 }
 

@@ -9,14 +9,14 @@ use super::escape::Escaped;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum CellKind {
     Name,
     Number,
     /// Two numbers; sorted by the first, two columns in CSV.
     Interval,
 }
 
-impl Kind {
+impl CellKind {
     fn word(self) -> &'static str {
         match self {
             Self::Name => "name",
@@ -31,19 +31,19 @@ impl Kind {
 pub(super) struct Column {
     heading: String,
     meaning: String,
-    kind: Kind,
+    kind: CellKind,
 }
 
 pub(super) fn name(heading: &str, meaning: &str) -> Column {
-    Column { heading: heading.into(), meaning: meaning.into(), kind: Kind::Name }
+    Column { heading: heading.into(), meaning: meaning.into(), kind: CellKind::Name }
 }
 
 pub(super) fn number(heading: &str, meaning: &str) -> Column {
-    Column { heading: heading.into(), meaning: meaning.into(), kind: Kind::Number }
+    Column { heading: heading.into(), meaning: meaning.into(), kind: CellKind::Number }
 }
 
 pub(super) fn interval(heading: &str, meaning: &str) -> Column {
-    Column { heading: heading.into(), meaning: meaning.into(), kind: Kind::Interval }
+    Column { heading: heading.into(), meaning: meaning.into(), kind: CellKind::Interval }
 }
 
 /// What stands in a row.
@@ -113,6 +113,14 @@ impl Cell {
         }
     }
 
+    /// Marks an interval that holds some games and clocks at what they gave.
+    pub(super) fn holding(mut self, n_fixed: u64) -> Self {
+        if n_fixed > 0 && !self.values.is_empty() {
+            self.shown.push('*');
+        }
+        self
+    }
+
     /// What this number was computed from.
     pub(super) fn from(mut self, tip: impl Into<String>) -> Self {
         self.tip = Some(tip.into());
@@ -140,7 +148,7 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// A table with its name, which is also that of the CSV file.
-pub(super) struct Table {
+pub(super) struct PageTable {
     /// Letters and hyphens, unique on the page.
     pub(super) id: Cow<'static, str>,
     pub(super) caption: String,
@@ -148,7 +156,7 @@ pub(super) struct Table {
     pub(super) rows: Vec<Vec<Cell>>,
 }
 
-impl Table {
+impl PageTable {
     pub(super) fn html(&self) -> String {
         let mut html = format!(
             "<figure class=\"table\" id=\"{id}\"><div class=\"bar\"><figcaption>{caption}\
@@ -194,8 +202,8 @@ impl Table {
     }
 }
 
-fn write_cell(html: &mut String, kind: Kind, cell: &Cell) {
-    let element = if kind == Kind::Name { "th scope=\"row\"" } else { "td" };
+fn write_cell(html: &mut String, kind: CellKind, cell: &Cell) {
+    let element = if kind == CellKind::Name { "th scope=\"row\"" } else { "td" };
     let _ = write!(html, "<{element} class=\"{}\"", kind.word());
     let values: Vec<String> = cell.values.iter().map(f64::to_string).collect();
     if !values.is_empty() {
@@ -209,7 +217,7 @@ fn write_cell(html: &mut String, kind: Kind, cell: &Cell) {
         Some(anchor) => write!(html, "><a href=\"#{}\">{shown}</a>", Escaped(anchor)),
         None => write!(html, ">{shown}"),
     };
-    html.push_str(if kind == Kind::Name { "</th>" } else { "</td>" });
+    html.push_str(if kind == CellKind::Name { "</th>" } else { "</td>" });
 }
 
 #[cfg(test)]

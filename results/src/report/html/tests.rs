@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::evaluation::evaluate;
 use crate::files;
-use crate::record::{Ending, FaultKind, MatchRecord, OddsRecord};
+use crate::record::{Clock, Ending, FaultKind, MatchRecord};
 use crate::sample;
 
 const HOSTILE: [&str; 6] = [
@@ -312,8 +312,7 @@ fn poor_runs_have_pages_without_numbers_that_are_none() {
     let mut instant = sample::record(0, "x", ["a", "b"], [0, 0]);
     instant.steps.clear();
     instant.duration_us = 0;
-    let odds =
-        |play_clock_ms, budget| Some(OddsRecord { start_clock_ms: 0, play_clock_ms, budget });
+    let odds = |play_clock_ms, budget| Some(Clock { start_clock_ms: 0, play_clock_ms, budget });
     let mut odd = draws.clone();
     odd[0].seats[0].odds = odds(0, crate::record::Budget::Clock);
     odd[1].seats[1].odds = odds(1, crate::record::Budget::Nodes(0));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::chart::{Heat, HeatCell, Hue};
-use super::super::table::{Cell, Table, name, number};
+use super::super::table::{Cell, PageTable, name, number};
 use super::super::{Page, words};
 use super::{Section, abreast, paragraph};
 
@@ -73,6 +73,6 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         ]
     });
     let (caption, rows) = ("Against each other".into(), rows.collect());
-    body += &Table { id: "cross-table".into(), caption, columns, rows }.html();
+    body += &PageTable { id: "cross-table".into(), caption, columns, rows }.html();
     Some(Section { id: "against-each-other", heading: "Against each other", body })
 }

@@ -2,8 +2,9 @@
 
 use super::super::Page;
 use super::super::chart::{Part, Stacked};
-use super::super::table::{Cell, Table, name, number};
+use super::super::table::{Cell, PageTable, name, number};
 use super::{Section, abreast, paragraph};
+use crate::counted::counted;
 use crate::record::FaultKind;
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
@@ -26,8 +27,8 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             vec![Cell::text(&row.game), Cell::text(ending), Cell::text(reason), Cell::count(row.n)]
         });
         let caption = "Matches that scored nobody".into();
-        body +=
-            &Table { id: "unscored-table".into(), caption, columns, rows: rows.collect() }.html();
+        body += &PageTable { id: "unscored-table".into(), caption, columns, rows: rows.collect() }
+            .html();
     }
     if !standings.goal_flags.is_empty() {
         let columns = vec![
@@ -40,7 +41,8 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             vec![Cell::text(&row.game), Cell::text(flag), Cell::count(row.n)]
         });
         let caption = "Odd goals".into();
-        body += &Table { id: "goal-table".into(), caption, columns, rows: rows.collect() }.html();
+        body +=
+            &PageTable { id: "goal-table".into(), caption, columns, rows: rows.collect() }.html();
     }
     Some(Section { id: "faults", heading: "Faults", body })
 }
@@ -58,7 +60,10 @@ fn faults(page: &Page<'_>) -> String {
     let row = |&name: &&str| {
         let part = |kind: FaultKind| {
             let n = times(name, kind);
-            Part { size: n as f64, tip: format!("{name}: {}, {n} times", words(kind)) }
+            Part {
+                size: n as f64,
+                tip: format!("{name}: {}, {}", words(kind), counted(n, "time", "times")),
+            }
         };
         (name.to_owned(), kinds.iter().copied().map(part).collect())
     };
@@ -81,7 +86,7 @@ fn faults(page: &Page<'_>) -> String {
         cells
     });
     let caption = "Faults".into();
-    let table = Table { id: "fault-table".into(), caption, columns, rows: rows.collect() };
+    let table = PageTable { id: "fault-table".into(), caption, columns, rows: rows.collect() };
     abreast(&[stacked.html()]) + &table.html()
 }
 

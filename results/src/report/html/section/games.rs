@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::super::chart::{Forest, Heat, HeatCell, Hue, Interval};
 use super::super::figure::budget;
-use super::super::table::{Cell, Column, Table, interval, name, number};
+use super::super::table::{Cell, Column, PageTable, interval, name, number};
 use super::super::{Page, words};
 use super::{Section, abreast, paragraph};
-use crate::evaluation::{Budget, SeatEffects, Worth};
+use crate::evaluation::{MoveBudget, SeatEffects, Worth};
 use crate::standings::{Estimate, Standings};
 
 /// Most columns of a figure.
@@ -87,7 +87,7 @@ fn estimate_cells(names: &[&str], estimate: &Estimate) -> Vec<Cell> {
     let mut cells: Vec<Cell> = names.iter().map(|&name| Cell::text(name)).collect();
     cells.extend([
         Cell::points(estimate.mean).from(of),
-        Cell::interval(estimate.interval),
+        Cell::interval(estimate.interval).holding(estimate.n_fixed),
         Cell::count(estimate.n_matches),
         Cell::count(estimate.n_blocks),
     ]);
@@ -96,7 +96,7 @@ fn estimate_cells(names: &[&str], estimate: &Estimate) -> Vec<Cell> {
 
 fn by_game(standings: &Standings) -> String {
     let rows = standings.by_game.iter();
-    Table {
+    PageTable {
         id: "game-table".into(),
         caption: "By game".into(),
         columns: estimate_columns(&[
@@ -110,7 +110,7 @@ fn by_game(standings: &Standings) -> String {
 
 fn by_role(standings: &Standings) -> String {
     let rows = standings.by_role.iter();
-    Table {
+    PageTable {
         id: "role-table".into(),
         caption: "By role".into(),
         columns: estimate_columns(&[
@@ -167,7 +167,7 @@ fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
         cells
     });
     let caption = "What a seat is worth".into();
-    html += &Table { id: "seat-table".into(), caption, columns, rows: rows.collect() }.html();
+    html += &PageTable { id: "seat-table".into(), caption, columns, rows: rows.collect() }.html();
     let mut columns = vec![name("player", "In the order of the standings.")];
     columns.extend(effect_columns(
         "What the player adds to what its seats are worth; all players' add up to 0.",
@@ -186,7 +186,7 @@ fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
         cells
     });
     let caption = "What a player adds".into();
-    html + &Table { id: "effect-table".into(), caption, columns, rows: rows.collect() }.html()
+    html + &PageTable { id: "effect-table".into(), caption, columns, rows: rows.collect() }.html()
 }
 
 fn has_several_clocks(effects: &SeatEffects) -> bool {
@@ -224,7 +224,7 @@ fn interactions(page: &Page<'_>, effects: &SeatEffects) -> String {
         return String::new();
     }
     let several = has_several_clocks(effects);
-    let stratum = |(game, of): &(String, Budget)| {
+    let stratum = |(game, of): &(String, MoveBudget)| {
         if several { format!("{game}, {}", budget(*of)) } else { game.clone() }
     };
     let most = effects.at_game.iter().flatten().map(|effect| effect.points.abs());
@@ -243,7 +243,7 @@ fn interactions(page: &Page<'_>, effects: &SeatEffects) -> String {
             ),
         })
     };
-    let row = |(at, of): (usize, &(String, Budget))| {
+    let row = |(at, of): (usize, &(String, MoveBudget))| {
         (stratum(of), (0..names.len()).map(|player| cell(at, player)).collect())
     };
     Heat {

@@ -2,10 +2,10 @@
 
 use super::super::chart::{Lines, Point, Series};
 use super::super::figure::{budget, tick, time};
-use super::super::table::{Cell, Table, interval, name, number};
+use super::super::table::{Cell, PageTable, interval, name, number};
 use super::super::{Page, words};
 use super::{Section, abreast, held_fixed, paragraph};
-use crate::evaluation::{Budget, OverTime, TimePoint};
+use crate::evaluation::{MoveBudget, OverTime, TimePoint};
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let over_time = &page.evaluation.over_time;
@@ -45,7 +45,7 @@ fn left_out(over_time: &[OverTime]) -> String {
 }
 
 fn lines(over_time: &[OverTime], names: &[&str], nodes: bool, held: &str) -> String {
-    let is_wanted = |point: &&TimePoint| matches!(point.budget, Budget::Nodes(_)) == nodes;
+    let is_wanted = |point: &&TimePoint| matches!(point.budget, MoveBudget::Nodes(_)) == nodes;
     let point = |name: &str, point: &TimePoint| {
         let reward = &point.reward;
         Some(Point {
@@ -122,7 +122,7 @@ fn per_doubling(over_time: &[OverTime], names: &[&str], level: f64) -> String {
         ])
     });
     let caption = "What a doubling of its time is worth to a player".into();
-    Table { id: "doubling-table".into(), caption, columns, rows: rows.collect() }.html()
+    PageTable { id: "doubling-table".into(), caption, columns, rows: rows.collect() }.html()
 }
 
 fn at_each_clock(over_time: &[OverTime], names: &[&str]) -> String {
@@ -141,7 +141,7 @@ fn at_each_clock(over_time: &[OverTime], names: &[&str]) -> String {
             Cell::amount(point.budget.amount() as f64, budget(point.budget)),
             Cell::text(&point.clock),
             Cell::points(point.reward.mean),
-            Cell::interval(point.reward.interval),
+            Cell::interval(point.reward.interval).holding(point.reward.n_fixed),
             Cell::count(point.reward.n_matches),
             Cell::count(point.reward.n_blocks),
         ]
@@ -151,5 +151,5 @@ fn at_each_clock(over_time: &[OverTime], names: &[&str]) -> String {
         over.points.iter().map(move |point| row(name, point))
     });
     let caption = "At each clock".into();
-    Table { id: "clock-table".into(), caption, columns, rows: rows.collect() }.html()
+    PageTable { id: "clock-table".into(), caption, columns, rows: rows.collect() }.html()
 }

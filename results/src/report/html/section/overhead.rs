@@ -2,7 +2,7 @@
 
 use super::super::Page;
 use super::super::chart::{Histograms, Row};
-use super::super::table::{Cell, Table, name, number};
+use super::super::table::{Cell, PageTable, name, number};
 use super::{Section, abreast, paragraph};
 
 /// Most games of the figure.
@@ -48,7 +48,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         ]
     });
     let caption = "What matches took".into();
-    let table = Table { id: "overhead-table".into(), caption, columns, rows: rows.collect() };
+    let table = PageTable { id: "overhead-table".into(), caption, columns, rows: rows.collect() };
     let body = paragraph("How much of a match is the harness and not the players.")
         + &abreast(&[figure.html().unwrap_or_default()])
         + &table.html();

@@ -30,16 +30,21 @@ pub(crate) fn overview(page: &Page<'_>) -> String {
     }
     let _ = writeln!(html, "<p>{}</p>", Escaped(&facts(standings)));
     let faults: u64 = standings.players.iter().map(|row| row.n_faults).sum();
+    let (n_games, n_players) = (standings.games.len() as u64, standings.players.len() as u64);
     let numbers = [
-        (standings.n_matches, "matches", "matches that count, scored or not"),
-        (standings.n_blocks, "blocks", "blocks with a scored match: the units of evidence"),
-        (standings.games.len() as u64, "games", "rulesheets"),
-        (standings.players.len() as u64, "players", "players"),
-        (faults, "faults", "faults of all players, in all matches"),
+        (standings.n_matches, ["match", "matches"], "matches that count, scored or not"),
+        (
+            standings.n_blocks,
+            ["block", "blocks"],
+            "blocks with a scored match: the units of evidence",
+        ),
+        (n_games, ["game", "games"], "rulesheets"),
+        (n_players, ["player", "players"], "players"),
+        (faults, ["fault", "faults"], "faults of all players, in all matches"),
     ];
     html += "<ul class=\"numbers\">";
-    for (n, word, meaning) in numbers {
-        let word = if n == 1 { singular(word) } else { word.into() };
+    for (n, [one, many], meaning) in numbers {
+        let word = if n == 1 { one } else { many };
         let _ = write!(html, "<li title=\"{meaning}\"><b>{n}</b> {word}</li>");
     }
     html += "</ul>\n";
@@ -48,10 +53,4 @@ pub(crate) fn overview(page: &Page<'_>) -> String {
         let _ = writeln!(html, "<p><a href=\"#replays\">{replays} to replay</a></p>");
     }
     html
-}
-
-fn singular(word: &str) -> String {
-    word.strip_suffix("es")
-        .filter(|word| word.ends_with("ch"))
-        .map_or_else(|| word.trim_end_matches('s').to_owned(), str::to_owned)
 }

@@ -1,7 +1,7 @@
 //! What faults cost: standings under each fault policy side by side.
 
-use super::super::Page;
-use super::super::table::{Cell, Table, interval, name, number};
+use super::super::table::{Cell, PageTable, interval, name, number};
+use super::super::{Page, words};
 use super::{Section, paragraph};
 use crate::stats::fault_policy::FaultPolicy;
 
@@ -13,8 +13,11 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let mut columns = vec![name("player", "In the order of the standings.")];
     let mut rows: Vec<Vec<Cell>> = page.names().into_iter().map(|n| vec![Cell::text(n)]).collect();
     for standings in policies {
-        let (word, meaning) = words(standings.policy);
-        let of = format!("{meaning} {} matches count.", standings.n_matches);
+        let (word, meaning) = in_words(standings.policy);
+        let of = format!(
+            "{meaning} {}.",
+            words::count(standings.n_matches, "match counts", "matches count")
+        );
         columns.push(number(word, &format!("Mean reward. {of}")));
         columns.push(interval(
             &format!("{word} interval"),
@@ -36,11 +39,11 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         "Faults do not decide: the order of the players is the same under all policies."
     });
     let caption = "Standings under each fault policy".into();
-    body += &Table { id: "policies-table".into(), caption, columns, rows }.html();
+    body += &PageTable { id: "policies-table".into(), caption, columns, rows }.html();
     Some(Section { id: "policies", heading: "What faults cost", body })
 }
 
-fn words(policy: FaultPolicy) -> (&'static str, &'static str) {
+fn in_words(policy: FaultPolicy) -> (&'static str, &'static str) {
     match policy {
         FaultPolicy::AsPlayed => {
             ("as played", "Matches count as they ended, with substitutes for faulty moves.")

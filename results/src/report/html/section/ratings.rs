@@ -1,7 +1,7 @@
 //! Players on other scales than the mean reward.
 
 use super::super::chart::{Forest, Interval};
-use super::super::table::{Cell, Column, Table, interval, name, number};
+use super::super::table::{Cell, Column, PageTable, interval, name, number};
 use super::super::{Page, words};
 use super::{Section, abreast, held_fixed, paragraph};
 use crate::evaluation::{ALPHA_RANK, Rating};
@@ -47,7 +47,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             headings.push(heading);
             rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
         }
-        Table { id: id.into(), caption: caption.into(), columns: headings, rows }.html()
+        PageTable { id: id.into(), caption: caption.into(), columns: headings, rows }.html()
     };
     body += &table("ratings-table", "Ratings", columns);
     let first = firsts(page);

@@ -2,7 +2,7 @@
 
 use super::super::Page;
 use super::super::escape::json_in_script;
-use super::super::table::{Cell, Table, name, number};
+use super::super::table::{Cell, PageTable, name, number};
 use super::{Section, paragraph};
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
@@ -38,7 +38,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         ]
     });
     let caption = "Matches to replay".into();
-    body += &Table { id: "replay-table".into(), caption, columns, rows: rows.collect() }.html();
+    body += &PageTable { id: "replay-table".into(), caption, columns, rows: rows.collect() }.html();
     Some(Section { id: "replays", heading: "Replays", body })
 }
 

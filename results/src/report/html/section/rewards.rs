@@ -1,8 +1,8 @@
 //! How rewards are distributed.
 
-use super::super::Page;
 use super::super::chart::{Part, Stacked};
-use super::super::table::{Cell, Table, name, number};
+use super::super::table::{Cell, PageTable, name, number};
+use super::super::{Page, words};
 use super::{Section, abreast, paragraph};
 use crate::evaluation::RewardDistribution;
 
@@ -26,8 +26,8 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             let n = distribution.within(low, high);
             let size = n as f64 / distribution.n.max(1) as f64 * 100.0;
             let tip = format!(
-                "{name}: reward {class} in {n} of {} matches ({size:.1} %)",
-                distribution.n
+                "{name}: reward {class} in {n} of {} ({size:.1} %)",
+                words::count(distribution.n, "match", "matches")
             );
             Part { size, tip }
         };
@@ -64,7 +64,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         cells
     });
     let caption = "Rewards of single matches".into();
-    let table = Table { id: "reward-table".into(), caption, columns, rows: rows.collect() };
+    let table = PageTable { id: "reward-table".into(), caption, columns, rows: rows.collect() };
     let body = paragraph("What single matches gave, as played.")
         + &abreast(&[stacked.html()])
         + &table.html();

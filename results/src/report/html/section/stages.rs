@@ -2,7 +2,7 @@
 
 use super::super::Page;
 use super::super::escape::Escaped;
-use super::super::table::{Cell, Column, Table, name, number};
+use super::super::table::{Cell, Column, PageTable, name, number};
 use super::{Section, paragraph};
 use crate::formats::summary::{Placed, PlacedBy, StageSummary};
 use crate::formats::{Format, Stage};
@@ -32,12 +32,12 @@ fn stage_body(stage: &StageSummary) -> String {
         ];
         let row = |tie| tie_words(tie).map(Cell::text).to_vec();
         let rows = stage.ties.iter().map(row).collect();
-        body += &Table { id, caption: "Bracket".into(), columns, rows }.html();
+        body += &PageTable { id, caption: "Bracket".into(), columns, rows }.html();
     }
     let id = format!("stage-{}-table", stage.stage).into();
     let columns = columns(&stage.rule, stage.n_rounds_finished);
     let rows = stage.ranking.iter().map(|row| placed(row, &stage.rule)).collect();
-    body + &Table { id, caption: "Places".into(), columns, rows }.html()
+    body + &PageTable { id, caption: "Places".into(), columns, rows }.html()
 }
 
 fn columns(rule: &Stage, n_rounds: u32) -> Vec<Column> {

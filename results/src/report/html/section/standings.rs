@@ -1,7 +1,7 @@
 //! Who is stronger, by how much, and how sure that is.
 
 use super::super::chart::{Forest, Heat, HeatCell, Hue, Interval};
-use super::super::table::{Cell, Table, interval, name, number, percent};
+use super::super::table::{Cell, PageTable, interval, name, number, percent};
 use super::super::{Page, words};
 use super::{Section, abreast, held_fixed, paragraph};
 
@@ -63,9 +63,11 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             Cell::count(place as u64 + 1),
             Cell::text(&row.player),
             Cell::points(reward.mean).from(&of),
-            Cell::interval(reward.interval).from(of),
+            Cell::interval(reward.interval).holding(reward.n_fixed).from(of),
             Cell::points(behind.map(|behind| behind.mean)).from(&over),
-            Cell::interval(behind.and_then(|behind| behind.interval)).from(over),
+            Cell::interval(behind.and_then(|behind| behind.interval))
+                .holding(behind.map_or(0, |behind| behind.n_fixed))
+                .from(over),
         ];
         if let Some(ranks) = ranks {
             cells.push(Cell::percent(Some(ranks.probabilities[place][0])));
@@ -79,7 +81,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         ]);
         cells
     });
-    let table = Table {
+    let table = PageTable {
         id: "standings-table".into(),
         caption: "Standings".into(),
         columns,
@@ -130,14 +132,14 @@ fn pairs(page: &Page<'_>) -> String {
             Cell::text(&pair.player),
             Cell::text(&pair.opponent),
             Cell::points(Some(difference.mean)),
-            Cell::interval(difference.interval),
+            Cell::interval(difference.interval).holding(difference.n_fixed),
             Cell::percent(pair.superiority),
             Cell::count(difference.n_games),
             Cell::count(difference.n_blocks),
         ]
     });
     let caption = "Pair by pair".into();
-    Table { id: "pair-table".into(), caption, columns, rows: rows.collect() }.html()
+    PageTable { id: "pair-table".into(), caption, columns, rows: rows.collect() }.html()
 }
 
 fn forest(page: &Page<'_>) -> String {

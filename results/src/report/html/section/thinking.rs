@@ -3,9 +3,9 @@
 use super::super::Page;
 use super::super::chart::{Histograms, Row};
 use super::super::figure::{budget, time};
-use super::super::table::{Cell, Table, name, number};
+use super::super::table::{Cell, PageTable, name, number};
 use super::{Section, abreast, paragraph};
-use crate::evaluation::{Budget, PlayerTimes, Times};
+use crate::evaluation::{MoveBudget, PlayerTimes, Times};
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let evaluation = page.evaluation;
@@ -62,8 +62,8 @@ fn clocks(page: &Page<'_>) -> Vec<(f64, String)> {
         .budgets
         .iter()
         .filter_map(|budget| match budget {
-            Budget::Milliseconds(ms) => Some((*ms as f64, time(*ms as f64))),
-            Budget::Nodes(_) => None,
+            MoveBudget::Milliseconds(ms) => Some((*ms as f64, time(*ms as f64))),
+            MoveBudget::Nodes(_) => None,
         })
         .collect()
 }
@@ -95,5 +95,5 @@ fn table(page: &Page<'_>, names: &[&str]) -> String {
         cells
     });
     let caption = "Time to think, milliseconds".into();
-    Table { id: "time-table".into(), caption, columns, rows: rows.collect() }.html()
+    PageTable { id: "time-table".into(), caption, columns, rows: rows.collect() }.html()
 }

@@ -10,9 +10,14 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 
-use crate::journal::{JournalError, READ_BUFFER, Torn, check, line_number, read_error};
+use serde::de::Error as _;
+
+use super::checksum::check;
+use super::error::line_number;
+use super::row::MatchRow;
+use super::{JournalError, READ_BUFFER, Torn, read_error};
 use crate::record::MatchRecord;
-pub(crate) use sorted::{Sorted, Sorter};
+pub(super) use sorted::{Sorted, Sorter};
 
 /// Where the records are that count, in the order of the schedule. A fixed number
 /// of entries is in memory, however long the run was.
@@ -29,12 +34,12 @@ pub(crate) struct Index {
 /// Where a record is, and what decides whether it counts. Ordered by the schedule,
 /// and attempts at a job by how much they count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct IndexEntry {
-    pub(crate) job: u64,
+pub(super) struct IndexEntry {
+    pub(super) job: u64,
     /// [`hash_of_id`] of the job's id.
-    pub(crate) job_id: u64,
-    pub(crate) done: bool,
-    pub(crate) offset: u64,
+    pub(super) job_id: u64,
+    pub(super) done: bool,
+    pub(super) offset: u64,
 }
 
 impl IndexEntry {
@@ -44,25 +49,8 @@ impl IndexEntry {
 }
 
 /// Stands for a job's id where many are held at once.
-pub(crate) fn hash_of_id(job_id: &str) -> u64 {
+pub(super) fn hash_of_id(job_id: &str) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(job_id)
-}
-
-/// Sorts records by the schedule, takes out those that do not count because
-/// there is a better attempt at the same job, and returns their offsets.
-pub(crate) fn superseded(entries: &mut Vec<IndexEntry>) -> Vec<u64> {
-    let mut offsets = vec![];
-    entries.sort_unstable();
-    // Of equal jobs the last stays: `dedup_by` keeps the first, hence the swap.
-    entries.dedup_by(|later, kept| {
-        let same = later.same_job(kept);
-        if same {
-            std::mem::swap(later, kept);
-            offsets.push(later.offset);
-        }
-        same
-    });
-    offsets
 }
 
 /// Matches rendered at once.
@@ -70,7 +58,7 @@ const PART: u64 = 2048;
 
 impl Index {
     /// An index of the journal at `path`.
-    pub(crate) fn new(entries: Sorted, path: PathBuf, torn: Torn, has_checksums: bool) -> Self {
+    pub(super) fn new(entries: Sorted, path: PathBuf, torn: Torn, has_checksums: bool) -> Self {
         Self { entries, path, torn, has_checksums }
     }
 
@@ -83,6 +71,15 @@ impl Index {
             };
             failed.into_iter().chain(records.into_iter().flatten())
         })
+    }
+
+    /// Shows `visit` all rows that count, in the order of the schedule. A match that
+    /// it refuses, saying why, is damage.
+    pub(crate) fn each_row(
+        &self,
+        mut visit: impl FnMut(&MatchRow<'_>) -> Result<(), &'static str>,
+    ) -> Result<(), JournalError> {
+        (0..self.n_parts()).try_for_each(|part| self.part(part)?.each_row(&mut visit))
     }
 
     /// The records that count of jobs that are wanted, in the order of the schedule.
@@ -191,8 +188,21 @@ impl<'a> Records<'a> {
         Ok(Self { path, reader, entries, position: 0, line, has_checksums })
     }
 
+    /// As [`Index::each_row`], of these records.
+    pub(crate) fn each_row(
+        &mut self,
+        mut visit: impl FnMut(&MatchRow<'_>) -> Result<(), &'static str>,
+    ) -> Result<(), JournalError> {
+        while let Some(read) = self.next_with(|line| {
+            visit(&serde_json::from_slice(line)?).map_err(serde_json::Error::custom)
+        }) {
+            read?;
+        }
+        Ok(())
+    }
+
     /// What `read` makes of the next line; a record that it refuses is damage.
-    pub(crate) fn next_with<T>(
+    fn next_with<T>(
         &mut self,
         read: impl FnOnce(&[u8]) -> serde_json::Result<T>,
     ) -> Option<Result<T, JournalError>> {

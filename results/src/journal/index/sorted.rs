@@ -20,7 +20,7 @@ const LEAST_READ: usize = 64;
 const ENTRY_BYTES: usize = 24;
 
 /// Takes entries in any order.
-pub(crate) struct Sorter {
+pub(in crate::journal) struct Sorter {
     held: Vec<IndexEntry>,
     most_held: usize,
     folder: PathBuf,
@@ -39,7 +39,7 @@ enum Piece {
 
 /// Entries in order, each job once.
 #[derive(Debug)]
-pub(crate) struct Sorted {
+pub(in crate::journal) struct Sorted {
     /// All of them if there is no file.
     held: Vec<IndexEntry>,
     file: Option<Mutex<File>>,
@@ -50,17 +50,17 @@ impl Sorter {
     /// Writes what does not fit into memory into a file in `folder` that has no
     /// name, so that nothing is left behind. Where none can be made, all stays in
     /// memory.
-    pub(crate) fn new(folder: &Path) -> Self {
+    pub(in crate::journal) fn new(folder: &Path) -> Self {
         Self::holding(MOST_HELD, folder)
     }
 
-    pub(super) fn holding(most_held: usize, folder: &Path) -> Self {
+    fn holding(most_held: usize, folder: &Path) -> Self {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let (held, pieces) = (vec![], vec![]);
         Self { held, most_held, folder: folder.to_owned(), scratch: None, pieces }
     }
 
-    pub(crate) fn push(&mut self, entry: IndexEntry) {
+    pub(in crate::journal) fn push(&mut self, entry: IndexEntry) {
         if self.held.len() == self.most_held {
             self.put_aside();
         }
@@ -88,7 +88,7 @@ impl Sorter {
     ///
     /// # Errors
     /// If what was written cannot be read again.
-    pub(crate) fn finish(mut self) -> io::Result<Sorted> {
+    pub(in crate::journal) fn finish(mut self) -> io::Result<Sorted> {
         if self.pieces.is_empty() {
             self.held.sort_unstable();
             let mut held = vec![];
@@ -171,7 +171,7 @@ fn counting(
 
 impl Sorted {
     /// How many there are.
-    pub(crate) fn len(&self) -> u64 {
+    pub(in crate::journal) fn len(&self) -> u64 {
         self.n
     }
 
@@ -179,7 +179,7 @@ impl Sorted {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub(crate) fn range(&self, numbers: Range<u64>) -> io::Result<Vec<IndexEntry>> {
+    pub(in crate::journal) fn range(&self, numbers: Range<u64>) -> io::Result<Vec<IndexEntry>> {
         match &self.file {
             None => Ok(self.held[numbers.start as usize..numbers.end as usize].to_vec()),
             Some(file) => read(&mut file.lock().unwrap_or_else(PoisonError::into_inner), numbers),
