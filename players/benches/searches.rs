@@ -208,9 +208,10 @@ fn measure(
         let answer = player.play(&turn, stop).unwrap();
         let elapsed = before.elapsed().as_secs_f64();
         let deliberation = player.deliberation();
-        let nodes = deliberation.map_or(0, |deliberation| deliberation.nodes);
+        let nodes = deliberation.as_ref().map_or(0, |deliberation| deliberation.nodes);
         fastest = fastest.max(nodes as f64 / elapsed);
-        assert_eq!(*found.get_or_insert((answer, deliberation)), (answer, deliberation));
+        let answered = (answer, deliberation);
+        assert_eq!(*found.get_or_insert_with(|| answered.clone()), answered);
     }
     (found.unwrap(), fastest)
 }

@@ -41,6 +41,7 @@
 
 mod alpha_beta;
 mod compulsive_deliberation;
+pub mod deliberation;
 pub mod kind;
 mod legal;
 mod minimax;
@@ -57,8 +58,9 @@ pub mod stop;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use deliberation::{Candidate, Deliberation, ExpectedStep, ValueBound};
 pub use kind::PlayerKind;
 pub use options::{OptionError, OptionSpec, Options, Value};
-pub use player::{Deliberation, Failure, Observation, Player, Seat, Turn};
+pub use player::{Failure, Observation, Player, Seat, Turn};
 pub use registry::{find, kinds};
 pub use stop::Stop;

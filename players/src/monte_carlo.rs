@@ -18,7 +18,10 @@ use crate::options::OptionSpec;
 use crate::search::track::Track;
 use crate::search::worst;
 use crate::seed;
-use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn};
+use crate::{
+    Candidate, Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn,
+    ValueBound,
+};
 
 /// The Monte-Carlo player.
 pub(crate) const KIND: PlayerKind = PlayerKind {
@@ -122,8 +125,14 @@ impl Player for MonteCarlo {
         };
         unless_cancelled(trial.run(&state, limit))?;
         let best = trial.best();
+        let candidates = trial.candidates();
         let mut deliberation = trial.deliberation;
-        deliberation.value = best.map(|(_, mean)| mean.round() as u8);
+        deliberation.playouts = candidates.iter().map(|candidate| candidate.visits).sum();
+        deliberation.candidates = candidates;
+        let role = track.role;
+        deliberation.line =
+            best.iter().map(|&(index, _)| vec![(role, turn.legal[index])]).collect();
+        deliberation.value = best.map(|(_, mean)| mean);
         self.deliberation = Some(deliberation);
         Ok(best.map_or(fallback, |(index, _)| turn.legal[index]))
     }
@@ -137,7 +146,7 @@ impl Player for MonteCarlo {
     }
 
     fn deliberation(&self) -> Option<Deliberation> {
-        self.deliberation
+        self.deliberation.clone()
     }
 }
 
@@ -272,8 +281,22 @@ impl Trial<'_> {
             total.sum += end.goals.get(role).map_or(NO_END, |goal| f64::from(worst(goal)));
             total.n += 1;
             self.deliberation.leaves += 1;
-            self.deliberation.depth = self.deliberation.depth.max(end.length.saturating_add(1));
+            let depth = &mut self.deliberation.selective_depth;
+            *depth = (*depth).max(end.length.saturating_add(1));
         }
+    }
+
+    /// The moves that had playouts, with their means.
+    fn candidates(&self) -> Vec<Candidate> {
+        let played = self.legal.iter().zip(&self.totals).filter(|(_, total)| total.n > 0);
+        let of = |(&action, total): (_, &Total)| Candidate {
+            action,
+            value: Some(total.sum / total.n as f64),
+            bound: ValueBound::Exact,
+            visits: total.n,
+            probability: None,
+        };
+        played.map(of).collect()
     }
 
     /// The move with the best mean, the first of several, and the mean.

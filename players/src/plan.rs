@@ -220,7 +220,7 @@ pub(crate) fn plan(
     let outcome = match result {
         Ok(Best { plan, .. }) => {
             deliberation.completed = true;
-            deliberation.value = plan.as_ref().map(|plan| plan.score);
+            deliberation.value = plan.as_ref().map(|plan| f64::from(plan.score));
             plan.map_or(PlanOutcome::Hopeless, PlanOutcome::Found)
         }
         Err(Halt::Due) => PlanOutcome::Stopped,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use games::{Expression, MoveId, ReasoningError, RoleId, StateMachine};
 
-use crate::Stop;
+use crate::{Deliberation, Stop};
 
 /// What a player receives once, before the match.
 pub struct Seat {
@@ -45,26 +45,6 @@ pub struct Turn<'a> {
     /// In a well-formed game of hidden information a role can derive them itself
     /// (Thielscher 2010), so they reveal nothing.
     pub legal: &'a [MoveId],
-}
-
-/// How a player reached its last answer; counters start at the question.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Deliberation {
-    /// States entered, the root included; those answered from memory are not.
-    pub nodes: u64,
-    /// Terminal states and cut-offs evaluated.
-    pub leaves: u64,
-    /// Successors computed.
-    pub next_calls: u64,
-    /// Subtrees cut off without being entered.
-    pub prunings: u64,
-    /// Deepest level reached, in joint moves.
-    pub depth: u32,
-    /// The value backed up to the root, rounded (with chance it is a mean), if
-    /// the search ended by itself.
-    pub value: Option<u8>,
-    /// The search ended by itself, not by its [`Stop`].
-    pub completed: bool,
 }
 
 /// A failure of the player itself. The match manager records it as a fault; a player

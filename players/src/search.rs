@@ -16,6 +16,7 @@
 //! The recursion is as deep as the game is long. Large data lies in [`Frame`]s on the
 //! heap, and [`MAX_LEVELS`] bounds the stack.
 
+mod explain;
 mod frame;
 mod matrix;
 mod max_n;
@@ -31,7 +32,7 @@ mod value;
 use games::{Expression, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Wanted};
 use rustc_hash::FxHashMap;
 
-use crate::{Deliberation, Stop};
+use crate::{Deliberation, Stop, ValueBound};
 pub(crate) use frame::{Frame, SearchRoles, VisitRate};
 pub(crate) use stopwatch::{Halt, Stopwatch};
 use transposition_table::{Bound, Entry, TranspositionTable};
@@ -150,6 +151,8 @@ pub(crate) struct Search<'a> {
     limit: usize,
     /// The move to try first at the root, by its index.
     root_hint: Option<usize>,
+    /// The moves at the root whose values were found in this iteration, by index.
+    root_values: Vec<(usize, f64, ValueBound)>,
     /// The mixed strategy found at the root.
     root_strategy: Option<Vec<f64>>,
     /// Estimates used so far.
@@ -180,6 +183,7 @@ impl<'a> Search<'a> {
             visit_rate: VisitRate::default(),
             limit: 0,
             root_hint: None,
+            root_values: Vec::new(),
             root_strategy: None,
             n_estimates: 0,
             #[cfg(test)]
@@ -195,7 +199,7 @@ impl<'a> Search<'a> {
 
     /// The counters so far.
     pub(crate) fn deliberation(&self) -> Deliberation {
-        self.stopwatch.deliberation
+        self.stopwatch.deliberation.clone()
     }
 
     /// The best move in `state`, which is not terminal.
@@ -217,6 +221,7 @@ impl<'a> Search<'a> {
                 Ok(value) => {
                     answer = Answer { value: Some(value), ..self.current_answer() };
                     self.root_hint = self.frames[0].best;
+                    self.explain(state, value);
                     if value.proven {
                         break;
                     }
@@ -232,8 +237,6 @@ impl<'a> Search<'a> {
             }
         }
         self.stopwatch.deliberation.completed = true;
-        self.stopwatch.deliberation.value =
-            answer.value.map(|value| value.score.clamp(0.0, 100.0).round() as u8);
         Ok(answer)
     }
 
@@ -251,6 +254,7 @@ impl<'a> Search<'a> {
         self.frame(0).begin(state);
         self.frame(0).best = None;
         self.root_strategy = None;
+        self.root_values.clear();
         if self.settings.opponents == Opponents::MaxN {
             let before = self.n_estimates;
             let scores = self.vector(0)?;
@@ -333,6 +337,8 @@ impl<'a> Search<'a> {
             && let Some(value) = entry
                 .and_then(|entry| entry.answer(depth_left, self.settings.deepening, alpha, beta))
         {
+            self.stopwatch.deliberation.table_hits += 1;
+            self.frames[level].line.clear();
             return Ok(value);
         }
         let value = match self.enter(level)? {
@@ -343,6 +349,7 @@ impl<'a> Search<'a> {
                 let score = self.leaf(level, arrival, self.roles.me)?;
                 #[cfg(test)]
                 self.leaf_log.push(score);
+                self.frames[level].line.clear();
                 Value { score, proven: arrival != Arrival::CutOff }
             }
         };
@@ -400,11 +407,17 @@ impl<'a> Search<'a> {
             let reply_hint = hint.and_then(|(best, reply)| (best == index).then_some(reply));
             self.frames[level].pick(self.roles.index(), index);
             let reply = self.reply(level, reply_hint, floor, beta)?;
+            if level == 0 {
+                self.root_values.push((index, reply.score, bound(reply.score, floor, beta)));
+            }
             if reply.score > best.score {
                 best.score = reply.score;
                 let frame = &mut self.frames[level];
                 frame.best = Some(index);
                 frame.best_reply = frame.reply;
+                if self.settings.remembered == 0 {
+                    frame.keep_line(index);
+                }
             }
             if best.score >= beta {
                 let n_left = (n_moves - rank - 1) as u64;
@@ -458,7 +471,11 @@ impl<'a> Search<'a> {
             });
             if is_better {
                 chosen = Some(value);
-                self.frames[level].reply = index;
+                let (above, below) = self.frames.split_at_mut(level + 1);
+                above[level].reply = index;
+                if self.settings.remembered == 0 {
+                    above[level].reply_line.clone_from(&below[0].line);
+                }
             }
             let score = chosen.map_or(0.0, |chosen| chosen.score);
             if (cooperative && score >= beta) || (!cooperative && score <= alpha) {
@@ -501,6 +518,8 @@ impl<'a> Search<'a> {
             }
             self.frames[level].pick(chance, index);
             let value = self.child(level, floor, ceiling)?;
+            // What chance does is no part of a line.
+            self.frames[level + 1].line.clear();
             sum += value.score;
             proven &= value.proven;
             if floor > lowest && value.score <= floor {
@@ -534,6 +553,18 @@ impl<'a> Search<'a> {
 pub(crate) fn at(frames: &mut [Frame], level: usize) -> (Option<&Frame>, &mut Frame) {
     let (above, below) = frames.split_at_mut(level);
     (above.last(), &mut below[0])
+}
+
+/// What a score says that was found with this window. No reward is below 0 or above
+/// 100, so these two are values.
+fn bound(score: f64, alpha: f64, beta: f64) -> ValueBound {
+    if score <= alpha && score > 0.0 {
+        ValueBound::AtMost
+    } else if score >= beta && score < 100.0 {
+        ValueBound::AtLeast
+    } else {
+        ValueBound::Exact
+    }
 }
 
 /// The index to try at `rank` if `first` comes before all others.

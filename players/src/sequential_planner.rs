@@ -12,7 +12,7 @@
 //! that everyone, chance included, plays along. When the match departs from it,
 //! it plans anew. Such a plan is seldom kept to the end.
 
-use games::{Expression, MoveId, State};
+use games::{Expression, MoveId, RoleId, State};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -125,7 +125,20 @@ impl SequentialPlanner {
                 score: plan.score,
             });
         }
+        let deliberation = self.deliberation.take().unwrap_or_default();
+        self.deliberation = Some(self.planned(deliberation, 0));
         Ok(())
+    }
+
+    /// What is left of the plan, of which `n_played` steps more than the question's were
+    /// taken up.
+    fn planned(&self, deliberation: Deliberation, n_played: usize) -> Deliberation {
+        let Some(script) = &self.script else { return deliberation };
+        let left = &script.joint_moves[script.step.saturating_sub(n_played)..];
+        let step =
+            |moves: &Vec<MoveId>| (0..).map(RoleId).zip(moves.iter().copied()).collect::<Vec<_>>();
+        let line: Vec<_> = left.iter().map(step).collect();
+        Deliberation { completed: true, value: Some(f64::from(script.score)), line, ..deliberation }
     }
 
     /// The next move of the plan, if there is one for `state`.
@@ -174,8 +187,7 @@ impl Player for SequentialPlanner {
         let Some(track) = &mut self.track else { return Ok(fallback) };
         let Some(state) = track.follow(turn, stop)? else { return Ok(fallback) };
         if let Some(planned) = self.follow_script(&state)? {
-            let value = self.script.as_ref().map(|script| script.score);
-            self.deliberation = Some(Deliberation { completed: true, value, ..Default::default() });
+            self.deliberation = Some(self.planned(Deliberation::default(), 1));
             return Ok(planned);
         }
         self.plan(&state, stop)?;
@@ -191,6 +203,6 @@ impl Player for SequentialPlanner {
     }
 
     fn deliberation(&self) -> Option<Deliberation> {
-        self.deliberation
+        self.deliberation.clone()
     }
 }

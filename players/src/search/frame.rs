@@ -101,6 +101,11 @@ pub(crate) struct Frame {
     pub(crate) best_reply: u64,
     /// The same of the move being tried.
     pub(crate) reply: u64,
+    /// Where no table remembers it: the line that is best from here on, each step as
+    /// the index of my move and of the joint reply.
+    pub(crate) line: Vec<(usize, u64)>,
+    /// The line below the joint reply in `reply`.
+    pub(crate) reply_line: Vec<(usize, u64)>,
 }
 
 impl Frame {
@@ -119,6 +124,8 @@ impl Frame {
             best: None,
             best_reply: 0,
             reply: 0,
+            line: Vec::new(),
+            reply_line: Vec::new(),
         }
     }
 
@@ -126,6 +133,13 @@ impl Frame {
     pub(crate) fn begin(&mut self, state: &State) {
         self.state.clone_from(state);
         self.given = None;
+    }
+
+    /// The best line is that after my move of this index.
+    pub(crate) fn keep_line(&mut self, index: usize) {
+        self.line.clear();
+        self.line.push((index, self.reply));
+        self.line.extend_from_slice(&self.reply_line);
     }
 
     /// Makes the legal move of this index the role's.

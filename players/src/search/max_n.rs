@@ -2,6 +2,7 @@
 //! a value is one reward for each role.
 
 use super::{Arrival, Halt, Search};
+use crate::ValueBound;
 
 impl Search<'_> {
     /// The rewards of all roles in the state in the frame of `level`. Nothing is
@@ -29,6 +30,9 @@ impl Search<'_> {
         for index in 0..self.frames[level].legal[role].len() {
             self.frames[level].pick(role, index);
             let scores = self.choose(level, turn + 1)?;
+            if level == 0 && turn == 0 {
+                self.root_values.push((index, scores[me], ValueBound::Exact));
+            }
             let is_better = best.as_ref().is_none_or(|best| {
                 scores[role] > best[role]
                     || (turn > 0 && scores[role] == best[role] && scores[me] < best[me])

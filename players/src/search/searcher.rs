@@ -119,6 +119,6 @@ impl Player for Searcher {
     }
 
     fn deliberation(&self) -> Option<Deliberation> {
-        self.deliberation
+        self.deliberation.clone()
     }
 }

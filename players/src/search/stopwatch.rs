@@ -47,7 +47,7 @@ impl<'a> Stopwatch<'a> {
         self.poll()?;
         self.deliberation.nodes += 1;
         let level = u32::try_from(level).expect("levels are bounded");
-        self.deliberation.depth = self.deliberation.depth.max(level);
+        self.deliberation.selective_depth = self.deliberation.selective_depth.max(level);
         Ok(())
     }
 

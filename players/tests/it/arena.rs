@@ -6,7 +6,9 @@ use games::{
     Case, Expression, Guards, Leniency, MoveId, Prover, RoleId, State, StateMachine, library,
     validate,
 };
-use players::{Deliberation, Observation, Options, Player, Seat, Stop, Turn, Value};
+use players::{
+    Candidate, Deliberation, ExpectedStep, Observation, Options, Player, Seat, Stop, Turn, Value,
+};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -43,6 +45,20 @@ pub(crate) fn moves(machine: &mut dyn StateMachine, words: &str) -> Vec<MoveId> 
 pub(crate) fn text(machine: &dyn StateMachine, moves: &[MoveId]) -> String {
     let words = moves.iter().map(|&id| machine.move_expression(id).to_string());
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// What a player says, with moves as texts: counters, candidates and line.
+pub(crate) type Said = (Deliberation, Vec<(String, Candidate)>, Vec<Vec<(RoleId, String)>>);
+
+/// What a player says, with moves as texts: their ids differ between reasoners.
+pub(crate) fn in_words(machine: &dyn StateMachine, said: &Deliberation) -> Said {
+    let name = |action: MoveId| machine.move_expression(action).to_string();
+    let nameless = |candidate: &Candidate| Candidate { action: MoveId(0), ..*candidate };
+    let candidates = said.candidates.iter();
+    let candidates = candidates.map(|candidate| (name(candidate.action), nameless(candidate)));
+    let step = |step: &ExpectedStep| step.iter().map(|&(role, id)| (role, name(id))).collect();
+    let counts = Deliberation { candidates: vec![], line: vec![], ..said.clone() };
+    (counts, candidates.collect(), said.line.iter().map(step).collect())
 }
 
 /// Whether the role is a player's seat, and not chance.
@@ -87,12 +103,12 @@ impl Match {
 
     /// States that the player entered in all steps.
     pub(crate) fn nodes(&self, player: usize) -> u64 {
-        self.steps.iter().filter_map(|step| step[player]).map(|it| it.nodes).sum()
+        self.steps.iter().filter_map(|step| step[player].as_ref()).map(|it| it.nodes).sum()
     }
 
     /// Successors that the player computed in all steps.
     pub(crate) fn next_calls(&self, player: usize) -> u64 {
-        self.steps.iter().filter_map(|step| step[player]).map(|it| it.next_calls).sum()
+        self.steps.iter().filter_map(|step| step[player].as_ref()).map(|it| it.next_calls).sum()
     }
 }
 

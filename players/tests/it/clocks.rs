@@ -96,14 +96,14 @@ fn long_games_do_not_exhaust_the_stack() {
         (<= (goal ?r 70) (role ?r))";
     let run = move || {
         for kind in THINKERS {
-            for (rules, value, depth) in [(long.as_str(), Some(70), 600), (endless, None, 1000)] {
+            for (rules, value, depth) in [(long.as_str(), Some(70.0), 600), (endless, None, 1000)] {
                 let mut machine = machine_of(rules);
                 let forced = matches!(kind, "minimax" | "alpha_beta");
                 let mut player = player(kind, []);
                 let (_, found) = first_move(machine.as_mut(), player.as_mut(), 0, &Stop::never());
                 if kind == "compulsive_deliberation" {
-                    assert_eq!(found.depth, depth, "{kind}");
-                    assert_eq!(found.value, value.or(Some(0)));
+                    assert_eq!(found.selective_depth, depth, "{kind}");
+                    assert_eq!(found.value, value.or(Some(0.0)));
                 } else if kind == "sequential_planner" {
                     assert_eq!(found.value, value, "{kind}");
                 } else {
@@ -139,7 +139,7 @@ fn deep_searches_fit_their_stack_for_all_opponents() {
             let (answer, found) = first_move(machine.as_mut(), player.as_mut(), 0, &stop);
             assert_eq!(text(machine.as_ref(), &[answer]), "yes");
             let deepest = if opponents == "max_n" { 500 } else { 1000 };
-            assert_eq!(found.depth, deepest, "{opponents}");
+            assert_eq!(found.selective_depth, deepest, "{opponents}");
         }
     };
     std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();

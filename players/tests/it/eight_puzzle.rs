@@ -126,15 +126,15 @@ fn the_planner_finds_the_first_best_plan_of_each_order() {
             let played = play(machine, &mut [player("planner", options)], 1);
             assert_eq!(text(machine, &played.moves_of(0)), plan, "{order}");
             assert_eq!(played.goals, [100]);
-            let started = played.started[0].unwrap();
-            assert_eq!((started.nodes, started.value), (nodes, Some(100)), "{order}");
+            let started = played.started[0].as_ref().unwrap();
+            assert_eq!((started.nodes, started.value), (nodes, Some(100.0)), "{order}");
             assert_eq!(played.nodes(0), 0, "a plan is played without deliberation");
 
             // What is remembered saves work and changes nothing.
             let options = [("move_order", texts(order)), ("bounded", bounded.into())];
             let again = play(machine, &mut [player("planner", options)], 1);
             assert_eq!(again.moves, played.moves);
-            let remembered = again.started[0].unwrap().nodes;
+            let remembered = again.started[0].as_ref().unwrap().nodes;
             assert!(remembered <= started.nodes.min(381), "{order}: {remembered}");
         }
     }
@@ -149,7 +149,7 @@ fn compulsive_deliberation_plays_the_same_plan_at_more_cost() {
         let played = play(machine, &mut [player("compulsive", options)], 1);
         assert_eq!(text(machine, &played.moves_of(0)), plan, "{order}");
         assert_eq!(played.goals, [100]);
-        assert_eq!(played.steps[0][0].unwrap().nodes, planner_nodes);
+        assert_eq!(played.steps[0][0].as_ref().unwrap().nodes, planner_nodes);
         assert_eq!(played.next_calls(0), total, "{order}");
         assert!(total >= planner_nodes);
     }
@@ -163,7 +163,7 @@ fn stopping_at_100_saves_nodes_and_nothing_else() {
         let options = [("move_order", texts("left right up down")), ("bounded", bounded.into())];
         let mut player = player("compulsive", options);
         let (_, deliberation) = first_move(machine.as_mut(), player.as_mut(), 0, &Stop::never());
-        assert_eq!((deliberation.nodes, deliberation.value), (nodes, Some(100)));
+        assert_eq!((deliberation.nodes, deliberation.value), (nodes, Some(100.0)));
     }
 }
 
@@ -175,7 +175,7 @@ fn deepening_finds_the_shortest_plan() {
             let mut machine = machine(name);
             let played = play(machine.as_mut(), &mut [player(kind, [])], 1);
             assert_eq!(text(machine.as_ref(), &played.moves_of(0)), "right down right down");
-            assert_eq!(played.steps[0][0].unwrap().depth, 4);
+            assert_eq!(played.steps[0][0].as_ref().unwrap().selective_depth, 4);
         }
     }
 }

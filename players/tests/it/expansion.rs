@@ -9,7 +9,7 @@ use games::{
 };
 use players::{Deliberation, Options, Player, Stop, Turn, Value};
 
-use crate::arena::{first_move, legal, player, seat};
+use crate::arena::{Said, first_move, in_words, legal, player, seat};
 
 /// The reasoner that computes one child after the other, and one for each way to
 /// compute positions that computes them together where that is faster.
@@ -69,7 +69,7 @@ fn players_answer_the_same() {
                         let mut player = (players::find(kind).unwrap().make)(&options).unwrap();
                         let stop = Stop::never().after_nodes(400);
                         let (answer, found) = begun(machine, player.as_mut(), &stop);
-                        (machine.move_expression(answer), found)
+                        (machine.move_expression(answer), in_words(machine, &found))
                     };
                     let expected = answer(&mut prover);
                     for machine in &mut machines {
@@ -110,7 +110,7 @@ fn the_whole_tree_of_tic_tac_toe_is_counted() {
         assert_eq!((found.nodes, found.leaves, found.next_calls), (549_946, 255_168, 549_945));
         let mut alpha_beta = player("alpha_beta", [options[0].clone(), options[2].clone()]);
         let (_, found) = first_move(&mut machine, alpha_beta.as_mut(), 0, &Stop::never());
-        assert_eq!((found.nodes, found.value), (16_811, Some(50)));
+        assert_eq!((found.nodes, found.value), (16_811, Some(50.0)));
     }
 }
 
@@ -125,9 +125,9 @@ fn plans_are_the_same() {
     }
 }
 
-fn plan(machine: &mut dyn StateMachine) -> (String, Deliberation) {
+fn plan(machine: &mut dyn StateMachine) -> (String, Said) {
     let mut planner = player("sequential_planner", []);
     let stop = Stop::never().after_nodes(3000);
     let (answer, found) = begun(machine, planner.as_mut(), &stop);
-    (machine.move_expression(answer).to_string(), found)
+    (machine.move_expression(answer).to_string(), in_words(machine, &found))
 }

@@ -8,6 +8,7 @@ mod clocks;
 mod eight_puzzle;
 mod every_player;
 mod expansion;
+mod explanations;
 mod monte_carlo;
 mod planning;
 mod textbook;

@@ -113,9 +113,9 @@ fn a_late_plan_is_made_on_the_way() {
             ("bounded", false.into()),
         ];
         let played = play(machine, &mut [player("planner", options)], 1);
-        let started = played.started[0].unwrap();
+        let started = played.started[0].as_ref().unwrap();
         let attempts =
-            [started].into_iter().chain(played.steps.iter().map(|step| step[0].unwrap()));
+            [started].into_iter().chain(played.steps.iter().map(|step| step[0].as_ref().unwrap()));
         for deliberation in attempts.clone() {
             assert!(budget == 0 || deliberation.nodes <= budget.cast_unsigned());
         }
@@ -144,7 +144,7 @@ fn attempts_to_plan_continue_each_other() {
             ("transposition", transposition.into()),
         ];
         let played = play(machine, &mut [player("planner", options)], 1);
-        played.steps.iter().position(|step| step[0].unwrap().completed).unwrap()
+        played.steps.iter().position(|step| step[0].as_ref().unwrap().completed).unwrap()
     };
     assert!(planned_at(machine, 1000) < planned_at(machine, 0));
 }
@@ -190,7 +190,7 @@ fn a_plan_for_several_roles_assumes_that_they_play_along() {
     // itself o's plan fails and is made anew.
     let mut seats = [player("planner", []), player("legal", [])];
     let played = play(machine.as_mut(), &mut seats, 1);
-    let replanned = played.steps.iter().filter(|step| step[0].unwrap().nodes > 0).count();
+    let replanned = played.steps.iter().filter(|step| step[0].as_ref().unwrap().nodes > 0).count();
     assert_eq!(played.goals, [100, 0]);
     assert!(replanned <= played.steps.len());
     for seed in 0..20 {
@@ -221,7 +221,7 @@ fn a_plan_for_several_roles_assumes_that_they_play_along() {
         let mut seats = [player("planner", []), player("random", [])];
         let played = play(machine.as_mut(), &mut seats, seed);
         assert_eq!(played.goals, [100, 50]);
-        assert!(played.steps.iter().all(|step| step[0].unwrap().nodes == 0), "{seed}");
+        assert!(played.steps.iter().all(|step| step[0].as_ref().unwrap().nodes == 0), "{seed}");
     }
 }
 
@@ -233,7 +233,7 @@ fn no_time_to_plan_is_no_failure() {
     let stop = Stop::never().after_nodes(0);
     let mut planner = [player("planner", [])];
     let played = play_until(machine.as_mut(), &mut planner, 3, &stop);
-    assert!(!played.started[0].unwrap().completed);
+    assert!(!played.started[0].as_ref().unwrap().completed);
     planner[0].start(seat(machine.as_ref(), 0, 1), &Stop::never()).unwrap();
     planner[0].abort();
     let again = play(machine.as_mut(), &mut planner, 1);

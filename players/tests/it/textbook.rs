@@ -17,7 +17,11 @@ fn check<const N: usize>(
     let mut player = player(kind, options);
     let (answer, found) = first_move(machine.as_mut(), player.as_mut(), 0, &Stop::never());
     assert_eq!(text(machine.as_ref(), &[answer]), first, "{game}, {kind}");
-    assert_eq!((found.value, found.nodes, found.completed), (Some(value), nodes, true), "{kind}");
+    assert_eq!(
+        (found.value, found.nodes, found.completed),
+        (Some(f64::from(value)), nodes, true),
+        "{kind}"
+    );
     found
 }
 
@@ -43,7 +47,7 @@ fn tic_tac_toe_has_its_counts() {
 #[test]
 fn tic_tac_toe_has_its_whole_tree() {
     let found = check("tic_tac_toe", ("minimax", single(false, 0)), ("(mark 1 1)", 50), 549_946);
-    assert_eq!((found.leaves, found.depth), (255_168, 9));
+    assert_eq!((found.leaves, found.selective_depth), (255_168, 9));
     assert_eq!((found.next_calls, found.prunings), (549_945, 0));
 }
 
@@ -60,7 +64,7 @@ fn the_slides_trees_have_their_values() {
     let mut machine = machine("coin_flip");
     let mut player = player("alpha_beta", options);
     let (answer, found) = first_move(machine.as_mut(), player.as_mut(), 0, &Stop::never());
-    assert_eq!((text(machine.as_ref(), &[answer]).as_str(), found.value), ("left", Some(50)));
+    assert_eq!((text(machine.as_ref(), &[answer]).as_str(), found.value), ("left", Some(50.0)));
     assert!(found.nodes <= 15);
 }
 
@@ -84,7 +88,7 @@ fn every_opening_of_tic_tac_toe_is_a_draw() {
         let legal = legal(machine.as_mut(), &next, 1);
         let turn = Turn { step: 1, observation: Some(&observation), legal: &legal };
         follower.play(&turn, &Stop::never()).unwrap();
-        assert_eq!(follower.deliberation().unwrap().value, Some(50));
+        assert_eq!(follower.deliberation().unwrap().value, Some(50.0));
     }
     for first in ["minimax", "alpha_beta"] {
         for second in ["minimax", "alpha_beta"] {
@@ -114,7 +118,7 @@ fn nim_is_won_by_who_should() {
             let mut machine = machine(game);
             let mut searcher = player(kind, [("deepening", false.into())]);
             let (_, found) = first_move(machine.as_mut(), searcher.as_mut(), 0, &Stop::never());
-            assert_eq!(found.value, Some(if winner == 0 { 100 } else { 0 }));
+            assert_eq!(found.value, Some(if winner == 0 { 100.0 } else { 0.0 }));
             for seed in 0..5 {
                 let mut seats = [player("random", []), player("random", [])];
                 seats[winner] = player(kind, []);
@@ -137,12 +141,12 @@ fn simultaneous_moves_are_mixed() {
         let found = first_move(machine.as_mut(), player.as_mut(), 0, &Stop::never());
         (text(machine.as_ref(), &[found.0]), found.1.value)
     };
-    assert_eq!(first("paranoid", 0).1, Some(0));
-    assert_eq!(first("cooperative", 0).1, Some(100));
+    assert_eq!(first("paranoid", 0).1, Some(0.0));
+    assert_eq!(first("cooperative", 0).1, Some(100.0));
     let mut drawn = std::collections::BTreeMap::<String, usize>::new();
     for seed in 0..150 {
         let (word, value) = first("matrix", seed);
-        assert_eq!(value, Some(50));
+        assert_eq!(value, Some(50.0));
         *drawn.entry(word).or_default() += 1;
     }
     // Each is drawn 50 times on average; 30 is over three standard deviations off.

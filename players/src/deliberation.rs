@@ -1,0 +1,65 @@
+//! What a player can say about its last answer: how it was found, what else was
+//! considered, and how the match is expected to go on.
+
+use games::{MoveId, RoleId};
+
+/// How a player reached its last answer; counters start at the question. What a player
+/// does not know stays at zero, empty or `None`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Deliberation {
+    /// States entered, the root included; those answered from memory are not.
+    pub nodes: u64,
+    /// Terminal states and cut-offs evaluated.
+    pub leaves: u64,
+    /// Successors computed.
+    pub next_calls: u64,
+    /// Subtrees cut off without being entered.
+    pub prunings: u64,
+    /// States answered from the transposition table.
+    pub table_hits: u64,
+    /// Random playouts.
+    pub playouts: u64,
+    /// Joint moves that the last finished iteration looked ahead.
+    pub depth: u32,
+    /// Deepest level reached, in joint moves.
+    pub selective_depth: u32,
+    /// What the answer is expected to be worth, 0 to 100: with chance a mean. Of a
+    /// search that was stopped, the value of the last depth finished.
+    pub value: Option<f64>,
+    /// The search ended by itself, not by its [`Stop`](crate::Stop).
+    pub completed: bool,
+    /// The moves that were looked at, in the order of the player's list of legal moves.
+    pub candidates: Vec<Candidate>,
+    /// The principal variation or the plan: what is expected to be played from the
+    /// state of the question on, a step each.
+    pub line: Vec<ExpectedStep>,
+}
+
+/// One move that a player considered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// The move.
+    pub action: MoveId,
+    /// What it is worth, 0 to 100, as far as that is known.
+    pub value: Option<f64>,
+    /// What the value says.
+    pub bound: ValueBound,
+    /// Playouts or visits.
+    pub visits: u64,
+    /// Probability with which the player chooses it, where its answer is drawn.
+    pub probability: Option<f64>,
+}
+
+/// What a value says of a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueBound {
+    /// It is the value.
+    Exact,
+    /// The value is at least that.
+    AtLeast,
+    /// The value is at most that: the move was cut off once it could not be the best.
+    AtMost,
+}
+
+/// The moves of one step, of the roles that have a choice; of all roles if none has.
+pub type ExpectedStep = Vec<(RoleId, MoveId)>;

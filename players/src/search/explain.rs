@@ -1,0 +1,113 @@
+//! What a search can say of its answer: the moves it looked at, and the line that it
+//! expects.
+
+use games::{ReasoningError, State};
+
+use super::frame::Frame;
+use super::transposition_table::Bound;
+use super::{Opponents, Search, Value};
+use crate::{Candidate, ExpectedStep, ValueBound};
+
+/// Most steps of a line.
+const MAX_LINE: usize = 64;
+
+impl Search<'_> {
+    /// Notes what the iteration that has just ended found out about `state`.
+    pub(super) fn explain(&mut self, state: &State, value: Value) {
+        self.root_values.sort_unstable_by_key(|(index, ..)| *index);
+        let legal = &self.frames[0].legal[self.roles.index()];
+        let candidates: Vec<Candidate> = match &self.root_strategy {
+            Some(strategy) => {
+                let shares = legal.iter().zip(strategy);
+                let of = |(&action, &share): (_, &f64)| Candidate {
+                    action,
+                    value: None,
+                    bound: ValueBound::Exact,
+                    visits: 0,
+                    probability: Some(share),
+                };
+                shares.map(of).collect()
+            }
+            None => {
+                let of = |&(index, score, bound): &(usize, f64, ValueBound)| Candidate {
+                    action: legal[index],
+                    value: Some(score.clamp(0.0, 100.0)),
+                    bound,
+                    visits: 0,
+                    probability: None,
+                };
+                self.root_values.iter().map(of).collect()
+            }
+        };
+        // A line that cannot be computed any more ends where it is.
+        let mut line = Vec::new();
+        let _ = self.follow_line(state, &mut line);
+        let deliberation = &mut self.stopwatch.deliberation;
+        deliberation.depth = u32::try_from(self.limit).unwrap_or(u32::MAX);
+        deliberation.depth = deliberation.depth.min(deliberation.selective_depth);
+        deliberation.value = Some(value.score.clamp(0.0, 100.0));
+        deliberation.candidates = candidates;
+        deliberation.line = line;
+    }
+
+    /// The steps that are best for those who choose, as far as that is remembered.
+    fn follow_line(
+        &mut self,
+        root: &State,
+        line: &mut Vec<ExpectedStep>,
+    ) -> Result<(), ReasoningError> {
+        let has_replies =
+            matches!(self.settings.opponents, Opponents::Paranoid | Opponents::Cooperative);
+        let mut frame = Frame::new(self.roles.n_roles);
+        frame.begin(root);
+        let remembered = self.frames[0].line.clone();
+        while line.len() < MAX_LINE.min(self.limit) {
+            let level = line.len();
+            if frame.is_terminal(self.machine, None)?
+                || !frame.list_moves(self.machine, None, &self.ranks)?
+            {
+                break;
+            }
+            let choice = match level {
+                0 => self.frames[0].best.map(|best| (best, self.frames[0].best_reply)),
+                _ if self.settings.remembered == 0 => remembered.get(level).copied(),
+                _ => {
+                    let entry = self.memory.table.get(self.machine.key(&frame.state));
+                    let entry = entry.filter(|entry| entry.bound != Bound::Upper);
+                    entry.and_then(|entry| Some((entry.best?, entry.best_reply)))
+                }
+            };
+            let Some((mine, reply)) = choice else { break };
+            frame.pick(self.roles.index(), mine);
+            let chance_moves = self.roles.chance.map_or(1, |chance| frame.legal[chance].len());
+            if !has_replies && self.roles.n_replies(&frame) > 1 {
+                // Only my own move is known.
+                line.push(vec![(self.roles.me, frame.joint[self.roles.index()])]);
+                break;
+            }
+            self.roles.set_reply(&mut frame, reply);
+            line.push(self.expected_step(&frame));
+            if chance_moves > 1 {
+                break;
+            }
+            if let Some(chance) = self.roles.chance {
+                frame.pick(chance, 0);
+            }
+            let mut next = State::default();
+            self.machine.next_state(&frame.state, &frame.joint, &mut next)?;
+            frame.begin(&next);
+        }
+        Ok(())
+    }
+
+    /// The moves in the frame of the roles that have a choice; of all if none has.
+    fn expected_step(&self, frame: &Frame) -> ExpectedStep {
+        let chance = self.roles.chance;
+        let roles =
+            self.machine.game().role_ids().filter(|role| Some(usize::from(role.0)) != chance);
+        let all = roles.map(|role| (role, frame.joint[usize::from(role.0)]));
+        let has_choice = |role: &games::RoleId| frame.legal[usize::from(role.0)].len() > 1;
+        let choosing: ExpectedStep = all.clone().filter(|(role, _)| has_choice(role)).collect();
+        if choosing.is_empty() { all.collect() } else { choosing }
+    }
+}
