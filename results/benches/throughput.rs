@@ -104,6 +104,9 @@ fn record() -> MatchRecord {
         connect_us: None,
         overrun_us: 0,
         nodes: Some(12_345),
+        value_tenths: Some(625),
+        depth: Some(7),
+        line: vec!["(mark 1 1)".into(), "(mark 2 2)".into()],
     };
     let seat = |role: &str| SeatRecord {
         role: role.into(),

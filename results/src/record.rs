@@ -230,6 +230,15 @@ pub struct DecisionRecord {
     /// States entered, if the player counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
+    /// What the player expects of its move, in tenths of a point of reward: 0 to 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value_tenths: Option<u32>,
+    /// Joint moves that its last finished search looked ahead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// What it expects to be played from here on, a step each (16 at most).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub line: Vec<String>,
 }
 
 /// One attempt at one match.

@@ -51,6 +51,9 @@ pub(crate) fn decision(executed: &str, n_legal: u32, wall_us: u64) -> DecisionRe
         connect_us: None,
         overrun_us: 0,
         nodes: Some(100),
+        value_tenths: Some(625),
+        depth: Some(7),
+        line: vec!["(mark 1 1)".into(), "(mark 2 2)".into()],
     }
 }
 

@@ -85,7 +85,7 @@ pub const MATCH_COLUMNS: [(&str, ColumnKind); 51] = [
 ];
 
 /// Columns of `moves.csv`, in their order.
-pub const MOVE_COLUMNS: [(&str, ColumnKind); 17] = [
+pub const MOVE_COLUMNS: [(&str, ColumnKind); 20] = [
     ("job", Integer),
     ("job_id", Text),
     ("match_id", Text),
@@ -99,6 +99,9 @@ pub const MOVE_COLUMNS: [(&str, ColumnKind); 17] = [
     ("fault", Text),
     ("submitted", Text),
     ("nodes", Integer),
+    ("value", Real),
+    ("depth", Integer),
+    ("line", Text),
     ("think_us", Integer),
     ("cpu_us", Integer),
     ("connect_us", Integer),

@@ -9,11 +9,12 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use games::{Cancel, Expression, Guards, StateMachine, state_machine_for};
+use players::ValueBound;
 use results::counted::counted;
 use results::record::{Budget, Ending, MatchRecord};
 
 use crate::consumers::{Catalogue, Recorder};
-use crate::event::{Decision, EventKind, Readiness};
+use crate::event::{Decision, EventKind, ExplainedMove, Explanation, Readiness};
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::fingerprint::Fingerprint;
@@ -81,6 +82,9 @@ pub struct Arguments {
     scramble: bool,
     #[command(flatten)]
     reading: Reading,
+    /// Print all that players say of their moves: candidates, values, expected line
+    #[arg(long, short)]
+    verbose: bool,
     /// Print all facts that change, at full length [default: 8 a step]
     #[arg(long)]
     all_facts: bool,
@@ -327,6 +331,7 @@ struct View<'a, W> {
     job: Option<Arc<Job>>,
     hidden: bool,
     all_facts: bool,
+    is_verbose: bool,
 }
 
 impl<'a, W: Write> View<'a, W> {
@@ -336,8 +341,8 @@ impl<'a, W: Write> View<'a, W> {
         shown: Shown<'a>,
         arguments: &Arguments,
     ) -> Self {
-        let (hidden, all_facts) = (arguments.json, arguments.all_facts);
-        Self { out, catalogue, shown, job: None, hidden, all_facts }
+        let Arguments { json: hidden, all_facts, verbose: is_verbose, .. } = *arguments;
+        Self { out, catalogue, shown, job: None, hidden, all_facts, is_verbose }
     }
 
     fn show(&mut self, event: &EventKind) -> std::io::Result<()> {
@@ -387,7 +392,9 @@ impl<'a, W: Write> View<'a, W> {
                     if let Some(nodes) = readiness.nodes {
                         write!(self.out, ", {}", counted(nodes, "node", "nodes"))?;
                     }
+                    write!(self.out, "{}", found(readiness.explanation.as_deref()))?;
                     writeln!(self.out)?;
+                    self.explain(readiness.explanation.as_deref())?;
                 }
             }
         }
@@ -408,7 +415,7 @@ impl<'a, W: Write> View<'a, W> {
             if let Some(nodes) = decision.nodes.filter(|&nodes| nodes > 0) {
                 write!(self.out, ", {}", counted(nodes, "node", "nodes"))?;
             }
-            write!(self.out, ")")?;
+            write!(self.out, "{})", found(decision.explanation.as_deref()))?;
             if let Some(fault) = decision.fault {
                 write!(self.out, "  {}", fault.name())?;
                 if let Some(submitted) = &decision.submitted {
@@ -419,8 +426,44 @@ impl<'a, W: Write> View<'a, W> {
                 }
             }
             writeln!(self.out)?;
+            self.explain(decision.explanation.as_deref())?;
         }
         self.changes(decisions)
+    }
+
+    /// Everything that a player says of its answer, if that is wanted.
+    fn explain(&mut self, said: Option<&Explanation>) -> std::io::Result<()> {
+        let Some(said) = said.filter(|_| self.is_verbose) else { return Ok(()) };
+        let counts = [
+            (said.leaves, "leaf", "leaves"),
+            (said.prunings, "cut-off", "cut-offs"),
+            (said.table_hits, "table hit", "table hits"),
+            (said.playouts, "playout", "playouts"),
+        ];
+        let counts = counts.into_iter().filter(|(n, ..)| *n > 0);
+        let mut words: Vec<String> = counts.map(|(n, one, many)| counted(n, one, many)).collect();
+        if said.selective_depth > said.depth {
+            words.push(format!("deepest level {}", said.selective_depth));
+        }
+        if !said.completed {
+            words.push("stopped before the search ended".to_owned());
+        }
+        if !words.is_empty() {
+            writeln!(self.out, "      {}", words.join(", "))?;
+        }
+        let mut moves: Vec<&ExplainedMove> = said.candidates.iter().collect();
+        // The most promising first.
+        let promise = |it: &ExplainedMove| it.value.or(it.probability).unwrap_or(-1.0);
+        moves.sort_by(|a, b| promise(b).total_cmp(&promise(a)));
+        for explained in moves {
+            writeln!(self.out, "      {}", candidate(explained))?;
+        }
+        if !said.line.is_empty() {
+            let line: Vec<Cow<'_, str>> =
+                said.line.iter().map(|step| self.as_shown(step)).collect();
+            writeln!(self.out, "      line: {}", line.join("; "))?;
+        }
+        Ok(())
     }
 
     /// A fact or a move, without the end of what is very long.
@@ -475,6 +518,31 @@ impl<'a, W: Write> View<'a, W> {
 }
 
 /// A think time, short.
+/// Value and depth of a search, as the end of a line; empty if there are none.
+fn found(said: Option<&Explanation>) -> String {
+    let Some(said) = said else { return String::new() };
+    let mut words = said.value.map_or_else(String::new, |value| format!(", value {value:.1}"));
+    if said.depth > 0 {
+        words += &format!(", depth {}", said.depth);
+    }
+    words
+}
+
+/// One move that a player considered: `(mark 2 2)  at most 50.0, 120 playouts`.
+fn candidate(explained: &ExplainedMove) -> String {
+    let ExplainedMove { text, value, bound, visits, probability } = explained;
+    let bound = match bound {
+        ValueBound::Exact => "",
+        ValueBound::AtLeast => "at least ",
+        ValueBound::AtMost => "at most ",
+    };
+    let mut words = Vec::new();
+    words.extend(value.map(|value| format!("{bound}{value:.1}")));
+    words.extend(probability.map(|share| format!("probability {share:.3}")));
+    words.extend((*visits > 0).then(|| counted(visits, "playout", "playouts")));
+    format!("{text}  {}", words.join(", "))
+}
+
 fn think(wall: Duration) -> String {
     let micros = wall.as_micros();
     match micros {

@@ -235,7 +235,15 @@ fn decision_record(decision: &Decision) -> DecisionRecord {
         connect_us: decision.connect.map(micros),
         overrun_us: micros(decision.overrun),
         nodes: decision.nodes,
+        value_tenths: decision.explanation.as_ref().and_then(|said| said.value).map(tenths),
+        depth: decision.explanation.as_ref().map(|said| said.depth).filter(|&depth| depth > 0),
+        line: decision.explanation.as_ref().map_or_else(Vec::new, |said| said.line.clone()),
     }
+}
+
+/// A value from 0 to 100 in tenths.
+fn tenths(value: f64) -> u32 {
+    (10.0 * value.clamp(0.0, 100.0)).round() as u32
 }
 
 fn micros(duration: Duration) -> u64 {

@@ -17,6 +17,7 @@ use results::record::{AbortReason, Budget, Ending, FaultKind, RuleDefect};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
+use super::explanation::explanation;
 use super::remote::first_line;
 use super::seat_thread::Question;
 use super::seats::{Clock, Reply, Seat};
@@ -237,14 +238,19 @@ impl<'a> Match<'a> {
         }
         wait_all(tools, asked, &mut replies, &mut self.waited)?;
         self.check_lacking(&replies)?;
-        let readiness = |reply: &Reply| Readiness {
-            fault: reply.fault,
-            detail: reply.detail.clone().filter(|_| reply.fault.is_some()),
-            wall: reply.wall,
-            cpu: reply.cpu,
-            nodes: reply.nodes.filter(|&nodes| nodes > 0),
+        let workspace = &mut *self.workspace;
+        let readiness = |reply: &mut Reply| {
+            let said = reply.deliberation.take();
+            Readiness {
+                fault: reply.fault,
+                detail: reply.detail.clone().filter(|_| reply.fault.is_some()),
+                wall: reply.wall,
+                cpu: reply.cpu,
+                nodes: said.as_ref().map(|said| said.nodes).filter(|&nodes| nodes > 0),
+                explanation: said.and_then(|said| explanation(workspace, said)),
+            }
         };
-        let roles = replies.iter().map(readiness).collect();
+        let roles = replies.iter_mut().map(readiness).collect();
         emit(EventKind::PlayersReady { job: setup.job.number, roles });
         emit_notices(&mut replies, emit);
         Ok(())
@@ -586,8 +592,19 @@ fn decide(
     draw: impl FnOnce(usize) -> usize,
 ) -> (MoveId, Decision) {
     let Reply {
-        mut fault, chosen, mut text, mut detail, wall, cpu, connect, overrun, nodes, ..
+        mut fault,
+        chosen,
+        mut text,
+        mut detail,
+        wall,
+        cpu,
+        connect,
+        overrun,
+        deliberation,
+        ..
     } = reply;
+    let nodes = deliberation.as_ref().map(|said| said.nodes);
+    let explanation = deliberation.and_then(|said| explanation(workspace, said));
     let chosen = chosen.filter(|id| {
         let is_legal = workspace.legal[role].contains(id);
         if !is_legal {
@@ -615,6 +632,7 @@ fn decide(
         connect,
         overrun,
         nodes,
+        explanation,
     };
     (executed, decision)
 }

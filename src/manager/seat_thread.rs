@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use games::{Cancel, MoveId};
-use players::{Failure, Observation, Player, Seat, Stop, Turn};
+use players::{Deliberation, Failure, Observation, Player, Seat, Stop, Turn};
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::oneshot;
 
@@ -23,8 +23,8 @@ pub(crate) struct Answer<T> {
     pub(crate) at: Instant,
     /// CPU time of the call.
     pub(crate) cpu: Option<Duration>,
-    /// States entered, if the player counts them.
-    pub(crate) nodes: Option<u64>,
+    /// What the player says of it.
+    pub(crate) deliberation: Option<Deliberation>,
 }
 
 /// How a player broke down.
@@ -182,7 +182,7 @@ fn call<T>(
             result: Err(Broken::Panicked),
             at: Instant::now(),
             cpu: None,
-            nodes: None,
+            deliberation: None,
         };
     };
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -192,16 +192,13 @@ fn call<T>(
     }));
     let cpu = Some(thread_cpu().saturating_sub(cpu_before));
     match outcome {
-        Ok((result, at, deliberation)) => Answer {
-            result: result.map_err(Broken::from),
-            at,
-            cpu,
-            nodes: deliberation.map(|deliberation| deliberation.nodes),
-        },
+        Ok((result, at, deliberation)) => {
+            Answer { result: result.map_err(Broken::from), at, cpu, deliberation }
+        }
         Err(_) => {
             let at = Instant::now();
             discard(seated);
-            Answer { result: Err(Broken::Panicked), at, cpu, nodes: None }
+            Answer { result: Err(Broken::Panicked), at, cpu, deliberation: None }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use games::MoveId;
-use players::{Failure, Observation, Player, Stop, Turn};
+use players::{Deliberation, Failure, Observation, Player, Stop, Turn};
 use results::record::FaultKind;
 use tokio::time::{sleep, timeout};
 
@@ -124,7 +124,8 @@ pub(crate) struct Reply {
     pub(crate) cpu: Option<Duration>,
     pub(crate) connect: Option<Duration>,
     pub(crate) overrun: Duration,
-    pub(crate) nodes: Option<u64>,
+    /// What a built-in player says of its answer.
+    pub(crate) deliberation: Option<Deliberation>,
     /// Something a user should know.
     pub(crate) notice: Option<Notice>,
 }
@@ -203,11 +204,10 @@ impl InstantSeat {
             discard(&mut self.player);
             return Reply { wall: asked.elapsed(), ..Reply::fault(FaultKind::Crashed) };
         };
-        let nodes = deliberation.map(|deliberation| deliberation.nodes);
         let wall = watch.used(asked, at, clock.wait);
         let stalled = at.saturating_duration_since(asked).saturating_sub(wall);
         let overrun = clock.overrun(wall);
-        let mut reply = Reply { wall, overrun, nodes, stalled, ..Reply::default() };
+        let mut reply = Reply { wall, overrun, deliberation, stalled, ..Reply::default() };
         match result {
             _ if clock.is_over(wall) => reply.is_late(clock.time.unwrap_or_default(), clock.wait),
             Ok(chosen) => reply.chosen = chosen,
@@ -299,7 +299,7 @@ impl ThreadSeat {
             overrun,
             stalled,
             cpu: answer.cpu,
-            nodes: answer.nodes,
+            deliberation: answer.deliberation,
             ..Reply::default()
         };
         match answer.result {

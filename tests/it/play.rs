@@ -175,7 +175,7 @@ fn what_is_done_in_the_start_clock_is_shown_and_counted() {
     let planned = ["play", "buttons_and_lights", "sequential_planner"];
     let shown = workspace.run(&planned).code(0).stdout();
     let ready = shown.lines().find(|line| line.contains("is ready after")).unwrap();
-    assert!(ready.ends_with(" nodes"), "{shown}");
+    assert!(ready.ends_with(" nodes, value 100.0"), "{shown}");
     let json = workspace.run(&[&planned[..], &["--json"]].concat()).code(0).stdout();
     let record: results::record::MatchRecord = serde_json::from_str(&json).unwrap();
     let n_nodes = record.seats[0].start.nodes.unwrap();

@@ -146,6 +146,7 @@ pub(crate) fn write_moves<F: Fields>(
     timings: bool,
     record: &MatchRecord,
 ) -> Result<(), F::Error> {
+    let mut line = String::new();
     for (step, decisions) in record.steps.iter().enumerate() {
         for (role, (decision, seat)) in decisions.iter().zip(&record.seats).enumerate() {
             table.number(record.job)?;
@@ -161,6 +162,13 @@ pub(crate) fn write_moves<F: Fields>(
             table.text(decision.fault.map_or("", FaultKind::name))?;
             table.text(decision.submitted.as_deref().unwrap_or_default())?;
             table.optional(decision.nodes)?;
+            table.tenths(decision.value_tenths.map(u64::from))?;
+            table.optional(decision.depth.map(u64::from))?;
+            line.clear();
+            for (index, step) in decision.line.iter().enumerate() {
+                line.extend([if index > 0 { "; " } else { "" }, step]);
+            }
+            table.text(&line)?;
             let timings = timings && seat.player.is_some();
             table.optional(timings.then_some(decision.wall_us))?;
             table.optional(decision.cpu_us.filter(|_| timings))?;
