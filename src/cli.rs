@@ -3,16 +3,23 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::commands;
 use crate::descriptors;
 use crate::diagnostics::Colours;
 use crate::game_source::GameSourceError;
 
-/// Run tournaments of general game players, and report who is stronger.
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster run                                    play a small tournament
+  gamemaster play tic_tac_toe alpha_beta random     play one match
+  gamemaster report RUN                             report on a run
+  gamemaster run --help                             print the options of `run`";
+
+/// Run tournaments of general game players, and report which are stronger.
 #[derive(Debug, Parser)]
-#[command(name = "gamemaster", version, arg_required_else_help = true)]
+#[command(name = "gamemaster", version, arg_required_else_help = true, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -24,13 +31,13 @@ enum Command {
     Run(commands::run::Arguments),
     /// Play one match and print every step.
     Play(commands::play::Arguments),
-    /// Report who is stronger, from the results of a run.
+    /// Report which players are stronger, from the results of a run.
     Report(commands::report::Arguments),
     /// Query the results of a run in SQL.
     Query(commands::query::Arguments),
-    /// Merge runs that each played a part of the same schedule.
+    /// Merge runs of the same spec, such as its partitions.
     Merge(commands::merge::Arguments),
-    /// Compare two runs: what changed for each player, with confidence intervals.
+    /// Compare two runs: what changed for each player, with intervals.
     Compare(commands::compare::Arguments),
     /// Test whether a new version of a player is weaker than the old one.
     Regress(commands::regress::Arguments),
@@ -42,7 +49,7 @@ enum Command {
     Sweep(commands::sweep::Arguments),
     /// List the built-in players and their options.
     Players(commands::players::Arguments),
-    /// Serve a built-in player over HTTP, for any Gamemaster.
+    /// Serve a built-in player over HTTP, for another GGP game manager.
     Serve(commands::serve::Arguments),
     /// Supervise a launched program; used by gamemaster itself.
     #[command(hide = true)]
@@ -52,11 +59,22 @@ enum Command {
     Game(commands::game::Command),
 }
 
+/// With negative numbers taken for values, so that the error is about the number.
+fn accepting_negative_numbers(command: clap::Command) -> clap::Command {
+    let accept = |argument: clap::Arg| {
+        let is_value = argument.get_action().takes_values();
+        if is_value { argument.allow_negative_numbers(true) } else { argument }
+    };
+    command.mut_args(accept).mut_subcommands(accepting_negative_numbers)
+}
+
 /// Parses the command line and carries it out.
 #[must_use]
 pub fn main() -> ExitCode {
     descriptors::raise_limit();
-    let outcome = match Cli::parse().command {
+    let matches = accepting_negative_numbers(Cli::command()).get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let outcome = match cli.command {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Play(arguments) => commands::play::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),

@@ -4,6 +4,7 @@ pub mod compare;
 pub mod export;
 pub mod game;
 pub mod merge;
+mod number;
 pub mod play;
 pub mod players;
 pub mod query;

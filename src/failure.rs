@@ -5,6 +5,7 @@ use results::journal::JournalError;
 use crate::exit_code;
 use crate::experiment::ExperimentError;
 use crate::experiment::folder::FolderError;
+use crate::experiment::regression::RequestError;
 use crate::game_source::GameSourceError;
 use crate::manager::PreflightError;
 
@@ -30,13 +31,13 @@ impl Failure {
 
     /// A player failed its preflight, or could not be asked.
     pub fn player(error: PreflightError) -> Self {
-        Self { code: error.exit_code(), error: error.into() }
+        Self { code: player_code(&error), error: error.into() }
     }
 
     /// There is no game to play or look at. The errors of a broken rulesheet
     /// are drawn when the failure is printed.
     pub fn game(error: GameSourceError) -> Self {
-        Self { code: error.exit_code(), error: error.into() }
+        Self { code: game_code(&error), error: error.into() }
     }
 
     /// An experiment could not be played, or not to its end.
@@ -44,10 +45,11 @@ impl Failure {
         let code = match &error {
             ExperimentError::Spec(_)
             | ExperimentError::Unplayable(_)
+            | ExperimentError::Request(_)
             | ExperimentError::NoParts(_) => exit_code::USAGE,
-            ExperimentError::Game(error) => error.exit_code(),
+            ExperimentError::Game(error) => game_code(error),
             ExperimentError::Rules { .. } => exit_code::PREFLIGHT,
-            ExperimentError::Player(error) => error.exit_code(),
+            ExperimentError::Player(error) => player_code(error),
             ExperimentError::Folder(error) => folder_code(error),
             ExperimentError::Interrupted => exit_code::INTERRUPTED,
             ExperimentError::Journal(_)
@@ -59,15 +61,67 @@ impl Failure {
             | ExperimentError::PlayerGone { .. }
             | ExperimentError::NoAnswer => exit_code::INTERNAL,
         };
+        let advice = advice(&error);
         match error {
             ExperimentError::Game(error) => Self::game(error),
-            error => Self { code, error: error.into() },
+            ExperimentError::Request(error) => {
+                Self { code, error: anyhow::anyhow!("{}: {}", typed(&error), error.expected()) }
+            }
+            ExperimentError::Folder(FolderError::NotAFolder { path }) => Self {
+                code,
+                error: anyhow::anyhow!("{} is a file; --out needs a folder", path.display()),
+            },
+            error => Self { code, error: error.into() }.advised(advice),
         }
     }
 
     /// With what to do about it put behind the message.
     pub fn advised(self, advice: &str) -> Self {
+        if advice.is_empty() {
+            return self;
+        }
         Self { error: anyhow::anyhow!("{:#}{advice}", self.error), ..self }
+    }
+}
+
+/// What to do about it on the command line; empty if there is nothing to say.
+fn advice(error: &ExperimentError) -> &'static str {
+    match error {
+        ExperimentError::Aborted { n: 1, .. } => "; repeat the command to play it again",
+        ExperimentError::Aborted { .. } => "; repeat the command to play them again",
+        ExperimentError::PlayerGone { .. } => "; repeat the command to play the missing matches",
+        ExperimentError::NoAnswer => "; repeat the command to resume it",
+        ExperimentError::Folder(FolderError::Foreign { .. } | FolderError::OtherSpec { .. }) => {
+            "; name another folder with --out"
+        }
+        _ => "",
+    }
+}
+
+/// The option and its value, as they were typed.
+fn typed(error: &RequestError) -> String {
+    match error {
+        RequestError::Margin { margin } => format!("--margin {margin}"),
+        RequestError::Alpha { alpha } => format!("--alpha {alpha}"),
+        RequestError::MaxBlocks { max_blocks, .. } => format!("--max-blocks {max_blocks}"),
+    }
+}
+
+/// Whether the command or the rulesheet is wrong.
+pub(crate) fn game_code(error: &GameSourceError) -> u8 {
+    match error {
+        GameSourceError::Unknown { .. }
+        | GameSourceError::Unreadable { .. }
+        | GameSourceError::NotAFile { .. } => exit_code::USAGE,
+        GameSourceError::TooLong { .. } | GameSourceError::Broken(_) => exit_code::PREFLIGHT,
+    }
+}
+
+/// What this machine lacks is no fault of the player.
+fn player_code(error: &PreflightError) -> u8 {
+    match error {
+        PreflightError::MachineLimit { .. } | PreflightError::Net(_) => exit_code::INTERNAL,
+        _ => exit_code::PREFLIGHT,
     }
 }
 

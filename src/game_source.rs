@@ -12,7 +12,6 @@ use strsim::osa_distance;
 
 use crate::diagnostics::{Colours, Diagnostics};
 use crate::error_chain::chained;
-use crate::exit_code;
 
 /// Longer files are refused: hundreds of times the largest published rulesheet,
 /// and what is read takes some 65 times its text.
@@ -21,10 +20,10 @@ const MAX_BYTES: u64 = 16 << 20;
 /// How a rulesheet is to be read.
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// Whether `Cell` and `cell` are the same name
+    /// Compare names with or without case
     #[arg(long, value_enum, default_value_t, value_name = "MODE")]
     pub case: CaseMode,
-    /// Accept unsafe rules, read as other systems read them
+    /// Accept rules outside the specification, as most systems do
     #[arg(long)]
     pub lenient: bool,
 }
@@ -90,17 +89,6 @@ pub enum GameSourceError {
 }
 
 impl GameSourceError {
-    /// One of [`exit_code`]: whether the command or the rulesheet is wrong.
-    #[must_use]
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Unknown { .. } | Self::Unreadable { .. } | Self::NotAFile { .. } => {
-                exit_code::USAGE
-            }
-            Self::TooLong { .. } | Self::Broken(_) => exit_code::PREFLIGHT,
-        }
-    }
-
     /// The message with its causes.
     #[must_use]
     pub fn message(&self) -> String {
@@ -215,9 +203,9 @@ pub fn load(file: &str, reading: Reading) -> Result<LoadedGame, GameSourceError>
     }
 }
 
-/// The bytes of a regular file, up to one beyond the limit, which tells that it was
+/// The bytes of a regular file, up to one beyond the limit, which shows that it was
 /// passed; `None` if it is neither a file nor a folder. Opening a named pipe waits
-/// for somebody who writes, and reading a device need not end.
+/// for a writer, and reading a device need not end.
 fn read_bytes(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
     let kind = std::fs::metadata(path)?.file_type();
     // Reading a folder is an error that says so.

@@ -50,7 +50,6 @@ pub use remote::AddressError;
 pub use time_odds::TimeOdds;
 pub use worker::Worker;
 
-use crate::exit_code;
 use crate::protocol::{Message, is_markup};
 use crate::schedule::{Job, TimeBudget};
 use machine_limit::{lack, no_thread};
@@ -151,7 +150,7 @@ type Address = (String, u16);
 #[derive(Debug, thiserror::Error)]
 pub enum PreflightError {
     /// No kind of this name.
-    #[error("unknown built-in player `{0}`; `gamemaster players` lists all")]
+    #[error("{}", unknown_kind(.0))]
     UnknownKind(String),
     /// The built-in player refuses its options.
     #[error("player `{id}` cannot be used")]
@@ -211,17 +210,13 @@ pub enum PreflightError {
     Net(#[from] NetError),
 }
 
-impl PreflightError {
-    /// The exit code of a command that ends with this error: what this machine lacks
-    /// is no fault of the player.
-    #[must_use]
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::MachineLimit { .. } | Self::Net(_) => exit_code::INTERNAL,
-            _ => exit_code::PREFLIGHT,
-        }
-    }
+/// What is wrong with the name of a built-in player, and what is expected.
+pub(crate) fn unknown_kind(name: &str) -> String {
+    let names: Vec<_> = players::kinds().iter().map(|kind| kind.name).collect();
+    format!("unknown player kind `{name}`; expected one of {}", names.join(", "))
+}
 
+impl PreflightError {
     fn launch(id: &str, error: LaunchError) -> Self {
         let id = id.to_owned();
         match error {
@@ -599,7 +594,7 @@ pub enum Substitute {
 pub enum Enforcement {
     /// The announced clock, if that is more than the clock, and the margin.
     #[default]
-    Told,
+    Announced,
     /// The clock and the margin, whatever was announced.
     Exact,
 }

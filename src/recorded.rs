@@ -26,7 +26,7 @@ pub struct RecordedRun {
 #[derive(Debug, thiserror::Error)]
 pub enum RecordedError {
     /// The folder holds no run, or not all of it.
-    #[error("no run in {}: cannot read {}", run.display(), SPEC_LOCK)]
+    #[error("cannot read {}", run.join(SPEC_LOCK).display())]
     Lock {
         /// The folder.
         run: PathBuf,
@@ -35,25 +35,23 @@ pub enum RecordedError {
         source: std::io::Error,
     },
     /// The spec cannot be read any more.
-    #[error("the spec of the run cannot be used any more")]
+    #[error("cannot use the spec of the run")]
     Spec(#[from] SpecError),
     /// The journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// No match has this name.
-    #[error("no match `{name}` in {}, {}; name it by its job, job_id or match_id (columns of matches.csv)", run.display(), candidates(*n_matches, near))]
+    #[error("no match `{name}` in {}: {}", run.display(), candidates(*jobs))]
     NoMatch {
         /// What was asked for.
         name: String,
         /// Where.
         run: PathBuf,
-        /// Matches there are.
-        n_matches: u64,
-        /// Those with similar names.
-        near: Vec<String>,
+        /// The smallest and the largest job number; `None` without matches.
+        jobs: Option<(u64, u64)>,
     },
     /// Several matches have this name.
-    #[error("ambiguous match `{name}`: it may be {}", alternatives(matches))]
+    #[error("ambiguous match `{name}`: expected one of {}", alternatives(matches))]
     Ambiguous {
         /// What was asked for.
         name: String,
@@ -88,12 +86,13 @@ pub enum RecordedError {
     },
 }
 
-fn candidates(n_matches: u64, near: &[String]) -> String {
-    match (n_matches, near) {
-        (0, _) => "which has no matches yet".to_owned(),
-        (1, near) => format!("whose only match is {}", near.join("")),
-        (_, []) => format!("which has {n_matches} matches"),
-        (_, near) => format!("which has {n_matches} matches, such as {}", alternatives(near)),
+fn candidates(jobs: Option<(u64, u64)>) -> String {
+    match jobs {
+        None => "it has no matches yet".to_owned(),
+        Some((first, last)) if first == last => format!("its only match is job {first}"),
+        Some((first, last)) => {
+            format!("its jobs are {first} to {last}; a job_id or match_id is accepted too")
+        }
     }
 }
 
@@ -132,10 +131,10 @@ impl RecordedRun {
         let number: Option<u64> = name.parse().ok();
         let mut exact = None;
         let mut begun = Vec::new();
-        let mut near = Vec::new();
-        let mut n_matches = 0;
+        let mut jobs: Option<(u64, u64)> = None;
         each_match(&self.folder, |record| {
-            n_matches += 1;
+            let (first, last) = jobs.unwrap_or((record.job, record.job));
+            jobs = Some((first.min(record.job), last.max(record.job)));
             let ids = [record.job_id.as_str(), record.match_id.as_str(), hexadecimal(&record)];
             if number == Some(record.job) || ids.contains(&name) {
                 exact = Some(record);
@@ -143,13 +142,6 @@ impl RecordedRun {
             }
             if name.len() >= MIN_BEGINNING && ids.iter().any(|id| id.starts_with(name)) {
                 begun.push(record);
-            } else {
-                let by_id = |id: &&str| strsim::osa_distance(name, &id[..id.len().min(name.len())]);
-                let by_number = number.map(|number| number.abs_diff(record.job));
-                let by_id = ids.iter().map(by_id).min().unwrap_or(usize::MAX);
-                near.push((by_number.unwrap_or(by_id as u64), shown(&record)));
-                near.sort();
-                near.truncate(3);
             }
             // Two show that it is not clear which is meant, unless one is exact.
             begun.truncate(3);
@@ -161,10 +153,7 @@ impl RecordedRun {
         let name = name.to_owned();
         match begun.len() {
             1 => Ok(begun.remove(0)),
-            0 => {
-                let near = near.into_iter().map(|(_, shown)| shown).collect();
-                Err(RecordedError::NoMatch { name, run: self.folder.clone(), n_matches, near })
-            }
+            0 => Err(RecordedError::NoMatch { name, run: self.folder.clone(), jobs }),
             _ => {
                 let matches = begun.iter().map(shown).collect();
                 Err(RecordedError::Ambiguous { name, matches })

@@ -80,12 +80,18 @@ pub enum ServeError {
     #[error("the player cannot be used")]
     Options(#[from] Box<OptionError>),
     /// Another process listens there.
-    #[error("cannot listen on {host}:{port}: the port is taken; choose another with --port")]
+    #[error("cannot listen on {host}:{port}: the port is taken")]
     PortTaken {
         /// The host.
         host: String,
         /// The port.
         port: u16,
+    },
+    /// The host has no address.
+    #[error("unknown host {host}")]
+    UnknownHost {
+        /// The host.
+        host: String,
     },
     /// The address is not ours, or forbidden.
     #[error("cannot listen on {host}:{port}")]
@@ -124,7 +130,9 @@ impl Server {
         let (host, port) = (settings.host.clone(), settings.port);
         let listener =
             runtime.block_on(TcpListener::bind((host.as_str(), port))).map_err(|source| {
-                if source.kind() == io::ErrorKind::AddrInUse {
+                if source.to_string().contains("lookup") {
+                    ServeError::UnknownHost { host: host.clone() }
+                } else if source.kind() == io::ErrorKind::AddrInUse {
                     ServeError::PortTaken { host: host.clone(), port }
                 } else {
                     ServeError::Listen { host: host.clone(), port, source }

@@ -32,7 +32,7 @@ use crate::schedule::{
 };
 
 pub use comparison::{BLOCKS_PER_CANARY, Comparison};
-pub use difference::differences;
+pub use difference::{Difference, differences};
 pub(crate) use duration::read_clock as read_play_clock;
 pub use error::SpecError;
 pub use file::{Contenders, Overrides, read, read_file};

@@ -28,7 +28,7 @@ pub const SEED: OptionSpec = OptionSpec {
     name: "seed",
     accepts: "whole number",
     default: "the match's seed alone",
-    help: "Mixed with the match's seed, so that two copies of a player differ in what they draw.",
+    help: "Mix this number into the match's seed, so that copies of a player choose differently.",
 };
 
 /// A value of an option.
@@ -156,7 +156,8 @@ impl Options {
         let reader = Reader { options: self, kind, specs };
         match self.values.keys().find(|name| !reader.is_known(name)) {
             Some(name) => {
-                Err(OptionError::Unknown { kind, option: name.clone(), valid: reader.valid() })
+                let (option, near, valid) = (name.clone(), reader.near(name), reader.names());
+                Err(OptionError::Unknown { kind, option, near, valid })
             }
             None => Ok(reader),
         }
@@ -192,17 +193,19 @@ impl fmt::Display for Options {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
     /// The kind has no such option.
-    #[error("`{kind}` has no option `{option}`; {valid}")]
+    #[error("`{kind}` has no option `{option}`{}; expected {valid}", did_you_mean(.near))]
     Unknown {
         /// The kind of player.
         kind: &'static str,
         /// The option as written.
         option: String,
+        /// The option that was probably meant.
+        near: Option<&'static str>,
         /// The options of the kind, in words.
         valid: String,
     },
     /// The value has the wrong type or lies out of range.
-    #[error("invalid option `{option} = {found}` of `{kind}`: expected {accepts}; {valid}")]
+    #[error("invalid option `{option} = {found}` of `{kind}`: expected {accepts}")]
     Refused {
         /// The kind of player.
         kind: &'static str,
@@ -212,9 +215,26 @@ pub enum OptionError {
         found: String,
         /// What would be accepted, in words.
         accepts: String,
-        /// All options of the kind, in words.
-        valid: String,
     },
+}
+
+fn did_you_mean(near: &Option<&str>) -> String {
+    near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"))
+}
+
+/// Letters to insert, remove or replace to get from one word to the other.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (index, letter) in one.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
+        for (column, &theirs) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != theirs);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
 }
 
 /// Reads typed values. An option that is not set has the default given by the caller,
@@ -333,11 +353,20 @@ impl Reader<'_> {
         self.all().any(|spec| spec.name == name)
     }
 
-    fn valid(&self) -> String {
-        let describe = |spec: &OptionSpec| {
-            format!("`{}` ({}, default {})", spec.name, spec.accepts, spec.default)
-        };
-        format!("its options are {}", self.all().map(describe).collect::<Vec<_>>().join(", "))
+    /// `depth, evaluation or seed`.
+    fn names(&self) -> String {
+        let names: Vec<&str> = self.all().map(|spec| spec.name).collect();
+        match &names[..] {
+            [most @ .., last] if !most.is_empty() => format!("{} or {last}", most.join(", ")),
+            names => names.join(""),
+        }
+    }
+
+    /// The option whose name differs in the fewest letters, if these are few.
+    fn near(&self, name: &str) -> Option<&'static str> {
+        let known = self.specs.iter().chain([&SEED]).map(|spec| spec.name);
+        let (distance, near) = known.map(|known| (distance(name, known), known)).min()?;
+        (distance <= near.len().div_ceil(3)).then_some(near)
     }
 
     fn refuse(&self, name: &str, found: &Value) -> OptionError {
@@ -347,7 +376,6 @@ impl Reader<'_> {
             option: name.to_owned(),
             found: found.to_string(),
             accepts: accepts.to_owned(),
-            valid: self.valid(),
         }
     }
 }
@@ -404,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_told_with_all_there_is() {
+    fn what_is_refused_is_named_with_what_is_expected() {
         check_error(
             Options::new().with("dept", 4),
             expect![[

@@ -1,4 +1,4 @@
-//! Questions to a run in SQL, answered by polars.
+//! Queries to a run in SQL, answered by polars.
 //!
 //! ```text
 //! SQL -> plan -> the columns it reads -> journal -> Answer
@@ -28,14 +28,32 @@ pub use answer::{Answer, AnswerFormat, Value};
 pub use questions::{QUESTIONS, Question};
 pub use scan::{TABLES, TableSchema};
 
-/// Why a question has no answer.
+/// Why a query has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
     /// The journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// A statement that is not a query.
+    #[error("`{statement}`: only SELECT is possible")]
+    NotSelect {
+        /// Its first word.
+        statement: String,
+    },
+    /// A table that is not there.
+    #[error("unknown table `{table}`; expected {}", TABLES.map(|table| table.name).join(" or "))]
+    UnknownTable {
+        /// Its name.
+        table: String,
+    },
+    /// A column that is not there.
+    #[error("unknown column `{column}`")]
+    UnknownColumn {
+        /// Its name.
+        column: String,
+    },
     /// The SQL cannot be understood, or not be carried out.
-    #[error("the SQL cannot be answered: {message}")]
+    #[error("invalid SQL: {message}")]
     Sql {
         /// What is wrong with it.
         message: String,
@@ -47,9 +65,37 @@ impl From<PolarsError> for QueryError {
         // Polars adds the plan so far after an empty line.
         let message = error.to_string();
         let first = message.split("\n\n").next().unwrap_or_default();
-        Self::Sql { message: first.trim().to_owned() }
+        in_our_words(first.trim())
     }
 }
+
+/// What polars says; only its text says what is unknown.
+fn in_our_words(message: &str) -> QueryError {
+    let between = |before: &str, after: &str| {
+        let rest = message.split_once(before)?.1;
+        Some(rest.split_once(after)?.0.to_owned())
+    };
+    if let Some(table) = between("relation '", "' was not found") {
+        return QueryError::UnknownTable { table };
+    }
+    if let Some(column) = between("unable to find column \"", "\"") {
+        return QueryError::UnknownColumn { column };
+    }
+    QueryError::Sql { message: message.to_owned() }
+}
+
+/// The first word of a statement that is not a query.
+fn refused(sql: &str) -> Option<String> {
+    let words = sql.lines().map(|line| line.split("--").next().unwrap_or_default());
+    let mut words = words.flat_map(str::split_whitespace);
+    let word: String = words.next()?.chars().take_while(char::is_ascii_alphabetic).collect();
+    let word = word.to_ascii_uppercase();
+    REFUSED.contains(&word.as_str()).then_some(word)
+}
+
+/// Statements of the dialect that do not read a table.
+const REFUSED: [&str; 9] =
+    ["ALTER", "CREATE", "DELETE", "DROP", "INSERT", "MERGE", "REPLACE", "TRUNCATE", "UPDATE"];
 
 /// Answers `sql` from the journal of the run in folder `run`.
 ///
@@ -68,6 +114,9 @@ impl From<PolarsError> for QueryError {
 /// # Ok::<(), results::query::QueryError>(())
 /// ```
 pub fn query(run: &Path, sql: &str) -> Result<Answer, QueryError> {
+    if let Some(statement) = refused(sql) {
+        return Err(QueryError::NotSelect { statement });
+    }
     let journal = Journal::open(&run.join(files::JOURNAL))?;
     let timings = journal.header().timings;
     let index = Arc::new(journal.index()?);
@@ -78,7 +127,7 @@ pub fn query(run: &Path, sql: &str) -> Result<Answer, QueryError> {
         context.register(rows.table().name, scan.into_lazy()?);
     }
     let answer = context.execute(sql).and_then(LazyFrame::collect);
-    if let Some(error) = failed.lock().expect("nobody panics with it").take() {
+    if let Some(error) = failed.lock().expect("no thread panics with it").take() {
         return Err(error.into());
     }
     Ok(Answer::new(&answer?)?)

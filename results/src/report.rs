@@ -439,7 +439,7 @@ mod tests {
     fn errors_are_told_apart() {
         let folder = tempfile::tempdir().unwrap();
         let missing = report(folder.path(), Format::Text).unwrap_err().to_string();
-        assert!(missing.contains("holds no run"), "{missing}");
+        assert!(missing.contains("is not the folder of a run"), "{missing}");
         let run = sample::run(true, &[]);
         let empty = report(run.path(), Format::Text).unwrap_err();
         assert!(matches!(empty, ReportError::Empty { .. }));

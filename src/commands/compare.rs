@@ -17,13 +17,14 @@ use crate::output::to_stdout;
 
 const EXAMPLES: &str = "\
 Examples:
-  gamemaster compare before after                  compare two runs, by name or folder
-  gamemaster compare before after --format md      print Markdown
+  gamemaster compare before after
+  gamemaster compare before after --format md
   gamemaster compare before after --json | jq '.players[] | {player, reward}'
 
-Only blocks that both runs played are compared: the same game, players and lap. A difference is
-the second run minus the first. The seeds of a match depend on its players, so a player with other
-options meets other chance events: to detect small differences, play both versions in one run
+Only blocks that both runs played are compared: the same game, players and
+lap. A difference is the second run minus the first. The seeds of a match
+depend on its players, so a player with other options meets other chance
+events: to detect small differences, play both versions in one run
 (`gamemaster regress`).";
 
 /// Arguments of `gamemaster compare`.
@@ -45,7 +46,7 @@ pub struct Arguments {
 /// Carries out `gamemaster compare`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
     let format = arguments.format.or_json(arguments.json);
-    let [first, second] = [&arguments.first, &arguments.second].map(|run| folder(run));
+    let (first, second) = (folder(&arguments.first)?, folder(&arguments.second)?);
     let comparison = compare([&first, &second], &Bootstrap::default()).map_err(failure)?;
     to_stdout(|stdout| {
         stdout.write_all(render_comparison(&comparison, format).as_bytes())?;

@@ -18,12 +18,13 @@ use crate::recorded::{RecordedError, RecordedRun, positions};
 
 const EXAMPLES: &str = "\
 Examples:
-  gamemaster export my_run > matches.jsonl             one line for each match
-  gamemaster export my_run --out records               one file for each match
-  gamemaster export my_run --match 17                  only job 17
+  gamemaster export my_run > matches.jsonl    one line for each match
+  gamemaster export my_run --out records      one file for each match
+  gamemaster export my_run --match 17         only job 17
 
-The form is that of ggp-base's match records, which its viewers read: states and moves with
-blanks inside the parentheses, errors as TO, CE and IL, clocks in seconds, rounded up.";
+The format is that of ggp-base's match records, which its viewers read: states
+and moves with spaces inside the parentheses, errors as TO, CE and IL, clocks
+in seconds, rounded up.";
 
 /// Arguments of `gamemaster export`.
 #[derive(Debug, Args)]
@@ -52,7 +53,7 @@ enum FormatWord {
 /// Carries out `gamemaster export`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
     let FormatWord::GgpJson = arguments.format;
-    let folder = folder(&arguments.run);
+    let folder = folder(&arguments.run)?;
     let mut run = RecordedRun::open(&folder).map_err(failure)?;
     let chosen = arguments.one.as_ref().map(|name| run.find(name)).transpose().map_err(failure)?;
     if let Some(out) = &arguments.out {

@@ -19,8 +19,17 @@ use games::{Game, Guards, Prover, ReasoningError, StateMachine};
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, LoadedGame, Reading};
 
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster game list
+  gamemaster game info connect_four
+  gamemaster game validate my_game.kif --play
+  gamemaster game state tic_tac_toe --moves '((mark 1 1) noop)'
+  gamemaster game bench breakthrough --seconds 5";
+
 /// What to look at.
 #[derive(Debug, Subcommand)]
+#[command(after_help = EXAMPLES)]
 pub enum Command {
     /// List the shipped games.
     List(list::Arguments),
@@ -32,7 +41,7 @@ pub enum Command {
     State(state::Arguments),
     /// Print the states of random or recorded playouts, as JSON lines.
     Trace(trace::Arguments),
-    /// Measure how many states a second are computed.
+    /// Measure how many states are computed per second.
     Bench(bench::Arguments),
 }
 

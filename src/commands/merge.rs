@@ -1,4 +1,4 @@
-//! Putting together the parts of one schedule that were played apart.
+//! Merging runs of the same spec.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -27,9 +27,10 @@ Examples:
   gamemaster merge a b --out whole                          merge both
   gamemaster report whole
 
-The runs must be of the same spec: the same players, games, clocks and seed. A match recorded in
-two runs is kept once if both records are equal; otherwise the merge is refused. If matches are
-missing, the command says how many, and `gamemaster run spec.toml --out whole` plays them.";
+The runs must be of the same spec: the same players, games, clocks and seed. A
+match recorded in two runs is kept once if both records are equal; otherwise
+the merge is refused. If matches are missing, the command prints how many, and
+`gamemaster run spec.toml --out whole` plays them.";
 
 /// Arguments of `gamemaster merge`.
 #[derive(Debug, Args)]
@@ -38,7 +39,7 @@ pub struct Arguments {
     /// Folders of the runs, or their names in results/runs
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
-    /// Write the whole run to this new or empty folder
+    /// Write the merged run to this new or empty folder
     #[arg(long, alias = "into", value_name = "DIR")]
     out: PathBuf,
     /// Print the result as JSON
@@ -48,13 +49,14 @@ pub struct Arguments {
 
 /// Carries out `gamemaster merge`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
-    let runs: Vec<PathBuf> = arguments.runs.iter().map(|run| folder(run)).collect();
+    let runs: Vec<PathBuf> =
+        arguments.runs.iter().map(|run| folder(run)).collect::<Result<_, _>>()?;
     let journals: Vec<PathBuf> = runs.iter().map(|run| run.join(JOURNAL)).collect();
     let merge = Merge::read(&journals).map_err(refused)?;
     let (lock, spec) = lock(&merge, &runs)?;
     write(&merge, lock.as_bytes(), &runs, &arguments.out)?;
     let missing = missing(&merge, spec);
-    let telling = Telling {
+    let merged = Merged {
         folder: arguments.out.display().to_string(),
         n_parts: runs.len(),
         n_done: merge.done().len() as u64,
@@ -62,12 +64,12 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         n_missing: missing.as_ref().ok().map(|blocks| blocks.len() as u64),
         missing_parts: unseen(&merge, missing.as_deref().ok()),
     };
-    tell_torn(&merge, &runs)?;
+    print_torn(&merge, &runs)?;
     to_stdout(|stdout| {
         if arguments.json {
-            json_line(stdout, &telling)?;
+            json_line(stdout, &merged)?;
         } else {
-            telling.tell(stdout, missing.as_ref().err())?;
+            merged.print(stdout, missing.as_ref().err())?;
         }
         Ok(exit_code::OK)
     })
@@ -115,7 +117,7 @@ fn write(merge: &Merge, lock: &[u8], runs: &[PathBuf], out: &Path) -> Result<(),
     std::fs::create_dir_all(out).map_err(unwritable)?;
     if std::fs::read_dir(out).map_err(unwritable)?.next().is_some() {
         return Err(Failure::usage(anyhow::anyhow!(
-            "the folder {} is not empty; name another with --out",
+            "the folder {} is not empty; name another folder with --out",
             out.display()
         )));
     }
@@ -138,7 +140,7 @@ fn write(merge: &Merge, lock: &[u8], runs: &[PathBuf], out: &Path) -> Result<(),
 /// known.
 fn missing(merge: &Merge, spec: Option<Spec>) -> Result<Vec<u64>, String> {
     let spec = spec.ok_or_else(|| {
-        format!("neither {SPEC_LOCK} nor the rulesheets are surely those that were played")
+        format!("{SPEC_LOCK} or a rulesheet has changed since the matches were played")
     })?;
     let experiment =
         Experiment::new(spec).map_err(|error| format!("{:#}", anyhow::anyhow!(error)))?;
@@ -171,12 +173,12 @@ fn unseen(merge: &Merge, missing: Option<&[u64]>) -> Vec<Partition> {
     all.filter(is_missing).collect()
 }
 
-fn tell_torn(merge: &Merge, runs: &[PathBuf]) -> std::io::Result<()> {
+fn print_torn(merge: &Merge, runs: &[PathBuf]) -> std::io::Result<()> {
     let mut stderr = std::io::stderr().lock();
     for (part, run) in merge.parts().iter().zip(runs).filter(|(part, _)| part.torn.is_some()) {
         let bytes = part.torn.bytes;
         let bytes = counted(bytes, "half-written byte", "half-written bytes");
-        writeln!(stderr, "note: {bytes} of {} left out", run.display())?;
+        writeln!(stderr, "note: {bytes} at the end of {} left out", run.display())?;
     }
     Ok(())
 }
@@ -186,7 +188,7 @@ const MAX_NAMED: usize = 6;
 
 /// What came of it.
 #[derive(Serialize)]
-struct Telling {
+struct Merged {
     folder: String,
     n_parts: usize,
     /// Matches that need not be played again.
@@ -199,8 +201,12 @@ struct Telling {
     missing_parts: Vec<Partition>,
 }
 
-impl Telling {
-    fn tell(&self, out: &mut impl std::io::Write, unknown: Option<&String>) -> std::io::Result<()> {
+impl Merged {
+    fn print(
+        &self,
+        out: &mut impl std::io::Write,
+        unknown: Option<&String>,
+    ) -> std::io::Result<()> {
         let Self { folder, n_parts, n_done, n_duplicates, n_missing, missing_parts } = self;
         let runs = counted(n_parts, "run", "runs");
         let all = n_missing.map_or_else(String::new, |missing| format!(" of {}", n_done + missing));
@@ -210,7 +216,7 @@ impl Telling {
         };
         writeln!(out, "{runs} in {folder}: {matches}")?;
         if *n_duplicates > 0 {
-            writeln!(out, "{n_duplicates} were there twice and are kept once")?;
+            writeln!(out, "recorded twice, kept once: {n_duplicates}")?;
         }
         if !missing_parts.is_empty() {
             let names: Vec<String> =
@@ -220,14 +226,14 @@ impl Telling {
             writeln!(out, "no run of {}{more}", names.join(", "))?;
         }
         match (n_missing, unknown) {
-            (Some(0), _) => writeln!(out, "All of it: gamemaster report {folder}"),
+            (Some(0), _) => writeln!(out, "Full report: gamemaster report {folder}"),
             (Some(missing), _) => writeln!(
                 out,
-                "{missing} missing; to play them: gamemaster run {folder}/{SPEC_LOCK} --out {folder}"
+                "missing: {missing}; to play: gamemaster run {folder}/{SPEC_LOCK} --out {folder}"
             ),
             (None, why) => writeln!(
                 out,
-                "whether matches are missing is not known: {}",
+                "number of missing matches unknown: {}",
                 why.map_or("", String::as_str)
             ),
         }
@@ -254,7 +260,7 @@ fn refused(error: MergeError) -> Failure {
     };
     let differing = match &*differences(&lock(&first), &lock(&other)) {
         [] => "no difference recorded in their spec.lock.toml".to_owned(),
-        differences => differences.join(", "),
+        differences => differences.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
     };
     let [first, other] =
         [first, other].map(|journal| journal.with_file_name("").display().to_string());

@@ -13,6 +13,7 @@ use players::ValueBound;
 use results::counted::counted;
 use results::record::{Budget, Ending, MatchRecord};
 
+use super::number::{nodes, whole_from};
 use crate::consumers::{Catalogue, Recorder};
 use crate::event::{Decision, EventKind, ExplainedMove, Explanation, Readiness};
 use crate::exit_code;
@@ -38,17 +39,25 @@ const MAX_LETTERS: usize = 400;
 const EXAMPLES: &str = "\
 Examples:
   gamemaster play tic_tac_toe alpha_beta random
-  gamemaster play tic_tac_toe strong=alpha_beta weak=alpha_beta:depth=1 --play-clock 200ms
-  gamemaster play breakthrough_6x6 alpha_beta handicapped=alpha_beta:clocks.play=100ms
-  gamemaster play my_game.kif 'cmd:python3 my_player.py --port {port}' random:seed=3
+  gamemaster play tic_tac_toe strong=alpha_beta weak=alpha_beta:depth=1
+  gamemaster play breakthrough_6x6 alpha_beta fast=alpha_beta:clocks.play=100ms
+  gamemaster play my_game.kif 'cmd:python3 my_player.py --port {port}' random
   gamemaster play connect_four http://127.0.0.1:9147 legal --json
 
-A player is KIND or KIND:option=value,option=value (`gamemaster players` lists them),
-http://HOST:PORT for a running player, or 'cmd:COMMAND' with {port} in it for a program to
-launch. NAME= in front names it. The role `random` (chance) takes no player.
+A player is one of
+  KIND                      a built-in player (see `gamemaster players`)
+  KIND:option=value,...     the same with options
+  http://HOST:PORT          a player that is running
+  'cmd:COMMAND'             a program to launch, with {port} in its arguments
+NAME= before any of them gives the player this name. The role `random` (chance)
+takes no player.
 
-Exit codes: 0 the match ended, 1 internal error, 2 bad usage, 3 broken rulesheet or player, or a
-defect of the rules during the match (game_error), 130 interrupted.";
+Exit codes:
+  0    the match is complete
+  1    internal error, or the match was aborted
+  2    the command cannot be used
+  3    the rulesheet or a player is broken, or the rules failed in the match
+  130  interrupted";
 
 /// Arguments of `gamemaster play`.
 #[derive(Debug, Args)]
@@ -56,7 +65,7 @@ defect of the rules during the match (game_error), 130 interrupted.";
 pub struct Arguments {
     /// Path of a rulesheet, or the name of a shipped game
     game: String,
-    /// One player for each role, in the order of the roles
+    /// Players, one for each role, in the order of the roles
     #[arg(required = true)]
     players: Vec<String>,
     /// Give each player this time between the rules and the first move
@@ -65,27 +74,27 @@ pub struct Arguments {
     /// Give each player this time for each move
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = play_clock)]
     play_clock: Duration,
-    /// Add this grace period to both clocks before an answer is late
+    /// Accept answers this long after either clock
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = clock)]
     margin: Duration,
-    /// Limit built-in players to N nodes (states) a move instead of by time
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Limit built-in players to N nodes (states) per move, instead of time
+    #[arg(long, value_name = "N", value_parser = nodes)]
     nodes: Option<u64>,
     /// End the match without scores after N steps
-    #[arg(long, value_name = "N", default_value_t = MatchRules::default().step_limit)]
+    #[arg(long, value_name = "N", default_value_t = MatchRules::default().step_limit, value_parser = whole_from::<u32>(0))]
     step_limit: u32,
     /// Use this random seed
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
     /// Scramble the names in the rules for remote and launched players
     #[arg(long)]
     scramble: bool,
     #[command(flatten)]
     reading: Reading,
-    /// Print all that players say of their moves: candidates, values, expected line
+    /// Print what players report on their moves: candidates, values, lines
     #[arg(long, short)]
     verbose: bool,
-    /// Print all facts that change, at full length [default: 8 a step]
+    /// Print all facts that change, at full length [default: 8 per step]
     #[arg(long)]
     all_facts: bool,
     /// Print only the record of the match, as one line of JSON
@@ -109,7 +118,7 @@ fn play_clock(text: &str) -> Result<Duration, String> {
 /// Carries out `gamemaster play`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
     let players = arguments.players.iter().map(|player| read_player(player));
-    let players = distinct(players.collect::<Result<_, _>>().map_err(Failure::usage)?);
+    let players = distinct(players.collect::<Result<_, _>>().map_err(Failure::usage)?)?;
     let source = game_source::GameSource::find(&arguments.game).map_err(Failure::game)?;
     let hash = Fingerprint::of("rulesheet").text(&source.text).hex(16);
     let checked = source.check(arguments.reading);
@@ -180,15 +189,16 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
 
 fn code(record: &MatchRecord) -> u8 {
     match record.ending {
-        Ending::Aborted { .. } if record.ending.breakdown().is_some() => exit_code::INTERNAL,
+        Ending::Aborted { .. } if record.ending.aborted_by_fault().is_some() => exit_code::INTERNAL,
         Ending::Aborted { .. } => exit_code::INTERRUPTED,
         Ending::GameError { .. } => exit_code::PREFLIGHT,
         _ => exit_code::OK,
     }
 }
 
-/// Gives players of the same name a number each.
-fn distinct(players: Vec<Contestant>) -> Vec<Contestant> {
+/// Gives players of the same name a number each, with a note on standard error.
+fn distinct(players: Vec<Contestant>) -> std::io::Result<Vec<Contestant>> {
+    let mut stderr = std::io::stderr().lock();
     let mut taken = BTreeSet::new();
     players
         .into_iter()
@@ -200,7 +210,11 @@ fn distinct(players: Vec<Contestant>) -> Vec<Contestant> {
                 let id = format!("{id}-{number}");
                 player.config = Arc::new(PlayerConfig { id, ..(*player.config).clone() });
             }
-            player
+            if number > 1 {
+                let new = &player.config.id;
+                writeln!(stderr, "note: several players are named `{id}`; this one is `{new}`")?;
+            }
+            Ok(player)
         })
         .collect()
 }
@@ -284,7 +298,7 @@ fn setup(
     }
 }
 
-/// The position as the view follows it.
+/// The state as the view follows it.
 struct Shown<'a> {
     machine: &'a mut dyn StateMachine,
     /// Raised when the reader has gone away.
@@ -370,7 +384,7 @@ impl<'a, W: Write> View<'a, W> {
     fn started(&mut self, job: &Job) -> std::io::Result<()> {
         writeln!(self.out, "{}, seed {}", self.catalogue.game(job), job.seed)?;
         for (role, name) in self.catalogue.roles(job).iter().enumerate() {
-            let player = self.catalogue.player(job, role).unwrap_or("moved by chance");
+            let player = self.catalogue.player(job, role).unwrap_or("chance");
             writeln!(self.out, "  {name}: {player}")?;
         }
         Ok(())
@@ -408,7 +422,7 @@ impl<'a, W: Write> View<'a, W> {
         for ((role, name), decision) in roles.iter().enumerate().zip(decisions) {
             let Decision { executed, n_legal, .. } = decision;
             let executed = self.as_shown(executed);
-            write!(self.out, "  {name:width$}  {executed}  (of {n_legal}")?;
+            write!(self.out, "  {name:width$}  {executed}  ({n_legal} legal")?;
             if job.seats[role].is_some() {
                 write!(self.out, ", {}", think(decision.wall))?;
             }
@@ -431,7 +445,7 @@ impl<'a, W: Write> View<'a, W> {
         self.changes(decisions)
     }
 
-    /// Everything that a player says of its answer, if that is wanted.
+    /// Everything that a player reports on its answer, if that is wanted.
     fn explain(&mut self, said: Option<&Explanation>) -> std::io::Result<()> {
         let Some(said) = said.filter(|_| self.is_verbose) else { return Ok(()) };
         let counts = [
@@ -504,14 +518,14 @@ impl<'a, W: Write> View<'a, W> {
 
     fn finished(&mut self, job: &Job, ending: &Ending, rewards: &[u8]) -> std::io::Result<()> {
         match ending.reason().as_str() {
-            "" => writeln!(self.out, "{}", ending.name())?,
-            reason => writeln!(self.out, "{}: {reason}", ending.name())?,
+            "" => writeln!(self.out, "end ({})", ending.name())?,
+            reason => writeln!(self.out, "end ({}: {reason})", ending.name())?,
         }
         let roles = self.catalogue.roles(job);
         let width = roles.iter().map(String::len).max().unwrap_or(0);
         for ((role, name), reward) in roles.iter().enumerate().zip(rewards) {
             let Some(player) = self.catalogue.player(job, role) else { continue };
-            writeln!(self.out, "  {name:width$}  {reward:>3}  {player}")?;
+            writeln!(self.out, "  {name:width$}  reward {reward:>3}  {player}")?;
         }
         Ok(())
     }

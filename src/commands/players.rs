@@ -16,10 +16,13 @@ Examples:
   gamemaster players
   gamemaster players --json | jq -r '.[].name'
 
-In a spec:                       On the command line:
-  [[players]]                      gamemaster play tic_tac_toe random:seed=3 legal
+In a spec:
+  [[players]]
   kind = \"random\"
-  seed = 3";
+  seed = 3
+
+On the command line:
+  gamemaster play tic_tac_toe random:seed=3 legal";
 
 /// Arguments of `gamemaster players`.
 #[derive(Debug, Args)]
@@ -58,7 +61,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         for row in &rows {
             writeln!(stdout, "{}\n    {}", row.name, row.summary)?;
             if !row.plays_hidden_information {
-                writeln!(stdout, "    Sits out games of hidden information.")?;
+                writeln!(stdout, "    Cannot play games of hidden information.")?;
             }
             for option in &row.options {
                 let OptionRow { name, accepts, default, help } = option;

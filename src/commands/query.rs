@@ -1,4 +1,4 @@
-//! Asking a run's results questions in SQL.
+//! Querying the results of a run in SQL.
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -16,15 +16,16 @@ use crate::output::to_stdout;
 
 const EXAMPLES: &str = "\
 Examples:
-  gamemaster query my_run \"SELECT player, game, AVG(reward) FROM matches GROUP BY player, game\"
-  gamemaster query my_run \"SELECT * FROM moves WHERE fault IS NOT NULL\" --format csv
-  gamemaster query my_run --question encounters      a ready-made query
-  gamemaster query my_run --file question.sql --json
-  gamemaster query --questions                       list the ready-made queries with their SQL
-  gamemaster query --columns                         list the tables and their columns
+  gamemaster query my_run \"SELECT game, AVG(n_steps) FROM matches GROUP BY game\"
+  gamemaster query my_run \"SELECT * FROM moves WHERE fault IS NOT NULL\" --json
+  gamemaster query my_run --question encounters    a ready-made query
+  gamemaster query my_run --file query.sql --json
+  gamemaster query --questions        list the ready-made queries with their SQL
+  gamemaster query --columns          list the tables and their columns
 
-The tables are `matches`, with a row for each role of each match, and `moves`, with a row for each
-decision. results/README.md says what each column holds, docs/query.md has examples.";
+The tables are `matches`, with a row for each role of each match, and `moves`,
+with a row for each decision. results/README.md describes the columns,
+docs/query.md has examples.";
 
 /// Arguments of `gamemaster query`.
 #[derive(Debug, Args)]
@@ -89,7 +90,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         None => columns(),
         Some(run) => {
             let sql = sql(arguments)?;
-            let answer = query(&folder(run), &sql).map_err(failure)?;
+            let answer = query(&folder(run)?, &sql).map_err(failure)?;
             answer.render(arguments.format.or_json(arguments.json))
         }
     };
@@ -99,7 +100,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     })
 }
 
-/// The SQL that is asked, wherever it was written.
+/// The SQL of the query, wherever it was written.
 fn sql(arguments: &Arguments) -> Result<String, Failure> {
     if let Some(sql) = &arguments.sql {
         return Ok(sql.clone());
@@ -107,15 +108,14 @@ fn sql(arguments: &Arguments) -> Result<String, Failure> {
     if let Some(name) = &arguments.question {
         let found = QUESTIONS.iter().find(|question| question.name == name);
         let names = || QUESTIONS.map(|question| question.name).join(", ");
-        let unknown = || {
-            Failure::usage(anyhow!("no question is named `{name}`; the questions are {}", names()))
-        };
+        let unknown =
+            || Failure::usage(anyhow!("unknown ready-made query `{name}`; expected {}", names()));
         return found.map(|question| question.sql.to_owned()).ok_or_else(unknown);
     }
     match &arguments.file {
         Some(file) => read(file).map_err(Failure::usage),
         None => Err(Failure::usage(anyhow!(
-            "no question: give SQL, --file FILE or --question NAME (`gamemaster query --questions` \
+            "no query: give SQL, --file FILE or --question NAME (`gamemaster query --questions` \
              lists names)"
         ))),
     }
@@ -167,6 +167,9 @@ fn failure(error: QueryError) -> Failure {
             | JournalError::NewerFormat { .. }),
         ) => Failure::usage(error),
         QueryError::Journal(error) => error.into(),
-        error @ QueryError::Sql { .. } => Failure::usage(error),
+        error @ QueryError::UnknownColumn { .. } => {
+            Failure::usage(error).advised("; `gamemaster query --columns` lists the columns")
+        }
+        error => Failure::usage(error),
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a new version of a player is worse than the one it is to replace.
+//! Whether a new version of a player is weaker than the one it replaces.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,71 +10,83 @@ use results::counted::counted;
 use results::regress::{Outcome as Answer, Reason, Regression, Tracker};
 use results::report::{self, Format};
 
+use super::number::{number, whole, whole_from};
+use super::tournament;
 use crate::consumers::brief;
 use crate::exit_code;
-use crate::experiment::regression::{self, Asked, Request};
+use crate::experiment::regression::{self, Asked, Pace, Request};
 use crate::experiment::{ExperimentError, Session, folder};
 use crate::failure::{CommandResult, Failure};
 use crate::interrupt::on_interrupt;
 use crate::manager::PlayerSource;
 use crate::output::{json_line, to_stdout};
+use crate::spec::Difference;
 use crate::supervisor::OWN_EXECUTABLE;
 
 const EXAMPLES: &str = "\
 Examples:
   gamemaster regress --base alpha_beta:depth=4 --head alpha_beta:depth=3
-  gamemaster regress --base 'cmd:./old --port {port}' --head 'cmd:./new --port {port}' \\
-      --suite ci.toml --margin 5 --budget 10m --markdown \"$GITHUB_STEP_SUMMARY\"
+  gamemaster regress --base 'cmd:./old --port {port}' \\
+      --head 'cmd:./new --port {port}' --suite ci.toml --margin 5 \\
+      --budget 10m --markdown \"$GITHUB_STEP_SUMMARY\"
 
-A player is written as for `gamemaster play`: KIND, KIND:option=value,..., http://HOST:PORT, or
-'cmd:COMMAND LINE with {port}'. A suite is a spec whose players are the opponents: base and head
-play the same games against them with the same seeds and seats. Without opponents base and head
-play each other. The suite `shipped` has six games and a budget in nodes instead of time.
+A player is written as for `gamemaster play`: KIND, KIND:option=value,...,
+http://HOST:PORT, or 'cmd:COMMAND' with {port} in it. A suite is a spec whose
+players are the opponents: base and head play the same games against them with
+the same seeds and seats. Without opponents, base and head play each other.
+The suite `shipped` has six games and a budget in nodes instead of time.
 
-The folder gets the files of a run, and regression.json, regression.md and junit.xml. Repeat the
-command to resume an interrupted comparison; it ends with the same result. A comparison that ended
-at --budget continues if the command is repeated with a longer one. Another --max-blocks is
-another comparison.
-Exit codes: 0 pass, 10 fail (weaker or less reliable), 11 inconclusive, 1 internal error, 2 bad
-usage or suite, 3 broken rulesheet or player, 130 interrupted.";
+The folder gets the files of a run, and regression.json, regression.md and
+junit.xml. Repeat the command to resume an interrupted comparison; it ends
+with the same result. A comparison that ended at --budget continues if the
+command is repeated with a longer one. Another --max-blocks is another
+comparison.
+
+Exit codes:
+  0    pass
+  1    internal error, or aborted matches
+  2    the command, the suite or the folder cannot be used
+  3    a rulesheet or a player is broken
+  10   fail: head is weaker or less reliable
+  11   inconclusive
+  130  interrupted; repeat the command to resume";
 
 /// Arguments of `gamemaster regress`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The old version of the player
+    /// Compare with this player, the old version
     #[arg(long, value_name = "PLAYER")]
     base: String,
-    /// The new version of the player
+    /// Test this player, the new version
     #[arg(long, value_name = "PLAYER")]
     head: String,
     /// Play this spec; its players are the opponents
     #[arg(long, value_name = "SPEC", default_value = regression::SHIPPED)]
     suite: PathBuf,
-    /// Fail if head is weaker by this many points
-    #[arg(long, value_name = "POINTS", default_value_t = 3.0)]
+    /// Test for a loss of this many points
+    #[arg(long, value_name = "POINTS", default_value_t = 3.0, value_parser = number)]
     margin: f64,
-    /// Accept this probability of a wrong answer, for each kind of error
-    #[arg(long, value_name = "P", default_value_t = 0.05)]
+    /// Limit each error probability to P
+    #[arg(long, value_name = "P", default_value_t = 0.05, value_parser = number)]
     alpha: f64,
     /// Stop after this time [default: 10m without --max-blocks]
     #[arg(long, value_name = "TIME", value_parser = read_budget)]
     budget: Option<Duration>,
     /// Stop after this many blocks
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_from::<u64>(0))]
     max_blocks: Option<u64>,
-    /// Count an inconclusive result as this [default: exit code 11]
+    /// Exit with the code of pass or fail if inconclusive [default: 11]
     #[arg(long, value_enum, value_name = "AS")]
     inconclusive: Option<InconclusiveWord>,
-    /// Write to this folder, or resume the run in it
-    /// [default: results/runs/regress-SUITE-HASH]
+    /// Write to, or resume, this folder [default: one for suite and players]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Play N matches at once [default: cores / players that think at once]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    /// Play N at once [default: cores divided by players thinking at once]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,
     /// Use this random seed instead of the one in the suite
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = whole_from::<u64>(0))]
     seed: Option<u64>,
     /// Append the summary to FILE, as Markdown
     #[arg(long, value_name = "FILE")]
@@ -104,7 +116,8 @@ fn read_budget(text: &str) -> Result<Duration, String> {
 
 /// Carries out `gamemaster regress`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
-    let asked = regression::ask(&request(arguments)).map_err(Failure::experiment)?;
+    let asked = regression::ask(&request(arguments))
+        .map_err(|error| tournament::not_laid_out(error, Some(&arguments.suite)))?;
     let comparison = asked.open(arguments.out.clone()).map_err(not_opened)?;
     let path = comparison.folder.path.clone();
     if !arguments.quiet {
@@ -153,15 +166,14 @@ fn request(arguments: &Arguments) -> Request {
 fn not_opened(error: ExperimentError) -> Failure {
     let advice = match &error {
         ExperimentError::Folder(folder::FolderError::OtherSpec { differences, .. })
-            if differences == &["`blocks`"] =>
+            if *differences == [Difference::Key("blocks".to_owned())] =>
         {
-            ": --max-blocks is part of what is asked, so that a longer comparison is played anew"
+            " (another --max-blocks is another comparison)"
         }
         ExperimentError::Folder(folder::FolderError::OtherSpec { differences, .. })
-            if differences.iter().any(|what| what.starts_with("player `")) =>
+            if differences.iter().any(|found| matches!(found, Difference::Player(_))) =>
         {
-            ": a player whose options or program files changed since is another player, and its old \
-             matches say nothing of it"
+            " (a player whose options or program files have changed is another player)"
         }
         _ => return Failure::experiment(error),
     };
@@ -188,10 +200,9 @@ fn announce(asked: &Asked, folder: &folder::RunFolder) -> std::io::Result<()> {
     }
     writeln!(
         stderr,
-        "Resuming {path}: {} played before {}; to play anew, name another folder by --out{}",
+        "Resuming {path} with {} played before; to start again, name another folder with --out{}",
         counted(n_done, "match", "matches"),
-        if n_done == 1 { "counts" } else { "count" },
-        if has_url(asked) { " (whether a player at a URL has changed is not known)" } else { "" }
+        if has_url(asked) { " (also if a player at a URL has changed)" } else { "" }
     )
 }
 
@@ -226,8 +237,10 @@ impl Progress {
         if !self.has_pace {
             self.has_pace = true;
             let pace = regression::pace(tracker.question(), tracker.n_blocks(), spent);
-            if let Some(pace) = pace {
-                let _ = writeln!(stderr, "{pace}");
+            match pace {
+                Some(pace @ Pace::TooSlow { .. }) => drop(writeln!(stderr, "warning: {pace}")),
+                Some(pace @ Pace::Enough { .. }) => drop(writeln!(stderr, "{pace}")),
+                None => {}
             }
         }
         if self.printed.elapsed() < LINE_TIME {
@@ -239,7 +252,7 @@ impl Progress {
             tracker.mean().map_or("no score yet".into(), |mean| format!("{mean:+.1} points"));
         let _ = writeln!(
             stderr,
-            "[{}, {}] head less base {mean}; log-likelihood ratio {llr:.2} of {low:.2} to \
+            "[{}, {}] head minus base {mean}; log-likelihood ratio {llr:.2} of {low:.2} to \
              {high:.2}",
             counted(self.n_blocks, "block", "blocks"),
             brief(spent)
@@ -248,7 +261,7 @@ impl Progress {
 }
 
 fn interrupted() -> CommandResult {
-    writeln!(std::io::stderr().lock(), "Interrupted. The same command goes on.")?;
+    writeln!(std::io::stderr().lock(), "Interrupted. Repeat the command to resume.")?;
     Ok(exit_code::INTERRUPTED)
 }
 
@@ -264,7 +277,7 @@ fn print(arguments: &Arguments, path: &Path, found: &Regression) -> CommandResul
             json_line(stdout, found)?;
         } else {
             write!(stdout, "{}", report::render_regression(found, Format::Text))?;
-            writeln!(stdout, "\nFiles: {}", path.display())?;
+            writeln!(stdout, "\nFolder: {}", path.display())?;
         }
         Ok(exit_code::OK)
     })?;
@@ -276,11 +289,11 @@ fn print(arguments: &Arguments, path: &Path, found: &Regression) -> CommandResul
         match arguments.inconclusive {
             Some(InconclusiveWord::Pass) => writeln!(
                 stderr,
-                "warning: inconclusive, and counted as a pass as --inconclusive pass asks"
+                "warning: inconclusive; the exit code is that of a pass (--inconclusive pass)"
             )?,
             Some(InconclusiveWord::Fail) => writeln!(
                 stderr,
-                "warning: inconclusive, and counted as a fail as --inconclusive fail asks"
+                "warning: inconclusive; the exit code is that of a fail (--inconclusive fail)"
             )?,
             None => {}
         }

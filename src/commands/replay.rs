@@ -12,6 +12,7 @@ use results::record::{DecisionRecord, MatchRecord};
 use serde::Serialize;
 
 use super::export::failure;
+use super::number::whole_from;
 use super::run_name::{folder, latest};
 use crate::board::{self, Board};
 use crate::exit_code;
@@ -21,39 +22,49 @@ use crate::recorded::{RecordedRun, positions};
 
 const EXAMPLES: &str = "\
 Examples:
-  gamemaster replay 17                       step through match 17 of the latest run
-  gamemaster replay 17 --run my_run | less   print all steps
-  gamemaster replay 17 --step 5              print the position after step 5
-  gamemaster replay 17 --json                print positions and moves as JSON lines
+  gamemaster replay 17                      step through job 17 of the last run
+  gamemaster replay 17 --run my_run | less  print all steps
+  gamemaster replay 17 --step 5             print the state after step 5
+  gamemaster replay 17 --json               print states and moves as JSON lines
 
-MATCH is a job number, job_id or match_id (columns of matches.csv). Keys in a terminal: Enter or
-n next step, p previous, f first, l last, a number to go to that step, q quit. If the facts form a
-board, it is drawn; other facts are listed, new ones marked with +.";
+MATCH is a job number, job_id or match_id (columns of matches.csv). If the
+facts form a board, the state is shown as a board; other facts are listed, new
+ones marked with `+`.
+
+Keys in a terminal:
+  Enter, n  next step
+  p         previous step
+  f         first step
+  l         last step
+  NUMBER    this step
+  q         quit";
 
 /// Arguments of `gamemaster replay`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Job number, job_id or match_id of the match
+    /// Job number, job_id or match_id
     #[arg(value_name = "MATCH")]
     name: String,
-    /// Folder of a run, or its name in results/runs [default: the latest run]
+    /// Folder or name of a run [default: the latest in results/runs]
     #[arg(long, value_name = "RUN")]
     run: Option<PathBuf>,
-    /// Print only the position after N steps
-    #[arg(long, value_name = "N")]
+    /// Print only the state after N steps
+    #[arg(long, value_name = "N", value_parser = whole_from::<usize>(0))]
     step: Option<usize>,
-    /// Print positions and moves as JSON lines
+    /// Print states and moves as JSON lines
     #[arg(long)]
     json: bool,
 }
 
 /// Carries out `gamemaster replay`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
-    let named = arguments.run.as_deref().map(folder).or_else(latest);
-    let run = named.ok_or_else(|| {
-        Failure::usage(anyhow::anyhow!("no run in results/runs; name one by --run"))
-    })?;
+    let run = match &arguments.run {
+        Some(run) => folder(run)?,
+        None => latest().ok_or_else(|| {
+            Failure::usage(anyhow::anyhow!("no run in results/runs; name one with --run"))
+        })?,
+    };
     let mut run = RecordedRun::open(&run).map_err(failure)?;
     let record = run.find(&arguments.name).map_err(failure)?;
     let machine = run.machine(&record).map_err(failure)?;
@@ -62,7 +73,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let n_steps = record.steps.len();
     if let Some(step) = arguments.step.filter(|&step| step > n_steps) {
         return Err(Failure::usage(anyhow::anyhow!(
-            "the match has {}, not {step}",
+            "--step {step}: the match has {}",
             counted(n_steps, "step", "steps")
         )));
     }
@@ -186,12 +197,12 @@ impl Replay {
     fn foot(&self, out: &mut impl Write) -> std::io::Result<()> {
         let ending = &self.record.ending;
         match ending.reason().as_str() {
-            "" => writeln!(out, "{}", ending.name())?,
-            reason => writeln!(out, "{}: {reason}", ending.name())?,
+            "" => writeln!(out, "end ({})", ending.name())?,
+            reason => writeln!(out, "end ({}: {reason})", ending.name())?,
         }
         for seat in &self.record.seats {
             if let (Some(reward), Some(player)) = (seat.reward, &seat.player) {
-                writeln!(out, "  {}: {reward} for {player}", seat.role)?;
+                writeln!(out, "  {}: reward {reward}, {player}", seat.role)?;
             }
         }
         Ok(())
@@ -233,7 +244,7 @@ impl Replay {
 /// The fault, what was answered, and what else there is to say; empty if all is well.
 fn fault(decision: &DecisionRecord) -> String {
     let Some(fault) = decision.fault else { return String::new() };
-    let mut words = format!("  (replaces what the player did: {}", fault.name());
+    let mut words = format!("  (instead of the answer: {}", fault.name());
     if let Some(submitted) = &decision.submitted {
         words.push_str(&format!(", {submitted:?}"));
     }
@@ -245,7 +256,8 @@ fn fault(decision: &DecisionRecord) -> String {
 }
 
 /// What can be typed.
-const KEYS: &str = "Enter or n: next step, p: previous, f: first, l: last, a number, q: leave";
+const KEYS: &str =
+    "Enter or n: next step, p: previous, f: first, l: last, NUMBER: this step, q: quit";
 
 #[cfg(test)]
 mod tests {
@@ -321,7 +333,7 @@ mod tests {
                 (at 1) day
 
             0 of 2> step 1
-              left: go  (replaces what the player did: late_move; no whole answer within 2s)
+              left: go  (instead of the answer: late_move; no whole answer within 2s)
               right: pass
                 +(at 2) -(at 1)
 
@@ -330,9 +342,9 @@ mod tests {
               right: pass
                 +night -day
 
-            terminal
-              left: 0 for slow
-              right: 100 for quick
+            end (terminal)
+              left: reward 0, slow
+              right: reward 100, quick
             2 of 2> "#]]
         .assert_eq(&String::from_utf8(out).unwrap());
     }

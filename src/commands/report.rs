@@ -8,6 +8,7 @@ use results::journal::JournalError;
 use results::report::{self, CsvTable, Format, Part, ReportError, StandingsTable, StrengthTable};
 use results::{files, tables};
 
+use super::number::whole_from;
 use super::run_name::folder;
 use crate::drawn_replay::drawn_replays;
 use crate::exit_code;
@@ -21,12 +22,14 @@ Examples:
   gamemaster report my_run --sections ratings,pairs
   gamemaster report my_run --table pairs > pairs.csv
   gamemaster report my_run --json | jq '.players[] | {player, mean, interval}'
-  gamemaster report my_run --html          write my_run/report.html: figures, tables, replays
+  gamemaster report my_run --html
+      write my_run/report.html: figures, tables, replays
   gamemaster report my_run --html - | gzip > report.html.gz
-  gamemaster report my_run --rebuild       rewrite matches.csv, moves.csv and the summaries
+  gamemaster report my_run --rebuild
+      rewrite matches.csv, moves.csv and the summaries
 
-Everything is computed from the journal of the run. A run that is still playing, or was
-interrupted, is reported as far as it got.";
+Everything is computed from the journal of the run. The report of a run that is
+still playing, or was interrupted, covers the matches played so far.";
 
 /// Most matches of a page to step through, if nothing else is said.
 const N_REPLAYS: usize = 20;
@@ -50,12 +53,11 @@ pub struct Arguments {
     /// Print one table as CSV
     #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["json", "html"])]
     table: Option<TableWord>,
-    /// Write a self-contained HTML page with figures, sortable tables and replays to
-    /// FILE [default: report.html in the folder of the run; `-` is standard output]
+    /// Write an HTML page to FILE or `-` [default: report.html in the folder]
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["format", "json"])]
     html: Option<Option<PathBuf>>,
     /// Put at most N matches into the page for replay
-    #[arg(long, value_name = "N", default_value_t = N_REPLAYS, requires = "html")]
+    #[arg(long, value_name = "N", default_value_t = N_REPLAYS, requires = "html", value_parser = whole_from::<usize>(0))]
     replays: usize,
     /// Also rewrite the CSV tables and summaries
     #[arg(long)]
@@ -80,13 +82,13 @@ pub(super) enum FormatWord {
 /// [`Part`] as typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SectionWord {
-    /// Standings, by game, role and clock, cross table, times, faults
+    /// Standings, cross table, times, faults
     Summary,
     /// Probability of each rank
     Ranks,
-    /// Elo, votes, Nash averaging, alpha-rank, and who ranks first by each
+    /// Elo, votes, Nash averaging, alpha-rank
     Ratings,
-    /// Differences of all pairs, with intervals and likelihoods of superiority
+    /// Differences of all pairs, with intervals
     Pairs,
     /// Advantage of each seat, and what each player adds
     Seats,
@@ -168,19 +170,19 @@ impl FormatWord {
 /// Carries out `gamemaster report`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
     let format = arguments.format.or_json(arguments.json);
-    let run = folder(&arguments.run);
+    let run = folder(&arguments.run)?;
     let parts: Option<Vec<Part>> = arguments.sections.iter().map(|word| word.part()).collect();
     let parts = parts.unwrap_or_else(|| Part::ALL.to_vec());
     let text = match (&arguments.html, arguments.table, format) {
         (Some(_), ..) => page(&run, arguments.replays)?,
         (_, Some(_), Format::Json | Format::Md) => {
-            return Err(Failure::usage(anyhow::anyhow!("--table prints CSV: leave --format out")));
+            return Err(Failure::usage(anyhow::anyhow!("--table prints CSV; leave --format out")));
         }
         (_, Some(table), _) => report::report_table(&run, table.into()).map_err(failure)?,
         (_, None, Format::Json | Format::Csv) if parts != [Part::Summary] => {
             return Err(Failure::usage(anyhow::anyhow!(
-                "--sections is for text and Markdown: JSON has everything, and CSV the table that \
-                 --table names"
+                "--sections is for text and Markdown; JSON has all sections, and --table chooses \
+                 the table of CSV"
             )));
         }
         (_, None, Format::Json | Format::Csv) => report::report(&run, format).map_err(failure)?,

@@ -11,6 +11,7 @@ use results::report;
 use results::standings::Standings;
 use serde::Serialize;
 
+use super::number::{whole, whole_from};
 use super::tournament::{self, CommandLine};
 use crate::event::StopReason;
 use crate::exit_code;
@@ -24,13 +25,20 @@ const DEFAULT_SPEC: &str = include_str!("../default_spec.toml");
 
 const EXAMPLES: &str = "\
 Examples:
-  gamemaster run                              play six players on six small games, about a minute
-  gamemaster run --dry-run                    print what that would play, and how long it would take
-  gamemaster run my_spec.toml --out my_run    play your own spec; repeat the command to resume
-  gamemaster run my_spec.toml --partition slice:1/3    play one of three parts
-  gamemaster run my_spec.toml --format swiss  use another format (see docs/formats.md)
-  gamemaster run my_spec.toml --race          drop clearly weaker players early
-  gamemaster report my_run                    report who is stronger
+  gamemaster run
+      play six players on six small games, about a minute
+  gamemaster run --dry-run
+      print what that would play, and how long it would take
+  gamemaster run my_spec.toml --out my_run
+      play your own spec; repeat the command to resume
+  gamemaster run my_spec.toml --partition slice:1/3
+      play one of three parts
+  gamemaster run my_spec.toml --format swiss
+      use another format (see docs/formats.md)
+  gamemaster run my_spec.toml --race
+      drop clearly weaker players early
+  gamemaster report my_run
+      report which players are stronger
 
 A spec names players, games and clocks:
   games = [\"tic_tac_toe\", \"my_games/*.kif\"]
@@ -42,34 +50,39 @@ A spec names players, games and clocks:
   id = \"mine\"
   command = \"python3 my_player.py --port {port}\"
 
-A run writes spec.lock.toml, journal.jsonl, matches.csv, moves.csv, summary.json and summary.md
-into its folder. Exit codes: 0 complete, 1 internal error or aborted matches, 2 bad spec or
-folder, 3 broken rulesheet or player, 130 interrupted (repeat the command to resume).";
+A run writes spec.lock.toml, journal.jsonl, matches.csv, moves.csv,
+summary.json and summary.md into its folder.
+
+Exit codes:
+  0    the run is complete
+  1    internal error, or aborted matches
+  2    the command, the spec or the folder cannot be used
+  3    a rulesheet or a player is broken
+  130  interrupted; repeat the command to resume";
 
 /// Arguments of `gamemaster run`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The experiment as a TOML file [default: six players on six small games]
+    /// Spec of the tournament (TOML) [default: six players, six small games]
     spec: Option<PathBuf>,
-    /// Write to this folder, or resume the run in it
-    /// [default: results/runs/NAME-HASH]
+    /// Write to, or resume, this folder [default: results/runs/NAME-HASH]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Play N matches at once [default: cores / players that think at once]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    /// Play N at once [default: cores divided by players thinking at once]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,
     /// Pair players by this format instead of the one in the spec
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<FormatWord>,
     /// Play N rounds of a swiss system or a ladder
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole_from::<u32>(1))]
     rounds: Option<u32>,
     /// Drop clearly weaker players early (round_robin, gauntlet)
     #[arg(long)]
     race: bool,
     /// Use this random seed instead of the one in the spec
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = whole_from::<u64>(0))]
     seed: Option<u64>,
     /// Extend a run whose spec had fewer players, games or blocks
     #[arg(long)]
@@ -77,7 +90,7 @@ pub struct Arguments {
     /// Play only this part of the schedule, such as slice:1/3 (see `merge`)
     #[arg(long, value_name = "slice:M/N", conflicts_with = "extend")]
     partition: Option<Partition>,
-    /// Print what would be played, and play nothing
+    /// Print what would be played, without playing it
     #[arg(long)]
     dry_run: bool,
     /// Print errors only: no progress, no standings
@@ -91,7 +104,8 @@ pub struct Arguments {
 /// Carries out `gamemaster run`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
     let spec = read_spec(arguments).map_err(Failure::usage)?;
-    let experiment = Experiment::new(spec).map_err(Failure::experiment)?;
+    let experiment = Experiment::new(spec)
+        .map_err(|error| tournament::not_laid_out(error, arguments.spec.as_deref()))?;
     let place = Place {
         folder: arguments.out.clone(),
         extend: arguments.extend,
@@ -112,7 +126,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         } else if !arguments.quiet {
             let folder = played.folder.display();
             write!(stdout, "{}", report::render_overall(&played.standings))?;
-            writeln!(stdout, "\nAll of it: gamemaster report {folder}\nFiles: {folder}")?;
+            writeln!(stdout, "\nFull report: gamemaster report {folder}\nFolder: {folder}")?;
         }
         Ok(exit_code::OK)
     });

@@ -4,9 +4,10 @@ use anyhow::anyhow;
 use clap::Args;
 use players::{Options, PlayerKind};
 
+use super::number::whole;
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
-use crate::manager::PlayerSource;
+use crate::manager::{PlayerSource, unknown_kind};
 use crate::serve::{
     DEFAULT_CONNECTIONS, DEFAULT_MEMORY_BYTES, MIN_MEMORY_BYTES, ServeError, ServeSettings, Server,
 };
@@ -14,48 +15,52 @@ use crate::spec::{option_value, read_player};
 
 const EXAMPLES: &str = "\
 Examples:
-  gamemaster serve --player alpha_beta                        on 127.0.0.1:9147
+  gamemaster serve --player alpha_beta
+      listen on 127.0.0.1:9147
   gamemaster serve --player minimax --option depth=4 --port 9200
-  gamemaster serve --player random --host 0.0.0.0 --port 0    for all hosts, on any free port
+  gamemaster serve --player random --host 0.0.0.0 --port 0
+      listen on all addresses, on any free port
 
-Against it, from another terminal:
+Play against it from another terminal:
   gamemaster play tic_tac_toe http://127.0.0.1:9147 random
 
-`gamemaster players` lists the players, their options, and which of them cannot play games of
-hidden information. The first line of output is the address. The server plays one match at a
-time: it answers START with `busy` during a match, and for a game that the player cannot play.";
+`gamemaster players` lists the players, their options, and which of them
+cannot play games of hidden information. The first line of output is the
+address. The server plays one match at a time: it answers START with `busy`
+during a match, and for a game that the player cannot play. Games that need
+more than --max-memory are played by a slower reasoner, or answered `busy`. A
+connection above --max-connections replaces the oldest idle one.";
 
 /// Arguments of `gamemaster serve`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Serve this kind of player (`gamemaster players` lists them)
+    /// Serve this kind of player, see `gamemaster players`
     #[arg(long)]
     player: String,
-    /// Listen on this port; 0 for any free port
-    #[arg(long, default_value_t = 9147)]
+    /// Listen on this port (0: any free one)
+    #[arg(long, default_value_t = 9147, value_parser = whole::<u16>(0..=65535))]
     port: u16,
-    /// Listen on this address; `0.0.0.0` for all
+    /// Listen on this address (0.0.0.0: all)
     #[arg(long, default_value = "127.0.0.1")]
     host: String,
     /// Set an option of the player; may be repeated
     #[arg(long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
-    /// Limit the memory of requests and rules (in MiB); games that need more are
-    /// played by a slower reasoner, or answered `busy`
+    /// Limit requests and rules to N MiB of memory
     #[arg(
         long,
-        value_name = "MIB",
+        value_name = "N",
         default_value_t = DEFAULT_MEMORY_BYTES >> 20,
-        value_parser = clap::value_parser!(u64).range(MIN_MEMORY_BYTES >> 20..1 << 40)
+        value_parser = whole::<u64>(MIN_MEMORY_BYTES >> 20..=(1 << 40) - 1)
     )]
     max_memory: u64,
-    /// Keep at most N connections; a new one replaces the oldest idle one
+    /// Keep at most N connections
     #[arg(
         long,
         value_name = "N",
         default_value_t = DEFAULT_CONNECTIONS as u64,
-        value_parser = clap::value_parser!(u64).range(1..=65_536)
+        value_parser = whole::<u64>(1..=65_536)
     )]
     max_connections: u64,
 }
@@ -73,9 +78,12 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     };
     let server = Server::start(settings).map_err(|error| match error {
         ServeError::Start(_) => error.into(),
+        ServeError::PortTaken { .. } => {
+            Failure::usage(error).advised("; choose another with --port")
+        }
         _ => Failure::usage(error),
     })?;
-    tell(&format!("{} listens on {}", kind.name, server.address()));
+    print_line(&format!("{} listens on {}", kind.name, server.address()));
     server.wait();
     Ok(exit_code::OK)
 }
@@ -83,10 +91,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
 /// The player, as the same words would have it in a spec.
 fn player(arguments: &Arguments) -> anyhow::Result<(&'static PlayerKind, Options)> {
     let (name, given) = arguments.player.split_once(':').unwrap_or((&arguments.player, ""));
-    let kind = players::find(name).ok_or_else(|| {
-        let known: Vec<_> = players::kinds().iter().map(|kind| kind.name).collect();
-        anyhow!("there is no player called `{name}`; there are {}", known.join(", "))
-    })?;
+    let kind = players::find(name).ok_or_else(|| anyhow!(unknown_kind(name)))?;
     let mut words: Vec<String> =
         (!given.is_empty()).then(|| given.to_owned()).into_iter().collect();
     for option in &arguments.options {
@@ -101,7 +106,9 @@ fn player(arguments: &Arguments) -> anyhow::Result<(&'static PlayerKind, Options
     let contestant = read_player(&format!("{}:{}", kind.name, words.join(",")));
     let contestant = contestant?;
     if !contestant.config.odds.is_none() {
-        return Err(anyhow!("clocks and budgets are the Gamemaster's who plays with {name}"));
+        return Err(anyhow!(
+            "{given}: the game manager that plays with {name} sets clocks and budgets"
+        ));
     }
     match &contestant.config.source {
         PlayerSource::BuiltIn { options, .. } => Ok((kind, options.clone())),
@@ -109,7 +116,7 @@ fn player(arguments: &Arguments) -> anyhow::Result<(&'static PlayerKind, Options
     }
 }
 
-#[expect(clippy::print_stdout, reason = "who starts a server waits for this line")]
-fn tell(line: &str) {
+#[expect(clippy::print_stdout, reason = "the program that starts a server waits for this line")]
+fn print_line(line: &str) {
     println!("{line}");
 }

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use results::report::{self, Format};
 use results::sweep;
 
+use super::number::{nodes, whole, whole_from};
 use super::run::preview;
 use super::tournament::{self, CommandLine};
 use crate::event::StopReason;
@@ -22,19 +23,28 @@ const EXAMPLES: &str = "\
 Examples:
   gamemaster sweep my_spec.toml --play-clock 50ms,200ms,1s,5s
   gamemaster sweep my_spec.toml --nodes 1e3,1e4,1e5 --out my_sweep
-  gamemaster sweep my_spec.toml --nodes 1e3,1e4,1e5,1e6 --out my_sweep --extend    add a budget
+  gamemaster sweep my_spec.toml --nodes 1e3,1e4,1e5,1e6 --out my_sweep --extend
+      add a budget
   gamemaster sweep my_spec.toml --nodes 100,1000 --format csv > sweep.csv
 
-The players of the spec play its games once under each budget. A player with its own `clocks` or
-`budget` in the spec keeps them, as a fixed opponent for the others. With --nodes, the longest clock
-of the spec remains as a limit. A sweep is a run like any other: repeat the command to resume it,
-and use `gamemaster report` on its folder.";
+The players of the spec play its games once under each budget. A player with
+its own `clocks` or `budget` in the spec keeps them, as a fixed opponent for
+the others. With --nodes, the longest clock of the spec remains as a limit. A
+sweep is a run like any other: repeat the command to resume it, and use
+`gamemaster report` on its folder.
+
+Exit codes:
+  0    the sweep is complete
+  1    internal error, or aborted matches
+  2    the command, the spec or the folder cannot be used
+  3    a rulesheet or a player is broken
+  130  interrupted; repeat the command to resume";
 
 /// Arguments of `gamemaster sweep`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The experiment as a TOML file
+    /// Spec of the tournament (TOML)
     spec: PathBuf,
     /// Play under each of these play clocks instead of the spec's
     #[arg(long, value_name = "TIME,...", value_delimiter = ',', value_parser = play_clock)]
@@ -42,23 +52,22 @@ pub struct Arguments {
     /// Play under each of these numbers of nodes (states) a move
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = nodes)]
     nodes: Vec<u64>,
-    /// Write to this folder, or resume the run in it
-    /// [default: results/runs/NAME-HASH]
+    /// Write to, or resume, this folder [default: results/runs/NAME-HASH]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Play N matches at once [default: cores / players that think at once]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    /// Play N at once [default: cores divided by players thinking at once]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,
     /// Use this random seed instead of the one in the spec
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = whole_from::<u64>(0))]
     seed: Option<u64>,
     /// Extend a sweep that had fewer budgets, players, games or blocks
     #[arg(long)]
     extend: bool,
-    /// Print what would be played, and play nothing
+    /// Print what would be played, without playing it
     #[arg(long)]
     dry_run: bool,
-    /// Print no progress
+    /// Print the results and errors only: no progress
     #[arg(long)]
     quiet: bool,
     /// Print the results in this format
@@ -87,15 +96,6 @@ fn play_clock(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("expected a time such as 200ms or 5s, not {text:?}"))
 }
 
-/// A whole number, also as `1e4`.
-fn nodes(text: &str) -> Result<u64, String> {
-    let exact = |number: &f64| number.fract() == 0.0 && (1.0..=9e15).contains(number);
-    let scientific = || text.parse::<f64>().ok().filter(exact).map(|number| number as u64);
-    let number = text.parse::<u64>().ok().or_else(scientific);
-    let wanted = || format!("expected a whole number from 1, such as 5000 or 1e4, not {text:?}");
-    number.filter(|&number| number > 0).ok_or_else(wanted)
-}
-
 /// Carries out `gamemaster sweep`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
     let overrides = Overrides {
@@ -112,7 +112,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
              --nodes 1000,10000, or list several in the spec's `clocks` or `budget`"
         )));
     }
-    let experiment = Experiment::new(spec).map_err(Failure::experiment)?;
+    let experiment = Experiment::new(spec)
+        .map_err(|error| tournament::not_laid_out(error, Some(&arguments.spec)))?;
     let place =
         Place { folder: arguments.out.clone(), extend: arguments.extend, ..Place::default() };
     if arguments.dry_run {
@@ -141,7 +142,7 @@ fn print(arguments: &Arguments, folder: &Path) -> CommandResult {
     to_stdout(|stdout| {
         write!(stdout, "{}", report::render_sweep(&found, format))?;
         if matches!(format, Format::Text) {
-            writeln!(stdout, "\nFiles: {}", folder.display())?;
+            writeln!(stdout, "\nFolder: {}", folder.display())?;
         }
         Ok(exit_code::OK)
     })
@@ -162,17 +163,4 @@ fn command_line(arguments: &Arguments) -> CommandLine {
         .option("--format", format.as_ref().map(|format| format.get_name()))
         .flag("--quiet", arguments.quiet)
         .flag("--json", arguments.json)
-}
-
-#[cfg(test)]
-mod tests {
-
-    #[test]
-    fn nodes_are_whole_numbers() {
-        let table = [("1e3", Some(1000)), ("5000", Some(5000)), ("2.5e2", Some(250))];
-        let wrong = ["0", "-1", "1.5", "1e99", "NaN", "inf", "", "x"].map(|text| (text, None));
-        for (text, expected) in table.into_iter().chain(wrong) {
-            assert_eq!(super::nodes(text).ok(), expected, "{text}");
-        }
-    }
 }

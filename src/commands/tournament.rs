@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -59,6 +59,17 @@ pub(super) fn play(
     Ok(Some(Played { folder: path, standings, ended }))
 }
 
+/// Why a spec cannot be played, with its name; that of the games and players in it is in
+/// the error.
+pub(super) fn not_laid_out(error: ExperimentError, spec: Option<&Path>) -> Failure {
+    match (error, spec) {
+        (ExperimentError::Unplayable(message), Some(spec)) => {
+            Failure::usage(anyhow::anyhow!("{}: {message}", spec.display()))
+        }
+        (error, _) => Failure::experiment(error),
+    }
+}
+
 /// Why the folder cannot be used, and how it could.
 pub(super) fn not_opened(error: ExperimentError) -> Failure {
     let is_other = matches!(error, ExperimentError::Folder(FolderError::OtherSpec { .. }));
@@ -84,7 +95,7 @@ impl Played {
         command_line: impl FnOnce() -> CommandLine,
     ) -> CommandResult {
         if self.ended.stop == StopReason::Interrupted {
-            writeln!(std::io::stderr().lock(), "Interrupted. To go on:\n  {}", command_line().0)?;
+            writeln!(std::io::stderr().lock(), "Interrupted. To resume:\n  {}", command_line().0)?;
             return Ok(exit_code::INTERRUPTED);
         }
         self.ended.check().map_err(Failure::experiment)?;
@@ -92,7 +103,7 @@ impl Played {
     }
 }
 
-/// Says on standard error what begins.
+/// Prints on standard error what begins.
 fn announce(experiment: &Experiment, folder: &RunFolder) -> std::io::Result<()> {
     let mut stderr = std::io::stderr().lock();
     for warning in &experiment.warnings {
@@ -116,8 +127,12 @@ fn announce(experiment: &Experiment, folder: &RunFolder) -> std::io::Result<()> 
             "note: {lines} broken lines at the end of the journal, {bytes}, were cut off"
         )?,
     }
-    if n_done > 0 {
-        writeln!(stderr, "Resuming {path}: {n_done} of {most}{matches} are played")
+    if n_done as u64 == n_jobs {
+        let all = if n_jobs == 1 { "its only match has" } else { &format!("all {matches} have") };
+        writeln!(stderr, "{path} is complete: {all} been played")
+    } else if n_done > 0 {
+        // "1 of 1 matches": what is counted is the whole.
+        writeln!(stderr, "Resuming {path}: {n_done} of {most}{n_jobs} matches have been played")
     } else {
         let at_once = experiment.concurrency;
         writeln!(stderr, "Playing {most}{matches}, {at_once} at once, into {path}")

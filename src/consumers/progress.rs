@@ -1,4 +1,4 @@
-//! Tells on standard error how far a tournament is: one bar on a terminal, a
+//! Prints on standard error how far a tournament is: one bar on a terminal, a
 //! line now and then elsewhere.
 
 use std::collections::BTreeMap;
@@ -52,8 +52,8 @@ pub struct Progress {
     n_faults: u64,
     /// The round that is played, in words; empty where there are none.
     round: String,
-    told: Duration,
-    told_at: u64,
+    printed: Duration,
+    printed_at: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -108,13 +108,13 @@ impl Progress {
             n_played: 0,
             n_faults: 0,
             round: String::new(),
-            told: Duration::ZERO,
-            told_at: 0,
+            printed: Duration::ZERO,
+            printed_at: 0,
         }
     }
 
     fn begin(&mut self, n_jobs: u64, n_done: u64) {
-        (self.n_jobs, self.n_done, self.told_at) = (n_jobs, n_done, n_done);
+        (self.n_jobs, self.n_done, self.printed_at) = (n_jobs, n_done, n_done);
         if self.style == Style::Bar {
             let style = ProgressStyle::with_template(
                 "{bar:24} {human_pos}/{human_len} matches  {elapsed_precise}  {msg}",
@@ -139,20 +139,20 @@ impl Progress {
         match self.style {
             Style::Bar => {
                 self.bar.set_position(self.n_done + self.n_played);
-                if elapsed.saturating_sub(self.told) >= MESSAGE_TIME || self.n_played == 1 {
-                    self.told = elapsed;
+                if elapsed.saturating_sub(self.printed) >= MESSAGE_TIME || self.n_played == 1 {
+                    self.printed = elapsed;
                     self.bar.set_message(self.message(elapsed));
                 }
             }
             Style::Lines => {
                 let position = self.n_done + self.n_played;
                 let step = self.n_jobs.div_ceil(LINES_PER_RUN);
-                let since = elapsed.saturating_sub(self.told);
-                if (position - self.told_at >= step && since >= MIN_LINE_TIME)
+                let since = elapsed.saturating_sub(self.printed);
+                if (position - self.printed_at >= step && since >= MIN_LINE_TIME)
                     || since >= LINE_TIME
                     || position == self.n_jobs
                 {
-                    (self.told, self.told_at) = (elapsed, position);
+                    (self.printed, self.printed_at) = (elapsed, position);
                     let percent = position * 100 / self.n_jobs.max(1);
                     let message = self.message(elapsed);
                     self.line(&format!(
@@ -217,7 +217,7 @@ pub(crate) fn round_words(round: RoundId, format: Format, n_rounds: u32, n_stage
         words += &format!(", round {} of {n_rounds}", round.round);
     }
     if round.extra > 0 {
-        words += &format!(", further lap {} of level ties", round.extra);
+        words += &format!(", extra lap {} of tied encounters", round.extra);
     }
     words
 }
@@ -277,8 +277,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounds_are_told() {
-        let told = |stage, round, extra, n_rounds, n_stages| {
+    fn rounds_are_in_words() {
+        let words = |stage, round, extra, n_rounds, n_stages| {
             round_words(
                 RoundId { stage, round, extra },
                 Format::Knockout { extra_laps: 3 },
@@ -286,9 +286,9 @@ mod tests {
                 n_stages,
             )
         };
-        assert_eq!(told(1, 1, 0, 1, 1), "knockout");
-        assert_eq!(told(2, 3, 0, 4, 2), "stage 2 of 2, knockout, round 3 of 4");
-        assert_eq!(told(1, 2, 1, 4, 1), "knockout, round 2 of 4, further lap 1 of level ties");
+        assert_eq!(words(1, 1, 0, 1, 1), "knockout");
+        assert_eq!(words(2, 3, 0, 4, 2), "stage 2 of 2, knockout, round 3 of 4");
+        assert_eq!(words(1, 2, 1, 4, 1), "knockout, round 2 of 4, extra lap 1 of tied encounters");
     }
 
     /// As in the standings: 100 at a game of one match, 0 and 50 at the two clocks of

@@ -24,7 +24,7 @@ pub(super) fn concurrency(spec: &Spec, jobs: &Jobs, warnings: &mut Vec<String>) 
     let asked = spec.jobs.unwrap_or(fair);
     if asked > fair && by_clock && thinkers > 0 {
         warnings.push(format!(
-            "{} at once with up to {} thinking in each on {}: clocks are fair up to {fair}",
+            "{} at once, each with up to {} thinking, share {}: clocks are fair up to {fair} at once",
             counted(asked, "match", "matches"),
             counted(thinkers, "player", "players"),
             counted(cores, "core", "cores")

@@ -10,6 +10,7 @@ use results::stats::schedule_order::SecondResult;
 use results::tables::TableError;
 
 use super::folder::FolderError;
+use super::regression::RequestError;
 use crate::game_source::GameSourceError;
 use crate::manager::PreflightError;
 use crate::spec::SpecError;
@@ -32,10 +33,12 @@ pub enum ExperimentError {
         #[source]
         source: ReasoningError,
     },
-    /// Players and games that do not fit each other, or a question that cannot be
-    /// answered as it is asked; in words.
+    /// Players and games that do not fit each other; in words.
     #[error("{0}")]
     Unplayable(String),
+    /// A comparison that cannot be decided as it is requested.
+    #[error(transparent)]
+    Request(#[from] RequestError),
     /// A part of what follows from results.
     #[error(
         "partition {0}: pairings follow from the results of all matches, so no part can be played \
@@ -67,7 +70,7 @@ pub enum ExperimentError {
     #[error(transparent)]
     SecondResult(#[from] SecondResult),
     /// Matches were aborted, and not on request.
-    #[error("{}; the same command plays {} again", aborted(*n, first), if *n == 1 { "it" } else { "them" })]
+    #[error("{}", aborted(*n, first))]
     Aborted {
         /// Matches.
         n: u64,
@@ -77,7 +80,7 @@ pub enum ExperimentError {
     /// A player was missing in one match after the other.
     #[error(
         "{reason}; the run stopped because the matches of player {player} were aborted one after \
-         the other ({n} in all); the same command plays what is missing"
+         the other ({n} in all)"
     )]
     PlayerGone {
         /// Its id.
@@ -88,7 +91,7 @@ pub enum ExperimentError {
         n: u64,
     },
     /// A comparison came to its end without an answer.
-    #[error("the run ended without an answer; the same command resumes it")]
+    #[error("the run ended without an answer")]
     NoAnswer,
 }
 

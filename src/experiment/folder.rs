@@ -22,7 +22,7 @@ use results::record::{FORMAT_VERSION, Header};
 
 use super::jobs::Jobs;
 use crate::schedule::{Job, Schedule};
-use crate::spec::{Spec, differences, lock_text};
+use crate::spec::{Difference, Spec, differences, lock_text};
 
 /// Why a folder cannot hold this run.
 #[derive(Debug, thiserror::Error)]
@@ -36,22 +36,25 @@ pub enum FolderError {
         #[source]
         source: io::Error,
     },
+    /// It is a file.
+    #[error("{} is a file, not a folder", path.display())]
+    NotAFolder {
+        /// The file.
+        path: PathBuf,
+    },
     /// It holds files that are not of a run.
-    #[error("the folder {} is not empty and holds no run; name another with --out", path.display())]
+    #[error("the folder {} is not empty and holds no run", path.display())]
     Foreign {
         /// The folder.
         path: PathBuf,
     },
     /// It holds a run of another spec.
-    #[error(
-        "the folder {} holds a run of another spec ({}); name another folder with --out",
-        path.display(), named(differences)
-    )]
+    #[error("the folder {} holds a run of another spec ({})", path.display(), named(differences))]
     OtherSpec {
         /// The folder.
         path: PathBuf,
         /// In what the specs differ.
-        differences: Vec<String>,
+        differences: Vec<Difference>,
     },
     /// Asked to extend a run, but the spec does not play all its matches.
     #[error(
@@ -72,11 +75,12 @@ pub enum FolderError {
     Journal(#[from] JournalError),
 }
 
-fn named(differences: &[String]) -> String {
+fn named(differences: &[Difference]) -> String {
     if differences.is_empty() {
         return "no difference recorded".to_owned();
     }
-    format!("they differ in {}", differences.join(", "))
+    let names: Vec<String> = differences.iter().map(ToString::to_string).collect();
+    format!("they differ in {}", names.join(", "))
 }
 
 /// A folder that is ours to write.
@@ -121,6 +125,7 @@ pub fn open(
     partition: Option<Partition>,
 ) -> Result<RunFolder, FolderError> {
     let unwritable = |source| FolderError::Unwritable { path: path.to_owned(), source };
+    check_kind(path)?;
     std::fs::create_dir_all(path).map_err(unwritable)?;
     let journal = path.join(JOURNAL);
     let header = Header { partition, ..header(path, spec, jobs, notes) };
@@ -164,6 +169,14 @@ pub fn open(
     Ok(RunFolder { path: path.to_owned(), writer, attempts, done, elsewhere, outcomes, torn })
 }
 
+/// A file is not a folder.
+fn check_kind(path: &Path) -> Result<(), FolderError> {
+    match path.is_file() {
+        true => Err(FolderError::NotAFolder { path: path.to_owned() }),
+        false => Ok(()),
+    }
+}
+
 /// What a folder has of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Played {
@@ -189,6 +202,7 @@ impl Played {
 /// # Errors
 /// If it holds another run that this one does not extend, or cannot be read.
 pub fn played(path: &Path, spec: &Spec, jobs: &Jobs, extend: bool) -> Result<Played, FolderError> {
+    check_kind(path)?;
     let journal = path.join(JOURNAL);
     if !journal.exists() {
         return Ok(Played::default());

@@ -15,7 +15,34 @@ use crate::staged_schedule::StagedScheduleError;
 
 pub(super) fn no_schedule(spec: &Spec, error: &ScheduleError) -> String {
     let ScheduleError::NothingToPlay { skips } = error else { return error.to_string() };
-    format!("player count fits no game: {}", sitting_out(spec, skips).join("; "))
+    let reason = |skip: &Skip| match *skip {
+        Skip::TooFewPlayers { game, n_seats, n_players } => {
+            let name = &spec.games[game].source.name;
+            Some(format!("{name} {}", too_few(n_seats, n_players, spec.players.len())))
+        }
+        Skip::NoSeats { game } => {
+            Some(format!("{} has no role for a player", spec.games[game].source.name))
+        }
+        Skip::NoGauntlet { game } => Some(format!(
+            "all players that can play {} are challengers, or none is",
+            spec.games[game].source.name
+        )),
+        Skip::SitsOut { .. } => None,
+    };
+    let reasons: Vec<String> = skips.iter().filter_map(reason).collect();
+    format!("no game can be played: {}", reasons.join("; "))
+}
+
+/// `needs 2 players, the spec has 1`.
+fn too_few(n_needed: usize, n_able: usize, n_players: usize) -> String {
+    let needed = counted(n_needed, "player", "players");
+    match n_able {
+        _ if n_able == n_players => format!("needs {needed}, the spec has {n_players}"),
+        0 => format!("needs {needed}, and none of {n_players} can play it (hidden information)"),
+        _ => format!(
+            "needs {needed}, and only {n_able} of {n_players} can play it (hidden information)"
+        ),
+    }
 }
 
 /// Why stages cannot be played, with names.
@@ -23,7 +50,7 @@ pub(super) fn no_stages(spec: &Spec, error: &StagedScheduleError) -> String {
     let game = |game: usize| &spec.games[game].source.name;
     match *error {
         StagedScheduleError::Seats { stage, format, wanted, game: index, n_seats } => format!(
-            "{}{} needs games for {wanted}, and {} has {}; leave it out, or play a round_robin",
+            "{}{} needs games for {wanted}, and {} has {}; remove the game, or play a round_robin",
             stage_words(spec, stage),
             format.name(),
             game(index),
@@ -31,7 +58,7 @@ pub(super) fn no_stages(spec: &Spec, error: &StagedScheduleError) -> String {
         ),
         StagedScheduleError::SitsOut { game: index, player } => format!(
             "{} cannot play {} (hidden information); if pairings follow from results, every player \
-             plays every game, so remove one of them",
+             plays every game: remove the player or the game",
             spec.players[player].config.id,
             game(index)
         ),
@@ -57,19 +84,18 @@ pub(super) fn sitting_out(spec: &Spec, skips: &[Skip]) -> Vec<String> {
     for skip in skips {
         match *skip {
             Skip::NoSeats { game } => {
-                words.push(format!("{} has no role for a player and is left out", name(game)));
+                words.push(format!("{} is left out: it has no role for a player", name(game)));
             }
             Skip::TooFewPlayers { game, n_seats, n_players } => {
                 words.push(format!(
-                    "{} takes {}, {n_players} of the {} given can play it, so it is left out",
+                    "{} is left out: it {}",
                     name(game),
-                    counted(n_seats, "player", "players"),
-                    spec.players.len()
+                    too_few(n_seats, n_players, spec.players.len())
                 ));
             }
             Skip::NoGauntlet { game } => {
                 words.push(format!(
-                    "{} is left out: those who can play it are all challengers, or none is",
+                    "{} is left out: all players that can play it are challengers, or none is",
                     name(game)
                 ));
             }
@@ -86,7 +112,7 @@ pub(super) fn sitting_out(spec: &Spec, skips: &[Skip]) -> Vec<String> {
             .collect();
         if !games.is_empty() {
             words.push(format!(
-                "{} sits out {} (hidden information)",
+                "{} does not play {} (hidden information)",
                 player.config.id,
                 games.join(", ")
             ));
@@ -111,10 +137,9 @@ pub(super) fn no_time_to_think(spec: &Spec) -> Option<String> {
     })
 }
 
-/// What is to be known about clocks that are no whole seconds, which is what
-/// players outside the program receive.
+/// Warnings about clocks that are not whole seconds, which is what START announces.
 pub(super) fn fractions(spec: &Spec) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     let is_outside =
         |player: &&Contestant| !matches!(player.config.source, PlayerSource::BuiltIn { .. });
     for player in spec.players.iter().filter(is_outside) {
@@ -125,28 +150,28 @@ pub(super) fn fractions(spec: &Spec) -> Vec<String> {
                     continue;
                 }
                 let sentence = fraction(name, clock, margin, spec.rules.enforcement);
-                if !told.contains(&sentence) {
-                    told.push(sentence);
+                if !sentences.contains(&sentence) {
+                    sentences.push(sentence);
                 }
             }
         }
     }
-    told
+    sentences
 }
 
 fn fraction(name: &str, clock: Duration, margin: Duration, enforcement: Enforcement) -> String {
     let seconds = Duration::from_secs(clock.as_secs().max(1));
-    let [exact, told, grace] = [clock, seconds, margin].map(humantime::format_duration);
+    let [exact, announced, margin] = [clock, seconds, margin].map(humantime::format_duration);
     let begun = format!(
-        "players outside the program are told whole seconds: a {name} clock of {exact} is told as \
-         {told}"
+        "START announces whole seconds: remote and launched players receive {announced} for the \
+         {name} clock of {exact}"
     );
     match enforcement {
-        Enforcement::Told if clock < seconds => format!(
-            "{begun}, and they are cut off after {told} and the margin of {grace}; \
-             clocks.enforce = \"exact\" cuts at {exact} and the margin"
+        Enforcement::Announced if clock < seconds => format!(
+            "{begun}. Their deadline is {announced} plus the margin of {margin}. With \
+             clocks.enforce = \"exact\" it is {exact} plus the margin"
         ),
-        _ => format!("{begun}, and they are cut off after {exact} and the margin of {grace}"),
+        _ => format!("{begun}. Their deadline is {exact} plus the margin of {margin}"),
     }
 }
 
@@ -156,11 +181,11 @@ pub(super) fn gauntlet(spec: &Spec, jobs: &Jobs) -> Option<String> {
     let Format::Gauntlet { challengers } = spec.stages[0].format else { return None };
     let players = spec.players.iter().take(challengers as usize);
     let ids: Vec<&str> = players.map(|player| player.config.id.as_str()).collect();
-    let [verb, pronoun] = if ids.len() == 1 { ["meets", "it"] } else { ["meet", "them"] };
+    let ids = ids.join(" and ");
+    let verb = if challengers == 1 { "plays" } else { "play" };
     Some(format!(
-        "A gauntlet: {} {verb} each of the others, who meet only {pronoun}; compare those with each \
-         other, and not with {pronoun}.",
-        ids.join(" and ")
+        "This is a gauntlet: {ids} {verb} against each of the other players, and these play \
+         against {ids} only. Compare the other players with each other, not with {ids}."
     ))
 }
 

@@ -1,4 +1,4 @@
-//! Whether a new version of a player is worse than the one it is to replace: an
+//! Whether a new version of a player is weaker than the one it replaces: an
 //! experiment that ends when that is known.
 //!
 //! ```text
@@ -15,9 +15,9 @@ use std::path::PathBuf;
 use results::regress::{self, Regression, Stopped, Tracker};
 use results::report;
 
-pub use outlook::{outlook, pace};
+pub use outlook::{Pace, outlook, pace};
 pub use play::Watch;
-pub use question::{Asked, Request, SHIPPED, ask};
+pub use question::{Asked, Request, RequestError, SHIPPED, ask};
 
 use self::play::Clock;
 use super::folder::RunFolder;
@@ -74,8 +74,8 @@ impl Comparison<'_> {
     /// is one of the same experiment and folder.
     ///
     /// # Errors
-    /// If a player is not ready, the journal cannot be written, or a match was broken
-    /// off by a fault that is no player's.
+    /// If a player is not ready, the journal cannot be written, or a match was aborted
+    /// by a fault that is no player's.
     pub fn play(
         self,
         session: &Session<'_>,

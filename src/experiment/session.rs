@@ -69,9 +69,9 @@ pub struct Ended {
     /// Why no more was played.
     pub stop: StopReason,
     /// Matches that were aborted by faults that are no player's.
-    pub n_broken_off: u64,
+    pub n_aborted: u64,
     /// Why the first of them was.
-    pub first_breakdown: Option<AbortReason>,
+    pub first_abort: Option<AbortReason>,
     /// The player that was missing until the run stopped, and why.
     pub gone: Option<(String, AbortReason)>,
 }
@@ -83,8 +83,8 @@ impl Ended {
     /// If matches were aborted by faults that are no player's; the next run of
     /// the same experiment plays them again.
     pub fn check(&self) -> Result<(), ExperimentError> {
-        let n = self.n_broken_off;
-        match (&self.gone, &self.first_breakdown) {
+        let n = self.n_aborted;
+        match (&self.gone, &self.first_abort) {
             (Some((player, reason)), _) => Err(ExperimentError::PlayerGone {
                 player: player.clone(),
                 reason: reason.clone(),
@@ -166,8 +166,8 @@ impl<'a> Session<'a> {
             ids,
             ended: Ended {
                 stop: StopReason::Completed,
-                n_broken_off: 0,
-                first_breakdown: None,
+                n_aborted: 0,
+                first_abort: None,
                 gone: None,
             },
         };
@@ -238,9 +238,9 @@ impl Consumer for Consumers<'_> {
         }
         match &event.kind {
             EventKind::MatchFinished { ending, .. } => {
-                if let Some(reason) = ending.breakdown() {
-                    self.ended.n_broken_off += 1;
-                    self.ended.first_breakdown.get_or_insert_with(|| reason.clone());
+                if let Some(reason) = ending.aborted_by_fault() {
+                    self.ended.n_aborted += 1;
+                    self.ended.first_abort.get_or_insert_with(|| reason.clone());
                 }
             }
             EventKind::PlayerGivenUp { player, reason } => {

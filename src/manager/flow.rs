@@ -478,7 +478,7 @@ fn whole_seconds(clock: Duration) -> u64 {
 fn clock(time: Duration, margin: Duration, budget: Budget, enforcement: Enforcement) -> Clock {
     let announced_s = whole_seconds(time);
     let remote_time = match enforcement {
-        Enforcement::Told => time.max(Duration::from_secs(announced_s)),
+        Enforcement::Announced => time.max(Duration::from_secs(announced_s)),
         Enforcement::Exact => time,
     };
     let remote_wait = remote_time + margin;

@@ -243,7 +243,7 @@ impl Worker {
 
 /// Emits which player is missing, unless the match was interrupted.
 fn emit_missing(setup: &MatchSetup, role: usize, ending: &Ending, emit: &mut dyn FnMut(EventKind)) {
-    if let Some(reason) = ending.breakdown() {
+    if let Some(reason) = ending.aborted_by_fault() {
         let (job, reason) = (setup.job.number, reason.clone());
         emit(EventKind::PlayerMissing { job, role, reason });
     }

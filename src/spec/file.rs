@@ -126,12 +126,22 @@ struct ClocksTable {
     enforce: EnforceWord,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "snake_case")]
+#[derive(Default)]
 enum EnforceWord {
     #[default]
-    Told,
+    Announced,
     Exact,
+}
+
+/// By hand, so that errors do not name the word of earlier releases.
+impl<'de> Deserialize<'de> for EnforceWord {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match String::deserialize(deserializer)?.as_str() {
+            "announced" | "told" => Ok(Self::Announced),
+            "exact" => Ok(Self::Exact),
+            other => Err(serde::de::Error::unknown_variant(other, &["announced", "exact"])),
+        }
+    }
 }
 
 #[derive(Deserialize, Default)]
@@ -273,7 +283,7 @@ pub fn read(
     if comparison.is_some()
         && !matches!(stages[..], [Stage { format: Format::RoundRobin, race: None, .. }])
     {
-        let message = "a comparison has pairings of its own: no `format`, `race` or [[stage]]";
+        let message = "a comparison has its own pairings; leave `format`, `race` and [[stage]] out";
         return Err(source.whole(message));
     }
     Ok(Spec {
@@ -300,7 +310,7 @@ pub fn read(
                 GoalConflictWord::Error => GoalConflict::Error,
             },
             enforcement: match file.clocks.enforce {
-                EnforceWord::Told => Enforcement::Told,
+                EnforceWord::Announced => Enforcement::Announced,
                 EnforceWord::Exact => Enforcement::Exact,
             },
             scramble: file.scramble,
@@ -625,7 +635,10 @@ impl Source<'_> {
             }
         };
         match nodes.get_ref() {
-            Value::Array(values) if !values.is_empty() => values.iter().map(number).collect(),
+            Value::Array(values) if values.is_empty() => {
+                Err(self.error(nodes.span(), "nodes: the list is empty; give one number or more"))
+            }
+            Value::Array(values) => values.iter().map(number).collect(),
             value => Ok(vec![number(value)?]),
         }
     }
@@ -644,7 +657,11 @@ impl Source<'_> {
             })
         };
         match spanned.get_ref() {
-            Value::Array(values) if !values.is_empty() => values.iter().map(duration).collect(),
+            Value::Array(values) if values.is_empty() => {
+                let message = format!("{key}: the list is empty; give one duration or more");
+                Err(self.error(spanned.span(), message))
+            }
+            Value::Array(values) => values.iter().map(duration).collect(),
             value => Ok(vec![duration(value)?]),
         }
     }

@@ -10,7 +10,7 @@ use super::file::{PLAIN, is_plain, kind_of};
 use super::odds_text::{self, odds};
 use super::{Contestant, SpecError};
 use crate::fingerprint::Fingerprint;
-use crate::manager::{Dialect, PlayerConfig, PlayerSource, Reading, TimeOdds};
+use crate::manager::{Dialect, PlayerConfig, PlayerSource, Reading, TimeOdds, unknown_kind};
 
 /// Keys and values of a player's table.
 pub(super) type PlayerFields = BTreeMap<String, Value>;
@@ -150,7 +150,7 @@ pub(super) fn contestant(fields: &PlayerFields) -> Result<Contestant, Wrong> {
         (None, Some(url), None) => outside(url, remote(url)?, fields),
         (None, None, Some(template)) => {
             if !template.contains("{port}") && !template.contains("{socket}") {
-                let message = "the command lacks {port} (or {socket}), by which the program learns where to listen";
+                let message = "the command lacks {port} (or {socket}), where the program listens";
                 return Err(Wrong::at("command", message));
             }
             outside(template, PlayerSource::Command { template: template.to_owned() }, fields)
@@ -179,9 +179,7 @@ fn id_of(fields: &PlayerFields, default: &str) -> Result<String, Wrong> {
 
 fn built_in(name: &str, fields: &PlayerFields) -> Result<Contestant, Wrong> {
     let Some(kind) = players::find(name) else {
-        let names: Vec<_> = players::kinds().iter().map(|kind| kind.name).collect();
-        let message = format!("unknown player kind `{name}`; expected one of {}", names.join(", "));
-        return Err(Wrong::at("kind", message));
+        return Err(Wrong::at("kind", unknown_kind(name)));
     };
     let mut id = id_of(fields, kind.name)?;
     let given: BTreeMap<&str, &Value> = fields
@@ -333,7 +331,15 @@ fn word<'a>(fields: &'a PlayerFields, key: &str, words: &[&str]) -> Result<Optio
     Err(Wrong::at(key, format!("{key} = {text:?}: expected one of {}", words.join(", "))))
 }
 
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
+}
+
 fn remote(url: &str) -> Result<PlayerSource, Wrong> {
+    if url.starts_with("https://") {
+        let message = format!("url = {url:?}: https is not supported; expected http://HOST:PORT");
+        return Err(Wrong::at("url", message));
+    }
     let wrong = || {
         let meant = meant_url(url).map(|meant| format!("; did you mean {meant:?}?"));
         let meant = meant.unwrap_or_default();
@@ -341,10 +347,12 @@ fn remote(url: &str) -> Result<PlayerSource, Wrong> {
     };
     let address = url.strip_prefix("http://").ok_or_else(wrong)?.trim_end_matches('/');
     let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
-    let port = port.parse().map_err(|_| wrong())?;
-    if host.is_empty() || host.contains(['/', '@', '?', '#']) {
+    if host.is_empty() || host.contains(['/', '@', '?', '#']) || !is_number(port) {
         return Err(wrong());
     }
+    let port = port.parse().ok().filter(|&port| port > 0).ok_or_else(|| {
+        Wrong::at("url", format!("url = {url:?}: port {port}: expected 1 to 65535"))
+    })?;
     Ok(PlayerSource::Remote { host: host.to_owned(), port })
 }
 

@@ -22,11 +22,11 @@ pub enum FormatWord {
     /// Pair each player with every other
     #[default]
     RoundRobin,
-    /// Pair the first player (or `challengers`) with each of the others
+    /// Pair the first `challengers` players with the others
     Gauntlet,
     /// Pair players with equal scores
     Swiss,
-    /// Eliminate the loser of each tie
+    /// Eliminate the loser of each encounter
     Knockout,
     /// Pair neighbours by Glicko-2 rating
     Ladder,
@@ -47,7 +47,7 @@ impl FormatWord {
 
 /// Default number of rounds of a ladder.
 const LADDER_ROUNDS: u32 = 10;
-/// Default number of further laps of a tie with equal scores.
+/// Default number of extra laps of an encounter with equal scores.
 const EXTRA_LAPS: u32 = 3;
 /// A larger number of rounds is taken for a mistake.
 const MAX_ROUNDS: u32 = 100_000;

@@ -157,14 +157,14 @@ fn an_unknown_or_ill_typed_option_of_a_player() {
         "games = [\"nim\"]\n[[players]]\nkind = \"random\"\nsede = 1\n",
         2,
         expect![[r#"
-            error: spec.toml:4: `random` has no option `sede`; its options are `seed` (whole number, default the match's seed alone)
+            error: spec.toml:4: `random` has no option `sede` (did you mean `seed`?); expected seed
         "#]],
     );
     check_spec(
         "games = [\"nim\"]\n[[players]]\nkind = \"random\"\nseed = \"x\"\n",
         2,
         expect![[r#"
-            error: spec.toml:4: invalid option `seed = "x"` of `random`: expected whole number; its options are `seed` (whole number, default the match's seed alone)
+            error: spec.toml:4: invalid option `seed = "x"` of `random`: expected whole number
         "#]],
     );
 }
@@ -196,7 +196,7 @@ fn a_player_that_is_two_things_or_none() {
         "games = [\"nim\"]\n[[players]]\ncommand = \"python3 p.py\"\n",
         2,
         expect![[r#"
-            error: spec.toml:3: the command lacks {port} (or {socket}), by which the program learns where to listen
+            error: spec.toml:3: the command lacks {port} (or {socket}), where the program listens
         "#]],
     );
 }
@@ -315,7 +315,7 @@ fn a_player_count_that_fits_no_game() {
         "games = [\"tic_tac_toe\"]\n[[players]]\nkind = \"random\"\n",
         2,
         expect![[r#"
-            error: player count fits no game: tic_tac_toe takes 2 players, 1 of the 1 given can play it, so it is left out
+            error: spec.toml: no game can be played: tic_tac_toe needs 2 players, the spec has 1
         "#]],
     );
     check(
@@ -335,7 +335,7 @@ fn hidden_information_for_those_who_cannot_bear_it() {
         spec,
         2,
         expect![[r#"
-            error: player count fits no game: monty_hall takes 1 player, 0 of the 1 given can play it, so it is left out
+            error: spec.toml: no game can be played: monty_hall needs 1 player, and none of 1 can play it (hidden information)
         "#]],
     );
     check(
@@ -371,7 +371,7 @@ fn a_folder_of_something_else() {
         &["run", "spec.toml", "--out", "out"],
         2,
         expect![[r#"
-            error: the folder out is not empty and holds no run; name another with --out
+            error: the folder out is not empty and holds no run; name another folder with --out
         "#]],
     );
     assert_eq!(workspace.read("out/thesis.tex"), "precious");
@@ -436,7 +436,7 @@ fn a_word_that_is_no_player() {
         &["play", "tic_tac_toe", "random", "random:depth=4"],
         2,
         expect![[r#"
-            error: player `random:depth=4`: `random` has no option `depth`; its options are `seed` (whole number, default the match's seed alone)
+            error: player `random:depth=4`: `random` has no option `depth`; expected seed
         "#]],
     );
     check(
@@ -444,6 +444,7 @@ fn a_word_that_is_no_player() {
         &["play", "tic_tac_tow", "random", "random"],
         2,
         expect![[r#"
+            note: several players are named `random`; this one is `random-2`
             error: no game or file `tic_tac_tow` (did you mean `tic_tac_toe`?); `gamemaster game list` lists the shipped games
         "#]],
     );
@@ -457,8 +458,8 @@ fn a_report_on_nothing() {
         &["report", "none"],
         2,
         expect![[r#"
-        error: no journal at none/journal.jsonl: the folder holds no run
-    "#]],
+            error: no run `none`: found neither none/ nor results/runs/none/
+        "#]],
     );
     workspace.write("out/journal.jsonl", "hello\n");
     check(

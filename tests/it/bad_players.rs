@@ -296,7 +296,7 @@ fn what_is_told_is_enforced_or_what_is_exact() {
     };
     let game = prepared("three_steps", THREE_STEPS);
     for (enforcement, expected) in
-        [(Enforcement::Told, None), (Enforcement::Exact, Some(FaultKind::LateMove))]
+        [(Enforcement::Announced, None), (Enforcement::Exact, Some(FaultKind::LateMove))]
     {
         let player = FakePlayer::start(behave);
         let mut setup = setup(&game, vec![remote(player.port), built_in("legal")]);

@@ -107,7 +107,10 @@ fn runs_with_nothing_in_common_are_refused() {
         assert!(told.contains(expected), "{told}");
     };
     refused(["before", "other"], "the runs have no block in common, since they share no game");
-    refused(["before", "nowhere"], "nowhere/journal.jsonl: the folder holds no run");
+    refused(
+        ["before", "nowhere"],
+        "no run `nowhere`: found neither nowhere/ nor results/runs/nowhere/",
+    );
     let header = workspace.read("before/journal.jsonl").lines().next().unwrap().to_owned() + "\n";
     workspace.write("empty/journal.jsonl", &header);
     refused(["empty", "before"], "nothing to compare: the journal of empty holds no match yet");

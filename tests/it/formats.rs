@@ -66,7 +66,7 @@ fn results_do_not_depend_on_the_number_of_jobs() {
         // And there is nothing left to play.
         let journal = workspace.read("one/out/journal.jsonl");
         let ran = workspace.run(&["run", "spec.toml", "--out", "one/out"]).code(0);
-        assert!(ran.stderr().starts_with("Resuming one/out: "), "{}", ran.stderr());
+        assert!(ran.stderr().contains("matches have been played"), "{}", ran.stderr());
         assert_eq!(workspace.read("one/out/journal.jsonl"), journal);
     }
 }
@@ -245,14 +245,15 @@ fn a_dry_run_tells_what_is_known_beforehand() {
     let ran =
         workspace.run(&["run", "spec.toml", "--dry-run", "--jobs", "2", "--out", "out"]).code(0);
     expect![[r#"
-        at most 120 matches, 2 at once
-        into out
+        schedule: at most 120 matches
+        at once: 2
+        folder: out (0 played)
 
         stage  format       players  rounds at most  matches at least  at most
             1  swiss              6               3                72       72
             2  knockout           4               2                24       48
 
-        no time is estimated: no player thinks by the clock
+        no estimate of the time: no player thinks by the clock
     "#]]
     .assert_eq(&ran.stdout());
     let ran = workspace.run(&["run", "spec.toml", "--dry-run", "--json"]).code(0);
@@ -262,11 +263,11 @@ fn a_dry_run_tells_what_is_known_beforehand() {
     workspace.write("spec.toml", &spec(""));
     let ran = workspace.run(&["run", "spec.toml", "--dry-run", "--format", "gauntlet"]).code(0);
     // 5 opponents, 2 seats, 2 games.
-    assert!(ran.stdout().starts_with("20 matches in 10 blocks"), "{}", ran.stdout());
+    assert!(ran.stdout().starts_with("schedule: 20 matches in 10 blocks\n"), "{}", ran.stdout());
     // What the spec says of another format does not count.
     workspace.write("spec.toml", &spec("race = true\nchallengers = 2\nformat = \"gauntlet\""));
     let ran = workspace.run(&["run", "spec.toml", "--dry-run", "--format", "swiss"]).code(0);
-    assert!(ran.stdout().starts_with("at most 36 matches"), "{}", ran.stdout());
+    assert!(ran.stdout().starts_with("schedule: at most 36 matches\n"), "{}", ran.stdout());
 }
 
 fn check_error(what: &str, arguments: &[&str], expected: Expect) {
@@ -311,7 +312,7 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "format = \"swiss\"\nrounds = 6",
         &[],
         expect![[r#"
-            error: stage 1: a swiss system of 6 players has at most 5 rounds, not 6, since no two players meet twice
+            error: spec.toml: stage 1: a swiss system of 6 players has at most 5 rounds, not 6, since no two players meet twice
         "#]],
     );
     check_error(
@@ -409,7 +410,7 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "format = \"ladder\"\nclocks = { play = [\"1s\", \"2s\"] }",
         &[],
         expect![[r#"
-            error: a tournament whose pairings follow from results has one clock and one budget, not 2; run it once for each
+            error: spec.toml: a tournament whose pairings follow from results has one clock and one budget, not 2; run it once for each
         "#]],
     );
     check_error(
@@ -423,7 +424,7 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "format = \"swiss\"\n[comparison]\nbase = \"random\"\nhead = \"legal\"\n",
         &[],
         expect![[r#"
-            error: spec.toml: a comparison has pairings of its own: no `format`, `race` or [[stage]]
+            error: spec.toml: a comparison has its own pairings; leave `format`, `race` and [[stage]] out
         "#]],
     );
     let other_games = |games: &str| {
@@ -433,10 +434,10 @@ fn what_cannot_be_played_is_said_in_one_line() {
         workspace.run(&["run", "spec.toml", "--out", "out"]).code(2).stderr()
     };
     expect![[r#"
-        error: knockout needs games for two players, and eight_puzzle_seed has 1 seat; leave it out, or play a round_robin
+        error: spec.toml: knockout needs games for two players, and eight_puzzle_seed has 1 seat; remove the game, or play a round_robin
     "#]].assert_eq(&other_games("[\"eight_puzzle_seed\"]"));
     expect![[r#"
-        error: alpha_beta cannot play kuhn_poker (hidden information); if pairings follow from results, every player plays every game, so remove one of them
+        error: spec.toml: alpha_beta cannot play kuhn_poker (hidden information); if pairings follow from results, every player plays every game: remove the player or the game
     "#]].assert_eq(&other_games("[\"nim\", \"kuhn_poker\"]"));
     expect![[r#"
         error: spec.toml:4: invalid type: integer `3`, expected a list

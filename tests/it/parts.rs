@@ -53,7 +53,7 @@ fn parts_put_together_are_the_run_played_at_once() {
     let merged = workspace.run(&["merge", "3", "1", "2", "--out", "merged/out"]).code(0);
     let n_jobs = jobs_and_blocks(&workspace, "single/out").len();
     let expected = format!(
-        "3 runs in merged/out: {n_jobs} of {n_jobs} matches\nAll of it: gamemaster report merged/out\n"
+        "3 runs in merged/out: {n_jobs} of {n_jobs} matches\nFull report: gamemaster report merged/out\n"
     );
     assert_eq!(merged.stdout(), expected);
     let single = tables(&workspace.path("single/out"));
@@ -67,7 +67,7 @@ fn parts_put_together_are_the_run_played_at_once() {
     assert_eq!(report("merged/out"), report("single/out"));
     // It is a run as any other: all is played.
     let resumed = workspace.run(&["run", "spec.toml", "--out", "merged/out"]).code(0);
-    let all = format!("{n_jobs} of {n_jobs} matches are played");
+    let all = format!("merged/out is complete: all {n_jobs} matches have been played");
     assert!(resumed.stderr().contains(&all), "{}", resumed.stderr());
     assert_eq!(tables(&workspace.path("merged/out")), single);
 }
@@ -101,7 +101,7 @@ fn a_part_is_resumed_as_that_part_only() {
         workspace.run(&arguments)
     };
     let resumed = run(&["--partition", "slice:1/3"]).code(0).stderr();
-    assert!(resumed.contains("matches are played"), "{resumed}");
+    assert!(resumed.contains("matches have been played"), "{resumed}");
     let other = run(&["--partition", "slice:2/3"]).code(2).stderr();
     assert!(other.contains("is of the part slice:1/3, not of the part slice:2/3"), "{other}");
     let whole = run(&[]).code(2).stderr();
@@ -115,7 +115,7 @@ fn a_part_is_resumed_as_that_part_only() {
     assert_eq!(workspace.read("1/journal.jsonl"), before);
     let dry = run(&["--partition", "slice:1/3", "--dry-run"]).code(0).stdout();
     let n = jobs_and_blocks(&workspace, "1").len();
-    assert!(dry.contains(&format!("of which slice:1/3 has {n} matches")), "{dry}");
+    assert!(dry.contains(&format!("this part: {n} matches (slice:1/3)")), "{dry}");
     // Without a folder named, each part has its own.
     play_part_unnamed(&workspace, "slice:3/3");
 }
@@ -136,7 +136,7 @@ fn what_is_missing_is_told_and_played_by_resuming() {
     let told = workspace.run(&["merge", "1", "3", "--out", "merged/out"]).code(0).stdout();
     assert!(told.contains("no run of slice:2/3\n"), "{told}");
     let missing = format!(
-        "{n_missing} missing; to play them: \
+        "missing: {n_missing}; to play: \
          gamemaster run merged/out/spec.lock.toml --out merged/out\n"
     );
     assert!(told.ends_with(&missing), "{told}");
@@ -168,7 +168,7 @@ fn more_parts_than_blocks_leave_some_empty() {
     // An empty part and the others are the whole, whatever they were parts of.
     let whole = ["merge", "none", "1", "2", "3", "--out", "whole"];
     let told = workspace.run(&whole).code(0).stdout();
-    assert!(told.contains("All of it: "), "{told}");
+    assert!(told.contains("Full report: "), "{told}");
 }
 
 #[test]
@@ -178,8 +178,12 @@ fn half_written_journals_are_merged_as_far_as_they_go() {
     let journal = workspace.read("2/journal.jsonl");
     workspace.write("2/journal.jsonl", &journal[..journal.len() - 20]);
     let merged = workspace.run(&["merge", "1", "2", "3", "--out", "merged/out"]).code(0);
-    assert!(merged.stderr().contains("half-written bytes of 2 left out"), "{}", merged.stderr());
-    assert!(merged.stdout().contains("1 missing; "), "{}", merged.stdout());
+    assert!(
+        merged.stderr().contains("half-written bytes at the end of 2 left out"),
+        "{}",
+        merged.stderr()
+    );
+    assert!(merged.stdout().contains("missing: 1; "), "{}", merged.stdout());
     workspace.run(&["run", "spec.toml", "--out", "merged/out", "--quiet"]).code(0);
     assert_eq!(tables(&workspace.path("merged/out")), tables(&workspace.path("single/out")));
 }
@@ -199,12 +203,12 @@ fn matches_played_twice_are_kept_once_or_refused() {
     let workspace = parts();
     let n = jobs_and_blocks(&workspace, "1").len();
     let merged = workspace.run(&["merge", "1", "2", "1", "3", "--out", "twice"]).code(0).stdout();
-    assert!(merged.contains(&format!("{n} were there twice and are kept once\n")), "{merged}");
+    assert!(merged.contains(&format!("recorded twice, kept once: {n}\n")), "{merged}");
     // Played again, the same matches take other times, which are no result here.
     play_part(&workspace, "slice:1/3", "again");
     let merged =
         workspace.run(&["merge", "1", "2", "again", "3", "--out", "anew"]).code(0).stdout();
-    assert!(merged.contains(&format!("{n} were there twice and are kept once\n")), "{merged}");
+    assert!(merged.contains(&format!("recorded twice, kept once: {n}\n")), "{merged}");
     // With other results nobody knows which to take.
     let journal = workspace.read("again/journal.jsonl");
     let other = without_checksums(&journal).replace("\"reward\":100", "\"reward\":99");
@@ -222,7 +226,7 @@ fn a_lock_file_that_is_not_of_the_run_is_passed_over() {
     workspace.write("1/spec.lock.toml", "garbage");
     workspace.write("2/spec.lock.toml", &lock.replace("seed = 11", "seed = 12"));
     let merged = workspace.run(&["merge", "1", "2", "3", "--out", "merged/out"]).code(0);
-    assert!(merged.stdout().ends_with("All of it: gamemaster report merged/out\n"));
+    assert!(merged.stdout().ends_with("Full report: gamemaster report merged/out\n"));
     assert_eq!(workspace.read("merged/out/spec.lock.toml"), lock);
 }
 

@@ -28,39 +28,39 @@ fn a_match_is_shown_step_by_step() {
     check(
         &["nim", "legal", "first=legal", "--seed", "4"],
         expect![[r#"
-        nim, seed 4
-          left: legal
-          right: first
-          left is ready after T us
-          right is ready after T us
-        step 1
-          left   (take a 3)  (of 12, T us)
-          right  noop  (of 1, T us)
-            +(heap a 0) +(control right) -(heap a 3) -(control left)
-        step 2
-          left   noop  (of 1, T us)
-          right  (take b 3)  (of 9, T us)
-            +(heap b 1) +(control left) -(heap b 4) -(control right)
-        step 3
-          left   (take b 1)  (of 6, T us)
-          right  noop  (of 1, T us)
-            +(heap b 0) +(control right) -(heap b 1) -(control left)
-        step 4
-          left   noop  (of 1, T us)
-          right  (take c 3)  (of 5, T us)
-            +(heap c 2) +(control left) -(heap c 5) -(control right)
-        step 5
-          left   (take c 1)  (of 2, T us)
-          right  noop  (of 1, T us)
-            +(heap c 1) +(control right) -(heap c 2) -(control left)
-        step 6
-          left   noop  (of 1, T us)
-          right  (take c 1)  (of 1, T us)
-            +(heap c 0) +(control left) -(heap c 1) -(control right)
-        terminal
-          left     0  legal
-          right  100  first
-    "#]],
+            nim, seed 4
+              left: legal
+              right: first
+              left is ready after T us
+              right is ready after T us
+            step 1
+              left   (take a 3)  (12 legal, T us)
+              right  noop  (1 legal, T us)
+                +(heap a 0) +(control right) -(heap a 3) -(control left)
+            step 2
+              left   noop  (1 legal, T us)
+              right  (take b 3)  (9 legal, T us)
+                +(heap b 1) +(control left) -(heap b 4) -(control right)
+            step 3
+              left   (take b 1)  (6 legal, T us)
+              right  noop  (1 legal, T us)
+                +(heap b 0) +(control right) -(heap b 1) -(control left)
+            step 4
+              left   noop  (1 legal, T us)
+              right  (take c 3)  (5 legal, T us)
+                +(heap c 2) +(control left) -(heap c 5) -(control right)
+            step 5
+              left   (take c 1)  (2 legal, T us)
+              right  noop  (1 legal, T us)
+                +(heap c 1) +(control right) -(heap c 2) -(control left)
+            step 6
+              left   noop  (1 legal, T us)
+              right  (take c 1)  (1 legal, T us)
+                +(heap c 0) +(control left) -(heap c 1) -(control right)
+            end (terminal)
+              left   reward   0  legal
+              right  reward 100  first
+        "#]],
     );
 }
 
@@ -71,26 +71,26 @@ fn the_role_random_is_moved_by_the_manager() {
         expect![[r#"
             monty_hall, seed 1
               candidate: legal
-              random: moved by chance
+              random: chance
               candidate is ready after T us
             step 1
-              candidate  noop  (of 1, T us)
-              random     (hide_car 1)  (of 3)
+              candidate  noop  (1 legal, T us)
+              random     (hide_car 1)  (3 legal)
                 +(phase choose) +(car 1) -(phase hide)
             step 2
-              candidate  (choose_door 1)  (of 3, T us)
-              random     noop  (of 1)
+              candidate  (choose_door 1)  (3 legal, T us)
+              random     noop  (1 legal)
                 +(phase open) +(chosen 1) -(phase choose)
             step 3
-              candidate  noop  (of 1, T us)
-              random     (open_door 2)  (of 2)
+              candidate  noop  (1 legal, T us)
+              random     (open_door 2)  (2 legal)
                 +(phase decide) +(opened 2) -(phase open)
             step 4
-              candidate  stay  (of 2, T us)
-              random     noop  (of 1)
+              candidate  stay  (2 legal, T us)
+              random     noop  (1 legal)
                 +(phase done) -(phase decide)
-            terminal
-              candidate  100  legal
+            end (terminal)
+              candidate  reward 100  legal
         "#]],
     );
 }

@@ -61,12 +61,20 @@ fn sql_comes_from_the_command_line_a_file_or_a_name() {
 fn what_cannot_be_answered_is_one_clear_error() {
     let workspace = played();
     for (arguments, expected) in [
-        (&["query", "run", "SELECT rewrd FROM matches"][..], "unable to find column \"rewrd\""),
+        (
+            &["query", "run", "SELECT rewrd FROM matches"][..],
+            "unknown column `rewrd`; `gamemaster query --columns`",
+        ),
         (
             &["query", "run", "--question", "who"],
-            "no question is named `who`; the questions are rewards",
+            "unknown ready-made query `who`; expected rewards",
         ),
-        (&["query", "run"], "no question: give SQL"),
+        (&["query", "run"], "no query: give SQL"),
+        (
+            &["query", "run", "SELECT 1 FROM games"],
+            "unknown table `games`; expected matches or moves",
+        ),
+        (&["query", "run", "DROP TABLE matches"], "`DROP`: only SELECT is possible"),
         (&["query", "run", "--file", "missing.sql"], "cannot read missing.sql"),
         (&["query", "nowhere", "SELECT 1"], "nowhere"),
         (&["query"], "required arguments were not provided:\n  <RUN>"),

@@ -73,7 +73,10 @@ fn narrower_batches_can_be_asked_for() {
         ["bench", "nim", "--engine", "batch", "--lanes", "64", "--seconds", "0", "--json"];
     assert_eq!(json(Path::new("."), &arguments)["lanes"], 64);
     let (code, _, stderr) = game(Path::new("."), &["bench", "nim", "--lanes", "64"]);
-    assert_eq!((code, stderr.as_str()), (2, "error: --lanes is for --engine batch\n"));
+    assert_eq!(
+        (code, stderr.as_str()),
+        (2, "error: --lanes is possible only with --engine batch\n")
+    );
     let (code, stdout, _) = game(
         Path::new("."),
         &["bench", "nim", "--engine", "batch", "--interpreted", "--seconds", "0"],

@@ -124,7 +124,7 @@ fn an_interrupt_ends_cleanly_and_tells_how_to_go_on() {
     let process = Pid::from_child(&child);
     kill_process(process, Signal::INT).unwrap();
     let ran = Ran(child.wait_with_output().unwrap()).code(130);
-    let hint = "To go on:\n  gamemaster run spec.toml --out run/out --jobs 3";
+    let hint = "To resume:\n  gamemaster run spec.toml --out run/out --jobs 3";
     assert!(ran.stderr().contains(hint), "{}", ran.stderr());
     resumed.run(&RUN).code(0);
     let (resumed, reference) = (resumed.path("run/out"), reference.path("run/out"));

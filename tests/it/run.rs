@@ -30,7 +30,7 @@ depth = 1
 fn a_run_leaves_its_files() {
     let workspace = Workspace::with_spec(NODES);
     let ran = workspace.run(&["run", "spec.toml", "--out", "out"]).code(0);
-    assert!(ran.stdout().ends_with("Files: out\n"), "{}", ran.stdout());
+    assert!(ran.stdout().ends_with("Folder: out\n"), "{}", ran.stdout());
     let rows = workspace.read("out/matches.csv").lines().count() - 1;
     // 3 pairings x 2 seats x 2 blocks at two games, 3 players x 2 blocks at one.
     assert_eq!(rows, 2 * (12 * 2) + 6);
@@ -46,7 +46,11 @@ fn the_same_command_again_plays_nothing_and_changes_nothing() {
     let journal = workspace.read("out/journal.jsonl");
     let before = tables(&workspace.path("out"));
     let ran = workspace.run(&["run", "spec.toml", "--out", "out"]).code(0);
-    assert!(ran.stderr().contains("30 of 30 matches are played"), "{}", ran.stderr());
+    assert!(
+        ran.stderr().contains("out is complete: all 30 matches have been played"),
+        "{}",
+        ran.stderr()
+    );
     assert_eq!(workspace.read("out/journal.jsonl"), journal);
     assert_eq!(tables(&workspace.path("out")), before);
 }
@@ -92,7 +96,7 @@ fn a_player_more_extends_a_run() {
     workspace.run(&["run", "more.toml", "--out", "out", "--dry-run"]).code(2);
     let dry = ["run", "more.toml", "--out", "out", "--extend", "--dry-run"];
     let told = workspace.run(&dry).code(0).stdout();
-    assert!(told.contains("\nwhich has 30 of them: 26 are left to play\n"), "{told}");
+    assert!(told.contains("\nfolder: out (30 played, 26 to play)\n"), "{told}");
     let told = workspace.run(&[&dry[..], &["--json"]].concat()).code(0).stdout();
     let told: serde_json::Value = serde_json::from_str(&told).unwrap();
     assert_eq!((&told["n_jobs"], &told["n_played"]), (&56.into(), &30.into()));
@@ -101,7 +105,7 @@ fn a_player_more_extends_a_run() {
     let journal = workspace.read("out/journal.jsonl");
     workspace.write("out/journal.jsonl", &format!("{journal}{{\"job\":"));
     let ran = workspace.run(&["run", "more.toml", "--out", "out", "--extend"]).code(0);
-    assert!(ran.stderr().contains("30 of 56 matches are played"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("30 of 56 matches have been played"), "{}", ran.stderr());
     assert!(ran.stderr().contains("a half-written line of 7 bytes"), "{}", ran.stderr());
     let after = job_lines(&workspace.read("out/journal.jsonl"));
     assert_eq!(after.len(), 56);
@@ -210,17 +214,18 @@ kind = "alpha_beta"
     let (told, estimate) = told.trim_end().rsplit_once('\n').unwrap();
     let (about, most) = estimate.split_once("; ").unwrap();
     assert!(about.starts_with("about "), "{estimate}");
-    assert!(most.ends_with(" if every clock is used up and no player is late"), "{estimate}");
+    assert!(most.starts_with("at most ") && most.ends_with(" without late answers"), "{estimate}");
     expect![[r#"
-        3 matches in 2 blocks, 1 at once
-        into out
+        schedule: 3 matches in 2 blocks
+        at once: 1
+        folder: out (0 played, 3 to play)
 
         game         budget           players  seats  pairings  blocks  matches  each player in each role
         tic_tac_toe  10s + 1s a move        2      2         1       1        2                         1
         monty_hall   10s + 1s a move        1      1         1       1        1                         1
 
-        note: tic_tac_toe_three_players takes 3 players, 2 of the 2 given can play it, so it is left out
-        note: alpha_beta sits out monty_hall (hidden information)"#]].assert_eq(told);
+        note: tic_tac_toe_three_players is left out: it needs 3 players, the spec has 2
+        note: alpha_beta does not play monty_hall (hidden information)"#]].assert_eq(told);
     assert!(!workspace.path("out").exists());
 }
 
@@ -298,14 +303,18 @@ kind = "minimax"
 "#,
     );
     let ran = workspace.run(&["run", "spec.toml", "--out", "out", "--jobs", "500"]).code(0);
-    assert!(ran.stderr().contains("warning: 500 matches at once"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("warning: 500 matches at once, each with"), "{}", ran.stderr());
     let report = workspace.read("out/summary.md");
     assert!(report.contains("500 matches at once"), "{report}");
     // More of them on resuming is told of, too; and so is what is cut off.
     let journal = workspace.read("out/journal.jsonl");
     workspace.write("out/journal.jsonl", &format!("{journal}{{\n\0\n"));
     let ran = workspace.run(&["run", "spec.toml", "--out", "out", "--jobs", "600"]).code(0);
-    assert!(ran.stderr().contains("2 of 2 matches are played"), "{}", ran.stderr());
+    assert!(
+        ran.stderr().contains("out is complete: all 2 matches have been played"),
+        "{}",
+        ran.stderr()
+    );
     assert!(ran.stderr().contains("note: 2 broken lines"), "{}", ran.stderr());
     let report = workspace.run(&["report", "out"]).code(0).stdout();
     assert!(report.contains("500 matches at once") && report.contains("600 matches at once"));

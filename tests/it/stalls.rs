@@ -184,7 +184,7 @@ fn matches_at_once_are_as_many_as_there_are_descriptors_for() {
     workspace.write("three_steps.kif", THREE_STEPS);
     let ran = workspace.run_limited("ulimit -n 128", &["run", "spec.toml", "--dry-run"]).code(0);
     let told = ran.stdout();
-    assert!(told.contains("600 matches in 300 blocks, 8 at once"), "{told}");
+    assert!(told.contains("600 matches in 300 blocks\nat once: 8\n"), "{told}");
     assert!(
         told.contains(
             "note: 100 matches at once need about 864 file descriptors, and this machine allows 128 \
@@ -194,7 +194,7 @@ fn matches_at_once_are_as_many_as_there_are_descriptors_for() {
     );
     // The soft limit alone does not bind.
     let ran = workspace.run_limited("ulimit -Sn 128", &["run", "spec.toml", "--dry-run"]).code(0);
-    assert!(ran.stdout().contains("600 matches in 300 blocks, 100 at once"), "{}", ran.stdout());
+    assert!(ran.stdout().contains("600 matches in 300 blocks\nat once: 100\n"), "{}", ran.stdout());
 }
 
 #[test]
@@ -208,31 +208,31 @@ fn clocks_that_are_no_whole_seconds_are_told_of() {
     for (clocks, expected) in [
         (
             "play = \"50ms\"",
-            "a play clock of 50ms is told as 1s, and they are cut off after 1s and the margin of 1s; \
-             clocks.enforce = \"exact\" cuts at 50ms and the margin",
+            "1s for the play clock of 50ms. Their deadline is 1s plus the margin of 1s. With \
+             clocks.enforce = \"exact\" it is 50ms plus the margin",
         ),
         (
             "play = \"50ms\", enforce = \"exact\"",
-            "a play clock of 50ms is told as 1s, and they are cut off after 50ms and the margin of 1s",
+            "1s for the play clock of 50ms. Their deadline is 50ms plus the margin of 1s",
         ),
         (
             "play = \"2500ms\"",
-            "a play clock of 2s 500ms is told as 2s, and they are cut off after 2s 500ms and the \
-             margin of 1s",
+            "2s for the play clock of 2s 500ms. Their deadline is 2s 500ms plus the margin of 1s",
         ),
         ("play = \"2s\"", ""),
     ] {
         let workspace = Workspace::with_spec(&spec(clocks));
         let told = workspace.run(&["run", "spec.toml", "--dry-run"]).code(0).stdout();
-        let note =
-            format!("note: players outside the program are told whole seconds: {expected}\n");
-        assert_eq!(told.contains("told whole seconds"), !expected.is_empty(), "{told}");
+        let note = format!(
+            "note: START announces whole seconds: remote and launched players receive {expected}\n"
+        );
+        assert_eq!(told.contains("announces whole seconds"), !expected.is_empty(), "{told}");
         assert!(expected.is_empty() || told.contains(&note), "{told}");
     }
     let workspace = Workspace::with_spec(&spec("enforce = \"strict\""));
     let told = workspace.run(&["run", "spec.toml", "--dry-run"]).code(2).stderr();
     assert!(
-        told.contains("spec.toml:2: unknown value `strict`, expected `told` or `exact`"),
+        told.contains("spec.toml:2: unknown value `strict`, expected `announced` or `exact`"),
         "{told}"
     );
 }

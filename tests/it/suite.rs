@@ -109,8 +109,8 @@ fn a_suite_measures_all_reasoners_in_one_way() {
         (&["--suite", "nim", "--lanes", "64"], "cannot be used with"),
         (&["--suite", "nim", "--lenient"], "cannot be used with"),
         (&["--suite", "nim", "--json", "--format", "csv"], "cannot be used with"),
-        (&["nim", "--format", "csv"], "error: --format is for --suite\n"),
-        (&[], "<FILE>"),
+        (&["nim", "--format", "csv"], "error: --format is possible only with --suite\n"),
+        (&[], "error: no game: give FILE, or --suite"),
     ] {
         let (code, _, stderr) = bench(arguments);
         assert_eq!(code, 2, "{arguments:?}: {stderr}");

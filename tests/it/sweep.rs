@@ -21,7 +21,7 @@ fn nodes_take_the_place_of_several_clocks() {
     let command = ["sweep", "spec.toml", "--nodes", "10,100", "--dry-run"];
     let ran = workspace.run(&command).code(0);
     let told = ran.stdout();
-    assert!(told.starts_with("16 matches in 8 blocks"), "{told}");
+    assert!(told.starts_with("schedule: 16 matches in 8 blocks\n"), "{told}");
     assert_eq!(told.matches("nodes a move").count(), 4, "{told}");
 }
 

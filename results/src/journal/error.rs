@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{MAX_LINE_BYTES, READ_BUFFER};
 use crate::atomic_file::FillError;
+use crate::files::JOURNAL;
 use crate::partition::Partition;
 use crate::record::FORMAT_VERSION;
 
@@ -30,7 +31,7 @@ pub enum JournalError {
         source: io::Error,
     },
     /// There is no such file.
-    #[error("no journal at {}: the folder holds no run", .path.display())]
+    #[error("{} is not the folder of a run (no {})", folder(.path), JOURNAL)]
     Missing {
         /// The file.
         path: PathBuf,
@@ -170,14 +171,22 @@ pub enum JournalError {
     },
 }
 
+/// The folder of the journal.
+fn folder(journal: &Path) -> String {
+    match journal.parent() {
+        Some(folder) if folder != Path::new("") => folder.display().to_string(),
+        _ => ".".to_owned(),
+    }
+}
+
 fn part_words(part: Option<Partition>) -> String {
     part.map_or_else(|| "the whole schedule".to_owned(), |part| format!("the part {part}"))
 }
 
 fn part_advice(found: Option<Partition>) -> String {
     match found {
-        Some(part) => format!("give --partition {part}, or another folder by --out"),
-        None => "leave --partition out, or name another folder by --out".to_owned(),
+        Some(part) => format!("give --partition {part}, or name another folder with --out"),
+        None => "leave --partition out, or name another folder with --out".to_owned(),
     }
 }
 

@@ -143,7 +143,7 @@ impl AnonymousScan for JournalScan {
             Err(ReadError::Enough) => unreachable!("reading takes it for success"),
             Err(ReadError::Journal(error)) => {
                 let text = error.to_string();
-                *self.failed.lock().expect("nobody panics with it") = Some(error);
+                *self.failed.lock().expect("no thread panics with it") = Some(error);
                 Err(PolarsError::ComputeError(text.into()))
             }
         }

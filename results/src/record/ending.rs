@@ -119,16 +119,16 @@ impl Ending {
         !matches!(self, Self::Aborted { .. })
     }
 
-    /// Aborted because somebody asked for it.
+    /// Aborted on request.
     #[must_use]
     pub fn interrupted() -> Self {
         Self::Aborted { reason: AbortReason::Interrupted }
     }
 
-    /// Why the match was aborted, if nobody asked for that: a fault of the harness or
-    /// of the machine.
+    /// Why the match was aborted, if not on request: a fault of the harness or of the
+    /// machine.
     #[must_use]
-    pub fn breakdown(&self) -> Option<&AbortReason> {
+    pub fn aborted_by_fault(&self) -> Option<&AbortReason> {
         match self {
             Self::Aborted { reason: AbortReason::Interrupted } => None,
             Self::Aborted { reason } => Some(reason),

@@ -14,6 +14,7 @@ use serde::Serialize;
 use self::engine::{Choice, Engine, Lanes};
 use self::playing::{Effort, GoalSum, Tally, play};
 use super::view::ByRole;
+use crate::commands::number::{whole, whole_from};
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
@@ -24,25 +25,19 @@ Examples:
   gamemaster game bench connect_four --seconds 10
   gamemaster game bench my_game.kif --seconds 2 --seed 7 --json
   gamemaster game bench breakthrough --engine batch --lanes 256 --threads 2
-  gamemaster game bench --suite                      every reasoner on every shipped game
-  gamemaster game bench --suite nim my_game.kif --seconds 5 --format csv > speed.csv
+  gamemaster game bench --suite    measure every reasoner on every shipped game
+  gamemaster game bench --suite nim my_game.kif --seconds 5 --format csv
 
-Engines: `prover` works on the rules as written, for every game; `network` on the
-ground rules, one position at a time; `batch` on the ground rules, many positions at
-once, by machine code where the CPU has AVX2; `auto` is what matches are played with,
-the network where there is one.
-
-All roles move uniformly at random, and the goals of all roles are computed at the
-end of each playout. A state counts when it is entered by a joint move. No playout
-is begun after the given time; those under way are finished and counted, so that
-short ones are not favoured.";
+All roles move uniformly at random, and the goals of all roles are computed at
+the end of each playout. A state counts when it is entered by a joint move. No
+playout starts after the given time; running playouts are finished and counted,
+so that short ones are not favoured.";
 
 /// Arguments of `gamemaster game bench`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Path of a rulesheet, or the name of a shipped game
-    #[arg(required_unless_present = "suite")]
     file: Option<String>,
     #[command(flatten)]
     reading: Reading,
@@ -51,26 +46,26 @@ pub struct Arguments {
         "file", "case", "lenient", "engine", "lanes", "interpreted", "threads",
     ])]
     suite: Option<Vec<String>>,
-    /// Start playouts for T seconds [default: 3; in a suite 1 for each reasoner]
+    /// Start no playout after T seconds [default: 3; with --suite 1]
     #[arg(long, value_name = "T", value_parser = seconds, allow_negative_numbers = true)]
     seconds: Option<f64>,
     /// Compute states with this engine
     #[arg(long, value_enum, default_value_t)]
     engine: Choice,
-    /// Advance N positions at once in a batch [default: 512]
+    /// Compute N states at once in a batch [default: 512]
     #[arg(long, value_enum, value_name = "N")]
     lanes: Option<Lanes>,
     /// Interpret the batch program instead of compiling it to machine code
     #[arg(long)]
     interpreted: bool,
     /// Play on N independent threads
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=1024))]
     threads: u32,
     /// Use this random seed
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
     /// Cut each playout after K steps
-    #[arg(long, value_name = "K", default_value_t = 1000)]
+    #[arg(long, value_name = "K", default_value_t = 1000, value_parser = whole_from::<u32>(0))]
     steps: u32,
     /// Print a suite in this format
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -84,10 +79,10 @@ pub struct Arguments {
 const SECONDS: f64 = 3.0;
 
 fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.parse().map_err(|_| "not a number".to_owned())?;
+    let seconds = text.parse().map_err(|_| "expected a number".to_owned())?;
     match Duration::try_from_secs_f64(seconds) {
         Ok(_) => Ok(seconds),
-        Err(error) => Err(error.to_string()),
+        Err(_) => Err("expected a number of seconds from 0".to_owned()),
     }
 }
 
@@ -99,7 +94,7 @@ struct Measurement {
     /// Why it is the prover that `auto` has chosen; left out if it has not.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_ground: Option<String>,
-    /// Positions advanced at once.
+    /// States computed at once.
     lanes: u32,
     threads: u32,
     /// Wall clock of the playouts.
@@ -132,9 +127,14 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
             return suite::execute(names, &effort(suite::SECONDS), format.unwrap_or_default());
         }
         (None, _) if arguments.format.is_some() => {
-            return Err(Failure::usage(anyhow::anyhow!("--format is for --suite")));
+            return Err(Failure::usage(anyhow::anyhow!("--format is possible only with --suite")));
         }
-        (None, file) => file.as_ref().expect("there is a game unless there is a suite"),
+        (None, Some(file)) => file,
+        (None, None) => {
+            return Err(Failure::usage(anyhow::anyhow!(
+                "no game: give FILE, or --suite for every shipped game"
+            )));
+        }
     };
     let effort = effort(SECONDS);
     let beginning = Instant::now();

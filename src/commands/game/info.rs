@@ -17,6 +17,7 @@ use super::survey::{Kind, Limits, Spread, Survey, survey};
 use super::view::{ByRole, role_names};
 use super::walk::Walker;
 use super::{GameArgument, reasoning};
+use crate::commands::number::whole_from;
 use crate::diagnostics::Counts;
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
@@ -30,9 +31,10 @@ Examples:
   gamemaster game info my_game.kif --playouts 1000 --json
   gamemaster game info monty_hall --dot | dot -Tsvg -o monty_hall.svg
 
-Simultaneous moves, lengths, branching and goals are measured in random playouts; the same seed
-gives the same playouts. The size of the tree is Knuth's estimate from these playouts: it is
-unbiased, but may be far off after few playouts.";
+Simultaneous moves, lengths, branching and goals are measured in random
+playouts; the same seed gives the same playouts. The size of the tree is
+Knuth's estimate from these playouts: it is unbiased, but may be far off after
+few playouts.";
 
 /// Arguments of `gamemaster game info`.
 #[derive(Args, Debug)]
@@ -41,16 +43,16 @@ pub struct Arguments {
     #[command(flatten)]
     game: GameArgument,
     /// Survey the game by N random playouts
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = whole_from::<u64>(0))]
     playouts: u64,
     /// Cut each playout after K steps
-    #[arg(long, value_name = "K", default_value_t = 1000)]
+    #[arg(long, value_name = "K", default_value_t = 1000, value_parser = whole_from::<usize>(0))]
     steps: usize,
     /// Use this random seed
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
     /// Stop the survey after T seconds
-    #[arg(long, value_name = "T", default_value_t = 10)]
+    #[arg(long, value_name = "T", default_value_t = 10, value_parser = whole_from::<u64>(0))]
     seconds: u64,
     /// Print one JSON object
     #[arg(long)]
@@ -115,10 +117,15 @@ impl Serialize for Statistics {
 
 impl fmt::Display for Statistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = self.0.iter().filter_map(|Statistic { name, value }| {
+        let words = self.0.iter().filter_map(|Statistic { name, value }| {
             let label = name.replace('_', " ");
             match value {
-                StatisticValue::Count(number) => Some(format!("{number} {label}")),
+                StatisticValue::Count(number) => {
+                    // `1 change per step`
+                    let (first, rest) = label.split_at(label.find(' ').unwrap_or(label.len()));
+                    let first = if *number == 1 { first.trim_end_matches('s') } else { first };
+                    Some(format!("{number} {first}{rest}"))
+                }
                 StatisticValue::Bytes(number) => {
                     Some(format!("{} KiB of {label}", number.div_ceil(1024)))
                 }
@@ -126,7 +133,7 @@ impl fmt::Display for Statistics {
                 StatisticValue::Names(names) => Some(format!("{label}: {}", names.join(" "))),
             }
         });
-        f.write_str(&told.collect::<Vec<_>>().join(", "))
+        f.write_str(&words.collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -246,16 +253,16 @@ fn legal_moves(at_start: Option<&ByRole<usize>>) -> String {
 }
 
 fn playouts(survey: &Survey) -> String {
-    let mut told = survey.playouts.to_string();
+    let mut words = survey.playouts.to_string();
     let notes = [
         (survey.cut, "cut short"),
         (survey.stuck, "stuck without a legal move"),
         (survey.without_goal, "ended without a goal for each role"),
     ];
     for (count, note) in notes.into_iter().filter(|(count, _)| *count > 0) {
-        told += &format!(", {count} {note}");
+        words += &format!(", {count} {note}");
     }
-    told
+    words
 }
 
 /// `about 5478 nodes`, or `about 10^40.1 nodes`.

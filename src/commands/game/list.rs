@@ -23,7 +23,7 @@ Examples:
   gamemaster game list
   gamemaster game list --json | jq -r '.[] | select(.kind.chance) | .name'
 
-Every command that takes a rulesheet takes one of these names instead of a path.";
+Every command that takes the path of a rulesheet also takes one of these names.";
 
 /// Arguments of `gamemaster game list`.
 #[derive(Args, Debug)]

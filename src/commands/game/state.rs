@@ -19,13 +19,13 @@ const MAX_LISTED: usize = 30;
 const EXAMPLES: &str = "\
 Examples:
   gamemaster game state tic_tac_toe
-  gamemaster game state tic_tac_toe --moves '((mark 1 1) noop) (noop (mark 2 2))'
+  gamemaster game state nim --moves '((take a 3) noop) (noop (take b 3))'
   gamemaster game state buttons_and_lights --moves 'a b (c)'
   gamemaster game state my_game.kif --facts '(cell 1 1 x) (control o)' --json
 
-A joint move is a list of one move for each role, in the order of the roles; with one role its
-parentheses may be left out. The state given by --facts need not be reachable; each fact may be
-written with or without `true` around it.";
+A joint move is a list of one move for each role, in the order of the roles;
+with one role its parentheses may be left out. The state given by --facts need
+not be reachable; each fact may be written with or without `true` around it.";
 
 /// Arguments of `gamemaster game state`.
 #[derive(Args, Debug)]

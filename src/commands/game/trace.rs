@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::view::{ByRole, View, percepts, role_names};
 use super::walk::{Walker, playout_rng};
 use super::{GameArgument, machine, reasoning};
+use crate::commands::number::whole_from;
 use crate::diagnostics::Diagnostics;
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
@@ -27,15 +28,20 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 const EXAMPLES: &str = "\
 Examples:
   gamemaster game trace tic_tac_toe --random 3 --seed 7
-  gamemaster game trace my_game.kif --case sensitive --follow other_system.jsonl.gz
+  gamemaster game trace my_game.kif --case sensitive --follow other.jsonl.gz
 
-The first line has game, file, roles, valid, validator_message, gdl2 and status.
-Each further line is a state: p (playout), s (step), state (its facts), legal (moves
-by role), joint (the joint move made), terminal, and goals (by role, null where the
-rules give none or several). legal and joint are null in a terminal state, joint is
-null also in the last state of a playout that was cut. Terms have single spaces;
-lists are sorted by code point. Games whose rules say what roles perceive (GDL-II)
-have percepts as well: by role, of the step that led to the state, null at step 0.";
+The first line has the fields game, file, roles, valid, validator_message, gdl2
+and status. Each further line is a state with the fields
+  p         number of the playout, from 0
+  s         number of the step, from 0
+  state     facts
+  legal     legal moves by role; null in a terminal state
+  joint     the joint move made; null in the last state of a playout
+  terminal  whether the state is terminal
+  goals     goals by role; null if the rules give a role none or several
+  percepts  percepts by role of the step that led to the state, null at step 0;
+            only for games with `sees` (GDL-II)
+Terms have single spaces; lists are sorted by code point.";
 
 /// Arguments of `gamemaster game trace`.
 #[derive(Args, Debug)]
@@ -47,13 +53,13 @@ pub struct Arguments {
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["random", "seed", "steps"])]
     follow: Option<PathBuf>,
     /// Play N random playouts
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     random: u64,
     /// Use this random seed
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
     /// Cut each playout after K steps
-    #[arg(long, value_name = "K", default_value_t = 120)]
+    #[arg(long, value_name = "K", default_value_t = 120, value_parser = whole_from::<usize>(0))]
     steps: usize,
     /// Accepted for uniformity: the output is always JSON
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! `gamemaster game validate`: all that is to be said of some rulesheets.
+//! `gamemaster game validate`: all findings of rulesheets.
 
 mod playouts;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 use self::playouts::Playing;
 use crate::diagnostics::{Colours, Counts, Diagnostics};
 use crate::exit_code;
-use crate::failure::{CommandResult, Failure};
+use crate::failure::{CommandResult, Failure, game_code};
 use crate::game_source::{Checked, GameSource, GameSourceError, Reading};
 use crate::output::{json_line, to_stdout};
 
@@ -19,14 +19,17 @@ const EXAMPLES: &str = "\
 Examples:
   gamemaster game validate my_game.kif
   gamemaster game validate my_game.kif --play
-  gamemaster game validate games/*.kif --json | jq '.findings[] | select(.severity == \"error\")'
+  gamemaster game validate games/*.kif --json |
+      jq '.findings[] | select(.severity == \"error\")'
 
-With --play, random playouts are checked: a role without a legal move is an error; a terminal
-state with no goal or several goals for a role, and a game that never ends, are warnings;
-conditions that held in no state are notes.
+With --play, random playouts are checked: a role without a legal move is an
+error; a terminal state with no goal or several goals for a role, and a game
+that never ends, are warnings; conditions that held in no state are notes.
 
-Exit codes: 0 all rulesheets are valid (maybe with warnings), 2 one cannot be read, 3 one has an
-error.";
+Exit codes:
+  0  all rulesheets are valid, perhaps with warnings
+  2  a rulesheet cannot be read
+  3  a rulesheet has an error";
 
 /// Arguments of `gamemaster game validate`.
 #[derive(Args, Debug)]
@@ -82,7 +85,8 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         .iter()
         .map(|file| Ok((file.as_str(), check(file, arguments)?)))
         .collect::<Result<_, Failure>>()?;
-    let code = checked.iter().map(|(_, result)| exit_code_of(result)).fold(exit_code::OK, worse);
+    let code =
+        checked.iter().map(|(_, result)| exit_code_of(result)).fold(exit_code::OK, more_severe);
     to_stdout(|stdout| {
         if arguments.json {
             json_line(stdout, &report(&checked))?;
@@ -136,12 +140,12 @@ fn exit_code_of(result: &Result<Checked, GameSourceError>) -> u8 {
     match result {
         Ok(checked) if is_valid(checked) => exit_code::OK,
         Ok(_) => exit_code::PREFLIGHT,
-        Err(error) => error.exit_code(),
+        Err(error) => game_code(error),
     }
 }
 
-/// A command that names no readable file is worse than a broken rulesheet.
-fn worse(a: u8, b: u8) -> u8 {
+/// The code of both: that of an unreadable file comes before that of a broken rulesheet.
+fn more_severe(a: u8, b: u8) -> u8 {
     [exit_code::USAGE, exit_code::PREFLIGHT]
         .into_iter()
         .find(|code| [a, b].contains(code))

@@ -27,16 +27,15 @@ fn print_schedule(out: &mut impl Write, preview: &SchedulePreview) -> std::io::R
     let SchedulePreview { n_jobs, n_blocks, concurrency, rounds, .. } = preview;
     let (matches, blocks) =
         (counted(n_jobs, "match", "matches"), counted(n_blocks, "block", "blocks"));
-    writeln!(out, "{matches} in {blocks}, {concurrency} at once")?;
+    writeln!(out, "schedule: {matches} in {blocks}")?;
     if let Some(part) = preview.partition {
-        writeln!(out, "of which {part} has {}", counted(preview.n_jobs_here, "match", "matches"))?;
+        let here = counted(preview.n_jobs_here, "match", "matches");
+        writeln!(out, "this part: {here} ({part})")?;
     }
-    writeln!(out, "into {}", preview.folder)?;
-    let is_begun = preview.n_played > 0;
-    if is_begun {
-        let (n_played, n_left) = (preview.n_played, preview.n_left);
-        writeln!(out, "which has {n_played} of them: {n_left} are left to play")?;
-    }
+    writeln!(out, "at once: {concurrency}")?;
+    let (n_played, n_left) = (preview.n_played, preview.n_left);
+    writeln!(out, "folder: {} ({n_played} played, {n_left} to play)", preview.folder)?;
+    let is_begun = n_played > 0;
     writeln!(out)?;
     let width = rounds.iter().map(|row| row.game.len()).max().unwrap_or(0).max(4);
     let time_width = rounds.iter().map(|row| row.budget.len()).max().unwrap_or(0).max(6);
@@ -70,11 +69,9 @@ fn print_schedule(out: &mut impl Write, preview: &SchedulePreview) -> std::io::R
 /// The stages: rounds and matches at most, since results decide.
 fn print_stages(out: &mut impl Write, preview: &StagedPreview) -> std::io::Result<()> {
     let (most, at_once) = (preview.n_jobs_at_most, preview.concurrency);
-    writeln!(out, "at most {}, {at_once} at once", counted(most, "match", "matches"))?;
-    writeln!(out, "into {}", preview.folder)?;
-    if preview.n_played > 0 {
-        writeln!(out, "which has {}", counted(preview.n_played, "match", "matches"))?;
-    }
+    writeln!(out, "schedule: at most {}", counted(most, "match", "matches"))?;
+    writeln!(out, "at once: {at_once}")?;
+    writeln!(out, "folder: {} ({} played)", preview.folder, preview.n_played)?;
     writeln!(out)?;
     writeln!(out, "stage  format       players  rounds at most  matches at least  at most")?;
     for (row, number) in preview.stages.iter().zip(1..) {
@@ -93,7 +90,7 @@ fn print_stages(out: &mut impl Write, preview: &StagedPreview) -> std::io::Resul
     print_notes(out, &preview.warnings, seconds)
 }
 
-/// What is to be known beforehand, and how long it may take: probably, and at most.
+/// The warnings, and the time that it may take: probably, and at most.
 fn print_notes(
     out: &mut impl Write,
     warnings: &[String],
@@ -106,11 +103,8 @@ fn print_notes(
         Some((about, at_most)) => {
             let [about, most] =
                 [about, at_most].map(|seconds| brief(Duration::from_secs_f64(seconds)));
-            writeln!(
-                out,
-                "about {about}; about {most} if every clock is used up and no player is late"
-            )
+            writeln!(out, "about {about}; at most {most} without late answers")
         }
-        None => writeln!(out, "no time is estimated: no player thinks by the clock"),
+        None => writeln!(out, "no estimate of the time: no player thinks by the clock"),
     }
 }

@@ -1,6 +1,7 @@
 //! What difference a comparison can detect, before it is played and while it is.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::time::Duration;
 
 use results::counted::counted;
@@ -13,7 +14,7 @@ use crate::spec::time_budget_words;
 /// How much blocks differ in most games, points: typical, least, most.
 const SPREADS: [f64; 3] = [35.0, 25.0, 45.0];
 /// Numbers of blocks to describe where a time limit decides how many are played.
-const BLOCKS_TOLD: [u64; 3] = [100, 1000, 10_000];
+const BLOCKS_SHOWN: [u64; 3] = [100, 1000, 10_000];
 
 /// Sentences about a comparison: the question, what is played, and which difference can
 /// be detected.
@@ -32,82 +33,119 @@ pub fn outlook(experiment: &Experiment, question: &Question) -> Vec<String> {
     let budgets: Vec<String> = spec.time_budgets.iter().map(time_budget_words).collect();
     let games = counted(games.len(), "game", "games");
     vec![
-        format!("Is {} worse than {} by {} points?", question.head, question.base, question.margin),
         format!(
-            "Suite {}: {games}, {opponents}, {}; {} blocks take {} matches",
+            "Is {} weaker than {} by {} points?",
+            question.head, question.base, question.margin
+        ),
+        format!(
+            "Suite {}: {games}, {opponents}, {}; a lap has {} and {}.",
             question.suite,
             budgets.join(", "),
-            question.blocks_per_lap,
-            question.matches_per_lap
+            counted(question.blocks_per_lap, "block", "blocks"),
+            counted(question.matches_per_lap, "match", "matches")
         ),
         sight(question),
     ]
 }
 
-/// What difference can be seen.
+/// What difference can be detected.
 fn sight(question: &Question) -> String {
     let percent = (1000.0 * (1.0 - question.alpha)).round() / 10.0;
     let [typical, least, most] = SPREADS;
     match question.time_limit_s {
-        Some(limit) if question.max_blocks() > BLOCKS_TOLD[2] => {
+        Some(limit) if question.max_blocks() > BLOCKS_SHOWN[2] => {
             let limit = humantime::format_duration(Duration::from_secs_f64(limit));
-            let told = BLOCKS_TOLD.map(|n| format!("{} in {n} blocks", sees(question, n, typical)));
+            let [few, some, many] = BLOCKS_SHOWN;
+            let [by_few, by_some, by_many] = BLOCKS_SHOWN.map(|n| detectable(question, n, typical));
             format!(
-                "Within {limit}, a head that is worse by so many points fails in {percent} % of \
-                 cases: {}, should blocks differ by {typical} points as in most games",
-                told.join(", ")
+                "A head weaker by {by_few} points (after {few} blocks), {by_some} ({some}) or \
+                 {by_many} ({many}) fails in {percent} % of cases, if the standard deviation \
+                 between blocks is {typical} points, as in most games. Time limit: {limit}."
             )
         }
         _ => {
             let n = question.max_blocks();
             format!(
-                "{n} blocks at most: a head that is worse by {} points fails in {percent} % of \
-                 cases, should blocks differ by {typical} points ({} if by {least}, {} if by {most})",
-                sees(question, n, typical),
-                sees(question, n, least),
-                sees(question, n, most)
+                "A head weaker by {} points (after {n} blocks, the most that are played) fails in \
+                 {percent} % of cases, if the standard deviation between blocks is {typical} \
+                 points, as in most games; by {} if it is {least}, by {} if it is {most}.",
+                detectable(question, n, typical),
+                detectable(question, n, least),
+                detectable(question, n, most)
             )
         }
     }
 }
 
 /// The difference in points at which a head nearly always fails within `n_blocks`.
-fn sees(question: &Question, n_blocks: u64, sd: f64) -> String {
+fn detectable(question: &Question, n_blocks: u64, sd: f64) -> String {
     let found = question.margin_test().detectable(sd, n_blocks, 1.0 - question.alpha);
     found.map_or_else(|| "more than 100".into(), |points| format!("{points:.1}"))
 }
 
-/// What to say of a time limit in which too few blocks can be played; `seconds` is
+/// What is wrong with a time limit in which too few blocks can be played; `seconds` is
 /// what enough of them are estimated to take.
 pub(super) fn too_short(question: &Question, seconds: Option<f64>) -> Option<String> {
     let (limit, seconds) = (question.time_limit_s?, seconds?);
     let words = |seconds: f64| brief(Duration::from_secs_f64(seconds));
     (seconds > limit).then(|| {
         format!(
-            "{MIN_BLOCKS} blocks are needed, and take about {}; --budget allows {}: give more time, \
-             shorter clocks or fewer games",
+            "the {MIN_BLOCKS} blocks that are needed take about {}, and the time limit is {}; \
+             allow more time, shorten the clocks or remove games",
             words(seconds),
             words(limit)
         )
     })
 }
 
-/// What the time allows, from what a part of it has brought.
+/// How many blocks fit into the time, as far as a part of it shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Too few to decide.
+    TooSlow {
+        /// Blocks that fit.
+        n_blocks: u64,
+    },
+    /// Enough to detect a large difference.
+    Enough {
+        /// Blocks that fit.
+        n_blocks: u64,
+        /// The difference in points, in words.
+        detectable: String,
+    },
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooSlow { n_blocks } => write!(
+                f,
+                "at this speed {} into the time; {MIN_BLOCKS} are needed to compare strength",
+                fitting(*n_blocks)
+            ),
+            Self::Enough { n_blocks, detectable } => write!(
+                f,
+                "At this speed {} into the time; a head weaker by {detectable} points then nearly \
+                 always fails.",
+                fitting(*n_blocks)
+            ),
+        }
+    }
+}
+
+fn fitting(n_blocks: u64) -> String {
+    counted(n_blocks, "block fits", "blocks fit")
+}
+
+/// What the time allows, from what a part of it has brought; `None` without a limit.
 #[must_use]
-pub fn pace(question: &Question, n_blocks: u64, spent: Duration) -> Option<String> {
+pub fn pace(question: &Question, n_blocks: u64, spent: Duration) -> Option<Pace> {
     let limit = question.time_limit_s?;
     let share = spent.as_secs_f64() / limit;
     let at_most = n_blocks as f64 / share.max(1e-6);
-    let n = (at_most as u64).min(question.max_blocks());
-    if n < MIN_BLOCKS {
-        return Some(format!(
-            "warning: at this pace the time allows {n} blocks, and {MIN_BLOCKS} are needed for an \
-             answer on strength"
-        ));
+    let n_blocks = (at_most as u64).min(question.max_blocks());
+    if n_blocks < MIN_BLOCKS {
+        return Some(Pace::TooSlow { n_blocks });
     }
-    Some(format!(
-        "At this pace the time allows {n} blocks, in which a head that is worse by {} points nearly \
-         always fails",
-        sees(question, n, SPREADS[0])
-    ))
+    Some(Pace::Enough { n_blocks, detectable: detectable(question, n_blocks, SPREADS[0]) })
 }

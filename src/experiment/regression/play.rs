@@ -75,7 +75,7 @@ pub(super) fn play(
 ) -> Result<Option<Tracker>, ExperimentError> {
     let stopper = session.stopper();
     let mut decision =
-        Decision { tracker, clock, stopper, time_is_up: false, is_broken_off: false, watch };
+        Decision { tracker, clock, stopper, time_is_up: false, has_aborted: false, watch };
     let ended = session.play(folder, &mut decision)?;
     let Decision { tracker, stopper, time_is_up, .. } = decision;
     if tracker.ended().is_some() {
@@ -96,7 +96,7 @@ struct Decision<'a> {
     clock: Clock,
     stopper: Stopper,
     time_is_up: bool,
-    is_broken_off: bool,
+    has_aborted: bool,
     watch: Watch<'a>,
 }
 
@@ -108,7 +108,7 @@ impl Decision<'_> {
             return;
         }
         self.time_is_up = self.clock.is_up();
-        if self.tracker.ended().is_some() || self.time_is_up || self.is_broken_off {
+        if self.tracker.ended().is_some() || self.time_is_up || self.has_aborted {
             self.stopper.begin_no_more();
         }
     }
@@ -117,7 +117,7 @@ impl Decision<'_> {
 impl Consumer for Decision<'_> {
     fn event(&mut self, event: &Event) -> ControlFlow<()> {
         if let EventKind::MatchFinished { ending, .. } = &event.kind {
-            self.is_broken_off |= ending.breakdown().is_some();
+            self.has_aborted |= ending.aborted_by_fault().is_some();
             (self.watch)(&self.tracker, self.clock.spent());
         }
         self.decide();

@@ -24,7 +24,7 @@ const MIN_ALPHA: f64 = 1e-6;
 /// Laps of a schedule that only time ends.
 const LAPS_WITHOUT_LIMIT: u32 = 1_000_000;
 
-/// What is asked: whether the head is worse than the base.
+/// What is requested: whether the head is weaker than the base.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The player that is there, written as on the command line.
@@ -34,7 +34,7 @@ pub struct Request {
     /// What is played: the file of a spec whose players are the opponents, or
     /// [`SHIPPED`].
     pub suite: PathBuf,
-    /// How many points worse is too much; above 0, below 100.
+    /// The loss to test for, in points; above 0, below 100.
     pub margin: f64,
     /// How often the answer may be wrong, either way; from 1e-6, below 0.5.
     pub alpha: f64,
@@ -63,7 +63,7 @@ pub struct Asked {
 /// If something asked for cannot be: a player, the suite, a number out of its range, or
 /// fewer blocks or less time than any answer takes.
 pub fn ask(request: &Request) -> Result<Asked, ExperimentError> {
-    check(request).map_err(ExperimentError::Unplayable)?;
+    check(request)?;
     let spec = read_suite(request)?;
     let suite = spec.name.trim_start_matches(RUN_NAME).to_owned();
     let mut experiment = Experiment::new(spec)?;
@@ -81,13 +81,8 @@ pub fn ask(request: &Request) -> Result<Asked, ExperimentError> {
     let blocks_per_part = blocks_per_lap / parts_per_lap;
     let max_parts = request.max_blocks.map(|blocks| (blocks / blocks_per_part).max(1));
     if max_parts.is_some_and(|parts| parts * blocks_per_part < MIN_BLOCKS) {
-        return Err(ExperimentError::Unplayable(format!(
-            "--max-blocks {}: blocks of this suite count in groups of {blocks_per_part}, one for \
-             each game and clock, and fewer than {MIN_BLOCKS} blocks tell nothing: expected at \
-             least {}",
-            request.max_blocks.unwrap_or_default(),
-            MIN_BLOCKS.next_multiple_of(blocks_per_part)
-        )));
+        let max_blocks = request.max_blocks.unwrap_or_default();
+        return Err(RequestError::MaxBlocks { max_blocks, blocks_per_part }.into());
     }
     let max_laps = max_parts.map_or(LAPS_WITHOUT_LIMIT, |parts| {
         u32::try_from(parts.div_ceil(parts_per_lap)).unwrap_or(u32::MAX).min(LAPS_WITHOUT_LIMIT)
@@ -131,20 +126,65 @@ fn all_built_in(spec: &Spec) -> bool {
     thinkers.all(|player| matches!(player.config.source, PlayerSource::BuiltIn { .. }))
 }
 
-fn check(request: &Request) -> Result<(), String> {
-    let Request { margin, alpha, max_blocks, .. } = request;
-    if !(*margin > 0.0 && *margin < 100.0) {
-        return Err(format!("--margin {margin}: expected points above 0 and below 100"));
+/// A number of a [`Request`] that is out of its range.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum RequestError {
+    /// [`Request::margin`].
+    #[error("margin {margin}: {}", self.expected())]
+    Margin {
+        /// As requested.
+        margin: f64,
+    },
+    /// [`Request::alpha`].
+    #[error("alpha {alpha}: {}", self.expected())]
+    Alpha {
+        /// As requested.
+        alpha: f64,
+    },
+    /// [`Request::max_blocks`].
+    #[error("max_blocks {max_blocks}: {}", self.expected())]
+    MaxBlocks {
+        /// As requested.
+        max_blocks: u64,
+        /// Blocks of a group, one for each game and clock: only whole groups are
+        /// evaluated.
+        blocks_per_part: u64,
+    },
+}
+
+impl RequestError {
+    /// What was expected, as a phrase.
+    #[must_use]
+    pub fn expected(&self) -> String {
+        match *self {
+            Self::Margin { .. } => "expected points above 0 and below 100".to_owned(),
+            Self::Alpha { .. } => {
+                format!("expected a probability from {MIN_ALPHA}, and below 0.5")
+            }
+            Self::MaxBlocks { blocks_per_part: 0..=1, .. } => {
+                format!("expected at least {MIN_BLOCKS}; fewer cannot decide")
+            }
+            Self::MaxBlocks { blocks_per_part, .. } => format!(
+                "expected at least {}; blocks of this suite count in groups of {blocks_per_part}, \
+                 one for each game and clock, and fewer than {MIN_BLOCKS} cannot decide",
+                MIN_BLOCKS.next_multiple_of(blocks_per_part)
+            ),
+        }
     }
-    if !(*alpha >= MIN_ALPHA && *alpha < 0.5) {
-        return Err(format!(
-            "--alpha {alpha}: expected a probability from {MIN_ALPHA}, and below 0.5"
-        ));
+}
+
+fn check(request: &Request) -> Result<(), RequestError> {
+    let Request { margin, alpha, max_blocks, .. } = *request;
+    if !(margin > 0.0 && margin < 100.0) {
+        return Err(RequestError::Margin { margin });
+    }
+    if !(MIN_ALPHA..0.5).contains(&alpha) {
+        return Err(RequestError::Alpha { alpha });
     }
     match max_blocks {
-        Some(blocks) if *blocks < MIN_BLOCKS => Err(format!(
-            "--max-blocks {blocks}: expected at least {MIN_BLOCKS}; fewer tell nothing"
-        )),
+        Some(max_blocks) if max_blocks < MIN_BLOCKS => {
+            Err(RequestError::MaxBlocks { max_blocks, blocks_per_part: 1 })
+        }
         _ => Ok(()),
     }
 }

@@ -14,18 +14,18 @@ use crate::failure::Failure;
 /// What the user asks for.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(super) enum Choice {
-    /// What matches are played with
+    /// The engine that matches use
     #[default]
     Auto,
-    /// The rules as written
+    /// A prover on the rules as written
     Prover,
-    /// The ground rules, one position at a time
+    /// A network of the ground rules, one state at a time
     Network,
-    /// The ground rules, many positions at once
+    /// The same network, many states at once
     Batch,
 }
 
-/// How many positions a batch has.
+/// How many states a batch has.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Lanes {
     #[value(name = "64")]
@@ -78,7 +78,9 @@ impl Engine {
         if let Some(option) = only_batches
             && !matches!(choice, Choice::Batch)
         {
-            return Err(Failure::usage(anyhow::anyhow!("{option} is for --engine batch")));
+            return Err(Failure::usage(anyhow::anyhow!(
+                "{option} is possible only with --engine batch"
+            )));
         }
         Ok(match choice {
             Choice::Auto => {

@@ -66,15 +66,15 @@ impl Tally {
 
     /// A line for each kind of playout that did not end in a terminal state.
     pub(super) fn unfinished(&self, max_steps: u32) -> String {
-        let mut told = String::new();
+        let mut lines = String::new();
         if self.cut > 0 {
-            told += &format!("  cut          {} playouts after {max_steps} steps\n", self.cut);
+            lines += &format!("  cut          {} playouts after {max_steps} steps\n", self.cut);
         }
         if self.stuck > 0 {
             let count = self.stuck;
-            told += &format!("  stuck        {count} playouts where a role had no legal move\n");
+            lines += &format!("  stuck        {count} playouts where a role had no legal move\n");
         }
-        told
+        lines
     }
 }
 

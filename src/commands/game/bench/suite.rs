@@ -103,7 +103,7 @@ pub(super) fn execute(names: &[String], effort: &Effort, format: Format) -> Comm
     let progress = Progress::new(names.len());
     let mut games = Vec::new();
     for (at, name) in names.iter().enumerate() {
-        progress.tell(at, name);
+        progress.show(at, name);
         games.push(measure(name, effort)?);
     }
     progress.finish();
@@ -234,7 +234,7 @@ impl Progress {
         Self { bar, n_games }
     }
 
-    fn tell(&self, at: usize, name: &str) {
+    fn show(&self, at: usize, name: &str) {
         self.bar.set_position(at as u64);
         self.bar.set_message(name.to_owned());
         if self.bar.is_hidden() {

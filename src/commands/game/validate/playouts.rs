@@ -12,6 +12,7 @@ use results::counted::counted;
 
 use super::super::machine;
 use super::super::walk::{Walker, playout_rng};
+use crate::commands::number::whole_from;
 use crate::diagnostics::Diagnostics;
 use crate::failure::Failure;
 
@@ -22,20 +23,20 @@ const MAX_NAMED: usize = 12;
 /// How much to play.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct Playing {
-    /// Also play at random, and report what goes wrong
+    /// Also check the game in random playouts
     #[arg(long)]
     pub(super) play: bool,
     /// Play N random playouts of each game
-    #[arg(long, value_name = "N", default_value_t = 100, requires = "play")]
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "play", value_parser = whole_from::<u64>(0))]
     playouts: u64,
     /// Cut each playout after K steps
-    #[arg(long, value_name = "K", default_value_t = 1000, requires = "play")]
+    #[arg(long, value_name = "K", default_value_t = 1000, requires = "play", value_parser = whole_from::<usize>(0))]
     steps: usize,
     /// Use this random seed
-    #[arg(long, value_name = "S", default_value_t = 1, requires = "play")]
+    #[arg(long, value_name = "S", default_value_t = 1, requires = "play", value_parser = whole_from::<u64>(0))]
     seed: u64,
     /// Play each game for at most T seconds
-    #[arg(long, value_name = "T", default_value_t = 10, requires = "play")]
+    #[arg(long, value_name = "T", default_value_t = 10, requires = "play", value_parser = whole_from::<u64>(0))]
     seconds: u64,
 }
 

@@ -1,0 +1,68 @@
+//! Numbers on the command line.
+
+use std::ops::RangeInclusive;
+
+/// Reads a whole number in `range`; all of the type if it is the whole range.
+pub(super) fn whole<T: TryFrom<u64>>(
+    range: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text| {
+        let number = text.parse::<u64>().ok().filter(|number| range.contains(number));
+        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| expected(&range))
+    }
+}
+
+/// The same from `least` on.
+pub(super) fn whole_from<T: TryFrom<u64>>(
+    least: u64,
+) -> impl Fn(&str) -> Result<T, String> + Clone {
+    whole(least..=u64::MAX)
+}
+
+fn expected(range: &RangeInclusive<u64>) -> String {
+    match (range.start(), range.end()) {
+        (0, &u64::MAX) => "expected a whole number".to_owned(),
+        (least, &u64::MAX) => format!("expected a whole number from {least}"),
+        (least, most) => format!("expected {least} to {most}"),
+    }
+}
+
+/// A number of nodes: a whole number from 1, also as `1e4`.
+pub(super) fn nodes(text: &str) -> Result<u64, String> {
+    let exact = |number: &f64| number.fract() == 0.0 && (1.0..=9e15).contains(number);
+    let scientific = || text.parse::<f64>().ok().filter(exact).map(|number| number as u64);
+    let number = text.parse::<u64>().ok().or_else(scientific);
+    let expected = || "expected a whole number from 1, such as 5000 or 1e4".to_owned();
+    number.filter(|&number| number > 0).ok_or_else(expected)
+}
+
+/// A number with a fraction.
+pub(super) fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "expected a number".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_whole_numbers() {
+        let table = [("1e3", Some(1000)), ("5000", Some(5000)), ("2.5e2", Some(250))];
+        let wrong = ["0", "-1", "1.5", "1e99", "NaN", "inf", "", "x"].map(|text| (text, None));
+        for (text, expected) in table.into_iter().chain(wrong) {
+            assert_eq!(nodes(text).ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_expected_is_named() {
+        let check = |read: Result<u32, String>, expected: &str| {
+            assert_eq!(read.unwrap_err(), expected);
+        };
+        check(whole(1..=1024)("x"), "expected 1 to 1024");
+        check(whole(1..=1024)("1025"), "expected 1 to 1024");
+        check(whole_from(1)("-1"), "expected a whole number from 1");
+        check(whole_from(0)("1.5"), "expected a whole number");
+        assert_eq!(whole(1..=1024)("7"), Ok(7_u32));
+    }
+}
