@@ -32,6 +32,7 @@ mod odd_rules;
 #[cfg(test)]
 mod parts;
 #[cfg(test)]
+mod plans;
 mod play;
 #[cfg(test)]
 mod preflight;
