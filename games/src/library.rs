@@ -47,6 +47,8 @@ const SHIPPED: &[Shipped] = shipped![
     "connect_three"
     "eight_puzzle_course"
     "eight_puzzle_seed"
+    "go_5x5"
+    "go_7x7"
     "hanoi"
     "hanoi_small"
     "hex"
