@@ -58,7 +58,9 @@ const SHIPPED: &[Shipped] = shipped![
     "hex_5x5"
     "kuhn_poker"
     "los_alamos_chess"
+    "ludo"
     "maze"
+    "mini_backgammon"
     "minichess"
     "monty_hall"
     "nim"
@@ -68,10 +70,12 @@ const SHIPPED: &[Shipped] = shipped![
     "othello_6x6"
     "pig"
     "rock_paper_scissors"
+    "shut_the_box"
     "six_mens_morris"
     "tic_tac_toe"
     "tic_tac_toe_three_players"
     "tron"
+    "truel"
     "two_roads"
 ];
 
