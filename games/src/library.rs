@@ -45,10 +45,14 @@ const SHIPPED: &[Shipped] = shipped![
     "connect_four_4x4"
     "connect_four_5x5"
     "connect_three"
+    "dice_tree"
+    "dice_tree_stretched"
     "domineering"
     "dots_and_boxes"
     "eight_puzzle_course"
     "eight_puzzle_seed"
+    "endless_tree"
+    "four_card_whist"
     "go_5x5"
     "go_7x7"
     "hanoi"
@@ -68,6 +72,7 @@ const SHIPPED: &[Shipped] = shipped![
     "othello"
     "othello_4x4"
     "othello_6x6"
+    "partner_signalling"
     "pig"
     "rock_paper_scissors"
     "shut_the_box"
@@ -77,6 +82,9 @@ const SHIPPED: &[Shipped] = shipped![
     "tron"
     "truel"
     "two_roads"
+    "two_roads_ask"
+    "two_roads_known_left"
+    "two_roads_known_right"
 ];
 
 /// All of them, by name.
