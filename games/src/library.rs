@@ -32,6 +32,7 @@ macro_rules! shipped {
 /// In alphabetical order.
 const SHIPPED: &[Shipped] = shipped![
     "aima_two_ply"
+    "battleships"
     "bidding_tic_tac_toe"
     "blind_tic_tac_toe"
     "breakthrough"
@@ -76,6 +77,7 @@ const SHIPPED: &[Shipped] = shipped![
     "othello_4x4"
     "othello_6x6"
     "partner_signalling"
+    "phantom_connect_four"
     "pig"
     "rock_paper_scissors"
     "shut_the_box"
