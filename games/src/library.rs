@@ -76,8 +76,10 @@ const SHIPPED: &[Shipped] = shipped![
     "lights_out"
     "los_alamos_chess"
     "ludo"
+    "mastermind"
     "matching_pennies"
     "maze"
+    "minesweeper"
     "mini_backgammon"
     "minichess"
     "missionaries_and_cannibals"
@@ -111,6 +113,7 @@ const SHIPPED: &[Shipped] = shipped![
     "two_roads_ask"
     "two_roads_known_left"
     "two_roads_known_right"
+    "wumpus_world"
 ];
 
 /// All of them, by name.
