@@ -16,6 +16,7 @@ mod browser;
 #[cfg(test)]
 mod compare;
 #[cfg(test)]
+mod explain;
 mod fake_player;
 #[cfg(test)]
 mod formats;
