@@ -1,4 +1,4 @@
-//! What a comparison of two versions of a player came to, for people.
+//! The result of a comparison of two versions of a player, for people.
 
 use super::Format;
 use super::headings;
@@ -30,11 +30,13 @@ pub fn verdict_of_regression(found: &Regression) -> String {
     let margin = points(found.question.margin);
     match (found.outcome, found.reason) {
         (Outcome::Pass, Reason::Test) => {
-            format!("Head is not weaker than base by {margin} points: the sequential test decided.")
+            format!(
+                "Head is not weaker than base by {margin} points or more: the sequential test decided."
+            )
         }
         (Outcome::Pass, _) => format!(
-            "Head is not weaker than base by {margin} points: the interval of the difference is \
-             above -{margin}."
+            "Head is not weaker than base by {margin} points or more: the interval of the difference \
+             is above -{margin}."
         ),
         (Outcome::Fail, Reason::Faults) => format!(
             "Head commits faults more often than base: {} (p = {}).",

@@ -86,8 +86,8 @@ fn ranks(rows: &[RankRow], n_resamples: usize) -> Section {
         heading: heading.into(),
         sentence: Some(format!(
             "Mean rank, and the probability of each true rank in percent, from {n_resamples} \
-             resamples of whole blocks. Tied players have equal probabilities. Empty cells are \
-             below 0.05 %."
+             resamples of whole blocks. Players that tie in a resample share the ranks. Empty \
+             cells are below 0.05 %."
         )),
         tables: ranks.chunks(RANKS_ABREAST).map(table).collect(),
     }

@@ -226,7 +226,7 @@ fn names_are_text() {
     }
 }
 
-/// A game with one block is held at what it gave, in every figure and with a word
+/// A game with one block is treated as exact, in every figure and with a word
 /// about it; nothing else is lost.
 #[test]
 fn one_game_with_one_block_takes_nothing_away() {

@@ -134,7 +134,7 @@ fn firsts(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
         let rating = rating.as_ref()?;
         let meaning = format!(
             "Probability that the player ranks first by this rating, from {} resamples of whole \
-             blocks; tied players have equal probabilities.{}",
+             blocks; players that tie in a resample share the first rank.{}",
             rating.n_resamples,
             held_fixed(page)
         );

@@ -189,8 +189,8 @@ fn probabilities(page: &Page<'_>) -> String {
         ((*name).to_owned(), cells.collect())
     };
     let description = format!(
-        "Probability of each true rank in percent, from {} resamples of whole blocks. Tied players \
-         have equal probabilities. Empty cells are below 0.05 %.{}",
+        "Probability of each true rank in percent, from {} resamples of whole blocks. Players that \
+         tie in a resample share the ranks. Empty cells are below 0.05 %.{}",
         ranks.n_resamples,
         held_fixed(page)
     );
