@@ -1,11 +1,13 @@
 //! The tables of a report, before they are written as text or Markdown.
 
+use std::collections::BTreeMap;
+
 use super::headings;
 use super::layout::{Document, Section, Table};
 use super::notes::notes;
 use super::verdict::{caution, verdict};
 use super::words::{count, interval, marked, optional_points, points};
-use crate::standings::{Estimate, PlayerStanding, Standings};
+use crate::standings::{Encounter, Estimate, PlayerStanding, Standings};
 
 /// Opponents side by side in a cross table.
 const OPPONENTS_ABREAST: usize = 6;
@@ -150,9 +152,11 @@ fn cross_table(standings: &Standings) -> Option<Section> {
     if standings.cross_table.is_empty() {
         return None;
     }
+    let encounters = standings.cross_table.iter();
+    let encounters: BTreeMap<(&str, &str), &Encounter> =
+        encounters.map(|row| ((row.player.as_str(), row.opponent.as_str()), row)).collect();
     let cell = |player: &str, opponent: &str| {
-        let mut encounters = standings.cross_table.iter();
-        let found = encounters.find(|row| row.player == player && row.opponent == opponent);
+        let found = encounters.get(&(player, opponent));
         found.map_or("-".into(), |row| format!("{} ({})", points(row.mean), row.n_matches))
     };
     let table = |opponents: &[&str]| {
