@@ -43,6 +43,8 @@ enum Command {
     Regress(commands::regress::Arguments),
     /// Step through a recorded match.
     Replay(commands::replay::Arguments),
+    /// Explain a decision of a player: value, candidates, expected line.
+    Explain(commands::explain::Arguments),
     /// Export the matches of a run to the formats of other programs.
     Export(commands::export::Arguments),
     /// Play under several time budgets, and report strength against time.
@@ -83,6 +85,7 @@ pub fn main() -> ExitCode {
         Command::Compare(arguments) => commands::compare::execute(&arguments),
         Command::Regress(arguments) => commands::regress::execute(&arguments),
         Command::Replay(arguments) => commands::replay::execute(&arguments),
+        Command::Explain(arguments) => commands::explain::execute(&arguments),
         Command::Export(arguments) => commands::export::execute(&arguments),
         Command::Sweep(arguments) => commands::sweep::execute(&arguments),
         Command::Players(arguments) => commands::players::execute(&arguments),

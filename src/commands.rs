@@ -1,6 +1,7 @@
 //! One file for each command: its arguments, and what it does with them.
 
 pub mod compare;
+pub mod explain;
 pub mod export;
 pub mod game;
 pub mod merge;
@@ -13,6 +14,7 @@ pub mod replay;
 pub mod report;
 pub mod run;
 mod run_name;
+mod said;
 pub mod serve;
 pub mod supervise;
 pub mod sweep;

@@ -5,11 +5,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use players::ValueBound;
 use results::counted::counted;
 use results::formats::{Format, RoundId};
 use results::record::{AbortReason, Ending, FaultKind, GoalFlag};
 
+use crate::explanation::Explanation;
 use crate::schedule::Job;
 
 /// One event. `seq` counts from 0 without gaps and is given by the dispatcher alone.
@@ -49,47 +49,6 @@ pub struct Decision {
     pub nodes: Option<u64>,
     /// What else the player says of its answer; built-in players only.
     pub explanation: Option<Box<Explanation>>,
-}
-
-/// What a player says of its answer: its [`Deliberation`](players::Deliberation) with
-/// moves as KIF text.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Explanation {
-    /// What the answer is expected to be worth, 0 to 100.
-    pub value: Option<f64>,
-    /// Joint moves that the last finished iteration looked ahead.
-    pub depth: u32,
-    /// Deepest level reached, in joint moves.
-    pub selective_depth: u32,
-    /// The search ended by itself.
-    pub completed: bool,
-    /// Terminal states and cut-offs evaluated.
-    pub leaves: u64,
-    /// Subtrees cut off without being entered.
-    pub prunings: u64,
-    /// States answered from the transposition table.
-    pub table_hits: u64,
-    /// Random playouts.
-    pub playouts: u64,
-    /// The moves that were looked at.
-    pub candidates: Vec<ExplainedMove>,
-    /// What is expected to be played, a step each.
-    pub line: Vec<String>,
-}
-
-/// One move that a player considered.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ExplainedMove {
-    /// The move, as KIF text.
-    pub text: Arc<str>,
-    /// What it is worth, 0 to 100, as far as that is known.
-    pub value: Option<f64>,
-    /// What the value says.
-    pub bound: ValueBound,
-    /// Playouts or visits.
-    pub visits: u64,
-    /// Probability with which the player chooses it, where its answer is drawn.
-    pub probability: Option<f64>,
 }
 
 /// How one role answered START.

@@ -49,7 +49,7 @@ pub use plan::{Experiment, Place};
 pub use preview::{Preview, PreviewRow, SchedulePreview, StagePreview, StagedPreview};
 pub use session::{Ended, Session, Stopper};
 
-use crate::event::StopReason;
+use self::folder::RunFolder;
 use crate::runner::Consumer;
 use crate::spec::Spec;
 
@@ -68,10 +68,27 @@ pub struct Options {
 pub struct Finished {
     /// Its folder.
     pub folder: PathBuf,
-    /// Why no more was played.
-    pub stop: StopReason,
+    /// How it ended.
+    pub ended: Ended,
     /// Who is stronger, by all matches of the folder.
     pub standings: Standings,
+}
+
+impl Session<'_> {
+    /// Plays what is left, and makes the tables and summaries.
+    ///
+    /// # Errors
+    /// If the journal, a table or a summary cannot be written.
+    pub fn finish(
+        &self,
+        folder: RunFolder,
+        observer: &mut dyn Consumer,
+    ) -> Result<Finished, ExperimentError> {
+        let path = folder.path.clone();
+        let ended = self.play(folder, observer)?;
+        let standings = summarise(&path, self.experiment().spec.record.moves)?;
+        Ok(Finished { folder: path, ended, standings })
+    }
 }
 
 /// Plays an experiment, or what is left of it in its folder, and makes the tables and
@@ -87,13 +104,11 @@ pub fn run(
 ) -> Result<Finished, ExperimentError> {
     let experiment = Experiment::new(spec)?;
     let folder = experiment.open(&options.place)?;
-    let path = folder.path.clone();
-    let session = Session::new(&experiment, &path, options.supervisor.clone());
+    let session = Session::new(&experiment, &folder.path, options.supervisor.clone());
     session.preflight(&folder)?;
-    let ended = session.play(folder, observer)?;
-    let standings = summarise(&path, experiment.spec.record.moves)?;
-    ended.check()?;
-    Ok(Finished { folder: path, stop: ended.stop, standings })
+    let finished = session.finish(folder, observer)?;
+    finished.ended.check()?;
+    Ok(finished)
 }
 
 /// Makes the tables and the summaries of a run from its journal; `moves` says whether

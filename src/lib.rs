@@ -46,6 +46,7 @@ mod error_chain;
 pub mod event;
 pub mod exit_code;
 pub mod experiment;
+pub mod explanation;
 pub mod failure;
 mod fingerprint;
 pub mod game_source;

@@ -13,7 +13,6 @@
 //! manager.interrupt();                         // from anywhere: matches end as aborted
 //! ```
 
-mod explanation;
 mod flow;
 mod listeners;
 mod machine_limit;

@@ -15,6 +15,9 @@ use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group, set
 /// are not all dead.
 const MAX_PASSES: u32 = 500;
 
+/// Looks one after the other that find nothing left.
+const EMPTY_LOOKS: u32 = 3;
+
 /// Time between two looks.
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -104,10 +107,13 @@ pub(crate) fn kill_orphans(is_known: impl Fn(Pid) -> bool) {
 }
 
 fn kill_all(find: impl Fn(&[Process]) -> Vec<Process>) {
+    let mut n_empty = 0;
     for _ in 0..MAX_PASSES {
         let all = all();
         let found = find(&all);
-        if found.is_empty() {
+        // A process that begins and ends others while it is listed may be missed once.
+        n_empty = if found.is_empty() { n_empty + 1 } else { 0 };
+        if n_empty == EMPTY_LOOKS {
             return;
         }
         for group in own_groups(&found, &all) {

@@ -15,7 +15,6 @@
 mod matches;
 mod parts;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use results::formats::RoundRecord;
@@ -67,9 +66,6 @@ pub struct Clocks {
     /// Grace added to both before an answer counts as late.
     pub margin: Duration,
 }
-
-/// A shared job.
-pub type SharedJob = Arc<Job>;
 
 /// How the players of a pairing are seated in the matches of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -117,6 +117,8 @@ pub fn run(supervised: &Supervised) -> u8 {
 fn supervise(supervised: &Supervised, parent: Pid) -> u8 {
     // If the kernel does not support it, orphans go to another ancestor.
     let _ = adopt_orphans();
+    // The program may have stopped us: the end of our parent wakes us.
+    let _ = set_parent_process_death_signal(Some(Signal::CONT));
     let parent_end = pidfd_open(parent, PidfdFlags::empty()).ok();
     if getppid() != Some(parent) {
         return NOT_STARTED;

@@ -118,6 +118,107 @@ pub fn best(
     Ok(Some((plan.score, plan.joint_moves().map(|joint_move| joint_move[0]).collect())))
 }
 
+/// Optimal plans.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptimalPlans {
+    /// The reward of each.
+    pub reward: u8,
+    /// The plans, in the order of the rules.
+    pub plans: Vec<Vec<MoveId>>,
+    /// Whether these are all.
+    pub are_all: bool,
+}
+
+/// The optimal plans, at most `limit` of them; `None` if there is no sequential plan, or
+/// `stop` was due before the best reward was known. Plans that come to a state twice are
+/// left out.
+///
+/// # Errors
+/// As [`is_legal`].
+pub fn all_optimal(
+    machine: &mut dyn StateMachine,
+    limit: usize,
+    stop: &Stop,
+) -> Result<Option<OptimalPlans>, Failure> {
+    let Some((reward, _)) = best(machine, stop)? else { return Ok(None) };
+    let initial = machine.initial_state()?;
+    let mut listing = Listing {
+        machine,
+        solved: Solved::default(),
+        stop,
+        limit,
+        path: vec![initial],
+        moves: Vec::new(),
+        found: OptimalPlans { reward, plans: Vec::new(), are_all: true },
+    };
+    listing.extend()?;
+    Ok(Some(listing.found))
+}
+
+/// Plans being listed.
+struct Listing<'a> {
+    machine: &'a mut dyn StateMachine,
+    solved: Solved,
+    stop: &'a Stop,
+    limit: usize,
+    /// The states that the moves lead to, the initial one first.
+    path: Vec<State>,
+    moves: Vec<MoveId>,
+    found: OptimalPlans,
+}
+
+impl Listing<'_> {
+    /// Lists the optimal plans that begin with the moves.
+    fn extend(&mut self) -> Result<(), Failure> {
+        let state = self.path[self.path.len() - 1].clone();
+        if self.machine.is_terminal(&state)? {
+            if reward_of(self.machine, &state, ROLE)? == self.found.reward {
+                if self.found.plans.len() == self.limit {
+                    self.found.are_all = false;
+                } else {
+                    self.found.plans.push(self.moves.clone());
+                }
+            }
+            return Ok(());
+        }
+        let mut legal = Vec::new();
+        self.machine.legal_moves(&state, ROLE, &mut legal)?;
+        for id in legal {
+            if !self.found.are_all {
+                return Ok(());
+            }
+            let mut next = State::default();
+            self.machine.next_state(&state, &[id], &mut next)?;
+            if self.path.contains(&next) || self.path.len() > MAX_LEVELS {
+                continue;
+            }
+            if !self.leads_to_the_best(&next)? {
+                continue;
+            }
+            self.path.push(next);
+            self.moves.push(id);
+            self.extend()?;
+            self.path.pop();
+            self.moves.pop();
+        }
+        Ok(())
+    }
+
+    fn leads_to_the_best(&mut self, state: &State) -> Result<bool, Failure> {
+        let settings = PlanSettings { bounded: true, remembered: usize::MAX };
+        let ranks = FxHashMap::default();
+        let solved = &mut self.solved;
+        match plan(self.machine, ROLE, state, settings, &ranks, solved, self.stop)?.0 {
+            PlanOutcome::Found(plan) => Ok(plan.score == self.found.reward),
+            PlanOutcome::Hopeless => Ok(false),
+            PlanOutcome::Stopped => {
+                self.found.are_all = false;
+                Ok(false)
+            }
+        }
+    }
+}
+
 /// All states that `plan` passes, the initial one first.
 fn states(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<Vec<State>, Failure> {
     refuse_several_roles(machine)?;

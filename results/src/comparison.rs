@@ -43,14 +43,14 @@ pub struct Comparison {
     /// Of those, the ones played with the same seed in both runs.
     pub n_same_seed: u64,
     /// Blocks that both began, but not so that they can be compared: matches are
-    /// missing or scored nobody, or seats were taken otherwise.
+    /// missing or unscored, or seats were taken otherwise.
     pub n_incomplete: u64,
     /// Players of both runs, by name.
     pub players: Vec<PlayerChange>,
     /// The same for each game.
     pub by_game: Vec<GameChange>,
     /// Games of which some player has a single common block under a clock: intervals
-    /// hold them at what they gave.
+    /// treat them as exact.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub held_fixed: Vec<String>,
     /// Games that were not compared since their rulesheets differ.
@@ -279,7 +279,7 @@ fn why_nothing(sides: &[Side; 2], changed: &BTreeSet<Arc<str>>, n_incomplete: u6
     } else if n_incomplete > 0 {
         format!("but {n_incomplete} that are not complete in both")
     } else {
-        "since the players they share met others, or under other clocks".to_owned()
+        "since their common players had other opponents or budgets".to_owned()
     }
 }
 

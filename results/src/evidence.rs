@@ -41,7 +41,7 @@ pub(crate) struct Evidence {
     paces: BTreeMap<(u32, u32), Pace>,
     /// By game: what matches took, scored or not.
     pub(crate) overhead: Vec<Overhead>,
-    /// Number of matches that scored nobody, by game, ending and reason.
+    /// Number of unscored matches, by game, ending and reason.
     pub(crate) unscored: BTreeMap<(String, &'static str, String), u64>,
     /// Number of odd goals, by game.
     pub(crate) goal_flags: BTreeMap<(String, GoalFlag), u64>,

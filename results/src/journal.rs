@@ -292,6 +292,8 @@ mod tests {
         records.iter_mut().for_each(|record| record.steps.truncate(2));
         write(&path, &records);
         let whole = std::fs::read(&path).unwrap();
+        let before_end = &whole[..whole.len() - 1];
+        let last_line_feed = before_end.iter().rposition(|&byte| byte == b'\n').unwrap();
         let (mut n_refused, mut n_torn) = (0, 0);
         for bit in (0..whole.len() * 8).step_by(13) {
             let mut flipped = whole.clone();
@@ -301,7 +303,10 @@ mod tests {
                 Err(_) => n_refused += 1,
                 Ok(found) => {
                     n_torn += 1;
-                    assert_eq!(found, records[..3], "bit {bit}");
+                    // Without the line feed before the last line, the last two are one.
+                    let is_joined = bit / 8 == last_line_feed;
+                    let n_left = if is_joined { 2 } else { 3 };
+                    assert_eq!(found, records[..n_left], "bit {bit}");
                 }
             }
             assert!(taken(&path).iter().all(|found| *found == records), "bit {bit}");

@@ -1,4 +1,4 @@
-//! Queries to a run in SQL, answered by polars.
+//! SQL queries of a run, executed by polars.
 //!
 //! ```text
 //! SQL -> plan -> the columns it reads -> journal -> Answer

@@ -110,7 +110,7 @@ pub struct SeatRecord {
     /// What bounded this player, if it was not what bounded the others (time odds).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub odds: Option<Clock>,
-    /// 0..=100; `None` if the match scored nobody.
+    /// 0..=100; `None` if the match is unscored.
     #[serde(default, deserialize_with = "reward")]
     pub reward: Option<u8>,
     /// How START was answered.

@@ -1,4 +1,4 @@
-//! Whether a new version of a player is worse than the one it is to replace.
+//! Whether a new version of a player is weaker than the one it is to replace.
 //!
 //! ```text
 //! Question + ScoredMatch... -> Tracker -> Verdict (stop now?) -> Regression
@@ -166,7 +166,7 @@ pub enum Reason {
     Undecided,
     /// The base commits faults in most of its matches: it is no measure.
     BrokenBase,
-    /// Matches that scored nobody could turn the answer.
+    /// Unscored matches could change the result.
     Unscored,
     /// A number of the evaluation is undefined: an error of this program.
     Internal,
@@ -199,7 +199,7 @@ pub struct Regression {
     pub n_laps: u64,
     /// Matches that count, the canary's among them.
     pub n_matches: u64,
-    /// Those of them that scored nobody.
+    /// The unscored ones among them.
     pub n_unscored: u64,
     /// Head against base over all games.
     pub strength: Strength,
@@ -216,9 +216,9 @@ pub struct Regression {
 /// How strong the head is beside the base.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Strength {
-    /// Head less base: the plain mean.
+    /// Head minus base: the plain mean.
     pub difference: Effect,
-    /// Head less base, allowing for when the test stopped; `None` for fewer than
+    /// Head minus base, allowing for when the test stopped; `None` for fewer than
     /// two blocks.
     #[serde(default)]
     pub estimate: Option<Estimate>,
@@ -233,7 +233,7 @@ pub struct Strength {
     pub llr: f64,
     /// The ratios at which the test decides: worse, equal.
     pub bounds: [f64; 2],
-    /// Blocks that do not count, since a match of theirs scored nobody.
+    /// Blocks that do not count, because one of their matches is unscored.
     pub n_incomplete: u64,
     /// The mean difference if the head had lost, and the base won, each match that
     /// scored nobody, points; `None` if all scored.
@@ -265,7 +265,7 @@ pub struct GameEffect {
     pub game: String,
     /// The clock, in words.
     pub clock: String,
-    /// Head less base.
+    /// Head minus base.
     pub difference: Effect,
     /// Probability of so low a mean if there were no difference (sign flips).
     pub p: f64,
@@ -319,7 +319,7 @@ pub struct FaultCounts {
 pub struct PolicyMean {
     /// The policy.
     pub policy: String,
-    /// Head less base.
+    /// Head minus base.
     pub difference: Effect,
 }
 

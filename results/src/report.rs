@@ -9,6 +9,7 @@
 mod compared;
 mod csv;
 mod document;
+mod headings;
 mod html;
 mod junit;
 mod layout;
@@ -125,6 +126,7 @@ pub fn report_parts(run: &Path, format: Format, parts: &[Part]) -> Result<String
         document.sections.clear();
     }
     document.sections.extend(more);
+    headings::sort(&mut document.sections);
     let answer = if is_whole { crate::regress::read(run)? } else { None };
     let answer = answer.map(|found| render_regression(&found, format) + "\n");
     Ok(answer.unwrap_or_default() + &written(&document))
@@ -390,13 +392,13 @@ mod tests {
         );
         check_verdict(
             &matches(2, [75, 25]),
-            "a leads with 75.0, 50.0 points ahead of b; whether \
-             that is chance cannot be said from one block of each game.",
+            "a leads with 75.0, 50.0 points ahead of b; a single block \
+             of each game cannot show whether this is chance.",
         );
         check_verdict(
             &matches(8, [50, 50]),
-            "a and b are level; the 95 % interval of the difference, [-60.2, 60.2], does not \
-             exclude 0: it may be chance. That is from only 4 blocks.",
+            "a and b are tied; the 95 % interval of the difference, [-60.2, 60.2], does not \
+             exclude 0: it may be chance. There are only 4 blocks.",
         );
         let mut mixed = matches(8, [60, 40]);
         mixed.extend(matches(4, [20, 80]).into_iter().map(|record| {
@@ -406,12 +408,12 @@ mod tests {
         check_verdict(
             &mixed,
             "b leads with 53.3, 6.7 points ahead of a; the 95 % \
-             interval of the difference, [-36.7, 50.0], does not exclude 0: it may be chance. That is \
-             from only 6 blocks.",
+             interval of the difference, [-36.7, 50.0], does not exclude 0: it may be chance. There \
+             are only 6 blocks.",
         );
         check_verdict(
             &[sample::record_with_chance(0, "alpha", 30)],
-            "alpha has a mean reward of 30.0; there is nobody to compare it with.",
+            "alpha has a mean reward of 30.0; there is no other player.",
         );
         let mut other_game = matches(4, [60, 40]);
         other_game.extend(matches(4, [100, 100]).into_iter().map(|mut record| {
@@ -427,12 +429,12 @@ mod tests {
         }));
         check_verdict(
             &other_game,
-            "a leads with 80.0, 20.0 points ahead of b at the 1 game both played; the 95 % \
-             interval of the difference, [-86.6, 87.4], does not exclude 0: it may be chance. That is \
-             from only 2 blocks.",
+            "a leads with 80.0, 20.0 points ahead of b at the 1 game that both played; the 95 % \
+             interval of the difference, [-86.6, 87.4], does not exclude 0: it may be chance. There \
+             are only 2 blocks.",
         );
         let unscored = MatchRecord { ending: Ending::StepLimit, ..matches(1, [0, 0]).remove(0) };
-        check_verdict(&[unscored], "No match was scored, so nobody leads.");
+        check_verdict(&[unscored], "No match was scored, so no player leads.");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! A player's mean is the mean over the games it played, each game weighing the
 //! same however many matches it had; a game's mean is likewise the mean over its
-//! clocks. Matches that scored nobody are listed apart. Intervals are explained
+//! clocks. Unscored matches are listed apart. Intervals are explained
 //! in [`interval`](crate::stats::interval).
 
 mod counts;
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!((often.game.as_str(), often.reward.interval), ("often", Some([29.2402, 100.0])));
         let once = &standings.by_game[2];
         assert_eq!((once.game.as_str(), once.reward.interval), ("once", None));
-        // The game with one block is held at what it gave.
+        // The game with one block is treated as exact.
         assert_eq!((behind.interval, behind.n_fixed), (Some([-45.7598, 25.0]), 1));
         let reward = &standings.players[0].reward;
         assert_eq!((reward.interval, reward.n_fixed), (Some([27.1201, 62.5]), 1));

@@ -64,7 +64,7 @@ pub enum Unit {
 pub struct Doubling {
     /// Points.
     pub points: f64,
-    /// From the spread of whole blocks; `None` if all games have a single block.
+    /// From the standard deviation between blocks; `None` if all games have a single block.
     pub standard_error: Option<f64>,
     /// Student's interval; `None` like the error.
     pub interval: Option<[f64; 2]>,

@@ -4,6 +4,7 @@
 mod bench;
 mod info;
 mod list;
+mod plan;
 mod state;
 mod survey;
 mod trace;
@@ -39,6 +40,8 @@ pub enum Command {
     Validate(validate::Arguments),
     /// Print one state: facts, legal moves, goals, percepts.
     State(state::Arguments),
+    /// Check a plan of a game of one role, or list the best ones.
+    Plan(plan::Arguments),
     /// Print the states of random or recorded playouts, as JSON lines.
     Trace(trace::Arguments),
     /// Measure how many states are computed per second.
@@ -52,6 +55,7 @@ pub fn execute(command: &Command) -> CommandResult {
         Command::Info(arguments) => info::execute(arguments),
         Command::Validate(arguments) => validate::execute(arguments),
         Command::State(arguments) => state::execute(arguments),
+        Command::Plan(arguments) => plan::execute(arguments),
         Command::Trace(arguments) => trace::execute(arguments),
         Command::Bench(arguments) => bench::execute(arguments),
     }

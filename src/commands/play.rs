@@ -9,14 +9,15 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use games::{Cancel, Expression, Guards, StateMachine, state_machine_for};
-use players::ValueBound;
 use results::counted::counted;
 use results::record::{Budget, Ending, MatchRecord};
 
 use super::number::{nodes, whole_from};
+use super::said;
 use crate::consumers::{Catalogue, Recorder};
-use crate::event::{Decision, EventKind, ExplainedMove, Explanation, Readiness};
+use crate::event::{Decision, EventKind, Readiness};
 use crate::exit_code;
+use crate::explanation::Explanation;
 use crate::failure::{CommandResult, Failure};
 use crate::fingerprint::Fingerprint;
 use crate::game_source::{self, Reading};
@@ -406,7 +407,7 @@ impl<'a, W: Write> View<'a, W> {
                     if let Some(nodes) = readiness.nodes {
                         write!(self.out, ", {}", counted(nodes, "node", "nodes"))?;
                     }
-                    write!(self.out, "{}", found(readiness.explanation.as_deref()))?;
+                    write!(self.out, "{}", said::found(readiness.explanation.as_deref()))?;
                     writeln!(self.out)?;
                     self.explain(readiness.explanation.as_deref())?;
                 }
@@ -429,7 +430,7 @@ impl<'a, W: Write> View<'a, W> {
             if let Some(nodes) = decision.nodes.filter(|&nodes| nodes > 0) {
                 write!(self.out, ", {}", counted(nodes, "node", "nodes"))?;
             }
-            write!(self.out, "{})", found(decision.explanation.as_deref()))?;
+            write!(self.out, "{})", said::found(decision.explanation.as_deref()))?;
             if let Some(fault) = decision.fault {
                 write!(self.out, "  {}", fault.name())?;
                 if let Some(submitted) = &decision.submitted {
@@ -448,49 +449,13 @@ impl<'a, W: Write> View<'a, W> {
     /// Everything that a player reports on its answer, if that is wanted.
     fn explain(&mut self, said: Option<&Explanation>) -> std::io::Result<()> {
         let Some(said) = said.filter(|_| self.is_verbose) else { return Ok(()) };
-        let counts = [
-            (said.leaves, "leaf", "leaves"),
-            (said.prunings, "cut-off", "cut-offs"),
-            (said.table_hits, "table hit", "table hits"),
-            (said.playouts, "playout", "playouts"),
-        ];
-        let counts = counts.into_iter().filter(|(n, ..)| *n > 0);
-        let mut words: Vec<String> = counts.map(|(n, one, many)| counted(n, one, many)).collect();
-        if said.selective_depth > said.depth {
-            words.push(format!("deepest level {}", said.selective_depth));
-        }
-        if !said.completed {
-            words.push("stopped before the search ended".to_owned());
-        }
-        if !words.is_empty() {
-            writeln!(self.out, "      {}", words.join(", "))?;
-        }
-        let mut moves: Vec<&ExplainedMove> = said.candidates.iter().collect();
-        // The most promising first.
-        let promise = |it: &ExplainedMove| it.value.or(it.probability).unwrap_or(-1.0);
-        moves.sort_by(|a, b| promise(b).total_cmp(&promise(a)));
-        for explained in moves {
-            writeln!(self.out, "      {}", candidate(explained))?;
-        }
-        if !said.line.is_empty() {
-            let line: Vec<Cow<'_, str>> =
-                said.line.iter().map(|step| self.as_shown(step)).collect();
-            writeln!(self.out, "      line: {}", line.join("; "))?;
-        }
-        Ok(())
+        let all_facts = self.all_facts;
+        said::details(self.out, said, &mut |text| as_shown(text, all_facts).into_owned())
     }
 
     /// A fact or a move, without the end of what is very long.
     fn as_shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        // Cut at a character, whatever its length.
-        match text.char_indices().nth(MAX_LETTERS) {
-            Some((end, _)) if !self.all_facts => {
-                let more = text[end..].chars().count();
-                format!("{}... and {}", &text[..end], counted(more, "more letter", "more letters"))
-                    .into()
-            }
-            _ => text.into(),
-        }
+        as_shown(text, self.all_facts)
     }
 
     /// Prints which facts came and went. Nothing if the rules fail: the match itself
@@ -532,29 +497,17 @@ impl<'a, W: Write> View<'a, W> {
 }
 
 /// A think time, short.
-/// Value and depth of a search, as the end of a line; empty if there are none.
-fn found(said: Option<&Explanation>) -> String {
-    let Some(said) = said else { return String::new() };
-    let mut words = said.value.map_or_else(String::new, |value| format!(", value {value:.1}"));
-    if said.depth > 0 {
-        words += &format!(", depth {}", said.depth);
+/// A text, cut if it is long and is not to be shown whole.
+fn as_shown(text: &str, is_whole: bool) -> Cow<'_, str> {
+    // Cut at a character, whatever its length.
+    match text.char_indices().nth(MAX_LETTERS) {
+        Some((end, _)) if !is_whole => {
+            let more = text[end..].chars().count();
+            format!("{}... and {}", &text[..end], counted(more, "more letter", "more letters"))
+                .into()
+        }
+        _ => text.into(),
     }
-    words
-}
-
-/// One move that a player considered: `(mark 2 2)  at most 50.0, 120 playouts`.
-fn candidate(explained: &ExplainedMove) -> String {
-    let ExplainedMove { text, value, bound, visits, probability } = explained;
-    let bound = match bound {
-        ValueBound::Exact => "",
-        ValueBound::AtLeast => "at least ",
-        ValueBound::AtMost => "at most ",
-    };
-    let mut words = Vec::new();
-    words.extend(value.map(|value| format!("{bound}{value:.1}")));
-    words.extend(probability.map(|share| format!("probability {share:.3}")));
-    words.extend((*visits > 0).then(|| counted(visits, "playout", "playouts")));
-    format!("{text}  {}", words.join(", "))
 }
 
 fn think(wall: Duration) -> String {

@@ -130,7 +130,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         }
         Ok(exit_code::OK)
     });
-    played.conclude(printed, || command_line(arguments))
+    tournament::conclude(&played.ended, printed, || command_line(arguments))
 }
 
 fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {

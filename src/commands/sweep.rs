@@ -123,11 +123,10 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let Some(played) = tournament::play(&experiment, &place, arguments.quiet)? else {
         return Ok(exit_code::INTERRUPTED);
     };
-    let printed = match played.ended.stop {
-        StopReason::Completed | StopReason::Paused => print(arguments, &played.folder),
-        StopReason::Interrupted | StopReason::PlayerGone => Ok(exit_code::OK),
-    };
-    played.conclude(printed, || command_line(arguments))
+    // A sweep with matches missing has nothing to say yet.
+    let is_whole = played.ended.stop != StopReason::Interrupted && played.ended.check().is_ok();
+    let printed = if is_whole { print(arguments, &played.folder) } else { Ok(exit_code::OK) };
+    tournament::conclude(&played.ended, printed, || command_line(arguments))
 }
 
 fn print(arguments: &Arguments, folder: &Path) -> CommandResult {

@@ -2,29 +2,21 @@
 
 use std::fmt::{Display, Write as _};
 use std::io::{IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use results::counted::counted;
 use results::journal::Torn;
-use results::standings::Standings;
 
 use crate::consumers::{Catalogue, Progress, Style};
 use crate::event::StopReason;
 use crate::exit_code;
 use crate::experiment::folder::{FolderError, RunFolder};
-use crate::experiment::{Ended, Experiment, ExperimentError, Jobs, Place, Session, summarise};
+use crate::experiment::{Ended, Experiment, ExperimentError, Finished, Jobs, Place, Session};
 use crate::failure::{CommandResult, Failure};
 use crate::interrupt::on_interrupt;
 use crate::supervisor::OWN_EXECUTABLE;
-
-/// A run that was played as far as it went.
-pub(super) struct Played {
-    pub(super) folder: PathBuf,
-    pub(super) standings: Standings,
-    pub(super) ended: Ended,
-}
 
 /// Plays an experiment with progress on standard error until it is complete or
 /// interrupted, and makes its tables and summaries. `None` if it was interrupted
@@ -33,11 +25,10 @@ pub(super) fn play(
     experiment: &Experiment,
     place: &Place,
     is_quiet: bool,
-) -> Result<Option<Played>, Failure> {
+) -> Result<Option<Finished>, Failure> {
     let folder = experiment.open(place).map_err(not_opened)?;
-    let path = folder.path.clone();
     // Launched players end with the session, whichever way we leave.
-    let session = Session::new(experiment, &path, Some(OWN_EXECUTABLE.into()));
+    let session = Session::new(experiment, &folder.path, Some(OWN_EXECUTABLE.into()));
     let stopper = session.stopper();
     on_interrupt(move || stopper.interrupt()).context("cannot listen for interrupts")?;
     match session.preflight(&folder) {
@@ -53,10 +44,7 @@ pub(super) fn play(
         (false, false) => Style::Lines,
     };
     let mut progress = Progress::new(catalogue(experiment), style);
-    let ended = session.play(folder, &mut progress).map_err(Failure::experiment)?;
-    let moves = experiment.spec.record.moves;
-    let standings = summarise(&path, moves).map_err(Failure::experiment)?;
-    Ok(Some(Played { folder: path, standings, ended }))
+    session.finish(folder, &mut progress).map(Some).map_err(Failure::experiment)
 }
 
 /// Why a spec cannot be played, with its name; that of the games and players in it is in
@@ -86,21 +74,20 @@ fn catalogue(experiment: &Experiment) -> Arc<Catalogue> {
     Arc::new(Catalogue::new(&experiment.games, &players, experiment.concurrency))
 }
 
-impl Played {
-    /// The exit code, given what came of printing the results; with a hint how to go
-    /// on if the run was interrupted.
-    pub(super) fn conclude(
-        &self,
-        printed: CommandResult,
-        command_line: impl FnOnce() -> CommandLine,
-    ) -> CommandResult {
-        if self.ended.stop == StopReason::Interrupted {
-            writeln!(std::io::stderr().lock(), "Interrupted. To resume:\n  {}", command_line().0)?;
-            return Ok(exit_code::INTERRUPTED);
-        }
-        self.ended.check().map_err(Failure::experiment)?;
-        printed
+/// The exit code, given what came of printing the results; with a hint how to go on if
+/// the run was interrupted.
+pub(super) fn conclude(
+    ended: &Ended,
+    printed: CommandResult,
+    command_line: impl FnOnce() -> CommandLine,
+) -> CommandResult {
+    if ended.stop == StopReason::Interrupted {
+        let command = command_line().0;
+        writeln!(std::io::stderr().lock(), "Interrupted. To resume:\n  {command}")?;
+        return Ok(exit_code::INTERRUPTED);
     }
+    ended.check().map_err(Failure::experiment)?;
+    printed
 }
 
 /// Prints on standard error what begins.

@@ -112,6 +112,12 @@ impl<'a> Session<'a> {
         Self { experiment, stopper }
     }
 
+    /// What is played.
+    #[must_use]
+    pub fn experiment(&self) -> &Experiment {
+        self.experiment
+    }
+
     /// What stops this session.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
@@ -135,8 +141,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Plays what is left, and writes the journal. The observer comes after it: an
-    /// event that it sees is written down.
+    /// Plays what is left, and writes the journal. The observer sees each event after
+    /// the journal does.
     ///
     /// # Errors
     /// If the journal cannot be written. What it holds stays, and can be resumed.

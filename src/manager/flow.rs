@@ -17,7 +17,6 @@ use results::record::{AbortReason, Budget, Ending, FaultKind, RuleDefect};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-use super::explanation::explanation;
 use super::remote::first_line;
 use super::seat_thread::Question;
 use super::seats::{Clock, Reply, Seat};
@@ -26,6 +25,7 @@ use super::stalls::Watch;
 use super::workspace::{Score, Workspace, broken, role_id};
 use super::{Dialect, Enforcement, MatchSetup, PlayerConfig, Substitute, match_id};
 use crate::event::{Decision, EventKind, Notice, Readiness};
+use crate::explanation::Explanation;
 use crate::protocol::{Message, MoveReading, News, Scrambler, read_move};
 use crate::schedule::TimeBudget;
 use crate::spare_time::SpareTime;
@@ -247,7 +247,7 @@ impl<'a> Match<'a> {
                 wall: reply.wall,
                 cpu: reply.cpu,
                 nodes: said.as_ref().map(|said| said.nodes).filter(|&nodes| nodes > 0),
-                explanation: said.and_then(|said| explanation(workspace, said)),
+                explanation: said.and_then(|said| Explanation::of(said, workspace)),
             }
         };
         let roles = replies.iter_mut().map(readiness).collect();
@@ -604,7 +604,7 @@ fn decide(
         ..
     } = reply;
     let nodes = deliberation.as_ref().map(|said| said.nodes);
-    let explanation = deliberation.and_then(|said| explanation(workspace, said));
+    let explanation = deliberation.and_then(|said| Explanation::of(said, workspace));
     let chosen = chosen.filter(|id| {
         let is_legal = workspace.legal[role].contains(id);
         if !is_legal {

@@ -7,6 +7,7 @@ use games::{Cancel, Expression, Goal, MoveId, ReasoningError, RoleId, State, Sta
 use results::record::{Ending, GoalFlag, RuleDefect};
 
 use super::{GoalConflict, PreparedGame};
+use crate::explanation::Names;
 
 /// Moves with larger ids are turned to text anew each time.
 const MAX_CACHED_MOVES: usize = 1 << 16;
@@ -41,6 +42,16 @@ pub(crate) struct Score {
 pub(crate) struct MoveText {
     pub(crate) text: Arc<str>,
     pub(crate) expression: Arc<Expression>,
+}
+
+impl Names for Workspace {
+    fn action(&mut self, id: MoveId) -> Arc<str> {
+        self.text(id).text
+    }
+
+    fn role(&self, role: RoleId) -> &str {
+        self.role_name(usize::from(role.0))
+    }
 }
 
 impl Workspace {

@@ -682,7 +682,8 @@ fn find_games(wanted: &str, folder: &Path) -> Result<Vec<GameEntry>, String> {
     else {
         return Ok(vec![find(&path.to_string_lossy())?]);
     };
-    let parent = path.parent().unwrap_or(Path::new("."));
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
     let failed = |error: std::io::Error| format!("cannot list `{}`: {error}", parent.display());
     let mut files = Vec::new();
     for file in std::fs::read_dir(parent).map_err(failed)? {

@@ -1,4 +1,4 @@
-//! Courses played through with made-up results.
+//! Staged schedules played through with made-up results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -83,9 +83,9 @@ fn a_run_stops_when_a_player_is_gone_and_goes_on_when_it_is_back() {
     assert!(told.contains("player remote does not answer INFO at 127.0.0.1"), "{told}");
     assert!(told.contains("the run stopped because the matches of player remote"), "{told}");
     let journal = workspace.read("out/journal.jsonl");
-    let n_broken_off =
+    let n_aborted =
         journal.lines().filter(|line| line.contains("\"reason\":\"player_gone\"")).count();
-    assert!((5..=10).contains(&n_broken_off), "{n_broken_off} of 400 matches");
+    assert!((5..=10).contains(&n_aborted), "{n_aborted} of 400 matches");
     assert!(journal.lines().count() < 400, "{journal}");
 
     let _again = FakePlayer::start_on(port, behave);

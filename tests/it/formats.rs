@@ -143,7 +143,7 @@ fn a_race_drops_the_hopeless_early_and_changes_nothing_for_the_others() {
     let workspace = Workspace::with_spec(&spec("blocks = 12"));
     workspace.run(&["run", "spec.toml", "--out", "all"]).code(0);
     let ran = workspace.run(&["run", "spec.toml", "--race", "--out", "raced"]).code(0);
-    assert!(ran.stdout().contains("Round robin, raced"), "{}", ran.stdout());
+    assert!(ran.stdout().contains("Round robin, race"), "{}", ran.stdout());
     let (all, _) = played(&workspace.read("all/journal.jsonl"));
     let (raced, rounds) = played(&workspace.read("raced/journal.jsonl"));
     assert!(raced.len() * 3 < all.len() * 2, "{} of {} matches", raced.len(), all.len());

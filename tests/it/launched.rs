@@ -74,6 +74,25 @@ fn what_hides_ends_with_us_whatever_ends_us() {
 }
 
 #[test]
+fn a_program_that_stops_its_supervisor_ends_with_us() {
+    let workspace = workspace(100_000, &hides(" stop"));
+    let mut child = workspace.spawn(&RUN);
+    while noted(&workspace).len() < 3 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before the program ran");
+        thread::yield_now();
+    }
+    let processes = noted(&workspace);
+    // Matches are played meanwhile, by a program whose supervisor stands still.
+    while !workspace.path("out/journal.jsonl").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before a match was played");
+        thread::yield_now();
+    }
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    until_gone(&processes);
+}
+
+#[test]
 fn a_program_that_kills_its_supervisor_is_killed_too() {
     let workspace = workspace(1, &hides(" kill"));
     let told = workspace.run(&RUN).code(3).stderr();

@@ -16,6 +16,7 @@ mod browser;
 #[cfg(test)]
 mod compare;
 #[cfg(test)]
+mod explain;
 mod fake_player;
 #[cfg(test)]
 mod formats;
@@ -32,6 +33,7 @@ mod odd_rules;
 #[cfg(test)]
 mod parts;
 #[cfg(test)]
+mod plans;
 mod play;
 #[cfg(test)]
 mod preflight;

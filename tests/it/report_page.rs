@@ -208,7 +208,7 @@ fn replays_step(browser: &mut Browser, run: &Path) {
     assert_eq!(browser.evaluate("document.getElementById('viewer').hidden"), false);
     assert_eq!(browser.evaluate("document.querySelectorAll('#board td').length"), 9);
     let (step, n_marks) = shown(browser);
-    assert!(step.starts_with("Initial position") && n_marks == 0, "{step}");
+    assert!(step.starts_with("Initial state") && n_marks == 0, "{step}");
     let n_steps = record.steps.len() as u64;
     for at in 1..=n_steps {
         // By button and by key.

@@ -34,10 +34,10 @@ fn every_form_says_how_strong_players_are() {
         workspace.run(&[&["report", "out"], arguments].concat()).code(0).stdout()
     };
     let summary = report(&[]);
-    assert!(summary.contains("Standings") && !summary.contains("Pair by pair"), "{summary}");
+    assert!(summary.contains("Standings") && !summary.contains("Pairs"), "{summary}");
     let all = report(&["--sections", "all"]);
-    let headings = ["Standings", "How probable each rank is", "Ratings", "Pair by pair"];
-    for heading in headings.into_iter().chain(["What a seat is worth", "What a player adds"]) {
+    let headings = ["Standings", "Probability of each rank", "Ratings", "Pairs"];
+    for heading in headings.into_iter().chain(["Effect of seats", "Effect of players"]) {
         assert!(all.contains(&format!("\n{heading}\n---")), "{heading}: {all}");
     }
     assert!(all.lines().all(|line| line.chars().count() <= 100), "{all}");

@@ -229,6 +229,19 @@ kind = "alpha_beta"
     assert!(!workspace.path("out").exists());
 }
 
+/// Patterns are relative to the folder of the spec, also if that is the current one.
+#[test]
+fn a_pattern_names_the_rulesheets_beside_the_spec() {
+    let workspace = Workspace::with_spec(
+        "games = [\"*.kif\"]\n[[players]]\nkind = \"random\"\n[[players]]\nkind = \"legal\"\n",
+    );
+    workspace.write("mine.kif", games::library::find("nim").unwrap().text);
+    for spec in ["spec.toml", "./spec.toml"] {
+        let told = workspace.run(&["run", spec, "--dry-run"]).code(0).stdout();
+        assert!(told.contains("mine "), "{told}");
+    }
+}
+
 /// A tree that is searched to its end at once does not take hours because the clocks would
 /// allow them.
 #[test]

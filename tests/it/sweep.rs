@@ -40,7 +40,7 @@ fn players_play_under_each_budget() {
     let journal = workspace.read("out/journal.jsonl");
     let text = workspace.run(&command).code(0).stdout();
     assert!(text.contains("Strength against time") && text.contains("400 nodes"), "{text}");
-    assert!(text.contains("What a doubling is worth"), "{text}");
+    assert!(text.contains("Points per doubling"), "{text}");
     assert_eq!(workspace.read("out/journal.jsonl"), journal);
     // With a budget more, what was played is kept.
     let more = ["sweep", "spec.toml", "--nodes", "10,1e2,400,800", "--out", "out", "--quiet"];

@@ -103,6 +103,71 @@ fn every_shipped_rulesheet_is_listed_with_its_source() {
     }
 }
 
+/// The names of all types in the sources, with the file of each; tests are left out.
+fn types() -> Vec<(String, PathBuf)> {
+    let mut found = Vec::new();
+    for folder in ["src", "games/src", "players/src", "results/src"] {
+        for file in files(&root().join(folder), ".rs") {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+            for line in code.lines() {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                let at = words.iter().position(|word| ["struct", "enum", "trait"].contains(word));
+                let is_item = |at: usize| words[..at].iter().all(|word| word.starts_with("pub"));
+                if let Some(at) = at.filter(|&at| is_item(at) && at + 1 < words.len()) {
+                    let name = |c: char| !c.is_alphanumeric();
+                    let name = words[at + 1].split(name).next().unwrap();
+                    found.push((name.to_owned(), file.clone()));
+                }
+            }
+        }
+    }
+    assert!(found.len() > 300, "{} types", found.len());
+    found
+}
+
+/// A general word alone does not say what a type is: at most one type has it. Words
+/// that are not of the field name no type.
+#[test]
+fn one_word_names_one_thing() {
+    let types = types();
+    for word in
+        ["Engine", "Program", "Plan", "Evaluation", "Outcome", "Table", "Kind", "Course", "Case"]
+    {
+        let named: Vec<_> = types.iter().filter(|(name, _)| name == word).collect();
+        assert!(named.len() <= 1, "{named:?}");
+    }
+    let strange = ["Sheet", "Turns", "Cast", "Workshop", "Book", "Lots", "Told", "Together"];
+    let words = |name: &str| -> Vec<String> {
+        let mut words: Vec<String> = Vec::new();
+        for letter in name.chars() {
+            match words.last_mut() {
+                Some(word) if letter.is_lowercase() => word.push(letter),
+                _ => words.push(letter.to_string()),
+            }
+        }
+        words
+    };
+    let is_strange = |name: &str| words(name).iter().any(|word| strange.contains(&word.as_str()));
+    let named: Vec<_> = types.iter().filter(|(name, _)| is_strange(name)).collect();
+    assert!(named.is_empty(), "{named:?}");
+}
+
+/// The types that the glossary names are there.
+#[test]
+fn the_glossary_names_types_that_exist() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let glossary = text.split("\n## Glossary\n").nth(1).expect("there is a glossary");
+    let glossary = glossary.split("\n## ").next().unwrap();
+    let types = types();
+    let quoted = glossary.split('`').skip(1).step_by(2);
+    let named: Vec<&str> = quoted.filter(|word| word.starts_with(char::is_uppercase)).collect();
+    assert!(!named.is_empty());
+    for name in named {
+        assert!(types.iter().any(|(known, _)| known == name), "no type `{name}`");
+    }
+}
+
 #[test]
 fn every_command_is_in_the_readme() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();

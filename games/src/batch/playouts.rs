@@ -95,12 +95,6 @@ impl Goals {
         self.counts.iter().zip(0..).map(|(n, goal)| n * goal).sum()
     }
 
-    /// The sum of the squares of the goals.
-    #[must_use]
-    pub fn sum_of_squares(&self) -> u64 {
-        self.counts.iter().zip(0..).map(|(n, goal)| n * goal * goal).sum()
-    }
-
     /// The mean goal; `None` if there was none.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {

@@ -36,7 +36,7 @@ pub(super) struct Block {
 pub(super) struct Sitting {
     pub(super) player: Arc<str>,
     pub(super) role: u32,
-    /// `None` if the match scored nobody.
+    /// `None` if the match is unscored.
     pub(super) reward: Option<u8>,
     /// It committed a fault.
     pub(super) faulty: bool,

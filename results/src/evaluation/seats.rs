@@ -174,8 +174,8 @@ pub(super) fn seat_effects(
 ) -> Result<SeatEffects, String> {
     effects_of(matches, players, evidence, bootstrap).map_err(|error| match error {
         EffectsError::NotIdentified => {
-            "some players never sat in the same seats as others, so that the effect of a seat \
-             cannot be told from that of a player"
+            "some players never had the same seats as others, so the effect of a seat cannot be \
+             separated from that of a player"
                 .to_owned()
         }
         EffectsError::TooFew => {

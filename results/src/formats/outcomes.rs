@@ -12,7 +12,7 @@ use crate::record::MatchRecord;
 pub struct Outcomes(HashMap<String, MatchOutcome>);
 
 /// How a match ended that need not be played again: the rewards by role, or
-/// `None` if it scored nobody.
+/// `None` if it is unscored.
 pub type MatchOutcome = Option<Box<[Option<u8>]>>;
 
 impl Outcomes {

@@ -9,7 +9,7 @@ use super::{Encounter, PlayedBlock, encounters};
 pub struct SwissRow {
     /// Number of the player.
     pub player: u32,
-    /// In each encounter a player beaten counts 2 and a level one 1, so that a
+    /// In each encounter a player beaten counts 2 and one with an equal reward 1, so that a
     /// whole point is 2 for each other player of a match. A bye is a whole point.
     pub half_points: u32,
     /// Half points of a whole point.

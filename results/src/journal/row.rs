@@ -89,7 +89,7 @@ impl MatchRow<'_> {
         self.ending == Ending::Terminal
     }
 
-    /// The reward of a seat; `None` if the match scored nobody.
+    /// The reward of a seat; `None` if the match is unscored.
     pub(crate) fn reward(&self, seat: &SeatRow<'_>) -> Option<u8> {
         seat.reward.filter(|_| self.is_scored())
     }

@@ -1,18 +1,18 @@
-//! Questions that are often asked, ready to be asked.
+//! Ready-made queries.
 
-/// A question by name.
+/// A query by name.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it answers.
+    /// What it returns.
     pub answers: &'static str,
     /// The SQL of it.
     pub sql: &'static str,
 }
 
-/// The ready-made questions. The role `random` has no player and is left out
-/// where players are asked about.
+/// The ready-made queries. The role `random` has no player and is left out of queries
+/// about players.
 pub const QUESTIONS: [Question; 10] = [
     Question {
         name: "rewards",
@@ -102,7 +102,7 @@ ORDER BY game",
     },
     Question {
         name: "branching",
-        answers: "legal moves where there was a choice, and how often there was one",
+        answers: "number of legal moves in states with a choice, and how often there was a choice",
         sql: "\
 SELECT game, AVG(CASE WHEN n_legal > 1 THEN n_legal END) AS legal_moves,
     MAX(n_legal) AS most, AVG(CASE WHEN n_legal > 1 THEN 1.0 ELSE 0.0 END) AS share_of_choices
@@ -113,7 +113,7 @@ ORDER BY game",
     },
     Question {
         name: "times",
-        answers: "time taken for moves with a choice, milliseconds; no rows if the run keeps no times",
+        answers: "time taken for moves with a choice, milliseconds; no rows if the run records no times",
         sql: "\
 SELECT player, game, COUNT(think_us) AS n_moves, AVG(think_us) / 1000 AS mean_ms,
     MEDIAN(think_us) / 1000 AS median_ms, MAX(think_us) / 1000.0 AS longest_ms
@@ -124,7 +124,7 @@ ORDER BY player, game",
     },
     Question {
         name: "openings",
-        answers: "first moves with a choice, and what they brought",
+        answers: "first moves with a choice, and the mean reward after each",
         sql: "\
 SELECT moves.game, moves.role, moves.move, COUNT(*) AS n_matches, AVG(reward) AS reward
 FROM moves

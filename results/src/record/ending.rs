@@ -152,12 +152,12 @@ impl Ending {
         }
     }
 
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> EndingKind {
         match self {
-            Self::Terminal => Kind::Terminal,
-            Self::StepLimit => Kind::StepLimit,
-            Self::Aborted { .. } => Kind::Aborted,
-            Self::GameError { .. } => Kind::GameError,
+            Self::Terminal => EndingKind::Terminal,
+            Self::StepLimit => EndingKind::StepLimit,
+            Self::Aborted { .. } => EndingKind::Aborted,
+            Self::GameError { .. } => EndingKind::GameError,
         }
     }
 }
@@ -260,7 +260,7 @@ const MOVES_TOO_LONG: &str = "moves_too_long";
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kind {
+enum EndingKind {
     #[default]
     Terminal,
     StepLimit,
@@ -268,7 +268,7 @@ enum Kind {
     GameError,
 }
 
-impl Kind {
+impl EndingKind {
     fn name(self) -> &'static str {
         match self {
             Self::Terminal => "terminal",
@@ -282,7 +282,7 @@ impl Kind {
 /// An ending as a line has it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct EndingLine {
-    kind: Kind,
+    kind: EndingKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -321,10 +321,10 @@ impl TryFrom<EndingLine> for Ending {
     fn try_from(line: EndingLine) -> Result<Self, Self::Error> {
         let missing = "missing field `reason`";
         Ok(match line.kind {
-            Kind::Terminal => Self::Terminal,
-            Kind::StepLimit => Self::StepLimit,
-            Kind::Aborted => Self::Aborted { reason: line.abort_reason().ok_or(missing)? },
-            Kind::GameError => Self::GameError { reason: line.defect().ok_or(missing)? },
+            EndingKind::Terminal => Self::Terminal,
+            EndingKind::StepLimit => Self::StepLimit,
+            EndingKind::Aborted => Self::Aborted { reason: line.abort_reason().ok_or(missing)? },
+            EndingKind::GameError => Self::GameError { reason: line.defect().ok_or(missing)? },
         })
     }
 }

@@ -4,11 +4,11 @@
 //! | --- | --- | --- |
 //! | 1 | a number is undefined | inconclusive: internal |
 //! | 2 | the head commits faults more often, beyond doubt | fail |
-//! | 3 | the head is worse, beyond doubt, in 30 blocks or more | fail |
+//! | 3 | the head is weaker, beyond doubt, in 30 blocks or more | fail |
 //! | 4 | the base commits faults in most of its matches | inconclusive |
 //! | 5 | the head does not do as the canary does | inconclusive |
 //! | 6 | fewer than 30 blocks, with or without a score | inconclusive |
-//! | 7 | matches that scored nobody could turn the answer | inconclusive |
+//! | 7 | unscored matches could change the result | inconclusive |
 //! | 8 | the head is no worse | pass |
 //! | 9 | none of these | inconclusive |
 //!
@@ -31,7 +31,7 @@ pub(super) struct Findings {
     pub(super) canary_differs: bool,
     /// Blocks that count.
     pub(super) n_blocks: u64,
-    /// Blocks that do not, since a match of theirs scored nobody.
+    /// Blocks that do not, because one of their matches is unscored.
     pub(super) n_incomplete: u64,
     /// What the blocks that count say of strength.
     pub(super) strength: (Answer, Ground),

@@ -176,7 +176,7 @@ impl Tracker {
         self.tally.n()
     }
 
-    /// The mean difference so far, head less base, points; `None` without blocks.
+    /// The mean difference so far, head minus base, points; `None` without blocks.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.tally.n() > 0).then(|| 200.0 * self.tally.frequencies().mean() - 100.0)

@@ -1,4 +1,4 @@
-//! Matches that scored nobody, as they would count at worst for the head.
+//! Unscored matches, as they would count at worst for the head.
 //!
 //! Whether a match reaches its end depends on who plays it: a player that leads
 //! lost positions to the step limit must not gain by that. What such matches would
@@ -8,7 +8,7 @@ use crate::stats::scored::ScoredMatch;
 
 use super::{BASE, HEAD};
 
-/// Whether the match scored nobody.
+/// Whether the match is unscored.
 pub(super) fn is_unscored(played: &ScoredMatch) -> bool {
     played.seats.iter().all(|seat| seat.reward.is_none())
 }

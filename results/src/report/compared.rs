@@ -1,5 +1,6 @@
 //! Two runs side by side, for people and for other programs.
 
+use super::headings;
 use super::layout::{Document, Section, Table};
 use super::notes::held_fixed;
 use super::words::{count, interval, points};
@@ -28,7 +29,7 @@ fn document(comparison: &Comparison) -> Document {
     Document {
         title: "Two runs compared",
         facts: format!(
-            "{} ({}) and {} ({}) have {} in common; differences are the second less the first.",
+            "{} ({}) and {} ({}) have {} in common; differences are the second run minus the first.",
             first.folder,
             count(first.n_matches, "match", "matches"),
             second.folder,
@@ -78,7 +79,7 @@ fn players(comparison: &Comparison) -> Option<Section> {
     let level = format!("{percent:.0} % interval");
     let heading =
         ["player", "first", "second", "difference", &level, "blocks", "equal", "p", "Holm"];
-    let star = if any_changed { " * was configured otherwise in the second run." } else { "" };
+    let star = if any_changed { " * had another configuration in the second run." } else { "" };
     Some(Section {
         heading: "Players".into(),
         sentence: Some(verdict(comparison) + star),
@@ -100,7 +101,7 @@ fn verdict(comparison: &Comparison) -> String {
     } else if told.is_empty() {
         let Some(largest) = players.iter().max_by(most) else { return String::new() };
         if points(largest.reward.difference.abs()) == "0.0" {
-            "No player's mean reward changed, though it did in single blocks.".to_owned()
+            "No player's mean reward changed, although rewards of single blocks did.".to_owned()
         } else {
             let largest = with_doubt(largest);
             format!("No difference excludes chance; the largest is that of {largest}.")
@@ -114,7 +115,8 @@ fn verdict(comparison: &Comparison) -> String {
     };
     if players.iter().any(|player| player.reward.n_blocks < FEW_BLOCKS * player.n_games) {
         words += &format!(
-            " That is from only {}.",
+            " There {} only {}.",
+            if comparison.n_common_blocks == 1 { "is" } else { "are" },
             count(comparison.n_common_blocks, "block", "blocks")
         );
     }
@@ -124,7 +126,8 @@ fn verdict(comparison: &Comparison) -> String {
         let [first, second] = player.faulty_matches;
         let [n_first, n_second] = player.matches;
         words += &format!(
-            " {} was at fault in {second} of {}, before in {first} of {n_first} ({}).",
+            " {} was at fault in {second} of {} in the second run, and in {first} of {n_first} in the \
+             first ({}).",
             player.player,
             count(n_second, "match", "matches"),
             p_equals(player.faults_p_value.unwrap_or(1.0)),
@@ -160,7 +163,7 @@ fn by_game(comparison: &Comparison) -> Option<Section> {
         .collect();
     let heading =
         ["game", "player", "first", "second", "difference", "interval", "blocks", "equal"];
-    section("By game", 2, &heading, rows)
+    section(headings::BY_GAME, 2, &heading, rows)
 }
 
 fn section(
@@ -185,7 +188,7 @@ fn timing(comparison: &Comparison) -> Option<Section> {
         Some([vec![player.player.clone()], times.to_vec()].concat())
     });
     let heading = ["player", "first p50 ms", "second p50 ms", "first p95 ms", "second p95 ms"];
-    section("Thinking time", 1, &heading, rows.collect())
+    section(headings::THINKING, 1, &heading, rows.collect())
 }
 
 fn faults(comparison: &Comparison) -> Option<Section> {
@@ -207,14 +210,14 @@ fn notes(comparison: &Comparison) -> Vec<String> {
             format!("{} of {n_common_blocks} common blocks were", n_common_blocks - n_same_seed)
         };
         notes.push(format!(
-            "{which} played with other seeds in the second run, so that chance differs too and \
-             the intervals are wider than they could be."
+            "{which} played with other random seeds in the second run, so chance differs too, and \
+             the intervals are wider."
         ));
     }
     if n_incomplete > 0 {
         notes.push(format!(
-            "{} of both runs left out: matches are missing or scored nobody, or seats were taken \
-             otherwise.",
+            "{} of both runs left out: matches are missing or unscored, or players had other \
+             seats.",
             count(n_incomplete, "block", "blocks")
         ));
     }
@@ -223,13 +226,13 @@ fn notes(comparison: &Comparison) -> Vec<String> {
     }
     if !comparison.changed_games.is_empty() {
         notes.push(format!(
-            "Left out since their rulesheets differ: {}.",
+            "Left out because their rulesheets differ: {}.",
             comparison.changed_games.join(", ")
         ));
     }
     for changed in &comparison.changed_clocks {
         let [first, second] = &changed.clocks;
-        notes.push(format!("{} was played under other clocks: {first}; {second}.", changed.game));
+        notes.push(format!("{} was played with other budgets: {first}; {second}.", changed.game));
     }
     notes.extend(comparison.runs.iter().filter_map(only));
     notes
@@ -372,7 +375,7 @@ mod tests {
         insta::assert_snapshot!("compared.csv", render_comparison(&found, Format::Csv));
     }
 
-    /// It is held at what it gave, and a note says so.
+    /// Its mean is treated as exact, and a note says so.
     #[test]
     fn a_game_with_one_common_block_takes_no_interval_away() {
         let of_few = |mut records: Vec<MatchRecord>| {
@@ -388,7 +391,7 @@ mod tests {
         let [low, high] = alpha(&found).reward.interval.unwrap();
         assert!(low < alpha(&found).reward.difference && high <= 50.0, "{low} {high}");
         let text = render_comparison(&found, Format::Text);
-        assert!(text.contains("Held at what they gave"), "{text}");
+        assert!(text.contains("Treated as exact"), "{text}");
     }
 
     #[test]
@@ -417,7 +420,7 @@ mod tests {
             4 => [0, 0],
             _ => [100, 0],
         });
-        check(&both, "No player's mean reward changed, though it did in single blocks.");
+        check(&both, "No player's mean reward changed, although rewards of single blocks did.");
     }
 
     #[test]
@@ -441,7 +444,7 @@ mod tests {
         assert!((alpha(&found).reward.difference - 25.0).abs() < 1e-9);
         let text = render_comparison(&found, Format::Md);
         assert!(text.contains("Only in before: game y; 12 blocks."), "{text}");
-        assert!(text.contains("All common blocks were played with other seeds"), "{text}");
+        assert!(text.contains("All common blocks were played with other random seeds"), "{text}");
     }
 
     #[test]
@@ -467,7 +470,9 @@ mod tests {
         assert!(alpha.changed && alpha.faults_p_value.unwrap() < 1e-6);
         let text = render_comparison(&found, Format::Md);
         assert!(
-            text.contains("alpha was at fault in 24 of 48 matches, before in 0 of 48"),
+            text.contains(
+                "alpha was at fault in 24 of 48 matches in the second run, and in 0 of 48 in"
+            ),
             "{text}"
         );
         assert!(text.contains(r"alpha\* "), "{text}");

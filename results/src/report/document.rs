@@ -1,10 +1,13 @@
 //! The tables of a report, before they are written as text or Markdown.
 
+use std::collections::BTreeMap;
+
+use super::headings;
 use super::layout::{Document, Section, Table};
 use super::notes::notes;
 use super::verdict::{caution, verdict};
 use super::words::{count, interval, marked, optional_points, points};
-use crate::standings::{Estimate, PlayerStanding, Standings};
+use crate::standings::{Encounter, Estimate, PlayerStanding, Standings};
 
 /// Opponents side by side in a cross table.
 const OPPONENTS_ABREAST: usize = 6;
@@ -12,14 +15,14 @@ const OPPONENTS_ABREAST: usize = 6;
 pub(super) fn document(standings: &Standings) -> Document {
     let sections = [
         overall(standings),
+        policies(standings),
+        cross_table(standings),
         by_game(standings),
         by_role(standings),
         by_clock(standings),
-        cross_table(standings),
         balance(standings),
         timing(standings),
         faults(standings),
-        policies(standings),
         unscored(standings),
         goal_flags(standings),
     ];
@@ -36,14 +39,13 @@ pub(super) fn document(standings: &Standings) -> Document {
 pub(super) fn facts(standings: &Standings) -> String {
     let matches = count(standings.n_matches, "match", "matches");
     let unscored = standings.n_matches - standings.n_scored;
-    let unscored =
-        if unscored == 0 { String::new() } else { format!(" ({unscored} scored nobody)") };
+    let unscored = if unscored == 0 { String::new() } else { format!(" ({unscored} unscored)") };
     let blocks = count(standings.n_blocks, "block", "blocks");
     let games = count(standings.games.len() as u64, "game", "games");
     let players = count(standings.players.len() as u64, "player", "players");
     let clocks = match &standings.clocks[..] {
         [clock] => clock.clone(),
-        clocks => count(clocks.len() as u64, "clock", "clocks"),
+        clocks => count(clocks.len() as u64, "budget", "budgets"),
     };
     format!("{matches}{unscored} in {blocks}; {games}, {players}; {clocks}.")
 }
@@ -81,7 +83,7 @@ fn overall(standings: &Standings) -> Option<Section> {
         ["", "player", "reward", &level, "behind", &level, "games", "matches", "blocks", "faults"];
     let rows = standings.players.iter().enumerate().map(row).collect();
     Some(Section {
-        heading: "Standings".into(),
+        heading: headings::STANDINGS.into(),
         sentence: match (verdict(standings), caution(standings)) {
             (Some(verdict), Some(caution)) => Some(format!("{verdict} {caution}")),
             (verdict, _) => verdict,
@@ -126,14 +128,14 @@ fn by_game(standings: &Standings) -> Option<Section> {
     }
     let rows = standings.by_game.iter();
     let rows = rows.map(|row| (vec![row.game.clone(), row.player.clone()], row.reward.clone()));
-    estimates("By game", &["game", "player"], rows)
+    estimates(headings::BY_GAME, &["game", "player"], rows)
 }
 
 fn by_role(standings: &Standings) -> Option<Section> {
     let rows = standings.by_role.iter().map(|row| {
         (vec![row.game.clone(), row.role.clone(), row.player.clone()], row.reward.clone())
     });
-    estimates("By role", &["game", "role", "player"], rows)
+    estimates(headings::BY_ROLE, &["game", "role", "player"], rows)
 }
 
 fn by_clock(standings: &Standings) -> Option<Section> {
@@ -142,7 +144,7 @@ fn by_clock(standings: &Standings) -> Option<Section> {
     }
     let rows = standings.by_clock.iter();
     let rows = rows.map(|row| (vec![row.clock.clone(), row.player.clone()], row.reward.clone()));
-    estimates("By clock", &["clock", "player"], rows)
+    estimates(headings::BY_BUDGET, &["budget", "player"], rows)
 }
 
 fn cross_table(standings: &Standings) -> Option<Section> {
@@ -150,9 +152,11 @@ fn cross_table(standings: &Standings) -> Option<Section> {
     if standings.cross_table.is_empty() {
         return None;
     }
+    let encounters = standings.cross_table.iter();
+    let encounters: BTreeMap<(&str, &str), &Encounter> =
+        encounters.map(|row| ((row.player.as_str(), row.opponent.as_str()), row)).collect();
     let cell = |player: &str, opponent: &str| {
-        let mut encounters = standings.cross_table.iter();
-        let found = encounters.find(|row| row.player == player && row.opponent == opponent);
+        let found = encounters.get(&(player, opponent));
         found.map_or("-".into(), |row| format!("{} ({})", points(row.mean), row.n_matches))
     };
     let table = |opponents: &[&str]| {
@@ -164,9 +168,10 @@ fn cross_table(standings: &Standings) -> Option<Section> {
         Table::new(1, &[&["player"], opponents].concat(), rows.collect())
     };
     Some(Section {
-        heading: "Against each other".into(),
+        heading: headings::CROSS_TABLE.into(),
         sentence: Some(
-            "Mean reward of the row's player in matches with the column's, and their number."
+            "Mean reward of the row's player in matches against the column's player; in brackets, \
+             the number of matches."
                 .into(),
         ),
         tables: names.chunks(OPPONENTS_ABREAST).map(table).collect(),
@@ -177,7 +182,7 @@ fn balance(standings: &Standings) -> Option<Section> {
     let rows = standings.balance.iter().map(|row| {
         vec![row.game.clone(), row.role.clone(), points(row.mean), row.n_matches.to_string()]
     });
-    section("Balance of the games", 2, &["game", "role", "reward", "matches"], rows.collect())
+    section(headings::BALANCE, 2, &["game", "role", "reward", "matches"], rows.collect())
 }
 
 /// Milliseconds, with as many decimals as they are worth.
@@ -205,25 +210,26 @@ fn timing(standings: &Standings) -> Option<Section> {
         ]
     });
     let mut columns =
-        vec!["player", "clock", "choices", "p50", "p95", "p99", "max", "overruns", "longest"];
+        vec!["player", "budget", "choices", "p50", "p95", "p99", "max", "overruns", "longest"];
     let mut rows: Vec<Vec<String>> = rows.collect();
-    // One clock is among the facts already.
+    // A single budget is among the facts already.
     let first = standings.timing.first().map(|row| &row.clock);
     let several = standings.timing.iter().any(|row| Some(&row.clock) != first);
     if !several {
         columns.remove(1);
         rows.iter_mut().for_each(|row| drop(row.remove(1)));
     }
-    let sentence = "Milliseconds for a move with a choice: quantiles, the longest, how many moves \
-                    took longer than the play clock, and the longest time beyond it.";
-    let section = section("Thinking time", if several { 2 } else { 1 }, &columns, rows)?;
+    let sentence = "Moves with a choice: their number, and their times in milliseconds (quantiles \
+                    and maximum). Overruns: moves that took longer than the play clock, and the \
+                    longest time beyond it.";
+    let section = section(headings::THINKING, if several { 2 } else { 1 }, &columns, rows)?;
     Some(Section { sentence: Some(sentence.into()), ..section })
 }
 
 fn faults(standings: &Standings) -> Option<Section> {
     let rows = standings.faults.iter();
     let rows = rows.map(|row| vec![row.player.clone(), row.kind.name().into(), row.n.to_string()]);
-    section("Faults", 2, &["player", "fault", "times"], rows.collect())
+    section(headings::FAULTS, 2, &["player", "fault", "times"], rows.collect())
 }
 
 /// Standings under each fault policy, side by side.
@@ -240,12 +246,13 @@ fn policies(standings: &Standings) -> Option<Section> {
         cells
     };
     let rows = standings.players.iter().enumerate().map(row).collect();
-    let heading = ["player", "as played", "", "offender zero", "", "match void", ""];
+    let heading = ["player", "as played", "", "offender zero", "", "void", ""];
     Some(Section {
-        heading: "What faults cost".into(),
+        heading: headings::POLICIES.into(),
         sentence: Some(
-            "Means with intervals as in the standings: with substitutes' moves counting, with \
-             nothing for who committed a fault, and without blocks in which there was one."
+            "Mean rewards with intervals under three policies. As played: rewards count as they are. \
+             Offender zero: a player gets 0 in each match in which it committed a fault. Void: \
+             blocks with a fault do not count."
                 .into(),
         ),
         tables: vec![Table::new(1, &heading, rows)],
@@ -258,11 +265,11 @@ fn unscored(standings: &Standings) -> Option<Section> {
         vec![row.game.clone(), row.ending.clone(), reason.into(), row.n.to_string()]
     });
     let columns = ["game", "ending", "reason", "matches"];
-    section("Matches that scored nobody", 3, &columns, rows.collect())
+    section(headings::UNSCORED, 3, &columns, rows.collect())
 }
 
 fn goal_flags(standings: &Standings) -> Option<Section> {
     let rows = standings.goal_flags.iter();
     let rows = rows.map(|row| vec![row.game.clone(), row.flag.name().into(), row.n.to_string()]);
-    section("Odd goals", 2, &["game", "goal", "times"], rows.collect())
+    section(headings::GOALS, 2, &["game", "goal", "times"], rows.collect())
 }

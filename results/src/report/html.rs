@@ -12,7 +12,7 @@ mod table;
 
 use std::fmt::Write as _;
 
-use super::words;
+use super::{headings, words};
 use crate::evaluation::Evaluation;
 use escape::Escaped;
 use section::{embedded, overview, sections};

@@ -20,7 +20,7 @@ pub fn junit(found: &Regression, inconclusive_fails: bool) -> String {
     let strength = match (found.outcome, found.reason) {
         (Outcome::Fail, Reason::Faults) | (Outcome::Pass, _) => TestCaseStatus::success(),
         (Outcome::Fail, _) => failure("regression", &verdict),
-        // No answer, however inconclusive ones are to count.
+        // No result, however inconclusive ones count.
         (Outcome::Inconclusive, Reason::Internal) => failure("internal", &verdict),
         (Outcome::Inconclusive, _) if inconclusive_fails => failure("inconclusive", &verdict),
         (Outcome::Inconclusive, _) => {
@@ -35,7 +35,7 @@ pub fn junit(found: &Regression, inconclusive_fails: bool) -> String {
     suite.add_test_case(faults(found, inconclusive_fails));
     if let Some(canary) = &found.canary {
         let status = if canary.blames_machine && inconclusive_fails {
-            failure("canary", "the head did not do as well as itself: blame the machine")
+            failure("canary", "two copies of the head differ: the machine is to blame")
         } else {
             TestCaseStatus::success()
         };
@@ -83,10 +83,10 @@ fn case(name: &str, status: TestCaseStatus) -> TestCase {
 fn game(game: &GameEffect) -> TestCase {
     let mut case = case(&format!("{} ({})", game.game, game.clock), TestCaseStatus::success());
     case.set_classname("regress.games");
-    let warning = if game.warns { "warning: head is worse at this game\n" } else { "" };
+    let warning = if game.warns { "warning: head is weaker at this game\n" } else { "" };
     let effect = &game.difference;
     case.set_system_out(format!(
-        "{warning}head less base: {} points {} from {}",
+        "{warning}head minus base: {} points {} from {}",
         optional_points(effect.mean),
         interval(effect.interval),
         count(effect.n_blocks, "block", "blocks")
@@ -124,7 +124,7 @@ mod tests {
         }
     }
 
-    /// A head that is worse at one of two games; names that XML has to escape.
+    /// A head that is weaker at one of two games; names that XML has to escape.
     fn found(outcome: Outcome, reason: Reason) -> Regression {
         Regression {
             outcome,
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(n_failures(&found(Outcome::Inconclusive, Reason::BrokenBase), true), 2);
         let broken = junit(&found(Outcome::Inconclusive, Reason::BrokenBase), false);
         assert_eq!(broken.matches("<skipped").count(), 2, "{broken}");
-        // The answer and what it rests on.
+        // The result and its reason.
         assert_eq!(n_failures(&found(Outcome::Inconclusive, Reason::Canary), true), 2);
     }
 }

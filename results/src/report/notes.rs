@@ -18,43 +18,43 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
     note(
         standings.n_matches < n_jobs,
         format!(
-            "{} of {} played; the others do not count here.",
+            "{} of {} played; the missing ones are not counted here.",
             standings.n_matches,
             count(n_jobs, "match is", "matches are")
         ),
     );
     note(
         standings.stages.iter().any(StageSummary::pairs_by_results),
-        "Who met whom followed from results, so means are against opponents of different strength: \
-         the places of the format are what it is about."
+        "Players were paired by earlier results, so means are against opponents of different \
+         strength. Use the places in the stages, not these means."
             .into(),
     );
     note(
         standings.stages.iter().any(|stage| stage.rule.race.is_some()),
-        "Who was dropped has fewer blocks, and those were against more opponents.".into(),
+        "Players that were dropped have fewer blocks, from laps with more opponents.".into(),
     );
     let incomplete = count(standings.n_incomplete_blocks, "block is", "blocks are");
     note(
         standings.n_incomplete_blocks > 0,
         format!(
-            "{incomplete} incomplete: not every seating was scored. Their matches count all the \
-             same."
+            "{incomplete} incomplete: not every seating was scored. Their matches are counted in \
+             the means."
         ),
     );
     note(
         standings.games.len() > 1 && scored().count() > 0,
-        "Each game weighs the same in the standings, however many matches it had.".into(),
+        "Each game has the same weight in the standings, however many matches it had.".into(),
     );
     let n_games = scored().map(|row| row.n_games);
     note(
         n_games.clone().min() != n_games.max(),
-        "Not all players played the same games: a mean is over the games a player played, and \
-         differences to the leader are over those that both played."
+        "Not all players played the same games: a mean is over the games that the player played, \
+         and a difference to the leader is over those that both played."
             .into(),
     );
     note(
         scored().any(|row| row.reward.interval.is_none()),
-        "An interval needs two blocks of a game that goes into it.".into(),
+        "An interval needs at least two blocks of one of its games.".into(),
     );
     note(
         scored().any(|row| row.reward.interval.is_some() && row.reward.n_fixed > 0),
@@ -65,15 +65,15 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
     note(
         fewest.is_some_and(|n| n < FEW_BLOCKS),
         format!(
-            "Intervals from fewer than {FEW_BLOCKS} blocks of a game are wide: so few say little."
+            "Intervals from fewer than {FEW_BLOCKS} blocks of a game are wide; play more blocks."
         ),
     );
     note(
         scored().count() > 0,
-        "Intervals are Student's t from the spread of whole blocks; a block is one game with the same \
-         players in every seating. Where all blocks gave the same, the interval is what blocks not \
-         seen yet could change. The interval behind the leader allows for the choice of the leader \
-         by the same results."
+        "Intervals are Student's t from the standard deviation between blocks; a block is one \
+         game with the same players in every seating. If all blocks gave the same result, the \
+         interval allows for other results that were not seen yet. The interval behind the leader \
+         is corrected for selecting the leader by the same results."
             .into(),
     );
     notes
@@ -82,16 +82,16 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
 /// Names that a sentence lists before it only counts them.
 const MOST_NAMES: usize = 5;
 
-/// What holds these games at what they gave, and why.
+/// Which games are treated as exact, and why.
 pub(super) fn held_fixed(names: &[String]) -> String {
     let mut listed = names[..names.len().min(MOST_NAMES)].join(", ");
     if names.len() > MOST_NAMES {
         listed += &format!(" and {} more", names.len() - MOST_NAMES);
     }
     format!(
-        "Held at what they gave, since some player has a single block of them: {listed}. Their \
-         chance is in no interval and no rank probability, which are surer than they should be \
-         (such intervals have an asterisk); play more blocks of them."
+        "Treated as exact, because some player has only a single block of them: {listed}. \
+         Intervals and rank probabilities ignore the chance in these games, so the intervals \
+         (marked with an asterisk) are too narrow; play more blocks of them."
     )
 }
 

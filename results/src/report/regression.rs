@@ -1,6 +1,7 @@
-//! What a comparison of two versions of a player came to, for people.
+//! The result of a comparison of two versions of a player, for people.
 
 use super::Format;
+use super::headings;
 use super::layout::{Document, Section, Table};
 use super::markdown::markdown;
 use super::text::text;
@@ -23,17 +24,19 @@ pub fn render_regression(found: &Regression, format: Format) -> String {
     }
 }
 
-/// The answer in one sentence.
+/// The result in one sentence.
 #[must_use]
 pub fn verdict_of_regression(found: &Regression) -> String {
     let margin = points(found.question.margin);
     match (found.outcome, found.reason) {
         (Outcome::Pass, Reason::Test) => {
-            format!("Head is no worse than base by {margin} points: the sequential test decided.")
+            format!(
+                "Head is not weaker than base by {margin} points or more: the sequential test decided."
+            )
         }
         (Outcome::Pass, _) => format!(
-            "Head is no worse than base by {margin} points: the interval of the difference is \
-             above -{margin}."
+            "Head is not weaker than base by {margin} points or more: the interval of the difference \
+             is above -{margin}."
         ),
         (Outcome::Fail, Reason::Faults) => format!(
             "Head commits faults more often than base: {} (p = {}).",
@@ -41,35 +44,35 @@ pub fn verdict_of_regression(found: &Regression) -> String {
             probability(found.faults.p)
         ),
         (Outcome::Fail, Reason::Interval) => {
-            "Head is worse than base: the interval of the difference is below 0.".into()
+            "Head is weaker than base: the interval of the difference is below 0.".into()
         }
         (Outcome::Fail, _) => {
             format!(
-                "Head is worse than base by {margin} points or so: the sequential test decided."
+                "Head is weaker than base by about {margin} points: the sequential test decided."
             )
         }
         (Outcome::Inconclusive, Reason::Internal) => "A number of the evaluation is undefined: \
-             this is an error of gamemaster, and no answer about the players. Please report it \
+             this is an error of gamemaster, and no result about the players. Please report it \
              with the journal of the run."
             .into(),
         (Outcome::Inconclusive, Reason::BrokenBase) => format!(
-            "Base commits faults in most of its matches, so that it is no measure: {}. Check that \
-             it runs.",
+            "Base commits faults in most of its matches, so head cannot be compared with it: {}. \
+             Check that it runs.",
             faulty_of_both(found)
         ),
         (Outcome::Inconclusive, Reason::Canary) => {
-            "The head did not do as well as itself: blame the machine, not the player.".into()
+            "Two copies of the head differ: the machine is to blame, not the player.".into()
         }
         (Outcome::Inconclusive, Reason::TooFew) => too_few(found),
         (Outcome::Inconclusive, Reason::Unscored) => format!(
-            "{} scored nobody, and could turn the answer: {} incomplete. Raise `limits.step_limit` \
-             of the suite, or see why these matches do not end.",
-            count(found.n_unscored, "match", "matches"),
+            "{} unscored and could change the result: {} incomplete. Raise `limits.step_limit` of \
+             the suite, or check why these matches do not end.",
+            count(found.n_unscored, "match is", "matches are"),
             count(found.strength.n_incomplete, "block is", "blocks are"),
         ),
         (Outcome::Inconclusive, _) => format!(
-            "{} did not suffice to tell 0 from -{margin} points.",
-            count(found.strength.difference.n_blocks, "block", "blocks")
+            "{} not enough to distinguish 0 from -{margin} points.",
+            count(found.strength.difference.n_blocks, "block is", "blocks are")
         ),
     }
 }
@@ -78,10 +81,10 @@ pub fn verdict_of_regression(found: &Regression) -> String {
 fn too_few(found: &Regression) -> String {
     let n_blocks = count(found.strength.difference.n_blocks, "block is", "blocks are");
     let mut sentence =
-        format!("{n_blocks} too few to tell; at least {} are needed.", crate::regress::MIN_BLOCKS);
+        format!("{n_blocks} too few; at least {} are needed.", crate::regress::MIN_BLOCKS);
     if found.faults.head.n_faulty + found.faults.base.n_faulty > 0 {
         sentence += &format!(
-            " Faults, too few to tell as well: {} (p = {}).",
+            " Faults, also too few for a result: {} (p = {}).",
             faulty_of_both(found),
             probability(found.faults.p)
         );
@@ -112,7 +115,7 @@ pub fn cautions_of_regression(found: &Regression) -> Vec<String> {
         cautions.push(format!("players committed faults: {}", faulty_of_both(found)));
     }
     if found.reason != Reason::Unscored && found.n_unscored > 0 {
-        cautions.push(format!("{} scored nobody", count(found.n_unscored, "match", "matches")));
+        cautions.push(format!("{} unscored", count(found.n_unscored, "match is", "matches are")));
     }
     cautions
 }
@@ -151,14 +154,20 @@ fn strength(found: &Regression) -> Option<Section> {
         row("head", question.head.clone()),
         row("base", question.base.clone()),
         row("suite", question.suite.clone()),
-        row("head less base, points", optional_points(strength.estimate.map(|found| found.points))),
-        row(&format!("{level} interval"), interval(strength.estimate.map(|found| found.interval))),
-        row(&format!("{level} interval at any time"), interval(strength.anytime)),
+        row(
+            "estimate: head minus base, points",
+            optional_points(strength.estimate.map(|found| found.points)),
+        ),
+        row(
+            &format!("estimate: {level} interval"),
+            interval(strength.estimate.map(|found| found.interval)),
+        ),
+        row(&format!("{level} interval, valid at any time"), interval(strength.anytime)),
         row("plain mean of blocks, points", optional_points(effect.mean)),
-        row("spread of a block, points", optional_points(effect.sd)),
+        row("standard deviation between blocks, points", optional_points(effect.sd)),
         row(
             "log-likelihood ratio",
-            format!("{:.2} of {low:.2} (worse) to {high:.2} (equal)", strength.llr),
+            format!("{:.2}, from {low:.2} (weaker) to {high:.2} (equal)", strength.llr),
         ),
         row("blocks", effect.n_blocks.to_string()),
         row("matches", found.n_matches.to_string()),
@@ -170,15 +179,16 @@ fn strength(found: &Regression) -> Option<Section> {
     }
     if let Some(worst) = strength.worst {
         let n = count(strength.n_incomplete, "block", "blocks");
-        rows.push(row(&format!("mean if unscored matches ({n}) were lost"), points(worst)));
+        rows.push(row(&format!("mean if unscored matches ({n}) were lost by head"), points(worst)));
     }
-    let mut sentence = "The first two rows allow for when the test stopped; the plain mean does \
-                        not, and is too extreme on average."
-        .to_owned();
+    let mut sentence =
+        "The estimate and its interval are corrected for early stopping of the test; the \
+                        plain mean is not, and is too extreme on average."
+            .to_owned();
     if let Some(detectable) = strength.detectable {
         sentence += &format!(
-            " In so many blocks of this spread a head that is worse by {} points fails in {} of \
-             cases.",
+            " With this number of blocks and this standard deviation, a head that is weaker by {} \
+             points fails in {} of cases.",
             points(detectable),
             percent(1.0 - question.alpha)
         );
@@ -196,10 +206,10 @@ fn columns(effect: &Effect) -> [String; 3] {
 }
 
 fn games(found: &Regression) -> Option<Section> {
-    let level = format!("{} interval at any time", percent(1.0 - found.question.alpha));
+    let level = format!("{} interval, valid at any time", percent(1.0 - found.question.alpha));
     let row = |game: &crate::regress::GameEffect| {
         let [blocks, mean, interval] = columns(&game.difference);
-        let warning = if game.warns { "worse" } else { "" };
+        let warning = if game.warns { "weaker" } else { "" };
         vec![
             game.game.clone(),
             game.clock.clone(),
@@ -212,13 +222,13 @@ fn games(found: &Regression) -> Option<Section> {
         ]
     };
     let heading =
-        ["game", "clock", "warning", "blocks", "head less base", &level, "p", "p corrected"];
+        ["game", "budget", "warning", "blocks", "head minus base", &level, "p", "p corrected"];
     let n_games = found.games.len() as u64;
     (n_games > 0).then(|| Section {
         heading: "Games".into(),
         sentence: Some(format!(
-            "A game warns and does not decide. p is the probability of so low a difference by \
-             chance; corrected for {} by Holm's method.",
+            "Single games only give warnings. p is the probability of a difference this low by \
+             chance; the corrected p allows for {} by Holm's method.",
             count(n_games, "comparison", "comparisons")
         )),
         tables: vec![Table::new(3, &heading, found.games.iter().map(row).collect())],
@@ -243,14 +253,14 @@ fn faults(found: &Regression) -> Option<Section> {
     let said = if faults.fails {
         "the head is less reliable"
     } else if faults.head.n_faulty > faults.base.n_faulty {
-        "too little to tell whether the head is less reliable"
+        "too few to show whether the head is less reliable"
     } else {
         "no sign that the head is less reliable"
     };
     Some(Section {
         heading: "Faults".into(),
         sentence: Some(format!(
-            "Sequential test over {} of matches with the same chances: p = {}, {said}.",
+            "Sequential test over {} of matches under the same conditions: p = {}, {said}.",
             count(faults.n_pairs, "pair", "pairs"),
             probability(faults.p)
         )),
@@ -259,17 +269,17 @@ fn faults(found: &Regression) -> Option<Section> {
 }
 
 fn policies(found: &Regression) -> Option<Section> {
-    let level = format!("{} interval at any time", percent(1.0 - found.question.alpha));
+    let level = format!("{} interval, valid at any time", percent(1.0 - found.question.alpha));
     let row = |mean: &crate::regress::PolicyMean| {
         let [blocks, difference, interval] = columns(&mean.difference);
         vec![mean.policy.replace('_', " "), blocks, difference, interval]
     };
     (!found.policies.is_empty()).then(|| Section {
-        heading: "If faults were scored otherwise".into(),
+        heading: headings::POLICIES.into(),
         sentence: None,
         tables: vec![Table::new(
             1,
-            &["faults", "blocks", "head less base", &level],
+            &["policy", "blocks", "head minus base", &level],
             found.policies.iter().map(row).collect(),
         )],
     })
@@ -278,16 +288,16 @@ fn policies(found: &Regression) -> Option<Section> {
 fn canary(found: &Regression) -> Option<Section> {
     let canary = found.canary.as_ref()?;
     let said = if canary.blames_machine {
-        "They are the same player: what differs is the machine, and no pass can be trusted."
+        "The two copies are the same player, so the machine made the difference: do not trust a pass."
     } else {
-        "No sign that the machine disturbs."
+        "No sign that the machine disturbs the matches."
     };
     let effect = &canary.difference;
     Some(Section {
-        heading: "Canary: head against head".into(),
+        heading: "Canary: head and its copy".into(),
         sentence: Some(format!(
-            "Head less head: {} points from {} (sign flips: p = {}; of faulty matches: p = {}). \
-             {said}",
+            "Head minus its copy: {} points from {} (sign flips: p = {}; matches with a fault: \
+             p = {}). {said}",
             optional_points(effect.mean),
             count(effect.n_blocks, "block", "blocks"),
             canary.p.map_or_else(|| "-".into(), probability),
@@ -296,7 +306,7 @@ fn canary(found: &Regression) -> Option<Section> {
         tables: vec![Table::new(
             2,
             &["player", "faults", "matches", "with a fault"],
-            vec![fault_row("head", &canary.head), fault_row("head again", &canary.canary)],
+            vec![fault_row("head", &canary.head), fault_row("copy", &canary.canary)],
         )],
     })
 }
@@ -305,34 +315,34 @@ fn notes(found: &Regression) -> Vec<String> {
     let mut notes = vec![];
     notes.push(match found.stopped {
         Stopped::Decided if found.faults.fails => {
-            "No more was played, since the test of faults had decided.".into()
+            "Stopped early: the test of faults decided.".into()
         }
-        Stopped::Decided => "No more was played, since the test had decided.".into(),
-        Stopped::Blocks => "All blocks that were allowed were played.".into(),
-        Stopped::Time => "No more was played, since the time was up.".to_owned(),
+        Stopped::Decided => "Stopped early: the test of strength decided.".into(),
+        Stopped::Blocks => "The largest allowed number of blocks was played.".into(),
+        Stopped::Time => "Stopped at the end of the time allowed.".to_owned(),
     });
     let warned: Vec<&str> =
         found.games.iter().filter(|game| game.warns).map(|game| &*game.game).collect();
     if !warned.is_empty() {
-        notes.push(format!("Head is worse at {}.", warned.join(", ")));
+        notes.push(format!("Head is weaker at {}.", warned.join(", ")));
     }
     let repeated: Vec<&str> =
         found.games.iter().filter(|game| game.repeats).map(|game| &*game.game).collect();
     if !repeated.is_empty() {
         notes.push(format!(
-            "Every block ended alike for base at {}: the same match over and over is no evidence. \
-             An opponent that draws, such as `random`, leads into other positions.",
+            "Every block ended alike for base at {}: repetitions of the same match are no evidence. \
+             Add an opponent with random moves, such as `random`.",
             repeated.join(", ")
         ));
     }
     if found.n_unscored > 0 {
-        let n = count(found.n_unscored, "match", "matches");
+        let n = count(found.n_unscored, "match is", "matches are");
         let blocks = count(found.strength.n_incomplete, "block does", "blocks do");
-        notes.push(format!("{n} scored nobody, so that {blocks} not count."));
+        notes.push(format!("{n} unscored, so {blocks} not count."));
     }
     if found.canary.is_none() {
         notes.push(
-            "The head did not play against itself: one server plays one match at a time.".into(),
+            "There is no canary: a server plays one match at a time, so there was no second copy of head.".into(),
         );
     }
     notes

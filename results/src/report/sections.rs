@@ -1,5 +1,6 @@
 //! Sections of a report on demand: what strength looks like beyond the standings.
 
+use super::headings;
 use super::layout::{Section, Table};
 use super::strength::{RankRow, RatingRow, Scale, Strength, WorthRow};
 use super::sweep;
@@ -32,7 +33,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// All of them, in the order of a report.
+    /// All of them; the sections of a report have an order of their own.
     pub const ALL: [Self; 6] =
         [Self::Summary, Self::Ranks, Self::Ratings, Self::Pairs, Self::Seats, Self::Time];
 }
@@ -64,9 +65,9 @@ fn missing(heading: &str, why: &str) -> Section {
 }
 
 fn ranks(rows: &[RankRow], n_resamples: usize) -> Section {
-    let heading = "How probable each rank is";
+    let heading = headings::RANKS;
     if rows.is_empty() {
-        return missing(heading, "That cannot be said from a single block of each game.");
+        return missing(heading, "Not given: there is only a single block of each game.");
     }
     let ranks: Vec<usize> = (0..rows.len()).collect();
     let table = |ranks: &[usize]| {
@@ -84,16 +85,16 @@ fn ranks(rows: &[RankRow], n_resamples: usize) -> Section {
     Section {
         heading: heading.into(),
         sentence: Some(format!(
-            "The probability of each true rank in percent, from {n_resamples} resamples of whole \
-             blocks, and the mean rank; players that are level share. Empty cells are below \
-             0.05 %."
+            "Mean rank, and the probability of each true rank in percent, from {n_resamples} \
+             resamples of whole blocks. Players that tie in a resample share the ranks. Empty \
+             cells are below 0.05 %."
         )),
         tables: ranks.chunks(RANKS_ABREAST).map(table).collect(),
     }
 }
 
 fn ratings(strength: &Strength<'_>, evaluation: &Evaluation) -> Section {
-    let heading = "Ratings";
+    let heading = headings::RATINGS;
     let mut scales: Vec<Scale> = vec![];
     for row in &strength.ratings {
         if !scales.contains(&row.scale) {
@@ -101,7 +102,7 @@ fn ratings(strength: &Strength<'_>, evaluation: &Evaluation) -> Section {
         }
     }
     if scales.is_empty() || evaluation.standings.players.len() < 2 {
-        return missing(heading, "There are no ratings: nobody was scored with somebody else.");
+        return missing(heading, "There are no ratings: no match was scored for two players.");
     }
     let of = |scale: Scale| -> Vec<&RatingRow> {
         strength.ratings.iter().filter(|row| row.scale == scale).collect()
@@ -124,17 +125,22 @@ fn ratings(strength: &Strength<'_>, evaluation: &Evaluation) -> Section {
     if firsts.n() > 0 {
         tables.push(firsts.table());
         sentence.push(format!(
-            "The second table: the probability in percent that a player is the first by that \
-             rating, from at most {} resamples of whole blocks.",
+            "Second table: the probability in percent that a player ranks first by that rating, \
+             from at most {} resamples of whole blocks.",
             evaluation.ratings.n_resamples
         ));
     }
     sentence.push(match &strength.condorcet_winner {
-        Some(winner) => format!("A majority of games and clocks prefers {winner} to each other."),
-        None => "No player is preferred to each other by a majority of games and clocks.".into(),
+        Some(winner) => {
+            format!("A majority of games and budgets prefers {winner} to each other player.")
+        }
+        None => {
+            "No player is preferred to each other player by a majority of games and budgets.".into()
+        }
     });
     if evaluation.ratings.too_many {
-        sentence.push("There are too many players for ratings by matches with each other.".into());
+        sentence
+            .push("There are too many players for ratings from matches against each other.".into());
     }
     Section { heading: heading.into(), sentence: Some(sentence.join(" ")), tables }
 }
@@ -182,15 +188,17 @@ fn whole(bounds: Option<[f64; 2]>) -> String {
 }
 
 fn pairs(all: &[Pair], n_players: usize, level: &str) -> Section {
-    let heading = "Pair by pair";
+    let heading = headings::PAIRS;
     if all.is_empty() {
         return missing(heading, "No two players were scored at the same game.");
     }
     let mut sentence = String::from(
-        "How far the player is ahead over the games that both played, the interval of that from \
-         the spread of whole blocks, and the likelihood of superiority (LOS): the confidence in \
-         percent with which it is truly ahead. Each row is of its pair alone: among many pairs \
-         some look clear by chance.",
+        "Ahead: the player's mean minus the opponent's, over the games that both played, with an \
+         interval from the standard deviation between blocks. LOS, the likelihood of superiority: \
+         the probability in percent that the player is stronger. The interval allows for results \
+         not seen yet; LOS and rank probabilities do not. If they disagree, trust the interval. \
+         Rows are not corrected for the number of pairs: among many pairs, some look clear by \
+         chance.",
     );
     let mut shown: Vec<&Pair> = all.iter().collect();
     if n_players > MOST_IN_PAIRS {
@@ -200,8 +208,8 @@ fn pairs(all: &[Pair], n_players: usize, level: &str) -> Section {
             seen.push(&pair.player);
             is_first
         });
-        sentence += " Each player is beside the next one only; CSV (`--table pairs`) and JSON \
-                     have all pairs.";
+        sentence += " Each player is compared with the next one only; CSV (`--table pairs`) and JSON \
+                     have all pairs of up to 32 players.";
     }
     let row = |pair: &&Pair| {
         vec![
@@ -222,7 +230,7 @@ fn pairs(all: &[Pair], n_players: usize, level: &str) -> Section {
 fn seats(strength: &Strength<'_>) -> Vec<Section> {
     if let Some(why) = &strength.no_effects {
         let sentence = format!("Effects of seats and players are not given: {why}.");
-        return vec![missing("What a seat is worth", &sentence)];
+        return vec![missing(headings::SEATS, &sentence)];
     }
     let worth = |worth: &WorthRow| {
         let error = optional_points(worth.standard_error);
@@ -236,23 +244,23 @@ fn seats(strength: &Strength<'_>) -> Vec<Section> {
         let first = row.first.map_or("-".into(), share);
         [&[row.player.clone()][..], &worth(&row.worth), &[first]].concat()
     });
-    let columns = ["game", "clock", "role", "points", "95 % interval", "error"];
+    let columns = ["game", "budget", "role", "points", "95 % interval", "error"];
     let of_players = ["player", "points", "95 % interval", "error", "first"];
     vec![
         Section {
-            heading: "What a seat is worth".into(),
+            heading: headings::SEATS.into(),
             sentence: Some(
-                "What a player that adds nothing gets there, by least squares; intervals by \
-                 Student's t, clustered by block and cut to what is possible."
+                "The reward of an average player in each seat, by least squares. Intervals are \
+                 Student's t from standard errors clustered by block, cut to the possible range."
                     .into(),
             ),
             tables: vec![Table::new(3, &columns, seats.collect())],
         },
         Section {
-            heading: "What a player adds".into(),
+            heading: headings::PLAYERS.into(),
             sentence: Some(
-                "To what its seats are worth; all players' add up to 0. First: the probability \
-                 in percent that it adds most."
+                "The points that a player adds to the effects of its seats; over all players they \
+                 sum to 0. First: the probability in percent that it adds most."
                     .into(),
             ),
             tables: vec![Table::new(1, &of_players, players.collect())],

@@ -41,7 +41,7 @@ fn name(stage: &Stage) -> String {
         Format::Ladder { .. } => "Ladder",
     };
     let best = stage.best.map_or_else(String::new, |best| format!(" of the best {best}"));
-    let race = if stage.race.is_some() { ", raced" } else { "" };
+    let race = if stage.race.is_some() { ", race" } else { "" };
     format!("{format}{best}{race}")
 }
 
@@ -50,44 +50,47 @@ pub(super) fn sentence(stage: &StageSummary) -> String {
     let mut said = vec![];
     if let Some(round) = stage.unfinished {
         let lap =
-            if round.extra > 0 { format!(", further lap {}", round.extra) } else { String::new() };
+            if round.extra > 0 { format!(", extra lap {}", round.extra) } else { String::new() };
         said.push(format!(
-            "Round {}{lap} is not finished: {} of {} are played, and do not count here yet.",
+            "Round {}{lap} is not finished: {} of {} played, and not counted here yet.",
             round.round,
             round.n_done,
-            count(round.n_matches, "match", "matches")
+            count(round.n_matches, "match is", "matches are")
         ));
     }
     said.push(match stage.rule.format {
         Format::Swiss { rounds } => format!(
-            "After {} of {}. Level points are decided by Buchholz (the points of the opponents), then \
-             margin (the mean reward beyond the opponents'), then the seed; a bye is a point.",
+            "After {} of {}. Equal points are decided by Buchholz (the sum of the opponents' points), \
+             then reward difference (mean reward minus the opponents'), then seed no.; a bye is \
+             worth one point.",
             stage.n_rounds_finished,
             count(rounds, "round", "rounds")
         ),
         Format::Ladder { rounds } => format!(
-            "After {} of {}. Glicko-2 ratings from 1500; a round is a rating period, a block one result.",
+            "After {} of {}. Glicko-2 ratings start at 1500; a round is a rating period, a block is one \
+             result.",
             stage.n_rounds_finished,
             count(rounds, "round", "rounds")
         ),
         Format::Knockout { extra_laps } => format!(
-            "The better mean reward is through; a level tie plays up to {}, then the better seed is through.",
-            count(extra_laps, "further lap", "further laps")
+            "The player with the better mean reward advances. A drawn encounter gets up to {}; if all \
+             are drawn, the better seed no. advances.",
+            count(extra_laps, "extra lap", "extra laps")
         ),
         Format::RoundRobin | Format::Gauntlet { .. } => match stage.rule.race {
-            None => "Ranked by mean reward, each game weighing the same.".to_owned(),
+            None => "Ranked by mean reward; games have equal weight.".to_owned(),
             Some(race) => format!(
-                "After {} of {}. Who was shown to be worse than {} was dropped, and ranks behind those who \
-                 stayed longer. {} is dropped with a chance of at most {} %.",
+                "After {} of {}. A player that was shown to be weaker than {} was dropped, and ranks \
+                 behind those that stayed longer. {} is dropped with a probability of at most {} %.",
                 stage.n_rounds_finished,
                 count(stage.n_rounds(), "lap", "laps"),
                 match race.keep {
-                    1 => "another".to_owned(),
-                    keep => format!("{keep} others"),
+                    1 => "another player".to_owned(),
+                    keep => format!("{keep} other players"),
                 },
                 match race.keep {
-                    1 => "A player that none other is better than".to_owned(),
-                    keep => format!("Each player that is truly among the best {keep}"),
+                    1 => "The strongest player (each, if several are equal)".to_owned(),
+                    keep => format!("Each player that is truly among the strongest {keep}"),
                 },
                 race.alpha * 100.0
             ),
@@ -138,7 +141,7 @@ fn swiss(stage: &StageSummary) -> Table {
     let first = n_rounds.saturating_sub(ROUNDS_ABREAST);
     let mut heading = words(&["", "player", "points"]);
     heading.extend((first..n_rounds).map(|round| format!("r{}", round + 1)));
-    heading.extend(words(&["Buchholz", "margin", "byes"]));
+    heading.extend(words(&["Buchholz", "reward difference", "byes"]));
     let row = |row: &Placed| {
         let mut cells = place(row);
         if let PlacedBy::Swiss { points: own, by_round, buchholz, margin, n_byes } = &row.by {
@@ -172,16 +175,16 @@ fn places(ranking: &[Placed]) -> Table {
         }
         cells
     };
-    table(2, words(&["", "player", "seed"]), ranking.iter().map(row).collect())
+    table(2, words(&["", "player", "seed no."]), ranking.iter().map(row).collect())
 }
 
 fn bracket(ties: &[TieSummary]) -> Table {
-    let heading = ["round", "upper", "lower", "rewards", "through", "by"];
+    let heading = ["round", "upper", "lower", "rewards", "advances", "by"];
     let rows = ties.iter().map(|tie| tie_words(tie).to_vec());
     table(6, words(&heading), rows.collect())
 }
 
-/// Round, upper and lower player, rewards, who is through, and by what.
+/// Round, upper and lower player, rewards, who advances, and by what.
 pub(super) fn tie_words(tie: &TieSummary) -> [String; 6] {
     let side = |at: usize| match (&tie.players[at], tie.seeds[at]) {
         (Some(player), Some(seed)) => format!("{player} ({seed})"),
@@ -193,15 +196,15 @@ pub(super) fn tie_words(tie: &TieSummary) -> [String; 6] {
         .iter()
         .map(|means| match means {
             Some([a, b]) => format!("{} : {}", points(*a), points(*b)),
-            None => "void".to_owned(),
+            None => "unscored".to_owned(),
         })
         .collect();
     let by = match tie.decided {
         None => "not played yet".to_owned(),
         Some(Decided::Bye) => "bye".to_owned(),
         Some(Decided::Reward) => "reward".to_owned(),
-        Some(Decided::ExtraLap(lap)) => format!("further lap {lap}"),
-        Some(Decided::Seed) => "seed, all level".to_owned(),
+        Some(Decided::ExtraLap(lap)) => format!("extra lap {lap}"),
+        Some(Decided::Seed) => "seed no., all drawn".to_owned(),
     };
     let winner = tie.winner.clone().unwrap_or_else(|| "-".to_owned());
     [tie.name.clone(), side(0), side(1), rewards.join(", "), winner, by]

@@ -139,18 +139,18 @@ impl Scale {
     /// What its numbers are, in a sentence.
     pub(super) fn meaning(self) -> String {
         match self {
-            Self::BradleyTerry => "Elo: Bradley-Terry with one draw of each player added; the \
-                                   mean is 0, and intervals are 95 % from robust standard errors."
+            Self::BradleyTerry => "Elo: Bradley-Terry, with one tied match added for each player; \
+                                   the mean is 0, and 95 % intervals are from robust standard errors."
                 .into(),
             Self::PlackettLuce => {
                 "Elo by places: Plackett-Luce, the same for finishing orders.".into()
             }
-            Self::Copeland => "Copeland: how many others a majority of games and clocks prefers \
-                               the player to."
+            Self::Copeland => "Copeland: the number of other players to which a majority of games and \
+                               budgets prefers the player."
                 .into(),
             Self::RankedPairs => "Ranked pairs: the rank by the clearest majorities.".into(),
             Self::MaximalLottery => {
-                "Lottery: with which probability to choose the player (maximal lottery).".into()
+                "Lottery: the player's probability in the maximal lottery.".into()
             }
             Self::Nash => "Nash: mean points against the equilibrium.".into(),
             Self::NashShare => "Nash share: the player's share in that equilibrium.".into(),

@@ -1,6 +1,7 @@
 //! Strength against time, as text, Markdown, CSV and JSON.
 
 use super::Format;
+use super::headings;
 use super::layout::{Document, Section, Table};
 use super::markdown::markdown;
 use super::text::text;
@@ -25,7 +26,7 @@ fn document(sweep: &Sweep) -> Document {
     let players = count(sweep.players.len() as u64, "player", "players");
     let facts = if sweep.players.is_empty() {
         format!(
-            "{matches}, no game was scored under more than one budget: there is nothing to compare."
+            "{matches}; no game was scored under more than one budget, so there is nothing to compare."
         )
     } else {
         format!("{matches}; {players}.")
@@ -33,7 +34,7 @@ fn document(sweep: &Sweep) -> Document {
     let (title, sections) = ("Strength against time", sections(sweep));
     let most = sweep.players.iter().map(|player| player.n_other_games).max().unwrap_or(0);
     let left_out = format!(
-        "Left out, since they were played under some budgets only: up to {} of a player.",
+        "Left out because they were not played at every budget: up to {} of a player.",
         count(most, "game", "games")
     );
     Document { title, facts, sections, notes: Vec::from_iter((most > 0).then_some(left_out)) }
@@ -42,7 +43,7 @@ fn document(sweep: &Sweep) -> Document {
 /// What there is to say; nothing if all had one budget.
 pub(super) fn sections(sweep: &Sweep) -> Vec<Section> {
     let level = format!("{:.0} % interval", sweep.level * 100.0);
-    [against_time(sweep, &level), per_doubling(sweep, &level)].into_iter().flatten().collect()
+    [per_doubling(sweep, &level), against_time(sweep, &level)].into_iter().flatten().collect()
 }
 
 fn budget(at: &AtBudget) -> String {
@@ -62,14 +63,14 @@ fn against_time(sweep: &Sweep, level: &str) -> Option<Section> {
     let players = sweep.players.iter();
     let rows: Vec<Vec<String>> =
         players.flat_map(|player| player.at.iter().map(move |at| row(player, at))).collect();
-    let heading = ["player", "a move", "reward", level, "matches", "blocks"];
+    let heading = ["player", "budget", "reward", level, "matches", "blocks"];
     (!rows.is_empty()).then(|| Section {
-        heading: "At each budget".into(),
+        heading: headings::AT_EACH_BUDGET.into(),
         sentence: Some(
-            "All who sit in a match have the same budget, but for those with clocks or a budget \
-             of their own: against such a yardstick a mean shows what time is worth, else whom \
-             more time helps more than the others. Means are over the games that a player \
-             played at every budget, each weighing the same."
+            "All players of a match have the same budget, unless a player has clocks or a budget of \
+             its own. Against opponents with a fixed budget, a mean shows the gain from more time; \
+             otherwise it shows which players gain more than others. Means are over the games that \
+             the player played at every budget; games have equal weight."
                 .into(),
         ),
         tables: vec![table(2, &heading, rows)],
@@ -89,10 +90,11 @@ fn per_doubling(sweep: &Sweep, level: &str) -> Option<Section> {
     let rows: Vec<Vec<String>> = sweep.players.iter().filter_map(row).collect();
     let heading = ["player", "points", level, "blocks"];
     (!rows.is_empty()).then(|| Section {
-        heading: "What a doubling is worth".into(),
+        heading: headings::PER_DOUBLING.into(),
         sentence: Some(
-            "The slope of the line through these means over the logarithm of the budget, each \
-             budget weighing the same. Strength levels off in the end: look at the means, too."
+            "The slope of the line through a player's means against the logarithm of the budget; \
+             budgets have equal weight. The gain becomes smaller at large budgets: check the means \
+             at each budget, too."
                 .into(),
         ),
         tables: vec![table(1, &heading, rows)],

@@ -7,10 +7,10 @@ use crate::standings::{Difference, FEW_BLOCKS, PlayerStanding, Standings};
 pub(super) fn verdict(standings: &Standings) -> Option<String> {
     let by_means = by_means(standings)?;
     let Some(placed) = by_format(standings) else { return Some(by_means) };
-    Some(format!("{placed} By mean rewards, against opponents of different strength: {by_means}"))
+    Some(format!("{placed} By mean reward, against opponents of different strength: {by_means}"))
 }
 
-/// Who is first in the last stage, if who met whom followed from results.
+/// Who is first in the last stage, if its pairings followed from results.
 fn by_format(standings: &Standings) -> Option<String> {
     let stage = standings.stages.last().filter(|stage| stage.pairs_by_results())?;
     let first = &stage.ranking.first()?.player;
@@ -28,7 +28,7 @@ fn by_format(standings: &Standings) -> Option<String> {
 fn by_means(standings: &Standings) -> Option<String> {
     let leader = standings.players.first()?;
     let Some(mean) = leader.reward.mean else {
-        return Some("No match was scored, so nobody leads.".into());
+        return Some("No match was scored, so no player leads.".into());
     };
     let Some((second, behind)) = standings.players[1..]
         .iter()
@@ -36,7 +36,7 @@ fn by_means(standings: &Standings) -> Option<String> {
     else {
         let player = &leader.player;
         return Some(format!(
-            "{player} has a mean reward of {}; there is nobody to compare it with.",
+            "{player} has a mean reward of {}; there is no other player.",
             points(mean)
         ));
     };
@@ -55,7 +55,7 @@ pub(super) fn caution(standings: &Standings) -> Option<String> {
         return None;
     }
     Some(format!(
-        "Substitutes moved where players were at fault, so these rewards are not all their own: {}.",
+        "Faulty moves were replaced, so these players did not earn all of their rewards themselves: {}.",
         at_fault.join(", ")
     ))
 }
@@ -74,10 +74,10 @@ fn compare(
     let common = if behind.n_games == *n_games {
         String::new()
     } else {
-        format!(" at the {} both played", count(behind.n_games, "game", "games"))
+        format!(" at the {} that both played", count(behind.n_games, "game", "games"))
     };
     let lead = if behind.mean == 0.0 {
-        format!("{player} and {second} are level{common}")
+        format!("{player} and {second} are tied{common}")
     } else {
         let ahead = if behind.mean > 0.0 { "ahead of" } else { "behind" };
         let difference = points(behind.mean.abs());
@@ -85,7 +85,7 @@ fn compare(
         format!("{player} leads with {mean}, {difference} points {ahead} {second}{common}")
     };
     let doubt = match behind.interval {
-        None => "whether that is chance cannot be said from one block of each game".to_owned(),
+        None => "a single block of each game cannot show whether this is chance".to_owned(),
         Some([low, high]) if low > 0.0 || high < 0.0 => format!(
             "the {percent:.0} % interval of the difference, {}, excludes 0",
             interval(behind.interval)
@@ -97,15 +97,15 @@ fn compare(
         ),
     };
     let few = if behind.interval.is_some() && behind.n_blocks < FEW_BLOCKS * behind.n_games {
-        format!(" That is from only {}.", count(behind.n_blocks, "block", "blocks"))
+        let is = if behind.n_blocks == 1 { "is" } else { "are" };
+        format!(" There {is} only {}.", count(behind.n_blocks, "block", "blocks"))
     } else {
         String::new()
     };
     let fixed = match behind.n_fixed {
         n if n > 0 && behind.interval.is_some() => format!(
-            " It holds {} with a single block at what {} gave.",
-            count(n, "game or clock", "games or clocks"),
-            if n == 1 { "it" } else { "they" }
+            " It treats {} with a single block as exact.",
+            count(n, "game or budget", "games or budgets"),
         ),
         _ => String::new(),
     };

@@ -1,5 +1,5 @@
 //! What is counted or averaged without an interval: blocks, encounters, the
-//! balance of roles, faults, times, and matches that scored nobody.
+//! balance of roles, faults, times, and unscored matches.
 
 use std::collections::BTreeMap;
 

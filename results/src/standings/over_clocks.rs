@@ -27,7 +27,7 @@ pub(crate) struct OverClocks {
 pub struct Slope {
     /// Points gained with each doubling.
     pub points: f64,
-    /// Its standard error, from the spread of whole blocks; `None` if all games have a
+    /// Its standard error, from the standard deviation between blocks; `None` if all games have a
     /// single block.
     pub standard_error: Option<f64>,
     /// Student's interval; `None` like the error.

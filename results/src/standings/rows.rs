@@ -39,7 +39,7 @@ pub struct Standings {
     /// What bounded thinking, in words.
     pub clocks: Vec<String>,
     /// Games, and clocks if there are several, of which some player has fewer than two
-    /// blocks: intervals and rank probabilities hold them at what they gave.
+    /// blocks: intervals and rank probabilities treat them as exact.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub held_fixed: Vec<String>,
     /// The stages that are begun, if what was played followed from results.
@@ -64,7 +64,7 @@ pub struct Standings {
     pub policies: Vec<PolicyStandings>,
     /// By player, then clock; empty if times are no part of the run's results.
     pub timing: Vec<Timing>,
-    /// Matches that scored nobody.
+    /// Unscored matches.
     pub unscored: Vec<Unscored>,
     /// Odd goals, by game.
     pub goal_flags: Vec<GoalFlagCount>,
@@ -247,7 +247,7 @@ pub struct Timing {
     pub overrun_ms_max: f64,
 }
 
-/// Matches of a game that scored nobody.
+/// Unscored matches of a game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unscored {
     /// The game.

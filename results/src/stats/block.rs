@@ -121,7 +121,7 @@ pub enum Unit {
 pub struct BlockScores {
     /// Blocks that count.
     pub scores: Vec<BlockScore>,
-    /// Numbers of blocks that do not: some match is missing or scored nobody,
+    /// Numbers of blocks that do not: some match is missing or unscored,
     /// so that the players did not sit equally often in each role.
     pub incomplete: Vec<u64>,
 }

@@ -2,7 +2,7 @@
 //!
 //! Matches of one block share an opening, a seed and opponents, so that they
 //! are no independent evidence; blocks are. The interval of a mean is computed
-//! from the spread of blocks within each stratum (a game under a clock), by
+//! from the deviation between blocks within each stratum (a game under a clock), by
 //! [`interval`](crate::stats::interval). Ranks are found by drawing whole blocks
 //! anew, separately in each stratum, by
 //! [`rank_bootstrap`](crate::stats::rank_bootstrap).

@@ -9,15 +9,6 @@ use crate::stats::block::BlockScore;
 use crate::stats::normal::t_quantile;
 use crate::stats::scored::Stratum;
 
-/// The mean difference of one lap.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LapMean {
-    /// Which lap.
-    pub lap: u32,
-    /// Points; games weigh the same, clocks the same within a game.
-    pub points: f64,
-}
-
 /// The weight of each stratum in a mean: each game the same, and within a game
 /// each clock. Weights add up to 1.
 #[must_use]
@@ -30,24 +21,6 @@ pub fn weights(blocks: &[BlockScore]) -> BTreeMap<Stratum, f64> {
     let n_games = n_clocks.len() as f64;
     let weight = |stratum: &Stratum| 1.0 / (n_games * f64::from(n_clocks[&*stratum.game]));
     strata.into_iter().map(|stratum| (stratum.clone(), weight(stratum))).collect()
-}
-
-/// The means of the laps in which every stratum has a block; blocks of the same
-/// lap and stratum are averaged. Incomplete laps are left out.
-#[must_use]
-pub fn lap_means(blocks: &[BlockScore]) -> Vec<LapMean> {
-    let weights = weights(blocks);
-    let mut laps: BTreeMap<u32, BTreeMap<&Stratum, (f64, f64)>> = BTreeMap::new();
-    for block in blocks {
-        let cell = laps.entry(block.lap).or_default().entry(&block.stratum).or_default();
-        cell.0 += block.difference.points();
-        cell.1 += 1.0;
-    }
-    let complete = laps.into_iter().filter(|(_, cells)| cells.len() == weights.len());
-    let mean = |cells: BTreeMap<&Stratum, (f64, f64)>| {
-        cells.iter().map(|(&stratum, (sum, n))| weights[stratum] * sum / n).sum()
-    };
-    complete.map(|(lap, cells)| LapMean { lap, points: mean(cells) }).collect()
 }
 
 /// A mean with Student's t interval.
@@ -104,7 +77,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::stats::block::{Difference, made_up};
+    use crate::stats::block::made_up;
 
     fn check(found: f64, expected: f64) {
         assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
@@ -142,16 +115,10 @@ mod tests {
             if index == 2 {
                 stratum.game = "connectFour".into();
             }
-            block.lap = 0;
             block.stratum = Arc::new(stratum);
-            block.difference = Difference::whole([10, 30, 40][index]);
         }
-        let mean = lap_means(&blocks);
-        assert_eq!(mean.len(), 1);
-        check(mean[0].points, (20.0 + 40.0) / 2.0);
-        check(weights(&blocks).values().sum(), 1.0);
-        // A lap without one of the games does not count.
-        blocks[2].lap = 1;
-        assert_eq!(lap_means(&blocks), []);
+        let weights = weights(&blocks);
+        assert_eq!(weights.values().copied().collect::<Vec<_>>(), [0.5, 0.25, 0.25]);
+        check(weights.values().sum(), 1.0);
     }
 }

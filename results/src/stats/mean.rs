@@ -19,7 +19,7 @@ pub struct MeanDifference {
     /// The interval, as explained in [`interval`](crate::stats::interval); `None` if
     /// all strata have a single block.
     pub interval: Option<[f64; 2]>,
-    /// Strata of a single block, which error and interval hold at what it gave.
+    /// Strata of a single block, which error and interval treat as exact.
     pub n_fixed: u64,
     /// Blocks.
     pub n_blocks: usize,

@@ -175,7 +175,7 @@ mod tests {
     fn single_blocks_say_nothing_alone() {
         let single = [vec![[1.0, 0.0, -1.0]], vec![[1.0, 0.0, -1.0]]];
         assert_eq!(rank_distribution(&single, &bootstrap(10), means), None);
-        // Beside others one is held at what it gave, and adds no certainty: five blocks
+        // Beside others one is treated as exact, and adds no certainty: five blocks
         // leave 2^-5.
         let mixed = [vec![[1.0, 0.0, -1.0]], vec![[1.0, 0.0, -1.0]; 5]];
         let found = rank_distribution(&mixed, &bootstrap(10), means).unwrap();

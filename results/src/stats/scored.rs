@@ -38,7 +38,7 @@ pub struct ScoredSeat {
     pub role: u32,
     /// The player.
     pub player: Arc<str>,
-    /// 0 to 100; `None` if the match scored nobody.
+    /// 0 to 100; `None` if the match is unscored.
     pub reward: Option<u8>,
     /// Number of faults, in the order of
     /// [`FaultKind::ALL`](crate::record::FaultKind::ALL).

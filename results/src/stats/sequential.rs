@@ -164,12 +164,6 @@ impl Sequence {
     pub fn seen(&self) -> Frequencies {
         self.tally.frequencies()
     }
-
-    /// Blocks that finished but wait for earlier ones.
-    #[must_use]
-    pub fn n_waiting(&self) -> usize {
-        self.order.n_waiting()
-    }
 }
 
 #[cfg(test)]
@@ -237,9 +231,9 @@ mod tests {
     fn blocks_without_a_result_are_passed_over() {
         let mut sequence = Sequence::new(test(100));
         assert_eq!(sequence.finish(1, Some(Difference::whole(50))), Ok(Verdict::GoOn));
-        assert_eq!((sequence.n_blocks(), sequence.n_waiting()), (0, 1));
+        assert_eq!(sequence.n_blocks(), 0);
         assert_eq!(sequence.finish(0, None), Ok(Verdict::GoOn));
-        assert_eq!((sequence.n_blocks(), sequence.n_waiting()), (1, 0));
+        assert_eq!(sequence.n_blocks(), 1);
         assert_eq!(sequence.finish(1, None), Err(SecondResult(1)));
     }
 

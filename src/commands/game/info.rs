@@ -13,7 +13,7 @@ use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use self::grounding::Grounding;
-use super::survey::{Kind, Limits, Spread, Survey, survey};
+use super::survey::{Limits, ObservedKind, Spread, Survey, survey};
 use super::view::{ByRole, role_names};
 use super::walk::Walker;
 use super::{GameArgument, reasoning};
@@ -67,7 +67,7 @@ struct Report {
     name: String,
     title: Option<&'static str>,
     roles: Vec<String>,
-    kind: Kind,
+    kind: ObservedKind,
     engine: &'static str,
     /// The reasoner's own figures after the survey.
     engine_statistics: Statistics,
@@ -160,7 +160,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         name: game.name().to_owned(),
         title: library::find(&arguments.game.file).map(library::Shipped::title),
         roles: role_names(&game),
-        kind: Kind::of(&game, survey.simultaneous),
+        kind: ObservedKind::of(&game, survey.simultaneous),
         engine,
         engine_statistics: Statistics(walker.machine.statistics()),
         grounding,

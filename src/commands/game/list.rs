@@ -6,7 +6,7 @@ use clap::Args;
 use games::library;
 use serde::Serialize;
 
-use super::survey::{Kind, Limits, survey};
+use super::survey::{Limits, ObservedKind, survey};
 use super::view::role_names;
 use super::walk::Walker;
 use super::{machine, reasoning};
@@ -39,7 +39,7 @@ struct Row {
     name: &'static str,
     title: &'static str,
     roles: Vec<String>,
-    kind: Kind,
+    kind: ObservedKind,
 }
 
 /// Carries out `gamemaster game list`.
@@ -67,6 +67,6 @@ fn row(shipped: &library::Shipped) -> Result<Row, Failure> {
         name: shipped.name,
         title: shipped.title(),
         roles: role_names(&game),
-        kind: Kind::of(&game, survey.simultaneous),
+        kind: ObservedKind::of(&game, survey.simultaneous),
     })
 }

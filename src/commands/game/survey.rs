@@ -23,7 +23,7 @@ pub(super) struct Limits {
 /// How the players share the moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Turns {
+pub(super) enum MoveOrder {
     /// There is only one player.
     Alone,
     /// In no visited state had two players a choice.
@@ -34,10 +34,10 @@ pub(super) enum Turns {
 
 /// The cell of a game in the usual classification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Kind {
+pub(super) struct ObservedKind {
     /// Roles other than `random`.
     pub(super) players: usize,
-    pub(super) turns: Turns,
+    pub(super) turns: MoveOrder,
     pub(super) chance: bool,
     pub(super) hidden_information: bool,
 }
@@ -197,26 +197,26 @@ fn mean_of_powers(logarithms: &[f64]) -> Option<f64> {
     Some(sum - (logarithms.len() as f64).log10())
 }
 
-impl Kind {
+impl ObservedKind {
     pub(super) fn of(game: &Game, simultaneous: bool) -> Self {
         let games::game::GameKind { n_roles, chance, hidden_information, .. } = game.kind();
         let players = n_roles - usize::from(chance);
         let turns = match players {
-            0 | 1 => Turns::Alone,
-            _ if simultaneous => Turns::Simultaneous,
-            _ => Turns::TurnTaking,
+            0 | 1 => MoveOrder::Alone,
+            _ if simultaneous => MoveOrder::Simultaneous,
+            _ => MoveOrder::TurnTaking,
         };
         Self { players, turns, chance, hidden_information }
     }
 }
 
 /// `2 players, turn-taking, deterministic, perfect information`.
-impl fmt::Display for Kind {
+impl fmt::Display for ObservedKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let turns = match self.turns {
-            Turns::Alone => "",
-            Turns::TurnTaking => ", turn-taking",
-            Turns::Simultaneous => ", simultaneous",
+            MoveOrder::Alone => "",
+            MoveOrder::TurnTaking => ", turn-taking",
+            MoveOrder::Simultaneous => ", simultaneous",
         };
         let players = counted(self.players, "player", "players");
         let chance = if self.chance { "chance" } else { "deterministic" };

@@ -178,7 +178,7 @@
     const step = replay.steps[at];
     const before = at > 0 ? replay.steps[at - 1] : null;
     byId("viewer-step").textContent = at === 0
-      ? "Initial position, " + (replay.steps.length - 1) + " steps follow."
+      ? "Initial state, " + (replay.steps.length - 1) + " steps follow."
       : "Step " + at + " of " + (replay.steps.length - 1)
         + (at === replay.steps.length - 1 ? ", the last: " + replay.ending + "." : ".");
     byId("viewer-moves").replaceChildren(...step.moves.map((move, role) => {

@@ -34,7 +34,7 @@ pub struct ReplaySeat {
     pub role: String,
     /// The player; `None` where chance moves.
     pub player: Option<String>,
-    /// 0 to 100; `None` if the match scored nobody.
+    /// 0 to 100; `None` if the match is unscored.
     pub reward: Option<u8>,
 }
 

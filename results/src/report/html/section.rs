@@ -49,8 +49,8 @@ pub(super) fn sections(page: &Page<'_>) -> Vec<Section> {
     sections.iter().filter_map(|section| section(page)).collect()
 }
 
-/// What a caption says where intervals and shares of resamples hold games with a
-/// single block at what they gave; else nothing.
+/// What a caption says if intervals and shares of resamples treat games with a
+/// single block as exact; else nothing.
 fn held_fixed(page: &Page<'_>) -> String {
     match &page.evaluation.standings.held_fixed[..] {
         [] => String::new(),

@@ -113,7 +113,7 @@ impl Cell {
         }
     }
 
-    /// Marks an interval that holds some games and clocks at what they gave.
+    /// Marks an interval that treats some games and budgets as exact.
     pub(super) fn holding(mut self, n_fixed: u64) -> Self {
         if n_fixed > 0 && !self.values.is_empty() {
             self.shown.push('*');

@@ -188,7 +188,7 @@ fn every_section_is_there() {
         "notes",
     ];
     assert_eq!(sections, expected);
-    for title in ["Mean reward", "How probable each rank is", "Strength against the clock"] {
+    for title in ["Mean reward", "Probability of each rank", "Strength against the play clock"] {
         assert!(page.contains(&format!("<title>{title}</title>")), "{title}");
     }
     assert!(page.contains("Time beyond the play clock") && page.contains("a note"));
@@ -226,7 +226,7 @@ fn names_are_text() {
     }
 }
 
-/// A game with one block is held at what it gave, in every figure and with a word
+/// A game with one block is treated as exact, in every figure and with a word
 /// about it; nothing else is lost.
 #[test]
 fn one_game_with_one_block_takes_nothing_away() {
@@ -242,15 +242,15 @@ fn one_game_with_one_block_takes_nothing_away() {
     records.extend((28..30).map(|job| of(job, "once")));
     let page = page_of(&records, &[]);
     check(&page);
-    let held = "Held at what they gave, since some player has a single block of them: once.";
-    assert!(page.contains(held) && !whole.contains("Held at what they gave"));
+    let held = "Treated as exact, because some player has only a single block of them: once.";
+    assert!(page.contains(held) && !whole.contains("Treated as exact"));
     let standings = |page: &str| -> usize {
         let section = page.split("<section id=\"standings\"").nth(1).unwrap();
         section.split("</section>").next().unwrap().matches("whisker").count()
     };
     assert_eq!((standings(&page), standings(&whole)), (2, 2));
-    assert!(page.contains("How probable each rank is") && page.contains("excludes 0"));
-    assert!(page.contains("It holds 1 game or clock with a single block at what it gave."));
+    assert!(page.contains("Probability of each rank") && page.contains("excludes 0"));
+    assert!(page.contains("It treats 1 game or budget with a single block as exact."));
 }
 
 /// A player may be called as the role of chance: only its own matches are its.

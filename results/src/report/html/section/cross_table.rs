@@ -1,10 +1,10 @@
-//! Who did how well against whom.
+//! Mean rewards of each player against each other one.
 
 use std::collections::BTreeMap;
 
 use super::super::chart::{Heat, HeatCell, Hue};
 use super::super::table::{Cell, PageTable, name, number};
-use super::super::{Page, words};
+use super::super::{Page, headings, words};
 use super::{Section, abreast, paragraph};
 
 /// Most players of the figure.
@@ -19,8 +19,8 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         encounters.iter().map(|row| ((&*row.player, &*row.opponent), row)).collect();
     let names = page.names();
     let mut body = paragraph(
-        "Mean reward of the row's player in its matches with the column's. 50 is level where \
-         rewards of a match add up to 100.",
+        "Mean reward of the row's player in its matches against the column's player. If the \
+         rewards of a match add up to 100, equal players have 50.",
     );
     if names.len() <= MOST {
         let cell = |player: &str, opponent: &str| {
@@ -39,9 +39,9 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             (player.to_owned(), cells)
         };
         let heat = Heat {
-            title: "Against each other",
-            description: "Blue is more than 50 points on average, orange less; each match weighs \
-                          the same.",
+            title: headings::CROSS_TABLE,
+            description: "Blue is a mean above 50 points, orange one below; matches have equal \
+                          weight.",
             hue: Hue::Sign,
             across: "opponent",
             columns: names.iter().map(|&name| name.to_owned()).collect(),
@@ -50,11 +50,11 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         body += &abreast(&[heat.html()]);
     }
     let columns = vec![
-        name("player", "Whose reward it is."),
-        name("opponent", "Who sat in the same matches."),
-        number("reward", "Mean reward of the player in these matches, each weighing the same."),
+        name("player", "The player with this reward."),
+        name("opponent", "The other player in the same matches."),
+        number("reward", "Mean reward of the player in these matches, which have equal weight."),
         number("opponent's", "Mean reward of the opponent in the same matches."),
-        number("matches", "Scored matches in which both sat."),
+        number("matches", "Scored matches in which both played."),
         name("replay", "One of these matches, if it is on this page."),
     ];
     let rows = encounters.iter().map(|row| {
@@ -72,7 +72,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             }),
         ]
     });
-    let (caption, rows) = ("Against each other".into(), rows.collect());
+    let (caption, rows) = (headings::CROSS_TABLE.into(), rows.collect());
     body += &PageTable { id: "cross-table".into(), caption, columns, rows }.html();
-    Some(Section { id: "against-each-other", heading: "Against each other", body })
+    Some(Section { id: "against-each-other", heading: headings::CROSS_TABLE, body })
 }

@@ -1,8 +1,8 @@
-//! Faults of players, matches that scored nobody, and odd goals.
+//! Faults of players, unscored matches, and unusual goals.
 
-use super::super::Page;
 use super::super::chart::{Part, Stacked};
 use super::super::table::{Cell, PageTable, name, number};
+use super::super::{Page, headings};
 use super::{Section, abreast, paragraph};
 use crate::counted::counted;
 use crate::record::FaultKind;
@@ -19,32 +19,32 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             name("game", "Name of the rulesheet."),
             name("ending", "How the match ended."),
             name("reason", "Why, in words."),
-            number("matches", "Matches that ended so; they count for nobody."),
+            number("matches", "Matches with this ending; they have no scores."),
         ];
         let rows = standings.unscored.iter().map(|row| {
             let reason = if row.reason.is_empty() { "–" } else { &row.reason };
             let ending = row.ending.replace('_', " ");
             vec![Cell::text(&row.game), Cell::text(ending), Cell::text(reason), Cell::count(row.n)]
         });
-        let caption = "Matches that scored nobody".into();
+        let caption = headings::UNSCORED.into();
         body += &PageTable { id: "unscored-table".into(), caption, columns, rows: rows.collect() }
             .html();
     }
     if !standings.goal_flags.is_empty() {
         let columns = vec![
             name("game", "Name of the rulesheet."),
-            name("goal", "What was odd about a goal of a terminal state."),
-            number("times", "How often, counting each role."),
+            name("goal", "The problem with a goal of a terminal state."),
+            number("times", "Number of times, counted for each role."),
         ];
         let rows = standings.goal_flags.iter().map(|row| {
             let flag = row.flag.name().replace('_', " ");
             vec![Cell::text(&row.game), Cell::text(flag), Cell::count(row.n)]
         });
-        let caption = "Odd goals".into();
+        let caption = headings::GOALS.into();
         body +=
             &PageTable { id: "goal-table".into(), caption, columns, rows: rows.collect() }.html();
     }
-    Some(Section { id: "faults", heading: "Faults", body })
+    Some(Section { id: "faults", heading: headings::FAULTS, body })
 }
 
 fn faults(page: &Page<'_>) -> String {
@@ -70,8 +70,8 @@ fn faults(page: &Page<'_>) -> String {
     let classes: Vec<(String, String)> =
         (kinds.iter()).map(|&kind| (words(kind), format!("s{} fill", kind as usize))).collect();
     let stacked = Stacked {
-        title: "Faults",
-        description: "How often each kind occurred, in all matches, scored or not.",
+        title: headings::FAULTS,
+        description: "Number of faults of each kind, in all matches, scored or not.",
         unit: "faults",
         parts: &classes,
         rows: names.iter().map(row).collect(),
@@ -85,18 +85,18 @@ fn faults(page: &Page<'_>) -> String {
         cells.push(Cell::count(row.n_faults));
         cells
     });
-    let caption = "Faults".into();
+    let caption = headings::FAULTS.into();
     let table = PageTable { id: "fault-table".into(), caption, columns, rows: rows.collect() };
     abreast(&[stacked.html()]) + &table.html()
 }
 
 fn meaning(kind: FaultKind) -> &'static str {
     match kind {
-        FaultKind::LateStart => "No answer to START in time.",
+        FaultKind::LateStart => "No reply to START in time.",
         FaultKind::LateMove => "No move in time.",
         FaultKind::IllegalMove => "A move that is not legal.",
-        FaultKind::Unreadable => "An answer that is no term, or breaks a cap.",
-        FaultKind::Crashed => "The player's process or thread ended, or it broke down.",
-        FaultKind::Unreachable => "No connection, or it broke.",
+        FaultKind::Unreadable => "A reply that is not a term, or exceeds a limit.",
+        FaultKind::Crashed => "The player's process or thread ended or failed.",
+        FaultKind::Unreachable => "No connection, or a lost one.",
     }
 }

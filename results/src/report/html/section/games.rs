@@ -1,11 +1,11 @@
-//! Games and roles: who is good at what, and what a seat is worth.
+//! Games and roles: means of each, and the effects of seats and players.
 
 use std::collections::BTreeMap;
 
 use super::super::chart::{Forest, Heat, HeatCell, Hue, Interval};
 use super::super::figure::budget;
 use super::super::table::{Cell, Column, PageTable, interval, name, number};
-use super::super::{Page, words};
+use super::super::{Page, headings, words};
 use super::{Section, abreast, paragraph};
 use crate::evaluation::{MoveBudget, SeatEffects, Worth};
 use crate::standings::{Estimate, Standings};
@@ -25,7 +25,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         body += &by_game(standings);
     }
     body += &by_role(standings);
-    body += "<h3>What a seat is worth, and to whom</h3>\n";
+    body += "<h3>Effects of seats and players</h3>\n";
     body += &match &page.evaluation.effects {
         Ok(effects) => effects_of(page, effects),
         Err(reason) => paragraph(&format!("Effects of seats and players are not given: {reason}.")),
@@ -60,8 +60,8 @@ fn heat(page: &Page<'_>, standings: &Standings) -> String {
         |game: &String| (game.clone(), names.iter().map(|player| cell(game, player)).collect());
     Heat {
         title: "Mean reward at each game",
-        description: "Blue is more than 50 points, orange less. Games in which all do well or all \
-                      do badly say little about who is stronger.",
+        description: "Blue is above 50 points, orange below. Games in which all rewards are high or \
+                      all are low show little of the players' strength.",
         hue: Hue::Sign,
         across: "player",
         columns: names.iter().map(|&name| name.to_owned()).collect(),
@@ -73,10 +73,13 @@ fn heat(page: &Page<'_>, standings: &Standings) -> String {
 fn estimate_columns(names: &[Column]) -> Vec<Column> {
     let mut columns = names.to_vec();
     columns.extend([
-        number("reward", "Mean over the clocks of the means over its scored matches."),
-        interval("interval", "Student's t from whole blocks; – with fewer than two blocks."),
+        number("reward", "Mean over scored matches; budgets have equal weight."),
+        interval(
+            "interval",
+            "Student's t from the standard deviation between blocks; – with fewer than two.",
+        ),
         number("matches", "Scored matches."),
-        number("blocks", "Blocks these belong to."),
+        number("blocks", "Blocks of these matches."),
     ]);
     columns
 }
@@ -98,7 +101,7 @@ fn by_game(standings: &Standings) -> String {
     let rows = standings.by_game.iter();
     PageTable {
         id: "game-table".into(),
-        caption: "By game".into(),
+        caption: headings::BY_GAME.into(),
         columns: estimate_columns(&[
             name("game", "Name of the rulesheet."),
             name("player", "In the order of the standings."),
@@ -112,10 +115,10 @@ fn by_role(standings: &Standings) -> String {
     let rows = standings.by_role.iter();
     PageTable {
         id: "role-table".into(),
-        caption: "By role".into(),
+        caption: headings::BY_ROLE.into(),
         columns: estimate_columns(&[
             name("game", "Name of the rulesheet."),
-            name("role", "The seat."),
+            name("role", "Name of the role."),
             name("player", "In the order of the standings."),
         ]),
         rows: rows
@@ -127,9 +130,9 @@ fn by_role(standings: &Standings) -> String {
 
 fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
     let how = format!(
-        "Rewards are explained by least squares as what the seat is worth, plus what the player \
-         adds; {:.0} % of their variance is explained, and single rewards scatter by {:.1} points \
-         around what is. Standard errors are clustered by block ({} clusters).",
+        "Rewards are modelled by least squares as the effect of the seat plus the effect of the \
+         player. The model explains {:.0} % of their variance; the standard deviation of single \
+         rewards around it is {:.1} points. Standard errors are clustered by block ({} clusters).",
         effects.r_squared * 100.0,
         effects.residual_sd,
         effects.n_clusters
@@ -148,7 +151,7 @@ fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
             number("points", meaning),
             interval(
                 "95 % interval",
-                "By Student's t, clustered by block, cut to what is possible; – for a game with a \
+                "Student's t, clustered by block, cut to the possible range; – for a game with a \
                  single block.",
             ),
             number("standard error", "Robust, clustered by block."),
@@ -156,21 +159,21 @@ fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
     };
     let mut columns = vec![
         name("game", "Name of the rulesheet."),
-        name("clock", "What bounded thinking."),
-        name("role", "The seat."),
+        name("budget", "Play clock, or nodes for each move."),
+        name("role", "Name of the role."),
     ];
-    columns.extend(effect_columns("What a player that adds nothing gets in this seat."));
+    columns.extend(effect_columns("The reward of an average player in this seat."));
     let rows = effects.seats.iter().map(|seat| {
         let mut cells =
             vec![Cell::text(&seat.game), Cell::text(&seat.clock), Cell::text(&seat.role)];
         cells.extend(effect_cells(Some(seat.effect)));
         cells
     });
-    let caption = "What a seat is worth".into();
+    let caption = headings::SEATS.into();
     html += &PageTable { id: "seat-table".into(), caption, columns, rows: rows.collect() }.html();
     let mut columns = vec![name("player", "In the order of the standings.")];
     columns.extend(effect_columns(
-        "What the player adds to what its seats are worth; all players' add up to 0.",
+        "Points that the player adds to the effects of its seats; over all players they sum to 0.",
     ));
     if effects.first.is_some() {
         columns.push(number(
@@ -185,7 +188,7 @@ fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
         cells.extend(effects.first.iter().map(|first| Cell::percent(Some(first[place]))));
         cells
     });
-    let caption = "What a player adds".into();
+    let caption = headings::PLAYERS.into();
     html + &PageTable { id: "effect-table".into(), caption, columns, rows: rows.collect() }.html()
 }
 
@@ -206,10 +209,10 @@ fn seat_forest(effects: &SeatEffects) -> String {
         Interval { name: full, middle: points, bounds: interval, tip }
     });
     Forest {
-        title: "What a seat is worth",
-        description: "The reward of a player that adds nothing, with 95 % intervals cut to 0 and \
-                      100; none for a game with a single block. Seats of one \
-                      game that are far apart make a game that is decided by who sits where.",
+        title: headings::SEATS,
+        description: "The reward of an average player in each seat, with 95 % intervals cut to 0 and \
+                      100; none for a game with a single block. If the seats of a game are far \
+                      apart, seats decide it more than players.",
         unit: "points",
         reference: None,
         rows: rows.collect(),
@@ -217,7 +220,7 @@ fn seat_forest(effects: &SeatEffects) -> String {
     .html()
 }
 
-/// Who is better at a game than elsewhere.
+/// Which player is stronger at a game than at the others.
 fn interactions(page: &Page<'_>, effects: &SeatEffects) -> String {
     let names = page.names();
     if effects.at_game.is_empty() || names.len() > MOST || effects.strata.len() > MOST_ROWS {
@@ -235,7 +238,7 @@ fn interactions(page: &Page<'_>, effects: &SeatEffects) -> String {
             value: effect.points / most,
             shown: words::points(effect.points),
             tip: format!(
-                "{} at {}: {} {} points more than its strength elsewhere says",
+                "{} at {}: {} {} points above its strength over all games",
                 names[player],
                 stratum(&effects.strata[at]),
                 words::points(effect.points),
@@ -247,9 +250,9 @@ fn interactions(page: &Page<'_>, effects: &SeatEffects) -> String {
         (stratum(of), (0..names.len()).map(|player| cell(at, player)).collect())
     };
     Heat {
-        title: "Who is better here than elsewhere",
-        description: "Points above or below what the player's strength over all games says; rows \
-                      and columns add up to 0.",
+        title: "Players at single games",
+        description: "Points above or below the player's strength over all games; rows and columns \
+                      sum to 0.",
         hue: Hue::Sign,
         across: "player",
         columns: names.iter().map(|&name| name.to_owned()).collect(),

@@ -1,4 +1,4 @@
-//! What a reader must know in order not to be misled, and where it all is from.
+//! Notes on the data, and its origin.
 
 use std::fmt::Write as _;
 

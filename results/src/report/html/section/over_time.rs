@@ -1,9 +1,9 @@
-//! Strength against time to think.
+//! Strength against the budget.
 
 use super::super::chart::{Lines, Point, Series};
 use super::super::figure::{budget, tick, time};
 use super::super::table::{Cell, PageTable, interval, name, number};
-use super::super::{Page, words};
+use super::super::{Page, headings, words};
 use super::{Section, abreast, held_fixed, paragraph};
 use crate::evaluation::{MoveBudget, OverTime, TimePoint};
 
@@ -14,9 +14,9 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     }
     let names = page.names();
     let mut body = paragraph(
-        "What players made of the time they had. All who sat in a match had the same unless they \
-         had time odds, so that a line shows whom more time helps more than the others, not how \
-         much better all play.",
+        "Mean rewards at each budget. All players of a match had the same budget, unless there \
+         were time odds. So a line shows which players gain more than others from more time, not \
+         how much all of them gain.",
     );
     body += &paragraph(&left_out(over_time));
     let held = held_fixed(page);
@@ -26,19 +26,19 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     if over_time.iter().any(|over| over.per_doubling.is_some()) {
         body += &per_doubling(over_time, &names, page.evaluation.standings.level);
     }
-    body += &at_each_clock(over_time, &names);
+    body += &at_each_budget(over_time, &names);
     Some(Section { id: "over-time", heading: "Strength against time", body })
 }
 
 /// Which games all of this is over.
 fn left_out(over_time: &[OverTime]) -> String {
     let most = over_time.iter().map(|over| over.n_other_games).max().unwrap_or(0);
-    let rule = "All means here, and the lines through them, are over the games that a player \
-                played at every one of its clocks, each weighing the same";
+    let rule = "All means here, and the lines through them, are over the games that the player \
+                played at each of its budgets; games have equal weight";
     match most {
-        0 => format!("{rule}: all of its games."),
+        0 => format!("{rule}. These are all of its games."),
         n => format!(
-            "{rule}. Left out, since they were played at some clocks only: up to {} of a player.",
+            "{rule}. Left out because they were not played at every budget: up to {} of a player.",
             words::count(n, "game", "games")
         ),
     }
@@ -70,16 +70,12 @@ fn lines(over_time: &[OverTime], names: &[&str], nodes: bool, held: &str) -> Str
     });
     let series: Vec<Series> = series.filter(|series| !series.points.is_empty()).collect();
     let (across, write): (&str, fn(f64) -> String) =
-        if nodes { ("states a move", tick) } else { ("play clock", time) };
+        if nodes { ("nodes for each move", tick) } else { ("play clock", time) };
     let lines = Lines {
-        title: if nodes {
-            "Strength against states searched"
-        } else {
-            "Strength against the clock"
-        },
+        title: if nodes { "Strength against nodes" } else { "Strength against the play clock" },
         description: &format!(
-            "Mean reward at each budget over the games that the player played at every one, with \
-             intervals; the horizontal axis doubles in equal steps.{held}"
+            "Mean reward at each budget over the games that the player played at all its budgets, \
+             with intervals; the horizontal axis is logarithmic.{held}"
         ),
         across,
         up: "mean reward",
@@ -94,15 +90,15 @@ fn per_doubling(over_time: &[OverTime], names: &[&str], level: f64) -> String {
         name("player", "In the order of the standings."),
         number(
             "points per doubling",
-            "Slope of the least-squares line through its means at each budget, as the figure shows \
-             them, over the logarithm of the budget; each budget weighs the same.",
+            "Slope of the least-squares line through its means in the figure, against the \
+             logarithm of the budget; budgets have equal weight.",
         ),
         interval(
             &format!("{:.0} % interval", level * 100.0),
-            "Where that slope may be: from the same spread of whole blocks as the intervals of the \
-             means.",
+            "Interval of that slope, from the standard deviation between blocks like the intervals \
+             of the means.",
         ),
-        number("games", "Games that it played at every budget."),
+        number("games", "Games that it played at each of its budgets."),
         number("blocks", "Blocks of all these means."),
         number("budgets", "Budgets at which it played."),
     ];
@@ -121,19 +117,19 @@ fn per_doubling(over_time: &[OverTime], names: &[&str], level: f64) -> String {
             Cell::count(over.points.len() as u64),
         ])
     });
-    let caption = "What a doubling of its time is worth to a player".into();
+    let caption = headings::PER_DOUBLING.into();
     PageTable { id: "doubling-table".into(), caption, columns, rows: rows.collect() }.html()
 }
 
-fn at_each_clock(over_time: &[OverTime], names: &[&str]) -> String {
+fn at_each_budget(over_time: &[OverTime], names: &[&str]) -> String {
     let columns = vec![
         name("player", "In the order of the standings."),
-        number("budget", "What the player had for a move: its play clock, or states to search."),
-        name("clock of the match", "What bounds players without time odds."),
-        number("reward", "Mean over the games that it played at every clock."),
-        interval("interval", "Student's t from the spread of whole blocks."),
+        number("budget", "What limited the player: its play clock, or nodes for each move."),
+        name("budget of the match", "What limited players without time odds."),
+        number("reward", "Mean over the games that it played at each of its budgets."),
+        interval("interval", "Student's t from the standard deviation between blocks."),
         number("matches", "Scored matches."),
-        number("blocks", "Blocks these belong to."),
+        number("blocks", "Blocks of these matches."),
     ];
     let row = |name: &str, point: &TimePoint| {
         vec![
@@ -150,6 +146,6 @@ fn at_each_clock(over_time: &[OverTime], names: &[&str]) -> String {
         let name = names[over.player];
         over.points.iter().map(move |point| row(name, point))
     });
-    let caption = "At each clock".into();
+    let caption = headings::AT_EACH_BUDGET.into();
     PageTable { id: "clock-table".into(), caption, columns, rows: rows.collect() }.html()
 }

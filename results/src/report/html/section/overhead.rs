@@ -1,4 +1,4 @@
-//! What the harness itself took.
+//! The time of the harness itself.
 
 use super::super::Page;
 use super::super::chart::{Histograms, Row};
@@ -16,7 +16,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let rows = overhead.iter().take(MOST);
     let figure = Histograms {
         title: "Time of the harness in a match",
-        description: "Matches of each game, by what is neither a player's time nor waiting: \
+        description: "Matches of each game, by the time that is neither a player's nor waiting: \
                       computing the rules, sending and checking moves, recording.",
         what: "matches",
         rows: rows.map(|row| Row { name: &row.game, times: &row.harness, series: 0 }).collect(),
@@ -24,13 +24,13 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     };
     let columns = vec![
         name("game", "Name of the rulesheet."),
-        number("matches", "Matches that count, scored or not."),
+        number("matches", "Matches, scored or not."),
         number("steps", "Mean number of steps of a match."),
         number("duration", "Median time from START to the last STOP, milliseconds."),
         number("longest", "The longest such time, milliseconds."),
         number("harness", "Median time of the harness itself, milliseconds."),
-        number("harness 95 %", "95 % of the matches took the harness no longer, milliseconds."),
-        number("µs a step", "Time of the harness over all matches for each step, microseconds."),
+        number("harness 95 %", "In 95 % of the matches it was at most this time, milliseconds."),
+        number("µs a step", "Time of the harness for each step, over all matches, microseconds."),
         number("share", "The harness's share of the duration of all matches."),
     ];
     let rows = overhead.iter().map(|row| {
@@ -47,10 +47,11 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             Cell::percent(row.share),
         ]
     });
-    let caption = "What matches took".into();
+    let caption = "Duration of matches, and time of the harness".into();
     let table = PageTable { id: "overhead-table".into(), caption, columns, rows: rows.collect() };
-    let body = paragraph("How much of a match is the harness and not the players.")
-        + &abreast(&[figure.html().unwrap_or_default()])
-        + &table.html();
+    let body =
+        paragraph("The share of a match's duration that the harness takes, not the players.")
+            + &abreast(&[figure.html().unwrap_or_default()])
+            + &table.html();
     Some(Section { id: "overhead", heading: "Harness overhead", body })
 }

@@ -23,7 +23,7 @@ pub(crate) fn overview(page: &Page<'_>) -> String {
         let _ = writeln!(html, "<p class=\"verdict\">{}</p>", Escaped(&verdict));
     }
     if let Some(other) = other {
-        let _ = writeln!(html, "<p>Without pairing blocks: {}</p>", Escaped(&other));
+        let _ = writeln!(html, "<p>By means, without pairing blocks: {}</p>", Escaped(&other));
     }
     if let Some(caution) = caution(standings) {
         let _ = writeln!(html, "<p class=\"caution\">{}</p>", Escaped(&caution));
@@ -32,7 +32,7 @@ pub(crate) fn overview(page: &Page<'_>) -> String {
     let faults: u64 = standings.players.iter().map(|row| row.n_faults).sum();
     let (n_games, n_players) = (standings.games.len() as u64, standings.players.len() as u64);
     let numbers = [
-        (standings.n_matches, ["match", "matches"], "matches that count, scored or not"),
+        (standings.n_matches, ["match", "matches"], "matches, scored or not"),
         (
             standings.n_blocks,
             ["block", "blocks"],

@@ -1,7 +1,7 @@
 //! What faults cost: standings under each fault policy side by side.
 
 use super::super::table::{Cell, PageTable, interval, name, number};
-use super::super::{Page, words};
+use super::super::{Page, headings, words};
 use super::{Section, paragraph};
 use crate::stats::fault_policy::FaultPolicy;
 
@@ -21,7 +21,9 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         columns.push(number(word, &format!("Mean reward. {of}")));
         columns.push(interval(
             &format!("{word} interval"),
-            &format!("Student's t from the spread of whole blocks, as in the standings. {of}"),
+            &format!(
+                "Student's t from the standard deviation between blocks, as in the standings. {of}"
+            ),
         ));
         columns.push(number("rank", &format!("By that mean reward. {of}")));
         for (row, standing) in rows.iter_mut().zip(&standings.rows) {
@@ -34,28 +36,28 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         standings.rows.iter().zip(&policies[0].rows).any(|(row, first)| row.rank != first.rank)
     });
     let mut body = paragraph(if changed {
-        "Faults decide: the order of the players is not the same under all policies."
+        "Faults matter: the order of the players is not the same under all policies."
     } else {
-        "Faults do not decide: the order of the players is the same under all policies."
+        "Faults do not matter for the order of the players: it is the same under all policies."
     });
     let caption = "Standings under each fault policy".into();
     body += &PageTable { id: "policies-table".into(), caption, columns, rows }.html();
-    Some(Section { id: "policies", heading: "What faults cost", body })
+    Some(Section { id: "policies", heading: headings::POLICIES, body })
 }
 
 fn in_words(policy: FaultPolicy) -> (&'static str, &'static str) {
     match policy {
         FaultPolicy::AsPlayed => {
-            ("as played", "Matches count as they ended, with substitutes for faulty moves.")
+            ("as played", "Rewards count as they are, with substitutes for faulty moves.")
         }
         FaultPolicy::OffenderZero => (
             "offender zero",
-            "Who committed a fault in a match gets 0 for it, others what they got.",
+            "A player gets 0 in each match in which it committed a fault; other rewards stay.",
         ),
         FaultPolicy::Void => (
-            "match void",
-            "A block with a fault in any of its matches does not count, so that all still sat \
-             equally often in each role.",
+            "void",
+            "A block with a fault in any of its matches does not count, so all players still have \
+             each role equally often.",
         ),
     }
 }

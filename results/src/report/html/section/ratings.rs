@@ -2,7 +2,7 @@
 
 use super::super::chart::{Forest, Interval};
 use super::super::table::{Cell, Column, PageTable, interval, name, number};
-use super::super::{Page, words};
+use super::super::{Page, headings, words};
 use super::{Section, abreast, held_fixed, paragraph};
 use crate::evaluation::{ALPHA_RANK, Rating};
 
@@ -14,20 +14,23 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         return None;
     }
     let mut body = paragraph(
-        "The same matches on other scales. Where they disagree with the standings it matters how \
-         games are weighed, or players beat each other in a circle.",
+        "The same matches on other scales. If a rating disagrees with the standings, the order \
+         depends on the weight of games, or players beat each other in a circle.",
     );
     body += &paragraph(&match ratings.condorcet_winner {
         Some(winner) => {
             format!(
-                "A majority of games and clocks prefers {} to each other player.",
+                "A majority of games and budgets prefers {} to each other player.",
                 names[winner]
             )
         }
-        None => "No player is preferred to each other by a majority of games and clocks.".into(),
+        None => {
+            "No player is preferred to each other player by a majority of games and budgets.".into()
+        }
     });
     if ratings.too_many {
-        body += &paragraph("There are too many players for ratings by matches with each other.");
+        body +=
+            &paragraph("There are too many players for ratings from matches against each other.");
     }
     let unrated: Vec<&str> = (ratings.bradley_terry.iter())
         .flat_map(|rating| names.iter().zip(&rating.values))
@@ -36,7 +39,8 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         .collect();
     if !unrated.is_empty() {
         body += &paragraph(&format!(
-            "No Elo for {}: never compared with the others, not even through third players.",
+            "No Elo for {}: no matches connect these players with the others, not even through third \
+             players.",
             unrated.join(", ")
         ));
     }
@@ -52,13 +56,13 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     body += &table("ratings-table", "Ratings", columns);
     let first = firsts(page);
     if !first.is_empty() {
-        body += &table("first-table", "How probably a player is the first, by each rating", first);
+        body += &table("first-table", "Probability of ranking first, by each rating", first);
     }
     let figures: Vec<String> = (elo_scales(page).into_iter())
         .map(|(rating, word, _)| forest(&names, rating, word))
         .collect();
     body += &abreast(&figures);
-    Some(Section { id: "ratings", heading: "Ratings", body })
+    Some(Section { id: "ratings", heading: headings::RATINGS, body })
 }
 
 /// Columns of the ratings that could be computed.
@@ -75,28 +79,28 @@ fn columns(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
     if let Some(rating) = &ratings.copeland {
         let meaning = format!(
             "Voting as evaluation by Copeland's method: how many other players a majority of the \
-             {} voters prefers this one to, ties one half. Each game under each clock is a voter \
-             that prefers who has the greater mean reward there.",
+             {} voters prefers this one to; a tie counts half. Each game with each budget is a \
+             voter that prefers the player with the greater mean reward.",
             ratings.n_voters
         );
         let wins = rating.values.iter().map(|&wins| Cell::decimal(wins, 1));
         columns.push((number("Copeland", &meaning), wins.collect()));
     }
     if let Some(places) = &ratings.ranked_pairs {
-        let meaning = "Rank by Tideman's ranked pairs of the same votes: majorities count from the \
-                       clearest on unless they contradict clearer ones.";
+        let meaning = "Rank by Tideman's ranked pairs of the same votes: the clearest \
+                       majorities count first, others if they do not contradict clearer ones.";
         let places = places.iter().map(|&place| Cell::count(place as u64));
         columns.push((number("ranked pairs", meaning), places.collect()));
     }
     if let Some(rating) = &ratings.maximal_lottery {
-        let meaning = "Maximal lottery of the same votes: with which probability to choose the \
-                       player, so that no other choice is preferred on average.";
+        let meaning = "Maximal lottery of the same votes: the probabilities with which to choose \
+                       players so that no other choice is preferred on average.";
         columns.push((number("lottery", meaning), shares(&rating.values)));
     }
     if let Some(rating) = &ratings.nash {
-        let meaning = "Nash averaging: mean points won from opponents drawn from the equilibrium \
-                       of greatest entropy; 0 for who is part of it. Copies of a player change \
-                       nothing.";
+        let meaning = "Nash averaging: mean points won from opponents that are chosen at random by \
+                       the equilibrium of greatest entropy; 0 for players in it. Copies of a player \
+                       change nothing.";
         let points = rating.values.iter().map(|&points| Cell::points(points));
         columns.push((number("Nash", meaning), points.collect()));
     }
@@ -107,7 +111,7 @@ fn columns(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
     if let Some(rating) = &ratings.alpha_rank {
         let meaning = format!(
             "Share of time that evolution spends at the player, with populations of {} and \
-             selection {} on payoffs from -1 to 1: differences of rewards over 100.",
+             selection {} on payoffs from -1 to 1 (differences of rewards divided by 100).",
             ALPHA_RANK.population, ALPHA_RANK.alpha
         );
         columns.push((number("alpha-rank", &meaning), shares(&rating.values)));
@@ -129,8 +133,8 @@ fn firsts(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
     let first = |rating: &'_ Option<Rating>, word: &str| {
         let rating = rating.as_ref()?;
         let meaning = format!(
-            "Probability that the player is the first by this rating, from {} resamples of whole \
-             blocks; players that are level share.{}",
+            "Probability that the player ranks first by this rating, from {} resamples of whole \
+             blocks; players that tie in a resample share the first rank.{}",
             rating.n_resamples,
             held_fixed(page)
         );
@@ -152,15 +156,15 @@ fn elo_scales<'a>(page: &'a Page<'_>) -> Vec<(&'a Rating, &'static str, &'static
     let bradley_terry = (
         &ratings.bradley_terry,
         "Elo",
-        "Bradley-Terry: the strengths under which the wins, draws and losses of all pairs of \
-         players in a match are most likely, with one draw of each player added so that all are \
-         finite. All matches weigh the same. The mean is 0.",
+        "Bradley-Terry: the strengths for which the wins, draws and losses of all pairs of players \
+         in a match are most likely, with one tied match added for each player so that all are \
+         finite. Matches have equal weight. The mean is 0.",
     );
     let plackett_luce = (
         &ratings.plackett_luce,
         "Elo by places",
-        "Plackett-Luce: the same for the finishing orders of matches of several players, which \
-         share a place if their rewards are equal.",
+        "Plackett-Luce: the same for the finishing orders of matches of several players; players \
+         with equal rewards are tied.",
     );
     let scales = [bradley_terry, plackett_luce].into_iter();
     scales.filter_map(|(rating, word, meaning)| Some((rating.as_ref()?, word, meaning))).collect()
@@ -177,8 +181,8 @@ fn forest(names: &[&str], rating: &Rating, word: &str) -> String {
         Some(Interval { name: (*name).to_owned(), middle, bounds, tip })
     };
     let title = format!("{word}, with intervals");
-    let description = "Dots are ratings, lines their 95 % intervals. 100 Elo \
-                       more mean an expected score of 64 %, 200 of 76 %, 400 of 91 %.";
+    let description = "Dots are ratings, lines their 95 % intervals. A lead of 100 Elo \
+                       means an expected score of 64 %, 200 of 76 %, 400 of 91 %.";
     let rows = names.iter().enumerate().filter_map(row).collect();
     Forest { title: &title, description, unit: "Elo", reference: Some(0.0), rows }.html()
 }

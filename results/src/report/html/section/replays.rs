@@ -10,17 +10,17 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         return None;
     }
     let mut body = paragraph(
-        "Positions are computed from the recorded moves by the rules. Step with the buttons, the \
-         slider, or the arrow keys.",
+        "States are computed by the rules from the recorded moves. Step with the buttons, the \
+         slider or the arrow keys.",
     );
     body += VIEWER;
     let columns = vec![
-        number("match", "Its place in the schedule; leads into the replay."),
+        number("match", "Its number in the schedule; click it to open the replay."),
         name("game", "Name of the rulesheet."),
-        name("players", "In the order of the roles; chance is none of them."),
+        name("players", "In the order of the roles, without chance."),
         name("rewards", "In the same order."),
         number("steps", "Steps played."),
-        name("why", "Why this match of all was chosen."),
+        name("why", "Why this match was selected."),
     ];
     let rows = page.replays.iter().map(|replay| {
         let players: Vec<&str> =
@@ -50,11 +50,11 @@ const VIEWER: &str = "\
 <div class=\"viewer-side\"><p id=\"viewer-step\" aria-live=\"polite\"></p>
 <ul id=\"viewer-moves\"></ul><ul id=\"viewer-facts\"></ul></div></div>
 <div class=\"controls\">
-<button type=\"button\" data-go=\"first\" aria-label=\"first position\">|◀</button>
-<button type=\"button\" data-go=\"back\" aria-label=\"a step back\">◀</button>
+<button type=\"button\" data-go=\"first\" aria-label=\"first state\">|◀</button>
+<button type=\"button\" data-go=\"back\" aria-label=\"one step back\">◀</button>
 <input type=\"range\" id=\"viewer-slider\" min=\"0\" value=\"0\" aria-label=\"step\">
-<button type=\"button\" data-go=\"on\" aria-label=\"a step on\">▶</button>
-<button type=\"button\" data-go=\"last\" aria-label=\"last position\">▶|</button>
+<button type=\"button\" data-go=\"on\" aria-label=\"one step forward\">▶</button>
+<button type=\"button\" data-go=\"last\" aria-label=\"last state\">▶|</button>
 </div></div>
 <noscript><p>Replays need JavaScript.</p></noscript>
 ";

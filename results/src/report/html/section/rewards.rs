@@ -39,7 +39,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let classes = CLASSES.map(|(_, _, name, class)| (name.to_owned(), class.to_owned()));
     let stacked = Stacked {
         title: "Rewards of single matches",
-        description: "Share of each player's scored matches by reward.",
+        description: "Share of each player's scored matches with such rewards.",
         unit: "percent of matches",
         parts: &classes,
         rows: names.iter().zip(rewards).map(of_player).collect(),
@@ -50,7 +50,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     );
     columns.extend([
         number("matches", "Scored matches."),
-        number("mean", "Each match weighing the same, unlike in the standings."),
+        number("mean", "Mean reward; matches have equal weight, unlike in the standings."),
         number("deviation", "Standard deviation of the rewards of single matches, points."),
     ]);
     let rows = names.iter().zip(rewards).map(|(&name, distribution)| {
@@ -65,7 +65,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     });
     let caption = "Rewards of single matches".into();
     let table = PageTable { id: "reward-table".into(), caption, columns, rows: rows.collect() };
-    let body = paragraph("What single matches gave, as played.")
+    let body = paragraph("The distribution of the rewards of single matches, as played.")
         + &abreast(&[stacked.html()])
         + &table.html();
     Some(Section { id: "rewards", heading: "Rewards", body })

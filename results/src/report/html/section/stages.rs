@@ -24,11 +24,14 @@ fn stage_body(stage: &StageSummary) -> String {
         let id = format!("bracket-{}-table", stage.stage).into();
         let columns = vec![
             name("round", "The round of the knockout."),
-            name("upper", "The player with the better seed of the two; in brackets its seed."),
+            name("upper", "The player with the better seed no., which is in brackets."),
             name("lower", "The other player."),
-            name("rewards", "Mean rewards of the two: first the tie itself, then further laps."),
-            name("through", "Who plays on."),
-            name("by", "What decided."),
+            name(
+                "rewards",
+                "Mean rewards of the two players: of the encounter, then of each extra lap.",
+            ),
+            name("advances", "The player that advances to the next round."),
+            name("by", "What decided the encounter."),
         ];
         let row = |tie| tie_words(tie).map(Cell::text).to_vec();
         let rows = stage.ties.iter().map(row).collect();
@@ -45,34 +48,36 @@ fn columns(rule: &Stage, n_rounds: u32) -> Vec<Column> {
         vec![number("", "Place in this stage."), name("player", "Name of the player in the spec.")];
     match rule.format {
         Format::RoundRobin | Format::Gauntlet { .. } => {
-            columns
-                .push(number("reward", "Mean reward in this stage, each game weighing the same."));
+            columns.push(number("reward", "Mean reward in this stage; games have equal weight."));
             columns.push(number("blocks", "Blocks of this stage that count."));
             if rule.race.is_some() {
                 let meaning =
-                    "Laps after which the player was shown to be worse; none if it stayed.";
+                    "Laps after which the player was shown to be weaker; – if it was not dropped.";
                 columns.push(number("dropped after laps", meaning));
             }
         }
         Format::Swiss { .. } => {
-            columns
-                .push(number("points", "One for an encounter won or a bye, half for a level one."));
+            columns.push(number(
+                "points",
+                "One for a won encounter or a bye, half for a drawn encounter.",
+            ));
             let round = |round: u32| number(&format!("r{round}"), "Points of that round.");
             columns.extend((1..=n_rounds).map(round));
-            columns.push(number("Buchholz", "Points of all opponents."));
-            let meaning = "Mean over encounters of the own mean reward less the opponents'.";
-            columns.push(number("margin", meaning));
+            columns.push(number("Buchholz", "Sum of the points of all opponents."));
+            let meaning = "Mean reward minus the opponents', averaged over encounters.";
+            columns.push(number("reward difference", meaning));
             columns.push(number("byes", "Rounds in which it had no opponent."));
         }
         Format::Knockout { .. } => {
             columns.push(number(
-                "seed",
-                "Place before the knockout: who has a better one meets a weaker.",
+                "seed no.",
+                "Place before the knockout: a better one gets weaker opponents.",
             ));
         }
         Format::Ladder { .. } => {
             columns.push(number("rating", "Glicko-2 rating after the last finished round."));
-            columns.push(number("deviation", "How sure the rating is: less is surer."));
+            columns
+                .push(number("deviation", "Uncertainty of the rating, as a standard deviation."));
             columns.push(number("won", "Blocks with the better mean reward."));
             columns.push(number("drawn", "Blocks with equal mean rewards."));
             columns.push(number("lost", "Blocks with the lower mean reward."));

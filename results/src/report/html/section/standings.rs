@@ -1,8 +1,8 @@
-//! Who is stronger, by how much, and how sure that is.
+//! The standings, the probability of each rank, and all pairs.
 
 use super::super::chart::{Forest, Heat, HeatCell, Hue, Interval};
 use super::super::table::{Cell, PageTable, interval, name, number, percent};
-use super::super::{Page, words};
+use super::super::{Page, headings, words};
 use super::{Section, abreast, held_fixed, paragraph};
 
 /// Ranks abreast in the figure of probabilities.
@@ -11,42 +11,42 @@ const MOST_RANKS: usize = 14;
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let standings = &page.evaluation.standings;
     let level = format!("{:.0} % interval", standings.level * 100.0);
-    let how = "by Student's t from the spread of whole blocks within each game and clock";
+    let how = "by Student's t from the standard deviation between blocks of each game and budget";
     let ranks = page.evaluation.ranks.as_ref();
     let mut columns = vec![
         number("", "Rank by mean reward."),
         name("player", "Name of the player in the spec."),
         number(
             "reward",
-            "Mean reward, 0 to 100: the mean over its games, each weighing the same; a game's is \
-             the mean over its clocks, a clock's the mean over its scored matches.",
+            "Mean reward, 0 to 100: games have equal weight, and so have budgets within a game, and \
+             scored matches within a game and budget.",
         ),
-        interval(&level, &format!("Where the mean reward may be, {how}.")),
-        number("behind", "The leader's mean less this player's, over the games both played."),
+        interval(&level, &format!("Interval of the mean reward, {how}.")),
+        number("behind", "The leader's mean minus this player's, over the games that both played."),
         interval(
             "behind interval",
             &format!(
-                "Where that difference may be, {how}; the lower end allows for the choice of the \
+                "Interval of that difference, {how}; the lower end is corrected for selecting the \
                  leader by the same results."
             ),
         ),
     ];
     if let Some(ranks) = ranks {
         let of = format!(
-            "{} resamples of whole blocks, in each of which all players are ranked anew; \
-             differences within chance are drawn to the middle",
+            "{} resamples of whole blocks, in each of which all players are ranked again; \
+             differences that chance can explain are shrunk towards the mean",
             ranks.n_resamples
         );
         columns.push(number(
             "first",
-            &format!("Probability that the player is truly first, from {of}."),
+            &format!("Probability that the player truly ranks first, from {of}."),
         ));
-        columns.push(number("mean rank", &format!("Its expected rank, from {of}.")));
+        columns.push(number("mean rank", &format!("Expected rank of the player, from {of}.")));
     }
     columns.extend([
-        number("games", "Games it was scored in."),
-        number("matches", "Scored matches it sat in."),
-        number("blocks", "Blocks these belong to: the units of evidence."),
+        number("games", "Games in which it was scored."),
+        number("matches", "Its scored matches."),
+        number("blocks", "Blocks of these matches: the units of evidence."),
         number("faults", "Faults of all kinds, in all matches, scored or not."),
     ]);
     let rows = standings.players.iter().enumerate().map(|(place, row)| {
@@ -83,7 +83,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     });
     let table = PageTable {
         id: "standings-table".into(),
-        caption: "Standings".into(),
+        caption: headings::STANDINGS.into(),
         columns,
         rows: rows.collect(),
     };
@@ -92,35 +92,34 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     body += &pairs(page);
     if ranks.is_none() {
         body += &paragraph(
-            "How probable each rank is cannot be said from a single block of each game.",
+            "There is no probability of each rank: there is only a single block of each game.",
         );
     }
-    Some(Section { id: "standings", heading: "Standings", body })
+    Some(Section { id: "standings", heading: headings::STANDINGS, body })
 }
 
-/// Each player beside each that is behind it.
+/// Each pair of players, the better-placed one first.
 fn pairs(page: &Page<'_>) -> String {
     let evaluation = page.evaluation;
     if evaluation.pairs.is_empty() {
         return String::new();
     }
     let of = format!(
-        "the spread of whole blocks; what blocks in which both sat share cancels.{}",
+        "the standard deviation between blocks; effects that both players share in a block cancel.{}",
         held_fixed(page)
     );
     let columns = vec![
-        name("player", "The one with the better place in the standings."),
-        name("opponent", "The other."),
-        number("ahead", "The player's mean less the opponent's, over the games both played."),
+        name("player", "The player with the better place in the standings."),
+        name("opponent", "The other player."),
+        number("ahead", "The player's mean minus the opponent's, over the games that both played."),
         interval(
             &format!("{:.0} % interval", evaluation.standings.level * 100.0),
-            &format!("Where that difference may be, of this pair alone: from {of}"),
+            &format!("Interval of that difference, not corrected for other pairs, from {of}"),
         ),
         number(
             "LOS",
             &format!(
-                "Likelihood of superiority: the confidence with which the player's mean is truly \
-                 the greater, from {of}"
+                "Likelihood of superiority: the probability that the player is stronger, from {of}"
             ),
         ),
         number("games", "Games that both played."),
@@ -138,8 +137,11 @@ fn pairs(page: &Page<'_>) -> String {
             Cell::count(difference.n_blocks),
         ]
     });
-    let caption = "Pair by pair".into();
-    PageTable { id: "pair-table".into(), caption, columns, rows: rows.collect() }.html()
+    let caption = headings::PAIRS.into();
+    let table = PageTable { id: "pair-table".into(), caption, columns, rows: rows.collect() };
+    let which = "In the table of pairs, the interval allows for results not seen yet; LOS and rank \
+                 probabilities do not. If they disagree, trust the interval.";
+    paragraph(which) + &table.html()
 }
 
 fn forest(page: &Page<'_>) -> String {
@@ -160,9 +162,9 @@ fn forest(page: &Page<'_>) -> String {
     }
     let standings = &page.evaluation.standings;
     let description = format!(
-        "Dots are mean rewards over all games, lines their {:.0} % intervals from the spread \
-         of whole blocks. Where two lines overlap little or not at all, the order of the two players \
-         is hardly chance.{}",
+        "Dots are mean rewards over all games, lines their {:.0} % intervals from the standard \
+         deviation between blocks. If two lines overlap little or not at all, the order of the two \
+         players is hardly chance.{}",
         standings.level * 100.0,
         held_fixed(page)
     );
@@ -187,13 +189,13 @@ fn probabilities(page: &Page<'_>) -> String {
         ((*name).to_owned(), cells.collect())
     };
     let description = format!(
-        "Percent of probability of each true rank, from {} resamples of whole blocks; players \
-         that are level share. Empty cells are below 0.05 %.{}",
+        "Probability of each true rank in percent, from {} resamples of whole blocks. Players that \
+         tie in a resample share the ranks. Empty cells are below 0.05 %.{}",
         ranks.n_resamples,
         held_fixed(page)
     );
     Heat {
-        title: "How probable each rank is",
+        title: headings::RANKS,
         description: &description,
         hue: Hue::Share,
         across: "rank",

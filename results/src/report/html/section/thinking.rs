@@ -1,9 +1,9 @@
-//! How long players thought, and how far beyond their clocks.
+//! Thinking times, and times beyond the play clock.
 
-use super::super::Page;
 use super::super::chart::{Histograms, Row};
 use super::super::figure::{budget, time};
 use super::super::table::{Cell, PageTable, name, number};
+use super::super::{Page, headings};
 use super::{Section, abreast, paragraph};
 use crate::evaluation::{MoveBudget, PlayerTimes, Times};
 
@@ -20,33 +20,33 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         rows.map(|(row, name)| Row { name, times: of(row), series: row.player }).collect()
     };
     let thinking = Histograms {
-        title: "Time to think",
-        description: "Moves with a choice under each clock, by how long the answer took, on a \
-                      logarithmic scale; the highest bars of all rows are drawn alike. The short line in each is \
-                      the median, dashed lines are play clocks.",
+        title: headings::THINKING,
+        description: "Moves with a choice at each budget, by the time of the reply, on a logarithmic \
+                      scale. Each row is scaled to its highest bar. The short line in each row is \
+                      the median; dashed lines are play clocks.",
         what: "moves",
         rows: rows(|row| &row.thinking),
         references: clocks(page),
     };
     let overruns = Histograms {
         title: "Time beyond the play clock",
-        description: "Moves that took longer than the play clock, by how much.",
+        description: "Moves that took longer than the play clock, by the time beyond it.",
         what: "moves",
         rows: rows(|row| &row.overruns),
         references: vec![],
     };
     let figures = [thinking.html().unwrap_or_default(), overruns.html().unwrap_or_default()];
     let mut body =
-        paragraph("Times are from the last byte of the question to the last byte of the answer.");
+        paragraph("Times are from the last byte of the request to the last byte of the reply.");
     if figures[1].is_empty() {
         body += &paragraph("No move took longer than its play clock.");
     }
     body += &abreast(&figures);
     body += &table(page, &names);
-    Some(Section { id: "thinking", heading: "Time to think", body })
+    Some(Section { id: "thinking", heading: headings::THINKING, body })
 }
 
-/// The player's name, and what bounded it if that was not the same for all.
+/// The player's name, and its budget if that was not the same for all.
 fn labels(rows: &[PlayerTimes], names: &[&str]) -> Vec<String> {
     let several = rows.iter().any(|row| row.budget != rows[0].budget);
     let label = |row: &PlayerTimes| match several {
@@ -56,7 +56,7 @@ fn labels(rows: &[PlayerTimes], names: &[&str]) -> Vec<String> {
     rows.iter().map(label).collect()
 }
 
-/// The play clocks of matches that are bounded by clocks.
+/// The play clocks of matches without node budgets.
 fn clocks(page: &Page<'_>) -> Vec<(f64, String)> {
     page.evaluation
         .budgets
@@ -75,14 +75,14 @@ fn table(page: &Page<'_>, names: &[&str]) -> String {
     };
     let columns = vec![
         name("player", "In the order of the standings."),
-        name("clock", "What bounded the player; times under different clocks are not mixed."),
+        name("budget", "The player's budget; times at different budgets are not mixed."),
         number("choices", "Moves with more than one legal move, in all matches."),
-        number("median", "Half of them took no longer, milliseconds; within 0.4 %."),
-        number("95 %", "95 % of them took no longer, milliseconds."),
-        number("99 %", "99 % of them took no longer, milliseconds."),
-        number("longest", "The longest, milliseconds."),
+        number("median", "Median time of these moves, milliseconds, exact to 0.4 %."),
+        number("95 %", "95 % of these moves took at most this time, milliseconds."),
+        number("99 %", "99 % of these moves took at most this time, milliseconds."),
+        number("longest", "The longest time, milliseconds."),
         number("overruns", "Moves, with a choice or not, that took longer than the play clock."),
-        number("median over", "Half of these were no further beyond it, milliseconds."),
+        number("median over", "Median time of overruns beyond the play clock, milliseconds."),
         number("longest over", "The longest time beyond the play clock, milliseconds."),
     ];
     let rows = page.evaluation.thinking.iter().map(|row| {
@@ -94,6 +94,6 @@ fn table(page: &Page<'_>, names: &[&str]) -> String {
         cells.extend([Cell::count(overruns.n), median, longest]);
         cells
     });
-    let caption = "Time to think, milliseconds".into();
+    let caption = "Thinking time, milliseconds".into();
     PageTable { id: "time-table".into(), caption, columns, rows: rows.collect() }.html()
 }

@@ -1,0 +1,274 @@
+//! Why a player moves as it does: one decision, as a person wants to read it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use clap::Args;
+use games::{Cancel, Expression, Guards, MoveId, RoleId, State, StateMachine, state_machine_for};
+use players::{Deliberation, Observation, Player, Seat, Stop, Turn};
+use serde::Serialize;
+
+use super::said;
+use crate::exit_code;
+use crate::explanation::{Explanation, Names};
+use crate::failure::{CommandResult, Failure};
+use crate::game_source::{self, Reading};
+use crate::manager::PlayerSource;
+use crate::output::{json_line, to_stdout};
+use crate::spec::read_player;
+
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster explain tic_tac_toe --player alpha_beta
+  gamemaster explain aima_two_ply \\
+      --player alpha_beta:deepening=false,transposition=0
+  gamemaster explain connect_four --player monte_carlo --time 5s \\
+      --moves '((drop 4) noop) (noop (drop 4))'
+  gamemaster explain nim --player minimax --nodes 10000 --json
+
+A joint move of --moves is a list of one move for each role, in the order of the
+roles; with one role its parentheses may be left out. The player thinks about the
+state after these moves. `at most` marks a move that was cut off once it could not
+be the best.";
+
+/// Arguments of `gamemaster explain`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Path of a rulesheet, or the name of a shipped game
+    game: String,
+    /// Explain this built-in player, written as for `gamemaster play`
+    #[arg(long)]
+    player: String,
+    /// Make these joint moves first
+    #[arg(long, value_name = "MOVES", default_value = "")]
+    moves: String,
+    /// Think for this role [default: the first one that has a choice]
+    #[arg(long)]
+    role: Option<String>,
+    /// Think for this time
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
+    time: Duration,
+    /// Think about N nodes (states) instead
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
+    /// Use this random seed
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    reading: Reading,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// A decision with all that the player says of it.
+#[derive(Serialize)]
+struct Decided {
+    game: String,
+    player: String,
+    role: String,
+    step: usize,
+    #[serde(rename = "move")]
+    chosen: String,
+    n_legal: usize,
+    nodes: u64,
+    #[serde(flatten)]
+    said: Option<Box<Explanation>>,
+}
+
+/// Carries out `gamemaster explain`.
+pub fn execute(arguments: &Arguments) -> CommandResult {
+    let contestant = read_player(&arguments.player).map_err(Failure::usage)?;
+    let PlayerSource::BuiltIn { kind, options } = &contestant.config.source else {
+        return Err(Failure::usage(anyhow!(
+            "--player {}: only built-in players can explain their moves",
+            arguments.player
+        )));
+    };
+    let source = game_source::GameSource::find(&arguments.game).map_err(Failure::game)?;
+    let checked = source.check(arguments.reading);
+    let Some(game) = checked.game else {
+        let broken = game_source::GameSourceError::Broken(Box::new(checked.diagnostics));
+        return Err(Failure::game(broken));
+    };
+    let kind = players::find(kind).expect("a player that was read has a kind");
+    let player = (kind.make)(options).map_err(Failure::usage)?;
+    let mut machine =
+        state_machine_for(Arc::clone(&game), Guards::default()).map_err(Failure::preflight)?;
+    let line = Line::of(&mut *machine, &arguments.moves)?;
+    let role = role(&*machine, &line, arguments.role.as_deref())?;
+    let legal = line.legal(role).to_vec();
+    let (chosen, said) = decide(player, &*machine, arguments, role, &line)?;
+    let nodes = said.nodes;
+    let mut names = GameNames(&*machine);
+    let decided = Decided {
+        game: game.name().to_owned(),
+        player: contestant.config.id.clone(),
+        role: names.role(role).to_owned(),
+        step: line.joint_moves.len(),
+        chosen: names.action(chosen).to_string(),
+        n_legal: legal.len(),
+        nodes,
+        said: Explanation::of(said, &mut names),
+    };
+    to_stdout(|stdout| {
+        if arguments.json {
+            json_line(stdout, &decided)?;
+        } else {
+            print(stdout, &decided)?;
+        }
+        Ok(exit_code::OK)
+    })
+}
+
+fn print(out: &mut impl std::io::Write, decided: &Decided) -> std::io::Result<()> {
+    let Decided { game, player, role, step, chosen, n_legal, nodes, said } = decided;
+    writeln!(out, "{game}, step {step}: {player} as {role}\n")?;
+    write!(out, "  move {chosen}  ({n_legal} legal, {nodes} nodes")?;
+    writeln!(out, "{})", said::found(said.as_deref()))?;
+    match said {
+        Some(said) => said::details(out, said, &mut |text| text.to_owned()),
+        None => writeln!(out, "  the player says no more of its move"),
+    }
+}
+
+/// A line of play from the initial state.
+struct Line {
+    joint_moves: Vec<Vec<MoveId>>,
+    /// The legal moves of each role in each state, the last state included.
+    legal: Vec<Vec<Vec<MoveId>>>,
+}
+
+impl Line {
+    fn of(machine: &mut dyn StateMachine, text: &str) -> Result<Self, Failure> {
+        let mut line = Self { joint_moves: vec![], legal: vec![] };
+        let mut state = machine.initial_state().map_err(Failure::preflight)?;
+        line.legal.push(legal(machine, &state)?);
+        let mut rest = text;
+        while !rest.trim_start().is_empty() {
+            let number = line.joint_moves.len() + 1;
+            let (expression, length) = Expression::parse_prefix(rest)
+                .map_err(|error| Failure::usage(anyhow!("--moves: {error}")))?;
+            rest = &rest[length..];
+            let moves = line.joint_move(machine, &expression).map_err(|problem| {
+                Failure::usage(anyhow!("--moves: joint move {number}, `{expression}`: {problem}"))
+            })?;
+            let mut next = State::default();
+            machine.next_state(&state, &moves, &mut next).map_err(Failure::preflight)?;
+            state = next;
+            line.joint_moves.push(moves);
+            line.legal.push(legal(machine, &state)?);
+        }
+        if machine.is_terminal(&state).map_err(Failure::preflight)? {
+            return Err(Failure::usage(anyhow!("the match is over after these moves")));
+        }
+        Ok(line)
+    }
+
+    fn joint_move(
+        &self,
+        machine: &mut dyn StateMachine,
+        expression: &Expression,
+    ) -> Result<Vec<MoveId>, String> {
+        let n_roles = machine.game().roles().len();
+        let moves = match expression {
+            Expression::List(items) if items.len() == n_roles => &items[..],
+            other if n_roles == 1 => std::slice::from_ref(other),
+            _ => return Err(format!("expected a list of {n_roles} moves, one for each role")),
+        };
+        let legal = self.legal.last().expect("there is an initial state");
+        let mut found = Vec::with_capacity(n_roles);
+        for (text, legal) in moves.iter().zip(legal) {
+            let id = machine.find_move(text).filter(|id| legal.contains(id));
+            found.push(id.ok_or_else(|| format!("`{text}` is not legal"))?);
+        }
+        Ok(found)
+    }
+
+    /// The legal moves of a role in the last state.
+    fn legal(&self, role: RoleId) -> &[MoveId] {
+        &self.legal[self.joint_moves.len()][usize::from(role.0)]
+    }
+}
+
+fn legal(machine: &mut dyn StateMachine, state: &State) -> Result<Vec<Vec<MoveId>>, Failure> {
+    let roles: Vec<RoleId> = machine.game().role_ids().collect();
+    let of = |role| {
+        let mut moves = Vec::new();
+        machine.legal_moves(state, role, &mut moves).map(|()| moves).map_err(Failure::preflight)
+    };
+    roles.into_iter().map(of).collect()
+}
+
+/// The role that is asked for, or the first player's that has a choice.
+fn role(machine: &dyn StateMachine, line: &Line, named: Option<&str>) -> Result<RoleId, Failure> {
+    let game = machine.game();
+    let name = |role: RoleId| game.symbols().name(game.roles()[usize::from(role.0)]);
+    let mut roles = game.role_ids().filter(|&role| Some(role) != game.random());
+    let Some(wanted) = named else {
+        let choosing = roles.clone().find(|&role| line.legal(role).len() > 1).or(roles.next());
+        return choosing
+            .ok_or_else(|| Failure::usage(anyhow!("the game has no role for a player")));
+    };
+    roles.clone().find(|&role| name(role) == wanted).ok_or_else(|| {
+        let known: Vec<&str> = roles.map(name).collect();
+        Failure::usage(anyhow!("--role {wanted}: expected one of {}", known.join(", ")))
+    })
+}
+
+/// Plays the line without thinking, and thinks at its end.
+fn decide(
+    mut player: Box<dyn Player>,
+    machine: &dyn StateMachine,
+    arguments: &Arguments,
+    role: RoleId,
+    line: &Line,
+) -> Result<(MoveId, Deliberation), Failure> {
+    let no_time = || {
+        let cancel = Cancel::new();
+        cancel.cancel();
+        Stop::never().on(cancel)
+    };
+    let broken = |error: players::Failure| match error {
+        players::Failure::Unsuitable(reason) => {
+            Failure::usage(anyhow!("{} cannot play this game: {reason}", arguments.player))
+        }
+        players::Failure::Reasoning(error) => Failure::preflight(error),
+    };
+    let clock = Some(arguments.time).filter(|_| arguments.nodes.is_none());
+    let (seed, machine) = (arguments.seed, machine.fork());
+    let seat = Seat { machine, role, start_clock: clock, play_clock: clock, seed };
+    player.start(seat, &no_time()).map_err(broken)?;
+    let mut observation = None;
+    for (step, legal) in (0..).zip(&line.legal) {
+        let legal = &legal[usize::from(role.0)];
+        let turn = Turn { step, observation: observation.as_ref(), legal };
+        let Some(joint_move) = line.joint_moves.get(step as usize) else {
+            let stop = match arguments.nodes {
+                Some(nodes) => Stop::never().after_nodes(nodes),
+                None => Stop::never().at(Instant::now() + arguments.time),
+            };
+            let chosen = player.play(&turn, &stop).map_err(broken)?;
+            return Ok((chosen, player.deliberation().unwrap_or_default()));
+        };
+        player.play(&turn, &no_time()).map_err(broken)?;
+        observation = Some(Observation::JointMove(joint_move.clone()));
+    }
+    unreachable!("the last state of a line has no joint move")
+}
+
+/// The names of a game.
+struct GameNames<'a>(&'a dyn StateMachine);
+
+impl Names for GameNames<'_> {
+    fn action(&mut self, id: MoveId) -> Arc<str> {
+        self.0.move_expression(id).to_string().into()
+    }
+
+    fn role(&self, role: RoleId) -> &str {
+        let game = self.0.game();
+        game.symbols().name(game.roles()[usize::from(role.0)])
+    }
+}

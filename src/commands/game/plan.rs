@@ -1,0 +1,202 @@
+//! `gamemaster game plan`: what a plan of a game of one role achieves, and the best ones.
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use clap::Args;
+use games::{Expression, MoveId, StateMachine};
+use players::{Failure as PlayerFailure, Stop, plan};
+use results::counted::counted;
+use serde::Serialize;
+
+use super::{GameArgument, machine};
+use crate::exit_code;
+use crate::failure::{CommandResult, Failure};
+use crate::output::{json_line, to_stdout};
+
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster game plan buttons_and_lights --moves 'a b c a b a'
+  gamemaster game plan eight_puzzle_course --all
+  gamemaster game plan maze --all --limit 5 --json
+
+A plan is a list of moves from the initial state. It is
+  legal       if each move is legal where it is played,
+  complete    if its last state is terminal,
+  minimal     if no state before the last is terminal,
+  sequential  if it is all three,
+  optimal     if it is sequential and no sequential plan has a higher reward.
+Plans that come to a state twice are not listed by --all.";
+
+/// Arguments of `gamemaster game plan`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(flatten)]
+    game: GameArgument,
+    /// Check this plan
+    #[arg(long, value_name = "MOVES", required_unless_present = "all")]
+    moves: Option<String>,
+    /// List all optimal plans
+    #[arg(long)]
+    all: bool,
+    /// List at most N plans
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "all")]
+    limit: usize,
+    /// Search for at most T seconds
+    #[arg(long, value_name = "T", default_value_t = 10.0)]
+    seconds: f64,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    game: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<Checked>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    optimal_plans: Option<Listed>,
+}
+
+/// What one plan achieves.
+#[derive(Serialize)]
+struct Checked {
+    moves: Vec<String>,
+    legal: bool,
+    complete: bool,
+    minimal: bool,
+    sequential: bool,
+    /// `None` if the time did not suffice.
+    optimal: Option<bool>,
+    /// In the last state; `None` if that is not terminal.
+    reward: Option<u8>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    /// `None` if there is no sequential plan, or the time did not suffice.
+    reward: Option<u8>,
+    plans: Vec<Vec<String>>,
+    are_all: bool,
+}
+
+/// Carries out `gamemaster game plan`.
+pub(super) fn execute(arguments: &Arguments) -> CommandResult {
+    let game = arguments.game.load()?.game;
+    let seconds = Duration::try_from_secs_f64(arguments.seconds)
+        .map_err(|error| Failure::usage(anyhow!("--seconds {}: {error}", arguments.seconds)))?;
+    let machine = &mut *machine(&game)?;
+    let stop = || Stop::never().at(Instant::now() + seconds);
+    let plan = match &arguments.moves {
+        Some(text) => Some(check(machine, text, &stop())?),
+        None => None,
+    };
+    let optimal_plans = match arguments.all {
+        true => Some(list(machine, arguments.limit, &stop())?),
+        false => None,
+    };
+    let report = Report { game: game.name().to_owned(), plan, optimal_plans };
+    to_stdout(|stdout| {
+        if arguments.json {
+            json_line(stdout, &report)?;
+        } else {
+            print(stdout, &report)?;
+        }
+        Ok(exit_code::OK)
+    })
+}
+
+fn check(machine: &mut dyn StateMachine, text: &str, stop: &Stop) -> Result<Checked, Failure> {
+    let moves = moves(machine, text)?;
+    Ok(Checked {
+        moves: in_words(machine, &moves),
+        legal: plan::is_legal(machine, &moves).map_err(failure)?,
+        complete: plan::is_complete(machine, &moves).map_err(failure)?,
+        minimal: plan::is_minimal(machine, &moves).map_err(failure)?,
+        sequential: plan::is_sequential(machine, &moves).map_err(failure)?,
+        optimal: plan::is_optimal(machine, &moves, stop).map_err(failure)?,
+        reward: plan::reward(machine, &moves).map_err(failure)?,
+    })
+}
+
+fn list(machine: &mut dyn StateMachine, limit: usize, stop: &Stop) -> Result<Listed, Failure> {
+    let Some(found) = plan::all_optimal(machine, limit, stop).map_err(failure)? else {
+        return Ok(Listed { reward: None, plans: vec![], are_all: false });
+    };
+    let plans = found.plans.iter().map(|moves| in_words(machine, moves)).collect();
+    Ok(Listed { reward: Some(found.reward), plans, are_all: found.are_all })
+}
+
+/// The moves of a text, known to the game whether or not they are legal anywhere.
+fn moves(machine: &mut dyn StateMachine, text: &str) -> Result<Vec<MoveId>, Failure> {
+    let mut moves = Vec::new();
+    let mut rest = text;
+    while !rest.trim_start().is_empty() {
+        let (expression, length) = Expression::parse_prefix(rest)
+            .map_err(|error| Failure::usage(anyhow!("--moves: {error}")))?;
+        let known = machine.find_move(&expression);
+        let number = moves.len() + 1;
+        let unknown = || {
+            Failure::usage(anyhow!(
+                "--moves: move {number}, `{expression}`, is no move of the game"
+            ))
+        };
+        moves.push(known.ok_or_else(unknown)?);
+        rest = &rest[length..];
+    }
+    Ok(moves)
+}
+
+fn in_words(machine: &dyn StateMachine, moves: &[MoveId]) -> Vec<String> {
+    moves.iter().map(|&id| machine.move_expression(id).to_string()).collect()
+}
+
+/// A game of several roles is the wrong one to ask about; broken rules are the
+/// rulesheet's fault.
+fn failure(error: PlayerFailure) -> Failure {
+    match error {
+        PlayerFailure::Unsuitable(reason) => Failure::usage(anyhow!(reason)),
+        PlayerFailure::Reasoning(error) => super::reasoning(error),
+    }
+}
+
+fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    writeln!(out, "{}", report.game)?;
+    if let Some(checked) = &report.plan {
+        let length = counted(checked.moves.len(), "move", "moves");
+        writeln!(out, "  plan        {} ({length})", checked.moves.join(" "))?;
+        let rows = [
+            ("legal", checked.legal),
+            ("complete", checked.complete),
+            ("minimal", checked.minimal),
+            ("sequential", checked.sequential),
+        ];
+        for (name, holds) in rows {
+            writeln!(out, "  {name:<10}  {}", if holds { "yes" } else { "no" })?;
+        }
+        let optimal = match checked.optimal {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "unknown; search longer with --seconds",
+        };
+        writeln!(out, "  optimal     {optimal}")?;
+        match checked.reward {
+            Some(reward) => writeln!(out, "  reward      {reward}")?,
+            None => writeln!(out, "  reward      none, since the last state is not terminal")?,
+        }
+    }
+    let Some(listed) = &report.optimal_plans else { return Ok(()) };
+    let Some(reward) = listed.reward else {
+        return writeln!(out, "  no optimal plan was found; search longer with --seconds");
+    };
+    let n = listed.plans.len();
+    let all = if listed.are_all { "all " } else { "the first " };
+    writeln!(out, "  {all}{} with reward {reward}", counted(n, "optimal plan", "optimal plans"))?;
+    for plan in &listed.plans {
+        writeln!(out, "  {:>3}  {}", plan.len(), plan.join(" "))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! What a player says of its answer, with its moves in writing.
+
+use std::sync::Arc;
+
+use games::{MoveId, RoleId};
+use players::{Candidate, Deliberation, ExpectedStep, ValueBound};
+use serde::{Serialize, Serializer};
+
+/// Most steps of a line, and most letters of a step, that are kept.
+const MAX_STEPS: usize = 16;
+const MAX_LETTERS: usize = 200;
+
+/// What a player says of its answer: its [`Deliberation`](players::Deliberation) with
+/// moves as KIF text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Explanation {
+    /// What the answer is expected to be worth, 0 to 100.
+    pub value: Option<f64>,
+    /// Joint moves that the last finished iteration looked ahead.
+    pub depth: u32,
+    /// Deepest level reached, in joint moves.
+    pub selective_depth: u32,
+    /// The search ended by itself.
+    pub completed: bool,
+    /// Terminal states and cut-offs evaluated.
+    pub leaves: u64,
+    /// Subtrees cut off without being entered.
+    pub prunings: u64,
+    /// States answered from the transposition table.
+    pub table_hits: u64,
+    /// Random playouts.
+    pub playouts: u64,
+    /// The moves that were looked at.
+    pub candidates: Vec<ExplainedMove>,
+    /// What is expected to be played, a step each.
+    pub line: Vec<String>,
+}
+
+/// One move that a player considered.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExplainedMove {
+    /// The move, as KIF text.
+    #[serde(rename = "move")]
+    pub text: Arc<str>,
+    /// What it is worth, 0 to 100, as far as that is known.
+    pub value: Option<f64>,
+    /// What the value says.
+    #[serde(serialize_with = "bound_name")]
+    pub bound: ValueBound,
+    /// Playouts or visits.
+    pub visits: u64,
+    /// Probability with which the player chooses it, where its answer is drawn.
+    pub probability: Option<f64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn bound_name<S: Serializer>(bound: &ValueBound, writer: S) -> Result<S::Ok, S::Error> {
+    writer.serialize_str(match bound {
+        ValueBound::Exact => "exact",
+        ValueBound::AtLeast => "at_least",
+        ValueBound::AtMost => "at_most",
+    })
+}
+
+/// The names of moves and roles.
+pub trait Names {
+    /// A move as KIF text.
+    fn action(&mut self, id: MoveId) -> Arc<str>;
+
+    /// A role as the rules name it.
+    fn role(&self, role: RoleId) -> &str;
+}
+
+impl Explanation {
+    /// What a player says beside its counters; `None` if that is nothing.
+    pub fn of(said: Deliberation, names: &mut impl Names) -> Option<Box<Self>> {
+        if said.value.is_none() && said.candidates.is_empty() && said.line.is_empty() {
+            return None;
+        }
+        let candidates = said.candidates.iter().map(|candidate| explained(candidate, names));
+        let candidates = candidates.collect();
+        let line = said.line.iter().take(MAX_STEPS).map(|step| in_words(step, names)).collect();
+        let Deliberation {
+            leaves,
+            prunings,
+            table_hits,
+            playouts,
+            depth,
+            selective_depth,
+            value,
+            completed,
+            ..
+        } = said;
+        Some(Box::new(Self {
+            value,
+            depth,
+            selective_depth,
+            completed,
+            leaves,
+            prunings,
+            table_hits,
+            playouts,
+            candidates,
+            line,
+        }))
+    }
+}
+
+fn explained(candidate: &Candidate, names: &mut impl Names) -> ExplainedMove {
+    let &Candidate { action, value, bound, visits, probability } = candidate;
+    ExplainedMove { text: names.action(action), value, bound, visits, probability }
+}
+
+/// The moves of a step; with their roles if several choose.
+fn in_words(step: &ExpectedStep, names: &mut impl Names) -> String {
+    let mut words = Vec::with_capacity(step.len());
+    for &(role, action) in step {
+        let text = names.action(action);
+        words.push(match step.len() {
+            1 => text.to_string(),
+            _ => format!("{} {text}", names.role(role)),
+        });
+    }
+    words.join(", ").chars().take(MAX_LETTERS).collect()
+}

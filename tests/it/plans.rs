@@ -1,0 +1,53 @@
+//! `gamemaster game plan`: plans of games of one role.
+
+use std::collections::BTreeMap;
+
+use crate::workspace::Workspace;
+
+/// The 8-puzzle of the course has 64 optimal plans, of 4, 6 and 8 moves.
+#[test]
+fn all_optimal_plans_are_listed() {
+    let workspace = Workspace::new();
+    let command = ["game", "plan", "eight_puzzle_course", "--all", "--limit", "1000", "--json"];
+    let json = workspace.run(&command).code(0).stdout();
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let listed = &report["optimal_plans"];
+    assert_eq!((&listed["reward"], &listed["are_all"]), (&100.into(), &true.into()));
+    let mut lengths: BTreeMap<usize, u32> = BTreeMap::new();
+    for plan in listed["plans"].as_array().unwrap() {
+        *lengths.entry(plan.as_array().unwrap().len()).or_default() += 1;
+    }
+    assert_eq!(lengths, [(4, 1), (6, 8), (8, 55)].into());
+    let few = workspace.run(&["game", "plan", "eight_puzzle_course", "--all", "--limit", "3"]);
+    assert!(few.code(0).stdout().contains("the first 3 optimal plans with reward 100"));
+}
+
+#[test]
+fn a_plan_is_checked() {
+    let workspace = Workspace::new();
+    let check = |moves: &str, expected: &[&str]| {
+        let command = ["game", "plan", "buttons_and_lights", "--moves", moves];
+        let told = workspace.run(&command).code(0).stdout();
+        let words: Vec<&str> = told.lines().skip(2).map(|line| line[14..].trim()).collect();
+        assert_eq!(words, expected, "{told}");
+    };
+    check("a b c a b a", &["yes", "yes", "yes", "yes", "yes", "100"]);
+    check("a b a b a b", &["yes", "yes", "yes", "yes", "no", "0"]);
+    let none = "none, since the last state is not terminal";
+    check("a b", &["yes", "no", "yes", "no", "no", none]);
+    check("", &["yes", "no", "yes", "no", "no", none]);
+    // What follows the end makes a plan longer than needed.
+    check("a b c a b a a a", &["yes", "yes", "no", "no", "no", "100"]);
+}
+
+#[test]
+fn what_is_no_plan_is_said() {
+    let workspace = Workspace::new();
+    let refused = |arguments: &[&str], expected: &str| {
+        let told = workspace.run(&[&["game", "plan"], arguments].concat()).code(2).stderr();
+        assert!(told.contains(expected) && told.lines().count() == 1, "{told}");
+    };
+    refused(&["nim", "--all"], "a plan is for one role, and the game has 2");
+    refused(&["maze", "--moves", "east fly"], "move 2, `fly`, is no move of the game");
+    refused(&["maze", "--moves", "(east"], "--moves: unclosed `(`");
+}
