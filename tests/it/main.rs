@@ -17,6 +17,7 @@ mod browser;
 mod compare;
 #[cfg(test)]
 mod explain;
+#[cfg(test)]
 mod fake_player;
 #[cfg(test)]
 mod formats;
@@ -34,6 +35,7 @@ mod odd_rules;
 mod parts;
 #[cfg(test)]
 mod plans;
+#[cfg(test)]
 mod play;
 #[cfg(test)]
 mod preflight;
