@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 const MAX_STEPS: usize = 16;
 const MAX_LETTERS: usize = 200;
 
-/// What a player says of its answer: its [`Deliberation`](players::Deliberation) with
+/// What a player says of its answer: its [`Deliberation`] with
 /// moves as KIF text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Explanation {

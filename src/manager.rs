@@ -60,6 +60,9 @@ use wire::Stamps;
 /// Where launched programs listen.
 const LOCALHOST: &str = "127.0.0.1";
 
+/// Launches of a program whose port another process turns out to hold.
+const PORT_TRIES: u32 = 3;
+
 /// How long INFO is waited for.
 const INFO_LIMIT: Duration = Duration::from_secs(1);
 
@@ -380,6 +383,22 @@ impl Manager {
 
     /// A program of `player` that is ready to play: an idle one or a new one.
     fn launch(
+        &self,
+        net: &Net,
+        player: &PlayerConfig,
+        template: &str,
+    ) -> Result<LaunchedProgram, LaunchError> {
+        for _ in 1..PORT_TRIES {
+            match self.launch_once(net, player, template) {
+                // A process of another run may have got the same port by chance.
+                Err(LaunchError::Impostor(impostor)) if impostor.by.player.is_none() => {}
+                launched => return launched,
+            }
+        }
+        self.launch_once(net, player, template)
+    }
+
+    fn launch_once(
         &self,
         net: &Net,
         player: &PlayerConfig,
