@@ -435,15 +435,13 @@ mod tests {
     fn what_is_refused_is_named_with_what_is_expected() {
         check_error(
             Options::new().with("dept", 4),
-            expect![[
-                r#"`tester` has no option `dept`; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
-            ]],
+            expect![
+                "`tester` has no option `dept` (did you mean `depth`?); expected depth, share, table, rule, order or seed"
+            ],
         );
         check_error(
             Options::new().with("depth", -1),
-            expect![[
-                r#"invalid option `depth = -1` of `tester`: expected whole number from 0; its options are `depth` (whole number from 0, default 0), `share` (number from 0 to 1, default 0.5), `table` (true or false, default true), `rule` ("a" or "b", default "a"), `order` (list of moves, default []), `seed` (whole number, default the match's seed alone)"#
-            ]],
+            expect!["invalid option `depth = -1` of `tester`: expected whole number from 0"],
         );
     }
 
