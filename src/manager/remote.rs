@@ -449,6 +449,7 @@ mod tests {
     use std::net::TcpListener;
     use std::thread;
 
+    use super::super::wire::tests::begun_stamps;
     use super::*;
 
     const LIMITS: Limits = Limits {
@@ -669,28 +670,31 @@ mod tests {
     fn a_reply_that_waits_to_be_read_is_not_late() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let target = Target::new("p", "127.0.0.1", listener.local_addr().unwrap().port()).unwrap();
-        let (answered, is_answered) = std::sync::mpsc::channel();
+        let (asked, is_asked) = std::sync::mpsc::channel();
+        let (allowed, is_allowed) = std::sync::mpsc::channel();
         let player = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let _ = stream.read(&mut [0; 4096]);
+            asked.send(()).unwrap();
+            is_allowed.recv().unwrap();
             stream.write_all(b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\nnoop").unwrap();
-            answered.send(()).unwrap();
             let _ = stream.read(&mut [0; 1]);
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let watch = Watch::begin().unwrap();
+        let _stamps = begun_stamps();
         let limits = Limits { reply: Duration::from_secs(1), ..LIMITS };
         let came = runtime.block_on(async {
             let mut talk = pin!(exchange(&watch, &target, "( INFO )".to_owned(), limits));
-            let mut has_waited = false;
             poll_fn(|context| {
                 let polled = talk.as_mut().poll(context);
-                if polled.is_pending() && !has_waited && is_answered.try_recv().is_ok() {
-                    // The thread does something else, beyond the deadline.
+                if is_asked.try_recv().is_ok() {
+                    // The player answers, and the thread does something else, beyond the
+                    // deadline.
+                    allowed.send(()).unwrap();
                     thread::sleep(limits.reply + Duration::from_millis(100));
-                    has_waited = true;
-                    context.waker().wake_by_ref();
-                } else if polled.is_pending() && !has_waited {
+                }
+                if polled.is_pending() {
                     context.waker().wake_by_ref();
                 }
                 polled

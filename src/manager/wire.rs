@@ -257,11 +257,20 @@ fn arrival(stamp: Option<TimeSpec>, after: Instant) -> Instant {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::io::Write as _;
     use std::net::TcpListener;
 
     use super::*;
+
+    /// Stamps that the kernel has begun to make.
+    pub(crate) fn begun_stamps() -> Stamps {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stamps = Stamps::hold();
+        let begun = (0..100_000).any(|_| is_stamped(&listener));
+        assert!(begun, "the kernel begins to stamp");
+        stamps
+    }
 
     /// Whether the kernel says when the bytes of a short exchange came.
     fn is_stamped(listener: &TcpListener) -> bool {
@@ -281,9 +290,7 @@ mod tests {
     #[test]
     fn every_reply_is_stamped_while_stamps_are_held() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let _stamps = Stamps::hold();
-        let begun = (0..100_000).any(|_| is_stamped(&listener));
-        assert!(begun, "the kernel begins to stamp");
+        let _stamps = begun_stamps();
         let n_stamped = (0..200).filter(|_| is_stamped(&listener)).count();
         assert_eq!(n_stamped, 200);
     }
