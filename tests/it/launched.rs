@@ -83,7 +83,9 @@ fn a_program_that_stops_its_supervisor_ends_with_us() {
     }
     let processes = noted(&workspace);
     // Matches are played meanwhile, by a program whose supervisor stands still.
-    while !workspace.path("out/journal.jsonl").exists() {
+    let journal = workspace.path("out/journal.jsonl");
+    let n_lines = || std::fs::read_to_string(&journal).unwrap_or_default().lines().count();
+    while n_lines() < 2 {
         assert!(child.try_wait().unwrap().is_none(), "it ended before a match was played");
         thread::yield_now();
     }
