@@ -19,3 +19,4 @@ pub mod serve;
 pub mod supervise;
 pub mod sweep;
 mod tournament;
+mod typed_moves;

@@ -135,6 +135,20 @@ pub struct Checked {
     pub game: Option<Arc<Game>>,
 }
 
+impl Checked {
+    /// The game.
+    ///
+    /// # Errors
+    /// The rulesheet has errors.
+    pub fn loaded(self) -> Result<LoadedGame, GameSourceError> {
+        let Self { diagnostics, game } = self;
+        match game {
+            Some(game) => Ok(LoadedGame { game, diagnostics }),
+            None => Err(GameSourceError::Broken(Box::new(diagnostics))),
+        }
+    }
+}
+
 /// A game ready to be played, with the text it was made from.
 #[derive(Clone, Debug)]
 pub struct LoadedGame {
@@ -196,11 +210,7 @@ impl GameSource {
 /// # Errors
 /// There is no such game, or its rulesheet has errors.
 pub fn load(file: &str, reading: Reading) -> Result<LoadedGame, GameSourceError> {
-    let Checked { diagnostics, game } = GameSource::find(file)?.check(reading);
-    match game {
-        Some(game) => Ok(LoadedGame { game, diagnostics }),
-        None => Err(GameSourceError::Broken(Box::new(diagnostics))),
-    }
+    GameSource::find(file)?.check(reading).loaded()
 }
 
 /// The bytes of a regular file, up to one beyond the limit, which shows that it was

@@ -75,6 +75,15 @@ impl Game {
         RoleId::first(self.roles.len())
     }
 
+    /// The name of a role, as the rules have it.
+    ///
+    /// # Panics
+    /// If the game has no such role.
+    #[must_use]
+    pub fn role_name(&self, role: RoleId) -> &str {
+        self.symbols.name(self.roles[usize::from(role.0)])
+    }
+
     /// The normalised rules in textual order, facts included.
     #[must_use]
     pub fn rules(&self) -> &[Rule] {

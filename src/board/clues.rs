@@ -106,7 +106,7 @@ impl Clues<'_> {
     /// The way in the grid from the side that moves first to all others.
     fn faced(&self) -> Option<[i32; 2]> {
         let mover = first_mover(self.game)?;
-        let name = self.game.symbols().name(self.game.roles()[usize::from(mover.0)]);
+        let name = self.game.role_name(mover);
         let own = super::looks::side_of_role(name, usize::from(mover.0));
         let mut ranges: [Option<[[usize; 2]; 2]>; 2] = [None, None];
         for located in self.positions.first()?.iter().filter_map(|f| self.board.grid.locate(f)) {

@@ -116,7 +116,7 @@ impl Trial {
             machine.next_state(&state, &joint_move, &mut next)?;
             let after = eye.look(&machine.facts(&next));
             for (role, &id) in roles(&game).zip(&joint_move) {
-                let name = game.symbols().name(game.roles()[usize::from(role.0)]);
+                let name = game.role_name(role);
                 let played = machine.move_expression(id);
                 self.ways.extend(eye.ways(&played, name, &before, &after));
                 let drops = self.drops.last_mut().expect("one for each match");

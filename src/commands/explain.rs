@@ -9,7 +9,10 @@ use games::{Cancel, Expression, Guards, MoveId, RoleId, State, StateMachine, sta
 use players::{Deliberation, Observation, Player, Seat, Stop, Turn};
 use serde::Serialize;
 
+use super::number::{nodes, whole_from};
+use super::play::play_clock;
 use super::said;
+use super::typed_moves::{expressions, split};
 use crate::exit_code;
 use crate::explanation::{Explanation, Names};
 use crate::failure::{CommandResult, Failure};
@@ -48,13 +51,13 @@ pub struct Arguments {
     #[arg(long)]
     role: Option<String>,
     /// Think for this time
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = play_clock)]
     time: Duration,
     /// Think about N nodes (states) instead
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = nodes)]
     nodes: Option<u64>,
     /// Use this random seed
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
     #[command(flatten)]
     reading: Reading,
@@ -87,21 +90,14 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             arguments.player
         )));
     };
-    let source = game_source::GameSource::find(&arguments.game).map_err(Failure::game)?;
-    let checked = source.check(arguments.reading);
-    let Some(game) = checked.game else {
-        let broken = game_source::GameSourceError::Broken(Box::new(checked.diagnostics));
-        return Err(Failure::game(broken));
-    };
+    let game = game_source::load(&arguments.game, arguments.reading).map_err(Failure::game)?.game;
     let kind = players::find(kind).expect("a player that was read has a kind");
     let player = (kind.make)(options).map_err(Failure::usage)?;
     let mut machine =
         state_machine_for(Arc::clone(&game), Guards::default()).map_err(Failure::preflight)?;
     let line = Line::of(&mut *machine, &arguments.moves)?;
     let role = role(&*machine, &line, arguments.role.as_deref())?;
-    let legal = line.legal(role).to_vec();
     let (chosen, said) = decide(player, &*machine, arguments, role, &line)?;
-    let nodes = said.nodes;
     let mut names = GameNames(&*machine);
     let decided = Decided {
         game: game.name().to_owned(),
@@ -109,8 +105,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         role: names.role(role).to_owned(),
         step: line.joint_moves.len(),
         chosen: names.action(chosen).to_string(),
-        n_legal: legal.len(),
-        nodes,
+        n_legal: line.legal(role).len(),
+        nodes: said.nodes,
         said: Explanation::of(said, &mut names),
     };
     to_stdout(|stdout| {
@@ -146,15 +142,8 @@ impl Line {
         let mut line = Self { joint_moves: vec![], legal: vec![] };
         let mut state = machine.initial_state().map_err(Failure::preflight)?;
         line.legal.push(legal(machine, &state)?);
-        let mut rest = text;
-        while !rest.trim_start().is_empty() {
-            let number = line.joint_moves.len() + 1;
-            let (expression, length) = Expression::parse_prefix(rest)
-                .map_err(|error| Failure::usage(anyhow!("--moves: {error}")))?;
-            rest = &rest[length..];
-            let moves = line.joint_move(machine, &expression).map_err(|problem| {
-                Failure::usage(anyhow!("--moves: joint move {number}, `{expression}`: {problem}"))
-            })?;
+        for (expression, number) in expressions(text, "--moves")?.iter().zip(1..) {
+            let moves = line.joint_move(machine, expression, number)?;
             let mut next = State::default();
             machine.next_state(&state, &moves, &mut next).map_err(Failure::preflight)?;
             state = next;
@@ -167,24 +156,23 @@ impl Line {
         Ok(line)
     }
 
+    /// The joint move of this number, legal in the last state.
     fn joint_move(
         &self,
         machine: &mut dyn StateMachine,
         expression: &Expression,
-    ) -> Result<Vec<MoveId>, String> {
-        let n_roles = machine.game().roles().len();
-        let moves = match expression {
-            Expression::List(items) if items.len() == n_roles => &items[..],
-            other if n_roles == 1 => std::slice::from_ref(other),
-            _ => return Err(format!("expected a list of {n_roles} moves, one for each role")),
-        };
-        let legal = self.legal.last().expect("there is an initial state");
-        let mut found = Vec::with_capacity(n_roles);
-        for (text, legal) in moves.iter().zip(legal) {
-            let id = machine.find_move(text).filter(|id| legal.contains(id));
-            found.push(id.ok_or_else(|| format!("`{text}` is not legal"))?);
-        }
-        Ok(found)
+        number: usize,
+    ) -> Result<Vec<MoveId>, Failure> {
+        let game = Arc::clone(machine.game());
+        let parts = split(&game, expression, number)?.iter().zip(game.role_ids());
+        let found = parts.map(|(text, role)| {
+            let known = machine.find_move(text).filter(|id| self.legal(role).contains(id));
+            known.ok_or_else(|| {
+                let place = format!("--moves: joint move {number}, `{expression}`");
+                Failure::usage(anyhow!("{place}: `{text}` is not legal"))
+            })
+        });
+        found.collect()
     }
 
     /// The legal moves of a role in the last state.
@@ -205,7 +193,7 @@ fn legal(machine: &mut dyn StateMachine, state: &State) -> Result<Vec<Vec<MoveId
 /// The role that is asked for, or the first player's that has a choice.
 fn role(machine: &dyn StateMachine, line: &Line, named: Option<&str>) -> Result<RoleId, Failure> {
     let game = machine.game();
-    let name = |role: RoleId| game.symbols().name(game.roles()[usize::from(role.0)]);
+    let name = |role| game.role_name(role);
     let mut roles = game.role_ids().filter(|&role| Some(role) != game.random());
     let Some(wanted) = named else {
         let choosing = roles.clone().find(|&role| line.legal(role).len() > 1).or(roles.next());
@@ -268,7 +256,6 @@ impl Names for GameNames<'_> {
     }
 
     fn role(&self, role: RoleId) -> &str {
-        let game = self.0.game();
-        game.symbols().name(game.roles()[usize::from(role.0)])
+        self.0.game().role_name(role)
     }
 }

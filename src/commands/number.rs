@@ -1,6 +1,7 @@
 //! Numbers on the command line.
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 /// Reads a whole number in `range`; all of the type if it is the whole range.
 pub(super) fn whole<T: TryFrom<u64>>(
@@ -39,6 +40,15 @@ pub(super) fn nodes(text: &str) -> Result<u64, String> {
 /// A number with a fraction.
 pub(super) fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "expected a number".to_owned())
+}
+
+/// A number of seconds that a duration can hold.
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = number(text)?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(_) => Ok(seconds),
+        Err(_) => Err("expected a number of seconds from 0".to_owned()),
+    }
 }
 
 #[cfg(test)]

@@ -107,7 +107,8 @@ fn clock(text: &str) -> Result<Duration, String> {
     read_clock(text).ok_or_else(|| format!("expected {EXPECTED}"))
 }
 
-fn play_clock(text: &str) -> Result<Duration, String> {
+/// A time to think for each move: above zero.
+pub(super) fn play_clock(text: &str) -> Result<Duration, String> {
     match clock(text)? {
         Duration::ZERO => {
             Err("there would be no time to think; give 1ms or more, or --nodes as a budget".into())
@@ -122,11 +123,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let players = distinct(players.collect::<Result<_, _>>().map_err(Failure::usage)?)?;
     let source = game_source::GameSource::find(&arguments.game).map_err(Failure::game)?;
     let hash = Fingerprint::of("rulesheet").text(&source.text).hex(16);
-    let checked = source.check(arguments.reading);
-    let Some(game) = checked.game else {
-        let broken = game_source::GameSourceError::Broken(Box::new(checked.diagnostics));
-        return Err(Failure::game(broken));
-    };
+    let game = source.check(arguments.reading).loaded().map_err(Failure::game)?.game;
     let seats = seats(&game, &players).map_err(Failure::usage)?;
     if arguments.nodes.is_none()
         && let Some(player) = players.iter().find(|player| player.config.odds.nodes.is_some())

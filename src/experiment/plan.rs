@@ -105,8 +105,7 @@ impl Experiment {
 }
 
 fn validated(entry: &GameEntry) -> Result<Arc<Game>, GameSourceError> {
-    let checked = entry.source.clone().check(entry.reading);
-    checked.game.ok_or_else(|| GameSourceError::Broken(Box::new(checked.diagnostics)))
+    entry.source.clone().check(entry.reading).loaded().map(|loaded| loaded.game)
 }
 
 fn prepare(

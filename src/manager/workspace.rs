@@ -50,7 +50,7 @@ impl Names for Workspace {
     }
 
     fn role(&self, role: RoleId) -> &str {
-        self.role_name(usize::from(role.0))
+        self.prepared.game.role_name(role)
     }
 }
 

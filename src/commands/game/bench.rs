@@ -14,7 +14,7 @@ use serde::Serialize;
 use self::engine::{Choice, Engine, Lanes};
 use self::playing::{Effort, GoalSum, Tally, play};
 use super::view::ByRole;
-use crate::commands::number::{whole, whole_from};
+use crate::commands::number::{seconds, whole, whole_from};
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
@@ -77,14 +77,6 @@ pub struct Arguments {
 
 /// Time for playouts of one game, if none is given.
 const SECONDS: f64 = 3.0;
-
-fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.parse().map_err(|_| "expected a number".to_owned())?;
-    match Duration::try_from_secs_f64(seconds) {
-        Ok(_) => Ok(seconds),
-        Err(_) => Err("expected a number of seconds from 0".to_owned()),
-    }
-}
 
 /// What was measured. The names are read by scripts that compare systems.
 #[derive(Serialize)]

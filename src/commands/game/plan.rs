@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use clap::Args;
-use games::{Expression, MoveId, StateMachine};
+use games::{MoveId, StateMachine};
 use players::{Failure as PlayerFailure, Stop, plan};
 use results::counted::counted;
 use serde::Serialize;
 
 use super::{GameArgument, machine};
+use crate::commands::number::{seconds, whole_from};
+use crate::commands::typed_moves::expressions;
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::output::{json_line, to_stdout};
@@ -42,10 +44,10 @@ pub struct Arguments {
     #[arg(long)]
     all: bool,
     /// List at most N plans
-    #[arg(long, value_name = "N", default_value_t = 100, requires = "all")]
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "all", value_parser = whole_from::<usize>(0))]
     limit: usize,
     /// Search for at most T seconds
-    #[arg(long, value_name = "T", default_value_t = 10.0)]
+    #[arg(long, value_name = "T", default_value_t = 10.0, value_parser = seconds)]
     seconds: f64,
     /// Print one JSON object
     #[arg(long)]
@@ -86,10 +88,9 @@ struct Listed {
 /// Carries out `gamemaster game plan`.
 pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let game = arguments.game.load()?.game;
-    let seconds = Duration::try_from_secs_f64(arguments.seconds)
-        .map_err(|error| Failure::usage(anyhow!("--seconds {}: {error}", arguments.seconds)))?;
+    let time = Duration::from_secs_f64(arguments.seconds);
     let machine = &mut *machine(&game)?;
-    let stop = || Stop::never().at(Instant::now() + seconds);
+    let stop = || Stop::never().at(Instant::now() + time);
     let plan = match &arguments.moves {
         Some(text) => Some(check(machine, text, &stop())?),
         None => None,
@@ -111,12 +112,15 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
 
 fn check(machine: &mut dyn StateMachine, text: &str, stop: &Stop) -> Result<Checked, Failure> {
     let moves = moves(machine, text)?;
+    let legal = plan::is_legal(machine, &moves).map_err(failure)?;
+    let complete = plan::is_complete(machine, &moves).map_err(failure)?;
+    let minimal = plan::is_minimal(machine, &moves).map_err(failure)?;
     Ok(Checked {
         moves: in_words(machine, &moves),
-        legal: plan::is_legal(machine, &moves).map_err(failure)?,
-        complete: plan::is_complete(machine, &moves).map_err(failure)?,
-        minimal: plan::is_minimal(machine, &moves).map_err(failure)?,
-        sequential: plan::is_sequential(machine, &moves).map_err(failure)?,
+        legal,
+        complete,
+        minimal,
+        sequential: legal && complete && minimal,
         optimal: plan::is_optimal(machine, &moves, stop).map_err(failure)?,
         reward: plan::reward(machine, &moves).map_err(failure)?,
     })
@@ -132,22 +136,14 @@ fn list(machine: &mut dyn StateMachine, limit: usize, stop: &Stop) -> Result<Lis
 
 /// The moves of a text, known to the game whether or not they are legal anywhere.
 fn moves(machine: &mut dyn StateMachine, text: &str) -> Result<Vec<MoveId>, Failure> {
-    let mut moves = Vec::new();
-    let mut rest = text;
-    while !rest.trim_start().is_empty() {
-        let (expression, length) = Expression::parse_prefix(rest)
-            .map_err(|error| Failure::usage(anyhow!("--moves: {error}")))?;
-        let known = machine.find_move(&expression);
-        let number = moves.len() + 1;
-        let unknown = || {
-            Failure::usage(anyhow!(
-                "--moves: move {number}, `{expression}`, is no move of the game"
-            ))
-        };
-        moves.push(known.ok_or_else(unknown)?);
-        rest = &rest[length..];
-    }
-    Ok(moves)
+    let numbered = (1..).zip(expressions(text, "--moves")?);
+    let found = numbered.map(|(number, expression): (usize, _)| {
+        machine.find_move(&expression).ok_or_else(|| {
+            let place = format!("--moves: move {number}, `{expression}`");
+            Failure::usage(anyhow!("{place}, is no move of the game"))
+        })
+    });
+    found.collect()
 }
 
 fn in_words(machine: &dyn StateMachine, moves: &[MoveId]) -> Vec<String> {

@@ -3,15 +3,15 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use games::{Expression, Game, MoveId, RoleId, State, StateMachine, Symbols};
+use games::{Expression, MoveId, RoleId, State, StateMachine, Symbols};
 use serde::Serialize;
 
-use super::view::{ByRole, View, percepts, role_names};
+use super::view::{ByRole, View, percepts};
 use super::{GameArgument, prover, reasoning};
+use crate::commands::typed_moves::{expressions, split};
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::output::{json_line, to_stdout};
-use results::counted::counted;
 
 /// Legal moves that are listed where an illegal one was given.
 const MAX_LISTED: usize = 30;
@@ -133,22 +133,6 @@ fn width<T>(by_role: &ByRole<T>) -> usize {
     by_role.iter().map(|(role, _)| role.chars().count()).max().unwrap_or_default()
 }
 
-/// All expressions of `text`, which was given for `option`.
-fn expressions(text: &str, option: &str) -> Result<Vec<Expression>, Failure> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while !rest.trim_start().is_empty() {
-        let (expression, length) = Expression::parse_prefix(rest).map_err(|error| {
-            let position = text.len() - rest.len() + error.span().range().start;
-            let column = text[..position].chars().count() + 1;
-            usage(format!("{option}: {error} (character {column})"))
-        })?;
-        found.push(expression);
-        rest = &rest[length..];
-    }
-    Ok(found)
-}
-
 /// The first word that is a variable or none of the game's.
 fn odd_word<'a>(fact: &'a Expression, names: &Symbols) -> Option<&'a str> {
     match fact {
@@ -206,7 +190,7 @@ fn follow(
         }
         let parts = split(&game, joint_move, step + 1)?;
         let mut ids = Vec::new();
-        for (role, part) in super::view::roles(&game).zip(parts) {
+        for (role, part) in game.role_ids().zip(parts) {
             ids.push(legal_move(machine, &state, role, part, step + 1)?);
         }
         let mut next = State::default();
@@ -214,31 +198,6 @@ fn follow(
         last = Some((std::mem::replace(&mut state, next), ids));
     }
     Ok((state, last))
-}
-
-/// The moves of the roles. For one role, a list of one item is a joint move,
-/// and all else the move itself; `(left)` is `left` either way.
-fn split<'a>(
-    game: &Game,
-    joint_move: &'a Expression,
-    number: usize,
-) -> Result<&'a [Expression], Failure> {
-    let n_roles = game.roles().len();
-    match joint_move {
-        Expression::List(items) if items.len() == n_roles => Ok(items),
-        other if n_roles == 1 => Ok(std::slice::from_ref(other)),
-        other => {
-            let n_moves = match other {
-                Expression::List(items) => items.len(),
-                Expression::Atom(_) => 1,
-            };
-            let roles = role_names(game).join(" ");
-            let moves = counted(n_moves, "move", "moves");
-            Err(usage(format!(
-                "joint move {number}, `{other}`, has {moves} for the {n_roles} roles ({roles})"
-            )))
-        }
-    }
 }
 
 fn legal_move(
@@ -263,8 +222,7 @@ fn legal_move(
         (listed, 0) => format!("legal are {listed}"),
         (listed, more) => format!("legal are {listed} and {more} more"),
     };
-    let game = machine.game();
-    let role = game.symbols().name(game.roles()[usize::from(role.0)]);
+    let role = machine.game().role_name(role);
     Err(usage(format!("joint move {number}: `{text}` is not legal for {role}; {listed}")))
 }
 

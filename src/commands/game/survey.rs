@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use games::{Game, MoveId, ReasoningError, RoleId, State};
 use serde::Serialize;
 
-use super::view::{ByRole, roles};
+use super::view::ByRole;
 use super::walk::{Ending, Walker, playout_rng};
 
 /// How much to play.
@@ -132,7 +132,7 @@ pub(super) fn survey(walker: &mut Walker, limits: &Limits) -> Result<Survey, Rea
         facts.add(walker.machine.facts(&playout.last).len() as f64);
         trees.push(tree.log10());
         let mut complete = true;
-        for (role, spread) in roles(&game).zip(&mut goals) {
+        for (role, spread) in game.role_ids().zip(&mut goals) {
             match walker.machine.goal(&playout.last, role)?.unique() {
                 Some(goal) => spread.add(f64::from(goal.value())),
                 None => complete = false,

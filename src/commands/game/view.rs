@@ -1,6 +1,6 @@
 //! A state as text: what `state` and `trace` print.
 
-use games::{Game, MoveId, ReasoningError, RoleId, State, StateMachine};
+use games::{Game, MoveId, ReasoningError, State, StateMachine};
 use serde::{Serialize, Serializer};
 
 /// A value for each role, written as a JSON object in the order of the roles.
@@ -45,7 +45,7 @@ impl View {
         let terminal = machine.is_terminal(state)?;
         let game = std::sync::Arc::clone(machine.game());
         let legal = if terminal { None } else { Some(legal(machine, state, &game)?) };
-        let goals = roles(&game).map(|role| {
+        let goals = game.role_ids().map(|role| {
             let reading = machine.goal(state, role)?;
             Ok(reading.unique().map(games::Goal::value))
         });
@@ -61,7 +61,7 @@ fn legal(
 ) -> Result<ByRole<Vec<String>>, ReasoningError> {
     let mut moves: Vec<MoveId> = Vec::new();
     let mut legal = Vec::new();
-    for role in roles(game) {
+    for role in game.role_ids() {
         machine.legal_moves(state, role, &mut moves)?;
         legal.push(sorted(moves.iter().map(|&id| machine.move_expression(id).to_string())));
     }
@@ -75,21 +75,15 @@ pub(super) fn percepts(
     joint_move: &[MoveId],
 ) -> Result<ByRole<Vec<String>>, ReasoningError> {
     let game = std::sync::Arc::clone(machine.game());
-    let percepts = roles(&game).map(|role| {
+    let percepts = game.role_ids().map(|role| {
         let percepts = machine.percepts(state, joint_move, role)?;
         Ok(sorted(percepts.iter().map(ToString::to_string)))
     });
     Ok(ByRole::new(&game, percepts.collect::<Result<_, _>>()?))
 }
 
-/// The roles in the order of joint moves.
-pub(super) fn roles(game: &Game) -> impl Iterator<Item = RoleId> + use<> {
-    let n_roles = u8::try_from(game.roles().len()).expect("a role's id fits a byte");
-    (0..n_roles).map(RoleId)
-}
-
 pub(super) fn role_names(game: &Game) -> Vec<String> {
-    game.roles().iter().map(|&role| game.symbols().name(role).to_owned()).collect()
+    game.role_ids().map(|role| game.role_name(role).to_owned()).collect()
 }
 
 fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {

@@ -49,8 +49,7 @@ impl Walker {
     }
 
     pub(super) fn roles(&self) -> impl Iterator<Item = RoleId> + use<> {
-        let n_roles = u8::try_from(self.moves.len()).expect("a role's id fits a byte");
-        (0..n_roles).map(RoleId)
+        self.machine.game().role_ids()
     }
 
     /// Finds the legal moves of all roles in `state`; whether each role has one.
