@@ -9,6 +9,8 @@ use serde::{Serialize, Serializer};
 /// Most steps of a line, and most letters of a step, that are kept.
 const MAX_STEPS: usize = 16;
 const MAX_LETTERS: usize = 200;
+/// Most notes that are kept.
+const MAX_NOTES: usize = 16;
 
 /// What a player says of its answer: its [`Deliberation`] with
 /// moves as KIF text.
@@ -34,6 +36,9 @@ pub struct Explanation {
     pub candidates: Vec<ExplainedMove>,
     /// What is expected to be played, a step each.
     pub line: Vec<String>,
+    /// What else matters: limits that were reached, methods that were used instead.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// One move that a player considered.
@@ -74,7 +79,11 @@ pub trait Names {
 impl Explanation {
     /// What a player says beside its counters; `None` if that is nothing.
     pub fn of(said: Deliberation, names: &mut impl Names) -> Option<Box<Self>> {
-        if said.value.is_none() && said.candidates.is_empty() && said.line.is_empty() {
+        let is_silent = said.value.is_none()
+            && said.candidates.is_empty()
+            && said.line.is_empty()
+            && said.notes.is_empty();
+        if is_silent {
             return None;
         }
         let candidates = said.candidates.iter().map(|candidate| explained(candidate, names));
@@ -89,8 +98,10 @@ impl Explanation {
             selective_depth,
             value,
             completed,
+            mut notes,
             ..
         } = said;
+        notes.truncate(MAX_NOTES);
         Some(Box::new(Self {
             value,
             depth,
@@ -102,6 +113,7 @@ impl Explanation {
             playouts,
             candidates,
             line,
+            notes,
         }))
     }
 }

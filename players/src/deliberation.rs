@@ -33,6 +33,9 @@ pub struct Deliberation {
     /// The principal variation or the plan: what is expected to be played from the
     /// state of the question on, a step each.
     pub line: Vec<ExpectedStep>,
+    /// What else matters for reading the answer, a sentence each, without a full stop: a
+    /// limit that was reached, a method that was used instead, a proven bound.
+    pub notes: Vec<String>,
 }
 
 /// One move that a player considered.

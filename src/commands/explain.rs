@@ -5,7 +5,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use clap::Args;
-use games::{Cancel, Expression, Guards, MoveId, RoleId, State, StateMachine, state_machine_for};
+use games::{
+    Cancel, Expression, Guards, MoveId, ReasoningError, RoleId, State, StateMachine,
+    state_machine_for,
+};
 use players::{Deliberation, Observation, Player, Seat, Stop, Turn};
 use serde::Serialize;
 
@@ -32,7 +35,8 @@ Examples:
 
 A joint move of --moves is a list of one move for each role, in the order of the
 roles; with one role its parentheses may be left out. The player thinks about the
-state after these moves. `at most` marks a move that was cut off once it could not
+state after these moves. In a game of hidden information it is told only its own
+moves and its percepts. `at most` marks a move that was cut off once it could not
 be the best.";
 
 /// Arguments of `gamemaster explain`.
@@ -133,20 +137,22 @@ fn print(out: &mut impl std::io::Write, decided: &Decided) -> std::io::Result<()
 /// A line of play from the initial state.
 struct Line {
     joint_moves: Vec<Vec<MoveId>>,
+    /// The states before the joint moves.
+    states: Vec<State>,
     /// The legal moves of each role in each state, the last state included.
     legal: Vec<Vec<Vec<MoveId>>>,
 }
 
 impl Line {
     fn of(machine: &mut dyn StateMachine, text: &str) -> Result<Self, Failure> {
-        let mut line = Self { joint_moves: vec![], legal: vec![] };
+        let mut line = Self { joint_moves: vec![], states: vec![], legal: vec![] };
         let mut state = machine.initial_state().map_err(Failure::preflight)?;
         line.legal.push(legal(machine, &state)?);
         for (expression, number) in expressions(text, "--moves")?.iter().zip(1..) {
             let moves = line.joint_move(machine, expression, number)?;
             let mut next = State::default();
             machine.next_state(&state, &moves, &mut next).map_err(Failure::preflight)?;
-            state = next;
+            line.states.push(std::mem::replace(&mut state, next));
             line.joint_moves.push(moves);
             line.legal.push(legal(machine, &state)?);
         }
@@ -173,6 +179,21 @@ impl Line {
             })
         });
         found.collect()
+    }
+
+    /// What `role` is told of the step of this number.
+    fn observation(
+        &self,
+        machine: &mut dyn StateMachine,
+        role: RoleId,
+        step: usize,
+    ) -> Result<Observation, ReasoningError> {
+        let joint_move = &self.joint_moves[step];
+        if !machine.game().kind().hidden_information {
+            return Ok(Observation::JointMove(joint_move.clone()));
+        }
+        let percepts = machine.percepts(&self.states[step], joint_move, role)?;
+        Ok(Observation::Percepts { own_move: joint_move[usize::from(role.0)], percepts })
     }
 
     /// The legal moves of a role in the last state.
@@ -226,23 +247,25 @@ fn decide(
         players::Failure::Reasoning(error) => Failure::preflight(error),
     };
     let clock = Some(arguments.time).filter(|_| arguments.nodes.is_none());
-    let (seed, machine) = (arguments.seed, machine.fork());
+    let (seed, mut referee) = (arguments.seed, machine.fork());
+    let machine = machine.fork();
     let seat = Seat { machine, role, start_clock: clock, play_clock: clock, seed };
     player.start(seat, &no_time()).map_err(broken)?;
     let mut observation = None;
     for (step, legal) in (0..).zip(&line.legal) {
         let legal = &legal[usize::from(role.0)];
         let turn = Turn { step, observation: observation.as_ref(), legal };
-        let Some(joint_move) = line.joint_moves.get(step as usize) else {
+        if step as usize == line.joint_moves.len() {
             let stop = match arguments.nodes {
                 Some(nodes) => Stop::never().after_nodes(nodes),
                 None => Stop::never().at(Instant::now() + arguments.time),
             };
             let chosen = player.play(&turn, &stop).map_err(broken)?;
             return Ok((chosen, player.deliberation().unwrap_or_default()));
-        };
+        }
         player.play(&turn, &no_time()).map_err(broken)?;
-        observation = Some(Observation::JointMove(joint_move.clone()));
+        let told = line.observation(&mut *referee, role, step as usize);
+        observation = Some(told.map_err(Failure::preflight)?);
     }
     unreachable!("the last state of a line has no joint move")
 }

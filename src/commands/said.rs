@@ -17,7 +17,7 @@ pub(super) fn found(said: Option<&Explanation>) -> String {
     words
 }
 
-/// Prints counters, candidates and line, indented. `shown` cuts what is too long.
+/// Prints counters, candidates, line and notes, indented. `shown` cuts what is too long.
 pub(super) fn details(
     out: &mut impl Write,
     said: &Explanation,
@@ -52,6 +52,9 @@ pub(super) fn details(
     if !said.line.is_empty() {
         let line: Vec<String> = said.line.iter().map(|step| shown(step)).collect();
         writeln!(out, "      line: {}", line.join("; "))?;
+    }
+    for note in &said.notes {
+        writeln!(out, "      note: {note}")?;
     }
     Ok(())
 }
