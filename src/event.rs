@@ -8,6 +8,7 @@ use std::time::Duration;
 use results::counted::counted;
 use results::formats::{Format, RoundId};
 use results::record::{AbortReason, Ending, FaultKind, GoalFlag};
+use serde::Serialize;
 
 use crate::explanation::Explanation;
 use crate::schedule::Job;
@@ -69,7 +70,8 @@ pub struct Readiness {
 }
 
 /// Why a tournament stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// Every job was played.
     Completed,

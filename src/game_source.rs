@@ -8,7 +8,9 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use games::library::{self, Shipped};
 use games::{Case, Game, Leniency, Rulesheet, Severity};
+use serde::Deserialize;
 use strsim::osa_distance;
+use strum::IntoStaticStr;
 
 use crate::diagnostics::{Colours, Diagnostics};
 use crate::error_chain::chained;
@@ -29,7 +31,9 @@ pub struct Reading {
 }
 
 /// [`Case`] as typed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum CaseMode {
     /// Names that differ in case only are the same
     #[default]

@@ -39,6 +39,8 @@ use players::PlayerKind;
 #[cfg(doc)]
 use results::record::Ending;
 use results::record::{AbortReason, Budget};
+use serde::Deserialize;
+use strum::{EnumString, IntoStaticStr, VariantNames};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
@@ -587,7 +589,8 @@ pub enum PlayerSource {
 }
 
 /// Which form PLAY and STOP take in games of hidden information.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Dialect {
     /// `(PLAY id turn lastmove percepts)`.
     #[default]
@@ -597,7 +600,9 @@ pub enum Dialect {
 }
 
 /// What replaces the move of a player at fault.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Substitute {
     /// A uniformly random legal move from the match's own stream.
     #[default]
@@ -608,7 +613,8 @@ pub enum Substitute {
 
 /// How long the manager waits for remote players, whose clocks are announced in whole
 /// seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Enforcement {
     /// The announced clock, if that is more than the clock, and the margin.
     #[default]
@@ -618,7 +624,9 @@ pub enum Enforcement {
 }
 
 /// Which value counts when the rules give several for one role.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum GoalConflict {
     /// The smallest.
     #[default]

@@ -19,6 +19,8 @@ use std::time::Duration;
 
 use results::formats::RoundRecord;
 use results::record::Budget;
+use serde::Deserialize;
+use strum::IntoStaticStr;
 
 use crate::fingerprint::Fingerprint;
 
@@ -68,7 +70,9 @@ pub struct Clocks {
 }
 
 /// How the players of a pairing are seated in the matches of a block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Seating {
     /// One match for each rotation: every player sits once on every seat.
     #[default]

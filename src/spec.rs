@@ -21,12 +21,12 @@ use games::{Game, Guards};
 use results::counted::counted;
 use results::formats::{Format, Formats, Stage};
 use results::record::Budget;
+use serde::Deserialize;
+use strum::IntoStaticStr;
 
 use crate::fingerprint::Fingerprint;
-use crate::game_source::{CaseMode, GameSource, Reading as RulesReading};
-use crate::manager::{
-    Dialect, Enforcement, GoalConflict, MatchRules, PlayerConfig, Reading, Substitute,
-};
+use crate::game_source::{GameSource, Reading as RulesReading};
+use crate::manager::{Enforcement, MatchRules, PlayerConfig};
 use crate::schedule::{
     Pairings, PlannedGame, PlannedPairing, PlannedPlayer, Seating, TimeBudget, TournamentPlan,
 };
@@ -98,7 +98,8 @@ pub struct GameEntry {
 }
 
 /// What is written down of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct RecordSettings {
     /// Whether there is a row for each decision.
     pub moves: bool,
@@ -106,8 +107,16 @@ pub struct RecordSettings {
     pub timings: Timings,
 }
 
+impl Default for RecordSettings {
+    fn default() -> Self {
+        Self { moves: true, timings: Timings::Auto }
+    }
+}
+
 /// Whether think times are part of the tables.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Timings {
     /// Unless every budget is counted in nodes, when equal runs are to give
     /// equal bytes.
@@ -131,7 +140,7 @@ impl GameEntry {
     pub fn hash(&self) -> String {
         Fingerprint::of("game")
             .text(&self.source.text)
-            .text(case_name(self.reading.case))
+            .text(self.reading.case.into())
             .number(self.reading.lenient.into())
             .hex(16)
     }
@@ -219,8 +228,8 @@ impl Spec {
         let rules = &self.rules;
         let mut hash = Fingerprint::of("settings")
             .number(rules.step_limit.into())
-            .text(substitute_name(rules.substitute))
-            .text(goal_conflict_name(rules.goal_conflict))
+            .text(rules.substitute.into())
+            .text(rules.goal_conflict.into())
             .number(rules.scramble.into())
             .number(rules.max_reply_bytes as u64)
             .number(rules.max_header_bytes as u64)
@@ -241,7 +250,7 @@ impl Spec {
         let mut hash = Fingerprint::of("spec")
             .number(self.seed)
             .number(self.blocks.into())
-            .text(seating_name(self.seating))
+            .text(self.seating.into())
             .text(&self.settings_hash())
             .number(self.timings().into())
             .number(self.players.len() as u64);
@@ -285,55 +294,5 @@ pub fn time_budget_words(time: &TimeBudget) -> String {
             humantime::format_duration(time.clocks.play)
         ),
         Budget::Nodes(nodes) => format!("{} a move", counted(nodes, "node", "nodes")),
-    }
-}
-
-fn case_name(case: CaseMode) -> &'static str {
-    match case {
-        CaseMode::Folded => "folded",
-        CaseMode::Sensitive => "sensitive",
-    }
-}
-
-fn seating_name(seating: Seating) -> &'static str {
-    match seating {
-        Seating::Rotations => "rotations",
-        Seating::Permutations => "permutations",
-    }
-}
-
-fn substitute_name(substitute: Substitute) -> &'static str {
-    match substitute {
-        Substitute::Random => "random",
-        Substitute::First => "first",
-    }
-}
-
-fn goal_conflict_name(policy: GoalConflict) -> &'static str {
-    match policy {
-        GoalConflict::Smallest => "smallest",
-        GoalConflict::Error => "error",
-    }
-}
-
-fn timings_name(timings: Timings) -> &'static str {
-    match timings {
-        Timings::Auto => "auto",
-        Timings::Always => "always",
-        Timings::Never => "never",
-    }
-}
-
-fn reading_name(reading: Reading) -> &'static str {
-    match reading {
-        Reading::Strict => "strict",
-        Reading::Lenient => "lenient",
-    }
-}
-
-fn dialect_name(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Official => "official",
-        Dialect::OldDresden => "old_dresden",
     }
 }

@@ -421,7 +421,7 @@ mod tests {
             ending,
             ..sample::record(job, "ticTacToe", ["alpha", "beta"], [50, 50])
         };
-        let aborted = || Ending::Aborted { reason: "stopped".into() };
+        let aborted = || Ending::interrupted();
         write(
             &path,
             &[

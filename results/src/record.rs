@@ -12,6 +12,7 @@ use std::fmt;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
+use strum::IntoStaticStr;
 
 use crate::counted::counted;
 use crate::partition::Partition;
@@ -66,8 +67,11 @@ pub enum Budget {
 }
 
 /// What is odd about the goals of a terminal state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum GoalFlag {
     /// Several values; the policy chose one.
     GoalConflict,
@@ -78,8 +82,11 @@ pub enum GoalFlag {
 }
 
 /// A fault of a player. Never an error: the match goes on under the fault policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum FaultKind {
     /// No answer to START in time.
     LateStart,
@@ -347,11 +354,7 @@ impl GoalFlag {
     /// As written in the journal and the tables.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::GoalConflict => "goal_conflict",
-            Self::GoalMissing => "goal_missing",
-            Self::GoalClamped => "goal_clamped",
-        }
+        self.into()
     }
 }
 
@@ -369,14 +372,7 @@ impl FaultKind {
     /// As written in the journal and the tables.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::LateStart => "late_start",
-            Self::LateMove => "late_move",
-            Self::IllegalMove => "illegal_move",
-            Self::Unreadable => "unreadable",
-            Self::Crashed => "crashed",
-            Self::Unreachable => "unreachable",
-        }
+        self.into()
     }
 }
 

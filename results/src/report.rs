@@ -264,7 +264,7 @@ mod tests {
     use super::text::WIDTH;
     use super::verdict::verdict;
     use super::*;
-    use crate::record::{Ending, MatchRecord};
+    use crate::record::{Ending, MatchRecord, RuleDefect};
     use crate::sample;
 
     fn report_of(records: &[MatchRecord], format: Format) -> String {
@@ -344,8 +344,9 @@ mod tests {
                 *player += &format!("-with-options-that-make-its-name-long-{n}");
             }
         }
-        records[13].ending =
-            Ending::GameError { reason: "no legal move for the role ".repeat(9).into() };
+        records[13].ending = Ending::GameError {
+            reason: RuleDefect::NotComputable { detail: "no legal move for the role ".repeat(9) },
+        };
         let text = report_of(&records, Format::Text);
         for line in text.lines() {
             assert!(line.chars().count() <= usize::from(WIDTH), "{line}");

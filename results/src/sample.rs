@@ -4,8 +4,8 @@
 use crate::files;
 use crate::journal::JournalWriter;
 use crate::record::{
-    Budget, Clock, DecisionRecord, Ending, FORMAT_VERSION, FaultKind, GoalFlag, Header,
-    MatchRecord, SeatRecord, StartRecord,
+    AbortReason, Budget, Clock, DecisionRecord, Ending, FORMAT_VERSION, FaultKind, GoalFlag,
+    Header, MatchRecord, RuleDefect, SeatRecord, StartRecord,
 };
 use crate::stats::bootstrap::Bootstrap;
 
@@ -144,8 +144,18 @@ fn break_some(records: &mut [MatchRecord]) {
     records[6].goal_flags =
         vec![(0, GoalFlag::GoalConflict), (0, GoalFlag::GoalClamped), (1, GoalFlag::GoalMissing)];
     unscore(&mut records[13], Ending::StepLimit);
-    unscore(&mut records[20], Ending::GameError { reason: "no legal move for oplayer".into() });
-    unscore(&mut records[35], Ending::Aborted { reason: "the player's host went away".into() });
+    unscore(
+        &mut records[20],
+        Ending::GameError {
+            reason: RuleDefect::Stated { reason: "no legal move for oplayer".into() },
+        },
+    );
+    unscore(
+        &mut records[35],
+        Ending::Aborted {
+            reason: AbortReason::Stated { reason: "the player's host went away".into() },
+        },
+    );
 }
 
 fn unscore(record: &mut MatchRecord, ending: Ending) {

@@ -154,7 +154,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::record::{Ending, FaultKind, MatchRecord};
+    use crate::record::{AbortReason, Ending, FaultKind, MatchRecord};
     use crate::sample;
 
     fn standings_of(records: &[MatchRecord]) -> Standings {
@@ -219,7 +219,9 @@ mod tests {
             rows.into_iter().map(|row| (row.player, row.n_faults)).collect()
         };
         assert_eq!(faults(&records), [("a".into(), 2), ("b".into(), 2)]);
-        records[1].ending = Ending::Aborted { reason: "player b: somebody else listens".into() };
+        records[1].ending = Ending::Aborted {
+            reason: AbortReason::Stated { reason: "player b: somebody else listens".into() },
+        };
         assert_eq!(faults(&records), [("a".into(), 2), ("b".into(), 0)]);
     }
 
@@ -370,7 +372,7 @@ mod tests {
         let expected = standings_of(&records);
         let mut others = vec![];
         for record in &records {
-            let ending = Ending::Aborted { reason: "interrupted".into() };
+            let ending = Ending::interrupted();
             others.push(MatchRecord { ending, ..record.clone() });
             others.push(MatchRecord { attempt: 2, ..record.clone() });
         }

@@ -240,7 +240,7 @@ mod tests {
         let mut others = vec![];
         for record in &records {
             // Each match was begun before, and broken off.
-            let ending = Ending::Aborted { reason: "interrupted".into() };
+            let ending = Ending::interrupted();
             others.push(MatchRecord { ending, ..record.clone() });
         }
         for record in &records {

@@ -121,7 +121,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let printed = to_stdout(|stdout| {
         if arguments.json {
             let folder = played.folder.display().to_string();
-            let (stop, standings) = (stop_name(played.ended.stop), &played.standings);
+            let (stop, standings) = (played.ended.stop, &played.standings);
             json_line(stdout, &Summary { folder, stop, standings })?;
         } else if !arguments.quiet {
             let folder = played.folder.display();
@@ -151,18 +151,9 @@ fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {
 #[derive(Serialize)]
 struct Summary<'a> {
     folder: String,
-    stop: &'static str,
+    stop: StopReason,
     #[serde(flatten)]
     standings: &'a Standings,
-}
-
-fn stop_name(reason: StopReason) -> &'static str {
-    match reason {
-        StopReason::Completed => "completed",
-        StopReason::Interrupted => "interrupted",
-        StopReason::Paused => "paused",
-        StopReason::PlayerGone => "player_gone",
-    }
 }
 
 /// The command that goes on where this one stopped.

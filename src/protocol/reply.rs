@@ -1,11 +1,13 @@
 //! Replies to PLAY: which legal move a text stands for.
 
 use games::Expression;
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 use super::Scrambler;
 
 /// How a reply to PLAY is matched with the legal moves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Reading {
     /// As ggp-base does: spelled exactly like the legal move, though white space
     /// is free.

@@ -95,7 +95,8 @@ mod tests {
     fn a_player_that_stays_away_ends_the_run_by_this_table() {
         let absences = Absences::default();
         let begun = Instant::now();
-        let miss = |player, n| absences.was_missing(player, "gone".into(), begun + PAUSE * n);
+        let miss =
+            |player, n| absences.was_missing(player, AbortReason::Interrupted, begun + PAUSE * n);
         (1..MAX_MISSED).for_each(|n| miss(3, n));
         // At the same time as before, by other workers.
         (0..100).for_each(|_| miss(3, MAX_MISSED - 1));
@@ -106,7 +107,7 @@ mod tests {
         (1..MAX_MISSED).for_each(|n| miss(3, MAX_MISSED + n));
         assert_eq!(absences.given_up(), None);
         miss(3, 3 * MAX_MISSED);
-        let expected = GivenUp { player: 3, reason: "gone".into() };
+        let expected = GivenUp { player: 3, reason: AbortReason::Interrupted };
         assert_eq!(absences.given_up(), Some(&expected));
     }
 }

@@ -15,7 +15,7 @@ use toml::{Spanned, Value};
 use super::duration::{EXPECTED, read_clock};
 use super::player_text::{PlayerFields, contestant};
 use super::stages::{FormatWord, RaceValue, StageTable};
-use super::{Comparison, Contestant, GameEntry, RecordSettings, Spec, SpecError, Timings};
+use super::{Comparison, Contestant, GameEntry, RecordSettings, Spec, SpecError};
 use crate::game_source::{CaseMode, GameSource, Reading};
 use crate::manager::{Enforcement, GoalConflict, MatchRules, PlayerSource, Substitute};
 use crate::schedule::{Clocks, Seating, TimeBudget};
@@ -61,7 +61,7 @@ struct SpecFile {
     seed: i64,
     blocks: Option<Spanned<u32>>,
     #[serde(default)]
-    seating: SeatingWord,
+    seating: Seating,
     format: Option<Spanned<FormatWord>>,
     rounds: Option<Spanned<u32>>,
     challengers: Option<Spanned<u32>>,
@@ -86,7 +86,7 @@ struct SpecFile {
     #[serde(default)]
     limits: LimitsTable,
     #[serde(default)]
-    record: RecordTable,
+    record: RecordSettings,
     /// What a lock file adds; nothing that determines a run.
     #[serde(default, rename = "lock")]
     _lock: Option<toml::Table>,
@@ -94,14 +94,6 @@ struct SpecFile {
 
 fn one() -> i64 {
     1
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "snake_case")]
-enum SeatingWord {
-    #[default]
-    Rotations,
-    Permutations,
 }
 
 /// Ids of players.
@@ -123,25 +115,7 @@ struct ClocksTable {
     play: Option<Spanned<Value>>,
     margin: Option<Spanned<Value>>,
     #[serde(default)]
-    enforce: EnforceWord,
-}
-
-#[derive(Default)]
-enum EnforceWord {
-    #[default]
-    Announced,
-    Exact,
-}
-
-/// By hand, so that errors do not name the word of earlier releases.
-impl<'de> Deserialize<'de> for EnforceWord {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match String::deserialize(deserializer)?.as_str() {
-            "announced" | "told" => Ok(Self::Announced),
-            "exact" => Ok(Self::Exact),
-            other => Err(serde::de::Error::unknown_variant(other, &["announced", "exact"])),
-        }
-    }
+    enforce: Enforcement,
 }
 
 #[derive(Deserialize, Default)]
@@ -154,29 +128,13 @@ struct BudgetTable {
 #[serde(deny_unknown_fields)]
 struct FaultsTable {
     #[serde(default)]
-    substitute: SubstituteWord,
+    substitute: Substitute,
     #[serde(default)]
-    goal_conflict: GoalConflictWord,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "snake_case")]
-enum SubstituteWord {
-    #[default]
-    Random,
-    First,
+    goal_conflict: GoalConflict,
 }
 
 fn is_same_game(a: &GameEntry, b: &GameEntry) -> bool {
     a.source.text == b.source.text && a.reading == b.reading
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "snake_case")]
-enum GoalConflictWord {
-    #[default]
-    Smallest,
-    Error,
 }
 
 #[derive(Deserialize, Default)]
@@ -190,27 +148,6 @@ struct LimitsTable {
     header_bytes: Option<usize>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct RecordTable {
-    moves: bool,
-    timings: TimingsWord,
-}
-
-impl Default for RecordTable {
-    fn default() -> Self {
-        Self { moves: true, timings: TimingsWord::Auto }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum TimingsWord {
-    Auto,
-    Always,
-    Never,
-}
-
 /// A game with more than its name.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -218,18 +155,10 @@ struct GameTable {
     game: String,
     name: Option<String>,
     #[serde(default)]
-    case: CaseWord,
+    case: CaseMode,
     #[serde(default)]
     lenient: bool,
     weight: Option<u32>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "snake_case")]
-enum CaseWord {
-    #[default]
-    Folded,
-    Sensitive,
 }
 
 /// Makes a spec of the file at `path`; paths in it are relative to its folder.
@@ -291,28 +220,16 @@ pub fn read(
         seed: overrides.seed.unwrap_or(file.seed.cast_unsigned()),
         blocks,
         stages,
-        seating: match file.seating {
-            SeatingWord::Rotations => Seating::Rotations,
-            SeatingWord::Permutations => Seating::Permutations,
-        },
+        seating: file.seating,
         players,
         comparison,
         games: source.games(&file.games, folder)?,
         time_budgets,
         rules: MatchRules {
             step_limit: step_limit.transpose()?.unwrap_or(default_rules.step_limit),
-            substitute: match file.faults.substitute {
-                SubstituteWord::Random => Substitute::Random,
-                SubstituteWord::First => Substitute::First,
-            },
-            goal_conflict: match file.faults.goal_conflict {
-                GoalConflictWord::Smallest => GoalConflict::Smallest,
-                GoalConflictWord::Error => GoalConflict::Error,
-            },
-            enforcement: match file.clocks.enforce {
-                EnforceWord::Announced => Enforcement::Announced,
-                EnforceWord::Exact => Enforcement::Exact,
-            },
+            substitute: file.faults.substitute,
+            goal_conflict: file.faults.goal_conflict,
+            enforcement: file.clocks.enforce,
             scramble: file.scramble,
             max_reply_bytes: limits.reply_bytes.unwrap_or(default_rules.max_reply_bytes),
             max_header_bytes: limits.header_bytes.unwrap_or(default_rules.max_header_bytes),
@@ -324,14 +241,7 @@ pub fn read(
             ..default_guards
         },
         jobs: overrides.jobs.or(jobs),
-        record: RecordSettings {
-            moves: file.record.moves,
-            timings: match file.record.timings {
-                TimingsWord::Auto => Timings::Auto,
-                TimingsWord::Always => Timings::Always,
-                TimingsWord::Never => Timings::Never,
-            },
-        },
+        record: file.record,
     })
 }
 
@@ -557,11 +467,7 @@ impl Source<'_> {
         }
         for game in &mut games {
             game.weight = table.weight.unwrap_or(1);
-            let case = match table.case {
-                CaseWord::Folded => CaseMode::Folded,
-                CaseWord::Sensitive => CaseMode::Sensitive,
-            };
-            game.reading = Reading { case, lenient: table.lenient };
+            game.reading = Reading { case: table.case, lenient: table.lenient };
         }
         Ok(games)
     }

@@ -30,7 +30,7 @@ pub fn lock_text(spec: &Spec) -> String {
     put("name", spec.name.clone().into());
     put("seed", seed_value(spec.seed));
     put("blocks", i64::from(spec.blocks).into());
-    put("seating", super::seating_name(spec.seating).into());
+    put("seating", word(spec.seating));
     for (key, value) in super::stages::written(&spec.stages, spec.blocks) {
         put(&key, value);
     }
@@ -57,8 +57,8 @@ pub fn lock_text(spec: &Spec) -> String {
     }
     put("faults", faults(spec).into());
     put("limits", limits(spec).into());
-    let timings = super::timings_name(spec.record.timings);
-    let record = [("moves", spec.record.moves.into()), ("timings", timings.into())];
+    let timings = word(spec.record.timings);
+    let record = [("moves", spec.record.moves.into()), ("timings", timings)];
     put("record", table(record).into());
     put("games", games(spec).into());
     put("players", players(spec).into());
@@ -76,6 +76,11 @@ pub fn lock_text(spec: &Spec) -> String {
 /// same bits, and read back as it was.
 fn seed_value(seed: u64) -> Value {
     Value::Integer(seed.cast_signed())
+}
+
+/// The name of a variant, as it is written in specs.
+fn word(variant: impl Into<&'static str>) -> Value {
+    Value::from(variant.into())
 }
 
 fn table<const N: usize>(entries: [(&str, Value); N]) -> Table {
@@ -111,8 +116,8 @@ fn compared(spec: &Spec, comparison: Comparison) -> Table {
 
 fn faults(spec: &Spec) -> Table {
     table([
-        ("substitute", super::substitute_name(spec.rules.substitute).into()),
-        ("goal_conflict", super::goal_conflict_name(spec.rules.goal_conflict).into()),
+        ("substitute", word(spec.rules.substitute)),
+        ("goal_conflict", word(spec.rules.goal_conflict)),
     ])
 }
 
@@ -140,7 +145,7 @@ fn games(spec: &Spec) -> Vec<Value> {
         let mut game = table([
             ("game", found.into()),
             ("name", entry.source.name.clone().into()),
-            ("case", super::case_name(entry.reading.case).into()),
+            ("case", word(entry.reading.case)),
             ("lenient", entry.reading.lenient.into()),
             ("weight", i64::from(entry.weight).into()),
         ]);
@@ -169,8 +174,8 @@ fn players(spec: &Spec) -> Vec<Value> {
             }
         }
         if !matches!(config.source, PlayerSource::BuiltIn { .. }) {
-            fields.insert("reading".into(), super::reading_name(config.reading).into());
-            fields.insert("dialect".into(), super::dialect_name(config.dialect).into());
+            fields.insert("reading".into(), word(config.reading));
+            fields.insert("dialect".into(), word(config.dialect));
         }
         fields.extend(odds_text::written(config.odds));
         Value::Table(fields)

@@ -1,9 +1,11 @@
 //! Players as they are written: a table of a spec, or a word of the command line.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use players::PlayerKind;
+use strum::VariantNames;
 use toml::Value;
 
 use super::file::{PLAIN, is_plain, kind_of};
@@ -298,19 +300,13 @@ fn outside(
     let mut default_id = default_id;
     default_id.retain(|c| is_plain(&format!("_{c}")));
     let id = id_of(fields, &default_id)?;
-    let reading = match word(fields, "reading", &["lenient", "strict"])? {
-        Some("strict") => Reading::Strict,
-        _ => Reading::Lenient,
-    };
-    let dialect = match word(fields, "dialect", &["official", "old_dresden"])? {
-        Some("old_dresden") => Dialect::OldDresden,
-        _ => Dialect::Official,
-    };
+    let reading: Reading = word(fields, "reading")?;
+    let dialect: Dialect = word(fields, "dialect")?;
     let hash = Fingerprint::of("outside player")
         .text(&id)
         .text(address)
-        .text(super::reading_name(reading))
-        .text(super::dialect_name(dialect));
+        .text(reading.into())
+        .text(dialect.into());
     let odds = odds(fields)?;
     let hash = with_odds(hash, odds).hex(16);
     Ok(Contestant {
@@ -321,14 +317,13 @@ fn outside(
     })
 }
 
-/// One of a few words.
-fn word<'a>(fields: &'a PlayerFields, key: &str, words: &[&str]) -> Result<Option<&'a str>, Wrong> {
-    let Some(value) = fields.get(key) else { return Ok(None) };
+/// A variant by its name; the default without one.
+fn word<T: Default + FromStr + VariantNames>(fields: &PlayerFields, key: &str) -> Result<T, Wrong> {
+    let Some(value) = fields.get(key) else { return Ok(T::default()) };
     let text = text_of(key, value)?;
-    if words.contains(&text) {
-        return Ok(Some(text));
-    }
-    Err(Wrong::at(key, format!("{key} = {text:?}: expected one of {}", words.join(", "))))
+    let names = T::VARIANTS.join(", ");
+    let wrong = |_| Wrong::at(key, format!("{key} = {text:?}: expected one of {names}"));
+    text.parse().map_err(wrong)
 }
 
 fn is_number(text: &str) -> bool {

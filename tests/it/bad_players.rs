@@ -610,7 +610,7 @@ fn an_interruption_ends_a_match() {
     }
     manager.interrupt();
     let played = playing.join().unwrap();
-    assert_eq!(played.ending, Ending::Aborted { reason: "interrupted".into() });
+    assert_eq!(played.ending, Ending::interrupted());
     assert_eq!(silent.heard().last().map(|message| message.starts_with("( ABORT")), Some(true));
     let _ = TcpStream::connect(("127.0.0.1", silent.port));
 }

@@ -121,7 +121,7 @@ pub(crate) fn play_with(worker: &mut Worker, setup: &MatchSetup) -> Played {
     let mut played = Played {
         ready: Vec::new(),
         steps: Vec::new(),
-        ending: Ending::Aborted { reason: "no ending was emitted".into() },
+        ending: Ending::interrupted(),
         rewards: Vec::new(),
         goal_flags: Vec::new(),
         notices: Vec::new(),

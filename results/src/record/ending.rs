@@ -8,10 +8,12 @@
 use std::fmt::{self, Display, Formatter};
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// How a match ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "EndingLine", into = "EndingLine")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Ending {
     /// A terminal state was reached.
     Terminal,
@@ -20,28 +22,35 @@ pub enum Ending {
     /// The match was stopped from outside; nobody is scored.
     Aborted {
         /// Why.
+        #[serde(flatten)]
         reason: AbortReason,
     },
     /// The rules failed in play; nobody is scored.
     GameError {
         /// What failed.
+        #[serde(flatten)]
         reason: RuleDefect,
     },
 }
 
 /// Why a match was aborted. Its text names the player that it is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "reason", rename_all = "snake_case")]
 pub enum AbortReason {
     /// Somebody asked for it.
+    #[error("interrupted")]
     Interrupted,
     /// This machine lacked what the match takes, such as a file descriptor.
+    #[error("{}{detail}", not_asked(player.as_deref()))]
     MachineLimit {
         /// The player that could not be asked, if it was for one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         player: Option<String>,
         /// What was lacking, and what to do.
         detail: String,
     },
     /// A remote player did not answer before the match.
+    #[error("player {player} does not answer INFO at {host}:{port}")]
     PlayerGone {
         /// The player.
         player: String,
@@ -51,6 +60,7 @@ pub enum AbortReason {
         port: u16,
     },
     /// A player's program could not be launched.
+    #[error("player {player} could not be launched: {detail}")]
     LaunchFailed {
         /// The player.
         player: String,
@@ -58,15 +68,21 @@ pub enum AbortReason {
         detail: String,
     },
     /// Another process listened on the port of a player's program.
+    #[error(
+        "{by} listens on port {port}, which was given to player {player}; player {player} is not \
+         charged (a program that takes `{{socket}}` instead of `{{port}}` cannot lose its port)"
+    )]
     PortTaken {
         /// The player whose program was given the port.
         player: String,
         /// The port.
         port: u16,
         /// Who listened there.
+        #[serde(flatten)]
         by: PortHolder,
     },
     /// A player cannot be made from its configuration.
+    #[error("player {player} cannot be used: {detail}")]
     PlayerUnusable {
         /// The player.
         player: String,
@@ -74,42 +90,60 @@ pub enum AbortReason {
         detail: String,
     },
     /// A sentence of an earlier release.
-    Stated(String),
+    #[error("{reason}")]
+    #[serde(untagged)]
+    Stated {
+        /// The sentence.
+        reason: String,
+    },
 }
 
 /// A process that listens on a port that was given to a player's program.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortHolder {
     /// Its number; `None` if the process of another user hides it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<i32>,
     /// The name of its executable, if it can be read.
+    #[serde(default, rename = "process_name", skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The launched player that it belongs to, if any. That player is ended.
+    #[serde(default, rename = "process_player", skip_serializing_if = "Option::is_none")]
     pub player: Option<String>,
 }
 
 /// What failed in the rules of a game that was played.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "reason", rename_all = "snake_case")]
 pub enum RuleDefect {
     /// A role has no legal move in a state that is not terminal.
+    #[error("{role} has no legal move")]
     NoLegalMove {
         /// The role.
         role: String,
     },
     /// A role has several goals, and the spec says that this is an error.
+    #[error("{role} has several goals")]
     SeveralGoals {
         /// The role.
         role: String,
     },
     /// A state cannot be computed.
+    #[error("{detail}")]
     NotComputable {
         /// Why.
         detail: String,
     },
     /// The moves are too long for a record.
+    #[error("the moves are too long to be recorded")]
     MovesTooLong,
     /// A sentence of an earlier release.
-    Stated(String),
+    #[error("{reason}")]
+    #[serde(untagged)]
+    Stated {
+        /// The sentence.
+        reason: String,
+    },
 }
 
 impl Ending {
@@ -139,7 +173,7 @@ impl Ending {
     /// The kind, as written in the journal and the tables.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        self.kind().name()
+        self.into()
     }
 
     /// Why, in words; empty where the kind says it all.
@@ -151,43 +185,11 @@ impl Ending {
             Self::GameError { reason } => reason.to_string(),
         }
     }
-
-    fn kind(&self) -> EndingKind {
-        match self {
-            Self::Terminal => EndingKind::Terminal,
-            Self::StepLimit => EndingKind::StepLimit,
-            Self::Aborted { .. } => EndingKind::Aborted,
-            Self::GameError { .. } => EndingKind::GameError,
-        }
-    }
 }
 
-impl Display for AbortReason {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Interrupted => write!(out, "{INTERRUPTED}"),
-            Self::MachineLimit { player: None, detail } => write!(out, "{detail}"),
-            Self::MachineLimit { player: Some(player), detail } => {
-                write!(out, "player {player} could not be asked: {detail}")
-            }
-            Self::PlayerGone { player, host, port } => {
-                write!(out, "player {player} does not answer INFO at {host}:{port}")
-            }
-            Self::LaunchFailed { player, detail } => {
-                write!(out, "player {player} could not be launched: {detail}")
-            }
-            Self::PortTaken { player, port, by } => write!(
-                out,
-                "{by} listens on port {port}, which was given to player {player}; player {player} is \
-                 not charged (a program that takes `{{socket}}` instead of `{{port}}` cannot lose \
-                 its port)"
-            ),
-            Self::PlayerUnusable { player, detail } => {
-                write!(out, "player {player} cannot be used: {detail}")
-            }
-            Self::Stated(sentence) => write!(out, "{sentence}"),
-        }
-    }
+/// The words before what a machine lacked.
+fn not_asked(player: Option<&str>) -> String {
+    player.map_or_else(String::new, |player| format!("player {player} could not be asked: "))
 }
 
 impl Display for PortHolder {
@@ -203,219 +205,6 @@ impl Display for PortHolder {
             Some(player) => write!(out, " of player {player}, which was ended for it,"),
             None => Ok(()),
         }
-    }
-}
-
-impl Display for RuleDefect {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoLegalMove { role } => write!(out, "{role} has no legal move"),
-            Self::SeveralGoals { role } => write!(out, "{role} has several goals"),
-            Self::NotComputable { detail } => write!(out, "{detail}"),
-            Self::MovesTooLong => write!(out, "the moves are too long to be recorded"),
-            Self::Stated(sentence) => write!(out, "{sentence}"),
-        }
-    }
-}
-
-/// A reason as earlier releases wrote it.
-impl From<String> for AbortReason {
-    fn from(sentence: String) -> Self {
-        if sentence == INTERRUPTED { Self::Interrupted } else { Self::Stated(sentence) }
-    }
-}
-
-impl From<&str> for AbortReason {
-    fn from(sentence: &str) -> Self {
-        sentence.to_owned().into()
-    }
-}
-
-/// A defect as earlier releases wrote it.
-impl From<String> for RuleDefect {
-    fn from(sentence: String) -> Self {
-        Self::Stated(sentence)
-    }
-}
-
-impl From<&str> for RuleDefect {
-    fn from(sentence: &str) -> Self {
-        sentence.to_owned().into()
-    }
-}
-
-// --- On the wire --------------------------------------------------------------
-
-/// The reason of matches that were aborted on request, in every release.
-const INTERRUPTED: &str = "interrupted";
-const MACHINE_LIMIT: &str = "machine_limit";
-const PLAYER_GONE: &str = "player_gone";
-const LAUNCH_FAILED: &str = "launch_failed";
-const PORT_TAKEN: &str = "port_taken";
-const PLAYER_UNUSABLE: &str = "player_unusable";
-const NO_LEGAL_MOVE: &str = "no_legal_move";
-const SEVERAL_GOALS: &str = "several_goals";
-const NOT_COMPUTABLE: &str = "not_computable";
-const MOVES_TOO_LONG: &str = "moves_too_long";
-
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum EndingKind {
-    #[default]
-    Terminal,
-    StepLimit,
-    Aborted,
-    GameError,
-}
-
-impl EndingKind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Terminal => "terminal",
-            Self::StepLimit => "step_limit",
-            Self::Aborted => "aborted",
-            Self::GameError => "game_error",
-        }
-    }
-}
-
-/// An ending as a line has it.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct EndingLine {
-    kind: EndingKind,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    player: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    role: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    host: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    port: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    process: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    process_name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    process_player: Option<String>,
-}
-
-impl From<Ending> for EndingLine {
-    fn from(ending: Ending) -> Self {
-        let kind = ending.kind();
-        let line = match ending {
-            Ending::Terminal | Ending::StepLimit => Self::default(),
-            Ending::Aborted { reason } => Self::of_abort(reason),
-            Ending::GameError { reason } => Self::of_defect(reason),
-        };
-        Self { kind, ..line }
-    }
-}
-
-impl TryFrom<EndingLine> for Ending {
-    type Error = &'static str;
-
-    fn try_from(line: EndingLine) -> Result<Self, Self::Error> {
-        let missing = "missing field `reason`";
-        Ok(match line.kind {
-            EndingKind::Terminal => Self::Terminal,
-            EndingKind::StepLimit => Self::StepLimit,
-            EndingKind::Aborted => Self::Aborted { reason: line.abort_reason().ok_or(missing)? },
-            EndingKind::GameError => Self::GameError { reason: line.defect().ok_or(missing)? },
-        })
-    }
-}
-
-impl EndingLine {
-    fn reason(reason: &str) -> Self {
-        Self { reason: Some(reason.to_owned()), ..Self::default() }
-    }
-
-    fn of_abort(reason: AbortReason) -> Self {
-        match reason {
-            AbortReason::Interrupted => Self::reason(INTERRUPTED),
-            AbortReason::MachineLimit { player, detail } => {
-                Self { player, detail: Some(detail), ..Self::reason(MACHINE_LIMIT) }
-            }
-            AbortReason::PlayerGone { player, host, port } => Self {
-                player: Some(player),
-                host: Some(host),
-                port: Some(port),
-                ..Self::reason(PLAYER_GONE)
-            },
-            AbortReason::LaunchFailed { player, detail } => {
-                Self { player: Some(player), detail: Some(detail), ..Self::reason(LAUNCH_FAILED) }
-            }
-            AbortReason::PortTaken { player, port, by } => Self {
-                player: Some(player),
-                port: Some(port),
-                process: by.process,
-                process_name: by.name,
-                process_player: by.player,
-                ..Self::reason(PORT_TAKEN)
-            },
-            AbortReason::PlayerUnusable { player, detail } => {
-                Self { player: Some(player), detail: Some(detail), ..Self::reason(PLAYER_UNUSABLE) }
-            }
-            AbortReason::Stated(sentence) => Self::reason(&sentence),
-        }
-    }
-
-    fn of_defect(defect: RuleDefect) -> Self {
-        match defect {
-            RuleDefect::NoLegalMove { role } => {
-                Self { role: Some(role), ..Self::reason(NO_LEGAL_MOVE) }
-            }
-            RuleDefect::SeveralGoals { role } => {
-                Self { role: Some(role), ..Self::reason(SEVERAL_GOALS) }
-            }
-            RuleDefect::NotComputable { detail } => {
-                Self { detail: Some(detail), ..Self::reason(NOT_COMPUTABLE) }
-            }
-            RuleDefect::MovesTooLong => Self::reason(MOVES_TOO_LONG),
-            RuleDefect::Stated(sentence) => Self::reason(&sentence),
-        }
-    }
-
-    /// `None` without a reason. A word without its facts is a sentence like any other.
-    fn abort_reason(self) -> Option<AbortReason> {
-        let Self { reason, player, detail, host, port, .. } = self;
-        let reason = reason?;
-        Some(match (reason.as_str(), player, detail, host, port) {
-            (MACHINE_LIMIT, player, Some(detail), ..) => {
-                AbortReason::MachineLimit { player, detail }
-            }
-            (PLAYER_GONE, Some(player), _, Some(host), Some(port)) => {
-                AbortReason::PlayerGone { player, host, port }
-            }
-            (LAUNCH_FAILED, Some(player), Some(detail), ..) => {
-                AbortReason::LaunchFailed { player, detail }
-            }
-            (PORT_TAKEN, Some(player), _, _, Some(port)) => {
-                let (name, by) = (self.process_name, self.process_player);
-                let by = PortHolder { process: self.process, name, player: by };
-                AbortReason::PortTaken { player, port, by }
-            }
-            (PLAYER_UNUSABLE, Some(player), Some(detail), ..) => {
-                AbortReason::PlayerUnusable { player, detail }
-            }
-            _ => reason.into(),
-        })
-    }
-
-    fn defect(self) -> Option<RuleDefect> {
-        let Self { reason, role, detail, .. } = self;
-        let reason = reason?;
-        Some(match (reason.as_str(), role, detail) {
-            (NO_LEGAL_MOVE, Some(role), _) => RuleDefect::NoLegalMove { role },
-            (SEVERAL_GOALS, Some(role), _) => RuleDefect::SeveralGoals { role },
-            (NOT_COMPUTABLE, _, Some(detail)) => RuleDefect::NotComputable { detail },
-            (MOVES_TOO_LONG, ..) => RuleDefect::MovesTooLong,
-            _ => reason.into(),
-        })
     }
 }
 
@@ -439,14 +228,14 @@ mod tests {
             AbortReason::PortTaken { player: player(), port, by },
             AbortReason::PortTaken { player: player(), port, by: PortHolder::default() },
             AbortReason::PlayerUnusable { player: player(), detail: detail() },
-            AbortReason::Stated("the host went away".into()),
+            AbortReason::Stated { reason: "the host went away".into() },
         ];
         let defects = [
             RuleDefect::NoLegalMove { role: "x".into() },
             RuleDefect::SeveralGoals { role: "x".into() },
             RuleDefect::NotComputable { detail: detail() },
             RuleDefect::MovesTooLong,
-            RuleDefect::Stated("something else".into()),
+            RuleDefect::Stated { reason: "something else".into() },
         ];
         let endings = [Ending::Terminal, Ending::StepLimit]
             .into_iter()
@@ -473,10 +262,10 @@ mod tests {
         let interrupted = r#"{"kind":"aborted","reason":"interrupted"}"#;
         check(interrupted, Ending::interrupted(), "interrupted");
         let stated = "player p: nobody answers INFO at ::1:9147";
-        let reason = AbortReason::Stated(stated.into());
+        let reason = AbortReason::Stated { reason: stated.into() };
         let line = format!(r#"{{"kind":"aborted","reason":"{stated}"}}"#);
         check(&line, Ending::Aborted { reason }, stated);
-        let reason = RuleDefect::Stated("x has no legal move".into());
+        let reason = RuleDefect::Stated { reason: "x has no legal move".into() };
         let line = r#"{"kind":"game_error","reason":"x has no legal move"}"#;
         check(line, Ending::GameError { reason }, "x has no legal move");
     }

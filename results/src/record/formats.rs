@@ -1,10 +1,12 @@
 //! What a journal says of formats: the stages of a run, and the round of a match.
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// Who meets whom.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Format {
     /// Everybody meets everybody.
     #[default]
@@ -35,13 +37,7 @@ impl Format {
     /// As it is written in specs.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::RoundRobin => "round_robin",
-            Self::Gauntlet { .. } => "gauntlet",
-            Self::Swiss { .. } => "swiss",
-            Self::Knockout { .. } => "knockout",
-            Self::Ladder { .. } => "ladder",
-        }
+        self.into()
     }
 }
 

@@ -2,6 +2,7 @@
 //! pairs, seats and budgets, for JSON, CSV, text and Markdown alike.
 
 use serde::Serialize;
+use strum::IntoStaticStr;
 
 use crate::evaluation::{ALPHA_RANK, Evaluation, Rating, Worth};
 use crate::standings::Pair;
@@ -51,8 +52,9 @@ pub(super) struct RatingRow {
 }
 
 /// What players are rated on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub(super) enum Scale {
     BradleyTerry,
     PlackettLuce,
@@ -110,16 +112,7 @@ fn rounded(value: f64) -> f64 {
 
 impl Scale {
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::BradleyTerry => "bradley_terry",
-            Self::PlackettLuce => "plackett_luce",
-            Self::Copeland => "copeland",
-            Self::RankedPairs => "ranked_pairs",
-            Self::MaximalLottery => "maximal_lottery",
-            Self::Nash => "nash",
-            Self::NashShare => "nash_share",
-            Self::AlphaRank => "alpha_rank",
-        }
+        self.into()
     }
 
     /// What the page calls it.

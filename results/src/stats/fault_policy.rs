@@ -5,13 +5,15 @@
 //! policies do not depend on faults; where they differ, faults decide.
 
 use serde::Serialize;
+use strum::IntoStaticStr;
 
 use crate::record::FaultKind;
 use crate::stats::scored::ScoredMatch;
 
 /// How matches with faults are scored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum FaultPolicy {
     /// By the rewards of the match as it was played, with substitute moves.
     #[default]
@@ -58,11 +60,7 @@ impl FaultPolicy {
     /// As written in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::AsPlayed => "as_played",
-            Self::OffenderZero => "offender_zero",
-            Self::Void => "void",
-        }
+        self.into()
     }
 }
 

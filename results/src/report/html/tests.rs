@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::evaluation::evaluate;
 use crate::files;
-use crate::record::{Clock, Ending, FaultKind, MatchRecord};
+use crate::record::{Clock, Ending, FaultKind, MatchRecord, RuleDefect};
 use crate::sample;
 
 const HOSTILE: [&str; 6] = [
@@ -207,7 +207,8 @@ fn names_are_text() {
                 }
             }
         }
-        records[5].ending = Ending::GameError { reason: name.into() };
+        records[5].ending =
+            Ending::GameError { reason: RuleDefect::NotComputable { detail: name.into() } };
         records[7].steps[0][0].fault = Some(FaultKind::IllegalMove);
         let run = sample::run(true, &records);
         let mut evaluation = evaluate(run.path(), &sample::QUICK, 5).unwrap();
