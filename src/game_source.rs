@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use games::library::{self, Shipped};
-use games::{Case, Game, Leniency, Rulesheet, Severity};
+use games::{Case, Expression, Game, Leniency, Rulesheet, Severity};
 use serde::Deserialize;
 use strsim::osa_distance;
 use strum::IntoStaticStr;
@@ -215,6 +215,38 @@ impl GameSource {
 /// There is no such game, or its rulesheet has errors.
 pub fn load(file: &str, reading: Reading) -> Result<LoadedGame, GameSourceError> {
     GameSource::find(file)?.check(reading).loaded()
+}
+
+/// The game with another initial state, in which exactly `facts` are true: its rules
+/// without what they say of `init`.
+///
+/// # Errors
+/// If a fact is no fact of a state, such as one with a variable: then the rules have an
+/// error.
+pub fn beginning_in(
+    game: &Game,
+    facts: &[Expression],
+    reading: Reading,
+) -> Result<Arc<Game>, GameSourceError> {
+    let is_init = |form: &Expression| {
+        let head = match form {
+            Expression::List(items) if items[0] == Expression::atom("<=") => items.get(1),
+            form => Some(form),
+        };
+        let word = match head {
+            Some(Expression::List(items)) => items.first(),
+            other => other,
+        };
+        matches!(word, Some(Expression::Atom(word)) if word.eq_ignore_ascii_case("init"))
+    };
+    let init = |fact: &Expression| Expression::List(vec![Expression::atom("init"), fact.clone()]);
+    let rules = game.forms().iter().filter(|form| !is_init(form)).cloned();
+    let lines = rules.chain(facts.iter().map(init)).map(|form| format!("{form}\n"));
+    let name = game.name().to_owned();
+    GameSource { file: name.clone(), name, text: lines.collect() }
+        .check(reading)
+        .loaded()
+        .map(|loaded| loaded.game)
 }
 
 /// The bytes of a regular file, up to one beyond the limit, which shows that it was

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use clap::Args;
 use games::{
-    Cancel, Expression, Guards, MoveId, ReasoningError, RoleId, State, StateMachine,
-    state_machine_for,
+    Cancel, Guards, MoveId, ReasoningError, RoleId, State, StateMachine, state_machine_for,
 };
 use players::{Deliberation, Observation, Player, Seat, Stop, Turn};
 use serde::Serialize;
@@ -15,7 +14,7 @@ use serde::Serialize;
 use super::number::{nodes, whole_from};
 use super::play::play_clock;
 use super::said;
-use super::typed_moves::{expressions, split};
+use super::typed_moves::{Line, expressions, follow};
 use crate::exit_code;
 use crate::explanation::{Explanation, Names};
 use crate::failure::{CommandResult, Failure};
@@ -48,6 +47,9 @@ pub struct Arguments {
     /// Explain this built-in player, written as for `gamemaster play`
     #[arg(long)]
     player: String,
+    /// Begin in the state in which exactly these facts are true
+    #[arg(long, value_name = "FACTS")]
+    state: Option<String>,
     /// Make these joint moves first
     #[arg(long, value_name = "MOVES", default_value = "")]
     moves: String,
@@ -94,13 +96,24 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             arguments.player
         )));
     };
-    let game = game_source::load(&arguments.game, arguments.reading).map_err(Failure::game)?.game;
+    let mut game =
+        game_source::load(&arguments.game, arguments.reading).map_err(Failure::game)?.game;
+    if let Some(text) = &arguments.state {
+        let facts = expressions(text, "--state")?;
+        game =
+            game_source::beginning_in(&game, &facts, arguments.reading).map_err(Failure::game)?;
+    }
     let kind = players::find(kind).expect("a player that was read has a kind");
     let player = (kind.make)(options).map_err(Failure::usage)?;
     let mut machine =
         state_machine_for(Arc::clone(&game), Guards::default()).map_err(Failure::preflight)?;
-    let line = Line::of(&mut *machine, &arguments.moves)?;
-    let role = role(&*machine, &line, arguments.role.as_deref())?;
+    let start = machine.initial_state().map_err(Failure::preflight)?;
+    let line = follow(&mut *machine, start, &arguments.moves)?;
+    if machine.is_terminal(line.last()).map_err(Failure::preflight)? {
+        return Err(Failure::usage(anyhow!("the match is over after these moves")));
+    }
+    let role = role(&mut *machine, line.last(), arguments.role.as_deref())?;
+    let n_legal = legal(&mut *machine, line.last(), role)?.len();
     let (chosen, said) = decide(player, &*machine, arguments, role, &line)?;
     let mut names = GameNames(&*machine);
     let decided = Decided {
@@ -109,7 +122,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         role: names.role(role).to_owned(),
         step: line.joint_moves.len(),
         chosen: names.action(chosen).to_string(),
-        n_legal: line.legal(role).len(),
+        n_legal,
         nodes: said.nodes,
         said: Explanation::of(said, &mut names),
     };
@@ -134,92 +147,49 @@ fn print(out: &mut impl std::io::Write, decided: &Decided) -> std::io::Result<()
     }
 }
 
-/// A line of play from the initial state.
-struct Line {
-    joint_moves: Vec<Vec<MoveId>>,
-    /// The states before the joint moves.
-    states: Vec<State>,
-    /// The legal moves of each role in each state, the last state included.
-    legal: Vec<Vec<Vec<MoveId>>>,
+/// What `role` observes of the step of this number.
+fn observation(
+    machine: &mut dyn StateMachine,
+    line: &Line,
+    role: RoleId,
+    step: usize,
+) -> Result<Observation, ReasoningError> {
+    let joint_move = &line.joint_moves[step];
+    if !machine.game().kind().hidden_information {
+        return Ok(Observation::JointMove(joint_move.clone()));
+    }
+    let percepts = machine.percepts(&line.states[step], joint_move, role)?;
+    Ok(Observation::Percepts { own_move: joint_move[usize::from(role.0)], percepts })
 }
 
-impl Line {
-    fn of(machine: &mut dyn StateMachine, text: &str) -> Result<Self, Failure> {
-        let mut line = Self { joint_moves: vec![], states: vec![], legal: vec![] };
-        let mut state = machine.initial_state().map_err(Failure::preflight)?;
-        line.legal.push(legal(machine, &state)?);
-        for (expression, number) in expressions(text, "--moves")?.iter().zip(1..) {
-            let moves = line.joint_move(machine, expression, number)?;
-            let mut next = State::default();
-            machine.next_state(&state, &moves, &mut next).map_err(Failure::preflight)?;
-            line.states.push(std::mem::replace(&mut state, next));
-            line.joint_moves.push(moves);
-            line.legal.push(legal(machine, &state)?);
-        }
-        if machine.is_terminal(&state).map_err(Failure::preflight)? {
-            return Err(Failure::usage(anyhow!("the match is over after these moves")));
-        }
-        Ok(line)
-    }
-
-    /// The joint move of this number, legal in the last state.
-    fn joint_move(
-        &self,
-        machine: &mut dyn StateMachine,
-        expression: &Expression,
-        number: usize,
-    ) -> Result<Vec<MoveId>, Failure> {
-        let game = Arc::clone(machine.game());
-        let parts = split(&game, expression, number)?.iter().zip(game.role_ids());
-        let found = parts.map(|(text, role)| {
-            let known = machine.find_move(text).filter(|id| self.legal(role).contains(id));
-            known.ok_or_else(|| {
-                let place = format!("--moves: joint move {number}, `{expression}`");
-                Failure::usage(anyhow!("{place}: `{text}` is not legal"))
-            })
-        });
-        found.collect()
-    }
-
-    /// What `role` is told of the step of this number.
-    fn observation(
-        &self,
-        machine: &mut dyn StateMachine,
-        role: RoleId,
-        step: usize,
-    ) -> Result<Observation, ReasoningError> {
-        let joint_move = &self.joint_moves[step];
-        if !machine.game().kind().hidden_information {
-            return Ok(Observation::JointMove(joint_move.clone()));
-        }
-        let percepts = machine.percepts(&self.states[step], joint_move, role)?;
-        Ok(Observation::Percepts { own_move: joint_move[usize::from(role.0)], percepts })
-    }
-
-    /// The legal moves of a role in the last state.
-    fn legal(&self, role: RoleId) -> &[MoveId] {
-        &self.legal[self.joint_moves.len()][usize::from(role.0)]
-    }
-}
-
-fn legal(machine: &mut dyn StateMachine, state: &State) -> Result<Vec<Vec<MoveId>>, Failure> {
-    let roles: Vec<RoleId> = machine.game().role_ids().collect();
-    let of = |role| {
-        let mut moves = Vec::new();
-        machine.legal_moves(state, role, &mut moves).map(|()| moves).map_err(Failure::preflight)
-    };
-    roles.into_iter().map(of).collect()
+fn legal(
+    machine: &mut dyn StateMachine,
+    state: &State,
+    role: RoleId,
+) -> Result<Vec<MoveId>, Failure> {
+    let mut moves = Vec::new();
+    machine.legal_moves(state, role, &mut moves).map_err(Failure::preflight)?;
+    Ok(moves)
 }
 
 /// The role that is asked for, or the first player's that has a choice.
-fn role(machine: &dyn StateMachine, line: &Line, named: Option<&str>) -> Result<RoleId, Failure> {
-    let game = machine.game();
+fn role(
+    machine: &mut dyn StateMachine,
+    state: &State,
+    named: Option<&str>,
+) -> Result<RoleId, Failure> {
+    let game = Arc::clone(machine.game());
     let name = |role| game.role_name(role);
-    let mut roles = game.role_ids().filter(|&role| Some(role) != game.random());
+    let roles = game.role_ids().filter(|&role| Some(role) != game.random());
     let Some(wanted) = named else {
-        let choosing = roles.clone().find(|&role| line.legal(role).len() > 1).or(roles.next());
-        return choosing
-            .ok_or_else(|| Failure::usage(anyhow!("the game has no role for a player")));
+        let mut first = None;
+        for role in roles {
+            if legal(machine, state, role)?.len() > 1 {
+                return Ok(role);
+            }
+            first = first.or(Some(role));
+        }
+        return first.ok_or_else(|| Failure::usage(anyhow!("the game has no role for a player")));
     };
     roles.clone().find(|&role| name(role) == wanted).ok_or_else(|| {
         let known: Vec<&str> = roles.map(name).collect();
@@ -252,8 +222,8 @@ fn decide(
     let seat = Seat { machine, role, start_clock: clock, play_clock: clock, seed };
     player.start(seat, &no_time()).map_err(broken)?;
     let mut observation = None;
-    for (step, legal) in (0..).zip(&line.legal) {
-        let legal = &legal[usize::from(role.0)];
+    for (step, state) in (0..).zip(&line.states) {
+        let legal = &legal(&mut *referee, state, role)?;
         let turn = Turn { step, observation: observation.as_ref(), legal };
         if step as usize == line.joint_moves.len() {
             let stop = match arguments.nodes {
@@ -264,8 +234,8 @@ fn decide(
             return Ok((chosen, player.deliberation().unwrap_or_default()));
         }
         player.play(&turn, &no_time()).map_err(broken)?;
-        let told = line.observation(&mut *referee, role, step as usize);
-        observation = Some(told.map_err(Failure::preflight)?);
+        let observed = self::observation(&mut *referee, line, role, step as usize);
+        observation = Some(observed.map_err(Failure::preflight)?);
     }
     unreachable!("the last state of a line has no joint move")
 }

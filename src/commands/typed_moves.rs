@@ -1,10 +1,15 @@
-//! Moves as they are typed: expressions one after the other, and joint moves.
+//! Moves as they are typed: expressions one after the other, and lines of joint moves.
+
+use std::sync::Arc;
 
 use anyhow::anyhow;
-use games::{Expression, Game};
+use games::{Expression, Game, MoveId, RoleId, State, StateMachine};
 use results::counted::counted;
 
 use crate::failure::Failure;
+
+/// Legal moves that are listed where an illegal one was given.
+const MAX_LISTED: usize = 30;
 
 /// All expressions of `text`, which was given for `option`.
 pub(super) fn expressions(text: &str, option: &str) -> Result<Vec<Expression>, Failure> {
@@ -24,7 +29,7 @@ pub(super) fn expressions(text: &str, option: &str) -> Result<Vec<Expression>, F
 
 /// The moves of the roles in the joint move of this number. For one role, a list of one
 /// item is a joint move, and all else the move itself; `(left)` is `left` either way.
-pub(super) fn split<'a>(
+fn split<'a>(
     game: &Game,
     joint_move: &'a Expression,
     number: usize,
@@ -46,4 +51,74 @@ pub(super) fn split<'a>(
             )))
         }
     }
+}
+
+/// A line of play.
+pub(super) struct Line {
+    /// The joint moves, in order.
+    pub(super) joint_moves: Vec<Vec<MoveId>>,
+    /// The state before each of them, and the last state.
+    pub(super) states: Vec<State>,
+}
+
+impl Line {
+    /// The state after all joint moves.
+    pub(super) fn last(&self) -> &State {
+        self.states.last().expect("a line has its first state")
+    }
+}
+
+/// Makes the joint moves of `text`, given for `--moves`, each of which must be legal.
+pub(super) fn follow(
+    machine: &mut dyn StateMachine,
+    start: State,
+    text: &str,
+) -> Result<Line, Failure> {
+    let game = Arc::clone(machine.game());
+    let typed = expressions(text, "--moves")?;
+    let mut line = Line { joint_moves: vec![], states: vec![start] };
+    for (step, joint_move) in typed.iter().enumerate() {
+        if machine.is_terminal(line.last()).map_err(Failure::preflight)? {
+            let left = typed.len() - step;
+            return Err(Failure::usage(anyhow!(
+                "joint move {}: the state before it is terminal ({left} left)",
+                step + 1
+            )));
+        }
+        let parts = split(&game, joint_move, step + 1)?;
+        let ids = game.role_ids().zip(parts);
+        let ids = ids.map(|(role, part)| legal_move(machine, line.last(), role, part, step + 1));
+        let ids: Vec<MoveId> = ids.collect::<Result<_, _>>()?;
+        let mut next = State::default();
+        machine.next_state(line.last(), &ids, &mut next).map_err(Failure::preflight)?;
+        line.states.push(next);
+        line.joint_moves.push(ids);
+    }
+    Ok(line)
+}
+
+fn legal_move(
+    machine: &mut dyn StateMachine,
+    state: &State,
+    role: RoleId,
+    text: &Expression,
+    number: usize,
+) -> Result<MoveId, Failure> {
+    let mut legal = Vec::new();
+    machine.legal_moves(state, role, &mut legal).map_err(Failure::preflight)?;
+    if let Some(id) = machine.find_move(text).filter(|id| legal.contains(id)) {
+        return Ok(id);
+    }
+    let mut texts: Vec<String> =
+        legal.iter().map(|&id| machine.move_expression(id).to_string()).collect();
+    texts.sort_unstable();
+    let more = texts.len().saturating_sub(MAX_LISTED);
+    texts.truncate(MAX_LISTED);
+    let listed = match (texts.join(" "), more) {
+        (none, _) if none.is_empty() => "it has none".to_owned(),
+        (listed, 0) => format!("legal are {listed}"),
+        (listed, more) => format!("legal are {listed} and {more} more"),
+    };
+    let role = machine.game().role_name(role);
+    Err(Failure::usage(anyhow!("joint move {number}: `{text}` is not legal for {role}; {listed}")))
 }

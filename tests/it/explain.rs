@@ -40,6 +40,20 @@ fn the_state_is_that_after_the_moves() {
     assert!(told.contains("(mark 1 2)  0.0"), "{told}");
 }
 
+/// The match begins in a state given by its facts, and goes on by the moves.
+#[test]
+fn a_state_is_given_by_its_facts() {
+    let workspace = Workspace::new();
+    let facts = "(cell 1 1 x) (cell 1 2 x) (cell 1 3 b) (cell 2 1 o) (cell 2 2 o) (cell 2 3 b) \
+                 (cell 3 1 b) (cell 3 2 b) (cell 3 3 b) (control xplayer)";
+    let command = ["explain", "tic_tac_toe", "--player", "alpha_beta", "--state", facts];
+    let won = workspace.run(&command).code(0).stdout();
+    assert!(won.contains("  move (mark 1 3)  (5 legal, "), "{won}");
+    let missed = [&command[..], &["--moves", "((mark 3 3) noop)"]].concat();
+    let lost = workspace.run(&missed).code(0).stdout();
+    assert!(lost.contains(" as oplayer\n\n  move (mark 2 3)  (4 legal, "), "{lost}");
+}
+
 #[test]
 fn what_cannot_be_explained_is_said() {
     let workspace = Workspace::new();
@@ -52,7 +66,16 @@ fn what_cannot_be_explained_is_said() {
     refused(&[&["monty_hall"], &with(&[])[..]].concat(), "cannot play this game");
     refused(
         &[&["nim"], &with(&["--moves", "((take a 9) noop)"])[..]].concat(),
-        "joint move 1, `((take a 9) noop)`: `(take a 9)` is not legal",
+        "joint move 1: `(take a 9)` is not legal for left; legal are (take a 1) ",
+    );
+    let after_the_end = ["--moves", "(a1 noop) (noop a1) (noop noop)"];
+    refused(
+        &[&["aima_two_ply"], &with(&after_the_end)[..]].concat(),
+        "joint move 3: the state before it is terminal (1 left)",
+    );
+    refused(
+        &[&["aima_two_ply"], &with(&["--state", "(cell 1"])[..]].concat(),
+        "--state: unclosed `(`",
     );
     refused(&[&["nim"], &with(&["--role", "me"])[..]].concat(), "expected one of left, right");
     refused(

@@ -3,18 +3,15 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use games::{Expression, MoveId, RoleId, State, StateMachine, Symbols};
+use games::{Expression, State, StateMachine, Symbols};
 use serde::Serialize;
 
 use super::view::{ByRole, View, percepts};
 use super::{GameArgument, prover, reasoning};
-use crate::commands::typed_moves::{expressions, split};
+use crate::commands::typed_moves::{expressions, follow};
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::output::{json_line, to_stdout};
-
-/// Legal moves that are listed where an illegal one was given.
-const MAX_LISTED: usize = 30;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -66,18 +63,18 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         Some(text) => state_of(machine, text)?,
         None => machine.initial_state().map_err(reasoning)?,
     };
-    let moves = expressions(arguments.moves.as_deref().unwrap_or_default(), "--moves")?;
-    let (state, last) = follow(machine, start, &moves)?;
-    let percepts = match &last {
-        Some((before, joint_move)) if game.kind().percepts => {
+    let line = follow(machine, start, arguments.moves.as_deref().unwrap_or_default())?;
+    let percepts = match (line.joint_moves.last(), &line.states[..]) {
+        (Some(joint_move), [.., before, _]) if game.kind().percepts => {
             Some(percepts(machine, before, joint_move).map_err(reasoning)?)
         }
         _ => None,
     };
-    let View { facts, legal, terminal, goals } = View::of(machine, &state).map_err(reasoning)?;
+    let View { facts, legal, terminal, goals } =
+        View::of(machine, line.last()).map_err(reasoning)?;
     let report = Report {
         game: game.name().to_owned(),
-        step: moves.len(),
+        step: line.joint_moves.len(),
         state: facts,
         legal,
         terminal,
@@ -166,64 +163,6 @@ fn without_true(fact: Expression) -> Expression {
         }
         fact => fact,
     }
-}
-
-/// The state before a step, and the joint move of that step.
-type LastStep = (State, Vec<MoveId>);
-
-/// Makes the joint moves, each of which must be legal.
-fn follow(
-    machine: &mut dyn StateMachine,
-    start: State,
-    moves: &[Expression],
-) -> Result<(State, Option<LastStep>), Failure> {
-    let game = std::sync::Arc::clone(machine.game());
-    let mut state = start;
-    let mut last = None;
-    for (step, joint_move) in moves.iter().enumerate() {
-        if machine.is_terminal(&state).map_err(reasoning)? {
-            let left = moves.len() - step;
-            return Err(usage(format!(
-                "make joint move {}: the state after {step} is terminal ({left} left)",
-                step + 1
-            )));
-        }
-        let parts = split(&game, joint_move, step + 1)?;
-        let mut ids = Vec::new();
-        for (role, part) in game.role_ids().zip(parts) {
-            ids.push(legal_move(machine, &state, role, part, step + 1)?);
-        }
-        let mut next = State::default();
-        machine.next_state(&state, &ids, &mut next).map_err(reasoning)?;
-        last = Some((std::mem::replace(&mut state, next), ids));
-    }
-    Ok((state, last))
-}
-
-fn legal_move(
-    machine: &mut dyn StateMachine,
-    state: &State,
-    role: RoleId,
-    text: &Expression,
-    number: usize,
-) -> Result<MoveId, Failure> {
-    let mut legal = Vec::new();
-    machine.legal_moves(state, role, &mut legal).map_err(reasoning)?;
-    if let Some(id) = machine.find_move(text).filter(|id| legal.contains(id)) {
-        return Ok(id);
-    }
-    let mut texts: Vec<String> =
-        legal.iter().map(|&id| machine.move_expression(id).to_string()).collect();
-    texts.sort_unstable();
-    let more = texts.len().saturating_sub(MAX_LISTED);
-    texts.truncate(MAX_LISTED);
-    let listed = match (texts.join(" "), more) {
-        (none, _) if none.is_empty() => "it has none".to_owned(),
-        (listed, 0) => format!("legal are {listed}"),
-        (listed, more) => format!("legal are {listed} and {more} more"),
-    };
-    let role = machine.game().role_name(role);
-    Err(usage(format!("joint move {number}: `{text}` is not legal for {role}; {listed}")))
 }
 
 fn usage(message: String) -> Failure {
