@@ -40,8 +40,12 @@
 //! ```
 
 mod alpha_beta;
+mod belief;
 mod compulsive_deliberation;
 pub mod deliberation;
+mod determinization;
+mod information_set_search;
+mod is_mcts;
 pub mod kind;
 mod legal;
 mod minimax;

@@ -2,7 +2,8 @@
 
 use crate::kind::PlayerKind;
 use crate::{
-    alpha_beta, compulsive_deliberation, legal, minimax, monte_carlo, random, sequential_planner,
+    alpha_beta, compulsive_deliberation, determinization, information_set_search, is_mcts, legal,
+    minimax, monte_carlo, random, sequential_planner,
 };
 
 const KINDS: &[PlayerKind] = &[
@@ -13,6 +14,9 @@ const KINDS: &[PlayerKind] = &[
     minimax::KIND,
     alpha_beta::KIND,
     monte_carlo::KIND,
+    determinization::KIND,
+    information_set_search::KIND,
+    is_mcts::KIND,
 ];
 
 /// Other names that [`find`] understands, with the name in the table.

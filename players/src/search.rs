@@ -147,6 +147,8 @@ pub(crate) struct Search<'a> {
     ranks: FxHashMap<MoveId, usize>,
     frames: Vec<Frame>,
     visit_rate: VisitRate,
+    /// Find the values of all moves at the root, not just of the best.
+    values_all: bool,
     /// The depth limit of the current iteration.
     limit: usize,
     /// The move to try first at the root, by its index.
@@ -181,6 +183,7 @@ impl<'a> Search<'a> {
             ranks: FxHashMap::default(),
             frames: Vec::new(),
             visit_rate: VisitRate::default(),
+            values_all: false,
             limit: 0,
             root_hint: None,
             root_values: Vec::new(),
@@ -195,6 +198,11 @@ impl<'a> Search<'a> {
     pub(crate) fn trying_first(mut self, order: &[Expression]) -> Self {
         self.ranks = ranks(self.machine, order);
         self
+    }
+
+    /// The same search, which finds the value of every move at the root.
+    pub(crate) fn of_every_move(self) -> Self {
+        Self { values_all: true, ..self }
     }
 
     /// The counters so far.
@@ -418,6 +426,10 @@ impl<'a> Search<'a> {
                 if self.settings.remembered == 0 {
                     frame.keep_line(index);
                 }
+            }
+            if self.values_all && level == 0 {
+                best.proven &= reply.proven;
+                continue;
             }
             if best.score >= beta {
                 let n_left = (n_moves - rank - 1) as u64;

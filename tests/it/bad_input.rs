@@ -146,7 +146,7 @@ fn an_unknown_kind_of_player() {
         "games = [\"nim\"]\n[[players]]\nkind = \"grandmaster\"\n",
         2,
         expect![[r#"
-            error: spec.toml:3: unknown player kind `grandmaster`; expected one of legal, random, compulsive_deliberation, sequential_planner, minimax, alpha_beta, monte_carlo
+            error: spec.toml:3: unknown player kind `grandmaster`; expected one of legal, random, compulsive_deliberation, sequential_planner, minimax, alpha_beta, monte_carlo, determinization, information_set_search, is_mcts
         "#]],
     );
 }
@@ -420,7 +420,7 @@ fn a_word_that_is_no_player() {
         &["play", "tic_tac_toe", "random", "grandmaster"],
         2,
         expect![[r#"
-            error: player `grandmaster`: unknown player kind `grandmaster`; expected one of legal, random, compulsive_deliberation, sequential_planner, minimax, alpha_beta, monte_carlo
+            error: player `grandmaster`: unknown player kind `grandmaster`; expected one of legal, random, compulsive_deliberation, sequential_planner, minimax, alpha_beta, monte_carlo, determinization, information_set_search, is_mcts
         "#]],
     );
     check(

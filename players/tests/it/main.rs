@@ -9,6 +9,7 @@ mod eight_puzzle;
 mod every_player;
 mod expansion;
 mod explanations;
+mod hidden;
 mod monte_carlo;
 mod planning;
 mod textbook;

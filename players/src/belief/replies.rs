@@ -1,0 +1,58 @@
+//! The joint moves that are possible in a state.
+
+use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
+
+/// The moves of each role in a state. Joint moves have numbers, the last role's move
+/// changing fastest; they are not listed, since there may be more than fit into memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Replies {
+    /// By role; never empty.
+    pub(crate) by_role: Vec<Vec<MoveId>>,
+}
+
+impl Replies {
+    /// The legal moves in `state`; `None` if some role has none.
+    pub(crate) fn legal(
+        machine: &mut dyn StateMachine,
+        state: &State,
+    ) -> Result<Option<Self>, ReasoningError> {
+        let mut by_role = Vec::new();
+        for role in machine.game().role_ids() {
+            let mut moves = Vec::new();
+            machine.legal_moves(state, role, &mut moves)?;
+            if moves.is_empty() {
+                return Ok(None);
+            }
+            by_role.push(moves);
+        }
+        Ok(Some(Self { by_role }))
+    }
+
+    /// Leaves `role` this one move; `false` if it is not among its moves.
+    pub(crate) fn fix(&mut self, role: RoleId, action: MoveId) -> bool {
+        let moves = &mut self.by_role[usize::from(role.0)];
+        let is_legal = moves.contains(&action);
+        if is_legal {
+            *moves = vec![action];
+        }
+        is_legal
+    }
+
+    /// The number of joint moves.
+    pub(crate) fn len(&self) -> u64 {
+        let lengths = self.by_role.iter().map(|moves| moves.len() as u64);
+        lengths.fold(1, u64::saturating_mul)
+    }
+
+    /// The joint move of this number.
+    pub(crate) fn joint_move(&self, mut number: u64, joint_move: &mut Vec<MoveId>) {
+        joint_move.clear();
+        for moves in self.by_role.iter().rev() {
+            let n = moves.len() as u64;
+            let index = usize::try_from(number % n).expect("it is below a length");
+            joint_move.push(moves[index]);
+            number /= n;
+        }
+        joint_move.reverse();
+    }
+}

@@ -1,0 +1,478 @@
+//! Information-set search: the move that is best for a player that knows no more than it
+//! does, now and later on.
+//!
+//! It searches beliefs instead of states: the states that look the same to the role get the
+//! same move, and after each step it knows what it will be told. So it values finding out,
+//! and does not count on knowing what it cannot (Russell and Norvig, "Artificial
+//! Intelligence: A Modern Approach", section on partially observable games).
+//!
+//! The others either move at random, which makes the search exact (a partially observable
+//! Markov decision process), or cautiously are taken to know the state and to reply to it,
+//! in each state as is worst for the role. With them it is *vector minimaxing* (Frank and
+//! Basin, "A theoretical and empirical investigation of search in imperfect information
+//! games", Theoretical Computer Science 2001): every information set gets the move with
+//! the best mean over its states, and the value is what this strategy guarantees. There may
+//! be better ones; equilibria are those of `cfr`.
+//!
+//! Games that are too large are searched to a limited depth, one step further at a time,
+//! until time is up or the beliefs on the path have more states than the option `states`.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+use rustc_hash::FxHashMap;
+
+use crate::belief::{
+    Belief, Knowledge, PARTICLES, Replies, Tracker, TrackerSettings, knowledge_after,
+};
+use crate::kind::PlayerKind;
+use crate::options::OptionSpec;
+use crate::search::{Halt, settings, worst};
+use crate::seed;
+use crate::{
+    Candidate, Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn,
+    ValueBound,
+};
+
+/// The player that searches information sets.
+pub(crate) const KIND: PlayerKind = PlayerKind {
+    name: "information_set_search",
+    summary: "Searches what it knows instead of states: exact against random opponents, or safe \
+              against any.",
+    options: OPTIONS,
+    instant: false,
+    plays_hidden_information: true,
+    make,
+};
+
+const OPPONENTS: OptionSpec = OptionSpec {
+    name: "opponents",
+    accepts: "\"uniform\" or \"cautious\"",
+    default: "\"cautious\"",
+    help: "How the others move: at random, or as if they knew the state, and as is worst for me.",
+};
+
+const STATES: OptionSpec = OptionSpec {
+    name: "states",
+    accepts: "whole number from 1 to 100000000",
+    default: "200000",
+    help: "States in the beliefs from the root to where the search is; it looks no further ahead \
+           once there are more.",
+};
+
+const OPTIONS: &[OptionSpec] = &[OPPONENTS, PARTICLES, STATES, settings::DEPTH];
+
+/// The deepest level ever entered, which bounds the stack.
+const MAX_LEVELS: u32 = 400;
+
+/// How the other roles move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Model {
+    /// Each legal move with the same probability.
+    Uniform,
+    /// In each state as is worst for me.
+    Cautious,
+}
+
+fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
+    let reader = options.read(KIND.name, OPTIONS)?;
+    let seed = reader.seed()?;
+    let models = [("uniform", Model::Uniform), ("cautious", Model::Cautious)];
+    let states = reader.integer(STATES.name, 1..=100_000_000, 200_000)?;
+    Ok(Box::new(InformationSetSearch {
+        model: reader.choice(OPPONENTS.name, &models, Model::Cautious)?,
+        most_states: usize::try_from(states).expect("the range was checked"),
+        depth: settings::depth(&reader)?,
+        following: TrackerSettings::read(&reader)?,
+        seed,
+        rng: seed::generator(0, seed),
+        tracker: None,
+        deliberation: None,
+    }))
+}
+
+struct InformationSetSearch {
+    model: Model,
+    most_states: usize,
+    /// Steps to look ahead; 0 for all.
+    depth: u32,
+    following: TrackerSettings,
+    seed: Option<i64>,
+    rng: Pcg64,
+    tracker: Option<Tracker>,
+    deliberation: Option<Deliberation>,
+}
+
+impl Player for InformationSetSearch {
+    fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
+        self.deliberation = Some(Deliberation::default());
+        self.rng = seed::generator(seat.seed, self.seed);
+        self.tracker.insert(Tracker::new(seat, self.following, self.seed)).begin(stop)
+    }
+
+    fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure> {
+        self.deliberation = Some(Deliberation::default());
+        let fallback = turn.legal[self.rng.random_range(0..turn.legal.len())];
+        let Some(tracker) = &mut self.tracker else { return Ok(fallback) };
+        let belief = tracker.follow(turn, stop)?.cloned();
+        let mut notes = tracker.notes();
+        let Some(belief) = belief.filter(|_| turn.legal.len() > 1) else {
+            let deliberation = self.deliberation.get_or_insert_default();
+            deliberation.notes = notes;
+            deliberation.completed = turn.legal.len() == 1;
+            return Ok(fallback);
+        };
+        let settings = BeliefSearchSettings {
+            model: self.model,
+            most_states: self.most_states,
+            depth: self.depth,
+        };
+        let search = BeliefSearch::new(tracker.machine.as_mut(), tracker.role, settings, stop);
+        let mut deliberation = search.deepen(&belief, turn.legal)?;
+        notes.append(&mut deliberation.notes);
+        let mut best: Option<(MoveId, f64)> = None;
+        for candidate in &deliberation.candidates {
+            let value = candidate.value.unwrap_or_default();
+            if best.is_none_or(|(_, most)| value > most + TIE) {
+                best = Some((candidate.action, value));
+            }
+        }
+        deliberation.value = best.map(|(_, value)| value);
+        deliberation.line = best.iter().map(|&(id, _)| vec![(tracker.role, id)]).collect();
+        deliberation.notes = notes;
+        self.deliberation = Some(deliberation);
+        Ok(best.map_or(fallback, |(id, _)| id))
+    }
+
+    fn stop(&mut self, _: Option<&Observation>) {
+        self.tracker = None;
+    }
+
+    fn abort(&mut self) {
+        self.tracker = None;
+    }
+
+    fn deliberation(&self) -> Option<Deliberation> {
+        self.deliberation.clone()
+    }
+}
+
+/// Values that differ by less are equal but for rounding.
+const TIE: f64 = 1e-9;
+
+/// What to search and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BeliefSearchSettings {
+    /// How the others move.
+    pub(crate) model: Model,
+    /// States in the beliefs on the path.
+    pub(crate) most_states: usize,
+    /// Steps to look ahead; 0 for all.
+    pub(crate) depth: u32,
+}
+
+/// Why a search unwinds before it has ended.
+enum Interruption {
+    Halt(Halt),
+    /// The beliefs on the path have too many states.
+    TooLarge,
+}
+
+impl From<ReasoningError> for Interruption {
+    fn from(error: ReasoningError) -> Self {
+        Self::Halt(error.into())
+    }
+}
+
+/// States that look the same, and their weights.
+#[derive(Default)]
+struct Look {
+    states: Vec<(State, f64)>,
+    known: FxHashMap<State, usize>,
+}
+
+impl Look {
+    fn add(&mut self, state: State, weight: f64) -> usize {
+        if let Some(&index) = self.known.get(&state) {
+            self.states[index].1 += weight;
+            return index;
+        }
+        let index = self.states.len();
+        self.known.insert(state.clone(), index);
+        self.states.push((state, weight));
+        index
+    }
+}
+
+/// What one reply and one move of chance lead to.
+#[derive(Clone, Copy)]
+enum Follows {
+    /// The match is over, or the rules are broken.
+    Payoff(f64),
+    /// A state of this look.
+    Goes { look: usize, state: usize },
+}
+
+/// A search of beliefs.
+pub(crate) struct BeliefSearch<'a> {
+    machine: &'a mut dyn StateMachine,
+    role: RoleId,
+    settings: BeliefSearchSettings,
+    stop: &'a Stop,
+    limit: u32,
+    /// States in the beliefs on the path.
+    n_held: usize,
+    n_estimates: u64,
+    deliberation: Deliberation,
+}
+
+impl<'a> BeliefSearch<'a> {
+    /// A search for `role`.
+    pub(crate) fn new(
+        machine: &'a mut dyn StateMachine,
+        role: RoleId,
+        settings: BeliefSearchSettings,
+        stop: &'a Stop,
+    ) -> Self {
+        let deliberation = Deliberation::default();
+        Self { machine, role, settings, stop, limit: 0, n_held: 0, n_estimates: 0, deliberation }
+    }
+
+    /// Values of the `legal` moves at `belief` by the greatest depth finished, and how they
+    /// were found.
+    pub(crate) fn deepen(
+        mut self,
+        belief: &Belief,
+        legal: &[MoveId],
+    ) -> Result<Deliberation, ReasoningError> {
+        let states: Vec<(State, f64)> =
+            belief.lines.iter().map(|line| (line.state.clone(), line.weight)).collect();
+        let greatest = match self.settings.depth {
+            0 => MAX_LEVELS,
+            depth => depth.min(MAX_LEVELS),
+        };
+        for limit in 1..=greatest {
+            self.limit = limit;
+            (self.n_held, self.n_estimates) = (states.len(), 0);
+            match self.values(&states, legal, 0) {
+                Ok(values) => {
+                    let candidate = |(&action, payoffs): (&MoveId, &Vec<f64>)| Candidate {
+                        action,
+                        value: Some(mean(&states, payoffs).clamp(0.0, 100.0)),
+                        bound: ValueBound::Exact,
+                        visits: 0,
+                        probability: None,
+                    };
+                    self.deliberation.candidates =
+                        legal.iter().zip(&values).map(candidate).collect();
+                    self.deliberation.depth = limit.min(self.deliberation.selective_depth);
+                    if self.n_estimates == 0 {
+                        let note = match (self.settings.model, belief.is_exact) {
+                            (_, false) => "values: of a sample of the states",
+                            (Model::Uniform, _) => "values: exact if the others move at random",
+                            (Model::Cautious, _) => {
+                                "values: guaranteed on average, even if the others know the state"
+                            }
+                        };
+                        self.deliberation.notes.push(note.to_owned());
+                        break;
+                    }
+                }
+                Err(Interruption::Halt(Halt::Broken(error))) => return Err(error),
+                Err(Interruption::Halt(Halt::Due)) => {
+                    let note = format!("values: estimates, {} steps ahead", limit - 1);
+                    self.deliberation.notes.push(note);
+                    return Ok(self.deliberation);
+                }
+                Err(Interruption::TooLarge) => {
+                    self.deliberation.notes.push(format!(
+                        "values: estimates, {} steps ahead; to look further, the beliefs would \
+                         have more than {} states (option `states`)",
+                        limit - 1,
+                        self.settings.most_states
+                    ));
+                    break;
+                }
+            }
+        }
+        self.deliberation.completed = true;
+        Ok(self.deliberation)
+    }
+
+    /// By legal move, then by state of the belief: what the role gets if it makes the move
+    /// and goes on as is best for what it knows then.
+    fn values(
+        &mut self,
+        belief: &[(State, f64)],
+        legal: &[MoveId],
+        level: u32,
+    ) -> Result<Vec<Vec<f64>>, Interruption> {
+        let mut replies = Vec::with_capacity(belief.len());
+        for (state, _) in belief {
+            replies.push(Replies::legal(self.machine, state)?);
+        }
+        legal.iter().map(|&action| self.value(belief, &replies, action, level)).collect()
+    }
+
+    /// The same for one move.
+    fn value(
+        &mut self,
+        belief: &[(State, f64)],
+        replies: &[Option<Replies>],
+        action: MoveId,
+        level: u32,
+    ) -> Result<Vec<f64>, Interruption> {
+        let mut looks: Vec<Look> = Vec::new();
+        let mut looks_of: FxHashMap<(Knowledge, u64), usize> = FxHashMap::default();
+        let mut legal_in: Vec<Vec<MoveId>> = Vec::new();
+        // By state of the belief, by reply, by move of chance.
+        let mut outcomes: Vec<Vec<Vec<Follows>>> = Vec::with_capacity(belief.len());
+        let chance = self.machine.game().random().filter(|&random| random != self.role);
+        let n_held = self.n_held;
+        for ((state, weight), replies) in belief.iter().zip(replies) {
+            let Some(replies) = replies else {
+                outcomes.push(vec![vec![Follows::Payoff(0.0)]]);
+                continue;
+            };
+            let mut replies = replies.clone();
+            replies.fix(self.role, action);
+            let chance_moves = match chance {
+                Some(chance) => std::mem::take(&mut replies.by_role[usize::from(chance.0)]),
+                None => vec![action],
+            };
+            if let Some(chance) = chance {
+                replies.by_role[usize::from(chance.0)].push(chance_moves[0]);
+            }
+            let share = weight / replies.len() as f64 / chance_moves.len() as f64;
+            let mut of_state = Vec::new();
+            let mut joint_move = Vec::new();
+            for number in 0..replies.len() {
+                replies.joint_move(number, &mut joint_move);
+                let mut of_reply = Vec::with_capacity(chance_moves.len());
+                for &chosen in &chance_moves {
+                    if let Some(chance) = chance {
+                        joint_move[usize::from(chance.0)] = chosen;
+                    }
+                    let (next, look) = match self.step(state, &joint_move, level)? {
+                        Step::Over(payoff) => {
+                            of_reply.push(Follows::Payoff(payoff));
+                            continue;
+                        }
+                        Step::On { next, told, legal } => {
+                            let mut hasher = DefaultHasher::new();
+                            legal.hash(&mut hasher);
+                            let key = (told, hasher.finish());
+                            let look = looks_of.entry(key).or_insert_with(|| {
+                                looks.push(Look::default());
+                                legal_in.push(legal);
+                                looks.len() - 1
+                            });
+                            (next, *look)
+                        }
+                    };
+                    let before = looks[look].states.len();
+                    let state = looks[look].add(next, share);
+                    self.n_held += looks[look].states.len() - before;
+                    if self.n_held > self.settings.most_states {
+                        return Err(Interruption::TooLarge);
+                    }
+                    of_reply.push(Follows::Goes { look, state });
+                }
+                of_state.push(of_reply);
+            }
+            outcomes.push(of_state);
+        }
+        drop(looks_of);
+        let mut payoffs: Vec<Vec<f64>> = Vec::with_capacity(looks.len());
+        for (look, legal) in looks.iter_mut().zip(&legal_in) {
+            look.known = FxHashMap::default();
+            payoffs.push(self.best(&look.states, legal, level + 1)?);
+        }
+        self.n_held = n_held;
+        let worth = |outcome: &Follows| match *outcome {
+            Follows::Payoff(payoff) => payoff,
+            Follows::Goes { look, state } => payoffs[look][state],
+        };
+        let of_reply = |outcomes: &Vec<Follows>| {
+            outcomes.iter().map(worth).sum::<f64>() / outcomes.len() as f64
+        };
+        let of_state = |replies: &Vec<Vec<Follows>>| {
+            let worths = replies.iter().map(of_reply);
+            match self.settings.model {
+                Model::Uniform => worths.sum::<f64>() / replies.len() as f64,
+                Model::Cautious => worths.fold(f64::INFINITY, f64::min),
+            }
+        };
+        Ok(outcomes.iter().map(of_state).collect())
+    }
+
+    /// By state, what the role gets from states that look the same to it.
+    fn best(
+        &mut self,
+        look: &[(State, f64)],
+        legal: &[MoveId],
+        level: u32,
+    ) -> Result<Vec<f64>, Interruption> {
+        if level >= self.limit {
+            self.n_estimates += look.len() as u64;
+            self.deliberation.leaves += look.len() as u64;
+            return look.iter().map(|(state, _)| self.estimate(state)).collect();
+        }
+        let mut best: Option<(f64, Vec<f64>)> = None;
+        for payoffs in self.values(look, legal, level)? {
+            let mean = mean(look, &payoffs);
+            if best.as_ref().is_none_or(|(most, _)| mean > most + TIE) {
+                best = Some((mean, payoffs));
+            }
+        }
+        // Without a legal move the rules are broken, and nothing is won.
+        Ok(best.map_or_else(|| vec![0.0; look.len()], |(_, payoffs)| payoffs))
+    }
+
+    /// The goal in a state at the depth limit, if the rules give one, else 50.
+    fn estimate(&mut self, state: &State) -> Result<f64, Interruption> {
+        let goal = self.machine.goal(state, self.role)?.unique();
+        Ok(goal.map_or(50.0, |goal| f64::from(goal.value()).clamp(1.0, 99.0)))
+    }
+
+    fn step(
+        &mut self,
+        state: &State,
+        joint_move: &[MoveId],
+        level: u32,
+    ) -> Result<Step, Interruption> {
+        if self.stop.is_due(self.deliberation.nodes) {
+            return Err(Interruption::Halt(Halt::Due));
+        }
+        self.deliberation.nodes += 1;
+        self.deliberation.next_calls += 1;
+        self.deliberation.selective_depth = self.deliberation.selective_depth.max(level + 1);
+        let mut next = State::default();
+        self.machine.next_state(state, joint_move, &mut next)?;
+        if self.machine.is_terminal(&next)? {
+            self.deliberation.leaves += 1;
+            let goal = self.machine.goal(&next, self.role)?;
+            return Ok(Step::Over(f64::from(worst(&goal))));
+        }
+        let mut legal = Vec::new();
+        self.machine.legal_moves(&next, self.role, &mut legal)?;
+        let start = Knowledge::default();
+        let told = knowledge_after(self.machine, start, state, joint_move, self.role)?;
+        Ok(Step::On { next, told, legal })
+    }
+}
+
+enum Step {
+    /// The match is over, with this reward.
+    Over(f64),
+    /// It goes on.
+    On { next: State, told: Knowledge, legal: Vec<MoveId> },
+}
+
+/// The mean of payoffs by state.
+fn mean(belief: &[(State, f64)], payoffs: &[f64]) -> f64 {
+    let total: f64 = belief.iter().map(|(_, weight)| weight).sum();
+    belief.iter().zip(payoffs).map(|((_, weight), payoff)| weight * payoff).sum::<f64>() / total
+}
