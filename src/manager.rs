@@ -34,7 +34,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use games::{Cancel, Game, StateMachine};
+use games::{Cancel, Game, ReasoningError, StateMachine};
 use players::PlayerKind;
 #[cfg(doc)]
 use results::record::Ending;
@@ -561,6 +561,28 @@ pub struct PlayerConfig {
     pub reading: Reading,
     /// How percepts are sent to it (remote and child players).
     pub dialect: Dialect,
+}
+
+impl PlayerConfig {
+    /// Why a built-in player cannot play the game of `machine`, if it knows before any
+    /// match: a tree that is too large, for example.
+    ///
+    /// # Errors
+    /// If the rules cannot be computed.
+    pub fn unsuitable(
+        &self,
+        machine: Box<dyn StateMachine>,
+    ) -> Result<Option<String>, ReasoningError> {
+        let PlayerSource::BuiltIn { kind, options } = &self.source else { return Ok(None) };
+        let player = players::find(kind).and_then(|kind| (kind.make)(options).ok());
+        // What is wrong with the options is found elsewhere.
+        let Some(mut player) = player else { return Ok(None) };
+        match player.check(machine) {
+            Ok(()) => Ok(None),
+            Err(players::Failure::Unsuitable(reason)) => Ok(Some(reason)),
+            Err(players::Failure::Reasoning(error)) => Err(error),
+        }
+    }
 }
 
 /// Where a player runs.

@@ -26,6 +26,8 @@ use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
+use crate::Observation;
+
 pub(crate) use replies::Replies;
 pub(crate) use tracker::{PARTICLES, Tracker, TrackerSettings};
 
@@ -38,6 +40,23 @@ pub(crate) use tracker::{PARTICLES, Tracker, TrackerSettings};
 pub(crate) struct Knowledge(u64);
 
 impl Knowledge {
+    /// The knowledge of `role` after a step that it observed.
+    pub(crate) fn observed(self, role: RoleId, observation: &Observation) -> Self {
+        let mut hasher = DefaultHasher::new();
+        let own_move = match observation {
+            Observation::Percepts { own_move, percepts } => {
+                percepts.hash(&mut hasher);
+                Some(*own_move)
+            }
+            Observation::JointMove(joint_move) => {
+                joint_move.hash(&mut hasher);
+                joint_move.get(usize::from(role.0)).copied()
+            }
+        };
+        // A joint move without the role's own is no step of this game.
+        own_move.map_or(self, |own_move| self.after(own_move, hasher.finish()))
+    }
+
     /// The knowledge after a step in which the role made `own_move` and was told the rest.
     fn after(self, own_move: MoveId, told: u64) -> Self {
         let step = mix(told ^ mix(u64::from(own_move.0)));

@@ -41,6 +41,7 @@
 
 mod alpha_beta;
 mod belief;
+mod cfr;
 mod compulsive_deliberation;
 pub mod deliberation;
 mod determinization;

@@ -105,6 +105,17 @@ pub trait Player: Send {
     /// The match was broken off.
     fn abort(&mut self);
 
+    /// Checks before any match, without a clock, that the player can play this game in
+    /// every role. Most players can if their [`PlayerKind`](crate::PlayerKind) can, and
+    /// need not implement it.
+    ///
+    /// # Errors
+    /// [`Failure::Unsuitable`] with the reason.
+    fn check(&mut self, machine: Box<dyn StateMachine>) -> Result<(), Failure> {
+        let _ = machine;
+        Ok(())
+    }
+
     /// Counters of the last `start` or `play`; `None` for players that do not search.
     fn deliberation(&self) -> Option<Deliberation>;
 }

@@ -2,8 +2,8 @@
 
 use crate::kind::PlayerKind;
 use crate::{
-    alpha_beta, compulsive_deliberation, determinization, information_set_search, is_mcts, legal,
-    minimax, monte_carlo, random, sequential_planner,
+    alpha_beta, cfr, compulsive_deliberation, determinization, information_set_search, is_mcts,
+    legal, minimax, monte_carlo, random, sequential_planner,
 };
 
 const KINDS: &[PlayerKind] = &[
@@ -17,6 +17,7 @@ const KINDS: &[PlayerKind] = &[
     determinization::KIND,
     information_set_search::KIND,
     is_mcts::KIND,
+    cfr::KIND,
 ];
 
 /// Other names that [`find`] understands, with the name in the table.

@@ -135,6 +135,14 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     }
     let machine =
         state_machine_for(Arc::clone(&game), Guards::default()).map_err(Failure::preflight)?;
+    for player in &players {
+        if let Some(reason) =
+            player.config.unsuitable(machine.fork()).map_err(Failure::preflight)?
+        {
+            let (id, game) = (&player.config.id, game.name());
+            return Err(Failure::usage(anyhow!("{id} cannot play {game}: {reason}")));
+        }
+    }
     let mut shown = machine.fork();
     let game = Arc::new(PreparedGame::new(game.name().to_owned(), hash, machine));
     let setup = setup(arguments, game, &players, seats);

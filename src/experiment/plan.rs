@@ -15,7 +15,7 @@ use super::notes;
 use crate::game_source::GameSourceError;
 use crate::manager::PreparedGame;
 use crate::schedule::Schedule;
-use crate::spec::{GameEntry, Spec};
+use crate::spec::{Contestant, GameEntry, Spec};
 use crate::staged_schedule::StagedSchedule;
 
 /// A spec, ready to be played.
@@ -68,7 +68,8 @@ impl Experiment {
         warnings.extend(notes::fractions(&spec));
         let prepared = spec.games.iter().zip(games);
         let prepared = prepared.map(|(entry, game)| prepare(&spec, entry, game, &mut warnings));
-        let games = prepared.collect::<Result<_, _>>()?;
+        let games = prepared.collect::<Result<Vec<_>, _>>()?;
+        refuse_unsuitable(&spec, &games)?;
         Ok(Self { games, jobs, concurrency, warnings, spec })
     }
 
@@ -102,6 +103,26 @@ impl Experiment {
     pub fn played(&self, place: &Place) -> Result<Played, ExperimentError> {
         Ok(folder::played(&self.folder(place)?, &self.spec, &self.jobs, place.extend)?)
     }
+}
+
+/// Refuses a game that one of its players knows beforehand that it cannot play.
+fn refuse_unsuitable(spec: &Spec, games: &[Arc<PreparedGame>]) -> Result<(), ExperimentError> {
+    for game in games {
+        let hides = game.game.kind().hidden_information;
+        let playing = |player: &&Contestant| !hides || player.plays_hidden_information;
+        for player in spec.players.iter().filter(playing) {
+            let unsuitable = player.config.unsuitable(game.fork());
+            let reason = unsuitable
+                .map_err(|source| ExperimentError::Rules { game: game.name.clone(), source })?;
+            if let Some(reason) = reason {
+                return Err(ExperimentError::Unplayable(format!(
+                    "{} cannot play {}: {reason}; remove the player or the game",
+                    player.config.id, game.name
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn validated(entry: &GameEntry) -> Result<Arc<Game>, GameSourceError> {

@@ -213,7 +213,7 @@ const PLAYERS: [&str; 3] = ["determinization", "information_set_search", "is_mct
 /// the same match.
 #[test]
 fn any_budget_gives_a_legal_move_and_a_reproducible_match() {
-    for kind in PLAYERS {
+    for kind in PLAYERS.into_iter().chain(["cfr"]) {
         for game in ["kuhn_poker", "battleships", "matching_pennies", "tic_tac_toe"] {
             let mut machine = machine(game);
             let roles = 0..machine.game().roles().len();
@@ -304,4 +304,60 @@ fn open_games_are_played_as_such() {
         let (answer, said) = after(machine.as_mut(), player(kind, []).as_mut(), 0, "");
         assert_eq!(answer, "one", "{kind}: {said:?}");
     }
+}
+
+/// The strategy is drawn as it demands, and judged: with the king against a bet there is
+/// nothing to consider; the jack is bet in some matches and not in others.
+#[test]
+fn cfr_plays_its_equilibrium() {
+    let mut machine = machine("kuhn_poker");
+    let line = "(noop noop (deal queen king)) (bet noop noop)";
+    let (answer, said) = after(machine.as_mut(), player("cfr", []).as_mut(), 1, line);
+    assert_eq!(answer, "call", "{said:?}");
+    assert_eq!(said.value, Some(100.0), "{said:?}");
+    assert!(said.completed);
+    let judged = |note: &String| note.contains("a best response gained 0.0");
+    assert!(said.notes.iter().any(judged), "{said:?}");
+    let jack = "(noop noop (deal jack king))";
+    let (_, said) = after(machine.as_mut(), player("cfr", []).as_mut(), 0, jack);
+    let bet = said.candidates[1].probability.unwrap();
+    assert!(bet > 0.02 && bet < 0.34, "{said:?}");
+    // Both moves are worth the same, or it would not do both.
+    let values: Vec<f64> = said.candidates.iter().map(|it| it.value.unwrap()).collect();
+    assert!((values[0] - values[1]).abs() < 0.5, "{said:?}");
+    let mut n_bets = 0;
+    let id = machine.find_move(&Expression::atom("bet")).unwrap();
+    for seed in 0..100 {
+        let mut seats = [player("cfr", []), player("legal", [])];
+        let played = play(machine.as_mut(), &mut seats, seed);
+        n_bets += usize::from(played.moves_of(0).contains(&id));
+    }
+    assert!(n_bets > 10 && n_bets < 90, "{n_bets}");
+}
+
+/// Two partners that solve the game for themselves come to the same convention.
+#[test]
+fn cfr_signals() {
+    let mut machine = machine("partner_signalling");
+    for seed in 0..20 {
+        let mut seats = [player("cfr", []), player("cfr", [])];
+        let played = play(machine.as_mut(), &mut seats, seed);
+        assert_eq!(played.goals[..2], [100, 100], "seed {seed}");
+    }
+}
+
+/// A game that is too large is refused, with the reason, before the match and by `start`.
+#[test]
+fn cfr_refuses_what_is_too_large() {
+    let large = machine("phantom_connect_four");
+    let mut cfr = player("cfr", [("nodes", 1000.into())]);
+    let unsuitable = |failure: Result<(), players::Failure>| match failure {
+        Err(players::Failure::Unsuitable(reason)) => reason,
+        other => panic!("{other:?}"),
+    };
+    let reason = unsuitable(cfr.check(large.fork()));
+    assert!(reason.contains("more than 1000 nodes"), "{reason}");
+    let started = cfr.start(seat(large.as_ref(), 0, 1), &Stop::never());
+    assert_eq!(unsuitable(started), reason);
+    assert!(cfr.check(machine("kuhn_poker")).is_ok());
 }
