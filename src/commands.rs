@@ -6,6 +6,7 @@ pub mod export;
 pub mod game;
 pub mod merge;
 mod number;
+mod plan_text;
 pub mod play;
 pub mod players;
 pub mod query;

@@ -1,6 +1,8 @@
 //! What a player can say about its last answer: how it was found, what else was
 //! considered, and how the match is expected to go on.
 
+use std::sync::Arc;
+
 use games::{MoveId, RoleId};
 
 /// How a player reached its last answer; counters start at the question. What a player
@@ -33,6 +35,8 @@ pub struct Deliberation {
     /// The principal variation or the plan: what is expected to be played from the
     /// state of the question on, a step each.
     pub line: Vec<ExpectedStep>,
+    /// The plan that the answer is the first step of, of players that plan to the end.
+    pub plan: Option<Arc<PlanStep>>,
     /// What else matters for reading the answer, a sentence each, without a full stop: a
     /// limit that was reached, a method that was used instead, a proven bound.
     pub notes: Vec<String>,
@@ -66,3 +70,15 @@ pub enum ValueBound {
 
 /// The moves of one step, of the roles that have a choice; of all roles if none has.
 pub type ExpectedStep = Vec<(RoleId, MoveId)>;
+
+/// A step of a plan to the end of the match, whatever the others do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanStep {
+    /// The player's move.
+    pub action: MoveId,
+    /// Number of its legal moves.
+    pub n_legal: usize,
+    /// What to do after each joint move that may be played; `None` if the match is over
+    /// then. A plan that does not depend on replies has one entry.
+    pub after: Vec<(Vec<MoveId>, Option<Arc<PlanStep>>)>,
+}

@@ -43,8 +43,11 @@ mod alpha_beta;
 mod belief;
 mod cfr;
 mod compulsive_deliberation;
+mod conditional_plan;
+mod conditional_planner;
 pub mod deliberation;
 mod determinization;
+mod incremental_deliberation;
 mod information_set_search;
 mod is_mcts;
 pub mod kind;
@@ -55,6 +58,7 @@ pub mod options;
 pub mod plan;
 pub mod player;
 mod random;
+mod random_then_plan;
 pub mod registry;
 mod search;
 mod seed;
@@ -63,7 +67,7 @@ pub mod stop;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use deliberation::{Candidate, Deliberation, ExpectedStep, ValueBound};
+pub use deliberation::{Candidate, Deliberation, ExpectedStep, PlanStep, ValueBound};
 pub use kind::PlayerKind;
 pub use options::{OptionError, OptionSpec, Options, Value};
 pub use player::{Failure, Observation, Player, Seat, Turn};

@@ -111,7 +111,7 @@ pub fn best(
     refuse_several_roles(machine)?;
     let initial = machine.initial_state()?;
     let mut solved = Solved::default();
-    let settings = PlanSettings { bounded: true, remembered: usize::MAX };
+    let settings = PlanSettings { bounded: true, shortest: false, remembered: usize::MAX };
     let ranks = FxHashMap::default();
     let (outcome, _) = plan(machine, ROLE, &initial, settings, &ranks, &mut solved, stop)?;
     let PlanOutcome::Found(plan) = outcome else { return Ok(None) };
@@ -205,7 +205,7 @@ impl Listing<'_> {
     }
 
     fn leads_to_the_best(&mut self, state: &State) -> Result<bool, Failure> {
-        let settings = PlanSettings { bounded: true, remembered: usize::MAX };
+        let settings = PlanSettings { bounded: true, shortest: false, remembered: usize::MAX };
         let ranks = FxHashMap::default();
         let solved = &mut self.solved;
         match plan(self.machine, ROLE, state, settings, &ranks, solved, self.stop)?.0 {
@@ -244,6 +244,8 @@ fn refuse_several_roles(machine: &dyn StateMachine) -> Result<(), Failure> {
 pub(crate) struct SequentialPlan {
     /// The reward at its end.
     pub(crate) score: u8,
+    /// Number of its moves.
+    length: u32,
     /// Its moves; `None` at a terminal state.
     first: Option<Arc<Link>>,
 }
@@ -273,6 +275,8 @@ pub(crate) struct Solved {
 pub(crate) struct PlanSettings {
     /// Look no further once a plan is worth 100.
     pub(crate) bounded: bool,
+    /// Prefer the shortest of the best plans.
+    pub(crate) shortest: bool,
     /// States whose plans are remembered; 0 for none.
     pub(crate) remembered: usize,
 }
@@ -380,7 +384,10 @@ impl PlanSearch<'_> {
         if frame.is_terminal(self.machine, above)? {
             self.stopwatch.deliberation.leaves += 1;
             let score = worst(&frame.goal(self.machine, above, self.roles.me)?);
-            return Ok(Best { plan: Some(SequentialPlan { score, first: None }), is_whole: true });
+            return Ok(Best {
+                plan: Some(SequentialPlan { score, length: 0, first: None }),
+                is_whole: true,
+            });
         }
         if level >= MAX_LEVELS {
             self.stopwatch.deliberation.leaves += 1;
@@ -410,12 +417,19 @@ impl PlanSearch<'_> {
                 let found = self.best_plan(level + 1)?;
                 is_whole &= found.is_whole;
                 let Some(rest) = found.plan else { continue };
-                if best.as_ref().is_none_or(|best| rest.score > best.score) {
+                let length = rest.length + 1;
+                let shortest = self.settings.shortest;
+                if best.as_ref().is_none_or(|best| {
+                    rest.score > best.score
+                        || (shortest && rest.score == best.score && length < best.length)
+                }) {
                     let joint_move = self.frames[level].joint.clone();
-                    let link = Link { joint_move, rest: rest.first };
-                    best = Some(SequentialPlan { score: rest.score, first: Some(Arc::new(link)) });
+                    let first = Some(Arc::new(Link { joint_move, rest: rest.first }));
+                    best = Some(SequentialPlan { score: rest.score, length, first });
                 }
-                if self.settings.bounded && best.as_ref().is_some_and(|best| best.score == 100) {
+                let is_perfect =
+                    |best: &SequentialPlan| best.score == 100 && (!shortest || best.length == 1);
+                if self.settings.bounded && best.as_ref().is_some_and(is_perfect) {
                     let n_left = (n_moves - index - 1) as u64;
                     let n_skipped = n_left.saturating_mul(n_replies) + (n_replies - reply - 1);
                     self.stopwatch.prune(n_skipped);

@@ -1,23 +1,22 @@
 //! The table of built-in players. A new player is one file and one line here.
 
 use crate::kind::PlayerKind;
-use crate::{
-    alpha_beta, cfr, compulsive_deliberation, determinization, information_set_search, is_mcts,
-    legal, minimax, monte_carlo, random, sequential_planner,
-};
 
 const KINDS: &[PlayerKind] = &[
-    legal::KIND,
-    random::KIND,
-    compulsive_deliberation::KIND,
-    sequential_planner::KIND,
-    minimax::KIND,
-    alpha_beta::KIND,
-    monte_carlo::KIND,
-    determinization::KIND,
-    information_set_search::KIND,
-    is_mcts::KIND,
-    cfr::KIND,
+    crate::legal::KIND,
+    crate::random::KIND,
+    crate::compulsive_deliberation::KIND,
+    crate::incremental_deliberation::KIND,
+    crate::sequential_planner::KIND,
+    crate::random_then_plan::KIND,
+    crate::conditional_planner::KIND,
+    crate::minimax::KIND,
+    crate::alpha_beta::KIND,
+    crate::monte_carlo::KIND,
+    crate::determinization::KIND,
+    crate::information_set_search::KIND,
+    crate::is_mcts::KIND,
+    crate::cfr::KIND,
 ];
 
 /// Other names that [`find`] understands, with the name in the table.

@@ -12,12 +12,15 @@
 //! that everyone, chance included, plays along. When the match departs from it,
 //! it plans anew. Such a plan is seldom kept to the end.
 
+use std::sync::Arc;
+
 use games::{Expression, MoveId, RoleId, State};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
+use crate::deliberation::PlanStep;
 use crate::kind::PlayerKind;
-use crate::options::OptionSpec;
+use crate::options::{OptionSpec, Reader};
 use crate::plan::{PlanOutcome, PlanSettings, Solved, plan};
 use crate::search::track::Track;
 use crate::search::{ranks, settings};
@@ -49,25 +52,57 @@ const NODE_BUDGET: OptionSpec = OptionSpec {
     help: "States to enter at most in one attempt to plan; 0 for no limit but the clock.",
 };
 
-const OPTIONS: &[OptionSpec] =
-    &[FALLBACK, NODE_BUDGET, settings::TRANSPOSITION, settings::BOUNDED, settings::MOVE_ORDER];
+/// Which of the best plans.
+pub(crate) const SHORTEST: OptionSpec = OptionSpec {
+    name: "shortest",
+    accepts: "true or false",
+    default: "false",
+    help: "Prefer the shortest of the best plans; false for the first one that is found.",
+};
 
+const OPTIONS: &[OptionSpec] = &[
+    FALLBACK,
+    NODE_BUDGET,
+    SHORTEST,
+    settings::TRANSPOSITION,
+    settings::BOUNDED,
+    settings::MOVE_ORDER,
+];
+
+/// How a planner moves as long as it has no plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fallback {
+pub(crate) enum Fallback {
+    /// By chance, each legal move with the same probability.
     Random,
+    /// By the first legal move.
     Legal,
 }
 
 fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     let reader = options.read(KIND.name, OPTIONS)?;
     let fallbacks = [("random", Fallback::Random), ("legal", Fallback::Legal)];
+    let fallback = reader.choice(FALLBACK.name, &fallbacks, Fallback::Random)?;
+    let node_budget = reader.integer(NODE_BUDGET.name, 0..=i64::MAX, 0)?.cast_unsigned();
+    planner(KIND.name, fallback, node_budget, &reader)
+}
+
+/// A planner of `kind` that enters at most `node_budget` states in one attempt (0 for no
+/// limit), with the options that all its kinds share.
+pub(crate) fn planner(
+    kind: &'static str,
+    fallback: Fallback,
+    node_budget: u64,
+    reader: &Reader<'_>,
+) -> Result<Box<dyn Player>, OptionError> {
     let seed = reader.seed()?;
     Ok(Box::new(SequentialPlanner {
-        fallback: reader.choice(FALLBACK.name, &fallbacks, Fallback::Random)?,
-        node_budget: reader.integer(NODE_BUDGET.name, 0..=i64::MAX, 0)?.cast_unsigned(),
+        kind,
+        fallback,
+        node_budget,
         settings: PlanSettings {
             bounded: reader.boolean(settings::BOUNDED.name, true)?,
-            remembered: settings::remembered(&reader, settings::DEFAULT_REMEMBERED)?,
+            shortest: reader.boolean(SHORTEST.name, false)?,
+            remembered: settings::remembered(reader, settings::DEFAULT_REMEMBERED)?,
         },
         move_order: reader.moves(settings::MOVE_ORDER.name)?,
         seed,
@@ -80,6 +115,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
 }
 
 struct SequentialPlanner {
+    kind: &'static str,
     fallback: Fallback,
     node_budget: u64,
     settings: PlanSettings,
@@ -138,7 +174,17 @@ impl SequentialPlanner {
         let step =
             |moves: &Vec<MoveId>| (0..).map(RoleId).zip(moves.iter().copied()).collect::<Vec<_>>();
         let line: Vec<_> = left.iter().map(step).collect();
-        Deliberation { completed: true, value: Some(f64::from(script.score)), line, ..deliberation }
+        let plan = left.iter().rev().fold(None, |rest, joint_move| {
+            let action = joint_move[self.role_index()];
+            let after = vec![(joint_move.clone(), rest)];
+            Some(Arc::new(PlanStep { action, n_legal: 0, after }))
+        });
+        let value = Some(f64::from(script.score));
+        Deliberation { completed: true, value, line, plan, ..deliberation }
+    }
+
+    fn role_index(&self) -> usize {
+        self.track.as_ref().map_or(0, |track| usize::from(track.role.0))
     }
 
     /// The next move of the plan, if there is one for `state`.
@@ -172,7 +218,7 @@ impl Player for SequentialPlanner {
         self.forget();
         self.deliberation = Some(Deliberation::default());
         self.rng = seed::generator(seat.seed, self.seed);
-        match self.track.insert(Track::new(seat, KIND.name)?).begin(stop)? {
+        match self.track.insert(Track::new(seat, self.kind)?).begin(stop)? {
             Some(state) => self.plan(&state, stop),
             None => Ok(()),
         }

@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use super::number::{nodes, whole_from};
 use super::play::play_clock;
-use super::said;
 use super::typed_moves::{Line, expressions, follow};
+use super::{plan_text, said};
 use crate::exit_code;
 use crate::explanation::{Explanation, Names};
 use crate::failure::{CommandResult, Failure};
@@ -30,6 +30,7 @@ Examples:
       --player alpha_beta:deepening=false,transposition=0
   gamemaster explain connect_four --player monte_carlo --time 5s \\
       --moves '((drop 4) noop) (noop (drop 4))'
+  gamemaster explain tic_tac_toe --player conditional_planner --plan
   gamemaster explain nim --player minimax --nodes 10000 --json
 
 A joint move of --moves is a list of one move for each role, in the order of the
@@ -65,6 +66,9 @@ pub struct Arguments {
     /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
+    /// Print the whole plan of a player that plans to the end
+    #[arg(long)]
+    plan: bool,
     #[command(flatten)]
     reading: Reading,
     /// Print one JSON object
@@ -85,6 +89,8 @@ struct Decided {
     nodes: u64,
     #[serde(flatten)]
     said: Option<Box<Explanation>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<Vec<plan_text::StepData>>,
 }
 
 /// Carries out `gamemaster explain`.
@@ -116,6 +122,14 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let n_legal = legal(&mut *machine, line.last(), role)?.len();
     let (chosen, said) = decide(player, &*machine, arguments, role, &line)?;
     let mut names = GameNames(&*machine);
+    let plan = said.plan.clone().filter(|_| arguments.plan);
+    if arguments.plan && plan.is_none() {
+        return Err(Failure::usage(anyhow!(
+            "--plan: {} has no plan in this state; use a planner, with more time or nodes if it is \
+             one",
+            arguments.player
+        )));
+    }
     let decided = Decided {
         game: game.name().to_owned(),
         player: contestant.config.id.clone(),
@@ -125,19 +139,26 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         n_legal,
         nodes: said.nodes,
         said: Explanation::of(said, &mut names),
+        plan: plan
+            .as_ref()
+            .filter(|_| arguments.json)
+            .map(|plan| plan_text::data(plan, &mut names)),
     };
     to_stdout(|stdout| {
         if arguments.json {
             json_line(stdout, &decided)?;
         } else {
             print(stdout, &decided)?;
+            if let Some(plan) = &plan {
+                plan_text::print(stdout, plan, role, &mut names)?;
+            }
         }
         Ok(exit_code::OK)
     })
 }
 
 fn print(out: &mut impl std::io::Write, decided: &Decided) -> std::io::Result<()> {
-    let Decided { game, player, role, step, chosen, n_legal, nodes, said } = decided;
+    let Decided { game, player, role, step, chosen, n_legal, nodes, said, .. } = decided;
     writeln!(out, "{game}, step {step}: {player} as {role}\n")?;
     write!(out, "  move {chosen}  ({n_legal} legal, {nodes} nodes")?;
     writeln!(out, "{})", said::found(said.as_deref()))?;

@@ -47,7 +47,8 @@ pub(super) fn details(
     let names: Vec<String> = moves.iter().map(|explained| shown(&explained.text)).collect();
     let width = names.iter().map(String::len).max().unwrap_or_default();
     for (explained, name) in moves.iter().zip(names) {
-        writeln!(out, "      {name:width$}  {}", candidate(explained))?;
+        let visits = if said.playouts > 0 { ["playout", "playouts"] } else { ["visit", "visits"] };
+        writeln!(out, "      {name:width$}  {}", candidate(explained, visits))?;
     }
     if !said.line.is_empty() {
         let line: Vec<String> = said.line.iter().map(|step| shown(step)).collect();
@@ -60,7 +61,7 @@ pub(super) fn details(
 }
 
 /// One move that a player considered: `at most 50.0, 120 playouts`.
-fn candidate(explained: &ExplainedMove) -> String {
+fn candidate(explained: &ExplainedMove, [one, many]: [&str; 2]) -> String {
     let ExplainedMove { value, bound, visits, probability, .. } = explained;
     let bound = match bound {
         ValueBound::Exact => "",
@@ -70,6 +71,6 @@ fn candidate(explained: &ExplainedMove) -> String {
     let mut words = Vec::new();
     words.extend(value.map(|value| format!("{bound}{value:.1}")));
     words.extend(probability.map(|share| format!("probability {share:.3}")));
-    words.extend((*visits > 0).then(|| counted(visits, "playout", "playouts")));
+    words.extend((*visits > 0).then(|| counted(visits, one, many)));
     words.join(", ")
 }

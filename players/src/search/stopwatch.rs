@@ -42,6 +42,12 @@ impl<'a> Stopwatch<'a> {
         if self.stop.is_due(self.deliberation.nodes) { Err(Halt::Due) } else { Ok(()) }
     }
 
+    /// Ends the search if time is up, whatever the node budget says.
+    pub(crate) fn poll_time(&self) -> Result<(), Halt> {
+        let is_due = self.stop.node_budget() != Some(0) && self.stop.is_due(0);
+        if is_due { Err(Halt::Due) } else { Ok(()) }
+    }
+
     /// Counts a state entered at `level`.
     pub(crate) fn enter(&mut self, level: usize) -> Result<(), Halt> {
         self.poll()?;

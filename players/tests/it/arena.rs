@@ -57,7 +57,7 @@ pub(crate) fn in_words(machine: &dyn StateMachine, said: &Deliberation) -> Said 
     let candidates = said.candidates.iter();
     let candidates = candidates.map(|candidate| (name(candidate.action), nameless(candidate)));
     let step = |step: &ExpectedStep| step.iter().map(|&(role, id)| (role, name(id))).collect();
-    let counts = Deliberation { candidates: vec![], line: vec![], ..said.clone() };
+    let counts = Deliberation { candidates: vec![], line: vec![], plan: None, ..said.clone() };
     (counts, candidates.collect(), said.line.iter().map(step).collect())
 }
 

@@ -1,4 +1,4 @@
-//! Plans and the sequential planner.
+//! Plans, and the players that make them: sequential, mixed and conditional.
 
 use games::StateMachine;
 use players::{Failure, Stop, plan};
@@ -238,4 +238,85 @@ fn no_time_to_plan_is_no_failure() {
     planner[0].abort();
     let again = play(machine.as_mut(), &mut planner, 1);
     assert_eq!(again.goals, [100]);
+}
+
+/// The first plan that is found takes eight moves; the shortest of the best takes four.
+#[test]
+fn the_shortest_of_the_best_plans_is_four_moves_long() {
+    let mut machine = machine("eight_puzzle_seed");
+    let machine = machine.as_mut();
+    for (shortest, expected) in [(false, 8), (true, 4)] {
+        let options = [("shortest", shortest.into())];
+        let played = play(machine, &mut [player("sequential_planner", options)], 1);
+        assert_eq!((played.goals, played.moves.len()), (vec![100], expected));
+    }
+}
+
+/// By chance until the rest can be planned within the budget: what is reached depends on
+/// the moves by chance, and from the first plan on it is what the plan promises.
+#[test]
+fn a_mixed_player_plans_once_the_rest_is_small() {
+    let mut machine = machine("eight_puzzle_seed");
+    let machine = machine.as_mut();
+    let mut rewards = Vec::new();
+    for seed in 0..40 {
+        let options = [("node_budget", 12.into()), ("transposition", 0.into())];
+        let played = play(machine, &mut [player("random_then_plan", options)], seed);
+        let promised: Vec<Option<f64>> =
+            played.steps.iter().map(|step| step[0].as_ref().unwrap().value).collect();
+        let first = promised.iter().position(Option::is_some).expect("the last moves are planned");
+        assert!(first > 0, "the whole game takes more than 12 states");
+        let kept = promised[first..].iter().all(|value| *value == Some(played.goals[0].into()));
+        assert!(kept, "{promised:?}, {:?}", played.goals);
+        rewards.push(played.goals[0]);
+    }
+    assert!(rewards.iter().min() < Some(&50) && rewards.iter().max() == Some(&100), "{rewards:?}");
+}
+
+/// 133 decisions of the first player of tic-tac-toe guarantee the draw (worked out with
+/// cells in row-major order, the first best move kept). Carrying the plan out takes no
+/// search.
+#[test]
+fn a_conditional_plan_guarantees_the_draw() {
+    let mut machine = machine("tic_tac_toe");
+    let machine = machine.as_mut();
+    for seed in 0..20 {
+        let mut players = [player("conditional_planner", []), player("random", [])];
+        let played = play(machine, &mut players, seed);
+        let started = played.started[0].as_ref().unwrap();
+        assert_eq!(started.value, Some(50.0));
+        assert_eq!(played.nodes(0), 0);
+        let said = played.steps[0][0].as_ref().unwrap();
+        assert_eq!(said.notes, ["the plan has 133 decisions in 126 states"]);
+        assert!(played.goals[0] >= 50, "{:?}", played.goals);
+    }
+}
+
+/// The tree that is kept is searched once: over a match no more than the search that
+/// begins anew at each step, and nothing after the game is solved.
+#[test]
+fn incremental_deliberation_searches_no_state_twice() {
+    for game in ["eight_puzzle_seed", "buttons_and_lights", "hanoi_small"] {
+        let mut machine = machine(game);
+        let machine = machine.as_mut();
+        let (best, _) = plan::best(machine, &Stop::never()).unwrap().unwrap();
+        let played = play(machine, &mut [player("incremental_deliberation", [])], 1);
+        assert_eq!((played.goals.clone(), played.nodes(0)), (vec![best], 0), "{game}");
+        let anew = play(machine, &mut [player("compulsive_deliberation", [])], 1);
+        let started = played.started[0].as_ref().unwrap();
+        assert!(started.next_calls <= anew.next_calls(0), "{game}");
+    }
+}
+
+/// A tree at its bound says so, and the player moves on.
+#[test]
+fn a_bound_on_the_tree_is_kept_and_said() {
+    let mut machine = machine("connect_four");
+    let options = || [("max_states", 500.into())];
+    let mut players =
+        [player("incremental_deliberation", options()), player("conditional_planner", options())];
+    let played = play_until(machine.as_mut(), &mut players, 1, &Stop::never().after_nodes(2000));
+    let notes = |player: usize| played.steps[0][player].as_ref().unwrap().notes.join("; ");
+    assert!(notes(0).contains("the tree has 500 states and grows no further"), "{}", notes(0));
+    assert!(notes(1).contains("no plan: it takes more than 500 states"), "{}", notes(1));
 }

@@ -1,0 +1,583 @@
+//! Incremental deliberation (named in Genesereth and Thielscher, "General Game Playing",
+//! 2014): the tree of the game is kept from step to step and grows where that promises
+//! most, instead of being searched anew.
+//!
+//! Every state has a lower and an upper bound of its value, 0 and 100 at first: what I can
+//! force, and what I cannot exceed. Bounds are backed up as in minimax, with the mean over
+//! the moves of chance, and only tighten. Growth is best-first: it goes down by my move
+//! with the highest upper bound and the reply with the lowest lower bound, and expands the
+//! state where it ends (compare Berliner's B*, 1979). A state reached in several ways is
+//! kept once, so that none is expanded twice. When the match goes on, what can no longer
+//! be reached is dropped.
+
+use std::collections::VecDeque;
+
+use games::{Expression, MoveId, RoleId, State, StateKey, StateMachine};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::kind::PlayerKind;
+use crate::options::OptionSpec;
+use crate::search::track::Track;
+use crate::search::{Frame, Halt, SearchRoles, Stopwatch, ranks, settings, worst};
+use crate::{
+    Candidate, Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn,
+    ValueBound,
+};
+
+/// The player that keeps its tree.
+pub(crate) const KIND: PlayerKind = PlayerKind {
+    name: "incremental_deliberation",
+    summary: "Keeps the game tree from step to step and grows it best-first by bounds.",
+    options: OPTIONS,
+    instant: false,
+    plays_hidden_information: false,
+    make,
+};
+
+const MAX_STATES: OptionSpec = OptionSpec {
+    name: "max_states",
+    accepts: "whole number from 1",
+    default: "500000",
+    help: "Most states that are kept; the tree grows no further until the match goes on.",
+};
+
+const DEFAULT_MAX_STATES: i64 = 500_000;
+
+const OPTIONS: &[OptionSpec] = &[MAX_STATES, settings::MOVE_ORDER];
+
+/// Descents that end at no new state, before the rest counts as play without end.
+const MAX_FRUITLESS: u32 = 1000;
+
+/// Rewards are whole numbers, and their means differ by more.
+const EPSILON: f64 = 1e-9;
+
+fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
+    let reader = options.read(KIND.name, OPTIONS)?;
+    let max_states = reader.integer(MAX_STATES.name, 1..=i64::MAX, DEFAULT_MAX_STATES)?;
+    // Random numbers are not used; the option is checked as for every player.
+    reader.seed()?;
+    Ok(Box::new(IncrementalDeliberation {
+        max_states: usize::try_from(max_states).unwrap_or(usize::MAX),
+        move_order: reader.moves(settings::MOVE_ORDER.name)?,
+        track: None,
+        tree: Tree::default(),
+        deliberation: None,
+    }))
+}
+
+struct IncrementalDeliberation {
+    max_states: usize,
+    move_order: Vec<Expression>,
+    track: Option<Track>,
+    tree: Tree,
+    deliberation: Option<Deliberation>,
+}
+
+/// What is known of the game from the present state on.
+#[derive(Debug, Default)]
+struct Tree {
+    nodes: Vec<Node>,
+    index: FxHashMap<StateKey, usize>,
+}
+
+#[derive(Debug)]
+struct Node {
+    state: State,
+    lower: f64,
+    upper: f64,
+    /// Descents that came here.
+    visits: u64,
+    /// My moves with what they lead to; none if the state is not expanded, or terminal.
+    moves: Vec<OwnMove>,
+    parents: Vec<usize>,
+    is_expanded: bool,
+}
+
+#[derive(Debug)]
+struct OwnMove {
+    action: MoveId,
+    /// For each joint reply of the others, the states after the moves of chance.
+    replies: Vec<Vec<usize>>,
+}
+
+/// Lower and upper bound of a move or a reply.
+type Bounds = (f64, f64);
+
+impl Tree {
+    /// Makes `state` the root, and drops what cannot be reached from it.
+    fn root(&mut self, key: StateKey, state: &State) {
+        let Some(&root) = self.index.get(&key) else {
+            *self = Self::default();
+            self.node(key, state);
+            return;
+        };
+        if root == 0 {
+            return;
+        }
+        let mut kept: FxHashMap<usize, usize> = FxHashMap::from_iter([(root, 0)]);
+        let mut order = VecDeque::from([root]);
+        let mut old: Vec<Option<Node>> =
+            std::mem::take(&mut self.nodes).into_iter().map(Some).collect();
+        while let Some(at) = order.pop_front() {
+            let mut node = old[at].take().expect("each node is moved once");
+            let below = node.moves.iter_mut().flat_map(|own| own.replies.iter_mut().flatten());
+            for child in below {
+                let next = kept.len();
+                *child = *kept.entry(*child).or_insert_with_key(|&child| {
+                    order.push_back(child);
+                    next
+                });
+            }
+            self.nodes.push(node);
+        }
+        for node in &mut self.nodes {
+            node.parents = node.parents.iter().filter_map(|at| kept.get(at).copied()).collect();
+        }
+        self.index.retain(|_, at| match kept.get(at) {
+            Some(&to) => {
+                *at = to;
+                true
+            }
+            None => false,
+        });
+    }
+
+    /// The node of a state, made if need be.
+    fn node(&mut self, key: StateKey, state: &State) -> usize {
+        let next = self.nodes.len();
+        let at = *self.index.entry(key).or_insert(next);
+        if at == next {
+            self.nodes.push(Node {
+                state: state.clone(),
+                lower: 0.0,
+                upper: 100.0,
+                visits: 0,
+                moves: Vec::new(),
+                parents: Vec::new(),
+                is_expanded: false,
+            });
+        }
+        at
+    }
+
+    fn is_solved(&self, at: usize) -> bool {
+        self.nodes[at].upper - self.nodes[at].lower < EPSILON
+    }
+
+    /// Bounds of the state after a joint reply: the mean over chance.
+    fn of_reply(&self, outcomes: &[usize]) -> Bounds {
+        let n = outcomes.len() as f64;
+        let sum = |bound: fn(&Node) -> f64| {
+            outcomes.iter().map(|&at| bound(&self.nodes[at])).sum::<f64>()
+        };
+        (sum(|node| node.lower) / n, sum(|node| node.upper) / n)
+    }
+
+    /// Bounds of one of my moves: the worst reply.
+    fn of_move(&self, own: &OwnMove) -> Bounds {
+        let replies = own.replies.iter().map(|outcomes| self.of_reply(outcomes));
+        replies.fold((100.0, 100.0), |a: Bounds, b| (a.0.min(b.0), a.1.min(b.1)))
+    }
+
+    fn n_visits(&self, outcomes: &[usize]) -> u64 {
+        outcomes.iter().map(|&at| self.nodes[at].visits).sum()
+    }
+
+    /// The state to expand next below `at`: best-first among what is not settled.
+    fn descend(&mut self) -> usize {
+        let mut at = 0;
+        let mut seen = FxHashSet::default();
+        loop {
+            self.nodes[at].visits += 1;
+            if !self.nodes[at].is_expanded || !seen.insert(at) {
+                return at;
+            }
+            let node = &self.nodes[at];
+            let open = |own: &&OwnMove| {
+                let (lower, upper) = self.of_move(own);
+                upper - lower >= EPSILON
+            };
+            let own = node.moves.iter().filter(open).max_by(|a, b| {
+                let least = |own: &OwnMove| {
+                    own.replies.iter().map(|outcomes| self.n_visits(outcomes)).sum::<u64>()
+                };
+                let upper = self.of_move(a).1.total_cmp(&self.of_move(b).1);
+                upper.then_with(|| least(b).cmp(&least(a)))
+            });
+            let Some(own) = own else { return at };
+            let is_open = |outcomes: &&Vec<usize>| outcomes.iter().any(|&at| !self.is_solved(at));
+            let reply = own.replies.iter().filter(is_open).min_by(|a, b| {
+                let lower = self.of_reply(a).0.total_cmp(&self.of_reply(b).0);
+                lower.then_with(|| self.n_visits(a).cmp(&self.n_visits(b)))
+            });
+            let Some(outcomes) = reply else { return at };
+            let gap = |at: usize| self.nodes[at].upper - self.nodes[at].lower;
+            let next = outcomes.iter().copied().max_by(|&a, &b| {
+                let visits = || self.nodes[b].visits.cmp(&self.nodes[a].visits);
+                gap(a).total_cmp(&gap(b)).then_with(visits)
+            });
+            at = next.expect("a reply leads somewhere");
+        }
+    }
+
+    /// Renews the bounds of `from`, and of all states above it that this concerns.
+    fn back_up(&mut self, from: usize) {
+        let mut left = VecDeque::from([from]);
+        while let Some(at) = left.pop_front() {
+            if self.nodes[at].moves.is_empty() {
+                continue;
+            }
+            let bounds = self.nodes[at].moves.iter().map(|own| self.of_move(own));
+            let (lower, upper) =
+                bounds.fold((0.0, 0.0), |a: Bounds, b| (a.0.max(b.0), a.1.max(b.1)));
+            let node = &mut self.nodes[at];
+            let tighter = (lower.max(node.lower), upper.min(node.upper));
+            if tighter != (node.lower, node.upper) {
+                (node.lower, node.upper) = tighter;
+                left.extend(node.parents.iter().copied());
+            }
+        }
+    }
+
+    /// My moves at the root with their bounds and visits, in the order of the rules.
+    fn candidates(&self) -> Vec<(MoveId, Bounds, u64)> {
+        let Some(root) = self.nodes.first() else { return Vec::new() };
+        let of = |own: &OwnMove| {
+            let visits = own.replies.iter().map(|outcomes| self.n_visits(outcomes)).sum();
+            (own.action, self.of_move(own), visits)
+        };
+        root.moves.iter().map(of).collect()
+    }
+}
+
+/// Grows a tree.
+struct Growth<'a> {
+    machine: &'a mut dyn StateMachine,
+    roles: SearchRoles,
+    ranks: &'a FxHashMap<MoveId, usize>,
+    stopwatch: Stopwatch<'a>,
+    frame: Frame,
+    max_states: usize,
+}
+
+impl Growth<'_> {
+    /// Grows the tree until its root is settled or the stop is due; whether it grew to
+    /// the most states that are kept.
+    fn grow(&mut self, tree: &mut Tree) -> Result<bool, Halt> {
+        let mut n_fruitless = 0;
+        while !tree.is_solved(0) && n_fruitless < MAX_FRUITLESS {
+            if tree.nodes.len() >= self.max_states {
+                return Ok(true);
+            }
+            self.stopwatch.poll()?;
+            let at = tree.descend();
+            if tree.nodes[at].is_expanded {
+                // The way led round a circle of states; visits lead elsewhere next time.
+                n_fruitless += 1;
+                continue;
+            }
+            n_fruitless = 0;
+            self.expand(tree, at)?;
+            tree.back_up(at);
+        }
+        Ok(false)
+    }
+
+    /// Computes the rewards of a terminal state, or all children of another.
+    fn expand(&mut self, tree: &mut Tree, at: usize) -> Result<(), Halt> {
+        self.stopwatch.enter(0)?;
+        let state = tree.nodes[at].state.clone();
+        self.frame.begin(&state);
+        if self.frame.is_terminal(self.machine, None)? {
+            self.stopwatch.deliberation.leaves += 1;
+            let reward = worst(&self.frame.goal(self.machine, None, self.roles.me)?);
+            let node = &mut tree.nodes[at];
+            (node.lower, node.upper, node.is_expanded) = (reward.into(), reward.into(), true);
+            tree.raise(at);
+            return Ok(());
+        }
+        if !self.frame.list_moves(self.machine, None, self.ranks)? {
+            let node = &mut tree.nodes[at];
+            (node.upper, node.is_expanded) = (0.0, true);
+            tree.raise(at);
+            return Ok(());
+        }
+        let me = self.roles.index();
+        let n_replies = self.roles.n_replies(&self.frame);
+        let chance = self.roles.chance;
+        let n_outcomes = chance.map_or(1, |chance| self.frame.legal[chance].len());
+        let mut moves = Vec::new();
+        for index in 0..self.frame.legal[me].len() {
+            self.frame.pick(me, index);
+            let action = self.frame.joint[me];
+            let mut replies = Vec::new();
+            for reply in 0..n_replies {
+                self.roles.set_reply(&mut self.frame, reply);
+                let mut outcomes = Vec::with_capacity(n_outcomes);
+                for outcome in 0..n_outcomes {
+                    if let Some(chance) = chance {
+                        self.frame.pick(chance, outcome);
+                    }
+                    outcomes.push(self.child(tree, at)?);
+                }
+                replies.push(outcomes);
+            }
+            moves.push(OwnMove { action, replies });
+        }
+        let node = &mut tree.nodes[at];
+        (node.moves, node.is_expanded) = (moves, true);
+        Ok(())
+    }
+
+    /// The node after the joint move of the frame.
+    fn child(&mut self, tree: &mut Tree, parent: usize) -> Result<usize, Halt> {
+        // A state that was entered is expanded as a whole, if time allows.
+        self.stopwatch.poll_time()?;
+        self.stopwatch.deliberation.next_calls += 1;
+        let mut next = State::default();
+        self.machine.next_state(&self.frame.state, &self.frame.joint, &mut next)?;
+        let child = tree.node(self.machine.key(&next), &next);
+        if !tree.nodes[child].parents.contains(&parent) {
+            tree.nodes[child].parents.push(parent);
+        }
+        Ok(child)
+    }
+}
+
+impl Tree {
+    /// The bounds of `at` changed: those above follow.
+    fn raise(&mut self, at: usize) {
+        for parent in self.nodes[at].parents.clone() {
+            self.back_up(parent);
+        }
+    }
+}
+
+impl IncrementalDeliberation {
+    fn grow(&mut self, state: &State, stop: &Stop) -> Result<(), Failure> {
+        let Some(track) = &mut self.track else { return Ok(()) };
+        let role: RoleId = track.role;
+        let machine = track.machine.as_mut();
+        let key = machine.key(state);
+        self.tree.root(key, state);
+        let ranks = ranks(machine, &self.move_order);
+        let roles = SearchRoles::new(machine.game(), role);
+        let frame = Frame::new(roles.n_roles);
+        let max_states = self.max_states;
+        let stopwatch = Stopwatch::new(stop);
+        let mut growth = Growth { machine, roles, ranks: &ranks, stopwatch, frame, max_states };
+        let grown = growth.grow(&mut self.tree);
+        let mut said = growth.stopwatch.deliberation;
+        match grown {
+            Ok(is_full) => {
+                said.completed = self.tree.is_solved(0);
+                if is_full {
+                    said.notes.push(format!(
+                        "the tree has {max_states} states and grows no further (option max_states)"
+                    ));
+                }
+            }
+            Err(Halt::Due) => {}
+            Err(Halt::Broken(error)) => return Err(error.into()),
+        }
+        self.deliberation = Some(self.said(said));
+        Ok(())
+    }
+
+    fn said(&self, said: Deliberation) -> Deliberation {
+        let Some(root) = self.tree.nodes.first() else { return said };
+        let candidate = |(action, (lower, upper), visits): (MoveId, Bounds, u64)| {
+            let (value, bound) = match (lower, upper) {
+                (lower, upper) if upper - lower < EPSILON => (Some(lower), ValueBound::Exact),
+                (lower, _) if lower > 0.0 => (Some(lower), ValueBound::AtLeast),
+                (_, upper) if upper < 100.0 => (Some(upper), ValueBound::AtMost),
+                _ => (None, ValueBound::AtLeast),
+            };
+            Candidate { action, value, bound, visits, probability: None }
+        };
+        let candidates = self.tree.candidates().into_iter().map(candidate).collect();
+        let value = self.tree.is_solved(0).then_some(root.lower);
+        let mut notes = said.notes;
+        notes.push(format!(
+            "the value is from {:.1} to {:.1}, by a tree of {} states",
+            root.lower,
+            root.upper,
+            self.tree.nodes.len()
+        ));
+        Deliberation { value, candidates, notes, ..said }
+    }
+
+    /// The first move with the best lower bound; of equals the one with the best upper
+    /// bound, then the one with the most visits.
+    fn best(&self) -> Option<MoveId> {
+        let mut best: Option<(MoveId, Bounds, u64)> = None;
+        for candidate in self.tree.candidates() {
+            let rank =
+                |(_, (lower, upper), visits): &(MoveId, Bounds, u64)| (*lower, *upper, *visits);
+            let is_better = best.as_ref().is_none_or(|best| {
+                let ((a, b, c), (x, y, z)) = (rank(&candidate), rank(best));
+                a.total_cmp(&x).then(b.total_cmp(&y)).then(c.cmp(&z)).is_gt()
+            });
+            if is_better {
+                best = Some(candidate);
+            }
+        }
+        best.map(|(action, ..)| action)
+    }
+
+    fn forget(&mut self) {
+        self.track = None;
+        self.tree = Tree::default();
+    }
+}
+
+impl Player for IncrementalDeliberation {
+    fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
+        self.forget();
+        self.deliberation = Some(Deliberation::default());
+        match self.track.insert(Track::new(seat, KIND.name)?).begin(stop)? {
+            Some(state) => self.grow(&state, stop),
+            None => Ok(()),
+        }
+    }
+
+    fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure> {
+        self.deliberation = Some(Deliberation::default());
+        let fallback = turn.legal[0];
+        let Some(track) = &mut self.track else { return Ok(fallback) };
+        let Some(state) = track.follow(turn, stop)? else { return Ok(fallback) };
+        self.grow(&state, stop)?;
+        Ok(self.best().filter(|best| turn.legal.contains(best)).unwrap_or(fallback))
+    }
+
+    fn stop(&mut self, _: Option<&Observation>) {
+        self.forget();
+    }
+
+    fn abort(&mut self) {
+        self.forget();
+    }
+
+    fn deliberation(&self) -> Option<Deliberation> {
+        self.deliberation.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::search::{EvaluationFunction, Memory, Opponents, Search, Settings, UNBOUNDED};
+    use crate::testing::{Graph, Movers};
+
+    const ME: RoleId = RoleId(0);
+
+    fn searched(machine: &mut dyn StateMachine, state: &State) -> f64 {
+        let settings = Settings {
+            opponents: Opponents::Paranoid,
+            window: UNBOUNDED,
+            narrow: false,
+            chance_cuts: false,
+            depth: 0,
+            evaluation: EvaluationFunction::Zero,
+            deepening: false,
+            remembered: 0,
+        };
+        let (mut memory, stop) = (Memory::default(), Stop::never());
+        let mut search = Search::new(machine, ME, settings, &mut memory, &stop);
+        search.best_move(state).unwrap().value.unwrap().score
+    }
+
+    fn player() -> IncrementalDeliberation {
+        IncrementalDeliberation {
+            max_states: usize::MAX,
+            move_order: vec![],
+            track: None,
+            tree: Tree::default(),
+            deliberation: None,
+        }
+    }
+
+    /// Grows the tree by a few states at each step of a match, whose moves `choices`
+    /// draws: bounds hold the value at any time and only tighten, and no state is
+    /// expanded twice.
+    fn check(graph: &Graph, budget: u64, choices: &[usize]) -> Result<(), TestCaseError> {
+        let mut machine = graph.machine();
+        let mut state = machine.initial_state().unwrap();
+        let mut player = player();
+        let seat = crate::Seat {
+            machine: machine.fork(),
+            role: ME,
+            start_clock: None,
+            play_clock: None,
+            seed: 1,
+        };
+        player.start(seat, &Stop::never().after_nodes(budget)).unwrap();
+        let mut expanded = FxHashSet::default();
+        let mut bounds: FxHashMap<StateKey, Bounds> = FxHashMap::default();
+        let mut observation = None;
+        for step in 0.. {
+            let mut n_new = 0;
+            for node in &player.tree.nodes {
+                let key = machine.key(&node.state);
+                n_new += u64::from(node.is_expanded && expanded.insert(key));
+                let value = searched_or_goal(&mut *machine, &node.state);
+                prop_assert!(node.lower <= value + 1e-6 && value <= node.upper + 1e-6);
+                let (lower, upper) =
+                    bounds.insert(key, (node.lower, node.upper)).unwrap_or((0.0, 100.0));
+                prop_assert!(lower <= node.lower && node.upper <= upper);
+            }
+            prop_assert_eq!(player.deliberation().unwrap().nodes, n_new, "each state once");
+            if machine.is_terminal(&state).unwrap() {
+                break;
+            }
+            let mut legal = vec![Vec::new(); graph.roles.len()];
+            for (role, moves) in machine.game().role_ids().zip(&mut legal) {
+                machine.legal_moves(&state, role, moves).unwrap();
+            }
+            // What is dropped when the match goes on may be found again.
+            player.tree.root(machine.key(&state), &state);
+            expanded.retain(|key| player.tree.index.contains_key(key));
+            bounds.retain(|key, _| player.tree.index.contains_key(key));
+            let turn = Turn { step, observation: observation.as_ref(), legal: &legal[0] };
+            let chosen = player.play(&turn, &Stop::never().after_nodes(budget)).unwrap();
+            prop_assert!(legal[0].contains(&chosen));
+            if player.tree.is_solved(0) {
+                let (value, best) = (searched(&mut *machine, &state), player.tree.nodes[0].lower);
+                prop_assert!((value - best).abs() < 1e-6, "{best}, not {value}");
+            }
+            let draw =
+                |moves: &Vec<MoveId>| moves[choices[step as usize % choices.len()] % moves.len()];
+            let mut joint_move: Vec<MoveId> = legal.iter().map(draw).collect();
+            joint_move[0] = chosen;
+            let mut next = State::default();
+            machine.next_state(&state, &joint_move, &mut next).unwrap();
+            state = next;
+            observation = Some(Observation::JointMove(joint_move));
+        }
+        Ok(())
+    }
+
+    fn searched_or_goal(machine: &mut dyn StateMachine, state: &State) -> f64 {
+        if machine.is_terminal(state).unwrap() {
+            return f64::from(worst(&machine.goal(state, ME).unwrap()));
+        }
+        searched(machine, state)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn bounds_hold_and_only_tighten(
+            seed: u64,
+            budget in 1u64..40,
+            choices in proptest::collection::vec(0usize..6, 1..8),
+        ) {
+            check(&Graph::random(seed, &["me", "you"], Movers::Alternating, 4), budget, &choices)?;
+            check(&Graph::random(seed, &["me", "you"], Movers::Simultaneous, 3), budget, &choices)?;
+            check(&Graph::random(seed, &["me", "random"], Movers::Alternating, 4), budget, &choices)?;
+        }
+    }
+}

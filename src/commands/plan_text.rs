@@ -1,0 +1,102 @@
+//! A player's plan in text, and as data.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use games::{MoveId, RoleId};
+use players::PlanStep;
+use serde::Serialize;
+
+use crate::explanation::Names;
+
+/// Most lines of a plan that are printed.
+const MAX_LINES: usize = 10_000;
+
+/// Prints a plan as a tree: a line for each reply and the moves until the next reply.
+pub(super) fn print(
+    out: &mut impl Write,
+    root: &PlanStep,
+    me: RoleId,
+    names: &mut impl Names,
+) -> io::Result<()> {
+    writeln!(out, "\n  plan")?;
+    // Steps to be printed, the next one last: with their depth and what leads to them.
+    let mut left: Vec<(Option<&PlanStep>, usize, String)> = vec![(Some(root), 0, String::new())];
+    let mut n_lines = 0;
+    while let Some((step, depth, mut line)) = left.pop() {
+        if n_lines == MAX_LINES {
+            return writeln!(out, "    ... (more than {MAX_LINES} lines; --json has them all)");
+        }
+        n_lines += 1;
+        let mut step = step;
+        while let Some(PlanStep { action, n_legal, after }) = step {
+            // A forced move while others choose says nothing.
+            if *n_legal != 1 || after.len() == 1 {
+                line += if line.is_empty() || line.ends_with(": ") { "" } else { "; " };
+                line += &names.action(*action);
+            }
+            if let [(_, next)] = &after[..] {
+                step = next.as_deref();
+                continue;
+            }
+            for (joint_move, next) in after.iter().rev() {
+                let reply = reply(joint_move, me, names);
+                left.push((next.as_deref(), depth + 1, format!("{reply}: ")));
+            }
+            break;
+        }
+        if step.is_none() {
+            line += if line.ends_with(": ") { "end" } else { "; end" };
+        }
+        if line.is_empty() {
+            // The others move first.
+            continue;
+        }
+        writeln!(out, "    {:width$}{line}", "", width = 2 * depth)?;
+    }
+    Ok(())
+}
+
+/// The moves of the other roles in a joint move.
+fn reply(joint_move: &[MoveId], me: RoleId, names: &mut impl Names) -> String {
+    let others = (0..).map(RoleId).zip(joint_move).filter(|(role, _)| *role != me);
+    let words: Vec<String> = others.map(|(_, &id)| names.action(id).to_string()).collect();
+    words.join(" ")
+}
+
+/// A step of a plan as data. Steps that play can come to in several ways stand once.
+#[derive(Debug, Serialize)]
+pub(super) struct StepData {
+    #[serde(rename = "move")]
+    action: Arc<str>,
+    after: Vec<AfterData>,
+}
+
+/// What to do after one joint move: the index of the next step; none at the end.
+#[derive(Debug, Serialize)]
+struct AfterData {
+    joint_move: Vec<Arc<str>>,
+    next: Option<usize>,
+}
+
+/// The steps of a plan; the first is its root.
+pub(super) fn data(root: &Arc<PlanStep>, names: &mut impl Names) -> Vec<StepData> {
+    let mut indices: HashMap<*const PlanStep, usize> = HashMap::from([(Arc::as_ptr(root), 0)]);
+    let mut steps = vec![root];
+    let mut found = Vec::new();
+    while let Some(&step) = steps.get(found.len()) {
+        let after = step.after.iter().map(|(joint_move, next)| {
+            let next = next.as_ref().map(|next| {
+                *indices.entry(Arc::as_ptr(next)).or_insert_with(|| {
+                    steps.push(next);
+                    steps.len() - 1
+                })
+            });
+            AfterData { joint_move: joint_move.iter().map(|&id| names.action(id)).collect(), next }
+        });
+        let after = after.collect();
+        found.push(StepData { action: names.action(step.action), after });
+    }
+    found
+}
