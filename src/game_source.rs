@@ -295,6 +295,11 @@ fn plain(name: &str) -> String {
 }
 
 /// The names that look like what was typed, at most three, best first.
+/// A question whether one of `names` was meant by what was typed; empty if none is near.
+pub(crate) fn meant(typed: &str, names: impl IntoIterator<Item = &'static str>) -> String {
+    or_these(&near(typed, names))
+}
+
 fn near(typed: &str, names: impl IntoIterator<Item = &'static str>) -> Vec<&'static str> {
     let wanted = plain(&stem(typed));
     let distance = |name: &'static str| {

@@ -216,8 +216,8 @@ pub enum PreflightError {
 
 /// What is wrong with the name of a built-in player, and what is expected.
 pub(crate) fn unknown_kind(name: &str) -> String {
-    let names: Vec<_> = players::kinds().iter().map(|kind| kind.name).collect();
-    format!("unknown player kind `{name}`; expected one of {}", names.join(", "))
+    let meant = crate::game_source::meant(name, players::kinds().iter().map(|kind| kind.name));
+    format!("unknown player kind `{name}`{meant}; `gamemaster players` lists the kinds")
 }
 
 impl PreflightError {
