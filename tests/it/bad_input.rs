@@ -349,6 +349,27 @@ fn hidden_information_for_those_who_cannot_bear_it() {
 }
 
 #[test]
+fn a_game_that_is_too_large_for_a_player() {
+    let spec = "games = [\"kuhn_poker\", \"leduc_poker\"]\n[[players]]\nkind = \"cfr\"\nnodes = 100\n\
+                [[players]]\nkind = \"random\"\n";
+    check_spec(
+        spec,
+        2,
+        expect![[r#"
+        error: spec.toml: cfr-nodes100 cannot play leduc_poker: its tree has more than 100 nodes, and `cfr` solves whole games (option `nodes`); remove the player or the game
+    "#]],
+    );
+    check(
+        &Workspace::new(),
+        &["play", "leduc_poker", "cfr:nodes=100", "random"],
+        2,
+        expect![[r#"
+        error: cfr-nodes100 cannot play leduc_poker: its tree has more than 100 nodes, and `cfr` solves whole games (option `nodes`)
+    "#]],
+    );
+}
+
+#[test]
 fn a_folder_that_cannot_be_written() {
     let workspace = Workspace::with_spec(&format!("games = [\"nim\"]\n{PLAYERS}"));
     workspace.write("file", "");
