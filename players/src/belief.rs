@@ -22,7 +22,7 @@ mod tracker;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use games::split_mix::mix;
-use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
+use games::{Game, MoveId, ReasoningError, RoleId, State, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -31,8 +31,9 @@ use crate::Observation;
 pub(crate) use replies::Replies;
 pub(crate) use tracker::{PARTICLES, Tracker, TrackerSettings};
 
-/// What a role knows: a hash of everything that it did and was told since the match began.
-/// Roles never forget, so two lines with equal knowledge belong to one information set.
+/// What a role knows: a hash of everything that it did, was told and was allowed to do since
+/// the match began. Roles never forget, so two lines with equal knowledge belong to one
+/// information set. (In a sane game, what is allowed follows from the rest.)
 ///
 /// Of `n` different histories some two have equal hashes with a probability of about
 /// `n^2 / 2^65`: for a million less than one in thirty million.
@@ -57,10 +58,27 @@ impl Knowledge {
         own_move.map_or(self, |own_move| self.after(own_move, hasher.finish()))
     }
 
+    /// The knowledge of a role that has these legal moves now.
+    pub(crate) fn allowed(self, legal: &[MoveId]) -> Self {
+        // Their order means nothing.
+        let sum = legal.iter().fold(0u64, |sum, id| sum.wrapping_add(mix(u64::from(id.0))));
+        Self(mix(self.0 ^ sum))
+    }
+
     /// The knowledge after a step in which the role made `own_move` and was told the rest.
     fn after(self, own_move: MoveId, told: u64) -> Self {
         let step = mix(told ^ mix(u64::from(own_move.0)));
         Self(mix(self.0.rotate_left(1) ^ step))
+    }
+}
+
+/// Adds to what each role knows the moves that it may make. Chance knows nothing.
+pub(crate) fn allow(game: &Game, knowledge: &mut [Knowledge], replies: &Replies) {
+    let legal = game.role_ids().zip(&replies.by_role);
+    for (known, (role, legal)) in knowledge.iter_mut().zip(legal) {
+        if game.random() != Some(role) {
+            *known = known.allowed(legal);
+        }
     }
 }
 
@@ -103,6 +121,12 @@ pub(crate) struct Belief {
 }
 
 impl Belief {
+    /// The belief that the match is in `state`.
+    #[cfg(test)]
+    pub(crate) fn certain(state: State) -> Self {
+        Self { lines: vec![Line { state, knowledge: vec![], weight: 1.0 }], is_exact: true }
+    }
+
     /// `lines` with weights that add up to 1; `None` if there is none.
     fn of(mut lines: Vec<Line>, is_exact: bool) -> Option<Self> {
         let total: f64 = lines.iter().map(|line| line.weight).sum();

@@ -12,7 +12,7 @@
 mod best_response;
 mod solver;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod tree;
 
 use games::{MoveId, ReasoningError, RoleId, StateMachine};
@@ -158,6 +158,7 @@ impl Player for Cfr {
             seated.known = seated.known.observed(seated.role, observation);
             seated.n_observed += 1;
         }
+        seated.known = seated.known.allowed(turn.legal);
         let is_lost = seated.n_observed != turn.step;
         self.solve(stop)?;
         Ok(if is_lost { fallback } else { self.choose(turn.legal).unwrap_or(fallback) })
@@ -237,7 +238,7 @@ impl Cfr {
         if legal.len() == 1 {
             return None;
         }
-        let Some(set) = tree.set(*role, *known, legal) else {
+        let Some(set) = tree.set(*role, *known) else {
             let note = "the rules do not lead to what was seen: the move is random";
             deliberation.notes.push(note.to_owned());
             return None;

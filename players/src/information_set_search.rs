@@ -17,6 +17,9 @@
 //! Games that are too large are searched to a limited depth, one step further at a time,
 //! until time is up or the beliefs on the path have more states than the option `states`.
 
+#[cfg(test)]
+mod tests;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use games::{MoveId, ReasoningError, RoleId, State, StateMachine};

@@ -14,7 +14,7 @@ use rand_pcg::Pcg64;
 use rustc_hash::FxHashMap;
 
 use crate::belief::{
-    Belief, Knowledge, PARTICLES, Replies, Tracker, TrackerSettings, knowledge_after,
+    Belief, Knowledge, PARTICLES, Replies, Tracker, TrackerSettings, allow, knowledge_after,
 };
 use crate::kind::PlayerKind;
 use crate::options::OptionSpec;
@@ -196,7 +196,7 @@ impl IsMcts {
             let n = self.forest.most_arms;
             deliberation.notes.push(format!("tree: full with {n} moves (option `tree`)"));
         }
-        let known = belief.lines[0].knowledge[usize::from(role.0)];
+        let known = belief.lines[0].knowledge[usize::from(role.0)].allowed(legal);
         let arms = &self.forest.nodes[*self.forest.index.get(&(role, known))? as usize].arms;
         let visited: Vec<&Arm> =
             arms.iter().filter(|arm| arm.n > 0 && legal.contains(&arm.action)).collect();
@@ -387,6 +387,7 @@ impl Iterations<'_> {
                 // The rules are broken, and nothing is won.
                 return Ok(Some(vec![0.0; n_roles]));
             };
+            allow(machine.game(), &mut knowledge, &replies);
             joint_move.clear();
             let (mut is_new, mut is_outside) = (false, false);
             for (role, legal) in machine.game().role_ids().zip(&replies.by_role) {

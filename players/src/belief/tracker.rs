@@ -9,7 +9,7 @@ use rand::seq::SliceRandom as _;
 use rand_pcg::Pcg64;
 use rustc_hash::FxHashMap;
 
-use super::{Belief, Knowledge, Line, Replies, knowledge_after};
+use super::{Belief, Knowledge, Line, Replies, allow, knowledge_after};
 use crate::options::{OptionSpec, Reader};
 use crate::{Failure, Observation, OptionError, Seat, Stop, Turn, seed};
 
@@ -197,13 +197,13 @@ impl Tracker {
         patience: &Patience<'_>,
     ) -> Result<Update, ReasoningError> {
         let most_tries = self.most_tries();
-        let mut replies: Vec<(&Line, Replies)> = Vec::new();
+        let mut replies: Vec<(Line, Replies)> = Vec::new();
         let mut n_replies = 0u64;
         for line in &belief.lines {
             if patience.is_over(!replies.is_empty()) {
                 break;
             }
-            if let Some(fitting) = self.replies(&line.state, self.n_applied)? {
+            if let Some((line, fitting)) = self.replies(line, self.n_applied)? {
                 n_replies = n_replies.saturating_add(fitting.len());
                 replies.push((line, fitting));
             }
@@ -259,12 +259,19 @@ impl Tracker {
         (self.settings.particles as u64 * TRIES_FOR_EACH).max(FEWEST_TRIES)
     }
 
-    /// The joint moves of step `step` from `state` that are in agreement with the role's own
-    /// move; `None` if there are none.
-    fn replies(&mut self, state: &State, step: usize) -> Result<Option<Replies>, ReasoningError> {
-        let Some(mut replies) = Replies::legal(self.machine.as_mut(), state)? else {
+    /// The joint moves of step `step` from a line that are in agreement with the role's own
+    /// move, and the line with what the roles know of their legal moves; `None` if there are
+    /// none.
+    fn replies(
+        &mut self,
+        line: &Line,
+        step: usize,
+    ) -> Result<Option<(Line, Replies)>, ReasoningError> {
+        let Some(mut replies) = Replies::legal(self.machine.as_mut(), &line.state)? else {
             return Ok(None);
         };
+        let mut line = line.clone();
+        allow(self.machine.game(), &mut line.knowledge, &replies);
         let is_possible = match &self.history[step].observation {
             Observation::Percepts { own_move, .. } => replies.fix(self.role, *own_move),
             Observation::JointMove(joint_move) => {
@@ -273,7 +280,7 @@ impl Tracker {
                     && roles.zip(joint_move).all(|(role, &action)| replies.fix(role, action))
             }
         };
-        Ok(is_possible.then_some(replies))
+        Ok(is_possible.then_some((line, replies)))
     }
 
     /// The line after `joint_move` in step `step`, if it explains what was seen. Its weight
@@ -364,7 +371,7 @@ impl Tracker {
         is_sampled: &mut bool,
     ) -> Result<VecDeque<Line>, ReasoningError> {
         *n_tries = n_tries.saturating_sub(1);
-        let Some(replies) = self.replies(&line.state, step)? else { return Ok(VecDeque::new()) };
+        let Some((line, replies)) = self.replies(line, step)? else { return Ok(VecDeque::new()) };
         let n_replies = replies.len();
         let mut fitting = Vec::new();
         let mut joint_move = Vec::new();
@@ -378,7 +385,7 @@ impl Tracker {
                 number
             };
             replies.joint_move(number, &mut joint_move);
-            fitting.extend(self.after(line, &joint_move, step)?);
+            fitting.extend(self.after(&line, &joint_move, step)?);
         }
         fitting.shuffle(&mut self.rng);
         let weight = line.weight * fitting.len() as f64 / n_tried as f64;

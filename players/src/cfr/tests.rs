@@ -45,6 +45,24 @@ impl Solved {
     }
 }
 
+/// What `role` can expect if all others move at random.
+pub(crate) fn best_reward_against_uniform(machine: &mut dyn StateMachine, role: usize) -> f64 {
+    let mut builder = Builder::new(machine, 1_000_000).unwrap();
+    assert_eq!(builder.grow(machine, &Stop::never(), &mut 0).unwrap(), Growth::Whole);
+    let tree = builder.finish();
+    let uniform = uniform(&tree);
+    let judgement = judge(&tree, &uniform, &[role], &Stop::never()).unwrap();
+    judgement.values[role] + judgement.gains[role]
+}
+
+fn uniform(tree: &Tree) -> Vec<f64> {
+    let mut uniform = vec![0.0; tree.n_slots()];
+    for set in &tree.sets {
+        uniform[set.slots()].fill(1.0 / set.slots().len() as f64);
+    }
+    uniform
+}
+
 const METHODS: [Method; 3] = [Method::Plus, Method::Discounted, Method::Predictive];
 
 /// Kuhn poker: the first player loses 1/18 of a chip, which is worth 25 points (Kuhn 1950).
@@ -78,20 +96,27 @@ fn kuhn_poker_is_bluffed() {
             machine.find_move(&games::Expression::parse(text).unwrap()).unwrap()
         };
         let machine = solved.machine.as_mut();
-        let [noop, bet, check] = ["noop", "bet", "check"].map(|text| find(machine, text));
+        let [noop, bet] = ["noop", "bet"].map(|text| find(machine, text));
         let mut state = initial.clone();
         let id = RoleId(u8::try_from(role).unwrap());
         let mut known = Knowledge::default();
         let mut steps = vec![vec![noop, noop, find(machine, deal)]];
         steps.extend(first.map(|first| vec![find(machine, first), noop, noop]));
+        let allowed = |machine: &mut dyn StateMachine, known: Knowledge, state: &games::State| {
+            let mut legal = Vec::new();
+            machine.legal_moves(state, id, &mut legal).unwrap();
+            known.allowed(&legal)
+        };
         for joint_move in steps {
+            known = allowed(machine, known, &state);
             known =
                 crate::belief::knowledge_after(machine, known, &state, &joint_move, id).unwrap();
             let mut next = games::State::default();
             machine.next_state(&state, &joint_move, &mut next).unwrap();
             state = next;
         }
-        let set = solved.tree.set(id, known, &[bet, check]).unwrap();
+        let known = allowed(machine, known, &state);
+        let set = solved.tree.set(id, known).unwrap();
         let slots = solved.tree.sets[set].slots();
         let slot = slots.clone().find(|&slot| solved.tree.action(slot) == bet).unwrap();
         average[slot]
@@ -224,11 +249,8 @@ fn best_responses_are_exact() {
 fn uniform_play_is_as_exploitable_as_is_known() {
     for (game, chip, gain) in [("kuhn_poker", 25.0, 0.458_333), ("leduc_poker", 3.0, 2.373_611)] {
         let solved = Solved::new(game, Method::Plus);
-        let mut uniform = vec![0.0; solved.tree.n_slots()];
-        for set in &solved.tree.sets {
-            uniform[set.slots()].fill(1.0 / set.slots().len() as f64);
-        }
-        let judgement = judge(&solved.tree, &uniform, &[0, 1], &Stop::never()).unwrap();
+        let judgement =
+            judge(&solved.tree, &uniform(&solved.tree), &[0, 1], &Stop::never()).unwrap();
         let found = judgement.exploitability() / chip;
         assert!((found - gain).abs() < 1e-5, "{game}: {found}");
         if game == "kuhn_poker" {

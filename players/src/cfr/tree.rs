@@ -1,13 +1,12 @@
 //! A whole game as one tree of information sets.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
 use rustc_hash::FxHashMap;
 
 use crate::Stop;
-use crate::belief::{Knowledge, Replies, knowledge_after};
+use crate::belief::{Knowledge, Replies, allow, knowledge_after};
 use crate::search::worst;
 
 /// Who moves at a node.
@@ -60,7 +59,7 @@ pub(super) struct Tree {
     moves: Vec<MoveId>,
     /// The nodes of each stage.
     pub(super) stages: Vec<Range<usize>>,
-    known: FxHashMap<(RoleId, Knowledge, u64), u32>,
+    known: FxHashMap<(RoleId, Knowledge), u32>,
 }
 
 impl Tree {
@@ -85,19 +84,10 @@ impl Tree {
         self.moves[slot]
     }
 
-    /// The information set of a role that knows this and has these legal moves.
-    pub(super) fn set(&self, role: RoleId, known: Knowledge, legal: &[MoveId]) -> Option<usize> {
-        self.known.get(&(role, known, hash(legal))).map(|&set| set as usize)
+    /// The information set of a role that knows this.
+    pub(super) fn set(&self, role: RoleId, known: Knowledge) -> Option<usize> {
+        self.known.get(&(role, known)).map(|&set| set as usize)
     }
-}
-
-/// A hash of a set of moves.
-fn hash(legal: &[MoveId]) -> u64 {
-    let mut sorted = legal.to_vec();
-    sorted.sort_unstable();
-    let mut hasher = DefaultHasher::new();
-    sorted.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// How far the tree has grown.
@@ -236,7 +226,7 @@ impl Builder {
     /// Adds the nodes of the next state of this step.
     fn enter(&mut self, machine: &mut dyn StateMachine) -> Result<(), ReasoningError> {
         let Open { state, knowledge, node } = &self.open[self.n_done];
-        let (state, knowledge, node) = (state.clone(), knowledge.clone(), *node as usize);
+        let (state, mut knowledge, node) = (state.clone(), knowledge.clone(), *node as usize);
         let replies = match machine.is_terminal(&state)? {
             true => None,
             false => Replies::legal(machine, &state)?,
@@ -244,6 +234,7 @@ impl Builder {
         let Some(replies) = replies else {
             return self.end(machine, &state, node);
         };
+        allow(machine.game(), &mut knowledge, &replies);
         let random = machine.game().random();
         let moves = |role: RoleId| &replies.by_role[usize::from(role.0)];
         let has_choice = |role: &RoleId| moves(*role).len() > 1;
@@ -329,7 +320,7 @@ impl Builder {
     /// The information set of a role.
     fn set(&mut self, role: RoleId, known: Knowledge, moves: &[MoveId]) -> u32 {
         let tree = &mut self.tree;
-        *tree.known.entry((role, known, hash(moves))).or_insert_with(|| {
+        *tree.known.entry((role, known)).or_insert_with(|| {
             let first_slot = index(tree.moves.len());
             tree.moves.extend(moves);
             tree.sets.push(InformationSet { role, first_slot, n_slots: index(moves.len()) });
