@@ -8,7 +8,7 @@
 //! own reward; chance draws. A random playout follows below the first new node. The lines
 //! of the belief say what the others know, so that they may use it.
 
-use games::{GoalReading, MoveId, PlayoutEnds, ReasoningError, RoleId, State};
+use games::{MoveId, PlayoutEnds, ReasoningError, RoleId, State};
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
 use rustc_hash::FxHashMap;
@@ -43,6 +43,14 @@ const ITERATIONS: OptionSpec = OptionSpec {
            or node budget.",
 };
 
+const PLAYOUTS: OptionSpec = OptionSpec {
+    name: "playouts",
+    accepts: "whole number from 0 to 1000",
+    default: "0",
+    help: "Playouts in each iteration, side by side; 0 for 16 under a clock, where they take \
+           little more time than one, and else for 1.",
+};
+
 const EXPLORATION: OptionSpec = OptionSpec {
     name: "exploration",
     accepts: "number from 0 to 10",
@@ -73,10 +81,14 @@ const MAX_LENGTH: OptionSpec = OptionSpec {
     help: "Steps after which a playout is given up and counts 50.",
 };
 
-const OPTIONS: &[OptionSpec] = &[ITERATIONS, EXPLORATION, TREE, ANSWER, PARTICLES, MAX_LENGTH];
+const OPTIONS: &[OptionSpec] =
+    &[ITERATIONS, PLAYOUTS, EXPLORATION, TREE, ANSWER, PARTICLES, MAX_LENGTH];
 
 /// Iterations where nothing else ends the search.
 const UNLIMITED: u64 = 5000;
+/// Playouts in each iteration where time counts, and not nodes. Reasoners that run them side by
+/// side take about as long for one.
+const SIDE_BY_SIDE: usize = 16;
 /// The reward of a playout that reached no end.
 const NO_END: f64 = 50.0;
 
@@ -92,11 +104,13 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     let seed = reader.seed()?;
     let answers = [("most_visited", Answer::MostVisited), ("proportional", Answer::Proportional)];
     let tree = reader.integer(TREE.name, 0..=100_000_000, 1_000_000)?;
+    let playouts = reader.integer(PLAYOUTS.name, 0..=1000, 0)?;
     let max_length = reader.integer(MAX_LENGTH.name, 1..=1_000_000, 1000)?;
     let following = TrackerSettings { follows_knowledge: true, ..TrackerSettings::read(&reader)? };
     Ok(Box::new(IsMcts {
         iterations: reader.integer(ITERATIONS.name, 0..=i64::MAX, 0)?.cast_unsigned(),
         answer: reader.choice(ANSWER.name, &answers, Answer::MostVisited)?,
+        playouts: usize::try_from(playouts).expect("the range was checked"),
         max_length: u32::try_from(max_length).expect("the range was checked"),
         following,
         forest: Forest::new(
@@ -113,6 +127,8 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
 struct IsMcts {
     /// For each move; 0 if not limited.
     iterations: u64,
+    /// In each iteration; 0 to choose by the budget.
+    playouts: usize,
     answer: Answer,
     max_length: u32,
     following: TrackerSettings,
@@ -157,6 +173,11 @@ impl Player for IsMcts {
             tracker,
             forest: &mut self.forest,
             rng: &mut self.rng,
+            n_playouts: match (self.playouts, stop.deadline(), stop.node_budget()) {
+                (0, Some(_), None) => SIDE_BY_SIDE,
+                (0, ..) => 1,
+                (playouts, ..) => playouts,
+            },
             max_length: self.max_length,
             stop,
             path: Vec::new(),
@@ -338,6 +359,7 @@ struct Iterations<'a> {
     tracker: &'a mut Tracker,
     forest: &'a mut Forest,
     rng: &'a mut Pcg64,
+    n_playouts: usize,
     max_length: u32,
     stop: &'a Stop,
     /// Nodes and arms chosen in this iteration.
@@ -363,7 +385,6 @@ impl Iterations<'_> {
                 arm.n += 1;
                 arm.sum += rewards[usize::from(role.0)];
             }
-            self.deliberation.playouts += 1;
         }
         self.deliberation.completed = true;
         Ok(())
@@ -435,29 +456,32 @@ impl Iterations<'_> {
         self.playout(&state)
     }
 
-    /// The rewards of a random playout.
+    /// The mean rewards of random playouts from a state.
     fn playout(&mut self, state: &State) -> Result<Option<Vec<f64>>, ReasoningError> {
         let (stop, nodes) = (self.stop, self.deliberation.nodes);
         let mut go_on = |n_states| !stop.is_due(nodes + n_states);
         let mut ends = PlayoutEnds::default();
         let seed = self.rng.next_u64();
         let machine = self.tracker.machine.as_mut();
-        machine.playouts(
-            std::slice::from_ref(state),
-            self.max_length,
-            seed,
-            &mut go_on,
-            &mut ends,
-        )?;
+        let n_starts = if machine.is_terminal(state)? { 1 } else { self.n_playouts };
+        let starts = vec![state.clone(); n_starts];
+        machine.playouts(&starts, self.max_length, seed, &mut go_on, &mut ends)?;
         self.deliberation.nodes += ends.n_states;
         self.deliberation.next_calls += ends.n_states;
-        let n_roles = machine.game().roles().len();
-        let Some(Some(end)) = ends.ends.first() else { return Ok(None) };
-        self.deliberation.leaves += 1;
-        let reward = |goal: &GoalReading| f64::from(worst(goal));
-        Ok(Some(match end.goals.is_empty() {
-            true => vec![NO_END; n_roles],
-            false => end.goals.iter().map(reward).collect(),
-        }))
+        let mut rewards = vec![0.0; machine.game().roles().len()];
+        for end in &ends.ends {
+            // If some were stopped, the shorter ones alone would mislead.
+            let Some(end) = end else { return Ok(None) };
+            for (role, reward) in rewards.iter_mut().enumerate() {
+                *reward += end.goals.get(role).map_or(NO_END, |goal| f64::from(worst(goal)));
+            }
+        }
+        let n = ends.ends.len();
+        self.deliberation.leaves += n as u64;
+        self.deliberation.playouts += n as u64;
+        for reward in &mut rewards {
+            *reward /= n as f64;
+        }
+        Ok(Some(rewards))
     }
 }

@@ -54,6 +54,28 @@ fn a_state_is_given_by_its_facts() {
     assert!(lost.contains(" as oplayer\n\n  move (mark 2 3)  (4 legal, "), "{lost}");
 }
 
+/// A player of a game of hidden information is told its percepts and nothing else: the
+/// jack sees two states, and that it bluffs is a note with the proof.
+#[test]
+fn hidden_information_stays_hidden() {
+    let workspace = Workspace::new();
+    let explain = |player: &str, moves: &str| {
+        let command = ["explain", "kuhn_poker", "--player", player, "--moves", moves];
+        workspace.run(&[&command[..], &["--nodes", "20000"]].concat()).code(0).stdout()
+    };
+    let deals = ["(noop noop (deal jack queen))", "(noop noop (deal jack king))"];
+    for player in ["determinization", "information_set_search", "is_mcts"] {
+        let told = deals.map(|deal| explain(player, deal));
+        assert!(told[0].contains("      note: belief: 2 states\n"), "{}", told[0]);
+        // It cannot tell the two deals apart.
+        assert_eq!(told[0], told[1]);
+    }
+    let told = explain("cfr", deals[1]);
+    assert!(told.contains("      note: tree: 55 nodes, 12 information sets\n"), "{told}");
+    assert!(told.contains("a best response gained 0.0"), "{told}");
+    assert!(told.lines().any(|line| line.starts_with("      bet ")), "{told}");
+}
+
 #[test]
 fn what_cannot_be_explained_is_said() {
     let workspace = Workspace::new();

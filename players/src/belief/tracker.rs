@@ -23,7 +23,9 @@ pub(crate) const PARTICLES: OptionSpec = OptionSpec {
 
 /// Joint moves that are tried after each step, for each line that may be kept.
 const TRIES_FOR_EACH: u64 = 20;
-/// The fewest of them.
+/// Lines that are held while a step is followed, for each that may be kept.
+const HELD_FOR_EACH: usize = 4;
+/// The fewest joint moves that are tried.
 const FEWEST_TRIES: u64 = 10_000;
 /// Replies that are looked at from one state when lines are found anew.
 const MOST_REPLIES: u64 = 64;
@@ -222,6 +224,7 @@ impl Tracker {
                     replies.joint_move(number, &mut joint_move);
                     if let Some(after) = self.after(line, &joint_move, self.n_applied)? {
                         found.add(after, weight);
+                        is_exact &= !found.thin(self.settings.particles, &mut self.rng);
                     }
                 }
             }
@@ -246,6 +249,7 @@ impl Tracker {
                 replies.joint_move(number, &mut joint_move);
                 if let Some(after) = self.after(line, &joint_move, self.n_applied)? {
                     found.add(after, 1.0);
+                    found.thin(self.settings.particles, &mut self.rng);
                 }
             }
         }
@@ -419,6 +423,25 @@ impl Found {
                 self.lines.push(Line { weight, ..line });
             }
         }
+    }
+}
+
+impl Found {
+    /// If there are far more lines than are kept, leaves a sample of the same total weight;
+    /// whether it did.
+    fn thin(&mut self, particles: usize, rng: &mut Pcg64) -> bool {
+        if self.lines.len() <= particles.saturating_mul(HELD_FOR_EACH) {
+            return false;
+        }
+        let total: f64 = self.lines.iter().map(|line| line.weight).sum();
+        self.known.clear();
+        if let Some(belief) = Belief::of(std::mem::take(&mut self.lines), false) {
+            for line in belief.sample(particles, rng).lines {
+                let weight = line.weight * total;
+                self.add(line, weight);
+            }
+        }
+        true
     }
 }
 
