@@ -12,6 +12,7 @@
 
 mod ages;
 mod core;
+mod last_steps;
 mod pace;
 mod playouts;
 mod slots;
@@ -20,6 +21,7 @@ mod transpose;
 use std::fmt;
 use std::sync::Arc;
 
+pub(crate) use last_steps::{PlayedOut, Watch};
 pub use playouts::{Goals, Limits, PlayoutControl, Playouts};
 
 use self::core::Core;
@@ -292,6 +294,41 @@ impl Batch {
         let playouts = self.core.playouts(from, limits, watch);
         self.core.clear_choices();
         playouts
+    }
+
+    /// Plays some lanes to their ends, each once, by random numbers of a seed. Terminal
+    /// lanes keep their state.
+    pub(crate) fn play_out(
+        &mut self,
+        lanes: &[u64],
+        max_length: u32,
+        seed: u64,
+        watch: &mut Watch<'_>,
+    ) -> PlayedOut {
+        self.core.reseed(seed);
+        self.core.play_out(lanes, max_length, watch)
+    }
+
+    /// Computes the goals of all lanes.
+    pub(crate) fn evaluate_goals(&mut self) {
+        self.core.evaluate_goals();
+    }
+
+    /// The lanes in which a role has a goal, as last computed.
+    pub(crate) fn goal(&self, role: usize, index: usize) -> &[u64] {
+        self.core.goal(role, index)
+    }
+
+    /// Puts each of some states into `per_state` lanes, one after the other, from the
+    /// first lane on.
+    ///
+    /// # Panics
+    /// If there are too few lanes, or if one is not a state of this network.
+    pub(crate) fn load_each(&mut self, states: &[State], per_state: usize) {
+        assert!(states.len() * per_state <= self.n_lanes(), "more states than lanes");
+        states.iter().for_each(|state| self.check(state));
+        self.core.load_each(states, per_state);
+        self.core.clear_choices();
     }
 
     fn check(&self, state: &State) {

@@ -79,7 +79,7 @@ pub use grounding::{Budget, GroundingError, ground};
 pub use key::StateKey;
 pub use network::{Network, Reduction, ReductionEffort, reduce};
 pub use network_machine::{EvaluationMethod, NetworkMachine};
-pub use playouts::{PlayoutEnd, PlayoutEnds};
+pub use playouts::{PlayoutEnd, PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutSums};
 pub use prover::Prover;
 pub use reader::SyntaxError;
 pub use reasoner::state_machine_for;

@@ -25,15 +25,16 @@ pub use backend::EvaluationMethod;
 
 use self::backend::Backend;
 use self::cone::ConeValues;
+use self::lock_step::LockStep;
 use self::shared::{NONE, Shared};
 use crate::children::{Children, ExpansionRange, Wanted};
 use crate::network::{Evaluator, Network};
-use crate::playouts::PlayoutEnds;
+use crate::playouts::{PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutSums};
 use crate::single_pass::Expander;
 use crate::state::{GoalReading, MoveId, RoleId, State};
 use crate::state_machine::{
     Cancel, ReasoningError, SpareWork, StateMachine, Statistic, expand_one_by_one,
-    playouts_one_by_one,
+    playout_line_one_by_one, playout_sums_one_by_one, playouts_one_by_one,
 };
 use crate::{Expression, Game, Prover, StateKey};
 
@@ -51,6 +52,8 @@ pub struct NetworkMachine {
     /// The inputs of the joint moves that lead to the children.
     inputs: Vec<u32>,
     percepts: ConeValues,
+    /// Created when playouts are first added up.
+    lock_step: Option<LockStep>,
     /// The last state whose key was computed, and the key.
     keyed: (Vec<u64>, StateKey),
     prover: Option<Prover>,
@@ -96,6 +99,7 @@ impl NetworkMachine {
             inputs: Vec::new(),
             keyed: (vec![0; shared.network.n_state_words()], StateKey::default()),
             percepts: ConeValues::default(),
+            lock_step: None,
             prover: None,
             cancel: Cancel::new(),
             shared,
@@ -177,6 +181,20 @@ impl NetworkMachine {
         }
         expander.expand(inputs, wanted, &shared.ids, children);
         true
+    }
+
+    /// What plays side by side from these states; `None` if nothing does.
+    fn lock_step_for(&mut self, starts: &[State]) -> Option<&mut LockStep> {
+        self.keep_up();
+        let n_words = self.shared.network.n_state_words();
+        let program = self.backend.lock_step_program()?;
+        if starts.iter().any(|start| start.words.len() != n_words) {
+            return None;
+        }
+        if !self.lock_step.as_ref().is_some_and(|lock_step| lock_step.runs(program)) {
+            self.lock_step = Some(LockStep::new(program));
+        }
+        self.lock_step.as_mut()
     }
 
     /// The prover for everything that the network does not cover.
@@ -343,6 +361,38 @@ impl StateMachine for NetworkMachine {
             }
             _ => playouts_one_by_one(self, starts, max_length, seed, go_on, playouts),
         }
+    }
+
+    fn playout_width(&self) -> usize {
+        if self.backend.lock_step_program().is_some() { lock_step::WIDTH } else { 1 }
+    }
+
+    fn playout_sums(
+        &mut self,
+        starts: &[State],
+        plan: &PlayoutPlan,
+        go_on: &mut dyn FnMut(u64) -> bool,
+        sums: &mut PlayoutSums,
+    ) -> Result<(), ReasoningError> {
+        match self.lock_step_for(starts) {
+            Some(lock_step) => lock_step.sums(starts, plan, go_on, sums),
+            None => playout_sums_one_by_one(self, starts, plan, go_on, sums)?,
+        }
+        Ok(())
+    }
+
+    fn playout_line(
+        &mut self,
+        starts: &[State],
+        plan: &PlayoutPlan,
+        playout: usize,
+    ) -> Result<PlayoutLine, ReasoningError> {
+        let Some(lock_step) = self.lock_step_for(starts) else {
+            return playout_line_one_by_one(self, starts, plan, playout);
+        };
+        let indices = lock_step.line(starts, plan, playout);
+        let ids = &self.shared.ids;
+        Ok(indices.iter().enumerate().map(|(at, &index)| ids[at % ids.len()][index]).collect())
     }
 
     fn percepts(

@@ -1,8 +1,9 @@
-//! The ends of random playouts, one from each of some states.
+//! The ends of random playouts: one from each of some states, or several from each, added
+//! up.
 
 use smallvec::SmallVec;
 
-use crate::state::GoalReading;
+use crate::state::{GoalReading, MoveId, RoleId};
 
 /// How a playout ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,3 +32,110 @@ impl PlayoutEnds {
         self.n_states = 0;
     }
 }
+
+/// What is played from each of some states for [`PlayoutSums`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlayoutPlan {
+    /// Playouts from each state.
+    pub per_start: usize,
+    /// Steps after which a playout is given up.
+    pub max_length: u32,
+    /// All choices follow from it, for machines with the same
+    /// [`reasoner`](crate::StateMachine::reasoner).
+    pub seed: u64,
+}
+
+/// The rewards of several playouts from each of some states, added up by state. The
+/// buffers are reused from call to call.
+///
+/// Where the rules give several goals, the worst counts; 0 where they give none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlayoutSums {
+    n_roles: usize,
+    /// By start.
+    n_scored: Vec<u32>,
+    /// By start.
+    n_unscored: Vec<u32>,
+    /// By start, then by role.
+    rewards: Vec<u64>,
+    /// By role: the best reward of a playout, and the first such playout.
+    best: Vec<Option<(u8, usize)>>,
+    /// Steps of the longest playout that reached a terminal state.
+    pub longest: u32,
+    /// States entered, starts not included.
+    pub n_states: u64,
+    /// All playouts have ended. If not, those that did are the shorter ones.
+    pub is_whole: bool,
+}
+
+impl PlayoutSums {
+    /// Resets to no playouts from `n` states.
+    pub(crate) fn clear(&mut self, n: usize, n_roles: usize) {
+        self.n_roles = n_roles;
+        for counts in [&mut self.n_scored, &mut self.n_unscored] {
+            counts.clear();
+            counts.resize(n, 0);
+        }
+        self.rewards.clear();
+        self.rewards.resize(n * n_roles, 0);
+        self.best.clear();
+        self.best.resize(n_roles, None);
+        (self.longest, self.n_states, self.is_whole) = (0, 0, true);
+    }
+
+    /// The playouts from a start that reached a terminal state.
+    ///
+    /// # Panics
+    /// If there is no such start. The same holds for all methods about one start.
+    #[must_use]
+    pub fn n_scored(&self, start: usize) -> u32 {
+        self.n_scored[start]
+    }
+
+    /// The playouts from a start that were given up at the greatest length, or where some
+    /// role had no legal move.
+    #[must_use]
+    pub fn n_unscored(&self, start: usize) -> u32 {
+        self.n_unscored[start]
+    }
+
+    /// The sum of a role's rewards in the terminal states reached from a start.
+    #[must_use]
+    pub fn rewards(&self, start: usize, role: RoleId) -> u64 {
+        assert!(usize::from(role.0) < self.n_roles, "no role {}", role.0);
+        self.rewards[start * self.n_roles + usize::from(role.0)]
+    }
+
+    /// The best reward of a role in a terminal state, and the first playout that brought
+    /// it, counted over all starts; `None` if no terminal state was reached.
+    #[must_use]
+    pub fn best(&self, role: RoleId) -> Option<(u8, usize)> {
+        self.best[usize::from(role.0)]
+    }
+
+    /// Counts playouts from a start that reached no terminal state.
+    pub(crate) fn count_unscored(&mut self, start: usize, n: u32) {
+        self.n_unscored[start] += n;
+    }
+
+    /// Counts playouts from a start that reached a terminal state.
+    pub(crate) fn count_scored(&mut self, start: usize, n: u32) {
+        self.n_scored[start] += n;
+    }
+
+    /// Adds a reward of a role, `n` times.
+    pub(crate) fn add(&mut self, start: usize, role: usize, reward: u8, n: u32) {
+        self.rewards[start * self.n_roles + role] += u64::from(reward) * u64::from(n);
+    }
+
+    /// Notes the reward of a playout.
+    pub(crate) fn note_best(&mut self, role: usize, reward: u8, playout: usize) {
+        let best = &mut self.best[role];
+        if best.is_none_or(|(most, _)| reward > most) {
+            *best = Some((reward, playout));
+        }
+    }
+}
+
+/// The joint moves of a playout, one after the other, a move of each role.
+pub type PlayoutLine = Vec<MoveId>;

@@ -82,3 +82,19 @@ pub struct State {
     /// The machine's own encoding, canonical for the set of facts.
     pub(crate) words: Vec<u64>,
 }
+
+impl State {
+    /// The machine's encoding, for callers that keep many states in one allocation. It
+    /// means nothing to them; states of one machine may differ in the number of words.
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Becomes the state that these [`words`](State::words) were taken from. Other words
+    /// are no state of any machine.
+    pub fn set_words(&mut self, words: &[u64]) {
+        self.words.clear();
+        self.words.extend_from_slice(words);
+    }
+}

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use smallvec::SmallVec;
 
 use crate::children::{Children, ExpansionRange, Wanted};
-use crate::playouts::{PlayoutEnd, PlayoutEnds};
+use crate::playouts::{PlayoutEnd, PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutSums};
 use crate::split_mix::SplitMix;
 use crate::state::{GoalReading, MoveId, RoleId, State};
 use crate::{Expression, Game, StateKey};
@@ -279,6 +279,46 @@ pub trait StateMachine: Send {
         playouts_one_by_one(self, starts, max_length, seed, go_on, playouts)
     }
 
+    /// How many playouts take about as long as one, because they run side by side: 1 where
+    /// they are played one after the other.
+    fn playout_width(&self) -> usize {
+        1
+    }
+
+    /// Plays `plan.per_start` times from each of `starts` to the end, as
+    /// [`playouts`](StateMachine::playouts) does, and adds the rewards up by start. The
+    /// playouts are numbered start by start. Repeated calls allocate nothing.
+    ///
+    /// `go_on` is called again and again with the number of states entered so far; when
+    /// it returns `false`, playouts that have not ended are abandoned.
+    ///
+    /// # Errors
+    /// As those of the questions about one state.
+    fn playout_sums(
+        &mut self,
+        starts: &[State],
+        plan: &PlayoutPlan,
+        go_on: &mut dyn FnMut(u64) -> bool,
+        sums: &mut PlayoutSums,
+    ) -> Result<(), ReasoningError> {
+        playout_sums_one_by_one(self, starts, plan, go_on, sums)
+    }
+
+    /// The joint moves of one playout of those that
+    /// [`playout_sums`](StateMachine::playout_sums) played from these starts by this plan,
+    /// by its number. It is played once more.
+    ///
+    /// # Errors
+    /// As those of the questions about one state.
+    fn playout_line(
+        &mut self,
+        starts: &[State],
+        plan: &PlayoutPlan,
+        playout: usize,
+    ) -> Result<PlayoutLine, ReasoningError> {
+        playout_line_one_by_one(self, starts, plan, playout)
+    }
+
     /// The percepts of `role` in the step from `state` under `joint_move`: the second
     /// arguments of `sees`, as a set in canonical order (GDL-II).
     fn percepts(
@@ -341,6 +381,120 @@ pub(crate) fn expand_one_by_one<M: StateMachine + ?Sized>(
         }
     }
     Ok(())
+}
+
+/// How one playout ended.
+enum SinglePlayout {
+    /// In the state that is left, after so many steps.
+    Terminal(u32),
+    /// At the greatest length, or where some role had no legal move.
+    Unscored,
+    /// It was abandoned.
+    Abandoned,
+}
+
+/// One playout from `state`, which becomes the last one. Calls `made` with each joint move.
+fn play_out<M: StateMachine + ?Sized>(
+    machine: &mut M,
+    state: &mut State,
+    max_length: u32,
+    random: &mut SplitMix,
+    go_on: &mut dyn FnMut() -> bool,
+    made: &mut dyn FnMut(&[MoveId]),
+) -> Result<SinglePlayout, ReasoningError> {
+    let roles = machine.game().role_ids();
+    let (mut moves, mut joint_move): (Vec<MoveId>, SmallVec<[MoveId; 4]>) = Default::default();
+    let mut next = State::default();
+    for length in 0.. {
+        if !go_on() {
+            return Ok(SinglePlayout::Abandoned);
+        }
+        if machine.is_terminal(state)? {
+            return Ok(SinglePlayout::Terminal(length));
+        }
+        if length == max_length {
+            break;
+        }
+        joint_move.clear();
+        for role in roles.clone() {
+            machine.legal_moves(state, role, &mut moves)?;
+            if moves.is_empty() {
+                return Ok(SinglePlayout::Unscored);
+            }
+            joint_move.push(moves[random.below(moves.len())]);
+        }
+        made(&joint_move);
+        machine.next_state(state, &joint_move, &mut next)?;
+        std::mem::swap(state, &mut next);
+    }
+    Ok(SinglePlayout::Unscored)
+}
+
+/// The default of [`StateMachine::playout_sums`]: one playout after the other.
+pub(crate) fn playout_sums_one_by_one<M: StateMachine + ?Sized>(
+    machine: &mut M,
+    starts: &[State],
+    plan: &PlayoutPlan,
+    go_on: &mut dyn FnMut(u64) -> bool,
+    sums: &mut PlayoutSums,
+) -> Result<(), ReasoningError> {
+    let roles = machine.game().role_ids();
+    sums.clear(starts.len(), roles.len());
+    let mut random = SplitMix::new(plan.seed);
+    let (mut state, mut n_states) = (State::default(), 0);
+    for playout in 0..starts.len() * plan.per_start {
+        let start = playout / plan.per_start;
+        state.clone_from(&starts[start]);
+        let entered = std::cell::Cell::new(n_states);
+        let end = play_out(
+            machine,
+            &mut state,
+            plan.max_length,
+            &mut random,
+            &mut || go_on(entered.get()),
+            &mut |_| entered.set(entered.get() + 1),
+        )?;
+        n_states = entered.get();
+        sums.n_states = n_states;
+        match end {
+            SinglePlayout::Abandoned => {
+                sums.is_whole = false;
+                break;
+            }
+            SinglePlayout::Unscored => sums.count_unscored(start, 1),
+            SinglePlayout::Terminal(length) => {
+                sums.count_scored(start, 1);
+                sums.longest = sums.longest.max(length);
+                for role in roles.clone() {
+                    let reading = machine.goal(&state, role)?;
+                    let reward = reading.values.iter().min().map_or(0, |goal| goal.value());
+                    sums.add(start, usize::from(role.0), reward, 1);
+                    sums.note_best(usize::from(role.0), reward, playout);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The default of [`StateMachine::playout_line`]: one playout after the other.
+pub(crate) fn playout_line_one_by_one<M: StateMachine + ?Sized>(
+    machine: &mut M,
+    starts: &[State],
+    plan: &PlayoutPlan,
+    playout: usize,
+) -> Result<PlayoutLine, ReasoningError> {
+    let mut random = SplitMix::new(plan.seed);
+    let mut line = PlayoutLine::new();
+    let mut state = State::default();
+    for playout in 0..=playout {
+        line.clear();
+        state.clone_from(&starts[playout / plan.per_start]);
+        play_out(machine, &mut state, plan.max_length, &mut random, &mut || true, &mut |moves| {
+            line.extend_from_slice(moves);
+        })?;
+    }
+    Ok(line)
 }
 
 /// The default of [`StateMachine::playouts`]: one playout after the other.

@@ -52,6 +52,7 @@ mod information_set_search;
 mod is_mcts;
 pub mod kind;
 mod legal;
+mod mcts;
 mod minimax;
 mod monte_carlo;
 pub mod options;

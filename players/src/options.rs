@@ -218,6 +218,24 @@ pub enum OptionError {
     },
 }
 
+/// The bytes that a text such as `1.5 GiB` means.
+fn bytes_in(text: &str) -> Option<usize> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let unit: f64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "kb" => 1e3,
+        "mb" => 1e6,
+        "gb" => 1e9,
+        "kib" => 1024.0,
+        "mib" => 1024.0 * 1024.0,
+        "gib" => 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    };
+    let bytes = number.parse::<f64>().ok()? * unit;
+    (bytes.is_finite() && bytes < 1e18).then_some(bytes as usize)
+}
+
 fn did_you_mean(near: &Option<&str>) -> String {
     near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"))
 }
@@ -311,6 +329,21 @@ impl Reader<'_> {
             _ => None,
         };
         chosen.map(|&(_, partner)| partner).ok_or_else(|| self.refuse(name, value))
+    }
+
+    /// An amount of memory in bytes, written as a text such as `512 MiB` or `1GB`, or as a
+    /// whole number of bytes; at least `least`.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn bytes(&self, name: &str, least: usize, default: usize) -> Result<usize, OptionError> {
+        let Some(value) = self.value(name) else { return Ok(default) };
+        let bytes = match value {
+            Value::Integer(value) => usize::try_from(*value).ok(),
+            Value::Text(text) => bytes_in(text),
+            _ => None,
+        };
+        bytes.filter(|&bytes| bytes >= least).ok_or_else(|| self.refuse(name, value))
     }
 
     /// A list of moves, each a text that reads as one term; empty by default.
@@ -464,6 +497,25 @@ mod tests {
                 matches!(&error, OptionError::Refused { option, .. } if option == name);
             assert!(is_refused, "{name} = {value}: {error:?}");
         }
+    }
+
+    #[test]
+    fn memory_is_read_with_its_unit() {
+        const MEMORY: &[OptionSpec] =
+            &[OptionSpec { name: "memory", accepts: "size", default: "1MiB", help: "" }];
+        let read = |value: Value| {
+            let options = Options::new().with("memory", value);
+            options.read("tester", MEMORY).unwrap().bytes("memory", 1000, 1 << 20).ok()
+        };
+        assert_eq!(read("2MiB".into()), Some(2 << 20));
+        assert_eq!(read("1.5 GB".into()), Some(1_500_000_000));
+        assert_eq!(read("64kib".into()), Some(1 << 16));
+        assert_eq!(read(4096.into()), Some(4096));
+        for wrong in ["", "GiB", "1 GiBs", "-1MB", "1e3", "nan", "10", "1.2.3MB"] {
+            assert_eq!(read(wrong.into()), None, "{wrong}");
+        }
+        assert_eq!(read((-1).into()), None);
+        assert_eq!(read(true.into()), None);
     }
 
     #[test]

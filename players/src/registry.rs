@@ -13,6 +13,7 @@ const KINDS: &[PlayerKind] = &[
     crate::minimax::KIND,
     crate::alpha_beta::KIND,
     crate::monte_carlo::KIND,
+    crate::mcts::KIND,
     crate::determinization::KIND,
     crate::information_set_search::KIND,
     crate::is_mcts::KIND,

@@ -1,5 +1,8 @@
 //! The operations of a batch, for each width.
 
+use std::ops::Range;
+
+use super::last_steps::{LastSteps, PlayedOut, Watch};
 use super::playouts::{Limits, PlayoutControl, Playouts, Run};
 use super::slots::{Commit, Slots, copy_inputs, interpret};
 use super::transpose::transpose;
@@ -17,6 +20,8 @@ pub(super) trait Core: Send {
     fn fill(&mut self, state: &State);
     /// Puts states into lanes from `first` on.
     fn load(&mut self, first: usize, states: &[State]);
+    /// Puts each of some states into so many lanes from the first on.
+    fn load_each(&mut self, states: &[State], per_state: usize);
     /// Reads the state of a lane.
     fn state(&self, lane: usize) -> State;
     /// Computes legal moves and the end.
@@ -29,6 +34,10 @@ pub(super) trait Core: Send {
     fn clear_choices(&mut self);
     /// The lanes that have moves.
     fn moving_mut(&mut self) -> &mut [u64];
+    /// Begins the random numbers of another seed.
+    fn reseed(&mut self, seed: u64);
+    /// Plays some lanes to their ends, each once.
+    fn play_out(&mut self, lanes: &[u64], max_length: u32, watch: &mut Watch<'_>) -> PlayedOut;
     /// Makes the moves of the lanes that have some.
     fn advance(&mut self);
     /// Computes the goals of all lanes.
@@ -66,25 +75,11 @@ impl<B: Block> Core for Slots<B> {
     }
 
     fn load(&mut self, first: usize, states: &[State]) {
-        let n_facts = self.program.network.n_facts();
-        let mut lane = first;
-        while lane < first + states.len() {
-            // All states for this word of lanes, a word of their facts at a time.
-            let until = (lane / 64 * 64 + 64).min(first + states.len());
-            let written = (lane..until).fold(0, |lanes, lane| lanes | 1_u64 << (lane % 64));
-            for word in 0..n_facts.div_ceil(64) {
-                let mut rows = [0; 64];
-                for lane in lane..until {
-                    rows[lane % 64] = states[lane - first].words[word];
-                }
-                transpose(&mut rows);
-                for (fact, row) in (word * 64..n_facts.min(word * 64 + 64)).zip(rows) {
-                    let to = &mut self.slots[self.program.fact(fact)].words_mut()[lane / 64];
-                    *to = *to & !written | row;
-                }
-            }
-            lane = until;
-        }
+        self.load_lanes(first..first + states.len(), |lane| &states[lane - first]);
+    }
+
+    fn load_each(&mut self, states: &[State], per_state: usize) {
+        self.load_lanes(0..states.len() * per_state, |lane| &states[lane / per_state]);
     }
 
     fn state(&self, lane: usize) -> State {
@@ -131,6 +126,19 @@ impl<B: Block> Core for Slots<B> {
         self.clear_choices();
     }
 
+    fn reseed(&mut self, seed: u64) {
+        Slots::reseed(self, seed);
+    }
+
+    fn play_out(&mut self, lanes: &[u64], max_length: u32, watch: &mut Watch<'_>) -> PlayedOut {
+        self.renew_machine();
+        let mut running = self.moving.empty();
+        running.words_mut().copy_from_slice(lanes);
+        let played = features::run(LastSteps { slots: self, running, max_length, watch });
+        self.clear_choices();
+        played
+    }
+
     fn evaluate_goals(&mut self) {
         copy_inputs(&self.program.goals, &self.slots, &mut self.goals);
         self.compute_goals();
@@ -161,5 +169,30 @@ impl<B: Block> Core for Slots<B> {
     ) -> Playouts {
         self.renew_machine();
         features::run(Run::new(self, from, limits, watch))
+    }
+}
+
+impl<B: Block> Slots<B> {
+    /// Puts states into these lanes.
+    fn load_lanes<'s>(&mut self, lanes: Range<usize>, state: impl Fn(usize) -> &'s State) {
+        let n_facts = self.program.network.n_facts();
+        let mut lane = lanes.start;
+        while lane < lanes.end {
+            // All states for this word of lanes, a word of their facts at a time.
+            let until = (lane / 64 * 64 + 64).min(lanes.end);
+            let written = (lane..until).fold(0, |lanes, lane| lanes | 1_u64 << (lane % 64));
+            for word in 0..n_facts.div_ceil(64) {
+                let mut rows = [0; 64];
+                for lane in lane..until {
+                    rows[lane % 64] = state(lane).words[word];
+                }
+                transpose(&mut rows);
+                for (fact, row) in (word * 64..n_facts.min(word * 64 + 64)).zip(rows) {
+                    let to = &mut self.slots[self.program.fact(fact)].words_mut()[lane / 64];
+                    *to = *to & !written | row;
+                }
+            }
+            lane = until;
+        }
     }
 }

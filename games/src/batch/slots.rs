@@ -16,6 +16,7 @@ use crate::compiled_network::{CompiledNetwork, Width};
 pub(super) struct Slots<B: Block> {
     pub(super) program: Arc<CompiledNetwork>,
     width: Width,
+    proof: B::Proof,
     /// What runs in place of the program's own code.
     pub(super) machine: Option<Arc<Machine>>,
     pub(super) slots: Vec<B>,
@@ -42,6 +43,7 @@ impl<B: Block> Slots<B> {
     ) -> Self {
         Self {
             width,
+            proof,
             machine: None,
             slots: empty_slots(program.results.n_slots, proof),
             chooser: Chooser::new(&program.choices, seed, proof),
@@ -65,6 +67,11 @@ impl<B: Block> Slots<B> {
             self.goals.resize(n_goal_slots.max(self.goals.len()), none);
             self.machine = Some(machine.clone());
         }
+    }
+
+    /// Begins the random numbers of another seed.
+    pub(super) fn reseed(&mut self, seed: u64) {
+        self.chooser.reseed(seed, self.proof);
     }
 
     /// Where results are.

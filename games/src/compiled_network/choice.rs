@@ -148,6 +148,13 @@ impl<B: Block> Chooser<B> {
         }
     }
 
+    /// Begins the random numbers of another seed.
+    pub(crate) fn reseed(&mut self, seed: u64, proof: B::Proof) {
+        for (piece, random) in self.random.iter_mut().enumerate() {
+            *random = Random::new(seed, piece as u64, proof);
+        }
+    }
+
     /// Must be called after other code wrote `does` slots.
     pub(crate) fn forget(&mut self) {
         for is_set in &mut self.is_set {

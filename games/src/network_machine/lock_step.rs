@@ -1,13 +1,16 @@
 //! Random playouts from given states, side by side in batches.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use crate::State;
-use crate::batch::Batch;
+use crate::batch::{Batch, PlayedOut, Watch};
 use crate::compiled_network::{CompiledNetwork, Width};
-use crate::playouts::{PlayoutEnd, PlayoutEnds};
+use crate::network::GoalValue;
+use crate::playouts::{PlayoutEnd, PlayoutEnds, PlayoutPlan, PlayoutSums};
+use crate::split_mix::mix;
 
 /// Most gates of a network whose code is translated: translating more would take a
 /// good part of a short start clock.
@@ -81,4 +84,205 @@ pub(super) fn playouts_in_lock_step(
             return;
         }
     }
+}
+
+/// Batches that are kept from call to call, for playouts whose rewards are added up.
+#[derive(Debug)]
+pub(super) struct LockStep {
+    /// From narrow to wide, made when first needed.
+    batches: [Option<Batch>; 3],
+    program: Arc<CompiledNetwork>,
+    /// By role: the rewards and the index of their goals, ascending.
+    rewards: Vec<Vec<(u8, usize)>>,
+}
+
+/// Most playouts side by side.
+pub(super) const WIDTH: usize = 512;
+
+impl LockStep {
+    pub(super) fn new(program: &Arc<CompiledNetwork>) -> Self {
+        prepare(program);
+        let rewards = |role| {
+            let values = program.goal_values(role).enumerate();
+            let mut rewards: Vec<(u8, usize)> = values
+                .filter_map(|(index, value)| match value {
+                    GoalValue::Integer(value) => Some((value.clamp(0, 100) as u8, index)),
+                    GoalValue::Unreadable => None,
+                })
+                .collect();
+            rewards.sort_unstable();
+            rewards
+        };
+        Self {
+            batches: [None, None, None],
+            rewards: (0..program.network().roles.len()).map(rewards).collect(),
+            program: Arc::clone(program),
+        }
+    }
+
+    /// Whether it runs this program.
+    pub(super) fn runs(&self, program: &Arc<CompiledNetwork>) -> bool {
+        Arc::ptr_eq(&self.program, program)
+    }
+
+    /// A batch with room for so many playouts, and how many it has room for.
+    fn batch(&mut self, n_playouts: usize) -> &mut Batch {
+        let place = Width::ALL.iter().position(|width| width.n_lanes() >= n_playouts);
+        let place = place.unwrap_or(Width::ALL.len() - 1);
+        let program = &self.program;
+        self.batches[place].get_or_insert_with(|| Batch::new(program, Width::ALL[place], 0))
+    }
+
+    /// Plays the playouts of a chunk: those that one batch has room for.
+    fn play(
+        &mut self,
+        chunk: &Chunk<'_>,
+        plan: &PlayoutPlan,
+        watch: &mut Watch<'_>,
+    ) -> (&Batch, PlayedOut) {
+        let batch = self.batch(chunk.n_playouts());
+        batch.load_each(chunk.starts, chunk.per_start);
+        let mut lanes: SmallVec<[u64; 8]> = SmallVec::from_elem(0, batch.n_lanes() / 64);
+        (0..chunk.n_playouts()).for_each(|lane| lanes[lane / 64] |= 1 << (lane % 64));
+        // Each chunk has random numbers of its own.
+        let seed = if chunk.first == 0 { plan.seed } else { mix(plan.seed ^ chunk.first as u64) };
+        let played = batch.play_out(&lanes, plan.max_length, seed, watch);
+        batch.evaluate_goals();
+        (batch, played)
+    }
+
+    /// Plays from each start and adds the rewards up.
+    pub(super) fn sums(
+        &mut self,
+        starts: &[State],
+        plan: &PlayoutPlan,
+        go_on: &mut dyn FnMut(u64) -> bool,
+        sums: &mut PlayoutSums,
+    ) {
+        sums.clear(starts.len(), self.rewards.len());
+        for chunk in chunks(starts, plan.per_start) {
+            let before = sums.n_states;
+            let mut go_on = |n_states| go_on(before + n_states);
+            let mut watch = Watch { go_on: &mut go_on, recorded: None };
+            let rewards = std::mem::take(&mut self.rewards);
+            let (batch, played) = self.play(&chunk, plan, &mut watch);
+            chunk.add(batch, &played, &rewards, sums);
+            self.rewards = rewards;
+            sums.n_states += played.n_states;
+            sums.longest = sums.longest.max(played.longest);
+            if !played.is_whole {
+                sums.is_whole = false;
+                return;
+            }
+        }
+    }
+
+    /// The moves of one of these playouts, as indices by role, one joint move after the
+    /// other.
+    pub(super) fn line(
+        &mut self,
+        starts: &[State],
+        plan: &PlayoutPlan,
+        playout: usize,
+    ) -> Vec<usize> {
+        let mut line = Vec::new();
+        let its =
+            |chunk: &Chunk<'_>| (chunk.first..chunk.first + chunk.n_playouts()).contains(&playout);
+        if let Some(chunk) = chunks(starts, plan.per_start).find(its) {
+            let recorded = Some((playout - chunk.first, &mut line));
+            self.play(&chunk, plan, &mut Watch { go_on: &mut |_| true, recorded });
+        }
+        line
+    }
+}
+
+/// Playouts that one batch has room for: several from each of some starts, or some from
+/// one start.
+struct Chunk<'a> {
+    starts: &'a [State],
+    per_start: usize,
+    /// The number of the first playout.
+    first: usize,
+    /// The number of the first start.
+    first_start: usize,
+}
+
+/// Cuts playouts into chunks.
+fn chunks(starts: &[State], per_start: usize) -> impl Iterator<Item = Chunk<'_>> {
+    let n_starts = (WIDTH / per_start.max(1)).max(1);
+    let of = move |(index, starts)| {
+        let first_start = index * n_starts;
+        (0..per_start).step_by(WIDTH).map(move |done| Chunk {
+            starts,
+            per_start: (per_start - done).min(WIDTH),
+            first: first_start * per_start + done,
+            first_start,
+        })
+    };
+    starts.chunks(n_starts).enumerate().flat_map(of)
+}
+
+impl Chunk<'_> {
+    fn n_playouts(&self) -> usize {
+        self.starts.len() * self.per_start
+    }
+
+    /// The lanes of a start.
+    fn lanes(&self, start: usize) -> Range<usize> {
+        start * self.per_start..(start + 1) * self.per_start
+    }
+
+    /// Adds up the goals, as last computed, of the lanes that have ended.
+    fn add(
+        &self,
+        batch: &Batch,
+        played: &PlayedOut,
+        rewards: &[Vec<(u8, usize)>],
+        sums: &mut PlayoutSums,
+    ) {
+        for start in 0..self.starts.len() {
+            let lanes = self.lanes(start);
+            let n = count(&played.terminal, lanes.clone());
+            sums.count_scored(self.first_start + start, n);
+            if played.is_whole {
+                sums.count_unscored(self.first_start + start, lanes.len() as u32 - n);
+            }
+        }
+        for (role, rewards) in rewards.iter().enumerate() {
+            let mut rest = played.terminal.clone();
+            let mut best = None;
+            for &(reward, index) in rewards {
+                // The worst of several goals counts, so these are taken first.
+                let mut having: SmallVec<[u64; 8]> = SmallVec::new();
+                for (rest, &goal) in rest.iter_mut().zip(batch.goal(role, index)) {
+                    having.push(*rest & goal);
+                    *rest &= !goal;
+                }
+                let Some(word) = having.iter().position(|&lanes| lanes != 0) else { continue };
+                best = Some((reward, word * 64 + having[word].trailing_zeros() as usize));
+                if reward > 0 {
+                    for start in 0..self.starts.len() {
+                        let n = count(&having, self.lanes(start));
+                        sums.add(self.first_start + start, role, reward, n);
+                    }
+                }
+            }
+            if let Some((reward, lane)) = best {
+                sums.note_best(role, reward, self.first + lane);
+            }
+        }
+    }
+}
+
+/// The number of bits set among some lanes.
+fn count(words: &[u64], lanes: Range<usize>) -> u32 {
+    let mut n = 0;
+    let mut lane = lanes.start;
+    while lane < lanes.end {
+        let until = (lane / 64 * 64 + 64).min(lanes.end);
+        let mask = (u64::MAX >> (64 - (until - lane))) << (lane % 64);
+        n += (words[lane / 64] & mask).count_ones();
+        lane = until;
+    }
+    n
 }

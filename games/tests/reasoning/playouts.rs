@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use games::{
-    Case, Guards, Leniency, MoveId, PlayoutEnd, PlayoutEnds, Prover, RoleId, State, StateMachine,
-    library, state_machine_for, validate,
+    Case, Guards, Leniency, MoveId, PlayoutEnd, PlayoutEnds, PlayoutPlan, PlayoutSums, Prover,
+    RoleId, State, StateMachine, library, state_machine_for, validate,
 };
 
 /// The prover and the network of a shipped game.
@@ -174,5 +174,94 @@ fn playouts_are_abandoned_when_they_are_not_to_go_on() {
         assert!(playouts.ends.contains(&None));
         machine.playouts(&starts, 1000, 5, &mut |_| false, &mut playouts).unwrap();
         assert_eq!(playouts, PlayoutEnds { ends: vec![None; 100], n_states: 0 });
+    }
+}
+
+fn sums(machine: &mut dyn StateMachine, starts: &[State], plan: &PlayoutPlan) -> PlayoutSums {
+    let mut sums = PlayoutSums::default();
+    machine.playout_sums(starts, plan, &mut |_| true, &mut sums).unwrap();
+    sums
+}
+
+/// Added up by start, the same means: 75, 67.14 and 60, for any number of playouts a start,
+/// whether it fits into a batch or not.
+#[test]
+fn sums_are_what_uniform_play_is_worth() {
+    for mut machine in machines("tic_tac_toe") {
+        let initial = machine.initial_state().unwrap();
+        let children = children(machine.as_mut(), &initial);
+        let exact: Vec<f64> = children
+            .iter()
+            .map(|child| worth(machine.as_mut(), child, RoleId(0), &mut HashMap::new()))
+            .collect();
+        for per_start in [3, 64, 1000] {
+            let (mut totals, mut n) = (vec![0.0; children.len()], 0);
+            for seed in 0..4000_usize.div_ceil(per_start) as u64 {
+                let plan = PlayoutPlan { per_start, max_length: 100, seed };
+                let sums = sums(machine.as_mut(), &children, &plan);
+                assert!(sums.is_whole && (5..=8).contains(&sums.longest), "{}", sums.longest);
+                n += per_start;
+                for (start, total) in totals.iter_mut().enumerate() {
+                    assert_eq!(sums.n_scored(start) as usize, per_start);
+                    let [own, other] = [0, 1].map(|role| sums.rewards(start, RoleId(role)));
+                    assert_eq!(own + other, 100 * per_start as u64);
+                    *total += own as f64;
+                }
+            }
+            for (total, exact) in totals.iter().zip(&exact) {
+                // Four standard errors of 45 a playout.
+                let deviation = 4.0 * 45.0 / (n as f64).sqrt();
+                assert!((total / n as f64 - exact).abs() < deviation, "{per_start}: {total}");
+            }
+        }
+    }
+}
+
+/// The best playout, played once more, leads where it led: to its reward.
+#[test]
+fn the_best_playout_can_be_played_again() {
+    for name in ["eight_puzzle_course", "tic_tac_toe", "tron", "peg_solitaire_triangle"] {
+        for mut machine in machines(name) {
+            let initial = machine.initial_state().unwrap();
+            let starts = children(machine.as_mut(), &initial);
+            let roles = machine.game().role_ids();
+            for (per_start, seed) in [(1, 1), (40, 2), (600, 3)] {
+                let plan = PlayoutPlan { per_start, max_length: 1000, seed };
+                let sums = sums(machine.as_mut(), &starts, &plan);
+                for role in roles.clone() {
+                    let (reward, playout) = sums.best(role).unwrap();
+                    let line = machine.playout_line(&starts, &plan, playout).unwrap();
+                    let mut state = starts[playout / per_start].clone();
+                    for joint_move in line.chunks(roles.len()) {
+                        let mut next = State::default();
+                        assert!(!machine.is_terminal(&state).unwrap());
+                        machine.next_state(&state, joint_move, &mut next).unwrap();
+                        state = next;
+                    }
+                    assert!(machine.is_terminal(&state).unwrap(), "{name}");
+                    let goal = machine.goal(&state, role).unwrap().unique().unwrap();
+                    assert_eq!(goal.value(), reward, "{name}");
+                }
+            }
+        }
+    }
+}
+
+/// Playouts that are given up count apart, and those that are abandoned not at all.
+#[test]
+fn sums_know_what_reached_no_end() {
+    for mut machine in machines("connect_four") {
+        let starts = vec![machine.initial_state().unwrap(); 3];
+        let plan = PlayoutPlan { per_start: 5, max_length: 3, seed: 1 };
+        let cut = sums(machine.as_mut(), &starts, &plan);
+        assert_eq!((cut.n_scored(2), cut.n_unscored(2), cut.n_states), (0, 5, 45));
+        assert_eq!(cut.best(RoleId(0)), None);
+        let plan = PlayoutPlan { max_length: 100, ..plan };
+        let whole = sums(machine.as_mut(), &starts, &plan);
+        assert_eq!(whole, sums(machine.as_mut(), &starts, &plan));
+        let mut stopped = PlayoutSums::default();
+        machine.playout_sums(&starts, &plan, &mut |n| n < 40, &mut stopped).unwrap();
+        assert!(!stopped.is_whole && (40..60).contains(&stopped.n_states), "{stopped:?}");
+        assert!(sums(machine.as_mut(), &[], &plan).is_whole);
     }
 }

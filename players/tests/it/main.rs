@@ -10,6 +10,7 @@ mod every_player;
 mod expansion;
 mod explanations;
 mod hidden;
+mod mcts;
 mod monte_carlo;
 mod planning;
 mod textbook;

@@ -1,0 +1,103 @@
+//! Plays each of some lanes to its end, once. Lanes that have ended wait for the others.
+
+use smallvec::SmallVec;
+
+use super::slots::{Commit, Slots};
+use crate::compiled_network::features::Kernel;
+use crate::compiled_network::lanes::Block;
+
+/// What the caller wants while lanes are played.
+pub(crate) struct Watch<'a> {
+    /// Called before each step with the number of states entered so far; the lanes are
+    /// abandoned when it returns `false`.
+    pub(crate) go_on: &'a mut dyn FnMut(u64) -> bool,
+    /// A lane whose moves are written down, and for each of its steps the index of each
+    /// role's move.
+    pub(crate) recorded: Option<(usize, &'a mut Vec<usize>)>,
+}
+
+/// How lanes were played.
+#[derive(Clone, Debug)]
+pub(crate) struct PlayedOut {
+    /// The lanes that reached a terminal state, whose facts they keep.
+    pub(crate) terminal: SmallVec<[u64; 8]>,
+    /// Steps of the longest of these.
+    pub(crate) longest: u32,
+    /// States entered.
+    pub(crate) n_states: u64,
+    /// No lane was abandoned.
+    pub(crate) is_whole: bool,
+}
+
+/// Lanes that are played.
+pub(super) struct LastSteps<'a, 'w, B: Block> {
+    pub(super) slots: &'a mut Slots<B>,
+    pub(super) running: B,
+    pub(super) max_length: u32,
+    pub(super) watch: &'a mut Watch<'w>,
+}
+
+impl<B: Block> Kernel for LastSteps<'_, '_, B> {
+    type Output = PlayedOut;
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
+
+    #[inline(always)]
+    fn run(mut self) -> PlayedOut {
+        let program = self.slots.program.clone();
+        let results = self.slots.results().clone();
+        let first = program.fact(0);
+        let mut ended = self.running.empty();
+        let (mut n_states, mut longest) = (0, 0);
+        let mut is_whole = true;
+        for length in 0.. {
+            self.slots.compute_state();
+            let terminal = self.slots.slots[results.terminal as usize] & self.running;
+            if terminal.any() {
+                ended |= terminal;
+                longest = length;
+                self.running &= !terminal;
+            }
+            if length == self.max_length || !self.running.any() {
+                break;
+            }
+            is_whole = (self.watch.go_on)(n_states);
+            if !is_whole {
+                break;
+            }
+            self.running = self.slots.choose(self.running);
+            if self.watch.recorded.is_some() {
+                self.record();
+            }
+            n_states += self.running.count();
+            self.slots.compute_next();
+            Commit {
+                slots: &mut self.slots.slots,
+                first,
+                next: &results.next_facts,
+                origin: None,
+                renewed: !self.running,
+            }
+            .run();
+        }
+        self.slots.moving = self.running.empty();
+        PlayedOut { terminal: SmallVec::from_slice(ended.words()), longest, n_states, is_whole }
+    }
+}
+
+impl<B: Block> LastSteps<'_, '_, B> {
+    /// Writes down the moves of the lane that is recorded.
+    #[cold]
+    fn record(&mut self) {
+        let Some((lane, moves)) = &mut self.watch.recorded else { return };
+        if !self.running.has(*lane) {
+            return;
+        }
+        let program = &self.slots.program;
+        for role in program.network().role_ids() {
+            let n_moves = program.network().roles[usize::from(role.0)].moves.len();
+            let made =
+                (0..n_moves).find(|&index| self.slots.slots[program.does(role, index)].has(*lane));
+            moves.push(made.expect("a running lane has a move of each role"));
+        }
+    }
+}

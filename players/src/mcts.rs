@@ -1,0 +1,202 @@
+//! Monte-Carlo tree search: a tree that grows where play is promising, whose leaves are
+//! judged by random playouts (Coulom 2006; UCT of Kocsis and Szepesvari, "Bandit based
+//! Monte-Carlo planning", ECML 2006). It needs neither training nor knowledge of the game.
+//!
+//! - Every role maximises its own reward (Sturtevant, "An analysis of UCT in multi-player
+//!   games", ICGA Journal 2008). Where several choose at once, each does so by its own
+//!   figures (decoupled UCT; Finnsson and Bjoernsson 2008). Chance is sampled evenly.
+//! - Playouts run side by side, from many leaves at once ([`search`]).
+//! - What is proven is never estimated again ([`proof`]), and ends the search.
+//! - The tree is kept from step to step, equal states are one node, and its memory is
+//!   bounded ([`tree`], [`recycling`]).
+//! - In games of one role the best complete line that was seen is played ([`best_line`]).
+
+mod answer;
+mod best_line;
+mod bounds;
+mod expansion;
+mod proof;
+#[cfg(test)]
+mod properties;
+mod recycling;
+mod roles;
+mod search;
+mod tree;
+
+use games::{MoveId, ReasoningError};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
+use self::search::{Search, Settings};
+use crate::kind::PlayerKind;
+use crate::options::OptionSpec;
+use crate::search::track::Track;
+use crate::seed;
+use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn};
+
+/// The player of Monte-Carlo tree search.
+pub(crate) const KIND: PlayerKind = PlayerKind {
+    name: "mcts",
+    summary: "Grows a tree of the promising moves by random playouts, and proves what it can.",
+    options: OPTIONS,
+    instant: false,
+    plays_hidden_information: false,
+    make,
+};
+
+const PLAYOUTS: OptionSpec = OptionSpec {
+    name: "playouts",
+    accepts: "whole number from 0",
+    default: "0",
+    help: "Leaves to judge for each move; 0 for as many as there is time for, and 10000 without \
+           a clock or node budget.",
+};
+
+const EXPLORATION: OptionSpec = OptionSpec {
+    name: "exploration",
+    accepts: "number from 0 to 100",
+    default: "0.2",
+    help: "Weight of moves that were seldom tried, for rewards from 0 to 1.",
+};
+
+const FIRST_PLAY: OptionSpec = OptionSpec {
+    name: "first_play",
+    accepts: "number from -100 to 100",
+    default: "0",
+    help: "Worth of a move that was never tried, above the mean of its position, for rewards \
+           from 0 to 1; 100 to try all moves of a position first.",
+};
+
+const LEAVES: OptionSpec = OptionSpec {
+    name: "leaves",
+    accepts: "whole number from 1 to 4096",
+    default: "32",
+    help: "Leaves whose playouts run side by side; 1 where the reasoner plays one after the \
+           other.",
+};
+
+const LANES: OptionSpec = OptionSpec {
+    name: "lanes",
+    accepts: "whole number from 1 to 4096",
+    default: "16",
+    help: "Playouts from each leaf; 1 where the reasoner plays one after the other. With as \
+           many leaves it should make 512 playouts at most.",
+};
+
+const MAX_LENGTH: OptionSpec = OptionSpec {
+    name: "max_length",
+    accepts: "whole number from 1 to 1000000",
+    default: "1000",
+    help: "Steps after which a playout is given up and counts 50.",
+};
+
+const MEMORY: OptionSpec = OptionSpec {
+    name: "memory",
+    accepts: "size from 1MiB, such as \"512MiB\"",
+    default: "\"1GiB\"",
+    help: "Most memory of the tree; when it is full, the moves that are seldom tried are \
+           forgotten.",
+};
+
+const OPTIONS: &[OptionSpec] =
+    &[PLAYOUTS, EXPLORATION, FIRST_PLAY, LEAVES, LANES, MAX_LENGTH, MEMORY];
+
+/// Leaves to judge where nothing else ends the search.
+const UNLIMITED: u64 = 10_000;
+
+fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
+    let reader = options.read(KIND.name, OPTIONS)?;
+    let count = |name, most, default| -> Result<usize, OptionError> {
+        let count = reader.integer(name, 1..=most, default)?;
+        Ok(usize::try_from(count).expect("the range was checked"))
+    };
+    let settings = Settings {
+        exploration: reader.float(EXPLORATION.name, 0.0..=100.0, 0.2)? as f32,
+        first_play: reader.float(FIRST_PLAY.name, -100.0..=100.0, 0.0)? as f32,
+        leaves: count(LEAVES.name, 4096, 32)?,
+        lanes: count(LANES.name, 4096, 16)?,
+        max_length: count(MAX_LENGTH.name, 1_000_000, 1000)? as u32,
+        memory: reader.bytes(MEMORY.name, 1 << 20, 1 << 30)?,
+    };
+    let seed = reader.seed()?;
+    Ok(Box::new(Mcts {
+        playouts: reader.integer(PLAYOUTS.name, 0..=i64::MAX, 0)?.cast_unsigned(),
+        settings,
+        seed,
+        rng: seed::generator(0, seed),
+        seated: None,
+        deliberation: None,
+    }))
+}
+
+/// A player with its settings, and the match that it plays.
+struct Mcts {
+    /// Leaves to judge for each move; 0 if not limited.
+    playouts: u64,
+    settings: Settings,
+    seed: Option<i64>,
+    rng: Pcg64,
+    seated: Option<(Track, Box<Search>)>,
+    deliberation: Option<Deliberation>,
+}
+
+impl Player for Mcts {
+    fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
+        self.deliberation = Some(Deliberation::default());
+        self.rng = seed::generator(seat.seed, self.seed);
+        let track = Track::new(seat, KIND.name)?;
+        let search = Search::new(track.machine.game(), self.settings, self.rng.clone());
+        let (track, search) = self.seated.insert((track, Box::new(search)));
+        let Some(state) = track.begin(stop)? else { return Ok(()) };
+        let is_over = unless_cancelled(track.machine.is_terminal(&state))?.unwrap_or(true);
+        let has_limit = stop.deadline().is_some() || stop.node_budget().is_some();
+        let limit = if has_limit && !is_over { u64::MAX } else { 0 };
+        if limit > 0 {
+            // The tree of the first question, begun early.
+            unless_cancelled(search.run(track, &state, stop, limit))?;
+        }
+        Ok(())
+    }
+
+    fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure> {
+        self.deliberation = Some(Deliberation::default());
+        let fallback = turn.legal[self.rng.random_range(0..turn.legal.len())];
+        let Some((track, search)) = &mut self.seated else { return Ok(fallback) };
+        let Some(state) = track.follow(turn, stop)? else { return Ok(fallback) };
+        if turn.legal.len() == 1 {
+            return Ok(fallback);
+        }
+        let limit = match (self.playouts, stop.deadline(), stop.node_budget()) {
+            (0, None, None) => UNLIMITED,
+            (0, ..) => u64::MAX,
+            (playouts, ..) => playouts,
+        };
+        let Some(root) = unless_cancelled(search.run(track, &state, stop, limit))? else {
+            return Ok(fallback);
+        };
+        let (action, deliberation) = search.answer(root, track.role);
+        self.deliberation = Some(deliberation);
+        Ok(action.filter(|action| turn.legal.contains(action)).unwrap_or(fallback))
+    }
+
+    fn stop(&mut self, _: Option<&Observation>) {
+        self.seated = None;
+    }
+
+    fn abort(&mut self) {
+        self.seated = None;
+    }
+
+    fn deliberation(&self) -> Option<Deliberation> {
+        self.deliberation.clone()
+    }
+}
+
+/// `None` if the computation was cancelled.
+fn unless_cancelled<T>(result: Result<T, ReasoningError>) -> Result<Option<T>, ReasoningError> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(ReasoningError::Cancelled) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,216 @@
+//! Expands nodes: their moves become edges, and their children nodes. All children are
+//! computed at once where that is possible, so that ends among them are known at once.
+
+use games::{Children, MoveId, ReasoningError, RoleId, State, StateMachine, Wanted};
+
+use super::bounds::Bounds;
+use super::proof;
+use super::roles::Roles;
+use super::tree::{Edge, Kind, NONE, Tree, by_role, joint_moves_of};
+use crate::search::worst;
+
+/// Most joint moves of roles that choose at once whose children are computed at once.
+const MAX_AT_ONCE: u64 = 256;
+
+/// Buffers that are kept from node to node.
+#[derive(Default)]
+pub(super) struct Expander {
+    state: State,
+    next: State,
+    /// By role.
+    legal: Vec<Vec<MoveId>>,
+    joint_moves: Vec<MoveId>,
+    children: Children,
+    edges: Vec<Edge>,
+    rewards: Vec<f32>,
+}
+
+/// What an expansion showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expanded {
+    /// So many states were entered.
+    States(u64),
+    /// The two roles are not opposed, so that all bounds are void.
+    NotOpposed,
+}
+
+impl Expander {
+    /// Expands a leaf. The tree stays as it is if there is an error.
+    pub(super) fn expand(
+        &mut self,
+        tree: &mut Tree,
+        roles: &mut Roles,
+        machine: &mut dyn StateMachine,
+        at: u32,
+    ) -> Result<Expanded, ReasoningError> {
+        self.state.set_words(tree.state(at));
+        let n_roles = tree.n_roles;
+        self.legal.resize(n_roles, Vec::new());
+        for (role, moves) in machine.game().role_ids().zip(&mut self.legal) {
+            machine.legal_moves(&self.state, role, moves)?;
+        }
+        if self.legal.iter().any(Vec::is_empty) {
+            // The rules are broken, and all rewards are 0.
+            tree.node_mut(at).kind = Kind::End;
+            (0..n_roles).for_each(|role| _ = tree.narrow(at, role, Bounds::exactly(0)));
+            tree.settle(at);
+            return Ok(Expanded::States(0));
+        }
+        let kind = self.kind(roles);
+        self.edges.clear();
+        for (role, moves) in machine.game().role_ids().zip(&self.legal) {
+            let is_chooser = match kind {
+                Kind::Choice(chooser) => chooser == role,
+                Kind::Chance => roles.chance == Some(usize::from(role.0)),
+                _ => moves.len() > 1,
+            };
+            let edge = |&action: &MoveId| Edge {
+                action,
+                child: NONE,
+                visits: 0,
+                flying: 0,
+                role,
+                mean: 0.5,
+                bounds: Bounds::OPEN,
+            };
+            if is_chooser {
+                self.edges.extend(moves.iter().map(edge));
+            }
+        }
+        let n_children = joint_moves_of(&self.edges);
+        if kind == Kind::Joint && n_children > MAX_AT_ONCE {
+            tree.set_edges(at, kind, &self.edges);
+            tree.set_joint(at, n_children);
+            return Ok(Expanded::States(0));
+        }
+        self.joint_moves.clear();
+        for child in 0..n_children {
+            self.push_joint_move(child);
+        }
+        machine.expand(&self.state, &self.joint_moves, Wanted::default(), &mut self.children)?;
+        let first_edge = tree.edges.len() as u32;
+        tree.set_edges(at, kind, &self.edges);
+        if kind == Kind::Joint {
+            tree.set_joint(at, n_children);
+        }
+        let mut opposed = true;
+        for index in 0..n_children {
+            let (child, is_new) = tree.find_or_add(self.children.state(index as usize).words());
+            if is_new && self.children.is_terminal(index as usize) {
+                opposed &= self.note_end(tree, roles, child, index as usize);
+            }
+            if kind == Kind::Joint {
+                tree.set_joint_child(at, index, child);
+            } else {
+                tree.edge_mut(first_edge + index as u32).child = child;
+            }
+        }
+        if !opposed {
+            return Ok(Expanded::NotOpposed);
+        }
+        proof::update(tree, roles, at);
+        self.note_means(tree, at);
+        Ok(Expanded::States(n_children))
+    }
+
+    /// The child of a joint node by this index of a joint move, made now.
+    pub(super) fn joint_child(
+        &mut self,
+        tree: &mut Tree,
+        roles: &mut Roles,
+        machine: &mut dyn StateMachine,
+        at: u32,
+        index: u64,
+    ) -> Result<(u32, Expanded), ReasoningError> {
+        self.state.set_words(tree.state(at));
+        self.legal.resize(tree.n_roles, Vec::new());
+        for (role, moves) in machine.game().role_ids().zip(&mut self.legal) {
+            machine.legal_moves(&self.state, role, moves)?;
+        }
+        self.joint_moves.clear();
+        self.push_joint_move(index);
+        machine.next_state(&self.state, &self.joint_moves, &mut self.next)?;
+        let mut goals = None;
+        if machine.is_terminal(&self.next)? {
+            let goals = goals.insert(Vec::new());
+            for role in machine.game().role_ids() {
+                goals.push(worst(&machine.goal(&self.next, role)?));
+            }
+        }
+        let (child, is_new) = tree.find_or_add(self.next.words());
+        tree.set_joint_child(at, index, child);
+        if let Some(goals) = goals.filter(|_| is_new)
+            && !note_end(tree, roles, child, &goals)
+        {
+            return Ok((child, Expanded::NotOpposed));
+        }
+        proof::update(tree, roles, at);
+        Ok((child, Expanded::States(1)))
+    }
+
+    /// Who has a choice.
+    fn kind(&self, roles: &Roles) -> Kind {
+        let mut choosing = (0..self.legal.len()).filter(|&role| self.legal[role].len() > 1);
+        match (choosing.next(), choosing.next()) {
+            (Some(_), Some(_)) => Kind::Joint,
+            (Some(role), None) if Some(role) == roles.chance => Kind::Chance,
+            (Some(role), None) => Kind::Choice(RoleId(role as u8)),
+            _ => Kind::Choice(RoleId(roles.strategic.first().map_or(0, |&role| role as u8))),
+        }
+    }
+
+    /// Adds the joint move of this index: the last role's moves change fastest.
+    fn push_joint_move(&mut self, mut index: u64) {
+        let first = self.joint_moves.len();
+        for moves in self.legal.iter().rev() {
+            self.joint_moves.push(moves[(index % moves.len() as u64) as usize]);
+            index /= moves.len() as u64;
+        }
+        self.joint_moves[first..].reverse();
+    }
+
+    fn note_end(&mut self, tree: &mut Tree, roles: &mut Roles, at: u32, child: usize) -> bool {
+        let goal = |role| worst(self.children.goal(child, RoleId(role as u8)));
+        let goals: Vec<u8> = (0..tree.n_roles).map(goal).collect();
+        note_end(tree, roles, at, &goals)
+    }
+
+    /// What other lines of play have shown of the children.
+    fn note_means(&mut self, tree: &mut Tree, at: u32) {
+        if tree.node(at).kind == Kind::Joint {
+            return;
+        }
+        let (first, edges) = tree.edges(at);
+        self.rewards.clear();
+        let mean = |edge: &Edge| tree.means(edge.child)[usize::from(edge.role.0)];
+        self.rewards.extend(edges.iter().map(mean));
+        for (edge, &mean) in (first..).zip(&self.rewards) {
+            tree.edge_mut(edge).mean = mean;
+        }
+    }
+}
+
+/// Notes the rewards in a terminal state. `false` if they show that two roles are not
+/// opposed.
+fn note_end(tree: &mut Tree, roles: &mut Roles, at: u32, goals: &[u8]) -> bool {
+    tree.node_mut(at).kind = Kind::End;
+    for (role, &goal) in goals.iter().enumerate() {
+        tree.narrow(at, role, Bounds::exactly(goal));
+    }
+    tree.settle(at);
+    roles.is_opposed(1, |role| u64::from(goals[role]))
+}
+
+/// The index of the joint move by the numbers of the roles' chosen edges, in role order.
+pub(super) fn joint_index(edges: &[Edge], chosen: &[u32]) -> u64 {
+    let digits = by_role(edges).zip(chosen);
+    digits.fold(0, |index, (moves, &chosen)| {
+        index.wrapping_mul(moves.len() as u64) + u64::from(chosen)
+    })
+}
+
+/// The proven rewards of a settled node, 0 to 1.
+pub(super) fn settled_rewards(tree: &Tree, at: u32, rewards: &mut Vec<f32>) {
+    rewards.clear();
+    rewards.extend(tree.bounds(at).iter().map(Bounds::value));
+}

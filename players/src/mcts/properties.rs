@@ -1,0 +1,208 @@
+//! Proofs held against plain recursions over synthetic games, at every node of the tree.
+
+use games::{RoleId, State};
+use proptest::prelude::*;
+
+use super::bounds::share;
+use super::search::{Search, Settings};
+use super::tree::Kind;
+use crate::search::track::Track;
+use crate::testing::{Graph, Movers, Node, joint_moves};
+use crate::{Seat, Stop, seed};
+
+const SETTINGS: Settings = Settings {
+    exploration: 0.2,
+    first_play: 0.0,
+    leaves: 4,
+    lanes: 2,
+    max_length: 100,
+    memory: 1 << 30,
+};
+
+/// Searches a whole graph for role 0.
+fn run(graph: &Graph, settings: Settings, limit: u64) -> (Search, Track, u32) {
+    let machine = graph.machine();
+    let seat = Seat { machine, role: RoleId(0), start_clock: None, play_clock: None, seed: 1 };
+    let mut track = Track::new(seat, "mcts").unwrap();
+    let state = track.begin(&Stop::never()).unwrap().unwrap();
+    let mut search = Search::new(track.machine.game(), settings, seed::generator(1, None));
+    let root = search.run(&mut track, &state, &Stop::never(), limit).unwrap();
+    (search, track, root)
+}
+
+/// The value of a state for a role if the others choose by `fold`, knowing its move;
+/// `late` if it knows theirs instead.
+fn value(graph: &Graph, node: usize, role: usize, fold: fn(f64, f64) -> f64, late: bool) -> f64 {
+    let n_moves = match &graph.nodes[node] {
+        Node::Leaf(rewards) => return f64::from(rewards[role]),
+        Node::Inner { n_moves, .. } => n_moves,
+    };
+    let chance = graph.roles.iter().position(|&role| role == "random");
+    let own: Vec<usize> = (0..n_moves[role]).collect();
+    let mut others = n_moves.clone();
+    others[role] = 1;
+    if let Some(chance) = chance {
+        others[chance] = 1;
+    }
+    let mean = |own: usize, other: &[usize]| {
+        let n = chance.map_or(1, |chance| n_moves[chance]);
+        let drawn = (0..n).map(|drawn| {
+            let mut moves = other.to_vec();
+            moves[role] = own;
+            if let Some(chance) = chance {
+                moves[chance] = drawn;
+            }
+            value(graph, graph.child(node, &moves), role, fold, late)
+        });
+        drawn.sum::<f64>() / n as f64
+    };
+    if late {
+        let best = |other: &[usize]| own.iter().map(|&own| mean(own, other)).fold(0.0, f64::max);
+        return joint_moves(&others).map(|other| best(&other)).reduce(fold).unwrap();
+    }
+    let reply =
+        |own: usize| joint_moves(&others).map(|other| mean(own, &other)).reduce(fold).unwrap();
+    own.iter().map(|&own| reply(own)).fold(0.0, f64::max)
+}
+
+/// The graph's node of a state of the tree.
+fn node_of(search: &Search, track: &Track, at: u32) -> usize {
+    let mut state = State::default();
+    state.set_words(search.tree.state(at));
+    let fact = track.machine.facts(&state)[0].to_string();
+    fact.trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap()
+}
+
+/// Nothing that the search claims to have proven is wrong.
+fn check_proofs(graph: &Graph, search: &Search, track: &Track) {
+    for at in 0..search.tree.nodes.len() as u32 {
+        let node = node_of(search, track, at);
+        for role in (0..graph.roles.len()).filter(|&role| graph.roles[role] != "random") {
+            let bounds = search.tree.bounds(at)[role];
+            let [low, high] =
+                [bounds.low, bounds.high].map(|units| 100.0 * f64::from(share(units)));
+            let enforced = value(graph, node, role, f64::min, false);
+            let most = match search.roles.opposed {
+                true => value(graph, node, role, f64::min, true),
+                false => value(graph, node, role, f64::max, false),
+            };
+            assert!(low <= enforced + 1e-3, "{role} in {node}: {low} > {enforced}\n{graph:?}");
+            assert!(high >= most - 1e-3, "{role} in {node}: {high} < {most}\n{graph:?}");
+        }
+    }
+}
+
+/// Rewards of the second role are what the first leaves of 100.
+fn constant_sum(mut graph: Graph) -> Graph {
+    for node in &mut graph.nodes {
+        if let Node::Leaf(rewards) = node {
+            rewards[1] = 100 - rewards[0];
+        }
+    }
+    graph
+}
+
+fn movers() -> impl Strategy<Value = Movers> {
+    prop_oneof![Just(Movers::Alternating), Just(Movers::Simultaneous)]
+}
+
+fn roles() -> impl Strategy<Value = Vec<&'static str>> {
+    prop_oneof![
+        Just(vec!["a"]),
+        Just(vec!["a", "b"]),
+        Just(vec!["a", "b", "c"]),
+        Just(vec!["a", "random"]),
+        Just(vec!["a", "random", "b"]),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_proof_is_wrong(
+        seed in any::<u64>(),
+        roles in roles(),
+        movers in movers(),
+        n_layers in 1usize..6,
+        limit in 1u64..300,
+    ) {
+        let graph = Graph::random(seed, &roles, movers, n_layers);
+        let (search, track, _) = run(&graph, SETTINGS, limit);
+        check_proofs(&graph, &search, &track);
+    }
+
+    #[test]
+    fn no_proof_is_wrong_where_rewards_are_opposed(
+        seed in any::<u64>(),
+        chance in any::<bool>(),
+        movers in movers(),
+        n_layers in 1usize..6,
+        limit in 1u64..300,
+    ) {
+        let roles: &[_] = if chance { &["a", "b", "random"] } else { &["a", "b"] };
+        let graph = constant_sum(Graph::random(seed, roles, movers, n_layers));
+        let (search, track, _) = run(&graph, SETTINGS, limit);
+        prop_assert!(search.roles.opposed);
+        check_proofs(&graph, &search, &track);
+    }
+
+    /// Games of two roles in turn are solved, and the answer has the value of minimax.
+    #[test]
+    fn small_games_are_solved(
+        seed in any::<u64>(),
+        n_layers in 1usize..6,
+        leaves in 1usize..9,
+    ) {
+        let graph = constant_sum(Graph::random(seed, &["a", "b"], Movers::Alternating, n_layers));
+        let (search, track, root) = run(&graph, Settings { leaves, ..SETTINGS }, 20_000);
+        let minimax = value(&graph, 0, 0, f64::min, false);
+        if search.tree.node(root).kind == Kind::End {
+            return Ok(());
+        }
+        let (action, found) = search.answer(root, RoleId(0));
+        prop_assert!(found.completed, "{:?}", found);
+        prop_assert!((found.value.unwrap() - minimax).abs() < 1e-3, "{:?}, not {minimax}", found.value);
+        let action = track.machine.move_expression(action.unwrap()).to_string();
+        let index: usize = action[1..].parse().unwrap();
+        let child = graph.child(0, &[index, 0]);
+        prop_assert_eq!(value(&graph, child, 0, f64::min, false), minimax);
+    }
+
+    /// A tree that is full forgets cold nodes and nothing that matters: visits, values and
+    /// proofs of what is left.
+    #[test]
+    fn recycling_keeps_what_is_left(seed in any::<u64>(), movers in movers(), roles in roles()) {
+        let graph = Graph::random(seed, &roles, movers, 6);
+        let (mut search, track, root) = run(&graph, SETTINGS, 200);
+        if search.tree.node(root).kind == Kind::End {
+            return Ok(());
+        }
+        let known = |search: &Search, at: u32| {
+            let tree = &search.tree;
+            (tree.node(at).visits, tree.means(at).to_vec(), tree.bounds(at).to_vec())
+        };
+        let before: std::collections::BTreeMap<usize, _> = (0..search.tree.nodes.len() as u32)
+            .map(|at| (node_of(&search, &track, at), known(&search, at)))
+            .collect();
+        let n = search.tree.nodes.len();
+        let root = super::recycling::recycle(&mut search.tree, root, &Stop::never(), 1 << 30).unwrap();
+        prop_assert!(search.tree.nodes.len() <= n);
+        for at in 0..search.tree.nodes.len() as u32 {
+            let node = node_of(&search, &track, at);
+            prop_assert_eq!(&known(&search, at), &before[&node]);
+            prop_assert_eq!(search.tree.find(search.tree.state(at)), Some(at));
+            let mut children = Vec::new();
+            search.tree.children(at, &mut |child| children.push(node_of(&search, &track, child)));
+            if let Node::Inner { children: all, .. } = &graph.nodes[node] {
+                prop_assert!(children.iter().all(|child| all.contains(child)));
+            }
+        }
+        prop_assert!(search.tree.node(root).kind != Kind::Leaf);
+        // And the search goes on.
+        let mut track = track;
+        let state = track.begin(&Stop::never()).unwrap().unwrap();
+        search.run(&mut track, &state, &Stop::never(), 100).unwrap();
+        check_proofs(&graph, &search, &track);
+    }
+}
