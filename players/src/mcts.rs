@@ -23,10 +23,12 @@ mod roles;
 mod search;
 mod tree;
 
-use games::{MoveId, ReasoningError};
+use games::split_mix::mix;
+use games::{MoveId, ReasoningError, State, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
+use self::answer::Findings;
 use self::search::{Search, Settings};
 use crate::kind::PlayerKind;
 use crate::options::OptionSpec;
@@ -98,8 +100,24 @@ const MEMORY: OptionSpec = OptionSpec {
            forgotten.",
 };
 
+const THREADS: OptionSpec = OptionSpec {
+    name: "threads",
+    accepts: "whole number from 1 to 256",
+    default: "1",
+    help: "Threads that search at once, each with a tree of its own and its share of the memory; \
+           their figures are added up.",
+};
+
+const PONDER: OptionSpec = OptionSpec {
+    name: "ponder",
+    accepts: "true or false",
+    default: "false",
+    help: "Think until the clock ends when there is only one legal move, too, as while others \
+           are to move.",
+};
+
 const OPTIONS: &[OptionSpec] =
-    &[PLAYOUTS, EXPLORATION, FIRST_PLAY, LEAVES, LANES, MAX_LENGTH, MEMORY];
+    &[PLAYOUTS, EXPLORATION, FIRST_PLAY, LEAVES, LANES, MAX_LENGTH, MEMORY, THREADS, PONDER];
 
 /// Leaves to judge where nothing else ends the search.
 const UNLIMITED: u64 = 10_000;
@@ -110,18 +128,21 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         let count = reader.integer(name, 1..=most, default)?;
         Ok(usize::try_from(count).expect("the range was checked"))
     };
+    let n_threads = reader.integer(THREADS.name, 1..=256, 1)? as usize;
     let settings = Settings {
         exploration: reader.float(EXPLORATION.name, 0.0..=100.0, 0.2)? as f32,
         first_play: reader.float(FIRST_PLAY.name, -100.0..=100.0, 0.0)? as f32,
         leaves: count(LEAVES.name, 4096, 32)?,
         lanes: count(LANES.name, 4096, 16)?,
         max_length: count(MAX_LENGTH.name, 1_000_000, 1000)? as u32,
-        memory: reader.bytes(MEMORY.name, 1 << 20, 1 << 30)?,
+        memory: reader.bytes(MEMORY.name, 1 << 20, 1 << 30)? / n_threads,
     };
     let seed = reader.seed()?;
     Ok(Box::new(Mcts {
         playouts: reader.integer(PLAYOUTS.name, 0..=i64::MAX, 0)?.cast_unsigned(),
         settings,
+        n_threads,
+        ponders: reader.boolean(PONDER.name, false)?,
         seed,
         rng: seed::generator(0, seed),
         seated: None,
@@ -134,26 +155,76 @@ struct Mcts {
     /// Leaves to judge for each move; 0 if not limited.
     playouts: u64,
     settings: Settings,
+    n_threads: usize,
+    ponders: bool,
     seed: Option<i64>,
     rng: Pcg64,
-    seated: Option<(Track, Box<Search>)>,
+    seated: Option<Seated>,
     deliberation: Option<Deliberation>,
+}
+
+/// A match: what follows it, and a search for each thread.
+struct Seated {
+    track: Track,
+    search: Search,
+    /// Further searches, each with a reasoner of its own.
+    helpers: Vec<(Box<dyn StateMachine>, Search)>,
+}
+
+impl Seated {
+    /// Thinks about a state, in all threads. Gives the state's node in each tree, or `None`
+    /// if the computation was cancelled before anything was found.
+    fn run(
+        &mut self,
+        state: &State,
+        stop: &Stop,
+        limit: u64,
+    ) -> Result<Option<Vec<u32>>, ReasoningError> {
+        let n = 1 + self.helpers.len() as u64;
+        let mut stop = stop.clone();
+        if let Some(nodes) = stop.node_budget() {
+            stop = stop.after_nodes(nodes.div_ceil(n));
+        }
+        let limit = limit.div_ceil(n);
+        let Self { track, search, helpers } = self;
+        let mut roots = Vec::with_capacity(1 + helpers.len());
+        std::thread::scope(|scope| {
+            let stop = &stop;
+            let help = |(machine, search): &'_ mut (Box<dyn StateMachine>, Search)| {
+                machine.set_cancel(stop.cancel().clone());
+                search.run(machine.as_mut(), state, stop, limit)
+            };
+            let threads = helpers.iter_mut().map(|helper| scope.spawn(move || help(helper)));
+            let threads: Vec<_> = threads.collect();
+            roots.push(search.run(track.machine.as_mut(), state, stop, limit));
+            for thread in threads {
+                roots.push(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+        });
+        unless_cancelled(roots.into_iter().collect())
+    }
 }
 
 impl Player for Mcts {
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
         self.deliberation = Some(Deliberation::default());
         self.rng = seed::generator(seat.seed, self.seed);
+        let seed = seat.seed;
         let track = Track::new(seat, KIND.name)?;
-        let search = Search::new(track.machine.game(), self.settings, self.rng.clone());
-        let (track, search) = self.seated.insert((track, Box::new(search)));
-        let Some(state) = track.begin(stop)? else { return Ok(()) };
-        let is_over = unless_cancelled(track.machine.is_terminal(&state))?.unwrap_or(true);
+        let game = track.machine.game();
+        let helper = |index: usize| {
+            let rng = seed::generator(mix(seed ^ index as u64), self.seed);
+            (track.machine.fork(), Search::new(game, self.settings, rng))
+        };
+        let helpers = (1..self.n_threads).map(helper).collect();
+        let search = Search::new(game, self.settings, self.rng.clone());
+        let seated = self.seated.insert(Seated { track, search, helpers });
+        let Some(state) = seated.track.begin(stop)? else { return Ok(()) };
+        let is_over = unless_cancelled(seated.track.machine.is_terminal(&state))?.unwrap_or(true);
         let has_limit = stop.deadline().is_some() || stop.node_budget().is_some();
-        let limit = if has_limit && !is_over { u64::MAX } else { 0 };
-        if limit > 0 {
+        if has_limit && !is_over {
             // The tree of the first question, begun early.
-            unless_cancelled(search.run(track, &state, stop, limit))?;
+            seated.run(&state, stop, u64::MAX)?;
         }
         Ok(())
     }
@@ -161,9 +232,9 @@ impl Player for Mcts {
     fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure> {
         self.deliberation = Some(Deliberation::default());
         let fallback = turn.legal[self.rng.random_range(0..turn.legal.len())];
-        let Some((track, search)) = &mut self.seated else { return Ok(fallback) };
-        let Some(state) = track.follow(turn, stop)? else { return Ok(fallback) };
-        if turn.legal.len() == 1 {
+        let Some(seated) = &mut self.seated else { return Ok(fallback) };
+        let Some(state) = seated.track.follow(turn, stop)? else { return Ok(fallback) };
+        if turn.legal.len() == 1 && !(self.ponders && stop.deadline().is_some()) {
             return Ok(fallback);
         }
         let limit = match (self.playouts, stop.deadline(), stop.node_budget()) {
@@ -171,10 +242,11 @@ impl Player for Mcts {
             (0, ..) => u64::MAX,
             (playouts, ..) => playouts,
         };
-        let Some(root) = unless_cancelled(search.run(track, &state, stop, limit))? else {
-            return Ok(fallback);
-        };
-        let (action, deliberation) = search.answer(root, track.role);
+        let Some(roots) = seated.run(&state, stop, limit)? else { return Ok(fallback) };
+        let searches = std::iter::once(&seated.search);
+        let searches = searches.chain(seated.helpers.iter().map(|(_, search)| search));
+        let findings = Findings { searches: searches.zip(roots).collect() };
+        let (action, deliberation) = findings.answer(seated.track.role);
         self.deliberation = Some(deliberation);
         Ok(action.filter(|action| turn.legal.contains(action)).unwrap_or(fallback))
     }

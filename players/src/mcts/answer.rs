@@ -24,46 +24,158 @@ struct Choice {
     settled: u32,
 }
 
-impl Search {
-    /// The move to play in a node, and what the search found.
-    pub(super) fn answer(&self, root: u32, me: RoleId) -> (Option<MoveId>, Deliberation) {
-        let counters = &self.counters;
-        let options = self.options(root, me);
-        let visits = u64::from(self.tree.node(root).visits);
-        let mut found = Deliberation {
-            nodes: counters.nodes,
-            next_calls: counters.next_calls,
-            playouts: counters.playouts,
-            leaves: counters.playouts,
-            depth: counters.levels.checked_div(counters.descents).unwrap_or(0) as u32,
-            selective_depth: counters.deepest,
-            completed: self.tree.is_settled(root) || self.best_line.is_perfect(),
-            candidates: options.iter().map(candidate).collect(),
-            notes: self.notes(root, me),
-            ..Deliberation::default()
-        };
-        if let Some((moves, reward)) = self.best_line.get()
-            && (!self.tree.is_settled(root) || self.best_line.is_perfect())
+/// What several searches of one question found.
+pub(super) struct Findings<'a> {
+    /// Each search, and the node of the question in its tree.
+    pub(super) searches: Vec<(&'a Search, u32)>,
+}
+
+impl Findings<'_> {
+    /// The move to play, and what the searches found.
+    pub(super) fn answer(&self, me: RoleId) -> (Option<MoveId>, Deliberation) {
+        let choices = self.choices(me);
+        let mut found = self.counters();
+        found.candidates = choices.iter().map(candidate).collect();
+        let bounds = self.bounds(me);
+        let is_settled = self.searches.iter().any(|(search, root)| search.tree.is_settled(*root));
+        let best_line = self.searches.iter().filter_map(|(search, _)| search.best_line.get());
+        let best_line = best_line.reduce(|best, line| if line.1 > best.1 { line } else { best });
+        let is_perfect = best_line.is_some_and(|(_, reward)| reward == 100);
+        found.completed = is_settled || is_perfect;
+        found.notes = self.notes(bounds);
+        if let Some((moves, reward)) = best_line
+            && (!is_settled || is_perfect)
             && let Some(&action) = moves.first()
         {
             found.value = Some(f64::from(reward));
             found.line = moves.iter().take(MAX_LINE).map(|&action| vec![(me, action)]).collect();
             return (Some(action), found);
         }
-        let Some(best) = self.choose_option(&options, root, me) else { return (None, found) };
-        if visits > 0 || best.bounds.is_exact() {
-            found.value = Some(100.0 * f64::from(best.value));
-            found.line = self.line(root, me, best.action);
-        }
+        let Some(best) = best_choice(&choices, bounds) else { return (None, found) };
+        let visits: u64 = choices.iter().map(|choice| u64::from(choice.visits)).sum();
         if visits == 0 && !best.bounds.is_exact() && best.bounds.low == 0 {
             // Nothing is known of any move.
             return (None, found);
         }
+        found.value = Some(100.0 * f64::from(best.value));
+        let visits_of = |(search, root): &&(&Search, u32)| search.visits_of(*root, me, best.action);
+        if let Some((search, root)) = self.searches.iter().max_by_key(visits_of) {
+            found.line = search.line(*root, me, best.action);
+        }
         (Some(best.action), found)
     }
 
+    /// The counters of all searches.
+    fn counters(&self) -> Deliberation {
+        let mut found = Deliberation::default();
+        let (mut levels, mut descents) = (0, 0_u64);
+        for (search, _) in &self.searches {
+            let counters = &search.counters;
+            found.nodes += counters.nodes;
+            found.next_calls += counters.next_calls;
+            found.playouts += counters.playouts;
+            levels += counters.levels;
+            descents += counters.descents;
+            found.selective_depth = found.selective_depth.max(counters.deepest);
+        }
+        found.leaves = found.playouts;
+        found.depth = levels.checked_div(descents).unwrap_or(0) as u32;
+        found
+    }
+
+    /// What is proven of my value.
+    fn bounds(&self, me: RoleId) -> Bounds {
+        let of = |(search, root): &(&Search, u32)| search.tree.bounds(*root)[usize::from(me.0)];
+        self.searches.iter().map(of).fold(Bounds::OPEN, Bounds::and)
+    }
+
+    /// My moves, with the visits of all searches, their mean, and what any has proven.
+    fn choices(&self, me: RoleId) -> Vec<Choice> {
+        let mut all: Vec<Choice> = Vec::new();
+        for (search, root) in &self.searches {
+            for choice in search.choices(*root, me) {
+                match all.iter_mut().find(|other| other.action == choice.action) {
+                    Some(other) => other.add(&choice),
+                    None => all.push(choice),
+                }
+            }
+        }
+        for choice in &mut all {
+            choice.value = choice.bounds.clamp(choice.value);
+        }
+        all
+    }
+
+    /// What the reader should know besides.
+    fn notes(&self, bounds: Bounds) -> Vec<String> {
+        let mut notes = Vec::new();
+        let recycled = self.searches.iter().map(|(search, _)| search.counters.recycled).max();
+        if let Some(recycled @ 1..) = recycled {
+            let times = if recycled == 1 { "once".to_owned() } else { format!("{recycled} times") };
+            notes.push(format!(
+                "the tree reached its memory limit {times}; moves that are seldom tried were \
+                 forgotten"
+            ));
+        }
+        if self.searches.iter().any(|(search, _)| search.counters.is_full) {
+            notes.push("the tree reached its memory limit and stopped growing".to_owned());
+        }
+        if !bounds.is_exact() && bounds != Bounds::OPEN {
+            let [low, high] = [bounds.low, bounds.high].map(|units| 100.0 * bounds::share(units));
+            notes.push(format!("the value is proven to lie between {low:.0} and {high:.0}"));
+        }
+        notes
+    }
+}
+
+impl Choice {
+    /// Adds what another search found of the same move.
+    fn add(&mut self, other: &Self) {
+        let visits = self.visits + other.visits;
+        if visits > 0 {
+            let share = other.visits as f32 / visits as f32;
+            self.value += (other.value - self.value) * share;
+        }
+        self.visits = visits;
+        self.bounds = self.bounds.and(other.bounds);
+        self.settled = self.settled.min(other.settled);
+    }
+}
+
+/// What is proven to be best, else what was tried most often, unless something is proven
+/// to be worth more than that seems to be.
+fn best_choice(choices: &[Choice], bounds: Bounds) -> Option<&Choice> {
+    let low = choices.iter().map(|choice| choice.bounds.low).max().unwrap_or(0).max(bounds.low);
+    let enforces = |choice: &&Choice| choice.bounds.low >= low;
+    if bounds.is_exact() && low > 0 {
+        // What was proven first leads to the end; what was proven by way of this very
+        // state may lead back to it.
+        let first = choices.iter().filter(enforces);
+        let first = first.min_by_key(|choice| (choice.settled, std::cmp::Reverse(choice.visits)));
+        if first.is_some() {
+            return first;
+        }
+    }
+    let may_be_best = |choice: &&Choice| choice.bounds.high > low || enforces(choice);
+    let most_tried = |choice: &Choice| (choice.visits, choice.value);
+    let best = first_best(choices.iter().filter(may_be_best), most_tried);
+    let best = best.or_else(|| first_best(choices.iter(), most_tried))?;
+    if best.value < bounds::share(low) {
+        return choices.iter().find(enforces).or(Some(best));
+    }
+    Some(best)
+}
+
+impl Search {
+    /// How often a move was tried in a node.
+    fn visits_of(&self, root: u32, me: RoleId, action: MoveId) -> u32 {
+        let (_, edges) = self.tree.edges(root);
+        let own = edges.iter().find(|edge| edge.role == me && edge.action == action);
+        own.map_or(0, |edge| edge.visits)
+    }
+
     /// My moves in a node.
-    fn options(&self, root: u32, me: RoleId) -> Vec<Choice> {
+    fn choices(&self, root: u32, me: RoleId) -> Vec<Choice> {
         let (_, edges) = self.tree.edges(root);
         let own: Vec<&Edge> = edges.iter().filter(|edge| edge.role == me).collect();
         let is_joint = self.tree.node(root).kind == Kind::Joint;
@@ -82,38 +194,6 @@ impl Search {
             Choice { action: edge.action, visits: edge.visits, value, bounds, settled }
         };
         own.iter().zip(joint_bounds).map(of).collect()
-    }
-
-    /// What is proven to be best, else what was tried most often, unless something is
-    /// proven to be worth more than that seems to be.
-    fn choose_option<'o>(
-        &self,
-        options: &'o [Choice],
-        root: u32,
-        me: RoleId,
-    ) -> Option<&'o Choice> {
-        let bounds = self.tree.bounds(root)[usize::from(me.0)];
-        let low = options.iter().map(|option| option.bounds.low).max().unwrap_or(0).max(bounds.low);
-        let enforces = |option: &&Choice| option.bounds.low >= low;
-        if bounds.is_exact() && low > 0 {
-            // What was proven first leads to the end; what was proven by way of this very
-            // state may lead back to it.
-            let first = options.iter().filter(enforces);
-            let first =
-                first.min_by_key(|option| (option.settled, std::cmp::Reverse(option.visits)));
-            if first.is_some() {
-                return first;
-            }
-        }
-        let may_be_best = |option: &&Choice| option.bounds.high > low || enforces(option);
-        let best =
-            first_best(options.iter().filter(may_be_best), |option| (option.visits, option.value));
-        let best =
-            best.or_else(|| first_best(options.iter(), |option| (option.visits, option.value)))?;
-        if best.value < bounds::share(low) {
-            return options.iter().find(enforces).or(Some(best));
-        }
-        Some(best)
     }
 
     /// What is expected to be played: what was tried most often.
@@ -158,51 +238,27 @@ impl Search {
         }
         line
     }
-
-    /// What the reader should know besides.
-    fn notes(&self, root: u32, me: RoleId) -> Vec<String> {
-        let mut notes = Vec::new();
-        if self.counters.recycled > 0 {
-            let times = match self.counters.recycled {
-                1 => "once".to_owned(),
-                n => format!("{n} times"),
-            };
-            notes.push(format!(
-                "the tree reached its memory limit {times}; moves that are seldom tried were \
-                 forgotten"
-            ));
-        }
-        if self.counters.is_full {
-            notes.push("the tree reached its memory limit and stopped growing".to_owned());
-        }
-        let bounds = self.tree.bounds(root)[usize::from(me.0)];
-        if !bounds.is_exact() && bounds != Bounds::OPEN {
-            let [low, high] = [bounds.low, bounds.high].map(|units| 100.0 * bounds::share(units));
-            notes.push(format!("the value is proven to lie between {low:.0} and {high:.0}"));
-        }
-        notes
-    }
 }
 
-fn candidate(option: &Choice) -> Candidate {
-    let is_known = option.visits > 0 || option.bounds.is_exact();
+fn candidate(choice: &Choice) -> Candidate {
+    let is_known = choice.visits > 0 || choice.bounds.is_exact();
     Candidate {
-        action: option.action,
-        value: is_known.then_some(100.0 * f64::from(option.value)),
+        action: choice.action,
+        value: is_known.then_some(100.0 * f64::from(choice.value)),
         bound: ValueBound::Exact,
-        visits: u64::from(option.visits),
+        visits: u64::from(choice.visits),
         probability: None,
     }
 }
 
 /// The first of the best.
-fn first_best<'o>(
-    options: impl Iterator<Item = &'o Choice>,
+fn first_best<'c>(
+    choices: impl Iterator<Item = &'c Choice>,
     key: impl Fn(&Choice) -> (u32, f32),
-) -> Option<&'o Choice> {
-    options.reduce(|best, option| {
-        let (visits, value) = key(option);
+) -> Option<&'c Choice> {
+    choices.reduce(|best, choice| {
+        let (visits, value) = key(choice);
         let (most, highest) = key(best);
-        if visits > most || (visits == most && value > highest) { option } else { best }
+        if visits > most || (visits == most && value > highest) { choice } else { best }
     })
 }

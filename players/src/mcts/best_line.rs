@@ -6,7 +6,6 @@
 use games::{MoveId, PlayoutPlan, PlayoutSums, ReasoningError, RoleId, State, StateMachine};
 
 use super::roles::Roles;
-use crate::search::track::Track;
 use crate::search::worst;
 
 /// The best line from the state that was asked about last.
@@ -66,19 +65,19 @@ impl BestLine {
     pub(super) fn offer_descent(
         &mut self,
         rewards: &[f32],
-        track: &mut Track,
+        machine: &mut dyn StateMachine,
         moves: &[MoveId],
     ) -> Result<(), ReasoningError> {
         if !self.is_kept || f64::from(rewards[0]) * 100.0 <= self.reward() {
             return Ok(());
         }
-        self.offer(track.machine.as_mut(), moves.to_vec())
+        self.offer(machine, moves.to_vec())
     }
 
     /// Playouts have ended; `path` are the moves to one of their starts.
     pub(super) fn offer_playouts(
         &mut self,
-        track: &mut Track,
+        machine: &mut dyn StateMachine,
         starts: &[State],
         plan: &PlayoutPlan,
         sums: &PlayoutSums,
@@ -91,7 +90,6 @@ impl BestLine {
         if f64::from(reward) <= self.reward() {
             return Ok(());
         }
-        let machine = track.machine.as_mut();
         let mut moves = path(playout / plan.per_start);
         moves.extend(machine.playout_line(starts, plan, playout)?);
         self.offer(machine, moves)

@@ -3,7 +3,9 @@
 use games::{RoleId, State};
 use proptest::prelude::*;
 
+use super::answer::Findings;
 use super::bounds::share;
+use super::recycling::{Recycled, Recycler};
 use super::search::{Search, Settings};
 use super::tree::Kind;
 use crate::search::track::Track;
@@ -26,7 +28,7 @@ fn run(graph: &Graph, settings: Settings, limit: u64) -> (Search, Track, u32) {
     let mut track = Track::new(seat, "mcts").unwrap();
     let state = track.begin(&Stop::never()).unwrap().unwrap();
     let mut search = Search::new(track.machine.game(), settings, seed::generator(1, None));
-    let root = search.run(&mut track, &state, &Stop::never(), limit).unwrap();
+    let root = search.run(track.machine.as_mut(), &state, &Stop::never(), limit).unwrap();
     (search, track, root)
 }
 
@@ -160,7 +162,8 @@ proptest! {
         if search.tree.node(root).kind == Kind::End {
             return Ok(());
         }
-        let (action, found) = search.answer(root, RoleId(0));
+        let findings = Findings { searches: vec![(&search, root)] };
+        let (action, found) = findings.answer(RoleId(0));
         prop_assert!(found.completed, "{:?}", found);
         prop_assert!((found.value.unwrap() - minimax).abs() < 1e-3, "{:?}, not {minimax}", found.value);
         let action = track.machine.move_expression(action.unwrap()).to_string();
@@ -186,7 +189,10 @@ proptest! {
             .map(|at| (node_of(&search, &track, at), known(&search, at)))
             .collect();
         let n = search.tree.nodes.len();
-        let root = super::recycling::recycle(&mut search.tree, root, &Stop::never(), 1 << 30).unwrap();
+        let mut recycler = Recycler::new(1 << 30);
+        let Recycled::Root(root) = recycler.recycle(&mut search.tree, root, &Stop::never()) else {
+            panic!("there is time")
+        };
         prop_assert!(search.tree.nodes.len() <= n);
         for at in 0..search.tree.nodes.len() as u32 {
             let node = node_of(&search, &track, at);
@@ -202,7 +208,7 @@ proptest! {
         // And the search goes on.
         let mut track = track;
         let state = track.begin(&Stop::never()).unwrap().unwrap();
-        search.run(&mut track, &state, &Stop::never(), 100).unwrap();
+        search.run(track.machine.as_mut(), &state, &Stop::never(), 100).unwrap();
         check_proofs(&graph, &search, &track);
     }
 }

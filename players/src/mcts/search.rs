@@ -6,18 +6,17 @@
 //! simple approach to parallelizing Monte Carlo tree search", ICLR 2020), so that they
 //! part where the values are close, and no value is made worse than it is.
 
-use games::{MoveId, PlayoutPlan, PlayoutSums, ReasoningError, RoleId, State};
+use games::{MoveId, PlayoutPlan, PlayoutSums, ReasoningError, RoleId, State, StateMachine};
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
 
 use super::best_line::BestLine;
 use super::expansion::{Expanded, Expander, joint_index, settled_rewards};
 use super::proof;
-use super::recycling;
+use super::recycling::{Recycled, Recycler};
 use super::roles::Roles;
 use super::tree::{Edge, Kind, NONE, Tree, by_role};
 use crate::Stop;
-use crate::search::track::Track;
 
 /// How to search.
 #[derive(Clone, Copy, Debug)]
@@ -109,6 +108,7 @@ pub(super) struct Search {
     pub(super) roles: Roles,
     pub(super) best_line: BestLine,
     settings: Settings,
+    recycler: Recycler,
     rng: Pcg64,
     expander: Expander,
     /// Hops of all descents of a pass.
@@ -133,6 +133,7 @@ impl Search {
             best_line: BestLine::new(&roles),
             roles,
             settings,
+            recycler: Recycler::new(settings.memory),
             rng,
             expander: Expander::default(),
             hops: Vec::new(),
@@ -152,64 +153,54 @@ impl Search {
     /// were made. Gives the state's node.
     pub(super) fn run(
         &mut self,
-        track: &mut Track,
+        machine: &mut dyn StateMachine,
         state: &State,
         stop: &Stop,
         limit: u64,
     ) -> Result<u32, ReasoningError> {
         self.counters = Counters { nodes: 1, ..Counters::default() };
-        self.best_line.begin(track.machine.as_mut(), state)?;
-        let mut root = self.root(state);
+        self.best_line.begin(machine, state)?;
+        let mut root = self.recycler.begin(&mut self.tree, state.words(), stop);
         loop {
-            match self.passes(track, &mut root, stop, limit) {
+            match self.passes(machine, &mut root, stop, limit) {
                 Ok(()) | Err(Halt::Broken(ReasoningError::Cancelled)) => return Ok(root),
                 Err(Halt::Broken(error)) => return Err(error),
                 Err(Halt::NotOpposed) => {
                     self.tree.clear();
-                    root = self.root(state);
+                    root = self.tree.find_or_add(state.words()).0;
                 }
             }
         }
     }
 
-    /// The node of the state that is asked about. Nodes that play can no longer reach are
-    /// dropped once half of the memory is used.
-    fn root(&mut self, state: &State) -> u32 {
-        let (root, _) = self.tree.find_or_add(state.words());
-        if self.tree.n_bytes() < self.settings.memory / 2 {
-            return root;
-        }
-        recycling::keep_reachable(&mut self.tree, root)
-    }
-
     fn passes(
         &mut self,
-        track: &mut Track,
+        machine: &mut dyn StateMachine,
         root: &mut u32,
         stop: &Stop,
         limit: u64,
     ) -> Result<(), Halt> {
         if self.tree.node(*root).kind == Kind::Leaf {
-            self.expand(track, *root)?;
+            self.expand(machine, *root)?;
         }
-        let width = track.machine.playout_width();
+        let width = machine.playout_width();
         while self.counters.descents < limit
             && !stop.is_due(self.counters.nodes)
             && !self.tree.is_settled(*root)
             && !self.best_line.is_perfect()
         {
-            if self.tree.n_bytes() > self.settings.memory && !self.counters.is_full {
-                match recycling::recycle(&mut self.tree, *root, stop, self.settings.memory) {
-                    Some(number) => {
+            if !self.counters.is_full && self.recycler.is_full(&self.tree) {
+                match self.recycler.recycle(&mut self.tree, *root, stop) {
+                    Recycled::Root(number) => {
                         *root = number;
                         self.counters.recycled += 1;
                     }
-                    None => self.counters.is_full = true,
+                    Recycled::NoTime => self.counters.is_full = true,
                 }
             }
             let Some((leaves, lanes)) = self.pass_size(width, stop, limit) else { break };
-            let result = self.descend(track, *root, leaves, stop);
-            let result = result.and_then(|()| self.play(track, lanes, stop));
+            let result = self.descend(machine, *root, leaves, stop);
+            let result = result.and_then(|()| self.play(machine, lanes, stop));
             if let Err(halt) = result {
                 match halt {
                     // The tree is about to be cleared.
@@ -253,7 +244,7 @@ impl Search {
     /// Makes descents until so many wait for playouts.
     fn descend(
         &mut self,
-        track: &mut Track,
+        machine: &mut dyn StateMachine,
         root: u32,
         leaves: usize,
         stop: &Stop,
@@ -264,7 +255,7 @@ impl Search {
         while self.descents.len() < leaves && tries > 0 && !self.tree.is_settled(root) {
             tries -= 1;
             let first = self.hops.len();
-            match self.descent(track, root, first, stop)? {
+            match self.descent(machine, root, first, stop)? {
                 Reached::Due => {
                     self.hops.truncate(first);
                     break;
@@ -273,7 +264,7 @@ impl Search {
                     self.counters.nodes += 1;
                     settled_rewards(&self.tree, at, &mut self.rewards);
                     let moves = self.hops_of(first);
-                    self.best_line.offer_descent(&self.rewards, track, &moves)?;
+                    self.best_line.offer_descent(&self.rewards, machine, &moves)?;
                     let descent = Descent { first, end: self.hops.len(), leaf: at, recurs: false };
                     self.fly(descent);
                     self.back_up(descent);
@@ -301,7 +292,7 @@ impl Search {
     /// expanded now.
     fn descent(
         &mut self,
-        track: &mut Track,
+        machine: &mut dyn StateMachine,
         root: u32,
         first: usize,
         stop: &Stop,
@@ -320,13 +311,13 @@ impl Search {
                 if stop.is_due(self.counters.nodes) {
                     return Ok(Reached::Due);
                 }
-                self.expand(track, at)?;
+                self.expand(machine, at)?;
                 self.tighten(first);
                 continue;
             }
             self.tree.node_mut(at).stamp = self.stamp;
             let child = match self.tree.node(at).kind {
-                Kind::Joint => self.choose_joint(track, at)?,
+                Kind::Joint => self.choose_joint(machine, at)?,
                 _ => {
                     let edge = self.choose(at);
                     self.hops.push(Hop { node: at, edge });
@@ -341,8 +332,7 @@ impl Search {
         Ok(Reached::Leaf { at, recurs: false })
     }
 
-    fn expand(&mut self, track: &mut Track, at: u32) -> Result<(), Halt> {
-        let machine = track.machine.as_mut();
+    fn expand(&mut self, machine: &mut dyn StateMachine, at: u32) -> Result<(), Halt> {
         match self.expander.expand(&mut self.tree, &mut self.roles, machine, at)? {
             Expanded::NotOpposed => Err(Halt::NotOpposed),
             Expanded::States(n) => {
@@ -379,7 +369,7 @@ impl Search {
 
     /// The edges to follow from a node where several choose, one for each of them. Gives
     /// the child.
-    fn choose_joint(&mut self, track: &mut Track, at: u32) -> Result<u32, Halt> {
+    fn choose_joint(&mut self, machine: &mut dyn StateMachine, at: u32) -> Result<u32, Halt> {
         let (first, edges) = self.tree.edges(at);
         self.chosen.clear();
         let mut offset = 0;
@@ -405,7 +395,6 @@ impl Search {
         if child != NONE {
             return Ok(child);
         }
-        let machine = track.machine.as_mut();
         let (child, expanded) =
             self.expander.joint_child(&mut self.tree, &mut self.roles, machine, at, index)?;
         self.counters.nodes += 1;
@@ -491,7 +480,12 @@ impl Search {
 
     /// Plays from all leaves of the pass and brings the rewards up. A pass that is stopped
     /// counts nothing: only its shorter playouts have ended.
-    fn play(&mut self, track: &mut Track, lanes: usize, stop: &Stop) -> Result<(), Halt> {
+    fn play(
+        &mut self,
+        machine: &mut dyn StateMachine,
+        lanes: usize,
+        stop: &Stop,
+    ) -> Result<(), Halt> {
         if self.descents.is_empty() {
             return Ok(());
         }
@@ -507,7 +501,7 @@ impl Search {
         };
         let nodes = self.counters.nodes;
         let mut go_on = |n_states| !stop.is_due(nodes + n_states);
-        track.machine.playout_sums(starts, &plan, &mut go_on, &mut self.sums)?;
+        machine.playout_sums(starts, &plan, &mut go_on, &mut self.sums)?;
         self.counters.nodes += self.sums.n_states;
         self.counters.next_calls += self.sums.n_states;
         if !self.sums.is_whole {
@@ -518,7 +512,7 @@ impl Search {
         self.counters.playouts += n;
         self.total_playouts += n as f64;
         self.total_states += self.sums.n_states as f64;
-        self.best_line.offer_playouts(track, starts, &plan, &self.sums, |start| {
+        self.best_line.offer_playouts(machine, starts, &plan, &self.sums, |start| {
             let descent = &self.descents[start];
             let hops = &self.hops[descent.first..descent.end];
             hops.iter().map(|hop| self.tree.edge(hop.edge).action).collect()

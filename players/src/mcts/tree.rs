@@ -356,6 +356,11 @@ impl Tree {
         self.means.truncate(n * n_roles);
         self.bounds.truncate(n * n_roles);
         self.words.truncate(n_words);
+        // What is free is given back: room counts as memory, whether it is used or not.
+        self.nodes.shrink_to_fit();
+        self.means.shrink_to_fit();
+        self.bounds.shrink_to_fit();
+        self.words.shrink_to_fit();
         (self.edges, self.joint_children) = (edges, joint_children);
         let sparse = std::mem::take(&mut self.sparse_children);
         #[expect(clippy::iter_over_hash_type, reason = "from a map to a map; no order shows")]
@@ -365,7 +370,7 @@ impl Tree {
                 self.sparse_children.insert(key, numbers[child as usize]);
             }
         }
-        self.index.clear();
+        self.index = HashTable::with_capacity(n);
         let (nodes, words) = (&self.nodes, &self.words);
         for at in 0..n as u32 {
             let rehash = |&at: &u32| hash(state_of(nodes, words, at));

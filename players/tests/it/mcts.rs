@@ -1,6 +1,7 @@
 //! Monte-Carlo tree search: what it proves, what it finds, and what it keeps to.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use games::{Case, Guards, Leniency, StateMachine, library, state_machine_for, validate};
 use players::{Deliberation, Stop, Value};
@@ -136,7 +137,10 @@ fn memory_is_bounded() {
     let options = [("memory", "1MiB".into()), ("playouts", 20_000.into())];
     let mut player = player("mcts", options);
     let (_, found) = first_move(machine.as_mut(), player.as_mut(), 0, &Stop::never());
-    assert!(found.notes.iter().any(|note| note.contains("memory limit")), "{found:?}");
+    let note = found.notes.iter().find(|note| note.contains("memory limit")).unwrap();
+    let digits: String = note.chars().filter(char::is_ascii_digit).collect();
+    // Each time about half is free again.
+    assert!((2..=12).contains(&digits.parse::<u32>().unwrap()), "{note}");
     let visits: u64 = found.candidates.iter().map(|candidate| candidate.visits).sum();
     assert!((19_000..=20_000).contains(&visits), "{visits}");
 }
@@ -156,4 +160,35 @@ fn any_split_of_lanes_will_do() {
     }
     let prover = solved(machine("connect_three").as_mut(), 0, [("playouts", 300.into())]);
     assert!(!in_words(machine("connect_three").as_ref(), &prover.1).1.is_empty());
+}
+
+/// Several threads: what they find is added up, and with a node budget it repeats itself.
+#[test]
+fn threads_add_up() {
+    let mut machine = network("connect_four");
+    let stop = Stop::never().after_nodes(60_000);
+    let mut once = || {
+        let mut player = player("mcts", [("threads", 3.into()), ("memory", "64MiB".into())]);
+        first_move(machine.as_mut(), player.as_mut(), 0, &stop)
+    };
+    let (answer, found) = once();
+    assert_eq!(once(), (answer, found.clone()));
+    assert!(found.nodes < 3 * (20_000 + 512 + 64), "{found:?}");
+    let one = first_move(machine.as_mut(), player("mcts", []).as_mut(), 0, &stop).1;
+    assert!(found.nodes > one.nodes / 2 && found.candidates.len() == 7, "{found:?}");
+    let solved = solved(network("aima_two_ply").as_mut(), 0, [("threads", 2.into())]);
+    assert_eq!((solved.0.as_str(), solved.1.value, solved.1.completed), ("a1", Some(3.0), true));
+}
+
+/// While another role is to move it thinks only if it is told to.
+#[test]
+fn it_thinks_while_others_move_if_it_is_told_to() {
+    for ponders in [false, true] {
+        let mut machine = network("connect_four");
+        let mut player = player("mcts", [("ponder", ponders.into())]);
+        let stop = Stop::never().at(Instant::now() + Duration::from_millis(30));
+        let (answer, found) = first_move(machine.as_mut(), player.as_mut(), 1, &stop);
+        assert_eq!(text(machine.as_ref(), &[answer]), "noop");
+        assert_eq!(found.nodes > 0, ponders, "{found:?}");
+    }
 }
