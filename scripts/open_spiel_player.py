@@ -103,15 +103,20 @@ class Match:
         self.board, self.candidates = GAMES[OPTIONS.game]
         self.game = pyspiel.load_game(self.board.spiel)
         self.state = self.game.new_initial_state()
+        self.step = 0
 
     def update(self, moves):
+        self.step += isinstance(moves, tuple)
         for move in moves if isinstance(moves, tuple) else ():
-            action = None if move == "noop" else self.board.action(self.state, move)
+            is_over = move == "noop" or self.state.is_terminal()
+            action = None if is_over else self.board.action(self.state, move)
             if action is not None:
                 self.state.apply_action(action)
 
     def choose(self):
-        if self.state.is_terminal() or self.state.current_player() != self.me:
+        if self.state.is_terminal():  # The rulesheet of othello ends after two passes.
+            return "pass" if self.step % 2 == self.me else "noop"
+        if self.state.current_player() != self.me:
             return "noop"
         seed = random.randrange(1 << 30)
         # Most simulations, its memory in MB, whether it proves values, and the clock.

@@ -57,7 +57,7 @@ impl Findings<'_> {
             // Nothing is known of any move.
             return (None, found);
         }
-        found.value = Some(100.0 * f64::from(best.value));
+        found.value = Some(best.reward());
         let visits_of = |(search, root): &&(&Search, u32)| search.visits_of(*root, me, best.action);
         if let Some((search, root)) = self.searches.iter().max_by_key(visits_of) {
             found.line = search.line(*root, me, best.action);
@@ -129,6 +129,11 @@ impl Findings<'_> {
 }
 
 impl Choice {
+    /// What the move is worth, 0 to 100.
+    fn reward(&self) -> f64 {
+        if self.bounds.is_exact() { self.bounds.reward() } else { 100.0 * f64::from(self.value) }
+    }
+
     /// Adds what another search found of the same move.
     fn add(&mut self, other: &Self) {
         let visits = self.visits + other.visits;
@@ -244,7 +249,7 @@ fn candidate(choice: &Choice) -> Candidate {
     let is_known = choice.visits > 0 || choice.bounds.is_exact();
     Candidate {
         action: choice.action,
-        value: is_known.then_some(100.0 * f64::from(choice.value)),
+        value: is_known.then(|| choice.reward()),
         bound: ValueBound::Exact,
         visits: u64::from(choice.visits),
         probability: None,

@@ -42,6 +42,11 @@ impl Bounds {
         (share(self.low) + share(self.high)) / 2.0
     }
 
+    /// The value, 0 to 100, if it is proven.
+    pub(super) fn reward(&self) -> f64 {
+        f64::from(u32::from(self.low) + u32::from(self.high)) / f64::from(2 * UNITS)
+    }
+
     /// An estimate, 0 to 1, brought between the bounds.
     pub(super) fn clamp(self, mean: f32) -> f32 {
         mean.clamp(share(self.low), share(self.high).max(share(self.low)))

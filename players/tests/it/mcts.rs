@@ -139,8 +139,8 @@ fn memory_is_bounded() {
     let (_, found) = first_move(machine.as_mut(), player.as_mut(), 0, &Stop::never());
     let note = found.notes.iter().find(|note| note.contains("memory limit")).unwrap();
     let digits: String = note.chars().filter(char::is_ascii_digit).collect();
-    // Each time about half is free again.
-    assert!((2..=12).contains(&digits.parse::<u32>().unwrap()), "{note}");
+    // Each time about half is free again, which is enough for hundreds of leaves.
+    assert!((2..=60).contains(&digits.parse::<u32>().unwrap()), "{note}");
     let visits: u64 = found.candidates.iter().map(|candidate| candidate.visits).sum();
     assert!((19_000..=20_000).contains(&visits), "{visits}");
 }
