@@ -154,7 +154,7 @@ impl Board {
         self.marks.get(piece).map_or(piece, String::as_str)
     }
 
-    /// Whose a piece is, and what sets it apart.
+    /// The owner and the kind of a piece.
     #[must_use]
     pub fn look(&self, piece: &str) -> Look {
         self.looks.get(piece).copied().unwrap_or_default()

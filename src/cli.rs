@@ -19,7 +19,7 @@ Examples:
 
 /// Run tournaments of general game players, and report which are stronger.
 #[derive(Debug, Parser)]
-#[command(name = "gamemaster", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "gamemaster", version, arg_required_else_help = true, after_help = EXAMPLES, max_term_width = 80)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -35,7 +35,7 @@ enum Command {
     Report(commands::report::Arguments),
     /// Query the results of a run in SQL.
     Query(commands::query::Arguments),
-    /// Merge runs of the same spec, such as its partitions.
+    /// Merge runs of the same spec, such as its parts.
     Merge(commands::merge::Arguments),
     /// Compare two runs: what changed for each player, with intervals.
     Compare(commands::compare::Arguments),
@@ -47,7 +47,7 @@ enum Command {
     Explain(commands::explain::Arguments),
     /// Export the matches of a run to the formats of other programs.
     Export(commands::export::Arguments),
-    /// Play under several time budgets, and report strength against time.
+    /// Play with several budgets, and report strength at each.
     Sweep(commands::sweep::Arguments),
     /// List the built-in players and their options.
     Players(commands::players::Arguments),

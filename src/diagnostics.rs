@@ -11,17 +11,16 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use games::{Finding, Severity, Span};
 
-/// Findings drawn of one rulesheet: more nobody reads.
+/// Maximum number of findings that are printed for one rulesheet.
 const MAX_DRAWN: usize = 200;
 
-/// Lines are shown whole if they are not longer than this, and else about so many
-/// bytes before and after the place.
+/// Longer lines are cut to about this many bytes before and after the place.
 const MAX_LINE: usize = 400;
 const AROUND: usize = 60;
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// All that was found in one rulesheet, with the text it was found in.
+/// All findings about one rulesheet, with its text.
 #[derive(Clone, Debug)]
 pub struct Diagnostics {
     file: String,
@@ -37,7 +36,7 @@ pub struct Counts {
     /// Probable mistakes.
     pub warnings: usize,
     /// Notes.
-    pub infos: usize,
+    pub notes: usize,
 }
 
 /// Whether a drawing may hold the escape sequences of colours.
@@ -92,7 +91,7 @@ impl Diagnostics {
         Counts {
             errors: count(Severity::Error),
             warnings: count(Severity::Warning),
-            infos: count(Severity::Info),
+            notes: count(Severity::Note),
         }
     }
 
@@ -124,7 +123,7 @@ impl Diagnostics {
 /// `1 error, 2 warnings, 0 notes`, without what is zero; `no findings`.
 impl std::fmt::Display for Counts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let parts = [(self.errors, "error"), (self.warnings, "warning"), (self.infos, "note")];
+        let parts = [(self.errors, "error"), (self.warnings, "warning"), (self.notes, "note")];
         let mut separator = "";
         for (count, noun) in parts.into_iter().filter(|(count, _)| *count > 0) {
             write!(f, "{separator}{}", counted(count, noun, &format!("{noun}s")))?;
@@ -164,7 +163,7 @@ impl Shown {
         let level = match finding.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
-            Severity::Info => Level::INFO,
+            Severity::Note => Level::NOTE,
         };
         let title = level.primary_title(&finding.message).id(finding.code);
         let group = if finding.span == Span::default() {
@@ -342,7 +341,7 @@ mod tests {
 
     #[test]
     fn counts_are_words() {
-        let counts = |errors, warnings, infos| Counts { errors, warnings, infos }.to_string();
+        let counts = |errors, warnings, notes| Counts { errors, warnings, notes }.to_string();
         assert_eq!(counts(0, 0, 0), "no findings");
         assert_eq!(counts(1, 0, 2), "1 error, 2 notes");
         assert_eq!(counts(2, 1, 0), "2 errors, 1 warning");

@@ -48,7 +48,7 @@ pub struct Decision {
     pub overrun: Duration,
     /// States entered, if the player counts them.
     pub nodes: Option<u64>,
-    /// What else the player says of its answer; built-in players only.
+    /// The player's report on its reply; built-in players only.
     pub explanation: Option<Box<Explanation>>,
 }
 
@@ -129,7 +129,7 @@ pub enum EventKind {
         /// Jobs that an earlier run has finished.
         n_done: u64,
     },
-    /// A round begins, or goes on.
+    /// A round begins, or is resumed.
     RoundStarted {
         /// Which one.
         round: RoundId,
@@ -194,7 +194,7 @@ pub enum EventKind {
     },
     /// Something a user should know that is no player's fault.
     Notice(Notice),
-    /// A player was missing in one match after the other, and no more are begun.
+    /// A player was missing in several matches in a row, and no more matches begin.
     PlayerGivenUp {
         /// Its position among the players.
         player: usize,

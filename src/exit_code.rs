@@ -2,12 +2,13 @@
 
 /// All went well.
 pub const OK: u8 = 0;
-/// A fault of ours, or of the machine (disk full, out of memory).
+/// An internal error, an error of the machine (disk full, out of memory), or aborted
+/// matches.
 pub const INTERNAL: u8 = 1;
-/// Wrong usage, or a spec that cannot be used.
+/// Invalid command line or spec.
 pub const USAGE: u8 = 2;
-/// A rulesheet is broken, even if that shows only during play, or a player failed its
-/// preflight.
+/// A rulesheet is invalid, even if that shows only during play, or a player did not reply
+/// before the run began.
 pub const PREFLIGHT: u8 = 3;
 /// The new version of a player is weaker or less reliable than the old one.
 pub const REGRESSION: u8 = 10;

@@ -53,29 +53,29 @@ use self::folder::RunFolder;
 use crate::runner::Consumer;
 use crate::spec::Spec;
 
-/// How [`run`] plays.
+/// Settings of [`run`].
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Where, and which part.
+    /// The folder, and the part of the schedule.
     pub place: Place,
     /// An executable of `gamemaster` that looks after launched players
     /// ([`ManagerSettings::supervisor`](crate::manager::ManagerSettings::supervisor)).
     pub supervisor: Option<PathBuf>,
 }
 
-/// What a run left.
+/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Finished {
     /// Its folder.
     pub folder: PathBuf,
-    /// How it ended.
+    /// Why it ended.
     pub ended: Ended,
-    /// Who is stronger, by all matches of the folder.
+    /// The standings from all matches in the folder.
     pub standings: Standings,
 }
 
 impl Session<'_> {
-    /// Plays what is left, and makes the tables and summaries.
+    /// Plays the missing matches, and writes the tables and summaries.
     ///
     /// # Errors
     /// If the journal, a table or a summary cannot be written.
@@ -91,8 +91,8 @@ impl Session<'_> {
     }
 }
 
-/// Plays an experiment, or what is left of it in its folder, and makes the tables and
-/// summaries.
+/// Plays the matches of an experiment that are missing in its folder, and writes the tables
+/// and summaries.
 ///
 /// # Errors
 /// If it cannot be played, or matches were aborted by faults that are no player's:

@@ -1,4 +1,4 @@
-//! What a player says of its answer, with its moves in writing.
+//! A player's report on its reply, with moves as text.
 
 use std::sync::Arc;
 
@@ -12,11 +12,10 @@ const MAX_LETTERS: usize = 200;
 /// Most notes that are kept.
 const MAX_NOTES: usize = 16;
 
-/// What a player says of its answer: its [`Deliberation`] with
-/// moves as KIF text.
+/// A player's report on its reply: its [`Deliberation`] with moves as KIF text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Explanation {
-    /// What the answer is expected to be worth, 0 to 100.
+    /// Expected reward of the reply, 0 to 100.
     pub value: Option<f64>,
     /// Joint moves that the last finished iteration looked ahead.
     pub depth: u32,
@@ -54,7 +53,7 @@ pub struct ExplainedMove {
     pub bound: ValueBound,
     /// Playouts or visits.
     pub visits: u64,
-    /// Probability with which the player chooses it, where its answer is drawn.
+    /// Probability with which the player chooses it, if it draws its reply.
     pub probability: Option<f64>,
 }
 

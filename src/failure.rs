@@ -1,4 +1,4 @@
-//! What ends a command early: an error, and the exit code that classifies it.
+//! An error that ends a command, and its exit code.
 
 use results::journal::JournalError;
 
@@ -9,7 +9,7 @@ use crate::experiment::regression::RequestError;
 use crate::game_source::GameSourceError;
 use crate::manager::PreflightError;
 
-/// What went wrong, with the exit code that says whose fault it is.
+/// An error with its exit code.
 #[derive(Debug)]
 pub struct Failure {
     /// One of [`exit_code`].
@@ -19,12 +19,12 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Wrong usage or a bad spec.
+    /// Invalid command line or spec.
     pub fn usage(error: impl Into<anyhow::Error>) -> Self {
         Self { code: exit_code::USAGE, error: error.into() }
     }
 
-    /// A broken rulesheet or a player that failed its preflight.
+    /// An invalid rulesheet, or a player that failed its preflight.
     pub fn preflight(error: impl Into<anyhow::Error>) -> Self {
         Self { code: exit_code::PREFLIGHT, error: error.into() }
     }
@@ -140,7 +140,7 @@ fn folder_code(error: &FolderError) -> u8 {
     }
 }
 
-/// Anything not classified is our own fault.
+/// An error without a class is internal.
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Self {
         Self { code: exit_code::INTERNAL, error: error.into() }

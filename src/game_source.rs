@@ -35,10 +35,10 @@ pub struct Reading {
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum CaseMode {
-    /// Names that differ in case only are the same
+    /// `Cell` and `cell` are the same name
     #[default]
     Folded,
-    /// Names that differ in case differ, as in ggp-base
+    /// `Cell` and `cell` are different names, as in ggp-base
     Sensitive,
 }
 

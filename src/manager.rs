@@ -107,7 +107,7 @@ pub struct ManagerSettings {
     pub registry: fn(&str) -> Option<&'static PlayerKind>,
     /// What becomes of what launched players write to their standard error.
     pub stderr: PlayerStderr,
-    /// Time for a launched player until it answers INFO.
+    /// Time for a launched player to reply to INFO.
     pub launch_limit: Duration,
     /// Time to connect to a player, apart from its clocks.
     pub connect_limit: Duration,
@@ -174,7 +174,7 @@ pub enum PreflightError {
         #[source]
         source: AddressError,
     },
-    /// The remote player does not answer as a player.
+    /// The remote player does not reply as a player does.
     #[error("player `{id}` at {host}:{port} {problem}")]
     Silent {
         /// The player.
@@ -186,8 +186,8 @@ pub enum PreflightError {
         /// What happened instead.
         problem: Silence,
     },
-    /// The program does not start, or does not answer.
-    #[error("player `{id}` could not be launched")]
+    /// The program does not start, or does not reply.
+    #[error("player `{id}` is not ready")]
     Launch {
         /// The player.
         id: String,
@@ -198,7 +198,7 @@ pub enum PreflightError {
     /// Another process listens on the port of the program.
     #[error("{reason}")]
     PortTaken {
-        /// Who and where.
+        /// The process and the port.
         reason: AbortReason,
     },
     /// This machine lacks what asking the player takes.
@@ -236,28 +236,28 @@ impl PreflightError {
 /// What a remote player does instead of answering INFO.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Silence {
-    /// Its answer is none of a player.
+    /// Its reply is not that of a player.
     #[error(
-        "answers INFO with HTTP {status} and `{line}`; expected the answer of a player, such as \
+        "replies to INFO with HTTP {status} and `{line}`; expected the reply of a player, such as \
          `((name me) (status available))`"
     )]
     WrongAnswer {
         /// The status code.
         status: u16,
-        /// The first line of the answer.
+        /// The first line of the reply.
         line: String,
     },
     /// It has not answered in time.
-    #[error("does not answer INFO within {}", humantime::format_duration(INFO_LIMIT))]
+    #[error("does not reply to INFO within {}", humantime::format_duration(INFO_LIMIT))]
     Late,
     /// There is no connection.
-    #[error("does not answer: {0}")]
+    #[error("does not reply: {0}")]
     Unreachable(String),
     /// It closed the connection.
-    #[error("closes the connection without an answer to INFO: {0}")]
+    #[error("closes the connection without a reply to INFO: {0}")]
     HungUp(String),
     /// It does not speak HTTP.
-    #[error("answers INFO with something that is not HTTP: {0}")]
+    #[error("replies to INFO with something that is not HTTP: {0}")]
     NotHttp(String),
 }
 
@@ -289,8 +289,8 @@ impl Manager {
         Worker::new(self)
     }
 
-    /// Checks that `player` can be made, or launched, and answers INFO. A
-    /// program launched here goes on to play.
+    /// Checks that `player` can be created or launched, and replies to INFO. A program
+    /// launched here plays the first matches.
     ///
     /// # Errors
     /// Why the player cannot play.
@@ -453,8 +453,7 @@ impl Manager {
         self.doubted.lock().unwrap_or_else(PoisonError::into_inner).insert(address);
     }
 
-    /// Whether a remote player that could not be reached in its last match
-    /// answers again.
+    /// Whether a remote player that could not be reached in its last match replies again.
     fn is_back(&self, net: &Net, target: &Target, address: &Address) -> bool {
         let lock = || self.doubted.lock().unwrap_or_else(PoisonError::into_inner);
         if !lock().contains(address) {
@@ -529,8 +528,8 @@ impl Net {
     }
 }
 
-/// Whether an answer to INFO or START may be a player's. No Gamemaster looks at its
-/// words, but an error or a page of a web server is no player's answer.
+/// Whether a reply to INFO or START may be a player's. Its words are not checked, but an
+/// HTTP error or a web page is not a player's reply.
 fn is_ready(answer: &Answer) -> bool {
     (200..400).contains(&answer.status) && !is_markup(&answer.text)
 }
@@ -595,7 +594,7 @@ pub enum PlayerSource {
         /// Its options.
         options: players::Options,
     },
-    /// An HTTP server somebody else started.
+    /// An HTTP server that runs already.
     Remote {
         /// Host name or address.
         host: String,
@@ -690,7 +689,7 @@ impl Default for MatchRules {
     }
 }
 
-/// All that one match needs.
+/// Everything that one match needs.
 pub struct MatchSetup {
     /// What is played.
     pub job: Arc<Job>,
@@ -714,7 +713,7 @@ impl MatchSetup {
         player.map_or(time, |player| player.odds.apply(time))
     }
 
-    /// Whether some player does not answer at once, and has to be waited for.
+    /// Whether the match has to wait for some player.
     #[must_use]
     pub fn waits(&self) -> bool {
         self.seats.iter().flatten().any(|config| match &config.source {

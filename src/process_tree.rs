@@ -77,7 +77,7 @@ pub(crate) fn descendants(root: Pid, all: &[Process]) -> Vec<Process> {
     found
 }
 
-/// Kills all that is below `root`, until nothing is left.
+/// Kills all descendants of `root`, until none remains.
 pub(crate) fn kill_descendants(root: Pid) {
     kill_all(|all| descendants(root, all));
 }

@@ -1,5 +1,5 @@
-//! Matches played before: a run's records with the games they are of, and their
-//! positions computed anew from the moves.
+//! Recorded matches: a run's records with their games, and the states computed from the
+//! recorded moves.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -41,7 +41,7 @@ pub enum RecordedError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// No match has this name.
-    #[error("no match `{name}` in {}: {}", run.display(), candidates(*jobs))]
+    #[error("match `{name}` has not been played in {}: {}", run.display(), candidates(*jobs))]
     NoMatch {
         /// What was asked for.
         name: String,
@@ -89,9 +89,9 @@ pub enum RecordedError {
 fn candidates(jobs: Option<(u64, u64)>) -> String {
     match jobs {
         None => "it has no matches yet".to_owned(),
-        Some((first, last)) if first == last => format!("its only match is job {first}"),
+        Some((first, last)) if first == last => format!("its only match is {first}"),
         Some((first, last)) => {
-            format!("its jobs are {first} to {last}; a job_id or match_id is accepted too")
+            format!("its matches are among {first} to {last} (or give a job_id or match_id)")
         }
     }
 }

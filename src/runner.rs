@@ -25,7 +25,7 @@ use crate::manager::{Manager, MatchRules, MatchSetup, PlayerConfig, PreparedGame
 use crate::schedule::{Job, Lap, Schedule};
 use crate::staged_schedule::{Round, StagedSchedule, Walk};
 
-/// All that a tournament needs to be played.
+/// Everything that the runner needs to play a tournament.
 pub struct Tournament {
     /// What is to be played.
     pub schedule: Arc<Schedule>,
@@ -44,7 +44,7 @@ pub struct Tournament {
     pub elsewhere: Vec<u64>,
 }
 
-/// All that a tournament in rounds needs to be played.
+/// Everything that the runner needs to play a tournament in rounds.
 pub struct StagedTournament {
     /// What is to be played.
     pub schedule: Arc<StagedSchedule>,
@@ -78,7 +78,7 @@ pub trait Consumer {
         let _ = record;
     }
 
-    /// Called when no more events wait for the moment: the time to flush.
+    /// Called when no event is waiting: the time to flush.
     fn pause(&mut self) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -96,7 +96,7 @@ impl<F: FnMut(&Event) -> ControlFlow<()>> Consumer for F {
 pub struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
-    /// No more matches are begun from now on.
+    /// From now on no match begins.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -152,8 +152,8 @@ pub fn run(
 /// before it are done. `outcomes` is what was played before; the consumer adds the
 /// outcome of each finished match when it writes it down.
 ///
-/// Ends as paused if matches of a round were aborted, so that it is not known
-/// how the tournament goes on; and early, as [`run`] does.
+/// Ends as paused if matches of a round were aborted, because the next round then depends
+/// on unknown results; and early, as [`run`] does.
 pub fn run_staged(
     tournament: &StagedTournament,
     outcomes: &Mutex<Outcomes>,
@@ -211,8 +211,7 @@ fn missing(schedule: &StagedSchedule, round: &Round, outcomes: &Outcomes) -> Vec
     schedule.jobs(round).filter(|job| outcomes.get(&job.id).is_none()).collect()
 }
 
-/// Plays jobs until there are no more, and emits what happens. `n_left` is their
-/// number.
+/// Plays all jobs and emits events. `n_left` is the number of jobs.
 fn play(
     setting: Setting<'_>,
     next: &(dyn Fn() -> Option<Job> + Sync),

@@ -1,4 +1,4 @@
-//! From a plan to the jobs to be played, in order.
+//! Computes the jobs of a plan, in order.
 //!
 //! A round robin or a gauntlet by blocks. A *pairing* is a set of players that fills the
 //! seats of a game; a *block* is one pairing at one game under one time budget,
@@ -7,10 +7,9 @@
 //! the blocks come in an order drawn from the seed, so that any prefix of the
 //! schedule has played everything nearly equally often.
 //!
-//! The schedule is a pure function of its plan. Jobs are computed from their
-//! number when they are wanted: only the order of one lap is ever in memory.
-//! What is played after results, and follows from them, is a
-//! [staged schedule](crate::staged_schedule).
+//! The schedule is a pure function of its plan. Jobs are computed from their number on
+//! demand: only the order of one lap is in memory. Rounds whose pairings depend on results
+//! are a [staged schedule](crate::staged_schedule).
 
 mod matches;
 mod parts;
@@ -37,7 +36,7 @@ pub struct Job {
     /// The unit of evidence this match belongs to, numbered from 0 in the order
     /// of the schedule.
     pub block: u64,
-    /// How many blocks of the same game, clock and players come before.
+    /// Number of earlier blocks of the same game, budget and players.
     pub lap: u32,
     /// Index of the seating within the block.
     pub rotation: u32,
@@ -48,7 +47,7 @@ pub struct Job {
     pub seats: Vec<Option<usize>>,
     /// Clocks of this match.
     pub clocks: Clocks,
-    /// What bounds thinking.
+    /// The budget: what limits thinking.
     pub budget: Budget,
     /// Seed of the match: derived from the spec's seed, the game, the lap, the
     /// players and the time budget; the same for all matches of a block, and for
@@ -61,11 +60,11 @@ pub struct Job {
 /// The clocks of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Clocks {
-    /// Time between receiving the rules and answering `ready`.
+    /// Time from START to the reply `ready`.
     pub start: Duration,
     /// Time for each move.
     pub play: Duration,
-    /// Grace added to both before an answer counts as late.
+    /// Time added to both before a reply counts as late.
     pub margin: Duration,
 }
 
@@ -84,10 +83,10 @@ pub enum Seating {
 /// Which sets of players are pairings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pairings {
-    /// All that fill the seats of a game.
+    /// All sets of players that fill the roles of a game.
     #[default]
     All,
-    /// Those with exactly one of the first so many players. Games of one player
+    /// Sets with exactly one of the first players, this many of them. Games of one player
     /// are played by all.
     Gauntlet(u32),
 }
@@ -141,10 +140,10 @@ pub struct PlannedPlayer {
     pub plays_hidden_information: bool,
 }
 
-/// All that determines a schedule.
+/// Everything that determines a schedule.
 #[derive(Clone, Debug)]
 pub struct TournamentPlan {
-    /// The seed of everything.
+    /// The random seed.
     pub seed: u64,
     /// Number of laps.
     pub laps: u32,
@@ -162,7 +161,7 @@ pub struct TournamentPlan {
     pub settings_hash: String,
 }
 
-/// Why the plan cannot be carried out in part or at all.
+/// Why a game or a player is left out of the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
     /// The game has no role for a player.
@@ -179,7 +178,7 @@ pub enum Skip {
         /// Players that can play it.
         n_players: usize,
     },
-    /// Those who can play the game are all challengers of a gauntlet, or none is.
+    /// All players that can play the game are challengers of a gauntlet, or none is.
     NoGauntlet {
         /// Index of the game.
         game: usize,
@@ -237,7 +236,7 @@ struct Group {
     set: Option<u32>,
 }
 
-/// All that is played of one game under one time budget.
+/// What is played of one game with one budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
     /// Index of the game.
@@ -291,7 +290,7 @@ impl Lap {
 }
 
 impl Schedule {
-    /// Lays out the jobs of `plan`.
+    /// Computes the schedule of `plan`.
     ///
     /// # Errors
     /// If there is nothing to play, or too much to be ordered.
@@ -347,7 +346,7 @@ impl Schedule {
         self.skips.extend(idle.into_iter().map(|player| Skip::SitsOut { game, player }));
     }
 
-    /// Lays out the listed sets of players alone.
+    /// Schedules only the listed sets of players.
     fn lay_out_pairings(
         &mut self,
         game: usize,
@@ -562,9 +561,9 @@ impl Schedule {
 pub(crate) struct Block {
     pub(crate) game: usize,
     pub(crate) time_budget: usize,
-    /// Who plays, in the order of the plan.
+    /// The players, in the order of the plan.
     pub(crate) players: Vec<usize>,
-    /// How many blocks of the same game, clock and players come before.
+    /// Number of earlier blocks of the same game, budget and players.
     pub(crate) lap: u32,
 }
 
@@ -588,7 +587,7 @@ impl Group {
         if self.n_challengers == 0 {
             return n_matches / self.players.len() as u64;
         }
-        // Of the seats that challengers leave, everybody else has the same share.
+        // All other players have the same share of the seats that challengers leave.
         let n_others = (self.players.len() - self.n_challengers) as u64;
         (u128::from(n_matches) * (self.n_seats as u128 - 1)
             / (u128::from(n_others) * self.n_seats as u128)) as u64
@@ -811,9 +810,11 @@ mod tests {
                 }
             }
         }
-        let hopeless =
+        let all_challengers =
             TournamentPlan { pairings: Pairings::Gauntlet(5), ..plan(&[(2, 1)], 5, 1, 1) };
-        let Err(ScheduleError::NothingToPlay { skips }) = Schedule::new(hopeless) else { panic!() };
+        let Err(ScheduleError::NothingToPlay { skips }) = Schedule::new(all_challengers) else {
+            panic!()
+        };
         assert_eq!(skips, [Skip::NoGauntlet { game: 0 }]);
     }
 

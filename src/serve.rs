@@ -8,10 +8,9 @@
 //! connections -> http (a request, with limits) -> service (what is said) -> follow (one match)
 //! ```
 //!
-//! How a player thinks is not decided here. Nothing here trusts its peer: the
-//! time and the size of requests are limited, terms are not nested without end,
-//! large messages are parsed one at a time on another thread, a match that
-//! nobody wants any more stops computing, and every request gets an answer.
+//! The clients are not trusted: the time and the size of requests and the nesting of terms
+//! are limited, large messages are parsed one at a time on another thread, an abandoned
+//! match stops computing, and every request gets a reply.
 
 mod candidates;
 mod connections;
@@ -88,7 +87,7 @@ pub enum ServeError {
         port: u16,
     },
     /// The host has no address.
-    #[error("unknown host {host}")]
+    #[error("--host {host}: there is no such address")]
     UnknownHost {
         /// The host.
         host: String,

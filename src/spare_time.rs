@@ -1,8 +1,8 @@
 //! Time that a clock leaves over, spent on making a reasoner faster.
 //!
-//! While players use their start clock, a thread of its own does what the
-//! reasoner would like done ([`StateMachine::spare_work`]). It ends with the clock,
-//! done or not; what the reasoner answers is the same in any case.
+//! While players use their start clock, a thread does the reasoner's optional work
+//! ([`StateMachine::spare_work`]). It ends with the clock, finished or not; the states that
+//! the reasoner computes are the same in both cases.
 
 use std::sync::mpsc::{self, Sender};
 use std::thread;
@@ -59,7 +59,8 @@ mod tests {
         let text = library::find("breakthrough").unwrap().text;
         let game = validate::read("breakthrough", text, Case::Folded, Leniency::Strict).game;
         let game = Arc::new(game.unwrap());
-        let network = games::ground(&game, &games::Budget::default(), &Cancel::new()).unwrap();
+        let network =
+            games::ground(&game, &games::GroundingLimits::default(), &Cancel::new()).unwrap();
         let prover = Prover::new(game, Guards::default()).unwrap();
         NetworkMachine::new(Arc::new(network), prover)
     }

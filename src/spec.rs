@@ -1,9 +1,8 @@
 //! The spec of an experiment: players, games, clocks and numbers of matches.
 //!
-//! A spec is written as TOML ([`file`](self)), completed with defaults and with
-//! what the command line overrides, and from then on a value: canonical,
-//! hashable, and all that a schedule needs. The keys are documented in
-//! `docs/spec.md`.
+//! A spec is written as TOML ([`file`](self)), completed with defaults and with what the
+//! command line overrides, and is then a value: canonical, hashable, and sufficient for a
+//! schedule. The keys are documented in `docs/spec.md`.
 
 mod comparison;
 mod difference;
@@ -16,11 +15,12 @@ mod player_text;
 mod stages;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use games::{Game, Guards};
-use results::counted::counted;
+
 use results::formats::{Format, Formats, Stage};
-use results::record::Budget;
+use results::record::{Budget, Clock};
 use serde::Deserialize;
 use strum::IntoStaticStr;
 
@@ -55,9 +55,9 @@ pub struct Spec {
     pub seating: Seating,
     /// What is played: one round robin, if nothing else is said.
     pub stages: Vec<Stage>,
-    /// Who plays.
+    /// The players.
     pub players: Vec<Contestant>,
-    /// Who of them are compared; `None` for a round robin of all.
+    /// The compared players; `None` for a round robin of all.
     pub comparison: Option<Comparison>,
     /// What is played.
     pub games: Vec<GameEntry>,
@@ -243,8 +243,8 @@ impl Spec {
         hash.hex(16)
     }
 
-    /// Hash of all that determines the results: not of the name, of how many
-    /// matches are played at once, or of which tables are written.
+    /// Hash of everything that determines the results: not of the name, the number of
+    /// matches at once, or the tables to write.
     #[must_use]
     pub fn hash(&self) -> String {
         let mut hash = Fingerprint::of("spec")
@@ -284,15 +284,10 @@ impl Spec {
     }
 }
 
-/// Budgets as they are printed: `10s + 1s a move`, `1000 nodes a move`.
+/// Budgets as reports print them: `start 10 s, play 1 s`, `1000 nodes per move`.
 #[must_use]
 pub fn time_budget_words(time: &TimeBudget) -> String {
-    match time.budget {
-        Budget::Clock => format!(
-            "{} + {} a move",
-            humantime::format_duration(time.clocks.start),
-            humantime::format_duration(time.clocks.play)
-        ),
-        Budget::Nodes(nodes) => format!("{} a move", counted(nodes, "node", "nodes")),
-    }
+    let ms = |clock: Duration| u64::try_from(clock.as_millis()).unwrap_or(u64::MAX);
+    let [start_clock_ms, play_clock_ms] = [time.clocks.start, time.clocks.play].map(ms);
+    Clock { start_clock_ms, play_clock_ms, budget: time.budget }.to_string()
 }

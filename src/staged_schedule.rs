@@ -1,14 +1,14 @@
-//! A schedule whose rounds follow from results: stages of rounds.
+//! A schedule of stages and rounds whose pairings depend on results.
 //!
 //! ```text
 //! (TournamentPlan, Stages, Outcomes so far) -> rounds that are known, the last of them to be played
 //! ```
 //!
-//! A *round* is known when all rounds before it are finished to their last
-//! match, and from then on nothing about it changes. So neither the order in
-//! which matches end nor an interruption can change what is played. Results are
-//! looked up by job id; matches are the same as in a round robin of the same
-//! players, and count their blocks of the same players from stage to stage.
+//! A *round* is known when all rounds before it are finished to their last match, and does
+//! not change any more. So neither the order in which matches end nor an interruption can
+//! change what is played. Results are looked up by job id; matches are the same as in a
+//! round robin of the same players, and count their blocks of the same players from stage
+//! to stage.
 //!
 //! [`results::formats`] computes how a stage stands and which players are dropped; this
 //! module computes the next pairings.

@@ -157,7 +157,7 @@ fn supervise(supervised: &Supervised, parent: Pid) -> u8 {
     report("ended", status.as_raw())
 }
 
-/// Reports how the program ended. Perhaps nobody reads it any more.
+/// Reports how the program ended. The reader may have ended before.
 fn report(word: &str, number: i32) -> u8 {
     let mut stdout = io::stdout().lock();
     let _ = writeln!(stdout, "{word} {number}").and_then(|()| stdout.flush());

@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use games::batch::Limits;
 use games::compiled_network::{CompiledNetwork, Width};
-use games::grounding::{Budget, ground};
+use games::grounding::{GroundingLimits, ground};
 use games::{Batch, Cancel, Case, Game, Leniency, library, validate};
 
 /// What is played without arguments.
@@ -88,7 +88,7 @@ fn read(name: &str) -> Arc<Game> {
 }
 
 fn bench(name: &str, seconds: f64, widths: &[usize]) {
-    let network = match ground(&read(name), &Budget::default(), &Cancel::new()) {
+    let network = match ground(&read(name), &GroundingLimits::default(), &Cancel::new()) {
         Ok(network) => network,
         Err(error) => return println!("{name}: {error}"),
     };

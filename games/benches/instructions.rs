@@ -29,8 +29,8 @@ use std::sync::{Arc, Mutex};
 use games::batch::Limits;
 use games::compiled_network::{CompiledNetwork, Width};
 use games::{
-    Batch, Budget, Cancel, Case, Guards, Leniency, NetworkMachine, Prover, StateMachine, ground,
-    library, validate,
+    Batch, Cancel, Case, GroundingLimits, Guards, Leniency, NetworkMachine, Prover, StateMachine,
+    ground, library, validate,
 };
 
 use self::common::playouts;
@@ -228,7 +228,7 @@ fn play(name: &str, engine: &str, n: u64) -> u64 {
     let game = validate::read(name, &text, Case::Folded, Leniency::Lenient).game.unwrap();
     let game = Arc::new(game);
     let prover = || Prover::new(Arc::clone(&game), Guards::default()).unwrap();
-    let network = || Arc::new(ground(&game, &Budget::default(), &Cancel::new()).unwrap());
+    let network = || Arc::new(ground(&game, &GroundingLimits::default(), &Cancel::new()).unwrap());
     match engine {
         "prover" => walk(&mut prover(), n),
         "network" => walk(&mut NetworkMachine::new(network(), prover()), n),

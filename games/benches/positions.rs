@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use games::{
-    Budget, Cancel, Case, EvaluationMethod, Guards, Leniency, NetworkMachine, Prover, ground,
-    library, validate,
+    Cancel, Case, EvaluationMethod, GroundingLimits, Guards, Leniency, NetworkMachine, Prover,
+    ground, library, validate,
 };
 
 use self::common::playouts;
@@ -66,7 +66,7 @@ fn row(name: &str, seconds: f64) {
     };
     let game = Arc::new(validate::read(name, &text, Case::Folded, Leniency::Lenient).game.unwrap());
     let prover = Prover::new(Arc::clone(&game), Guards::default()).unwrap();
-    let network = Arc::new(ground(&game, &Budget::default(), &Cancel::new()).unwrap());
+    let network = Arc::new(ground(&game, &GroundingLimits::default(), &Cancel::new()).unwrap());
     let short = name.rsplit('/').next().unwrap();
     print!("{:<24} {:>8}", &short[..short.len().min(24)], network.graph.n_ands());
     let mut first = None;

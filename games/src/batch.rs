@@ -47,14 +47,14 @@ use crate::{GoalReading, RoleId, State};
 ///
 /// use games::batch::Limits;
 /// use games::{
-///     Batch, Budget, Cancel, Case, CompiledNetwork, Leniency, Width, ground, library, validate,
+///     Batch, GroundingLimits, Cancel, Case, CompiledNetwork, Leniency, Width, ground, library, validate,
 /// };
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let text = library::find("tic_tac_toe").ok_or("it is shipped")?.text;
 /// let game = validate::read("tic_tac_toe", text, Case::Folded, Leniency::Strict).game;
 /// let game = Arc::new(game.ok_or("it is valid")?);
-/// let network = ground(&game, &Budget::default(), &Cancel::new())?;
+/// let network = ground(&game, &GroundingLimits::default(), &Cancel::new())?;
 /// let initial = network.initial_state();
 /// let compiled = Arc::new(CompiledNetwork::new(Arc::new(network)));
 ///

@@ -11,18 +11,18 @@ use crate::symbol::SymbolId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Worth knowing; common in good rulesheets.
-    Info,
+    Note,
     /// Probably a mistake, but its meaning is clear.
     Warning,
     /// The rulesheet has no meaning as it is.
     Error,
 }
 
-/// `info`, `warning` or `error`.
+/// `note`, `warning` or `error`.
 impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Info => "info",
+            Self::Note => "note",
             Self::Warning => "warning",
             Self::Error => "error",
         })
@@ -117,7 +117,7 @@ impl Findings {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.push(Severity::Info, code, span, message, help);
+        self.push(Severity::Note, code, span, message, help);
     }
 
     /// Whether `code` was not yet reported for this symbol and case (an arity or another

@@ -14,16 +14,16 @@
 //! grounding by joins as in answer set programming: Gebser, Schaub and Thiele,
 //! "GrinGo", 2007.
 //!
-//! Not every game has a network of reasonable size, so a [`Budget`] limits all of it.
+//! Not every game has a network of reasonable size, so a [`GroundingLimits`] limits all of it.
 //! The prover needs none of this and is the reference for the result.
 
-mod budget;
 mod circuit;
 mod cycles;
 mod filling;
 mod gates;
 mod join_order;
 mod joining;
+mod limits;
 mod operations;
 mod reach;
 mod unfolding;
@@ -31,7 +31,7 @@ mod unfolding;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use budget::{Budget, GroundingError, Resource};
+pub use limits::{GroundingError, GroundingLimits, Resource};
 
 use crate::network::constants::without_constants;
 use crate::network::{GoalValue, Lit, ReductionEffort, RoleOutputs, reduce};
@@ -39,10 +39,10 @@ use crate::relational::rules::{Phase, PredicateId, Rules};
 use crate::relational::terms::{Store, TermId, compare};
 use crate::relational::translation::Translation;
 use crate::{Cancel, Expression, Game, MAX_TERM_SIZE, Network};
-use budget::{Halt, Meter};
 use circuit::Circuit;
 use gates::Gates;
 use joining::JoinWorkspace;
+use limits::{Halt, Meter};
 use reach::Reach;
 
 /// A part of the work, as reported to a watching caller.
@@ -65,7 +65,7 @@ pub enum Pass {
 /// Effort and results of grounding a game so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroundingStatistics {
-    /// Elementary steps, as [`Budget::max_steps`] counts them.
+    /// Elementary steps, as [`GroundingLimits::max_steps`] counts them.
     pub n_steps: u64,
     /// Rows of the static relations.
     pub n_static_rows: u64,
@@ -99,7 +99,7 @@ pub struct GroundingStatistics {
 /// If the budget does not suffice, or the rules have no network.
 pub fn ground(
     game: &Arc<Game>,
-    budget: &Budget,
+    budget: &GroundingLimits,
     cancel: &Cancel,
 ) -> Result<Network, GroundingError> {
     ground_watched(game, budget, cancel, &mut |_, _| ()).map(|(network, _)| network)
@@ -112,7 +112,7 @@ pub fn ground(
 /// If the budget does not suffice, or the rules have no network.
 pub fn ground_watched(
     game: &Arc<Game>,
-    budget: &Budget,
+    budget: &GroundingLimits,
     cancel: &Cancel,
     watch: &mut dyn FnMut(Pass, &GroundingStatistics),
 ) -> Result<(Network, GroundingStatistics), GroundingError> {
@@ -123,7 +123,7 @@ pub fn ground_watched(
 pub(crate) fn ground_translation(
     game: &Arc<Game>,
     translation: Translation,
-    budget: &Budget,
+    budget: &GroundingLimits,
     cancel: &Cancel,
     watch: &mut dyn FnMut(Pass, &GroundingStatistics),
 ) -> Result<(Network, GroundingStatistics), GroundingError> {
@@ -210,7 +210,7 @@ fn name(game: &Game, rules: &Rules, id: PredicateId) -> String {
 fn explain(
     game: &Game,
     rules: &Rules,
-    budget: &Budget,
+    budget: &GroundingLimits,
     halt: Halt,
     clause: usize,
 ) -> GroundingError {
@@ -219,7 +219,7 @@ fn explain(
         None => String::new(),
     };
     match halt {
-        Halt::Budget(resource) => {
+        Halt::Limit(resource) => {
             let limit = match resource {
                 Resource::Rows => budget.max_rows,
                 Resource::Terms => budget.max_terms,
@@ -227,7 +227,7 @@ fn explain(
                 Resource::Steps => budget.max_steps,
                 Resource::Ands => budget.max_ands,
             };
-            GroundingError::Budget { resource, limit, relation }
+            GroundingError::Limit { resource, limit, relation }
         }
         Halt::TermTooDeep => GroundingError::TermTooDeep { limit: budget.max_term_depth, relation },
         Halt::TermTooLarge => GroundingError::TermTooLarge { limit: MAX_TERM_SIZE, relation },

@@ -75,7 +75,7 @@ pub use compiled_network::{CompiledNetwork, Width};
 pub use expression::Expression;
 pub use finding::{Finding, Severity};
 pub use game::{Game, GameKind};
-pub use grounding::{Budget, GroundingError, ground};
+pub use grounding::{GroundingError, GroundingLimits, ground};
 pub use key::StateKey;
 pub use network::{Network, Reduction, ReductionEffort, reduce};
 pub use network_machine::{EvaluationMethod, NetworkMachine};

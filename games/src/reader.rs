@@ -23,7 +23,7 @@ pub enum SyntaxError {
         span: Span,
     },
     /// A closing parenthesis without its partner.
-    #[error("unmatched `)`")]
+    #[error("unopened `)`")]
     Unopened {
         /// The closing parenthesis.
         span: Span,

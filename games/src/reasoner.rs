@@ -20,7 +20,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::Game;
-use crate::grounding::{Budget, GroundingError, ground_translation};
+use crate::grounding::{GroundingError, GroundingLimits, ground_translation};
 use crate::network_machine::NetworkMachine;
 use crate::prover::Prover;
 use crate::relational::translation::Translation;
@@ -43,7 +43,7 @@ impl fmt::Debug for Chosen {
 }
 
 /// The fastest reasoner for a game: its propositional network if that can be ground
-/// within [`Budget::default`], and the prover otherwise. The budget is counted and not
+/// within [`GroundingLimits::default`], and the prover otherwise. The budget is counted and not
 /// timed, so that a game has the same reasoner everywhere. Both reasoners give the
 /// same states and moves, in the same order.
 ///
@@ -53,7 +53,7 @@ impl fmt::Debug for Chosen {
 /// # Errors
 /// If the static relations exceed the guards.
 pub fn choose(game: Arc<Game>, guards: Guards, hurry: &Cancel) -> Result<Chosen, ReasoningError> {
-    choose_within(game, guards, Budget::default(), hurry, &Cancel::new())
+    choose_within(game, guards, GroundingLimits::default(), hurry, &Cancel::new())
 }
 
 /// As [`choose`], with another budget for grounding; and without any reasoner if
@@ -65,11 +65,11 @@ pub fn choose(game: Arc<Game>, guards: Guards, hurry: &Cancel) -> Result<Chosen,
 pub fn choose_within(
     game: Arc<Game>,
     guards: Guards,
-    budget: Budget,
+    budget: GroundingLimits,
     hurry: &Cancel,
     cancel: &Cancel,
 ) -> Result<Chosen, ReasoningError> {
-    let budget = Budget { max_term_depth: guards.max_term_depth, ..budget };
+    let budget = GroundingLimits { max_term_depth: guards.max_term_depth, ..budget };
     let translation = Translation::new(&game)?;
     let prover =
         Prover::in_hurry(Arc::clone(&game), translation.separate(), guards, hurry, cancel)?;
@@ -115,7 +115,13 @@ mod tests {
         let raised = Cancel::new();
         raised.cancel();
         let chosen = |cancel: &Cancel| {
-            choose_within(Arc::clone(&game), Guards::default(), Budget::default(), &raised, cancel)
+            choose_within(
+                Arc::clone(&game),
+                Guards::default(),
+                GroundingLimits::default(),
+                &raised,
+                cancel,
+            )
         };
         assert_eq!(chosen(&raised).err(), Some(ReasoningError::Cancelled));
         assert_eq!(chosen(&Cancel::new()).unwrap().machine.reasoner(), "prover");

@@ -15,8 +15,8 @@ use std::time::Instant;
 
 use games::EvaluationMethod;
 use games::{
-    Budget, Cancel, Case, Expression, Game, GoalReading, Guards, Leniency, MoveId, NetworkMachine,
-    Prover, ReasoningError, RoleId, State, StateKey, StateMachine, ground, library,
+    Cancel, Case, Expression, Game, GoalReading, GroundingLimits, Guards, Leniency, MoveId,
+    NetworkMachine, Prover, ReasoningError, RoleId, State, StateKey, StateMachine, ground, library,
     state_machine::Statistic, validate,
 };
 use players::{Deliberation, Options, Seat, Stop, Turn, Value};
@@ -135,7 +135,7 @@ fn main() {
     for name in &names {
         let game = Arc::new(read(name));
         let prover = Prover::new(Arc::clone(&game), Guards::default()).unwrap();
-        let network = Arc::new(ground(&game, &Budget::default(), &Cancel::new()).unwrap());
+        let network = Arc::new(ground(&game, &GroundingLimits::default(), &Cancel::new()).unwrap());
         let chosen = NetworkMachine::new(Arc::clone(&network), prover.clone()).evaluation();
         let machine = |evaluation| {
             let network = Arc::clone(&network);

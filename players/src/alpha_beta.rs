@@ -14,7 +14,7 @@ use crate::{OptionError, Options, Player};
 /// The alpha-beta player.
 pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "alpha_beta",
-    summary: "Plays as minimax does, cutting off what cannot matter; deepens until time is up.",
+    summary: "Minimax with alpha-beta pruning and iterative deepening.",
     options: OPTIONS,
     instant: false,
     plays_hidden_information: false,
@@ -25,12 +25,13 @@ const OPPONENTS: OptionSpec = OptionSpec {
     name: "opponents",
     accepts: "\"paranoid\" or \"cooperative\"",
     default: "\"paranoid\"",
-    help: "How the others reply: as one coalition that knows the move, or all in my favour.",
+    help: "Model of the other players: `paranoid`, one coalition that knows the player's move; \
+           `cooperative`, all move in its favour.",
 };
 
 const BOUNDED_WINDOW: OptionSpec = OptionSpec {
-    help: "Start with the window 0..100, so that a level ends at the best or worst reward; false \
-           for -1..101.",
+    help: "Start with the window 0..100, so that a search stops at the best or worst possible \
+           reward; false: -1..101.",
     ..settings::BOUNDED
 };
 
@@ -38,7 +39,7 @@ const CHANCE_CUTS: OptionSpec = OptionSpec {
     name: "chance_cuts",
     accepts: "true or false",
     default: "true",
-    help: "Cut off moves of chance, too, when they cannot matter (Star1).",
+    help: "Also prune moves of chance that cannot change the result (Star1).",
 };
 
 const OPTIONS: &[OptionSpec] = &[

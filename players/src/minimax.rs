@@ -21,7 +21,7 @@ use crate::{OptionError, Options, Player};
 /// The minimax player.
 pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "minimax",
-    summary: "Plays the move with the best worst case, by full width.",
+    summary: "Searches all moves to a depth and plays the one with the best worst case.",
     options: OPTIONS,
     instant: false,
     plays_hidden_information: false,
@@ -32,8 +32,9 @@ const OPPONENTS: OptionSpec = OptionSpec {
     name: "opponents",
     accepts: "\"paranoid\", \"matrix\", \"max_n\" or \"cooperative\"",
     default: "\"paranoid\"",
-    help: "How the others reply: as one coalition that knows the move, as one that does not, each \
-           for itself, or all in my favour.",
+    help: "Model of the other players: `paranoid`, one coalition that knows the player's move; \
+           `matrix`, one that does not; `max_n`, each for itself; `cooperative`, all move in \
+           its favour.",
 };
 
 const OPTIONS: &[OptionSpec] = &[

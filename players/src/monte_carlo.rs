@@ -26,7 +26,7 @@ use crate::{
 /// The Monte-Carlo player.
 pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "monte_carlo",
-    summary: "Plays random playouts after each legal move and takes the best on average.",
+    summary: "Plays random playouts after each legal move and takes the move with the best mean.",
     options: OPTIONS,
     instant: false,
     plays_hidden_information: false,
@@ -37,16 +37,16 @@ const PLAYOUTS: OptionSpec = OptionSpec {
     name: "playouts",
     accepts: "whole number from 0",
     default: "0",
-    help: "Playouts for each legal move; 0 for as many as there is time for, and 1000 without a \
-           clock or node budget. With a budget of fewer than 64 nodes for each legal move, \
-           only some of them are tried.",
+    help: "Playouts for each legal move; 0: as many as the budget allows (1000 without a clock or \
+           node budget). With fewer than 64 nodes for each legal move, only some of the moves \
+           are tried.",
 };
 
 const MAX_LENGTH: OptionSpec = OptionSpec {
     name: "max_length",
     accepts: "whole number from 1 to 1000000",
     default: "1000",
-    help: "Steps after which a playout is given up and counts 50.",
+    help: "Steps after which a playout stops and counts 50.",
 };
 
 const OPTIONS: &[OptionSpec] = &[PLAYOUTS, MAX_LENGTH];

@@ -27,8 +27,9 @@ pub struct OptionSpec {
 pub const SEED: OptionSpec = OptionSpec {
     name: "seed",
     accepts: "whole number",
-    default: "the match's seed alone",
-    help: "Mix this number into the match's seed, so that copies of a player choose differently.",
+    default: "none",
+    help: "Mix this number into the random seed of the match, so that copies of a player choose \
+           differently.",
 };
 
 /// A value of an option.

@@ -31,7 +31,7 @@ use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Se
 pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "sequential_planner",
     summary: "Plans the whole game before the first move and then plays the plan; for small \
-              games of one role.",
+              single-role games.",
     options: OPTIONS,
     instant: false,
     plays_hidden_information: false,
@@ -42,14 +42,14 @@ const FALLBACK: OptionSpec = OptionSpec {
     name: "fallback",
     accepts: "\"random\" or \"legal\"",
     default: "\"random\"",
-    help: "How to move as long as there is no plan.",
+    help: "Player that moves while there is no plan.",
 };
 
 const NODE_BUDGET: OptionSpec = OptionSpec {
     name: "node_budget",
     accepts: "whole number from 0",
     default: "0",
-    help: "States to enter at most in one attempt to plan; 0 for no limit but the clock.",
+    help: "Maximum number of states in one search for a plan; 0 for no limit but the clock.",
 };
 
 /// Which of the best plans.

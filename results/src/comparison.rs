@@ -30,8 +30,8 @@ use side::{Block, BlockKey, Side, Sitting};
 /// Assignments of signs drawn where there are too many to try all.
 const N_DRAWS: u32 = 10_000;
 
-/// What two runs have in common and in what they differ. Pairs are of the first
-/// run and the second; differences are those of the second less the first.
+/// The comparison of two runs. Pairs are of the first run and the second; differences are
+/// those of the second less the first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// Level of the intervals.
@@ -52,11 +52,11 @@ pub struct Comparison {
     /// Games of which some player has a single common block under a clock: intervals
     /// treat them as exact.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub held_fixed: Vec<String>,
+    pub exact_games: Vec<String>,
     /// Games that were not compared since their rulesheets differ.
     pub changed_games: Vec<String>,
     /// Games that were compared although their clocks differ.
-    pub changed_clocks: Vec<ChangedClock>,
+    pub changed_budgets: Vec<ChangedBudget>,
 }
 
 /// One of the two runs.
@@ -74,13 +74,13 @@ pub struct ComparedRun {
     pub own_games: Vec<String>,
 }
 
-/// A game under one clock in the first run and another in the second.
+/// A game with one budget in the first run and another in the second.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ChangedClock {
+pub struct ChangedBudget {
     /// The game.
     pub game: String,
     /// The clocks, in words.
-    pub clocks: [String; 2],
+    pub budgets: [String; 2],
 }
 
 /// What changed for one player.
@@ -151,9 +151,9 @@ pub enum ComparisonError {
         run: PathBuf,
     },
     /// No block was played by both.
-    #[error("the runs have no block in common, {why}")]
+    #[error("the runs have no complete block in common: {why}")]
     NothingCommon {
-        /// What keeps them apart, in words.
+        /// The reason, as text.
         why: String,
     },
 }
@@ -173,7 +173,7 @@ pub fn compare(runs: [&Path; 2], bootstrap: &Bootstrap) -> Result<Comparison, Co
             return Err(ComparisonError::Empty { run: run.to_owned() });
         }
     }
-    let changed_clocks = same_clocks(&mut sides);
+    let changed_budgets = same_clocks(&mut sides);
     let changed_games = changed_games(&sides);
     let pairs = Pairs::of(&sides, &changed_games);
     if pairs.n_common == 0 {
@@ -209,9 +209,9 @@ pub fn compare(runs: [&Path; 2], bootstrap: &Bootstrap) -> Result<Comparison, Co
         n_incomplete: pairs.n_incomplete,
         players,
         by_game,
-        held_fixed: pairs.held_fixed(),
+        exact_games: pairs.exact_games(),
         changed_games: changed_games.iter().map(ToString::to_string).collect(),
-        changed_clocks: changed_clocks
+        changed_budgets: changed_budgets
             .into_iter()
             .filter(|changed| by_game_has(&pairs, &changed.game))
             .collect(),
@@ -232,7 +232,7 @@ fn own<'a, K: Ord, V, W>(
 
 /// Gives games that were played under one clock in each run, but not under the
 /// same, the clock of the first.
-fn same_clocks(sides: &mut [Side; 2]) -> Vec<ChangedClock> {
+fn same_clocks(sides: &mut [Side; 2]) -> Vec<ChangedBudget> {
     let mut changed = Vec::new();
     let games: Vec<Arc<str>> = sides[0].games.keys().cloned().collect();
     for game in games {
@@ -252,7 +252,7 @@ fn same_clocks(sides: &mut [Side; 2]) -> Vec<ChangedClock> {
         });
         sides[1].blocks = renamed.collect();
         let clocks = [first.to_string(), second.to_string()];
-        changed.push(ChangedClock { game: game.to_string(), clocks });
+        changed.push(ChangedBudget { game: game.to_string(), budgets: clocks });
     }
     changed
 }
@@ -271,15 +271,15 @@ fn why_nothing(sides: &[Side; 2], changed: &BTreeSet<Arc<str>>, n_incomplete: u6
         first.games.keys().filter(|game| second.games.contains_key(*game)).collect();
     let has_common_player = first.players.keys().any(|player| second.players.contains_key(player));
     if games.is_empty() {
-        "since they share no game".to_owned()
+        "they share no game".to_owned()
     } else if games.iter().all(|game| changed.contains(*game)) {
-        "since the rulesheets of the games they share differ".to_owned()
+        "the rulesheets of the games they share differ".to_owned()
     } else if !has_common_player {
-        "since they share no player".to_owned()
+        "they share no player".to_owned()
     } else if n_incomplete > 0 {
-        format!("but {n_incomplete} that are not complete in both")
+        format!("common blocks are incomplete in one of them ({n_incomplete})")
     } else {
-        "since their common players had other opponents or budgets".to_owned()
+        "their common players met different opponents, or had different budgets".to_owned()
     }
 }
 
@@ -337,7 +337,7 @@ impl Pairs {
     }
 
     /// Games with a stratum that gave some player a single pair of blocks.
-    fn held_fixed(&self) -> Vec<String> {
+    fn exact_games(&self) -> Vec<String> {
         let mut single = BTreeSet::new();
         for player in self.players.values() {
             let mut strata: BTreeMap<&Stratum, u64> = BTreeMap::new();

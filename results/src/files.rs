@@ -10,7 +10,7 @@ pub const MOVES: &str = "moves.csv";
 pub const SUMMARY_JSON: &str = "summary.json";
 /// The standings, for people.
 pub const SUMMARY_MD: &str = "summary.md";
-/// What a comparison of two versions of a player came to, for programs.
+/// The result of a comparison of two versions of a player, for programs.
 pub const REGRESSION_JSON: &str = "regression.json";
 /// The same for people.
 pub const REGRESSION_MD: &str = "regression.md";

@@ -1,13 +1,13 @@
-//! Formats of tournaments: what a stage is, and how it stands after the rounds
-//! that were played.
+//! Formats of tournaments: the definition of a stage, and its standings after the rounds
+//! played so far.
 //!
 //! ```text
 //! Stage, rounds of PlayedBlocks -> Standing (table, swiss, bracket, ladder) -> ranking
 //! ```
 //!
-//! Everything here is a pure function of blocks, in the order of the schedule.
-//! Who meets whom next is not decided here: the schedule draws it from these
-//! standings, and the report shows the same ones.
+//! Everything here is a pure function of blocks, in the order of the schedule. The next
+//! pairings are not computed here: the schedule derives them from these standings, and the
+//! report shows the same standings.
 //!
 //! Players are numbered by their place in the spec. *Entrants* are the players
 //! of a stage, best seed first.
@@ -26,28 +26,28 @@ use std::collections::BTreeMap;
 
 pub use crate::record::{Format, Formats, RaceRule, RoundId, RoundRecord, Stage};
 
-/// Differences of means that are not told apart from none: rewards are whole
-/// numbers, so that no true difference is as small.
+/// Differences of means up to this size count as 0. Rewards are whole numbers, so no real
+/// difference is that small.
 const LEVEL: f64 = 1e-9;
 
 /// A block that was played to its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayedBlock {
-    /// Numbers what matches must have in common to be compared: the game.
+    /// Number of the game; only blocks of the same game are compared.
     pub stratum: u32,
-    /// How many blocks of the same game and players the round has before it.
+    /// Number of earlier blocks of the same game and players in the round.
     pub repetition: u32,
-    /// Who played, ascending.
+    /// The players, ascending.
     pub players: Vec<u32>,
-    /// Mean rewards of these players, 0 to 100; `None` if not every seating was
-    /// scored: then it counts for nobody.
+    /// Mean rewards of these players, 0 to 100; `None` if a seating was not scored: then
+    /// the block does not count.
     pub rewards: Option<Vec<f64>>,
 }
 
 /// All blocks that the same players played in a round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encounter {
-    /// Who met, ascending.
+    /// The players, ascending.
     pub players: Vec<u32>,
     /// Mean rewards of these players, each game weighing the same; `None` if no
     /// block counts.
@@ -57,8 +57,8 @@ pub struct Encounter {
 }
 
 impl Encounter {
-    /// How a player did: others with a lower mean count 2, with the same 1. If
-    /// no block counts, all are level.
+    /// Half points of a player: 2 for each opponent with a lower mean, 1 for each with the
+    /// same mean. If no block counts, all means are equal.
     #[must_use]
     pub fn half_points(&self, player: u32) -> u32 {
         let others = self.players.len() as u32 - 1;
@@ -78,7 +78,7 @@ impl Encounter {
         Some(self.means.as_ref()?[self.place(player)?])
     }
 
-    /// By how much a player's mean is above the others', points.
+    /// A player's mean minus the mean of the others, points.
     #[must_use]
     pub fn margin(&self, player: u32) -> Option<f64> {
         let mean = self.mean(player)?;
@@ -91,8 +91,7 @@ impl Encounter {
     }
 }
 
-/// Puts the blocks of the same players together, in the order in which these
-/// first met.
+/// Groups blocks by their players, in the order in which these first played each other.
 #[must_use]
 pub fn encounters(blocks: &[PlayedBlock]) -> Vec<Encounter> {
     let mut order: Vec<&[u32]> = vec![];

@@ -1,5 +1,4 @@
-//! A part of a schedule, to be played apart from the others: on another machine,
-//! or another day.
+//! A part of a schedule that is played separately, on another machine or another day.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,9 +14,9 @@ pub struct Partition {
     of: u32,
 }
 
-/// Why a text names no part.
+/// A text that is not a part.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("invalid part `{0}`: expected slice:M/N with M from 1 to N, such as slice:1/3")]
+#[error("`{0}`: expected slice:M/N with M from 1 to N, such as slice:1/3")]
 pub struct PartitionError(String);
 
 /// Most parts of a schedule.
@@ -115,7 +114,7 @@ mod tests {
         ];
         for text in wrong {
             let told = text.parse::<Partition>().unwrap_err().to_string();
-            assert!(told.starts_with(&format!("invalid part `{text}`")), "{told}");
+            assert!(told.starts_with(&format!("`{text}`: expected slice:M/N")), "{told}");
         }
         assert!(serde_json::from_str::<Partition>("\"slice:9/3\"").is_err());
     }

@@ -35,7 +35,7 @@ pub enum QueryError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// A statement that is not a query.
-    #[error("`{statement}`: only SELECT is possible")]
+    #[error("a query must begin with SELECT, not `{statement}`")]
     NotSelect {
         /// Its first word.
         statement: String,
@@ -81,7 +81,9 @@ fn in_our_words(message: &str) -> QueryError {
     if let Some(column) = between("unable to find column \"", "\"") {
         return QueryError::UnknownColumn { column };
     }
-    QueryError::Sql { message: message.to_owned() }
+    let words = [("sql parser error: ", ""), ("Expected: ", "expected "), ("Line: ", "line ")];
+    let words = words.iter().fold(message.to_owned(), |text, (old, new)| text.replace(old, new));
+    QueryError::Sql { message: words.replace("Column: ", "column ") }
 }
 
 /// The first word of a statement that is not a query.

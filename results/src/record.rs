@@ -62,7 +62,7 @@ pub struct Header {
 pub enum Budget {
     /// The clocks.
     Clock,
-    /// So many states for each move; the clocks only guard against hanging.
+    /// This number of states for each move; the clocks only limit hanging players.
     Nodes(u64),
 }
 
@@ -114,7 +114,7 @@ pub struct SeatRecord {
     pub player: Option<String>,
     /// Hash of the player's configuration.
     pub player_hash: String,
-    /// What bounded this player, if it was not what bounded the others (time odds).
+    /// This player's budget, if it differs from that of the match (time odds).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub odds: Option<Clock>,
     /// 0..=100; `None` if the match is unscored.
@@ -168,7 +168,7 @@ pub struct Clock {
     pub start_clock_ms: u64,
     /// Play clock, milliseconds.
     pub play_clock_ms: u64,
-    /// What bounds thinking.
+    /// What limits thinking.
     pub budget: Budget,
 }
 
@@ -178,7 +178,7 @@ impl fmt::Display for Clock {
             if ms.is_multiple_of(1000) { format!("{} s", ms / 1000) } else { format!("{ms} ms") }
         };
         match self.budget {
-            Budget::Nodes(nodes) => write!(f, "{} a move", counted(nodes, "node", "nodes")),
+            Budget::Nodes(nodes) => write!(f, "{} per move", counted(nodes, "node", "nodes")),
             Budget::Clock => {
                 write!(f, "start {}, play {}", time(self.start_clock_ms), time(self.play_clock_ms))
             }
@@ -186,7 +186,7 @@ impl fmt::Display for Clock {
     }
 }
 
-/// How a player answered START.
+/// How a player replied to START.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartRecord {
     /// The fault, if any.
@@ -278,7 +278,7 @@ pub struct MatchRecord {
     pub start_clock_ms: u64,
     /// Play clock, milliseconds.
     pub play_clock_ms: u64,
-    /// What bounds thinking.
+    /// What limits thinking.
     pub budget: Budget,
     /// Matches allowed to run at once while this one was played.
     pub concurrency: u32,

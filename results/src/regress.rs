@@ -1,20 +1,18 @@
-//! Whether a new version of a player is weaker than the one it is to replace.
+//! Tests whether a new version of a player is weaker than the old one.
 //!
 //! ```text
 //! Question + ScoredMatch... -> Tracker -> Verdict (stop now?) -> Regression
 //! ```
 //!
-//! *Base* is the player that is there, *head* the one to replace it, *canary*
-//! the head once more, under the same chances ([`BASE`], [`HEAD`], [`CANARY`]
-//! are the ids they play under). The [`tracker`] reads matches in the order of
-//! the schedule, whatever order they come in. Faults count match by match,
-//! strength at the ends of the parts of laps; what was read is evaluated
-//! when no more is played. Nothing depends on the number of workers or on when a
-//! run was interrupted.
+//! *Base* is the old version, *head* the new one, *canary* a second copy of the head with
+//! the same games, seeds and seats ([`BASE`], [`HEAD`], [`CANARY`] are their ids). The
+//! [`tracker`] reads matches in the order of the schedule, in whatever order they end.
+//! Faults are tested after every match, strength after every part of a lap. The result
+//! depends neither on the number of workers nor on interruptions.
 //!
-//! How much may go wrong is divided beforehand: of `alpha`, the probability that a
-//! head as good as the base fails, [`FAULT_SHARE`] is for the test of faults and
-//! the rest for that of strength.
+//! The error rate `alpha`, the probability that a head as good as the base fails, is
+//! divided beforehand: [`FAULT_SHARE`] of it for the test of faults, the rest for the test
+//! of strength.
 
 mod decide;
 mod evaluate;
@@ -136,7 +134,7 @@ impl Question {
     }
 }
 
-/// The answer.
+/// The result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -172,7 +170,7 @@ pub enum Reason {
     Internal,
 }
 
-/// Why no more was played.
+/// Why the comparison ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stopped {
@@ -184,18 +182,18 @@ pub enum Stopped {
     Time,
 }
 
-/// All that is to be told. No number in it is infinite or undefined.
+/// The result of a comparison. No number in it is infinite or undefined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Regression {
-    /// The answer.
+    /// The result.
     pub outcome: Outcome,
-    /// What it rests on.
+    /// The reason for the result.
     pub reason: Reason,
-    /// Why no more was played.
+    /// Why the comparison ended.
     pub stopped: Stopped,
-    /// What was asked.
+    /// The question.
     pub question: Question,
-    /// Laps that are whole.
+    /// Complete laps.
     pub n_laps: u64,
     /// Matches that count, the canary's among them.
     pub n_matches: u64,
@@ -203,9 +201,9 @@ pub struct Regression {
     pub n_unscored: u64,
     /// Head against base over all games.
     pub strength: Strength,
-    /// Head against base at each game and clock.
+    /// Head against base at each game and budget.
     pub games: Vec<GameEffect>,
-    /// Who is how reliable.
+    /// Faults of base and head.
     pub faults: Faults,
     /// The mean difference under each fault policy; empty without faults.
     pub policies: Vec<PolicyMean>,
@@ -213,21 +211,20 @@ pub struct Regression {
     pub canary: Option<Canary>,
 }
 
-/// How strong the head is beside the base.
+/// The strength of the head compared with the base.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Strength {
     /// Head minus base: the plain mean.
     pub difference: Effect,
-    /// Head minus base, allowing for when the test stopped; `None` for fewer than
-    /// two blocks.
+    /// Head minus base, corrected for early stopping of the test; `None` for fewer than two
+    /// blocks.
     #[serde(default)]
     pub estimate: Option<Estimate>,
     /// Student's t interval of the plain mean, which decides when the test has not;
     /// `None` if it has, or for fewer than two blocks.
     #[serde(default)]
     pub at_end: Option<[f64; 2]>,
-    /// An interval that holds however often one looks, points; `None` without
-    /// blocks.
+    /// An interval that is valid at any time, points; `None` without blocks.
     pub anytime: Option<[f64; 2]>,
     /// Log-likelihood ratio of "equal" to "worse by the margin".
     pub llr: f64,
@@ -235,12 +232,12 @@ pub struct Strength {
     pub bounds: [f64; 2],
     /// Blocks that do not count, because one of their matches is unscored.
     pub n_incomplete: u64,
-    /// The mean difference if the head had lost, and the base won, each match that
-    /// scored nobody, points; `None` if all scored.
+    /// The mean difference if unscored matches count as lost by the head and won by the
+    /// base, points; `None` if all matches were scored.
     #[serde(default)]
     pub worst: Option<f64>,
-    /// How much worse a head is found to be so within as many blocks of this
-    /// spread, with a probability of 1 - alpha; points.
+    /// The loss in points that this number of blocks with this standard deviation detects
+    /// with a probability of 1 - alpha.
     pub detectable: Option<f64>,
 }
 
@@ -253,43 +250,44 @@ pub struct Effect {
     pub mean: Option<f64>,
     /// Standard deviation of a block; `None` for fewer than two.
     pub sd: Option<f64>,
-    /// An interval at a level of 1 - alpha that holds however often one looks;
-    /// `None` without blocks.
+    /// An interval at a level of 1 - alpha that is valid at any time; `None` without
+    /// blocks.
     pub interval: Option<[f64; 2]>,
 }
 
-/// Head against base at one game under one clock.
+/// Head against base at one game and budget.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GameEffect {
     /// The game.
     pub game: String,
-    /// The clock, in words.
-    pub clock: String,
+    /// The budget, in words.
+    #[serde(alias = "clock")]
+    pub budget: String,
     /// Head minus base.
     pub difference: Effect,
-    /// Probability of so low a mean if there were no difference (sign flips).
+    /// Probability of a mean this low if there were no difference (sign-flip test).
     pub p: f64,
     /// The same, corrected for the number of games (Holm).
     pub p_holm: f64,
-    /// Whether the corrected one is at most alpha.
+    /// Whether the corrected p-value is at most alpha.
     pub warns: bool,
-    /// Whether the base was rewarded alike in all of many blocks: the same match
-    /// over and over is no evidence.
+    /// Whether the base had the same reward in all of many blocks: repetitions of one match
+    /// are no evidence.
     pub repeats: bool,
 }
 
-/// How reliable base and head are.
+/// Faults of base and head.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Faults {
     /// The base.
     pub base: FaultCounts,
     /// The head.
     pub head: FaultCounts,
-    /// Pairs of matches in which base and head had the same chances.
+    /// Pairs of matches of base and head under the same conditions.
     #[serde(default)]
     pub n_pairs: u64,
-    /// Probability that there would ever be as much evidence against the head in
-    /// them if it were as reliable as the base.
+    /// Probability of ever seeing as much evidence against the head in these pairs if it
+    /// were as reliable as the base.
     pub p: f64,
     /// Whether that is at most [`FAULT_SHARE`] of alpha.
     pub fails: bool,
@@ -308,13 +306,13 @@ impl Faults {
 pub struct FaultCounts {
     /// Matches it played.
     pub n_matches: u64,
-    /// Those with a fault of its.
+    /// Those in which it committed a fault.
     pub n_faulty: u64,
     /// Kinds that occurred, and how often.
     pub kinds: Vec<(FaultKind, u64)>,
 }
 
-/// A mean difference as it would be under a fault policy.
+/// The mean difference under a fault policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PolicyMean {
     /// The policy.
@@ -344,7 +342,7 @@ pub struct Canary {
     pub blames_machine: bool,
 }
 
-/// What a comparison came to cannot be read.
+/// The result of a comparison cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read {}", path.display())]
 pub struct ReadError {
@@ -352,8 +350,8 @@ pub struct ReadError {
     source: io::Error,
 }
 
-/// What the comparison in folder `run` came to; `None` if it is none, or has no
-/// answer yet.
+/// The result of the comparison in folder `run`; `None` if it is not a comparison, or has
+/// no answer yet.
 ///
 /// # Errors
 /// If its file is there and cannot be read.

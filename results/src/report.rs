@@ -49,7 +49,8 @@ use markdown::markdown;
 pub(crate) use markdown::push_row as push_markdown_row;
 pub use sections::Part;
 use strength::Strength;
-use text::{section_text, text, wrapped};
+pub use text::wrapped;
+use text::{section_text, text};
 
 /// How a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +75,7 @@ pub enum ReportError {
     /// A summary cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// What a comparison came to cannot be read.
+    /// The result of a comparison cannot be read.
     #[error(transparent)]
     Regression(#[from] ReadError),
     /// There is nothing to report on.
@@ -153,8 +154,8 @@ fn not_empty<'a>(run: &Path, standings: &'a Standings) -> Result<&'a Standings, 
     }
 }
 
-/// All that a report says, and the answer if the run is a comparison of two versions
-/// of a player.
+/// Everything that a report contains, and the result if the run is a comparison of two
+/// versions of a player.
 #[derive(Serialize)]
 struct Whole<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,8 +169,8 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).expect("a report is representable") + "\n"
 }
 
-/// Writes what a comparison in folder `run` came to: for programs, for people,
-/// and as JUnit XML.
+/// Writes the result of a comparison in folder `run`: for programs, for people, and as
+/// JUnit XML.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -248,7 +249,7 @@ pub fn render(standings: &Standings, format: Format) -> String {
 #[must_use]
 pub fn render_overall(standings: &Standings) -> String {
     let document = document(standings);
-    let mut text = wrapped(&document.facts, "", "");
+    let mut text = wrapped(&document.facts, "", "", text::WIDTH);
     for section in document.sections.iter().take(standings.stages.len() + 1) {
         text += "\n";
         if !standings.stages.is_empty() {
@@ -393,13 +394,14 @@ mod tests {
         );
         check_verdict(
             &matches(2, [75, 25]),
-            "a leads with 75.0, 50.0 points ahead of b; a single block \
-             of each game cannot show whether this is chance.",
+            "a leads with 75.0, 50.0 points ahead of b; one block \
+             of each game is too little to compare them.",
         );
         check_verdict(
             &matches(8, [50, 50]),
-            "a and b are tied; the 95 % interval of the difference, [-60.2, 60.2], does not \
-             exclude 0: it may be chance. There are only 4 blocks.",
+            "a and b have equal means; the 95 % interval of the difference, [-60.2, 60.2], contains \
+             0, so this may be chance. These two players have only 4 blocks; below 10, intervals \
+             are wide.",
         );
         let mut mixed = matches(8, [60, 40]);
         mixed.extend(matches(4, [20, 80]).into_iter().map(|record| {
@@ -409,8 +411,8 @@ mod tests {
         check_verdict(
             &mixed,
             "b leads with 53.3, 6.7 points ahead of a; the 95 % \
-             interval of the difference, [-36.7, 50.0], does not exclude 0: it may be chance. There \
-             are only 6 blocks.",
+             interval of the difference, [-36.7, 50.0], contains 0, so this may be chance. These \
+             two players have only 6 blocks; below 10, intervals are wide.",
         );
         check_verdict(
             &[sample::record_with_chance(0, "alpha", 30)],
@@ -430,9 +432,7 @@ mod tests {
         }));
         check_verdict(
             &other_game,
-            "a leads with 80.0, 20.0 points ahead of b at the 1 game that both played; the 95 % \
-             interval of the difference, [-86.6, 87.4], does not exclude 0: it may be chance. There \
-             are only 2 blocks.",
+            "a has the highest mean reward, 80.0, but it played against other opponents than b.",
         );
         let unscored = MatchRecord { ending: Ending::StepLimit, ..matches(1, [0, 0]).remove(0) };
         check_verdict(&[unscored], "No match was scored, so no player leads.");

@@ -1,4 +1,4 @@
-//! Who is stronger, by how much, and how sure one may be.
+//! Standings: means, differences and their intervals.
 //!
 //! A player's mean is the mean over the games it played, each game weighing the
 //! same however many matches it had; a game's mean is likewise the mean over its
@@ -27,7 +27,7 @@ use crate::journal::JournalError;
 use crate::record::{Clock, Header};
 use crate::stats::bootstrap::Bootstrap;
 use counts::{balance, count_blocks, cross_table, faults, goal_flags, timing, unscored};
-use means::{by_clock, by_game, by_role, order, players};
+use means::{by_budget, by_game, by_role, order, players};
 use samples::{Sampled, sample};
 use strata::{Stratum, strata};
 
@@ -37,7 +37,7 @@ pub use over_clocks::Slope;
 pub use pairs::Pair;
 pub(crate) use pairs::pairs;
 pub use rows::{
-    ClockStanding, Difference, Encounter, Estimate, FaultCount, GameStanding, GoalFlagCount,
+    BudgetStanding, Difference, Encounter, Estimate, FaultCount, GameStanding, GoalFlagCount,
     PlayerStanding, PolicyRow, PolicyStandings, RoleBalance, RoleStanding, Standings, Timing,
     Unscored,
 };
@@ -73,8 +73,8 @@ impl Sampling {
 
 /// Games, and clocks if there are several, of which some player's uncertainty is
 /// unknown.
-fn held_fixed(evidence: &Evidence, sampled: &[Vec<Sampled>]) -> Vec<String> {
-    let strata = sampled.iter().flatten().filter(|stratum| stratum.overall.n_fixed() > 0);
+fn exact_games(evidence: &Evidence, sampled: &[Vec<Sampled>]) -> Vec<String> {
+    let strata = sampled.iter().flatten().filter(|stratum| stratum.overall.n_exact() > 0);
     let keys: BTreeSet<(u32, u32)> = strata.map(|stratum| (stratum.game, stratum.clock)).collect();
     let name = |(game, clock): (u32, u32)| {
         let game = &evidence.games[game as usize];
@@ -113,7 +113,7 @@ pub(crate) fn compute(
     bootstrap: &Bootstrap,
 ) -> Result<(Standings, Sampling), JournalError> {
     let (n_blocks, n_incomplete_blocks) = count_blocks(evidence);
-    let records = strata(evidence);
+    let (records, unscored) = (strata(evidence), unscored(evidence));
     let sampled: Vec<Vec<Sampled>> = records.iter().map(|strata| sample(strata)).collect();
     let order = order(evidence, &sampled);
     let players = players(evidence, &records, &sampled, &order, bootstrap);
@@ -122,6 +122,7 @@ pub(crate) fn compute(
         spec_hash: evidence.header.spec_hash.clone(),
         notes: notes(&evidence.header),
         n_matches: evidence.n_matches,
+        n_aborted: unscored.iter().filter(|row| row.ending == "aborted").map(|row| row.n).sum(),
         n_scored: evidence.n_scored,
         n_blocks,
         n_incomplete_blocks,
@@ -130,19 +131,19 @@ pub(crate) fn compute(
         n_resamples: bootstrap.n_resamples,
         level: bootstrap.level,
         games: evidence.games.clone(),
-        clocks: evidence.clocks.iter().map(Clock::to_string).collect(),
+        budgets: evidence.clocks.iter().map(Clock::to_string).collect(),
         stages: stages(journal, &evidence.header)?,
-        held_fixed: held_fixed(evidence, &sampled),
+        exact_games: exact_games(evidence, &sampled),
         by_game: by_game(evidence, &sampled, &order, bootstrap),
         by_role: by_role(evidence, &sampled, &order, bootstrap),
-        by_clock: by_clock(evidence, &sampled, &order, bootstrap),
+        by_budget: by_budget(evidence, &sampled, &order, bootstrap),
         cross_table: cross_table(evidence, &order),
         balance: balance(evidence),
         faults: faults(evidence, &order),
         policies: policies::policies(&evidence.tally, &order, &players, bootstrap),
         players,
         timing: timing(evidence, &order),
-        unscored: unscored(evidence),
+        unscored,
         goal_flags: goal_flags(evidence),
         header: evidence.header.clone(),
     };
@@ -200,10 +201,10 @@ mod tests {
         let once = &standings.by_game[2];
         assert_eq!((once.game.as_str(), once.reward.interval), ("once", None));
         // The game with one block is treated as exact.
-        assert_eq!((behind.interval, behind.n_fixed), (Some([-45.7598, 25.0]), 1));
+        assert_eq!((behind.interval, behind.n_exact), (Some([-45.7598, 25.0]), 1));
         let reward = &standings.players[0].reward;
-        assert_eq!((reward.interval, reward.n_fixed), (Some([27.1201, 62.5]), 1));
-        assert_eq!(standings.held_fixed, ["once"]);
+        assert_eq!((reward.interval, reward.n_exact), (Some([27.1201, 62.5]), 1));
+        assert_eq!(standings.exact_games, ["once"]);
     }
 
     /// It is played again: whatever broke it off may look like a player's fault.
@@ -232,7 +233,7 @@ mod tests {
         let standings = standings_of(&records);
         assert!(standings.players.iter().all(|row| row.reward.interval.is_none()));
         assert_eq!(standings.players[1].behind.as_ref().unwrap().interval, None);
-        assert_eq!(standings.held_fixed, ["x", "y"]);
+        assert_eq!(standings.exact_games, ["x", "y"]);
     }
 
     /// Half a match's reward hangs on the game with many blocks: so does the interval.
@@ -267,7 +268,7 @@ mod tests {
         }
         let timing = standings_of(&records).timing;
         let rows: Vec<_> =
-            timing.iter().map(|row| (row.player.as_str(), row.clock.as_str())).collect();
+            timing.iter().map(|row| (row.player.as_str(), row.budget.as_str())).collect();
         let [fast, slow] = ["start 10 s, play 1 s", "start 10 s, play 2500 ms"];
         assert_eq!(rows, [("a", fast), ("a", slow), ("b", fast), ("b", slow)]);
         let median = |row: usize| timing[row].think_ms_p50.unwrap();
@@ -358,12 +359,12 @@ mod tests {
             records.extend(slow.map(|record| MatchRecord { play_clock_ms: 2500, ..record }));
         }
         let standings = standings_of(&records);
-        assert_eq!(standings.clocks, ["start 10 s, play 1 s", "start 10 s, play 2500 ms"]);
+        assert_eq!(standings.budgets, ["start 10 s, play 1 s", "start 10 s, play 2500 ms"]);
         assert_eq!(means(&standings), [("a", Some(75.0)), ("b", Some(25.0))]);
-        let by_clock: Vec<_> =
-            standings.by_clock.iter().map(|row| (row.player.as_str(), row.reward.mean)).collect();
+        let by_budget: Vec<_> =
+            standings.by_budget.iter().map(|row| (row.player.as_str(), row.reward.mean)).collect();
         let expected = [("a", 100.0), ("b", 0.0), ("a", 50.0), ("b", 50.0)];
-        assert_eq!(by_clock, expected.map(|(player, mean)| (player, Some(mean))));
+        assert_eq!(by_budget, expected.map(|(player, mean)| (player, Some(mean))));
     }
 
     #[test]

@@ -111,7 +111,7 @@ impl Axis {
         if orders.link(&whole) {
             return Some(Self { values: whole, is_ordered: true, is_lettered, is_named: false });
         }
-        // Gaps of one are cells that nobody came to; larger ones are no gaps.
+        // Gaps of one are cells that no piece reached; larger ones end the board.
         let values = if whole.len() < 2 * seen.len() { whole } else { seen };
         let is_ordered = orders.link(&values);
         Some(Self { values, is_ordered, is_lettered, is_named: false })

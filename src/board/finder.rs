@@ -10,7 +10,7 @@ use games::{Expression, Game, Guards, Leniency, Prover, Rulesheet, StateMachine 
 use super::axis::{Axis, Orders};
 use super::grid::{Grid, Layer};
 
-/// A board has at least so many lines, and at most.
+/// Minimum and maximum number of lines of a board.
 pub(super) const SIDES: std::ops::RangeInclusive<usize> = 2..=40;
 
 /// At least this share of the cells is named by some position, unless the

@@ -1,4 +1,4 @@
-//! What pieces look like: whose they are, and what sets apart those of one side.
+//! The looks of pieces: their owner, and the differences among the pieces of one side.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ const LETTERS: [(char, &str); 5] =
 /// Words of pieces that rank above the plain ones of their side.
 const KINGS: [&str; 4] = ["king", "queen", "crowned", "promoted"];
 
-/// Whose a piece is.
+/// The owner of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
     /// That of a colour, by its name.
@@ -43,11 +43,11 @@ pub enum Side {
 /// What a piece looks like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Look {
-    /// Whose it is; `None` if it is nobody's.
+    /// Its owner; `None` if it has none.
     pub side: Option<Side>,
     /// It ranks above the plain pieces of its side.
     pub is_king: bool,
-    /// Its size among all: so many of so many, the largest last.
+    /// Its rank by size, and the number of sizes.
     pub size: Option<(u8, u8)>,
 }
 
@@ -72,7 +72,7 @@ fn colour(word: &str) -> Option<&'static str> {
     COLOURS.iter().find(|(name, _)| *name == word).map(|(_, colour)| *colour)
 }
 
-/// Whose a piece is, by its name among all.
+/// The owner of a piece, derived from its name among all names.
 fn side(piece: &str, pieces: &BTreeSet<&str>, roles: &[String]) -> Option<Side> {
     let words = words(piece);
     if let Some(colour) = words.iter().find_map(|word| colour(word)) {

@@ -117,7 +117,7 @@ fn conditions(body: &[Literal], needed: &mut BTreeSet<Relation>) {
     }
 }
 
-/// A relation and all that it rests on.
+/// A relation and all relations that it depends on.
 fn closure(
     needs: &BTreeMap<Relation, BTreeSet<Relation>>,
     relation: Relation,

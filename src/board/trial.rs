@@ -1,5 +1,5 @@
-//! What moves do to the board, seen in random play: which way a move called
-//! `north` takes a piece, where dropped pieces come to lie, who begins.
+//! The effects of moves on the board in random play: in which direction a move called
+//! `north` takes a piece, where dropped pieces land, which role moves first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) struct Trial {
     drops: Vec<Vec<Drop>>,
 }
 
-/// A piece that came to lie somewhere.
+/// A piece that landed on a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Drop {
     /// The only argument of the move.
@@ -140,7 +140,7 @@ impl Trial {
         })
     }
 
-    /// Whether all drops of a column come to lie one upon the other.
+    /// Whether the pieces dropped into a column are stacked.
     fn falls(&self, column: usize, is_up: bool) -> bool {
         let mut n_upon = 0;
         let mut floors = BTreeSet::new();

@@ -22,8 +22,8 @@ Examples:
   gamemaster compare before after --json | jq '.players[] | {player, reward}'
 
 Only blocks that both runs played are compared: the same game, players and
-lap. A difference is the second run minus the first. The seeds of a match
-depend on its players, so a player with other options meets other chance
+lap. A difference is AFTER minus BEFORE. The random seeds of a match depend on
+its players, so a player with other options meets other chance
 events: to detect small differences, play both versions in one run
 (`gamemaster regress`).";
 
@@ -32,9 +32,9 @@ events: to detect small differences, play both versions in one run
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Folder of the first run, or its name in results/runs
-    first: PathBuf,
+    before: PathBuf,
     /// Folder of the second run, or its name in results/runs
-    second: PathBuf,
+    after: PathBuf,
     /// Print in this format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: FormatWord,
@@ -46,7 +46,7 @@ pub struct Arguments {
 /// Carries out `gamemaster compare`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
     let format = arguments.format.or_json(arguments.json);
-    let (first, second) = (folder(&arguments.first)?, folder(&arguments.second)?);
+    let (first, second) = (folder(&arguments.before)?, folder(&arguments.after)?);
     let comparison = compare([&first, &second], &Bootstrap::default()).map_err(failure)?;
     to_stdout(|stdout| {
         stdout.write_all(render_comparison(&comparison, format).as_bytes())?;

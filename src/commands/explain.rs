@@ -33,11 +33,11 @@ Examples:
   gamemaster explain tic_tac_toe --player conditional_planner --plan
   gamemaster explain nim --player minimax --nodes 10000 --json
 
-A joint move of --moves is a list of one move for each role, in the order of the
-roles; with one role its parentheses may be left out. The player thinks about the
-state after these moves. In a game of hidden information it is told only its own
-moves and its percepts. `at most` marks a move that was cut off once it could not
-be the best.";
+A joint move of --moves is a list of one move for each role, in the order of
+the roles; for a single-role game, its parentheses are optional. The player
+thinks about the state after these moves. In a game of hidden information it
+gets only its own moves and its percepts. `at most` marks a bound: the search
+ended for this move when it could not be the best.";
 
 /// Arguments of `gamemaster explain`.
 #[derive(Args, Debug)]
@@ -60,7 +60,7 @@ pub struct Arguments {
     /// Think for this time
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = play_clock)]
     time: Duration,
-    /// Think about N nodes (states) instead
+    /// Think for N nodes (states) instead of a time
     #[arg(long, value_name = "N", value_parser = nodes)]
     nodes: Option<u64>,
     /// Use this random seed
@@ -76,7 +76,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// A decision with all that the player says of it.
+/// A decision with the player's report.
 #[derive(Serialize)]
 struct Decided {
     game: String,
@@ -164,7 +164,7 @@ fn print(out: &mut impl std::io::Write, decided: &Decided) -> std::io::Result<()
     writeln!(out, "{})", said::found(said.as_deref()))?;
     match said {
         Some(said) => said::details(out, said, &mut |text| text.to_owned()),
-        None => writeln!(out, "  the player says no more of its move"),
+        None => writeln!(out, "  the player gives no explanation"),
     }
 }
 

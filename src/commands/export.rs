@@ -20,11 +20,11 @@ const EXAMPLES: &str = "\
 Examples:
   gamemaster export my_run > matches.jsonl    one line for each match
   gamemaster export my_run --out records      one file for each match
-  gamemaster export my_run --match 17         only job 17
+  gamemaster export my_run --match 17         only match 17
 
 The format is that of ggp-base's match records, which its viewers read: states
-and moves with spaces inside the parentheses, errors as TO, CE and IL, clocks
-in seconds, rounded up.";
+and moves with spaces inside the parentheses, clocks in seconds, rounded up,
+faults as TO (timeout), CE (connection error) and IL (illegal move).";
 
 /// Arguments of `gamemaster export`.
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ pub struct Arguments {
     /// Write this format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: FormatWord,
-    /// Export only this match: its job number, job_id or match_id
+    /// Export only this match: its match number, job_id or match_id
     #[arg(long = "match", value_name = "MATCH")]
     one: Option<String>,
     /// Write one file MATCH_ID.json for each match into this folder
@@ -87,7 +87,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         }
         if let Some(out) = &arguments.out {
             let matches = counted(n_written, "match", "matches");
-            writeln!(stdout, "{matches} in {}", out.display())?;
+            writeln!(stdout, "Wrote {matches} to {}", out.display())?;
         }
         Ok(exit_code::OK)
     })

@@ -40,7 +40,7 @@ pub enum Command {
     Validate(validate::Arguments),
     /// Print one state: facts, legal moves, goals, percepts.
     State(state::Arguments),
-    /// Check a plan of a game of one role, or list the best ones.
+    /// Check a plan of a single-role game, or list its optimal plans.
     Plan(plan::Arguments),
     /// Print the states of random or recorded playouts, as JSON lines.
     Trace(trace::Arguments),

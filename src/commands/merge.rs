@@ -27,10 +27,10 @@ Examples:
   gamemaster merge a b --out whole                          merge both
   gamemaster report whole
 
-The runs must be of the same spec: the same players, games, clocks and seed. A
-match recorded in two runs is kept once if both records are equal; otherwise
-the merge is refused. If matches are missing, the command prints how many, and
-`gamemaster run spec.toml --out whole` plays them.";
+The runs must be of the same spec: the same players, games, budgets and random
+seed. A match recorded in two runs is kept once if both records are equal;
+otherwise the merge is refused. If matches are missing, the command prints how
+many, and `gamemaster run spec.toml --out whole` plays them.";
 
 /// Arguments of `gamemaster merge`.
 #[derive(Debug, Args)]
@@ -144,7 +144,7 @@ fn missing(merge: &Merge, spec: Option<Spec>) -> Result<Vec<u64>, String> {
     })?;
     let experiment =
         Experiment::new(spec).map_err(|error| format!("{:#}", anyhow::anyhow!(error)))?;
-    let schedule = experiment.jobs.schedule().ok_or("pairings follow from results")?;
+    let schedule = experiment.jobs.schedule().ok_or("pairings depend on results")?;
     if merge.done().len() as u64 == schedule.n_jobs() {
         return Ok(Vec::new());
     }
@@ -186,14 +186,14 @@ fn print_torn(merge: &Merge, runs: &[PathBuf]) -> std::io::Result<()> {
 /// Parts that are named where more are missing.
 const MAX_NAMED: usize = 6;
 
-/// What came of it.
+/// The result of a merge.
 #[derive(Serialize)]
 struct Merged {
     folder: String,
     n_parts: usize,
     /// Matches that need not be played again.
     n_done: u64,
-    /// Records that were there twice.
+    /// Records that several runs had.
     n_duplicates: u64,
     /// Matches of the schedule that no run has played; `None` if that is not known.
     n_missing: Option<u64>,
@@ -214,26 +214,27 @@ impl Merged {
             "" => counted(n_done, "match", "matches"),
             all => format!("{n_done}{all} matches"),
         };
-        writeln!(out, "{runs} in {folder}: {matches}")?;
+        writeln!(out, "Merged {runs} into {folder}: {matches}")?;
         if *n_duplicates > 0 {
-            writeln!(out, "recorded twice, kept once: {n_duplicates}")?;
+            writeln!(out, "{n_duplicates} of them were in several runs")?;
         }
         if !missing_parts.is_empty() {
             let names: Vec<String> =
                 missing_parts.iter().take(MAX_NAMED).map(ToString::to_string).collect();
             let more = missing_parts.len() - names.len();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            writeln!(out, "no run of {}{more}", names.join(", "))?;
+            writeln!(out, "There was no run of {}{more}.", names.join(", "))?;
         }
         match (n_missing, unknown) {
             (Some(0), _) => writeln!(out, "Full report: gamemaster report {folder}"),
             (Some(missing), _) => writeln!(
                 out,
-                "missing: {missing}; to play: gamemaster run {folder}/{SPEC_LOCK} --out {folder}"
+                "{} missing. To play the rest:\n  gamemaster run {folder}/{SPEC_LOCK} --out {folder}",
+                counted(missing, "match is", "matches are")
             ),
             (None, why) => writeln!(
                 out,
-                "number of missing matches unknown: {}",
+                "The number of missing matches is unknown: {}",
                 why.map_or("", String::as_str)
             ),
         }

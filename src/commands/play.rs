@@ -47,8 +47,8 @@ Examples:
 
 A player is one of
   KIND                      a built-in player (see `gamemaster players`)
-  KIND:option=value,...     the same with options
-  http://HOST:PORT          a player that is running
+  KIND:option=value,...     a built-in player with options
+  http://HOST:PORT          a running player
   'cmd:COMMAND'             a program to launch, with {port} in its arguments
 NAME= before any of them gives the player this name. The role `random` (chance)
 takes no player.
@@ -56,8 +56,8 @@ takes no player.
 Exit codes:
   0    the match is complete
   1    internal error, or the match was aborted
-  2    the command cannot be used
-  3    the rulesheet or a player is broken, or the rules failed in the match
+  2    invalid arguments
+  3    an invalid rulesheet, or a player that does not reply at the beginning
   130  interrupted";
 
 /// Arguments of `gamemaster play`.
@@ -69,13 +69,13 @@ pub struct Arguments {
     /// Players, one for each role, in the order of the roles
     #[arg(required = true)]
     players: Vec<String>,
-    /// Give each player this time between the rules and the first move
+    /// Give each player this time from START to the first move
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = clock)]
     start_clock: Duration,
     /// Give each player this time for each move
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = play_clock)]
     play_clock: Duration,
-    /// Accept answers this long after either clock
+    /// Accept replies until this long after a clock has ended
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = clock)]
     margin: Duration,
     /// Limit built-in players to N nodes (states) per move, instead of time
@@ -130,7 +130,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     {
         let id = &player.config.id;
         return Err(Failure::usage(anyhow!(
-            "{id} has a budget in nodes, but the match is played by the clock; give --nodes too"
+            "{id} has a node budget, but the match has clocks; give --nodes too"
         )));
     }
     let machine =
@@ -218,7 +218,7 @@ fn distinct(players: Vec<Contestant>) -> std::io::Result<Vec<Contestant>> {
             }
             if number > 1 {
                 let new = &player.config.id;
-                writeln!(stderr, "note: several players are named `{id}`; this one is `{new}`")?;
+                writeln!(stderr, "note: player {number} named `{id}` is called `{new}`")?;
             }
             Ok(player)
         })
@@ -242,11 +242,11 @@ fn seats(game: &games::Game, players: &[Contestant]) -> anyhow::Result<Vec<Optio
     }
     if needed.len() != players.len() {
         return Err(anyhow!(
-            "{} takes {} ({}), {} given",
+            "{} has {} ({}), but {} given",
             game.name(),
-            counted(needed.len(), "player", "players"),
+            counted(needed.len(), "role", "roles"),
             needed.join(", "),
-            players.len()
+            counted(players.len(), "player is", "players are")
         ));
     }
     for (player, seat) in players.iter().zip(&needed) {

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use clap::Args;
 use players::options::SEED;
 use players::{OptionSpec, PlayerKind, kinds};
+use results::report::wrapped;
 use serde::Serialize;
 
 use crate::exit_code;
@@ -58,14 +59,16 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             json_line(stdout, &rows)?;
             return Ok(exit_code::OK);
         }
+        let lines = |text: &str, indent: &str| wrapped(text, indent, indent, 80);
         for row in &rows {
-            writeln!(stdout, "{}\n    {}", row.name, row.summary)?;
+            write!(stdout, "{}\n{}", row.name, lines(row.summary, "    "))?;
             if !row.plays_hidden_information {
                 writeln!(stdout, "    Cannot play games of hidden information.")?;
             }
             for option in &row.options {
                 let OptionRow { name, accepts, default, help } = option;
-                writeln!(stdout, "      {name}: {accepts} (default: {default})\n          {help}")?;
+                let head = format!("{name}: {accepts} (default: {default})");
+                write!(stdout, "{}{}", lines(&head, "      "), lines(help, "          "))?;
             }
         }
         Ok(exit_code::OK)

@@ -18,7 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   gamemaster query my_run \"SELECT game, AVG(n_steps) FROM matches GROUP BY game\"
   gamemaster query my_run \"SELECT * FROM moves WHERE fault IS NOT NULL\" --json
-  gamemaster query my_run --question encounters    a ready-made query
+  gamemaster query my_run --question opponents    a ready-made query
   gamemaster query my_run --file query.sql --json
   gamemaster query --questions        list the ready-made queries with their SQL
   gamemaster query --columns          list the tables and their columns
@@ -115,7 +115,7 @@ fn sql(arguments: &Arguments) -> Result<String, Failure> {
     match &arguments.file {
         Some(file) => read(file).map_err(Failure::usage),
         None => Err(Failure::usage(anyhow!(
-            "no query: give SQL, --file FILE or --question NAME (`gamemaster query --questions` \
+            "no query was given; give SQL, --file FILE or --question NAME (`gamemaster query --questions` \
              lists names)"
         ))),
     }

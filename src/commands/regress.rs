@@ -1,4 +1,4 @@
-//! Whether a new version of a player is weaker than the one it replaces.
+//! Tests whether a new version of a player is weaker than the old one.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -28,25 +28,25 @@ Examples:
   gamemaster regress --base alpha_beta:depth=4 --head alpha_beta:depth=3
   gamemaster regress --base 'cmd:./old --port {port}' \\
       --head 'cmd:./new --port {port}' --suite ci.toml --margin 5 \\
-      --budget 10m --markdown \"$GITHUB_STEP_SUMMARY\"
+      --time-limit 10m --markdown \"$GITHUB_STEP_SUMMARY\"
 
 A player is written as for `gamemaster play`: KIND, KIND:option=value,...,
 http://HOST:PORT, or 'cmd:COMMAND' with {port} in it. A suite is a spec whose
 players are the opponents: base and head play the same games against them with
-the same seeds and seats. Without opponents, base and head play each other.
-The suite `shipped` has six games and a budget in nodes instead of time.
+the same random seeds and seats. Without opponents, base and head play each
+other. The suite `shipped` has six games and a budget in nodes instead of time.
 
 The folder gets the files of a run, and regression.json, regression.md and
 junit.xml. Repeat the command to resume an interrupted comparison; it ends
-with the same result. A comparison that ended at --budget continues if the
-command is repeated with a longer one. Another --max-blocks is another
-comparison.
+with the same result. A comparison that ended at --time-limit continues if
+the command is repeated with a longer one. A different --max-blocks, --margin
+or --alpha starts a new comparison in a new folder.
 
 Exit codes:
   0    pass
   1    internal error, or aborted matches
-  2    the command, the suite or the folder cannot be used
-  3    a rulesheet or a player is broken
+  2    invalid arguments or suite, or a folder of another run
+  3    an invalid rulesheet, or a player that does not reply at the beginning
   10   fail: head is weaker or less reliable
   11   inconclusive
   130  interrupted; repeat the command to resume";
@@ -55,34 +55,35 @@ Exit codes:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Compare with this player, the old version
+    /// Old version of the player
     #[arg(long, value_name = "PLAYER")]
     base: String,
-    /// Test this player, the new version
+    /// New version of the player
     #[arg(long, value_name = "PLAYER")]
     head: String,
     /// Play this spec; its players are the opponents
     #[arg(long, value_name = "SPEC", default_value = regression::SHIPPED)]
     suite: PathBuf,
-    /// Test for a loss of this many points
+    /// Fail if head is weaker by this many points
     #[arg(long, value_name = "POINTS", default_value_t = 3.0, value_parser = number)]
     margin: f64,
     /// Limit each error probability to P
     #[arg(long, value_name = "P", default_value_t = 0.05, value_parser = number)]
     alpha: f64,
     /// Stop after this time [default: 10m without --max-blocks]
-    #[arg(long, value_name = "TIME", value_parser = read_budget)]
-    budget: Option<Duration>,
+    #[arg(long, value_name = "TIME", value_parser = read_time_limit)]
+    time_limit: Option<Duration>,
     /// Stop after this many blocks
     #[arg(long, value_name = "N", value_parser = whole_from::<u64>(0))]
     max_blocks: Option<u64>,
-    /// Exit with the code of pass or fail if inconclusive [default: 11]
+    /// Exit as for this result if the result is inconclusive [default: exit with 11]
     #[arg(long, value_enum, value_name = "AS")]
     inconclusive: Option<InconclusiveWord>,
-    /// Write to, or resume, this folder [default: one for suite and players]
+    /// Write to this folder, or resume the run in it [default:
+    /// results/runs/regress-SUITE-HASH]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Play N at once [default: cores divided by players thinking at once]
+    /// Play N matches at once [default: cores / players that think at once]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,
     /// Use this random seed instead of the one in the suite
@@ -108,7 +109,7 @@ enum InconclusiveWord {
 }
 
 /// A time budget on the command line: above zero.
-fn read_budget(text: &str) -> Result<Duration, String> {
+fn read_time_limit(text: &str) -> Result<Duration, String> {
     let wanted = || format!("expected a time such as 90s, 10m or 1h30m, not {text:?}");
     let budget = humantime::parse_duration(text).map_err(|_| wanted())?;
     if budget.is_zero() { Err(wanted()) } else { Ok(budget) }
@@ -155,7 +156,7 @@ fn request(arguments: &Arguments) -> Request {
         suite: arguments.suite.clone(),
         margin: arguments.margin,
         alpha: arguments.alpha,
-        budget: arguments.budget,
+        time_limit: arguments.time_limit,
         max_blocks: arguments.max_blocks,
         jobs: arguments.jobs,
         seed: arguments.seed,
@@ -168,12 +169,12 @@ fn not_opened(error: ExperimentError) -> Failure {
         ExperimentError::Folder(folder::FolderError::OtherSpec { differences, .. })
             if *differences == [Difference::Key("blocks".to_owned())] =>
         {
-            " (another --max-blocks is another comparison)"
+            ", because --max-blocks differs"
         }
         ExperimentError::Folder(folder::FolderError::OtherSpec { differences, .. })
             if differences.iter().any(|found| matches!(found, Difference::Player(_))) =>
         {
-            " (a player whose options or program files have changed is another player)"
+            ", because the options or program files of a player have changed"
         }
         _ => return Failure::experiment(error),
     };
@@ -200,13 +201,13 @@ fn announce(asked: &Asked, folder: &folder::RunFolder) -> std::io::Result<()> {
     }
     writeln!(
         stderr,
-        "Resuming {path} with {} played before; to start again, name another folder with --out{}",
+        "Resuming {path} ({} in its journal); to start again, name another folder with --out{}",
         counted(n_done, "match", "matches"),
         if has_url(asked) { " (also if a player at a URL has changed)" } else { "" }
     )
 }
 
-/// Whether a player is a server that was started by hand.
+/// Whether a player is given by a URL.
 fn has_url(asked: &Asked) -> bool {
     let mut players = asked.experiment.spec.players.iter();
     players.any(|player| matches!(player.config.source, PlayerSource::Remote { .. }))
@@ -215,7 +216,7 @@ fn has_url(asked: &Asked) -> bool {
 /// Time between two lines of progress.
 const LINE_TIME: Duration = Duration::from_secs(5);
 
-/// Prints on standard error how a comparison goes.
+/// Prints the progress of a comparison on standard error.
 struct Progress {
     is_quiet: bool,
     printed: Instant,
@@ -261,7 +262,7 @@ impl Progress {
 }
 
 fn interrupted() -> CommandResult {
-    writeln!(std::io::stderr().lock(), "Interrupted. Repeat the command to resume.")?;
+    writeln!(std::io::stderr().lock(), "Interrupted. To resume, repeat the command.")?;
     Ok(exit_code::INTERRUPTED)
 }
 
@@ -270,7 +271,7 @@ fn append(file: &Path, text: &str) -> std::io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// Prints the answer, and returns it as an exit code.
+/// Prints the result, and returns it as an exit code.
 fn print(arguments: &Arguments, path: &Path, found: &Regression) -> CommandResult {
     to_stdout(|stdout| {
         if arguments.json {

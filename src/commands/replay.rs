@@ -22,14 +22,14 @@ use crate::recorded::{RecordedRun, positions};
 
 const EXAMPLES: &str = "\
 Examples:
-  gamemaster replay 17                      step through job 17 of the last run
+  gamemaster replay 17                      step through match 17, latest run
   gamemaster replay 17 --run my_run | less  print all steps
   gamemaster replay 17 --step 5             print the state after step 5
   gamemaster replay 17 --json               print states and moves as JSON lines
 
-MATCH is a job number, job_id or match_id (columns of matches.csv). If the
-facts form a board, the state is shown as a board; other facts are listed, new
-ones marked with `+`.
+MATCH is a match number, job_id or match_id (columns job, job_id and match_id
+of matches.csv). If the facts form a board, the state is shown as a board;
+other facts are listed, new ones marked with `+`.
 
 Keys in a terminal:
   Enter, n  next step
@@ -43,7 +43,7 @@ Keys in a terminal:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Job number, job_id or match_id
+    /// Match number, job_id or match_id
     #[arg(value_name = "MATCH")]
     name: String,
     /// Folder or name of a run [default: the latest in results/runs]
@@ -117,9 +117,9 @@ struct Line<'a> {
     moves: Option<Vec<&'a str>>,
     /// The faults that led here, in role order.
     faults: Option<Vec<Option<&'static str>>>,
-    /// What was answered instead of the moves, in role order.
+    /// The replies that were replaced, in role order.
     submitted: Option<Vec<Option<&'a str>>>,
-    /// What else there is to say of the faults, in role order.
+    /// Details of the faults, in role order.
     details: Option<Vec<Option<&'a str>>>,
 }
 
@@ -241,10 +241,10 @@ impl Replay {
     }
 }
 
-/// The fault, what was answered, and what else there is to say; empty if all is well.
+/// The fault, the reply, and details; empty without a fault.
 fn fault(decision: &DecisionRecord) -> String {
     let Some(fault) = decision.fault else { return String::new() };
-    let mut words = format!("  (instead of the answer: {}", fault.name());
+    let mut words = format!("  (replaced; {}", fault.name());
     if let Some(submitted) = &decision.submitted {
         words.push_str(&format!(", {submitted:?}"));
     }
@@ -255,7 +255,7 @@ fn fault(decision: &DecisionRecord) -> String {
     words
 }
 
-/// What can be typed.
+/// The keys.
 const KEYS: &str =
     "Enter or n: next step, p: previous, f: first, l: last, NUMBER: this step, q: quit";
 
@@ -333,7 +333,7 @@ mod tests {
                 (at 1) day
 
             0 of 2> step 1
-              left: go  (instead of the answer: late_move; no whole answer within 2s)
+              left: go  (replaced; late_move; no whole answer within 2s)
               right: pass
                 +(at 2) -(at 1)
 

@@ -72,7 +72,7 @@ pub(super) enum FormatWord {
     Text,
     /// All numbers
     Json,
-    /// A table; a row for each mean unless --table says otherwise
+    /// A row for each mean or player (see also `report --table`)
     Csv,
     /// Markdown
     #[value(alias = "markdown")]
@@ -82,7 +82,7 @@ pub(super) enum FormatWord {
 /// [`Part`] as typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SectionWord {
-    /// Standings, cross table, times, faults
+    /// Standings, against each other, means, thinking time, faults
     Summary,
     /// Probability of each rank
     Ranks,
@@ -90,7 +90,7 @@ enum SectionWord {
     Ratings,
     /// Differences of all pairs, with intervals
     Pairs,
-    /// Advantage of each seat, and what each player adds
+    /// Effects of seats and of players, in points
     Seats,
     /// Strength against time
     Time,
@@ -115,7 +115,7 @@ impl SectionWord {
 /// [`CsvTable`] as typed.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum TableWord {
-    /// A row for each mean: overall, by game, role and clock
+    /// A row for each mean: overall, by game, role and budget
     Means,
     /// A row for each player and rank
     Ranks,
@@ -125,15 +125,15 @@ enum TableWord {
     Pairs,
     /// A row for each player and opponent
     CrossTable,
-    /// A row for each player and clock
+    /// A row for each player and budget: think times
     Timing,
     /// A row for each player and kind of fault
     Faults,
     /// A row for each seat
     Seats,
-    /// A row for each player: what it adds
+    /// A row for each player: its effect in points
     Effects,
-    /// A row for each player and budget
+    /// A row for each player and budget: strength against time
     Time,
 }
 

@@ -20,19 +20,19 @@ use crate::failure::{CommandResult, Failure};
 use crate::output::{json_line, to_stdout};
 use crate::spec::{self, FormatWord, Overrides, Spec, SpecError};
 
-/// What `gamemaster run` plays when nothing is said.
+/// The default spec of `gamemaster run`.
 const DEFAULT_SPEC: &str = include_str!("../default_spec.toml");
 
 const EXAMPLES: &str = "\
 Examples:
   gamemaster run
-      play six players on six small games, about a minute
+      play six players on six small games, under a minute
   gamemaster run --dry-run
       print what that would play, and how long it would take
   gamemaster run my_spec.toml --out my_run
       play your own spec; repeat the command to resume
   gamemaster run my_spec.toml --partition slice:1/3
-      play one of three parts
+      play one part of three
   gamemaster run my_spec.toml --format swiss
       use another format (see docs/formats.md)
   gamemaster run my_spec.toml --race
@@ -56,8 +56,8 @@ summary.json and summary.md into its folder.
 Exit codes:
   0    the run is complete
   1    internal error, or aborted matches
-  2    the command, the spec or the folder cannot be used
-  3    a rulesheet or a player is broken
+  2    invalid arguments or spec, or a folder of another run
+  3    an invalid rulesheet, or a player that does not reply at the beginning
   130  interrupted; repeat the command to resume";
 
 /// Arguments of `gamemaster run`.
@@ -66,10 +66,11 @@ Exit codes:
 pub struct Arguments {
     /// Spec of the tournament (TOML) [default: six players, six small games]
     spec: Option<PathBuf>,
-    /// Write to, or resume, this folder [default: results/runs/NAME-HASH]
+    /// Write to this folder, or resume the run in it [default:
+    /// results/runs/NAME-HASH]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Play N at once [default: cores divided by players thinking at once]
+    /// Play N matches at once [default: cores / players that think at once]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,
     /// Pair players by this format instead of the one in the spec
@@ -84,7 +85,7 @@ pub struct Arguments {
     /// Use this random seed instead of the one in the spec
     #[arg(long, value_name = "S", value_parser = whole_from::<u64>(0))]
     seed: Option<u64>,
-    /// Extend a run whose spec had fewer players, games or blocks
+    /// Extend a run whose spec had fewer players, games, budgets or blocks
     #[arg(long)]
     extend: bool,
     /// Play only this part of the schedule, such as slice:1/3 (see `merge`)
@@ -156,7 +157,7 @@ struct Summary<'a> {
     standings: &'a Standings,
 }
 
-/// The command that goes on where this one stopped.
+/// The command that resumes this run.
 fn command_line(arguments: &Arguments) -> CommandLine {
     let format = arguments.format.and_then(|format| format.to_possible_value());
     CommandLine::new("run")

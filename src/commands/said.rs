@@ -1,4 +1,4 @@
-//! Printing what a player says of its move.
+//! Prints a player's report on its move.
 
 use std::io::{self, Write};
 

@@ -26,9 +26,9 @@ Play against it from another terminal:
 
 `gamemaster players` lists the players, their options, and which of them
 cannot play games of hidden information. The first line of output is the
-address. The server plays one match at a time: it answers START with `busy`
+address. The server plays one match at a time: it replies `busy` to START
 during a match, and for a game that the player cannot play. Games that need
-more than --max-memory are played by a slower reasoner, or answered `busy`. A
+more than --max-memory are played by a slower reasoner, or get `busy`. A
 connection above --max-connections replaces the oldest idle one.";
 
 /// Arguments of `gamemaster serve`.
@@ -47,10 +47,10 @@ pub struct Arguments {
     /// Set an option of the player; may be repeated
     #[arg(long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
-    /// Limit requests and rules to N MiB of memory
+    /// Limit the memory of requests and rules
     #[arg(
         long,
-        value_name = "N",
+        value_name = "MIB",
         default_value_t = DEFAULT_MEMORY_BYTES >> 20,
         value_parser = whole::<u64>(MIN_MEMORY_BYTES >> 20..=(1 << 40) - 1)
     )]
@@ -107,7 +107,8 @@ fn player(arguments: &Arguments) -> anyhow::Result<(&'static PlayerKind, Options
     let contestant = contestant?;
     if !contestant.config.odds.is_none() {
         return Err(anyhow!(
-            "{given}: the game manager that plays with {name} sets clocks and budgets"
+            "`serve` takes no clocks or budgets ({}); the other game manager sets them",
+            words.join(", ")
         ));
     }
     match &contestant.config.source {

@@ -17,7 +17,7 @@ use crate::exit_code;
 use crate::experiment::{Experiment, Place};
 use crate::failure::{CommandResult, Failure};
 use crate::output::to_stdout;
-use crate::spec::{self, Overrides, read_play_clock};
+use crate::spec::{self, Overrides, read_play_clock, time_budget_words};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,7 +27,7 @@ Examples:
       add a budget
   gamemaster sweep my_spec.toml --nodes 100,1000 --format csv > sweep.csv
 
-The players of the spec play its games once under each budget. A player with
+The players of the spec play its games once with each budget. A player with
 its own `clocks` or `budget` in the spec keeps them, as a fixed opponent for
 the others. With --nodes, the longest clock of the spec remains as a limit. A
 sweep is a run like any other: repeat the command to resume it, and use
@@ -36,8 +36,8 @@ sweep is a run like any other: repeat the command to resume it, and use
 Exit codes:
   0    the sweep is complete
   1    internal error, or aborted matches
-  2    the command, the spec or the folder cannot be used
-  3    a rulesheet or a player is broken
+  2    invalid arguments or spec, or a folder of another run
+  3    an invalid rulesheet, or a player that does not reply at the beginning
   130  interrupted; repeat the command to resume";
 
 /// Arguments of `gamemaster sweep`.
@@ -46,16 +46,17 @@ Exit codes:
 pub struct Arguments {
     /// Spec of the tournament (TOML)
     spec: PathBuf,
-    /// Play under each of these play clocks instead of the spec's
+    /// Play with each of these play clocks instead of the spec's
     #[arg(long, value_name = "TIME,...", value_delimiter = ',', value_parser = play_clock)]
     play_clock: Vec<Duration>,
-    /// Play under each of these numbers of nodes (states) a move
+    /// Play with each of these numbers of nodes (states) per move
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = nodes)]
     nodes: Vec<u64>,
-    /// Write to, or resume, this folder [default: results/runs/NAME-HASH]
+    /// Write to this folder, or resume the run in it [default:
+    /// results/runs/NAME-HASH]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Play N at once [default: cores divided by players thinking at once]
+    /// Play N matches at once [default: cores / players that think at once]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,
     /// Use this random seed instead of the one in the spec
@@ -108,8 +109,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let spec = spec::read_file(&arguments.spec, &overrides).map_err(Failure::usage)?;
     if spec.time_budgets.len() < 2 {
         return Err(Failure::usage(anyhow!(
-            "a sweep compares at least two budgets, and this is one: add --play-clock 200ms,1s or \
-             --nodes 1000,10000, or list several in the spec's `clocks` or `budget`"
+            "a sweep needs at least two budgets, and this one has only {}; give several with \
+             --play-clock, --nodes, or the spec's `clocks` and `budget`",
+            time_budget_words(&spec.time_budgets[0])
         )));
     }
     let experiment = Experiment::new(spec)
@@ -123,7 +125,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let Some(played) = tournament::play(&experiment, &place, arguments.quiet)? else {
         return Ok(exit_code::INTERRUPTED);
     };
-    // A sweep with matches missing has nothing to say yet.
+    // A sweep with missing matches has no results yet.
     let is_whole = played.ended.stop != StopReason::Interrupted && played.ended.check().is_ok();
     let printed = if is_whole { print(arguments, &played.folder) } else { Ok(exit_code::OK) };
     tournament::conclude(&played.ended, printed, || command_line(arguments))
@@ -147,7 +149,7 @@ fn print(arguments: &Arguments, folder: &Path) -> CommandResult {
     })
 }
 
-/// The command that goes on where this one stopped.
+/// The command that resumes this run.
 fn command_line(arguments: &Arguments) -> CommandLine {
     let clocks = arguments.play_clock.iter().map(|clock| format!("{}ms", clock.as_millis()));
     let format = arguments.format.to_possible_value().filter(|_| !arguments.json);

@@ -1,4 +1,4 @@
-//! Playing an experiment in front of a terminal: what `run` and `sweep` share.
+//! Plays an experiment from the command line; shared by `run` and `sweep`.
 
 use std::fmt::{Display, Write as _};
 use std::io::{IsTerminal as _, Write as _};
@@ -58,7 +58,7 @@ pub(super) fn not_laid_out(error: ExperimentError, spec: Option<&Path>) -> Failu
     }
 }
 
-/// Why the folder cannot be used, and how it could.
+/// Why the folder cannot be used, with advice.
 pub(super) fn not_opened(error: ExperimentError) -> Failure {
     let is_other = matches!(error, ExperimentError::Folder(FolderError::OtherSpec { .. }));
     let failure = Failure::experiment(error);
@@ -74,8 +74,8 @@ fn catalogue(experiment: &Experiment) -> Arc<Catalogue> {
     Arc::new(Catalogue::new(&experiment.games, &players, experiment.concurrency))
 }
 
-/// The exit code, given what came of printing the results; with a hint how to go on if
-/// the run was interrupted.
+/// The exit code after the results were printed; prints the command to resume if the run
+/// was interrupted.
 pub(super) fn conclude(
     ended: &Ended,
     printed: CommandResult,
@@ -90,7 +90,7 @@ pub(super) fn conclude(
     printed
 }
 
-/// Prints on standard error what begins.
+/// Prints on standard error that a run begins.
 fn announce(experiment: &Experiment, folder: &RunFolder) -> std::io::Result<()> {
     let mut stderr = std::io::stderr().lock();
     for warning in &experiment.warnings {
@@ -119,7 +119,7 @@ fn announce(experiment: &Experiment, folder: &RunFolder) -> std::io::Result<()> 
         writeln!(stderr, "{path} is complete: {all} been played")
     } else if n_done > 0 {
         // "1 of 1 matches": what is counted is the whole.
-        writeln!(stderr, "Resuming {path}: {n_done} of {most}{n_jobs} matches have been played")
+        writeln!(stderr, "Resuming {path}: {n_done} of {most}{n_jobs} matches are complete")
     } else {
         let at_once = experiment.concurrency;
         writeln!(stderr, "Playing {most}{matches}, {at_once} at once, into {path}")

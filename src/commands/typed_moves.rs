@@ -47,7 +47,8 @@ fn split<'a>(
             let roles = names.join(" ");
             let moves = counted(n_moves, "move", "moves");
             Err(Failure::usage(anyhow!(
-                "joint move {number}, `{other}`, has {moves} for the {n_roles} roles ({roles})"
+                "--moves: joint move {number}, `{other}`, has {moves}; expected a list of {n_roles}, one for \
+                 each role ({roles})"
             )))
         }
     }
@@ -79,10 +80,9 @@ pub(super) fn follow(
     let mut line = Line { joint_moves: vec![], states: vec![start] };
     for (step, joint_move) in typed.iter().enumerate() {
         if machine.is_terminal(line.last()).map_err(Failure::preflight)? {
-            let left = typed.len() - step;
             return Err(Failure::usage(anyhow!(
-                "joint move {}: the state before it is terminal ({left} left)",
-                step + 1
+                "--moves: the match ends after joint move {step}, but {} are given",
+                typed.len()
             )));
         }
         let parts = split(&game, joint_move, step + 1)?;
@@ -120,5 +120,7 @@ fn legal_move(
         (listed, more) => format!("legal are {listed} and {more} more"),
     };
     let role = machine.game().role_name(role);
-    Err(Failure::usage(anyhow!("joint move {number}: `{text}` is not legal for {role}; {listed}")))
+    Err(Failure::usage(anyhow!(
+        "--moves: joint move {number}: `{text}` is not legal for {role}; {listed}"
+    )))
 }

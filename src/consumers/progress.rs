@@ -50,6 +50,7 @@ pub struct Progress {
     n_done: u64,
     n_played: u64,
     n_faults: u64,
+    n_aborted: u64,
     /// The round that is played, in words; empty where there are none.
     round: String,
     printed: Duration,
@@ -107,6 +108,7 @@ impl Progress {
             n_done: 0,
             n_played: 0,
             n_faults: 0,
+            n_aborted: 0,
             round: String::new(),
             printed: Duration::ZERO,
             printed_at: 0,
@@ -190,8 +192,10 @@ impl Progress {
             let since = if self.n_done > 0 { "since resuming" } else { "so far" };
             message += &format!("  mean reward {since}: {}", leaders.join(", "));
         }
-        if self.n_faults > 0 {
-            message += &format!("  faults {}", self.n_faults);
+        for (n, what) in [(self.n_faults, "faults"), (self.n_aborted, "aborted")] {
+            if n > 0 {
+                message += &format!("  {what} {n}");
+            }
         }
         message
     }
@@ -213,11 +217,11 @@ pub(crate) fn round_words(round: RoundId, format: Format, n_rounds: u32, n_stage
         words += &format!("stage {} of {n_stages}, ", round.stage);
     }
     words += format.name();
-    if n_rounds > 1 {
+    if n_rounds > 1 || n_stages > 1 {
         words += &format!(", round {} of {n_rounds}", round.round);
     }
     if round.extra > 0 {
-        words += &format!(", extra lap {} of tied encounters", round.extra);
+        words += &format!(", extra lap {} of drawn encounters", round.extra);
     }
     words
 }
@@ -261,7 +265,8 @@ impl Consumer for Progress {
                 self.n_faults +=
                     decisions.iter().filter(|decision| decision.fault.is_some()).count() as u64;
             }
-            EventKind::MatchFinished { job, rewards, .. } => {
+            EventKind::MatchFinished { job, rewards, ending, .. } => {
+                self.n_aborted += u64::from(!ending.is_done());
                 self.finish_match(*job, rewards, event.elapsed);
             }
             EventKind::Notice(notice) => self.line(&format!("note: {notice}")),
@@ -288,7 +293,7 @@ mod tests {
         };
         assert_eq!(words(1, 1, 0, 1, 1), "knockout");
         assert_eq!(words(2, 3, 0, 4, 2), "stage 2 of 2, knockout, round 3 of 4");
-        assert_eq!(words(1, 2, 1, 4, 1), "knockout, round 2 of 4, extra lap 1 of tied encounters");
+        assert_eq!(words(1, 2, 1, 4, 1), "knockout, round 2 of 4, extra lap 1 of drawn encounters");
     }
 
     /// As in the standings: 100 at a game of one match, 0 and 50 at the two clocks of

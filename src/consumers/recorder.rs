@@ -12,7 +12,7 @@ use crate::event::{Decision, EventKind, Readiness};
 use crate::manager::{self, PlayerConfig, PreparedGame, TimeOdds};
 use crate::schedule::{Job, TimeBudget};
 
-/// Most characters kept of an answer that was not executed.
+/// Maximum number of characters kept of a reply that was not executed.
 const MAX_SUBMITTED: usize = 200;
 
 /// The names behind the numbers in a job.

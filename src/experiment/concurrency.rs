@@ -24,10 +24,11 @@ pub(super) fn concurrency(spec: &Spec, jobs: &Jobs, warnings: &mut Vec<String>) 
     let asked = spec.jobs.unwrap_or(fair);
     if asked > fair && by_clock && thinkers > 0 {
         warnings.push(format!(
-            "{} at once, each with up to {} thinking, share {}: clocks are fair up to {fair} at once",
+            "{} at once, each with up to {} thinking, share {}: clocks are fair only up to {}",
             counted(asked, "match", "matches"),
             counted(thinkers, "player", "players"),
-            counted(cores, "core", "cores")
+            counted(cores, "core", "cores"),
+            counted(fair, "match at once", "matches at once")
         ));
     }
     let n_jobs = u32::try_from(jobs.n_jobs()).unwrap_or(u32::MAX).max(1);

@@ -39,10 +39,10 @@ pub enum ExperimentError {
     /// A comparison that cannot be decided as it is requested.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// A part of what follows from results.
+    /// A part of a schedule whose pairings depend on results.
     #[error(
-        "partition {0}: pairings follow from the results of all matches, so no part can be played \
-         apart; only a round_robin or a gauntlet without a race has parts"
+        "--partition {0} needs a round_robin or a gauntlet without a race: the pairings of this spec \
+         depend on the results of all matches"
     )]
     NoParts(Partition),
     /// The folder of the run.
@@ -63,7 +63,7 @@ pub enum ExperimentError {
     /// The summaries made from the journal.
     #[error(transparent)]
     Report(#[from] ReportError),
-    /// The answer of an earlier comparison in the same folder.
+    /// The result of an earlier comparison in the same folder.
     #[error(transparent)]
     Earlier(#[from] regress::ReadError),
     /// A journal with two results of one match.
@@ -77,11 +77,8 @@ pub enum ExperimentError {
         /// Why the first was.
         first: AbortReason,
     },
-    /// A player was missing in one match after the other.
-    #[error(
-        "{reason}; the run stopped because the matches of player {player} were aborted one after \
-         the other ({n} in all)"
-    )]
+    /// A player was missing in several matches in a row.
+    #[error("{reason}; the run stopped after {n} of the matches of `{player}` were aborted")]
     PlayerGone {
         /// Its id.
         player: String,
@@ -90,8 +87,8 @@ pub enum ExperimentError {
         /// Matches that were aborted.
         n: u64,
     },
-    /// A comparison came to its end without an answer.
-    #[error("the run ended without an answer")]
+    /// A comparison ended without a result.
+    #[error("the run ended without a result")]
     NoAnswer,
 }
 

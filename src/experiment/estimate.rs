@@ -161,8 +161,8 @@ fn try_pace(mut player: Box<dyn Player>, seat: Seat, clocks: Pace, line: &[Step]
     Some(Pace { start, play: thoughts.iter().sum::<Duration>() / n })
 }
 
-/// How long a player thinks about a question: what it took if it came to an end in a
-/// part of its time, and else all of it.
+/// How long a player thinks about a request: the measured time if it finished within the
+/// trial time, otherwise its whole clock.
 fn thought(
     player: &mut dyn Player,
     clock: Duration,

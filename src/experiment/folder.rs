@@ -49,7 +49,7 @@ pub enum FolderError {
         path: PathBuf,
     },
     /// It holds a run of another spec.
-    #[error("the folder {} holds a run of another spec ({})", path.display(), named(differences))]
+    #[error("{} holds a run of another spec ({})", path.display(), named(differences))]
     OtherSpec {
         /// The folder.
         path: PathBuf,
@@ -58,8 +58,8 @@ pub enum FolderError {
     },
     /// Asked to extend a run, but the spec does not play all its matches.
     #[error(
-        "the run in {} cannot be extended: {n_foreign} of its {} not in this spec; nothing was \
-         changed",
+        "the run in {} cannot be extended: {n_foreign} of its {} not in this spec; name another \
+         folder with --out",
         path.display(), counted(*n_records, "match is", "matches are")
     )]
     NoExtension {
@@ -80,7 +80,7 @@ fn named(differences: &[Difference]) -> String {
         return "no difference recorded".to_owned();
     }
     let names: Vec<String> = differences.iter().map(ToString::to_string).collect();
-    format!("they differ in {}", names.join(", "))
+    format!("different: {}", names.join(", "))
 }
 
 /// A folder that is ours to write.
@@ -102,9 +102,8 @@ pub struct RunFolder {
     pub torn: Torn,
 }
 
-/// Where a run of `spec` goes if nothing else is said: the same spec has the
-/// same folder, so that the same command takes up the same run.
-/// Each part of a schedule has its own.
+/// The default folder of a run of `spec`: the same spec has the same folder, so that the
+/// same command resumes the same run. Each part of a schedule has its own folder.
 #[must_use]
 pub fn default_folder(spec: &Spec, partition: Option<Partition>) -> PathBuf {
     let part =
@@ -112,7 +111,7 @@ pub fn default_folder(spec: &Spec, partition: Option<Partition>) -> PathBuf {
     Path::new("results/runs").join(format!("{}-{}{part}", spec.name, &spec.hash()[..8]))
 }
 
-/// Makes the folder, or takes up the run in it.
+/// Creates the folder, or resumes the run in it.
 ///
 /// # Errors
 /// If it is not ours, not writable, in use, or damaged.
@@ -244,7 +243,7 @@ fn header(path: &Path, spec: &Spec, jobs: &Jobs, notes: &[String]) -> Header {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let name = absolute.file_name().map_or(spec.name.clone(), |name| name.to_string_lossy().into());
     let n_jobs = match jobs {
-        // A comparison ends when it has its answer.
+        // A comparison ends when it has a result.
         Jobs::Schedule(schedule) if spec.comparison.is_none() => Some(schedule.n_jobs()),
         _ => None,
     };

@@ -1,5 +1,5 @@
-//! What is known about an experiment before it is played: what is left out and why,
-//! and what players will notice of their clocks.
+//! Notes on an experiment before it is played: games and players that are left out, and
+//! clocks that players may misunderstand.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(super) fn no_schedule(spec: &Spec, error: &ScheduleError) -> String {
             Some(format!("{} has no role for a player", spec.games[game].source.name))
         }
         Skip::NoGauntlet { game } => Some(format!(
-            "all players that can play {} are challengers, or none is",
+            "{}: all players that can play it are challengers, or none is",
             spec.games[game].source.name
         )),
         Skip::SitsOut { .. } => None,
@@ -33,14 +33,14 @@ pub(super) fn no_schedule(spec: &Spec, error: &ScheduleError) -> String {
     format!("no game can be played: {}", reasons.join("; "))
 }
 
-/// `needs 2 players, the spec has 1`.
+/// `needs 2 players, but the spec has 1`.
 fn too_few(n_needed: usize, n_able: usize, n_players: usize) -> String {
     let needed = counted(n_needed, "player", "players");
     match n_able {
-        _ if n_able == n_players => format!("needs {needed}, the spec has {n_players}"),
-        0 => format!("needs {needed}, and none of {n_players} can play it (hidden information)"),
+        _ if n_able == n_players => format!("needs {needed}, but the spec has {n_players}"),
+        0 => format!("needs {needed}, but none of {n_players} can play it (hidden information)"),
         _ => format!(
-            "needs {needed}, and only {n_able} of {n_players} can play it (hidden information)"
+            "needs {needed}, but only {n_able} of {n_players} can play it (hidden information)"
         ),
     }
 }
@@ -50,15 +50,15 @@ pub(super) fn no_stages(spec: &Spec, error: &StagedScheduleError) -> String {
     let game = |game: usize| &spec.games[game].source.name;
     match *error {
         StagedScheduleError::Seats { stage, format, wanted, game: index, n_seats } => format!(
-            "{}{} needs games for {wanted}, and {} has {}; remove the game, or play a round_robin",
+            "{}{} needs games for {wanted}, but {} has {}; remove the game, or play a round_robin",
             stage_words(spec, stage),
             format.name(),
             game(index),
-            counted(n_seats, "seat", "seats")
+            counted(n_seats, "role", "roles")
         ),
         StagedScheduleError::SitsOut { game: index, player } => format!(
-            "{} cannot play {} (hidden information); if pairings follow from results, every player \
-             plays every game: remove the player or the game",
+            "{} cannot play {} (hidden information); in this format every player plays every game, so \
+             remove the player or the game",
             spec.players[player].config.id,
             game(index)
         ),
@@ -68,6 +68,7 @@ pub(super) fn no_stages(spec: &Spec, error: &StagedScheduleError) -> String {
             spec.stages[stage - 1].format.name(),
             counted(n_needed, "player", "players")
         ),
+        _ if spec.stages.len() == 1 => error.to_string().replacen("stage 1: ", "", 1),
         _ => error.to_string(),
     }
 }
@@ -84,18 +85,18 @@ pub(super) fn sitting_out(spec: &Spec, skips: &[Skip]) -> Vec<String> {
     for skip in skips {
         match *skip {
             Skip::NoSeats { game } => {
-                words.push(format!("{} is left out: it has no role for a player", name(game)));
+                words.push(format!("left out: {} (it has no role for a player)", name(game)));
             }
             Skip::TooFewPlayers { game, n_seats, n_players } => {
                 words.push(format!(
-                    "{} is left out: it {}",
+                    "left out: {} (it {})",
                     name(game),
                     too_few(n_seats, n_players, spec.players.len())
                 ));
             }
             Skip::NoGauntlet { game } => {
                 words.push(format!(
-                    "{} is left out: all players that can play it are challengers, or none is",
+                    "left out: {} (all players that can play it are challengers, or none is)",
                     name(game)
                 ));
             }
@@ -112,7 +113,7 @@ pub(super) fn sitting_out(spec: &Spec, skips: &[Skip]) -> Vec<String> {
             .collect();
         if !games.is_empty() {
             words.push(format!(
-                "{} does not play {} (hidden information)",
+                "left out for {}: {} (hidden information)",
                 player.config.id,
                 games.join(", ")
             ));
@@ -130,8 +131,8 @@ pub(super) fn no_time_to_think(spec: &Spec) -> Option<String> {
     let ids: Vec<&str> = players.map(|player| player.config.id.as_str()).collect();
     (!ids.is_empty()).then(|| {
         format!(
-            "with a play clock of 0s there is no time to think: built-in players answer with the \
-             first move they find, others have the margin only ({})",
+            "a play clock of 0s leaves no time to think: built-in players reply with the first \
+             move they find, others have only the margin ({})",
             ids.join(", ")
         )
     })
@@ -163,15 +164,15 @@ fn fraction(name: &str, clock: Duration, margin: Duration, enforcement: Enforcem
     let seconds = Duration::from_secs(clock.as_secs().max(1));
     let [exact, announced, margin] = [clock, seconds, margin].map(humantime::format_duration);
     let begun = format!(
-        "START announces whole seconds: remote and launched players receive {announced} for the \
-         {name} clock of {exact}"
+        "the {name} clock of {exact} is announced to remote and launched players as {announced} \
+         (START has whole seconds)"
     );
     match enforcement {
         Enforcement::Announced if clock < seconds => format!(
-            "{begun}. Their deadline is {announced} plus the margin of {margin}. With \
-             clocks.enforce = \"exact\" it is {exact} plus the margin"
+            "{begun}. They may use {announced} plus the margin of {margin}; clocks.enforce = \
+             \"exact\" would allow {exact} plus the margin"
         ),
-        _ => format!("{begun}. Their deadline is {exact} plus the margin of {margin}"),
+        _ => format!("{begun}. They may use {exact} plus the margin of {margin}"),
     }
 }
 

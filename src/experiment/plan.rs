@@ -1,4 +1,4 @@
-//! From a spec to all that is needed to play it.
+//! Prepares everything that is needed to play a spec.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub struct Place {
 }
 
 impl Experiment {
-    /// Reads the games and lays out what is played.
+    /// Loads the games and computes the schedule.
     ///
     /// # Errors
     /// If a rulesheet is broken, or players and games do not fit each other.
@@ -85,7 +85,7 @@ impl Experiment {
         Ok(place.folder.clone().unwrap_or_else(default))
     }
 
-    /// Makes the folder of the run, or takes up the run in it.
+    /// Creates the folder of the run, or resumes the run in it.
     ///
     /// # Errors
     /// If it is not ours, not writable, in use, or damaged.

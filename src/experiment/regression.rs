@@ -1,5 +1,5 @@
-//! Whether a new version of a player is weaker than the one it replaces: an
-//! experiment that ends when that is known.
+//! An experiment that tests whether a new version of a player is weaker than the old one,
+//! and ends when the test has decided.
 //!
 //! ```text
 //! Request -> Asked -> Comparison -> Regression
@@ -26,14 +26,15 @@ use super::{ExperimentError, Place, Session, summarise};
 /// A comparison in its folder.
 pub struct Comparison<'a> {
     asked: &'a Asked,
-    /// Where it is played, with what was played before.
+    /// Its folder, with the matches played before.
     pub folder: RunFolder,
     tracker: Tracker,
     clock: Clock,
 }
 
 impl Asked {
-    /// Makes the folder, or takes up the comparison in it. Time counts from here.
+    /// Creates the folder, or resumes the comparison in it. The time limit counts from
+    /// here.
     ///
     /// # Errors
     /// If it is not ours, not writable, in use, or damaged.
@@ -47,12 +48,10 @@ impl Asked {
 }
 
 impl Comparison<'_> {
-    /// The answer, if what was played before gives it: as it was given when the time
-    /// was up, since with the matches at hand it would be given anew but for the time
-    /// that has passed between.
+    /// The result, if the matches played before give one. A comparison that ended at its
+    /// time limit keeps its recorded result.
     ///
-    /// # Errors
-    /// If the earlier answer cannot be read.
+    /// # Errors If the earlier result cannot be read.
     pub fn known(&self) -> Result<Option<Regression>, ExperimentError> {
         let tracker = &self.tracker;
         let earlier = regress::read(&self.folder.path)?.filter(|found| {
@@ -70,8 +69,8 @@ impl Comparison<'_> {
         self.tracker.n_blocks()
     }
 
-    /// Plays until there is an answer; `None` if it was interrupted before. `session`
-    /// is one of the same experiment and folder.
+    /// Plays until there is a result; `None` if it was interrupted before. `session` is one
+    /// of the same experiment and folder.
     ///
     /// # Errors
     /// If a player is not ready, the journal cannot be written, or a match was aborted
@@ -91,8 +90,9 @@ impl Comparison<'_> {
     }
 }
 
-/// Writes an answer into the folder of its comparison, with the tables and summaries.
-/// `inconclusive_fails` says what an inconclusive answer is in the report for CI.
+/// Writes a result into the folder of its comparison, with the tables and summaries.
+/// `inconclusive_fails` says whether an inconclusive result is a failure in the JUnit
+/// report.
 ///
 /// # Errors
 /// If the files cannot be written.

@@ -1,4 +1,4 @@
-//! Playing what is left of a run, with the journal written as matches end.
+//! Plays the missing matches of a run, and writes the journal as matches end.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -26,14 +26,14 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// Aborts the matches in play, and begins no more; the run can be resumed.
+    /// Aborts the matches in play, and starts no others; the run can be resumed.
     pub fn interrupt(&self) {
         self.interrupted.raise();
         self.no_more.raise();
         self.manager.interrupt();
     }
 
-    /// Begins no more matches; those in play end as they would.
+    /// Starts no more matches; those in play end normally.
     pub fn begin_no_more(&self) {
         self.no_more.raise();
     }
@@ -44,7 +44,7 @@ impl Stopper {
         self.interrupted.is_raised()
     }
 
-    /// Whether no more matches are begun.
+    /// Whether no more matches start.
     #[must_use]
     pub fn is_stopping(&self) -> bool {
         self.no_more.is_raised()
@@ -66,7 +66,7 @@ impl Drop for Session<'_> {
 /// How a session ended.
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// Why no more was played.
+    /// Why the run ended.
     pub stop: StopReason,
     /// Matches that were aborted by faults that are no player's.
     pub n_aborted: u64,
@@ -77,7 +77,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Whether all matches could be played that were begun.
+    /// Whether all started matches could be played.
     ///
     /// # Errors
     /// If matches were aborted by faults that are no player's; the next run of
@@ -141,8 +141,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Plays what is left, and writes the journal. The observer sees each event after
-    /// the journal does.
+    /// Plays the missing matches, and writes the journal. The observer gets each event
+    /// after the journal.
     ///
     /// # Errors
     /// If the journal cannot be written. What it holds stays, and can be resumed.

@@ -38,7 +38,7 @@ const MAX_LEGAL_SHOWN: usize = 5;
 
 /// What a match needs of its worker.
 pub(crate) struct Tools<'a> {
-    /// Present if somebody has to be waited for.
+    /// Present if the match has to wait for a player.
     pub(crate) runtime: Option<&'a Runtime>,
     pub(crate) watch: &'a Watch,
     pub(crate) interrupted: &'a mut watch::Receiver<bool>,
@@ -542,6 +542,7 @@ fn read_reply(
         MoveReading::Illegal if is_error(reply) => is_unreadable(reply),
         MoveReading::Illegal => {
             reply.fault = Some(FaultKind::IllegalMove);
+            reply.detail = scrambler.map(|_| " (the player sees scrambled names)".to_owned());
             // Records hold the game's own words where they can.
             let plain = scrambler.and_then(|scrambler| {
                 let (term, _) = Expression::parse_prefix(text).ok()?;
@@ -558,7 +559,7 @@ fn is_error(reply: &Reply) -> bool {
     reply.status.is_some_and(|status| status >= 400)
 }
 
-/// Keeps of an answer that is no move how it came and how it begins.
+/// Keeps the HTTP status and the first line of a reply that is not a move.
 fn is_unreadable(reply: &mut Reply) {
     reply.fault = Some(FaultKind::Unreadable);
     let line = first_line(reply.text.as_deref().unwrap_or(""));
@@ -583,8 +584,8 @@ fn some_legal(workspace: &mut Workspace, role: usize) -> String {
     }
 }
 
-/// The move that is executed, and the record of how it came about. `draw`
-/// picks the substitute among so many.
+/// The executed move, and the record of the decision. `draw` picks the substitute among
+/// this number of moves.
 fn decide(
     workspace: &mut Workspace,
     role: usize,
@@ -618,7 +619,7 @@ fn decide(
     let executed = chosen.unwrap_or_else(|| legal[draw(legal.len())]);
     let submitted = if chosen.is_some() { None } else { text };
     if fault == Some(FaultKind::IllegalMove) {
-        detail = Some(some_legal(workspace, role));
+        detail = Some(some_legal(workspace, role) + &detail.unwrap_or_default());
     }
     let cut = |text: String| text.chars().take(MAX_SUBMITTED).collect();
     let decision = Decision {

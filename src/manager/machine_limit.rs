@@ -1,5 +1,5 @@
-//! What this machine lacks, told apart from what a player does wrong: file
-//! descriptors, ports, memory or threads, and what to do about it.
+//! Resources that this machine lacks (file descriptors, ports, memory, threads) and what to
+//! do about it. This is no fault of a player.
 
 use std::io;
 

@@ -82,8 +82,8 @@ fn written(folder: &Path, name: &str) -> u64 {
 }
 
 impl PlayerLog {
-    /// Copies what a program writes, to its end, and drops what is too much: no
-    /// player may fill the disk, or hang because nobody reads.
+    /// Copies the output of a program until it ends, and drops what exceeds the limit: no
+    /// player may fill the disk, or hang because its output is not read.
     pub(super) fn keep(self, stderr: impl Read) {
         keep(stderr, self.file, &self.left, MAX_LAUNCH_BYTES);
     }

@@ -1,5 +1,5 @@
-//! Players that are launched as programs, each on a port of its own, ended with
-//! all that they start.
+//! Players that are launched as programs, each on its own port, and ended with all
+//! processes that they start.
 //!
 //! Between us and a program there is a [supervisor](crate::supervisor), below which
 //! all descendants of the program stay. Where there is none, because the executable
@@ -52,7 +52,7 @@ const MAX_REPORT_BYTES: usize = 4096;
 /// What becomes of what launched players write to their standard error.
 #[derive(Clone, Debug, Default)]
 pub enum PlayerStderr {
-    /// Nobody sees it.
+    /// It is discarded.
     #[default]
     Discard,
     /// It goes to our own standard error.
@@ -94,8 +94,8 @@ pub enum LaunchError {
     /// This machine lacks what a launch takes.
     #[error("{0}")]
     MachineLimit(String),
-    /// It ended before it answered.
-    #[error("`{template}` ended with {} before it answered INFO{}", describe(*.status), see(log.as_deref()))]
+    /// It ended before it replied.
+    #[error("`{template}` ended with {} before it replied to INFO{}", describe(*.status), see(log.as_deref()))]
     Ended {
         /// The command line as written.
         template: String,
@@ -104,9 +104,9 @@ pub enum LaunchError {
         /// How it ended.
         status: ExitStatus,
     },
-    /// It did not answer in time.
+    /// It did not reply in time.
     #[error(
-        "`{template}` did not answer INFO within {} on the port it was given{}",
+        "`{template}` did not reply to INFO on its port within {}{}",
         humantime::format_duration(*.limit), see(log.as_deref())
     )]
     Silent {
@@ -120,7 +120,7 @@ pub enum LaunchError {
     /// Another process listens on the port that it was given.
     #[error(transparent)]
     Impostor(#[from] Impostor),
-    /// The manager was told to stop.
+    /// The manager was stopped.
     #[error("the manager was stopped")]
     Stopped,
 }
@@ -301,7 +301,7 @@ impl Drop for LaunchedProgram {
     }
 }
 
-/// Kills all that is below a process, its group, and the process.
+/// Kills all descendants of a process, its group, and the process.
 fn kill_tree(id: u32) {
     if let Some(root) = i32::try_from(id).ok().and_then(Pid::from_raw) {
         kill_descendants(root);
@@ -351,7 +351,7 @@ impl LivePrograms {
         }
     }
 
-    /// All that runs of a program.
+    /// All processes of a program.
     fn processes(&self, mark: &str, all: &[Process]) -> Vec<Pid> {
         let Some(root) = self.programs.get(mark).and_then(|launched| launched.process) else {
             return Vec::new();
@@ -466,7 +466,7 @@ impl ProgramPool {
         lock(&self.idle).entry(id.to_owned()).or_default().push(program);
     }
 
-    /// Kills all programs, also those in use, and launches no more.
+    /// Kills all programs, also those in use, and launches no others.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
         let idle = std::mem::take(&mut *lock(&self.idle));

@@ -1,5 +1,5 @@
-//! Finding a player: its name is looked up and a connection made. What this machine
-//! lacks is told apart from what the player does.
+//! Reaching a player: looks up its host name and connects. Errors say whether this machine
+//! or the player is the cause.
 
 use std::cell::Cell;
 use std::io;
@@ -47,9 +47,8 @@ impl Address {
 
     /// Connects, but tries no longer than `limit`.
     ///
-    /// # Errors
-    /// If the host has no address, nobody listens there, nothing comes back in
-    /// time, or this machine lacks what a connection takes.
+    /// # Errors If the host has no address, no program listens there, no reply arrives in
+    /// time, or this machine lacks a resource for the connection.
     pub(crate) async fn connect(&self, limit: Duration) -> Result<TcpStream, ReachError> {
         let begun = Instant::now();
         let given_up = begun + limit;
@@ -65,7 +64,7 @@ impl Address {
             } else {
                 let (host, limit) = (&self.host, humantime::format_duration(limit));
                 ReachError::Lacking(format!(
-                    "no name server answered for {host} within {limit}; check the network, or \
+                    "no name server replied for {host} within {limit}; check the network, or \
                      name the player by its address"
                 ))
             })
@@ -84,8 +83,8 @@ impl Address {
     }
 }
 
-/// Asks the system for a host's addresses, on a thread of its own that is left
-/// behind if nobody waits any more: a look-up cannot be broken off.
+/// Asks the system for a host's addresses on its own thread, which is abandoned if the wait
+/// ends: a look-up cannot be interrupted.
 async fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, ReachError> {
     let (answer, answered) = oneshot::channel();
     let wanted = (host.to_owned(), port);
@@ -93,7 +92,7 @@ async fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, ReachError> {
         .name("look-up".to_owned())
         .spawn(move || {
             let found = wanted.to_socket_addrs().map(Iterator::collect::<Vec<_>>);
-            // Perhaps nobody waits any more.
+            // The wait may have ended.
             let _ = answer.send(found);
         })
         .map_err(|error| ReachError::Lacking(no_thread(&error)))?;

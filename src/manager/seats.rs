@@ -37,7 +37,7 @@ const LEAST_CONNECT_LIMIT: Duration = Duration::from_millis(200);
 /// counts as crashed.
 const DEATH_GRACE: Duration = Duration::from_millis(100);
 
-/// Who sits where.
+/// The players of the seats.
 pub(crate) enum Seat {
     /// The manager moves for this role.
     Nature,
@@ -124,7 +124,7 @@ pub(crate) struct Reply {
     pub(crate) cpu: Option<Duration>,
     pub(crate) connect: Option<Duration>,
     pub(crate) overrun: Duration,
-    /// What a built-in player says of its answer.
+    /// A built-in player's report on its reply.
     pub(crate) deliberation: Option<Deliberation>,
     /// Something a user should know.
     pub(crate) notice: Option<Notice>,
@@ -139,11 +139,10 @@ impl Reply {
     fn is_late(&mut self, time: Duration, wait: Duration) {
         self.fault = Some(FaultKind::LateMove);
         self.detail = Some(format!(
-            "no complete answer within {} (clock {}, margin {}); {:.3} s had passed",
+            "no complete reply within {} (clock {} + margin {})",
             humantime::format_duration(wait),
             humantime::format_duration(time),
-            humantime::format_duration(wait.saturating_sub(time)),
-            self.wall.as_secs_f64()
+            humantime::format_duration(wait.saturating_sub(time))
         ));
     }
 }
@@ -389,7 +388,7 @@ impl RemoteSeat {
                 reply.fault = Some(FaultKind::Unreadable);
                 let said = first_line(&answer.text);
                 reply.detail =
-                    Some(format!("the player answered START with HTTP {status}: {said}"));
+                    Some(format!("the player replied to START with HTTP {status}: {said}"));
             }
         }
         reply
@@ -427,7 +426,7 @@ impl RemoteSeat {
             Err(ExchangeError::Unanswered(why)) => {
                 reply.fault = Some(self.broken_connection(FaultKind::Unreadable).await);
                 reply.detail =
-                    Some(format!("the player closed the connection without an answer: {why}"));
+                    Some(format!("the player closed the connection without a reply: {why}"));
             }
             Err(ExchangeError::Unreachable(why)) => {
                 reply.fault = Some(self.broken_connection(FaultKind::Unreachable).await);

@@ -10,7 +10,7 @@ use games::{Expression, SyntaxError};
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// Who are you, and are you free? Also read from `PING`.
+    /// Asks for the player's name and whether it is available. Also read from `PING`.
     Info,
     /// A game that may be played later.
     Preview {

@@ -1,8 +1,8 @@
 //! Players that are missing in match after match.
 //!
-//! A match without one of its players is aborted and played by a later run. A player
-//! that is restarted is soon back. If a player is gone for good, all its matches would
-//! be aborted one after the other; so the run stops.
+//! A match without one of its players is aborted and played by a later run. A player that
+//! is restarted is soon back. If a player is gone for good, all its matches would be
+//! aborted; so the run stops.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -20,7 +20,7 @@ const MAX_MISSED: u32 = 5;
 /// time to start it again. What is missed sooner, by other workers, counts once.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// How often a worker that pauses looks whether it should go on.
+/// How often a worker that pauses checks whether to continue.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Why a run ends before its matches are played.
@@ -101,7 +101,7 @@ mod tests {
         // At the same time as before, by other workers.
         (0..100).for_each(|_| miss(3, MAX_MISSED - 1));
         assert_eq!(absences.given_up(), None);
-        // Others do not count, and who comes back begins anew.
+        // Other players do not count, and a player that returns starts again from 0.
         miss(4, MAX_MISSED);
         absences.were_there([3, 5].into_iter());
         (1..MAX_MISSED).for_each(|n| miss(3, MAX_MISSED + n));

@@ -1,12 +1,9 @@
-//! The states that a role of a game of hidden information may be in, by what it
-//! was told.
+//! The possible states of a game of hidden information, given what the role observed.
 //!
-//! They are searched for step by step, depth first: as soon as one state is
-//! known that fits everything heard, there is a legal move to answer with, for
-//! in a sane game the role has the same moves in all of them. A search that is
-//! stopped goes on with the next question where it was; and where all states
-//! that were kept turn out not to fit, it goes back to a step before and looks
-//! for more of them.
+//! The search is depth first, step by step: as soon as one state fits all observations, a
+//! legal move is known, because in a sound game the role has the same moves in all of them.
+//! A search that is stopped continues with the next request. If none of the kept states
+//! fits, it returns to an earlier step and searches for more.
 
 use std::collections::BTreeSet;
 

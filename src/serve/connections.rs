@@ -72,7 +72,7 @@ impl Connections {
         Self { max: max.max(1), open: Arc::default() }
     }
 
-    /// Accepts connections and answers requests, for ever.
+    /// Accepts connections and replies to requests, for ever.
     pub(super) async fn serve(self, listener: TcpListener, service: Arc<Service>) {
         loop {
             match listener.accept().await {
@@ -126,7 +126,7 @@ async fn answer(stream: TcpStream, service: Arc<Service>, place: Place) {
         .max_buf_size(MAX_BUFFER_BYTES)
         .keep_alive(false)
         .serve_connection(TokioIo::new(stream), respond);
-    // After an error nobody reads the connection any more.
+    // After an error the connection is not read any more.
     let _ = connection.await;
 }
 

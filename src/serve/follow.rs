@@ -1,9 +1,9 @@
 //! One match of a served player: follows the state by the messages of the Gamemaster,
 //! and asks the player for moves.
 //!
-//! Whatever is computed here ends when the question's time is over, and goes on
-//! with the next question: an answer on time is a legal move of the last state
-//! that could be worked out, if nothing better is at hand.
+//! All computations here stop when the request's time is over, and continue with the next
+//! request. If no better reply is known in time, it is a legal move of the last known
+//! state.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,7 +55,7 @@ pub(super) struct Follower {
     options: Options,
     memory: Memory,
     fallback: Arc<Mutex<String>>,
-    /// Raised when nobody wants the match any more.
+    /// Raised when the match is abandoned.
     ended: Cancel,
     /// Raised when orders are taken.
     begun: Arc<AtomicBool>,
@@ -188,7 +188,7 @@ struct FollowedMatch {
     step: u32,
     fallback: Arc<Mutex<String>>,
     last_legal: Vec<MoveId>,
-    /// The player's last answer.
+    /// The player's last reply.
     answered: Option<MoveId>,
 }
 
@@ -228,7 +228,7 @@ impl FollowedMatch {
             Knowledge::Perfect(track) => track.state(),
             Knowledge::Hidden(candidates) => candidates.first(),
         };
-        // Whoever lost track goes on with what was legal last.
+        // If the state is lost, the last known legal moves are used.
         let Some(state) = state else { return };
         let mut legal = Vec::new();
         if self.machine.legal_moves(state, self.role, &mut legal).is_ok() && !legal.is_empty() {
@@ -252,7 +252,7 @@ impl FollowedMatch {
             News::List(percepts) if hidden => (None, percepts),
             News::Nothing if hidden && self.answered.is_some() => (None, Vec::new()),
             News::Nothing => {
-                // Before the first answer there is no move to report.
+                // Before the first reply there is no move to report.
                 self.answered?;
                 let moves = self.moves_perceived(None, &[])?;
                 return self.learn_moves(&moves, stop);

@@ -78,8 +78,8 @@ pub(super) async fn answer(
     respond(StatusCode::OK, reply)
 }
 
-/// The message in a text, if there is one. A large one leaves the server's
-/// thread, which has others to answer.
+/// The message in a text, if there is one. A large one is parsed on another thread, so that
+/// the server's thread stays free.
 async fn parse(service: &Service, text: Bytes) -> Option<Heard> {
     let read = |text: &[u8]| String::from_utf8_lossy(text).parse().ok();
     if text.len() <= MAX_SMALL_BYTES {

@@ -1,6 +1,6 @@
 //! How much memory a server may take, and how it is divided.
 
-use games::{Budget, Guards};
+use games::{GroundingLimits, Guards};
 
 use super::http::MAX_REQUEST_BYTES;
 
@@ -40,9 +40,9 @@ impl Memory {
     }
 
     /// What grounding the rules may take.
-    pub(super) fn grounding(self) -> Budget {
-        let budget = Budget::default();
-        Budget { max_bytes: budget.max_bytes.min(self.match_bytes / 2), ..budget }
+    pub(super) fn grounding(self) -> GroundingLimits {
+        let budget = GroundingLimits::default();
+        GroundingLimits { max_bytes: budget.max_bytes.min(self.match_bytes / 2), ..budget }
     }
 
     /// What computing one state may take.
@@ -69,7 +69,7 @@ mod tests {
         assert!(least.grounding().max_bytes < usual.grounding().max_bytes);
         assert!(least.guards().max_facts < usual.guards().max_facts);
         assert!(least.guards().max_terms < usual.guards().max_terms);
-        assert_eq!(most.grounding(), Budget::default());
+        assert_eq!(most.grounding(), GroundingLimits::default());
         assert_eq!(most.guards().max_facts, Guards::default().max_facts);
     }
 }

@@ -51,7 +51,7 @@ struct Seated {
     ended: Arc<Ended>,
     /// PLAYs that were sent to the thread and are not answered.
     waiting: Arc<AtomicUsize>,
-    /// The reply if the player does not answer.
+    /// The reply if the player does not reply.
     fallback: Arc<Mutex<String>>,
     play_clock: Duration,
     /// A Gamemaster with these clocks is never silent for longer.
@@ -110,7 +110,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whoever stops serving stops computing.
+/// When serving stops, computing stops.
 impl Drop for Service {
     fn drop(&mut self) {
         if let Some(seated) = lock(&self.seated).take() {
@@ -136,7 +136,7 @@ impl Service {
         large.acquire_owned().await.expect("the semaphore is never closed")
     }
 
-    /// The answer to a message that arrived then.
+    /// The reply to a message that arrived at that time.
     pub(super) async fn reply(&self, heard: Heard, arrived: Instant) -> String {
         match heard.message {
             Message::Info => {
@@ -184,7 +184,7 @@ impl Service {
                 match timeout_at(given_up.into(), answer).await {
                     Ok(Ok(answer)) => answer,
                     _ => {
-                        // Nobody waits any longer; the thread is wanted for the next question.
+                        // The request has ended; the thread is needed for the next one.
                         cancel.cancel();
                         lock(&seated.fallback).clone()
                     }
@@ -251,7 +251,7 @@ impl Service {
         let is_ready = timeout_at(given_up.into(), is_ready).await;
         hurry.abort();
         match is_ready {
-            // Still busy with the rules: there may be an answer by the first PLAY.
+            // Still busy with the rules: they may be ready by the first PLAY.
             Ok(Ok(true)) | Err(_) => "ready".to_owned(),
             // The rules are no game, or the player cannot play it.
             Ok(Ok(false) | Err(_)) => self.leave(&ended),
@@ -306,7 +306,7 @@ impl Service {
                 let _ = timeout(FAREWELL, is_done).await;
             }
         }
-        // Whatever still computes, nobody will ask for it.
+        // Results of unfinished computations are not needed any more.
         seated.give_up();
         reply.to_owned()
     }

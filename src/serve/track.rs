@@ -54,7 +54,7 @@ impl Track {
         stop: &Stop,
     ) -> Option<Vec<MoveId>> {
         let state = self.state()?;
-        // Who has no time to ask takes it for legal.
+        // Without time to check, the move counts as legal.
         if is_legal(machine, state, joint).unwrap_or(true) {
             return None;
         }

@@ -33,8 +33,8 @@ impl Comparison {
         player == self.base || player == self.head || self.canary == Some(player)
     }
 
-    /// The sets of players that meet at a game with so many seats, if these can
-    /// play it; empty if base and head cannot be compared at it.
+    /// The pairings of a game with `n_seats` seats among these players; empty if base and
+    /// head cannot be compared at it.
     pub(super) fn pairings(&self, able: &[usize], n_seats: usize) -> Vec<PlannedPairing> {
         if n_seats == 0 || !(able.contains(&self.base) && able.contains(&self.head)) {
             return vec![];

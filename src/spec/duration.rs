@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Longest clock: nobody waits longer, and no sum of clocks overflows.
+/// The longest clock; sums of clocks do not overflow.
 const MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// What is expected where a clock is read; fits after "expected".

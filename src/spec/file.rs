@@ -255,7 +255,7 @@ impl Source<'_> {
     pub(super) fn error(&self, span: Range<usize>, message: impl Into<String>) -> SpecError {
         if span == (0..0) {
             // Of the command line.
-            return self.whole(message);
+            return SpecError::Alone(message.into());
         }
         let line = self.text[..span.start.min(self.text.len())].matches('\n').count() + 1;
         SpecError::At { origin: self.origin.to_owned(), line, message: message.into() }
@@ -267,9 +267,13 @@ impl Source<'_> {
 
     fn toml_error(&self, error: &toml::de::Error) -> SpecError {
         let message = in_our_words(error.message());
-        match error.span() {
-            Some(span) => self.error(span, message),
-            None => self.whole(message),
+        let Some(span) = error.span() else { return self.whole(message) };
+        let given = self.text[..span.end].lines().next_back().unwrap_or_default().trim();
+        match message.split_once(", expected ") {
+            Some((before, expected)) if before.starts_with("invalid ") => {
+                self.error(span, format!("{given}: expected {expected}"))
+            }
+            _ => self.error(span, message),
         }
     }
 
@@ -315,7 +319,7 @@ impl Source<'_> {
             (None, table) => {
                 if given.is_empty() {
                     return Err(self.whole(
-                        "no players; add [[players]] tables with a `kind`, `url` or `command`",
+                        "the spec has no players; add [[players]] tables with a `kind`, `url` or `command`",
                     ));
                 }
                 let players = self.distinct(given, by_clock)?;
@@ -387,8 +391,8 @@ impl Source<'_> {
             }
             if by_clock && contestant.config.odds.nodes.is_some() {
                 let message = format!(
-                    "`{id}` has a budget in nodes, but the matches are played by the clock; \
-                     give all players a `budget.nodes`, or this player `clocks`"
+                    "`{id}` has a node budget, but the spec has clocks; set budget.nodes for the whole \
+                     spec, or clocks for this player"
                 );
                 return Err(self.error(span, message));
             }
@@ -412,7 +416,7 @@ impl Source<'_> {
         folder: &Path,
     ) -> Result<Vec<GameEntry>, SpecError> {
         if entries.is_empty() {
-            return Err(self.whole("no games; add games = [\"NAME or PATH\", ...]"));
+            return Err(self.whole("the spec has no games; add games = [\"NAME or PATH\", ...]"));
         }
         let mut games: Vec<GameEntry> = Vec::new();
         let mut names = BTreeSet::new();
@@ -492,7 +496,7 @@ impl Source<'_> {
         let margins = self.durations(clocks.margin.as_ref(), "margin", Duration::from_secs(1))?;
         let [margin] = margins[..] else {
             let span = clocks.margin.as_ref().map_or(0..0, Spanned::span);
-            return Err(self.error(span, "margin: expected one duration for all clocks"));
+            return Err(self.error(span, "clocks.margin: expected one duration for all clocks"));
         };
         let start_of = |index: usize| match &starts[..] {
             [start] => Some(*start),
@@ -512,7 +516,7 @@ impl Source<'_> {
             let start = start_of(index).ok_or_else(|| {
                 let span = clocks.start.as_ref().map_or(0..0, Spanned::span);
                 let message = format!(
-                    "start has {} and play {}; give start one duration, or one for each of play",
+                    "clocks.start has {} and clocks.play {}; give start one duration, or as many as play",
                     counted(starts.len(), "duration", "durations"),
                     counted(plays.len(), "duration", "durations")
                 );
@@ -522,7 +526,7 @@ impl Source<'_> {
             for &budget in &node_budgets {
                 let time_budget = TimeBudget { clocks, budget };
                 if budgets.contains(&time_budget) {
-                    return Err(self.whole("duplicate clocks and budget"));
+                    return Err(self.whole("two budgets are equal; remove one of them"));
                 }
                 budgets.push(time_budget);
             }
@@ -535,15 +539,13 @@ impl Source<'_> {
         let number = |value: &Value| match value.as_integer().map(u64::try_from) {
             Some(Ok(nodes)) if nodes > 0 => Ok(Budget::Nodes(nodes)),
             _ => {
-                let message =
-                    format!("nodes = {value}: expected a whole number from 1, or a list of them");
-                Err(self.error(nodes.span(), message))
+                let message = "expected a whole number from 1, or a list of them";
+                Err(self.error(nodes.span(), format!("budget.nodes = {value}: {message}")))
             }
         };
         match nodes.get_ref() {
-            Value::Array(values) if values.is_empty() => {
-                Err(self.error(nodes.span(), "nodes: the list is empty; give one number or more"))
-            }
+            Value::Array(values) if values.is_empty() => Err(self
+                .error(nodes.span(), "budget.nodes: the list is empty; give one number or more")),
             Value::Array(values) => values.iter().map(number).collect(),
             value => Ok(vec![number(value)?]),
         }
@@ -558,13 +560,13 @@ impl Source<'_> {
         let Some(spanned) = value else { return Ok(vec![default]) };
         let duration = |value: &Value| {
             value.as_str().and_then(read_clock).ok_or_else(|| {
-                let message = format!("{key} = {value}: expected {EXPECTED}, or a list of them");
-                self.error(spanned.span(), message)
+                let expected = format!("expected {EXPECTED}, or a list of them");
+                self.error(spanned.span(), format!("clocks.{key} = {value}: {expected}"))
             })
         };
         match spanned.get_ref() {
             Value::Array(values) if values.is_empty() => {
-                let message = format!("{key}: the list is empty; give one duration or more");
+                let message = format!("clocks.{key}: the list is empty; give one duration or more");
                 Err(self.error(spanned.span(), message))
             }
             Value::Array(values) => values.iter().map(duration).collect(),
@@ -590,7 +592,7 @@ fn find_games(wanted: &str, folder: &Path) -> Result<Vec<GameEntry>, String> {
     };
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
-    let failed = |error: std::io::Error| format!("cannot list `{}`: {error}", parent.display());
+    let failed = |error: std::io::Error| format!("`{wanted}`: cannot list its folder: {error}");
     let mut files = Vec::new();
     for file in std::fs::read_dir(parent).map_err(failed)? {
         let file = file.map_err(failed)?;
@@ -623,7 +625,7 @@ fn in_our_words(message: &str) -> String {
     let mut words = message.lines().collect::<Vec<_>>().join("; ");
     if words.contains(": integer `") {
         // An integer that does not do is out of bounds.
-        words = words.replace("expected u32", "expected a whole number from 0 to 4294967295");
+        words = words.replace("expected u32", "expected a whole number up to 4294967295");
         words = words.replace("` as i128", "`");
     }
     for (theirs, ours) in [
@@ -641,7 +643,7 @@ fn in_our_words(message: &str) -> String {
     words
 }
 
-pub(super) const PLAIN: &str = "letters, digits, `_`, `-`, `.` and `+` (not first)";
+pub(super) const PLAIN: &str = "letters, digits, `_`, `-`, `.`, `+`, not `-`, `.` or `+` first";
 
 /// Whether `text` may name a file on any system.
 pub(super) fn is_plain(text: &str) -> bool {

@@ -14,7 +14,7 @@ use crate::manager::{Enforcement, PlayerSource};
 /// First line of every lock file.
 pub const LOCK_HEADER: &str = "# The complete spec of this run; `gamemaster run` reads it too.\n";
 
-/// The machine on which a run was begun.
+/// The machine on which a run began.
 #[derive(Clone, Debug, Serialize)]
 struct Machine {
     os: &'static str,

@@ -64,7 +64,7 @@ pub fn read_player_as(text: &str, called: Option<&str>) -> Result<Contestant, Sp
             "expected http://HOST:PORT for a player that runs already; did you mean `{url}`?"
         )));
     }
-    if rest.starts_with("http://") || rest.starts_with("https://") {
+    if rest.split_once(':').is_some_and(|(_, address)| address.starts_with("//")) {
         fields.insert("url".into(), Value::String(rest.into()));
     } else if let Some(command) = rest.strip_prefix("cmd:") {
         fields.insert("command".into(), Value::String(command.into()));
@@ -152,7 +152,7 @@ pub(super) fn contestant(fields: &PlayerFields) -> Result<Contestant, Wrong> {
         (None, Some(url), None) => outside(url, remote(url)?, fields),
         (None, None, Some(template)) => {
             if !template.contains("{port}") && !template.contains("{socket}") {
-                let message = "the command lacks {port} (or {socket}), where the program listens";
+                let message = "put {port} (or {socket}) into the command; it is replaced by the port to listen on";
                 return Err(Wrong::at("command", message));
             }
             outside(template, PlayerSource::Command { template: template.to_owned() }, fields)

@@ -218,7 +218,7 @@ impl Source<'_> {
         }
         let names: Vec<&str> = formats.iter().map(|format| format.name()).collect();
         let (names, word) = (names.join(" and "), word.name());
-        Err(self.error(value.span(), format!("`{key}` is for {names}, and this stage is {word}")))
+        Err(self.error(value.span(), format!("`{key}` is for {names}, but the format is {word}")))
     }
 
     fn race(
@@ -243,12 +243,13 @@ impl Source<'_> {
             _ => {
                 let format = format.name();
                 return wrong(format!(
-                    "`race` is for round_robin and gauntlet, and this stage is {format}"
+                    "`race` is for round_robin and gauntlet, but the format is {format}"
                 ));
             }
         };
         if !(rule.alpha > 0.0 && rule.alpha < 1.0) {
-            return wrong(format!("alpha = {}: expected a number between 0 and 1", rule.alpha));
+            let expected = "expected a number between 0 and 1";
+            return wrong(format!("race.alpha = {}: {expected}", rule.alpha));
         }
         if n_runners < 2 {
             let message = format!("a race needs at least 2 players, and here are {n_runners}");
@@ -260,7 +261,7 @@ impl Source<'_> {
         }
         if rule.keep == 0 || rule.keep as usize >= n_runners {
             return wrong(format!(
-                "keep = {}: expected a whole number from 1 to {}",
+                "race.keep = {}: expected a whole number from 1 to {}",
                 rule.keep,
                 n_runners - 1
             ));

@@ -11,7 +11,7 @@ pub enum StagedScheduleError {
     /// A game has not as many seats as the format needs.
     #[error(
         "stage {stage}: {} needs games for {wanted}; game {game} has {}",
-        .format.name(), counted(*n_seats, "seat", "seats")
+        .format.name(), counted(*n_seats, "role", "roles")
     )]
     Seats {
         /// The stage.
@@ -46,7 +46,7 @@ pub enum StagedScheduleError {
         /// Players it needs.
         n_needed: usize,
     },
-    /// More players go on than there are.
+    /// More players advance than there are.
     #[error(
         "stage {stage}: best = {best}, but the stage before has only {}",
         counted(*n_players, "player", "players")
@@ -54,15 +54,15 @@ pub enum StagedScheduleError {
     TooManyBest {
         /// The stage.
         stage: usize,
-        /// Players that go on.
+        /// Players that advance.
         best: u32,
         /// Players there are.
         n_players: usize,
     },
     /// More rounds than there are opponents.
     #[error(
-        "stage {stage}: a swiss system of {} has at most {}, not {rounds}, since no two players meet \
-         twice",
+        "stage {stage}: rounds = {rounds}: a swiss system of {} has at most {}, because no two players \
+         meet twice",
         counted(*n_players, "player", "players"), counted(*most, "round", "rounds")
     )]
     TooManyRounds {
@@ -77,8 +77,8 @@ pub enum StagedScheduleError {
     },
     /// There are several clocks or budgets.
     #[error(
-        "a tournament whose pairings follow from results has one clock and one budget, not {n}; \
-         run it once for each"
+        "pairings that depend on results need a single budget, and the spec has {n}; run it once with \
+         each"
     )]
     TimeBudgets {
         /// How many there are.

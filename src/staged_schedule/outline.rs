@@ -47,7 +47,7 @@ impl StagedSchedule {
         self.outline().iter().map(|stage| stage.n_matches).fold(0, u64::saturating_add)
     }
 
-    /// All that may be played of each game, over all stages.
+    /// The maximum that is played of each game, over all stages.
     #[must_use]
     pub fn most_rounds(&self) -> Vec<Round> {
         let of_game = |game: usize| {

@@ -1,12 +1,11 @@
-//! Who meets whom in the next round of a swiss system.
+//! The pairings of the next round of a swiss system.
 //!
-//! Players are ranked by points, equals by seed. A bye, where the number of
-//! players asks for one, goes to the lowest of those who had fewest. Then the
-//! highest player without an opponent gets one of the same number of points:
-//! first the best of the lower half of those, as the first round pairs the upper
-//! with the lower half, then those below and above, then those with fewer
-//! points. Nobody meets twice as long as all can be paired without; that is
-//! looked up before an opponent is taken, so that the last ones fit too.
+//! Players are ranked by points, then seed. If not all players can be paired, the
+//! lowest-ranked of those with the fewest byes get a bye. Then the highest player without
+//! an opponent gets one, preferably with the same points: first the best of the lower half
+//! of these players, then those below and above it, then players with fewer points. No two
+//! players meet twice if the earlier rounds allow it: before an opponent is chosen, a
+//! matching algorithm checks that the others can still be paired.
 
 use results::formats::swiss::SwissRow;
 
@@ -58,7 +57,7 @@ fn pairs(mut ranked: Vec<&SwissRow>) -> Vec<Vec<u32>> {
 
 /// Whether all can be paired so that no two have met more often than that.
 fn can_be_paired(rows: &[&SwissRow], most: usize) -> bool {
-    // With so many that they have not met there is a way: see there.
+    // With this many possible opponents a pairing exists: see `matching`.
     let n_met_most = rows.iter().map(|row| row.opponents.len()).max().unwrap_or(0);
     rows.len() >= 2 * (n_met_most + 1)
         || has_perfect_matching(rows.len(), |a, b| n_met(rows[a], rows[b]) <= most)

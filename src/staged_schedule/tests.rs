@@ -264,18 +264,18 @@ fn what_cannot_be_played_is_refused() {
     let knockout = stage(Format::Knockout { extra_laps: 1 }, 1);
     let two =
         "stage 1: swiss needs games for two players or more, the same number in all games; game ";
-    check_error(plan(&[1], 5), &[swiss], &format!("{two}0 has 1 seat"));
-    check_error(plan(&[2, 3], 5), &[swiss], &format!("{two}1 has 3 seats"));
+    check_error(plan(&[1], 5), &[swiss], &format!("{two}0 has 1 role"));
+    check_error(plan(&[2, 3], 5), &[swiss], &format!("{two}1 has 3 roles"));
     check_error(
         plan(&[3], 5),
         &[knockout],
-        "stage 1: knockout needs games for two players; game 0 has 3 seats",
+        "stage 1: knockout needs games for two players; game 0 has 3 roles",
     );
     check_error(
         plan(&[2], 3),
         &[stage(Format::Swiss { rounds: 4 }, 1)],
-        "stage 1: a swiss system of 3 players has at most 3 rounds, not 4, since no two players meet \
-         twice",
+        "stage 1: rounds = 4: a swiss system of 3 players has at most 3 rounds, because no two players \
+         meet twice",
     );
     check_error(
         plan(&[2], 1),
@@ -296,7 +296,7 @@ fn what_cannot_be_played_is_refused() {
     check_error(
         clocks,
         &[swiss],
-        "a tournament whose pairings follow from results has one clock and one budget, not 2; \
-         run it once for each",
+        "pairings that depend on results need a single budget, and the spec has 2; run it once with \
+         each",
     );
 }

@@ -83,20 +83,20 @@ fn an_ill_typed_value() {
         "blocks = \"three\"\n",
         2,
         expect![[r#"
-            error: spec.toml:1: invalid type: string "three", expected a whole number
+            error: spec.toml:1: blocks = "three": expected a whole number
         "#]],
     );
     for blocks in ["99999999999", "-1", "99999999999999999999999"] {
         let workspace = Workspace::with_spec(&format!("blocks = {blocks}\n"));
         let error = workspace.run(&["run", "spec.toml"]).code(2).stderr();
-        let expected = format!("`{blocks}`, expected a whole number from 0 to 4294967295\n");
+        let expected = format!("blocks = {blocks}: expected a whole number up to 4294967295\n");
         assert!(error.ends_with(&expected), "{error}");
     }
     check_spec(
         "comparison = \"x\"\n",
         2,
         expect![[r#"
-            error: spec.toml:1: invalid type: string "x", expected a table with the ids of players `base`, `head` and perhaps `canary`, as `comparison`
+            error: spec.toml:1: comparison = "x": expected a table with the ids of players `base`, `head` and perhaps `canary`, as `comparison`
         "#]],
     );
     check_spec(
@@ -110,8 +110,8 @@ fn an_ill_typed_value() {
         &format!("games = [\"nim\"]\n{PLAYERS}\n[clocks]\nplay = 1\n"),
         2,
         expect![[r#"
-        error: spec.toml:8: play = 1: expected a duration in whole milliseconds such as "250ms", "1s" or "1m 30s", up to 30 days, or a list of them
-    "#]],
+            error: spec.toml:8: clocks.play = 1: expected a duration in whole milliseconds such as "250ms", "1s" or "1m 30s", up to 30 days, or a list of them
+        "#]],
     );
     check_spec(
         "seating = \"circle\"\n",
@@ -128,15 +128,15 @@ fn nobody_or_nothing_to_play() {
         "games = [\"nim\"]\n",
         2,
         expect![[r#"
-        error: spec.toml: no players; add [[players]] tables with a `kind`, `url` or `command`
-    "#]],
+            error: spec.toml: the spec has no players; add [[players]] tables with a `kind`, `url` or `command`
+        "#]],
     );
     check_spec(
         PLAYERS,
         2,
         expect![[r#"
-        error: spec.toml: no games; add games = ["NAME or PATH", ...]
-    "#]],
+            error: spec.toml: the spec has no games; add games = ["NAME or PATH", ...]
+        "#]],
     );
 }
 
@@ -196,7 +196,7 @@ fn a_player_that_is_two_things_or_none() {
         "games = [\"nim\"]\n[[players]]\ncommand = \"python3 p.py\"\n",
         2,
         expect![[r#"
-            error: spec.toml:3: the command lacks {port} (or {socket}), where the program listens
+            error: spec.toml:3: put {port} (or {socket}) into the command; it is replaced by the port to listen on
         "#]],
     );
 }
@@ -270,7 +270,7 @@ fn wrong_time_odds() {
     check(
         "budget.nodes = 100",
         expect![[r#"
-            error: spec.toml:7: `minimax-nodes100` has a budget in nodes, but the matches are played by the clock; give all players a `budget.nodes`, or this player `clocks`
+            error: spec.toml:7: `minimax-nodes100` has a node budget, but the spec has clocks; set budget.nodes for the whole spec, or clocks for this player
         "#]],
     );
 }
@@ -295,8 +295,8 @@ fn an_unknown_game() {
         &format!("games = [\"none/*.kif\"]\n{PLAYERS}"),
         2,
         expect![[r#"
-        error: spec.toml:1: cannot list `none`: No such file or directory (os error 2)
-    "#]],
+            error: spec.toml:1: `none/*.kif`: cannot list its folder: No such file or directory (os error 2)
+        "#]],
     );
 }
 
@@ -315,7 +315,7 @@ fn a_player_count_that_fits_no_game() {
         "games = [\"tic_tac_toe\"]\n[[players]]\nkind = \"random\"\n",
         2,
         expect![[r#"
-            error: spec.toml: no game can be played: tic_tac_toe needs 2 players, the spec has 1
+            error: spec.toml: no game can be played: tic_tac_toe needs 2 players, but the spec has 1
         "#]],
     );
     check(
@@ -323,8 +323,8 @@ fn a_player_count_that_fits_no_game() {
         &["play", "tic_tac_toe", "random"],
         2,
         expect![[r#"
-        error: tic_tac_toe takes 2 players (xplayer, oplayer), 1 given
-    "#]],
+            error: tic_tac_toe has 2 roles (xplayer, oplayer), but 1 player is given
+        "#]],
     );
 }
 
@@ -335,7 +335,7 @@ fn hidden_information_for_those_who_cannot_bear_it() {
         spec,
         2,
         expect![[r#"
-            error: spec.toml: no game can be played: monty_hall needs 1 player, and none of 1 can play it (hidden information)
+            error: spec.toml: no game can be played: monty_hall needs 1 player, but none of 1 can play it (hidden information)
         "#]],
     );
     check(
@@ -408,7 +408,7 @@ fn a_folder_of_another_spec() {
         &["run", "spec.toml", "--out", "out", "--seed", "9"],
         2,
         expect![[r#"
-            error: the folder out holds a run of another spec (they differ in `seed`); name another folder with --out, or keep its matches with --extend if this spec plays them all
+            error: out holds a run of another spec (different: `seed`); name another folder with --out, or keep its matches with --extend if this spec plays them all
         "#]],
     );
     assert_eq!(workspace.read("out/journal.jsonl"), journal);
@@ -427,7 +427,7 @@ fn a_damaged_journal() {
         &["run", "spec.toml", "--out", "out"],
         1,
         expect![[r#"
-            error: line 2 of the journal out/journal.jsonl is damaged; remove that line and run again to have its match played again: its checksum is wrong
+            error: line 2 of the journal out/journal.jsonl is damaged (to play its match again, remove the line and repeat `gamemaster run`): its checksum is wrong
         "#]],
     );
     assert_eq!(workspace.read("out/journal.jsonl"), damaged, "it is left as it was");
@@ -465,7 +465,7 @@ fn a_word_that_is_no_player() {
         &["play", "tic_tac_tow", "random", "random"],
         2,
         expect![[r#"
-            note: several players are named `random`; this one is `random-2`
+            note: player 2 named `random` is called `random-2`
             error: no game or file `tic_tac_tow` (did you mean `tic_tac_toe`?); `gamemaster game list` lists the shipped games
         "#]],
     );
@@ -503,7 +503,7 @@ fn a_program_that_does_not_answer() {
         &["run", "spec.toml", "--out", "out"],
         3,
         expect![[r#"
-            error: player `x` could not be launched: `false {port}` ended with exit code 1 before it answered INFO; see out/logs/x-0.stderr
+            error: player `x` is not ready: `false {port}` ended with exit code 1 before it replied to INFO; see out/logs/x-0.stderr
         "#]],
     );
 }
@@ -538,7 +538,7 @@ fn a_clock_longer_than_anybody_waits() {
         let ran = workspace.run(&["run", "spec.toml", "--out", "out"]).code(2);
         let told = ran.stderr();
         assert_eq!(told.lines().count(), 1, "{told}");
-        assert!(told.starts_with(&format!("error: spec.toml:8: {key} = ")), "{told}");
+        assert!(told.starts_with(&format!("error: spec.toml:8: clocks.{key} = ")), "{told}");
         assert!(told.contains("up to 30 days"), "{told}");
         assert!(!workspace.path("out").exists(), "nothing is begun");
         workspace.write("spec.toml", &spec("30days"));

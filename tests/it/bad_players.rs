@@ -280,7 +280,7 @@ fn a_fault_says_what_was_expected() {
     assert_eq!(illegal, "legal: (add 1) (add 2) noop");
     let late = detail(|_, stream| until_cut(stream));
     assert!(
-        late.starts_with("no complete answer within 300ms (clock 200ms, margin 100ms); "),
+        late.starts_with("no complete reply within 300ms (clock 200ms + margin 100ms)"),
         "{late}"
     );
 }

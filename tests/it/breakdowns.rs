@@ -80,8 +80,8 @@ fn a_run_stops_when_a_player_is_gone_and_goes_on_when_it_is_back() {
     drop(player);
     let ran = Ran(child.wait_with_output().unwrap()).code(1);
     let told = ran.stderr();
-    assert!(told.contains("player remote does not answer INFO at 127.0.0.1"), "{told}");
-    assert!(told.contains("the run stopped because the matches of player remote"), "{told}");
+    assert!(told.contains("player `remote` does not reply to INFO at 127.0.0.1"), "{told}");
+    assert!(told.contains("the run stopped after "), "{told}");
     let journal = workspace.read("out/journal.jsonl");
     let n_aborted =
         journal.lines().filter(|line| line.contains("\"reason\":\"player_gone\"")).count();
@@ -114,7 +114,7 @@ fn a_run_says_which_matches_were_aborted() {
     let ran = workspace.run(&[&arguments[..], &["2"]].concat()).code(1);
     let told = ran.stderr();
     assert!(told.contains("aborted"), "{told}");
-    assert!(told.contains("player p could not be launched: cannot create the log"), "{told}");
+    assert!(told.contains("player `p` is not ready: cannot create the log"), "{told}");
     std::fs::remove_file(workspace.path("out/logs")).unwrap();
     workspace.run(&[&arguments[..], &["1"]].concat()).code(0);
     let rows = workspace.read("out/matches.csv");

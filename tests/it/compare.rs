@@ -55,7 +55,7 @@ fn a_change_is_told_with_its_doubt() {
     let workspace = played();
     let text = workspace.run(&["compare", "before", "after"]).code(0).stdout();
     assert!(text.contains("mine gained ") && text.contains("random lost "), "{text}");
-    assert!(text.contains("* had another configuration in the second run."), "{text}");
+    assert!(text.contains("* had another configuration after."), "{text}");
     let json = workspace.run(&["compare", "before", "after", "--json"]).code(0).stdout();
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["n_common_blocks"], &json["n_incomplete"]), (&24.into(), &0.into()));
@@ -106,7 +106,7 @@ fn runs_with_nothing_in_common_are_refused() {
         assert_eq!(told.lines().count(), 1, "{told}");
         assert!(told.contains(expected), "{told}");
     };
-    refused(["before", "other"], "the runs have no block in common, since they share no game");
+    refused(["before", "other"], "the runs have no complete block in common: they share no game");
     refused(
         ["before", "nowhere"],
         "no run `nowhere`: found neither nowhere/ nor results/runs/nowhere/",

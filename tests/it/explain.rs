@@ -88,12 +88,12 @@ fn what_cannot_be_explained_is_said() {
     refused(&[&["monty_hall"], &with(&[])[..]].concat(), "cannot play this game");
     refused(
         &[&["nim"], &with(&["--moves", "((take a 9) noop)"])[..]].concat(),
-        "joint move 1: `(take a 9)` is not legal for left; legal are (take a 1) ",
+        "--moves: joint move 1: `(take a 9)` is not legal for left; legal are (take a 1) ",
     );
     let after_the_end = ["--moves", "(a1 noop) (noop a1) (noop noop)"];
     refused(
         &[&["aima_two_ply"], &with(&after_the_end)[..]].concat(),
-        "joint move 3: the state before it is terminal (1 left)",
+        "--moves: the match ends after joint move 2, but 3 are given",
     );
     refused(
         &[&["aima_two_ply"], &with(&["--state", "(cell 1"])[..]].concat(),

@@ -66,7 +66,7 @@ fn results_do_not_depend_on_the_number_of_jobs() {
         // And there is nothing left to play.
         let journal = workspace.read("one/out/journal.jsonl");
         let ran = workspace.run(&["run", "spec.toml", "--out", "one/out"]).code(0);
-        assert!(ran.stderr().contains("matches have been played"), "{}", ran.stderr());
+        assert!(ran.stderr().contains("complete"), "{}", ran.stderr());
         assert_eq!(workspace.read("one/out/journal.jsonl"), journal);
     }
 }
@@ -247,13 +247,13 @@ fn a_dry_run_tells_what_is_known_beforehand() {
     expect![[r#"
         schedule: at most 120 matches
         at once: 2
-        folder: out (0 played)
+        folder: out (0 complete)
 
         stage  format       players  rounds at most  matches at least  at most
             1  swiss              6               3                72       72
             2  knockout           4               2                24       48
 
-        no estimate of the time: no player thinks by the clock
+        No time estimate: no player uses its clock
     "#]]
     .assert_eq(&ran.stdout());
     let ran = workspace.run(&["run", "spec.toml", "--dry-run", "--json"]).code(0);
@@ -312,36 +312,36 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "format = \"swiss\"\nrounds = 6",
         &[],
         expect![[r#"
-            error: spec.toml: stage 1: a swiss system of 6 players has at most 5 rounds, not 6, since no two players meet twice
+            error: spec.toml: rounds = 6: a swiss system of 6 players has at most 5 rounds, because no two players meet twice
         "#]],
     );
     check_error(
         "format = \"knockout\"\nrounds = 6",
         &[],
         expect![[r#"
-            error: spec.toml:6: `rounds` is for swiss and ladder, and this stage is knockout
+            error: spec.toml:6: `rounds` is for swiss and ladder, but the format is knockout
         "#]],
     );
     check_error(
         "format = \"swiss\"\nrace = true",
         &[],
         expect![[r#"
-            error: spec.toml:6: `race` is for round_robin and gauntlet, and this stage is swiss
+            error: spec.toml:6: `race` is for round_robin and gauntlet, but the format is swiss
         "#]],
     );
     check_error(
         "race = { keep = 6 }",
         &[],
         expect![[r#"
-            error: spec.toml:5: keep = 6: expected a whole number from 1 to 5
+            error: spec.toml:5: race.keep = 6: expected a whole number from 1 to 5
         "#]],
     );
     check_error(
         "race = { alpha = 2.0 }",
         &[],
         expect![[r#"
-        error: spec.toml:5: alpha = 2: expected a number between 0 and 1
-    "#]],
+            error: spec.toml:5: race.alpha = 2: expected a number between 0 and 1
+        "#]],
     );
     check_error(
         "race = { alpa = 2.0 }",
@@ -354,14 +354,14 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "race = \"yes\"",
         &[],
         expect![[r#"
-        error: spec.toml:5: invalid type: string "yes", expected true, false, or a table with `alpha` and `keep`, as `race`
-    "#]],
+            error: spec.toml:5: race = "yes": expected true, false, or a table with `alpha` and `keep`, as `race`
+        "#]],
     );
     check_error(
         "",
         &["--rounds", "3"],
         expect![[r#"
-            error: spec.toml: `rounds` is for swiss and ladder, and this stage is round_robin
+            error: `rounds` is for swiss and ladder, but the format is round_robin
         "#]],
     );
     check_error(
@@ -410,14 +410,14 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "format = \"ladder\"\nclocks = { play = [\"1s\", \"2s\"] }",
         &[],
         expect![[r#"
-            error: spec.toml: a tournament whose pairings follow from results has one clock and one budget, not 2; run it once for each
+            error: spec.toml: pairings that depend on results need a single budget, and the spec has 2; run it once with each
         "#]],
     );
     check_error(
         "format = \"swiss\"",
         &["--partition", "slice:1/2"],
         expect![[r#"
-            error: partition slice:1/2: pairings follow from the results of all matches, so no part can be played apart; only a round_robin or a gauntlet without a race has parts
+            error: --partition slice:1/2 needs a round_robin or a gauntlet without a race: the pairings of this spec depend on the results of all matches
         "#]],
     );
     check_error(
@@ -434,13 +434,13 @@ fn what_cannot_be_played_is_said_in_one_line() {
         workspace.run(&["run", "spec.toml", "--out", "out"]).code(2).stderr()
     };
     expect![[r#"
-        error: spec.toml: knockout needs games for two players, and eight_puzzle_seed has 1 seat; remove the game, or play a round_robin
+        error: spec.toml: knockout needs games for two players, but eight_puzzle_seed has 1 role; remove the game, or play a round_robin
     "#]].assert_eq(&other_games("[\"eight_puzzle_seed\"]"));
     expect![[r#"
-        error: spec.toml: alpha_beta cannot play kuhn_poker (hidden information); if pairings follow from results, every player plays every game: remove the player or the game
+        error: spec.toml: alpha_beta cannot play kuhn_poker (hidden information); in this format every player plays every game, so remove the player or the game
     "#]].assert_eq(&other_games("[\"nim\", \"kuhn_poker\"]"));
     expect![[r#"
-        error: spec.toml:4: invalid type: integer `3`, expected a list
+        error: spec.toml:4: stage = 3: expected a list
     "#]]
     .assert_eq(&other_games("[\"nim\", \"tic_tac_toe\"]\nstage = 3"));
 }

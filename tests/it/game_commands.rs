@@ -200,7 +200,7 @@ fn unreadable_text_is_drawn() {
         expect![[r#"
             error[missing-keyword]: there is no rule for `role`
             --> game.kif
-             = help: name each role by a fact such as `(role white)`
+             = help: declare each role by a fact such as `(role white)`
 
             error[missing-keyword]: there is no rule for `legal`
             --> game.kif
@@ -303,7 +303,7 @@ fn the_reasoner_tells_of_itself() {
     let folder = files(&[]);
     let told = game(folder.path(), &["info", "othello", "--playouts", "3", "--json"]);
     let report: Value = serde_json::from_str(&told.stdout).unwrap();
-    let statistics = report["engine_statistics"].as_object().unwrap();
+    let statistics = report["reasoner_statistics"].as_object().unwrap();
     assert!(statistics["facts"].as_u64() > Some(100), "{statistics:?}");
     assert!(statistics["gates"].as_u64() > Some(1000), "{statistics:?}");
     let grounding = report["grounding"].as_object().unwrap();
@@ -319,8 +319,8 @@ fn the_reasoner_tells_of_itself() {
         "{grounding:?}"
     );
     let text = game(folder.path(), &["info", "othello", "--playouts", "3"]).stdout;
-    let engine = report["engine"].as_str().unwrap();
-    assert!(text.contains(&format!("reasoner       {engine}: ")), "{text}");
+    let reasoner = report["reasoner"].as_str().unwrap();
+    assert!(text.contains(&format!("reasoner       {reasoner}: ")), "{text}");
 }
 
 #[test]
@@ -360,9 +360,12 @@ fn a_game_is_described() {
               kind           2 players, turn-taking, deterministic, perfect information
               rulesheet      1827 bytes, 36 forms, no findings
               rules          24 rules, 12 facts, 17 relations
-              reasoner       network: 29 facts, 20 moves, 104 conjunctions, 71 gates, 175 gate inputs, 27 changes per step, 41 goal conjunctions, 0 percept conjunctions, evaluation: pass
-              grounding      211 ground rules of 262 rows
-                             29 facts, 20 moves, 104 conjunctions; without constants 29, 20, 104
+              reasoner       network: 29 facts, 20 moves, 104 conjunctions, 71 gates, 175
+                             gate inputs, 27 changes per step, 41 goal conjunctions, 0
+                             percept conjunctions, evaluation: pass
+              grounding      211 grounded rules from 262 rows
+                             29 facts, 20 moves, 104 conjunctions
+                             without constants 29 facts, 20 moves, 104 conjunctions
                              (times)
               at the start   10 facts, legal moves: xplayer 9, oplayer 1
               playouts       50
@@ -384,9 +387,12 @@ fn a_game_is_described() {
               kind           1 player, deterministic, perfect information
               rulesheet      287 bytes, 9 forms, no findings
               rules          7 rules, 2 facts, 6 relations
-              reasoner       network: 3 facts, 2 moves, 0 conjunctions, 0 gates, 0 gate inputs, 0 changes per step, 0 goal conjunctions, 0 percept conjunctions, evaluation: pass
-              grounding      12 ground rules of 18 rows
-                             3 facts, 2 moves, 1 conjunctions; without constants 3, 2, 1; equal parts merged, 0
+              reasoner       network: 3 facts, 2 moves, 0 conjunctions, 0 gates, 0 gate
+                             inputs, 0 changes per step, 0 goal conjunctions, 0 percept
+                             conjunctions, evaluation: pass
+              grounding      12 grounded rules from 18 rows
+                             3 facts, 2 moves, 1 conjunction
+                             without constants 3 facts, 2 moves, 1 conjunction; equal parts merged, 0
                              (times)
               at the start   1 fact, legal moves: keeper 2
               playouts       50, 27 cut short
@@ -469,13 +475,13 @@ fn moves_that_cannot_be_made_are_pointed_out() {
     check(
         "((mark 1 1) noop) (noop (mark 1 1))",
         expect![[r#"
-            error: joint move 2: `(mark 1 1)` is not legal for oplayer; legal are (mark 1 2) (mark 1 3) (mark 2 1) (mark 2 2) (mark 2 3) (mark 3 1) (mark 3 2) (mark 3 3)
+            error: --moves: joint move 2: `(mark 1 1)` is not legal for oplayer; legal are (mark 1 2) (mark 1 3) (mark 2 1) (mark 2 2) (mark 2 3) (mark 3 1) (mark 3 2) (mark 3 3)
         "#]],
     );
     check(
         "((mark 1 1) noop) (mark 2 2)",
         expect![[r#"
-            error: joint move 2, `(mark 2 2)`, has 3 moves for the 2 roles (xplayer oplayer)
+            error: --moves: joint move 2, `(mark 2 2)`, has 3 moves; expected a list of 2, one for each role (xplayer oplayer)
         "#]],
     );
     check(
@@ -487,7 +493,7 @@ fn moves_that_cannot_be_made_are_pointed_out() {
     check(
         "((mark 9 nowhere) noop)",
         expect![[r#"
-            error: joint move 1: `(mark 9 nowhere)` is not legal for xplayer; legal are (mark 1 1) (mark 1 2) (mark 1 3) (mark 2 1) (mark 2 2) (mark 2 3) (mark 3 1) (mark 3 2) (mark 3 3)
+            error: --moves: joint move 1: `(mark 9 nowhere)` is not legal for xplayer; legal are (mark 1 1) (mark 1 2) (mark 1 3) (mark 2 1) (mark 2 2) (mark 2 3) (mark 3 1) (mark 3 2) (mark 3 3)
         "#]],
     );
 }
@@ -584,38 +590,38 @@ fn a_trace_that_cannot_be_followed_is_pointed_out() {
     check(
         "{}\nno JSON\n",
         expect![[r#"
-            error: cannot follow line 2 of `trace.jsonl`: expected ident at line 1 column 2
+            error: trace.jsonl:2: not a JSON line of a trace
         "#]],
     );
     check(
         "{}\n{\"p\":0,\"s\":1,\"joint\":null}\n",
         expect![[r#"
-            error: cannot follow line 2 of `trace.jsonl`: step 1 of playout 0 follows no joint move
+            error: trace.jsonl:2: step 1 of playout 0 follows no joint move
         "#]],
     );
     check(
         "{}\n{\"p\":0,\"s\":0,\"joint\":[\"noop\"]}\n",
         expect![[r#"
-            error: cannot follow line 2 of `trace.jsonl`: a joint move of 1 moves for 2 roles
+            error: trace.jsonl:2: a joint move of 1 move for 2 roles
         "#]],
     );
     check(
         "{}\n{\"p\":0,\"s\":0,\"joint\":[\"noop\",\"(fly away)\"]}\n",
         expect![[r#"
-            error: cannot follow line 2 of `trace.jsonl`: the move `(fly away)` uses names that the rules do not have
+            error: trace.jsonl:2: the move `(fly away)` uses names that the rules do not have
         "#]],
     );
     // The first line tells about the game, or is a state too.
     check(
         "no JSON\n",
         expect![[r#"
-            error: cannot follow line 1 of `trace.jsonl`: expected ident at line 1 column 2
+            error: trace.jsonl:1: not a JSON line of a trace
         "#]],
     );
     check(
         "{\"p\":0,\"s\":0,\"joint\":[\"noop\"]}\n",
         expect![[r#"
-            error: cannot follow line 1 of `trace.jsonl`: a joint move of 1 moves for 2 roles
+            error: trace.jsonl:1: a joint move of 1 move for 2 roles
         "#]],
     );
     for without_states in ["", "{}\n\n"] {
@@ -684,7 +690,7 @@ fn a_measurement_has_exactly_these_members() {
     let members: Vec<&str> = measurement.as_object().unwrap().keys().map(String::as_str).collect();
     let mut expected = [
         "game",
-        "engine",
+        "reasoner",
         "lanes",
         "threads",
         "seconds",

@@ -85,7 +85,7 @@ fn a_run_whose_players_think_for_hours_ends_at_once() {
     while !told.contains("Resuming") {
         assert!(stderr.read_line(&mut told).unwrap() > 0, "{told}");
     }
-    assert!(told.contains("2 of 6 matches have been played"), "{told}");
+    assert!(told.contains("2 of 6 matches are complete"), "{told}");
     interrupt(child);
     let second = endings(&workspace);
     assert_eq!(n_done(&second), 2);
@@ -128,7 +128,7 @@ command = "python3 '{script}' {{port}} '{}'"
 
     std::fs::remove_file(folder.join("hang")).unwrap();
     let ran = workspace.run(&RUN).code(0);
-    assert!(ran.stderr().contains("2 of 6 matches have been played"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("2 of 6 matches are complete"), "{}", ran.stderr());
     let endings = endings(&workspace);
     assert_eq!((endings.len(), n_done(&endings)), (6, 6));
     assert!(endings.values().all(|attempts| attempts.last().unwrap() == "terminal"));

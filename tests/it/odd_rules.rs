@@ -48,15 +48,15 @@ fn a_role_without_a_move_is_found_by_playing() {
         1 | (role left) (role right) (init (step 1)) (after 1 2) (after 2 3)
           |             ^^^^^^^^^^^^
           |
-          = help: give each role a move in every state that is not terminal, if only one that does nothing; matches that come there end as game_error; seen first after ((go 1) (stay 1))
+          = help: give each role at least one move (such as `noop`) in every state that is not terminal; otherwise the match ends as game_error. First seen after ((go 1) (stay 1))
 
-        info[never-held]: `(true (step 3))` held in no state of 7 random playouts
+        note[never-held]: `(true (step 3))` held in no state of 7 random playouts
          --> stuck.kif:5:14
           |
         5 | (<= terminal (true (step 3)))
           |              ^^^^^^^^^^^^^^^
           |
-          = help: play may come there nevertheless; check the names if it should be common
+          = help: longer play may reach such a state; check the spelling if it should be frequent
 
         stuck.kif: not valid, 1 error, 1 note
     "#]]

@@ -53,7 +53,7 @@ fn parts_put_together_are_the_run_played_at_once() {
     let merged = workspace.run(&["merge", "3", "1", "2", "--out", "merged/out"]).code(0);
     let n_jobs = jobs_and_blocks(&workspace, "single/out").len();
     let expected = format!(
-        "3 runs in merged/out: {n_jobs} of {n_jobs} matches\nFull report: gamemaster report merged/out\n"
+        "Merged 3 runs into merged/out: {n_jobs} of {n_jobs} matches\nFull report: gamemaster report merged/out\n"
     );
     assert_eq!(merged.stdout(), expected);
     let single = tables(&workspace.path("single/out"));
@@ -101,7 +101,7 @@ fn a_part_is_resumed_as_that_part_only() {
         workspace.run(&arguments)
     };
     let resumed = run(&["--partition", "slice:1/3"]).code(0).stderr();
-    assert!(resumed.contains("matches have been played"), "{resumed}");
+    assert!(resumed.contains("complete"), "{resumed}");
     let other = run(&["--partition", "slice:2/3"]).code(2).stderr();
     assert!(other.contains("is of the part slice:1/3, not of the part slice:2/3"), "{other}");
     let whole = run(&[]).code(2).stderr();
@@ -134,9 +134,9 @@ fn what_is_missing_is_told_and_played_by_resuming() {
     workspace.run(&["run", "spec.toml", "--out", "single/out", "--quiet"]).code(0);
     let n_missing = jobs_and_blocks(&workspace, "2").len();
     let told = workspace.run(&["merge", "1", "3", "--out", "merged/out"]).code(0).stdout();
-    assert!(told.contains("no run of slice:2/3\n"), "{told}");
+    assert!(told.contains("There was no run of slice:2/3.\n"), "{told}");
     let missing = format!(
-        "missing: {n_missing}; to play: \
+        "{n_missing} matches are missing. To play the rest:\n  \
          gamemaster run merged/out/spec.lock.toml --out merged/out\n"
     );
     assert!(told.ends_with(&missing), "{told}");
@@ -159,10 +159,10 @@ fn more_parts_than_blocks_leave_some_empty() {
     play_part(&workspace, "slice:90000/90000", "none");
     assert_eq!(jobs_and_blocks(&workspace, "none").len(), 0);
     let told = workspace.run(&["merge", "none", "--out", "merged"]).code(0).stdout();
-    let parts = "no run of slice:1/90000, slice:2/90000, slice:3/90000, slice:4/90000, \
+    let parts = "There was no run of slice:1/90000, slice:2/90000, slice:3/90000, slice:4/90000, \
                  slice:5/90000, slice:6/90000 and ";
     assert!(told.contains(parts), "{told}");
-    assert!(told.starts_with("1 run in merged: 0 of "), "{told}");
+    assert!(told.starts_with("Merged 1 run into merged: 0 of "), "{told}");
     let empty = workspace.run(&["report", "none"]).code(2).stderr();
     assert!(empty.contains("holds no match yet"), "{empty}");
     // An empty part and the others are the whole, whatever they were parts of.
@@ -183,7 +183,7 @@ fn half_written_journals_are_merged_as_far_as_they_go() {
         "{}",
         merged.stderr()
     );
-    assert!(merged.stdout().contains("missing: 1; "), "{}", merged.stdout());
+    assert!(merged.stdout().contains("1 match is missing. "), "{}", merged.stdout());
     workspace.run(&["run", "spec.toml", "--out", "merged/out", "--quiet"]).code(0);
     assert_eq!(tables(&workspace.path("merged/out")), tables(&workspace.path("single/out")));
 }
@@ -203,12 +203,12 @@ fn matches_played_twice_are_kept_once_or_refused() {
     let workspace = parts();
     let n = jobs_and_blocks(&workspace, "1").len();
     let merged = workspace.run(&["merge", "1", "2", "1", "3", "--out", "twice"]).code(0).stdout();
-    assert!(merged.contains(&format!("recorded twice, kept once: {n}\n")), "{merged}");
+    assert!(merged.contains(&format!("{n} of them were in several runs\n")), "{merged}");
     // Played again, the same matches take other times, which are no result here.
     play_part(&workspace, "slice:1/3", "again");
     let merged =
         workspace.run(&["merge", "1", "2", "again", "3", "--out", "anew"]).code(0).stdout();
-    assert!(merged.contains(&format!("recorded twice, kept once: {n}\n")), "{merged}");
+    assert!(merged.contains(&format!("{n} of them were in several runs\n")), "{merged}");
     // With other results nobody knows which to take.
     let journal = workspace.read("again/journal.jsonl");
     let other = without_checksums(&journal).replace("\"reward\":100", "\"reward\":99");

@@ -19,7 +19,7 @@ fn all_optimal_plans_are_listed() {
     }
     assert_eq!(lengths, [(4, 1), (6, 8), (8, 55)].into());
     let few = workspace.run(&["game", "plan", "eight_puzzle_course", "--all", "--limit", "3"]);
-    assert!(few.code(0).stdout().contains("the first 3 optimal plans with reward 100"));
+    assert!(few.code(0).stdout().contains("the first 3 optimal plans, reward 100"));
 }
 
 #[test]
@@ -48,6 +48,6 @@ fn what_is_no_plan_is_said() {
         assert!(told.contains(expected) && told.lines().count() == 1, "{told}");
     };
     refused(&["nim", "--all"], "a plan is for one role, and the game has 2");
-    refused(&["maze", "--moves", "east fly"], "move 2, `fly`, is no move of the game");
+    refused(&["maze", "--moves", "east fly"], "move 2, `fly`, is not a move");
     refused(&["maze", "--moves", "(east"], "--moves: unclosed `(`");
 }

@@ -55,7 +55,7 @@ fn who_has_nothing_left_to_play_need_not_be_there() {
     // Only the others have something left.
     workspace.write("out/journal.jsonl", &without(|line| !line.contains("\"remote\"")));
     let ran = workspace.run(&RUN).code(0);
-    assert!(ran.stderr().contains("5 of 6 matches have been played"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("5 of 6 matches are complete"), "{}", ran.stderr());
     // This one has, and is gone.
     workspace.write("out/journal.jsonl", &without(|line| line.contains("\"remote\"")));
     let ran = workspace.run(&RUN).code(3);

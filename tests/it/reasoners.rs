@@ -36,28 +36,30 @@ pub(crate) fn growing() -> tempfile::TempDir {
 }
 
 #[test]
-fn every_engine_plays_the_same_game() {
+fn every_reasoner_plays_the_same_game() {
     // Mean length and goals of tic-tac-toe by exact enumeration: uniformly
     // random moves take 7.6262 steps, and the first player gets 64.841 of 100.
-    for (engine, lanes) in [("prover", 1), ("network", 1), ("batch", 512)] {
-        let arguments = ["bench", "tic_tac_toe", "--engine", engine, "--seconds", "0.5", "--json"];
+    for (reasoner, lanes) in [("prover", 1), ("network", 1), ("batch", 512)] {
+        let arguments =
+            ["bench", "tic_tac_toe", "--reasoner", reasoner, "--seconds", "0.5", "--json"];
         let measured = json(Path::new("."), &arguments);
-        assert!(measured["engine"].as_str().unwrap().ends_with(engine));
+        assert!(measured["reasoner"].as_str().unwrap().ends_with(reasoner));
         assert_eq!(measured["lanes"], lanes);
         let (n, mean) = (&measured["playouts"], &measured["mean_length"]);
         let (n, mean) = (n.as_f64().unwrap(), mean.as_f64().unwrap());
         // Standard deviations of the length and of the goal are about 1.2 and 45.
         let error = 6.0 / n.sqrt();
-        assert!((mean - 7.626_190).abs() < 1.3 * error, "{engine}: {mean} of {n}");
+        assert!((mean - 7.626_190).abs() < 1.3 * error, "{reasoner}: {mean} of {n}");
         let goal = measured["mean_goals"]["xplayer"].as_f64().unwrap();
-        assert!((goal - 64.841_27).abs() < 45.0 * error, "{engine}: {goal} of {n}");
+        assert!((goal - 64.841_27).abs() < 45.0 * error, "{reasoner}: {goal} of {n}");
     }
 }
 
 #[test]
 fn threads_play_side_by_side() {
-    for engine in ["prover", "batch"] {
-        let arguments = ["bench", "nim", "--engine", engine, "--threads", "3", "--seconds", "0"];
+    for reasoner in ["prover", "batch"] {
+        let arguments =
+            ["bench", "nim", "--reasoner", reasoner, "--threads", "3", "--seconds", "0"];
         let (code, stdout, stderr) = game(Path::new("."), &arguments);
         assert_eq!(code, 0, "{stderr}");
         assert!(stdout.lines().next().unwrap().ends_with("3 threads"), "{stdout}");
@@ -70,20 +72,20 @@ fn threads_play_side_by_side() {
 #[test]
 fn narrower_batches_can_be_asked_for() {
     let arguments =
-        ["bench", "nim", "--engine", "batch", "--lanes", "64", "--seconds", "0", "--json"];
+        ["bench", "nim", "--reasoner", "batch", "--lanes", "64", "--seconds", "0", "--json"];
     assert_eq!(json(Path::new("."), &arguments)["lanes"], 64);
     let (code, _, stderr) = game(Path::new("."), &["bench", "nim", "--lanes", "64"]);
     assert_eq!(
         (code, stderr.as_str()),
-        (2, "error: --lanes is possible only with --engine batch\n")
+        (2, "error: --lanes is possible only with --reasoner batch\n")
     );
     let (code, stdout, _) = game(
         Path::new("."),
-        &["bench", "nim", "--engine", "batch", "--interpreted", "--seconds", "0"],
+        &["bench", "nim", "--reasoner", "batch", "--interpreted", "--seconds", "0"],
     );
     assert_eq!(code, 0);
     assert!(
-        stdout.starts_with("nim by the interpreted batch of 512 lanes, one thread\n"),
+        stdout.starts_with("nim, reasoner: interpreted batch of 512 lanes, 1 thread\n"),
         "{stdout}"
     );
 }
@@ -92,18 +94,19 @@ fn narrower_batches_can_be_asked_for() {
 fn what_cannot_be_ground_is_left_to_the_prover() {
     let folder = growing();
     let report = json(folder.path(), &["info", "growing.kif", "--json"]);
-    assert_eq!(report["engine"], "prover");
+    assert_eq!(report["reasoner"], "prover");
     let why = report["grounding"]["not_ground"].as_str().unwrap();
     assert_eq!(why, "the rules for `next` nest terms deeper than 64");
     let (_, stdout, _) = game(folder.path(), &["info", "growing.kif"]);
     assert!(stdout.contains(&format!("grounding      none: {why}\n")), "{stdout}");
     let arguments = ["bench", "growing.kif", "--seconds", "0", "--json"];
     let measured = json(folder.path(), &arguments);
-    assert_eq!((&measured["engine"], &measured["not_ground"]), (&"prover".into(), &why.into()));
+    assert_eq!((&measured["reasoner"], &measured["not_ground"]), (&"prover".into(), &why.into()));
     let (_, stdout, _) = game(folder.path(), &["bench", "growing.kif", "--seconds", "0"]);
     assert!(stdout.contains(&format!("  no network   {why}\n")), "{stdout}");
-    for engine in ["network", "batch"] {
-        let (code, _, stderr) = game(folder.path(), &["bench", "growing.kif", "--engine", engine]);
+    for reasoner in ["network", "batch"] {
+        let (code, _, stderr) =
+            game(folder.path(), &["bench", "growing.kif", "--reasoner", reasoner]);
         assert_eq!(code, 3);
         assert_eq!(stderr, format!("error: {why}\n"));
     }

@@ -54,7 +54,7 @@ fn a_weaker_head_fails_and_leaves_its_reports() {
     );
     let longer = [&more[..1], &["400"], &more[2..]].concat();
     let refused = regress(&workspace, STRONG, WEAK, &longer).code(2).stderr();
-    assert!(refused.contains("another --max-blocks is another comparison"), "{refused}");
+    assert!(refused.contains("because --max-blocks differs"), "{refused}");
 }
 
 /// An unchanged player does the same under the same chances: not a block differs.
@@ -130,7 +130,7 @@ fn what_cannot_be_told_is_as_one_wants_it() {
 #[test]
 fn time_ends_a_comparison_and_stays_its_end() {
     let workspace = Workspace::with_spec(SUITE);
-    let more = ["--budget", "1ms", "--out", "out", "--json"];
+    let more = ["--time-limit", "1ms", "--out", "out", "--json"];
     let first = regress(&workspace, STRONG, WEAK, &more).code(11).stdout();
     assert!(first.contains("\"stopped\":\"time\""), "{first}");
     assert_eq!(regress(&workspace, STRONG, WEAK, &more).code(11).stdout(), first);
@@ -153,7 +153,7 @@ fn what_can_be_seen_is_told_before() {
     let told = ran.stderr();
     assert!(told.contains("Is legal weaker than alpha_beta by 3 points?"), "{told}");
     assert!(
-        told.contains("(after 40 blocks, the most that are played) fails in 95 % of cases"),
+        told.contains("40 blocks detect a head that is weaker by 20.3 points in 95 % of cases"),
         "{told}"
     );
 }
@@ -173,8 +173,8 @@ fn bad_input_has_one_clear_answer() {
     check(&with(&["--margin", "NaN"]), "--margin NaN");
     check(&with(&["--alpha", "0.5"]), "--alpha 0.5: expected a probability");
     check(&with(&["--alpha", "5e-17"]), "expected a probability from 0.000001");
-    check(&with(&["--max-blocks", "29"]), "--max-blocks 29: expected at least 30");
-    check(&with(&["--budget", "soon"]), "expected a time such as 90s");
+    check(&with(&["--max-blocks", "29"]), "--max-blocks 29: at least 30 are needed");
+    check(&with(&["--time-limit", "soon"]), "expected a time such as 90s");
     check(&with(&["--suite", "none.toml"]), "cannot read the spec none.toml");
     check(
         &with(&["--suite", "compared.toml"]),
@@ -189,7 +189,7 @@ fn bad_input_has_one_clear_answer() {
 
 /// What such a comparison is asked for in the documentation of its use.
 const IN_CI: [&str; 8] =
-    ["--budget", "40s", "--inconclusive", "pass", "--out", "out", "--markdown", "page.md"];
+    ["--time-limit", "40s", "--inconclusive", "pass", "--out", "out", "--markdown", "page.md"];
 
 /// A program that answers, and breaks down on every `one_in`-th move it is asked for.
 const PLAYER: &str = r#"
@@ -292,7 +292,7 @@ fn a_program_that_changed_is_another_player() {
     assert_eq!(workspace.read("out/journal.jsonl"), journal, "answered without playing");
     workspace.write("player.py", &PLAYER.replace("\"stay\"", "\"rest\""));
     let refused = regress(&workspace, &sound, &sound, &more).code(2).stderr();
-    assert!(refused.contains("options or program files have changed"), "{refused}");
+    assert!(refused.contains("options or program files of a player have changed"), "{refused}");
     // In the folder that is named by what is played there is room for both.
     let unnamed = &more[..4];
     regress(&workspace, &sound, &sound, unnamed).code(0);
@@ -319,7 +319,7 @@ fn a_budget_that_cannot_suffice_is_refused() {
         SUITE.replace("budget = { nodes = 120 }", "clocks = { start = \"20s\", play = \"20s\" }");
     let workspace = Workspace::with_spec(&suite);
     let (base, head) = ("monte_carlo:seed=1", "monte_carlo:seed=2");
-    let refused = regress(&workspace, base, head, &["--budget", "40s"]).code(2).stderr();
+    let refused = regress(&workspace, base, head, &["--time-limit", "40s"]).code(2).stderr();
     assert!(refused.contains("30 blocks that are needed take about"), "{refused}");
     assert!(refused.contains("the time limit is 40s"), "{refused}");
 }

@@ -143,7 +143,7 @@ fn matches_are_exported_alone_or_to_files() {
     assert_eq!(Some(one.stdout().trim_end()), all.stdout().lines().nth(1));
     let told = workspace.run(&["export", "out", "--out", "records"]).code(0);
     let n_matches = all.stdout().lines().count();
-    assert_eq!(told.stdout(), format!("{n_matches} matches in records\n"));
+    assert_eq!(told.stdout(), format!("Wrote {n_matches} matches to records\n"));
     for line in all.stdout().lines() {
         let record: Value = serde_json::from_str(line).unwrap();
         let name = format!("records/{}.json", record["matchId"].as_str().unwrap());
@@ -215,13 +215,14 @@ fn a_match_that_is_not_there_is_told_with_those_that_are() {
         .filter_map(|line| line.split(',').next()?.parse().ok())
         .collect();
     let (first, last) = (jobs.iter().min().unwrap(), jobs.iter().max().unwrap());
-    let expected = format!("no match `999` in out: its jobs are {first} to {last};");
+    let expected =
+        format!("match `999` has not been played in out: its matches are among {first} to {last} ");
     assert!(told.contains(&expected), "{told}");
     // One digit of an id is wrong.
     let id = &row["match_id"];
     let wrong_digit = if id.ends_with('0') { "1" } else { "0" };
     let told = wrong(&format!("{}{wrong_digit}", &id[..id.len() - 1]));
-    assert!(told.contains(" in out: its jobs are "), "{told}");
+    assert!(told.contains(" in out: its matches are among "), "{told}");
     // The beginning of all ids is none.
     let told = wrong("match.");
     assert!(told.contains("error: ambiguous match `match.`: expected one of 0 ("), "{told}");

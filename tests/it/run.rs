@@ -96,7 +96,7 @@ fn a_player_more_extends_a_run() {
     workspace.run(&["run", "more.toml", "--out", "out", "--dry-run"]).code(2);
     let dry = ["run", "more.toml", "--out", "out", "--extend", "--dry-run"];
     let told = workspace.run(&dry).code(0).stdout();
-    assert!(told.contains("\nfolder: out (30 played, 26 to play)\n"), "{told}");
+    assert!(told.contains("\nfolder: out (30 complete, 26 to play)\n"), "{told}");
     let told = workspace.run(&[&dry[..], &["--json"]].concat()).code(0).stdout();
     let told: serde_json::Value = serde_json::from_str(&told).unwrap();
     assert_eq!((&told["n_jobs"], &told["n_played"]), (&56.into(), &30.into()));
@@ -105,7 +105,7 @@ fn a_player_more_extends_a_run() {
     let journal = workspace.read("out/journal.jsonl");
     workspace.write("out/journal.jsonl", &format!("{journal}{{\"job\":"));
     let ran = workspace.run(&["run", "more.toml", "--out", "out", "--extend"]).code(0);
-    assert!(ran.stderr().contains("30 of 56 matches have been played"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("30 of 56 matches are complete"), "{}", ran.stderr());
     assert!(ran.stderr().contains("a half-written line of 7 bytes"), "{}", ran.stderr());
     let after = job_lines(&workspace.read("out/journal.jsonl"));
     assert_eq!(after.len(), 56);
@@ -154,7 +154,7 @@ kind = "legal"
         .iter()
         .map(|round| round["budget"].as_str().unwrap())
         .collect();
-    assert_eq!(budgets, ["1s + 100ms a move", "1s + 200ms a move"]);
+    assert_eq!(budgets, ["start 1 s, play 100 ms", "start 1 s, play 200 ms"]);
 }
 
 /// Blocks are independent, as their intervals take them to be; the matches of one
@@ -213,19 +213,19 @@ kind = "alpha_beta"
     let told = ran.stdout();
     let (told, estimate) = told.trim_end().rsplit_once('\n').unwrap();
     let (about, most) = estimate.split_once("; ").unwrap();
-    assert!(about.starts_with("about "), "{estimate}");
-    assert!(most.starts_with("at most ") && most.ends_with(" without late answers"), "{estimate}");
+    assert!(about.starts_with("Estimated time: "), "{estimate}");
+    assert!(most.starts_with("at most ") && most.ends_with(" if no reply is late"), "{estimate}");
     expect![[r#"
         schedule: 3 matches in 2 blocks
         at once: 1
-        folder: out (0 played, 3 to play)
+        folder: out (0 complete, 3 to play)
 
-        game         budget           players  seats  pairings  blocks  matches  each player in each role
-        tic_tac_toe  10s + 1s a move        2      2         1       1        2                         1
-        monty_hall   10s + 1s a move        1      1         1       1        1                         1
+        game         budget                players  seats  pairings  blocks  matches  matches per player and role
+        tic_tac_toe  start 10 s, play 1 s        2      2         1       1        2                            1
+        monty_hall   start 10 s, play 1 s        1      1         1       1        1                            1
 
-        note: tic_tac_toe_three_players is left out: it needs 3 players, the spec has 2
-        note: alpha_beta does not play monty_hall (hidden information)"#]].assert_eq(told);
+        warning: left out: tic_tac_toe_three_players (it needs 3 players, but the spec has 2)
+        warning: left out for alpha_beta: monty_hall (hidden information)"#]].assert_eq(told);
     assert!(!workspace.path("out").exists());
 }
 
@@ -273,7 +273,7 @@ fn a_clock_of_nothing_is_told_of() {
          [[players]]\nkind = \"random\"\n[[players]]\nkind = \"alpha_beta\"\n",
     );
     let told = workspace.run(&["run", "spec.toml", "--dry-run"]).code(0).stdout();
-    assert!(told.contains("note: with a play clock of 0s there is no time to think"), "{told}");
+    assert!(told.contains("warning: a play clock of 0s leaves no time to think"), "{told}");
     assert!(told.contains("(alpha_beta)"), "{told}");
     let error = workspace.run(&["play", "nim", "legal", "random", "--play-clock", "0s"]).code(2);
     assert!(error.stderr().contains("no time to think"), "{}", error.stderr());
@@ -351,7 +351,7 @@ fn a_report_rebuilds_what_a_run_left() {
     let md = workspace.run(&["report", "out", "--format", "md"]).code(0).stdout();
     assert_eq!(md, workspace.read("out/summary.md"));
     let csv = workspace.run(&["report", "out", "--format", "csv"]).code(0).stdout();
-    assert!(csv.starts_with("scope,game,role,clock,player,"), "{csv}");
+    assert!(csv.starts_with("scope,game,role,budget,player,"), "{csv}");
 }
 
 #[test]

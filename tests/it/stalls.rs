@@ -187,7 +187,7 @@ fn matches_at_once_are_as_many_as_there_are_descriptors_for() {
     assert!(told.contains("600 matches in 300 blocks\nat once: 8\n"), "{told}");
     assert!(
         told.contains(
-            "note: 100 matches at once need about 864 file descriptors, and this machine allows 128 \
+            "warning: 100 matches at once need about 864 file descriptors, and this machine allows 128 \
              (ulimit -n): 8 are played at once"
         ),
         "{told}"
@@ -208,25 +208,29 @@ fn clocks_that_are_no_whole_seconds_are_told_of() {
     for (clocks, expected) in [
         (
             "play = \"50ms\"",
-            "1s for the play clock of 50ms. Their deadline is 1s plus the margin of 1s. With \
-             clocks.enforce = \"exact\" it is 50ms plus the margin",
+            "the play clock of 50ms is announced to remote and launched \
+             players as 1s (START has whole seconds). They may \
+             use 1s plus the margin of 1s; \
+             clocks.enforce = \"exact\" would allow 50ms plus the margin",
         ),
         (
             "play = \"50ms\", enforce = \"exact\"",
-            "1s for the play clock of 50ms. Their deadline is 50ms plus the margin of 1s",
+            "the play clock of 50ms is announced to remote and launched \
+             players as 1s (START has whole seconds). They may \
+             use 50ms plus the margin of 1s",
         ),
         (
             "play = \"2500ms\"",
-            "2s for the play clock of 2s 500ms. Their deadline is 2s 500ms plus the margin of 1s",
+            "the play clock of 2s 500ms is announced to remote and launched \
+             players as 2s (START has whole seconds). They may \
+             use 2s 500ms plus the margin of 1s",
         ),
         ("play = \"2s\"", ""),
     ] {
         let workspace = Workspace::with_spec(&spec(clocks));
         let told = workspace.run(&["run", "spec.toml", "--dry-run"]).code(0).stdout();
-        let note = format!(
-            "note: START announces whole seconds: remote and launched players receive {expected}\n"
-        );
-        assert_eq!(told.contains("announces whole seconds"), !expected.is_empty(), "{told}");
+        let note = format!("warning: {expected}\n");
+        assert_eq!(told.contains("START has whole seconds"), !expected.is_empty(), "{told}");
         assert!(expected.is_empty() || told.contains(&note), "{told}");
     }
     let workspace = Workspace::with_spec(&spec("enforce = \"strict\""));

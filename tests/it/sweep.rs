@@ -22,7 +22,7 @@ fn nodes_take_the_place_of_several_clocks() {
     let ran = workspace.run(&command).code(0);
     let told = ran.stdout();
     assert!(told.starts_with("schedule: 16 matches in 8 blocks\n"), "{told}");
-    assert_eq!(told.matches("nodes a move").count(), 4, "{told}");
+    assert_eq!(told.matches("nodes per move").count(), 4, "{told}");
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn clocks_are_swept_too_and_a_plan_is_told() {
     let workspace = Workspace::with_spec(SPEC);
     let command = ["sweep", "spec.toml", "--play-clock", "5ms,10ms", "--out", "out"];
     let told = workspace.run(&[&command[..], &["--dry-run"]].concat()).code(0).stdout();
-    assert!(told.contains("+ 5ms a move") && told.contains("+ 10ms a move"), "{told}");
+    assert!(told.contains("play 5 ms") && told.contains("play 10 ms"), "{told}");
     assert!(!workspace.path("out").exists());
 }
 
@@ -78,9 +78,9 @@ fn bad_budgets_have_one_clear_answer() {
         assert!(ran.stderr().contains(message), "{message}: {}", ran.stderr());
     };
     check(&["--nodes", "0"], "expected a whole number from 1");
-    check(&["--nodes", "1e3,1e3"], "duplicate clocks and budget");
-    check(&[], "a sweep compares at least two budgets, and this is one: add --play-clock");
-    check(&["--nodes", "100", "--dry-run"], "a sweep compares at least two budgets");
+    check(&["--nodes", "1e3,1e3"], "two budgets are equal");
+    check(&[], "a sweep needs at least two budgets, and this one has only ");
+    check(&["--nodes", "100", "--dry-run"], "a sweep needs at least two budgets");
     assert!(!workspace.path("results").exists(), "nothing was played");
     check(&["--play-clock", "soon"], "expected a time such as 200ms");
     let ran = workspace.run(&["sweep", "none.toml"]).code(2);

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use games::compiled_network::Width;
-use games::{Budget, Cancel, Case, Guards, Leniency, ground, validate};
+use games::{GroundingLimits, Cancel, Case, Guards, Leniency, ground, validate};
 use libfuzzer_sys::fuzz_target;
 
 #[path = "../../tests/reasoning/agreement.rs"]
@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
     let text = generator::rulesheet(&numbers);
     let game = validate::read("generated", &text, Case::Folded, Leniency::Strict).game;
     let game = Arc::new(game.expect("generated games are valid"));
-    let network = ground(&game, &Budget::default(), &Cancel::new());
+    let network = ground(&game, &GroundingLimits::default(), &Cancel::new());
     let network = Arc::new(network.expect("generated games are small"));
     let effort = agreement::Effort {
         width: Width::Lanes256,

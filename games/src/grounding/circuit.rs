@@ -5,9 +5,9 @@
 //! and moves as inputs. A match is a conjunction, a row the disjunction of its matches.
 //! Rows that can never hold are not entered, nor are rows that depend on them.
 
-use super::budget::Halt;
 use super::gates::Gates;
 use super::joining::JoinWorkspace;
+use super::limits::Halt;
 use super::operations::{Joins, RelationId};
 use crate::components::components;
 use crate::network::Lit;

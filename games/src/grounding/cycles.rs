@@ -14,10 +14,10 @@ use std::collections::BTreeSet;
 
 use smallvec::SmallVec;
 
-use super::budget::Halt;
 use super::circuit::Circuit;
 use super::gates::Gates;
 use super::joining::{Group, JoinWorkspace};
+use super::limits::Halt;
 use super::operations::{Joins, RelationId};
 use crate::components::components;
 use crate::network::Lit;

@@ -1,9 +1,9 @@
 //! Fills the relations of a circuit, each after those that it depends on.
 
-use super::budget::Halt;
 use super::circuit::Circuit;
 use super::cycles;
 use super::joining::JoinWorkspace;
+use super::limits::Halt;
 use super::operations::{Joins, RelationId};
 
 /// Fills the relations in this order, given facts and moves.

@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::budget::Halt;
+use super::limits::Halt;
 use super::operations::{Joins, Part, RelationId};
 use crate::relational::rules::{Atom, Clause, Condition, Pattern, each_variable};
 

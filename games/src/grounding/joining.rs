@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::budget::{Halt, Meter, Resource};
+use super::limits::{Halt, Meter, Resource};
 use super::operations::{Joins, Part, RelationId};
 use crate::MAX_TERM_SIZE;
 use crate::relational::rules::{Atom, Pattern, each_variable};
@@ -490,7 +490,7 @@ impl JoinWorkspace {
     /// Compares sizes with the budget, now and then.
     fn look(&mut self) -> Result<(), Halt> {
         if self.terms.len() as u64 > self.meter.budget.max_terms {
-            return Err(Halt::Budget(Resource::Terms));
+            return Err(Halt::Limit(Resource::Terms));
         }
         if self.meter.steps < self.next_look {
             return Ok(());

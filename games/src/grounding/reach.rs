@@ -5,9 +5,9 @@
 //! least model of this program contains everything that is true in some reachable state,
 //! and more. Static relations are evaluated exactly, and first.
 
-use super::budget::{Halt, Resource};
 use super::join_order::{self, Purpose, Sizes};
 use super::joining::JoinWorkspace;
+use super::limits::{Halt, Resource};
 use super::operations::{Joins, RelationId};
 use super::unfolding::{self, Askers};
 use crate::relational::rules::{Component, PredicateId, Rules, Source};
@@ -192,7 +192,7 @@ impl Reach {
         };
         let is_whole = self.split_all(rules, Purpose::Reach, limit as f64)?;
         if is_last && !is_whole {
-            return Err(Halt::Budget(Resource::Steps));
+            return Err(Halt::Limit(Resource::Steps));
         }
         // Also what is only asked to be absent.
         let operations = self.joins.needed(0..rules.predicates.len());
@@ -210,7 +210,7 @@ impl Reach {
         let limit = self.workspace.meter.budget.max_ands.saturating_mul(HOPELESS);
         match self.split_all(rules, Purpose::Compute, limit as f64)? {
             true => Ok(()),
-            false => Err(Halt::Budget(Resource::Ands)),
+            false => Err(Halt::Limit(Resource::Ands)),
         }
     }
 

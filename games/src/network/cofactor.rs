@@ -78,12 +78,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Budget, Cancel, Case, Leniency, ground, library, validate};
+    use crate::{Cancel, Case, GroundingLimits, Leniency, ground, library, validate};
 
     fn network(name: &str) -> Network {
         let text = library::find(name).unwrap().text;
         let game = validate::read(name, text, Case::Folded, Leniency::Strict).game.unwrap();
-        ground(&Arc::new(game), &Budget::default(), &Cancel::new()).unwrap()
+        ground(&Arc::new(game), &GroundingLimits::default(), &Cancel::new()).unwrap()
     }
 
     #[test]

@@ -81,7 +81,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Budget, Cancel, Case, Leniency, ground, validate};
+    use crate::{Cancel, Case, GroundingLimits, Leniency, ground, validate};
 
     #[test]
     fn all_that_goes_in_and_comes_out_is_named() {
@@ -90,7 +90,7 @@ mod tests {
              (<= (next p) (not (true p)) (does robot toggle)) \
              (<= terminal (not (true p))) (goal robot 50)";
         let game = validate::read("lamp", text, Case::Folded, Leniency::Strict).game.unwrap();
-        let network = ground(&Arc::new(game), &Budget::default(), &Cancel::new()).unwrap();
+        let network = ground(&Arc::new(game), &GroundingLimits::default(), &Cancel::new()).unwrap();
         let dot = Dot(&network).to_string();
         assert!(dot.starts_with("digraph \"lamp\" {\n"), "{dot}");
         for label in [

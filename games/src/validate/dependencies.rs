@@ -296,7 +296,7 @@ pub(crate) fn check_used_and_defined(
                 "check its spelling, or define it; as it is, it never holds".to_owned()
             };
             findings.warning(
-                "undefined-predicate",
+                "undefined-relation",
                 sentence.span,
                 format!("{what} is not defined by any rule"),
                 help,
@@ -312,9 +312,9 @@ pub(crate) fn check_used_and_defined(
         let is_note = matches!((rulesheet.spelling(name), arity), ("sees_xml", 2) | ("gdl", 1));
         if !is_keyword && !is_note && used.insert((name, arity)) {
             findings.warning(
-                "unused-predicate",
+                "unused-relation",
                 clause.head.span,
-                format!("`{}` is never used", rulesheet.spelling(name)),
+                format!("`{}` with {} is never used", rulesheet.spelling(name), arguments(arity)),
                 "check its spelling, or remove its rules",
             );
         }

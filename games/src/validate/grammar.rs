@@ -244,7 +244,7 @@ impl Grammar<'_> {
             form.span,
             "`and` is not part of GDL",
             "list the conditions without it, or put them into a rule of their own; \
-             other systems read `and` as a predicate",
+             other systems read `and` as a relation",
         );
         if applied.arguments.is_empty() {
             self.empty_connective(form, "and", "always true");
@@ -433,10 +433,10 @@ impl Grammar<'_> {
                             "variable-as-name",
                             head.span,
                             format!(
-                                "the variable `{}` is used as the name of a list",
+                                "the variable `{}` cannot stand first in a list",
                                 self.name(name)
                             ),
-                            "a list starts with the name of a predicate or function",
+                            "a list starts with the name of a relation or function",
                         );
                         None
                     }
@@ -444,8 +444,8 @@ impl Grammar<'_> {
                         self.findings.error(
                             "list-as-name",
                             head.span,
-                            "a list starts with a list: two opening parentheses in a row",
-                            "a list starts with the name of a predicate or function; \
+                            "a list cannot start with another list",
+                            "a list starts with the name of a relation or function; \
                              remove a `(` or add the name",
                         );
                         None
@@ -509,9 +509,8 @@ impl Grammar<'_> {
                 "connective-as-term",
                 form.span,
                 format!("the word `{}` is used as {used}", self.name(applied.name)),
-                "it means nothing inside a sentence; if a condition was meant, move it out of \
-                 the sentence; if a name was meant, choose another one, since some systems \
-                 refuse this one",
+                "it has no effect inside a term: for a condition, move it outside; for a name, use \
+                 another word, because some systems refuse this one",
             );
         }
     }

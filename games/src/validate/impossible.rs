@@ -160,13 +160,10 @@ impl<'a> Check<'a> {
         let what = match self.subject(sentence) {
             Subject::Facts => "fact",
             Subject::Moves => "legal move",
-            Subject::Relation(_) => "sentence that follows from the rules",
+            Subject::Relation(_) => "derivable fact",
         };
-        let outcome = if negated {
-            "as it is, its negation always holds"
-        } else {
-            "as it is, the condition never holds"
-        };
+        let outcome =
+            if negated { "so its negation always holds" } else { "so the condition never holds" };
         let (span, message, help) = match possible.culprit(sentence) {
             Some((part, offered)) => {
                 if self.is_unknown_role(sentence, part) {
@@ -177,7 +174,7 @@ impl<'a> Check<'a> {
                     ArgumentKind::Variable(_) => sentence.name,
                 };
                 let name = self.rulesheet.spelling(name);
-                let message = format!("no {what} has `{name}` here");
+                let message = format!("no {what} has `{name}` as this argument");
                 (part.span, message, self.instead(part, &offered))
             }
             None => (
@@ -206,7 +203,7 @@ impl<'a> Check<'a> {
         };
         if let Some(&(_, other)) = offered.functions.iter().find(|&&(known, _)| known == name) {
             let (elsewhere, here) = (arguments(other), arguments(arity));
-            return format!("it has {elsewhere} where it is made, and {here} here");
+            return format!("the rules give it {elsewhere}, but here it has {here}");
         }
         let names = offered.constants.iter().chain(offered.functions.iter().map(|(name, _)| name));
         let mut names: Vec<&str> = names.map(|&name| self.rulesheet.spelling(name)).collect();

@@ -72,9 +72,13 @@ impl Spelling<'_> {
             span,
             format!("`{spelled}` was written `{first}` before"),
             match self.rulesheet.symbols().case() {
-                Case::Folded => "use one spelling; the two are one name here, but two elsewhere",
+                Case::Folded => {
+                    "use one spelling; they are the same name here (--case folded), but different \
+                     names in systems that distinguish case"
+                }
                 Case::Sensitive => {
-                    "use one spelling; the two are two names here, but one elsewhere"
+                    "use one spelling; they are different names here (--case sensitive), but the \
+                     same name in systems that ignore case"
                 }
             },
         );
@@ -91,7 +95,7 @@ impl Spelling<'_> {
         let (severity, why) = if unusual.iter().any(is_risky) {
             (Severity::Warning, "many systems will not read it")
         } else {
-            (Severity::Info, "some systems may not read it")
+            (Severity::Note, "some systems may not read it")
         };
         self.findings.push(
             severity,
@@ -178,7 +182,7 @@ impl Arities<'_> {
         }
         let first = *self.predicates.entry(name).or_insert(arity);
         if first != arity && self.findings.first("several-arities", name, 0) {
-            self.several("predicate", name, first, arity, sentence.span);
+            self.several("relation", name, first, arity, sentence.span);
         }
     }
 
@@ -189,11 +193,11 @@ impl Arities<'_> {
             self.several("function", *name, first, arguments.len(), argument.span);
         }
         let is_predicate = self.predicates.contains_key(name);
-        if is_predicate && self.findings.first("predicate-as-function", *name, 0) {
+        if is_predicate && self.findings.first("relation-as-function", *name, 0) {
             self.findings.warning(
-                "predicate-as-function",
+                "relation-as-function",
                 argument.span,
-                format!("`{}` is both a predicate and a function", self.rulesheet.spelling(*name)),
+                format!("`{}` is both a relation and a function", self.rulesheet.spelling(*name)),
                 "the two are unrelated; is `true` or `does` missing?",
             );
         }

@@ -108,16 +108,18 @@ fn report(
         Place::Head => (
             "unsafe-head",
             "the head",
-            "it stands for what is asked for, any role, or any constant",
+            "it matches any term in queries, any role in role arguments, and otherwise any constant",
         ),
-        Place::Comparison => ("unsafe-distinct", "a comparison", "it stands for any constant"),
-        Place::Negation => ("unsafe-negation", "a negation", "no instance may hold"),
+        Place::Comparison => ("unsafe-distinct", "a comparison", "it matches any constant"),
+        Place::Negation => {
+            ("unsafe-negation", "a negation", "the negation holds if no instance holds")
+        }
     };
     let readable = leniency == Leniency::Lenient && !torn;
     let severity = if readable { Severity::Warning } else { Severity::Error };
     let mut help = format!("add a positive condition that binds `{name}`");
     if readable {
-        help = format!("{help}; read leniently, {reading}");
+        help = format!("{help}; with --lenient, {reading}");
     }
     findings.push(
         severity,
@@ -142,7 +144,7 @@ pub(crate) fn check_order(clauses: &[Clause], rulesheet: &Rulesheet, findings: &
             }
             let name = rulesheet.spelling(clause.variables[id.0 as usize]);
             let (severity, code, what) = match place {
-                Place::Comparison => (Severity::Info, "early-distinct", "comparison"),
+                Place::Comparison => (Severity::Note, "early-distinct", "comparison"),
                 _ => (Severity::Warning, "early-negation", "negation"),
             };
             findings.push(

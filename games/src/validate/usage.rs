@@ -43,7 +43,7 @@ impl Usage<'_> {
     /// The four predicates no game can do without.
     pub(crate) fn missing(&mut self) {
         let rows = [
-            (Keyword::Role, "name each role by a fact such as `(role white)`"),
+            (Keyword::Role, "declare each role by a fact such as `(role white)`"),
             (Keyword::Legal, "define the legal moves by rules for `(legal ?role ?move)`"),
             (Keyword::Goal, "define the goals of each role by rules for `(goal ?role ?value)`"),
             (Keyword::Terminal, "define the end of the game by rules for `terminal`"),
@@ -178,10 +178,8 @@ impl Usage<'_> {
                 format!("`{name}` cannot be a condition"),
                 match keyword {
                     Keyword::Init => "use `true` to test the current state",
-                    Keyword::Base => {
-                        "use `true` to test the current state, or the conditions of `base`"
-                    }
-                    _ => "ask for moves by `legal` or `does`, or for what `input` rests on",
+                    Keyword::Base => "use `true`, or repeat the conditions of the rules for `base`",
+                    _ => "use `legal` or `does`, or repeat the conditions of the rules for `input`",
                 },
             ),
             Keyword::Next => self.findings.warning(
@@ -214,13 +212,13 @@ impl Usage<'_> {
                 format!("`{word}` takes {}, not {arity}", arguments(expected)),
                 format!("give it {}", arguments(expected)),
             );
-        } else if self.findings.first("keyword-as-predicate", name, arity) {
+        } else if self.findings.first("keyword-as-relation", name, arity) {
             self.findings.warning(
-                "keyword-as-predicate",
+                "keyword-as-relation",
                 sentence.span,
                 format!("`{word}` with {} is not the keyword", arguments(arity)),
                 format!(
-                    "it is read as an ordinary predicate; rename it unless {} were meant",
+                    "it is read as an ordinary relation; rename it unless {} were meant",
                     arguments(expected)
                 ),
             );
@@ -248,7 +246,7 @@ impl Usage<'_> {
             Some(role) => format!("did you mean `{role}`?"),
             None => "check its spelling, or declare the role".to_owned(),
         };
-        let message = format!("`{name}` is not a role, but `{}` is defined for it", keyword.name());
+        let message = format!("`{name}` is not a role, but is used in `{}`", keyword.name());
         self.findings.warning("unknown-role", argument.span, message, help);
     }
 

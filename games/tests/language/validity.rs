@@ -13,8 +13,8 @@ fn findings(text: &str, case: Case) -> Vec<Finding> {
 /// examples do it always.
 fn check(rules: &str, expected: &[&str]) {
     let noise = [
-        "unused-predicate",
-        "undefined-predicate",
+        "unused-relation",
+        "undefined-relation",
         "never-holds",
         "role-without-moves",
         "role-without-goal",
@@ -105,9 +105,9 @@ fn keywords_have_their_arity() {
     check("(base a) (input robot a) (sees robot a)", &[]);
     check(
         "(base a b) (base c d) (<= p (base a b) (sees a b c))",
-        &["warning keyword-as-predicate"; 2],
+        &["warning keyword-as-relation"; 2],
     );
-    check("(input a)", &["warning keyword-as-predicate"]);
+    check("(input a)", &["warning keyword-as-relation"]);
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn names_have_one_arity() {
     check("(p a) (p a b)", &["warning several-arities"]);
     check("(p (f a)) (q (f a b)) (r (f a b))", &["warning several-arities"]);
     check("(p (f a)) (q f)", &[]);
-    check("(p a b) (q (p a))", &["warning predicate-as-function"]);
+    check("(p a b) (q (p a))", &["warning relation-as-function"]);
     check("(p a) (q p)", &[]);
 }
 
@@ -299,11 +299,11 @@ fn predicates_are_defined_and_used() {
     let check = |rules: &str, expected: &[&str]| {
         check_all(&(FRAME.to_owned() + rules), Case::Folded, expected);
     };
-    check("(<= p q)", &["warning unused-predicate", "warning undefined-predicate"]);
+    check("(<= p q)", &["warning unused-relation", "warning undefined-relation"]);
     check("(<= terminal p) (<= p (succ 0 1))", &[]);
     check(
         "(<= terminal (p 1)) (p 0 1)",
-        &["warning undefined-predicate", "warning several-arities", "warning unused-predicate"],
+        &["warning undefined-relation", "warning several-arities", "warning unused-relation"],
     );
     check("(sees_xml robot a)", &[]);
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use games::compiled_network::Width;
 use games::{
-    Budget, Cancel, Case, Expression, GoalReading, Guards, Leniency, NetworkMachine, Prover,
-    ReasoningError, RoleId, State, StateMachine, ground, validate,
+    Cancel, Case, Expression, GoalReading, GroundingLimits, Guards, Leniency, NetworkMachine,
+    Prover, ReasoningError, RoleId, State, StateMachine, ground, validate,
 };
 
 use super::agreement::{self, Effort};
@@ -39,12 +39,12 @@ pub(crate) fn check(text: &[u8]) -> Reached {
     assert!(strict.is_none() || lenient.is_some(), "what is valid is valid to the lenient");
     let Some(game) = lenient else { return Reached::Text };
     let game = Arc::new(game);
-    let budget = Budget {
+    let budget = GroundingLimits {
         max_rows: 100_000,
         max_bytes: 64 << 20,
         max_steps: MAX_STEPS,
         max_ands: 200_000,
-        ..Budget::default()
+        ..GroundingLimits::default()
     };
     let network = ground(&game, &budget, &Cancel::new());
     let network = network.ok().filter(|network| network.graph.n_ands() <= MAX_GATES);

@@ -14,7 +14,9 @@ use std::time::Instant;
 use games::batch::Limits;
 use games::compiled_network::{CompiledNetwork, Width};
 use games::grounding::ground;
-use games::{Batch, Budget, Cancel, Case, Game, Guards, Leniency, RoleId, library, validate};
+use games::{
+    Batch, Cancel, Case, Game, GroundingLimits, Guards, Leniency, RoleId, library, validate,
+};
 
 use super::agreement::{self, Effort};
 
@@ -23,7 +25,7 @@ fn is_slow() -> bool {
 }
 
 fn program(game: &Arc<Game>) -> Option<Arc<CompiledNetwork>> {
-    let network = ground(game, &Budget::default(), &Cancel::new()).ok()?;
+    let network = ground(game, &GroundingLimits::default(), &Cancel::new()).ok()?;
     Some(Arc::new(CompiledNetwork::new(Arc::new(network))))
 }
 
@@ -80,7 +82,7 @@ fn published(text: &str) -> Vec<(String, Game)> {
 /// time, else fewer where states have many facts, which take the prover long.
 /// Whether there is a network.
 fn check(name: &str, game: &Arc<Game>, width: Width) -> bool {
-    let Ok(network) = ground(game, &Budget::default(), &Cancel::new()) else {
+    let Ok(network) = ground(game, &GroundingLimits::default(), &Cancel::new()) else {
         eprintln!("{name}: no network");
         return false;
     };

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use games::compiled_network::Width;
-use games::{Budget, Cancel, Case, Guards, Leniency, ground, validate};
+use games::{Cancel, Case, GroundingLimits, Guards, Leniency, ground, validate};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{TestError, TestRunner};
@@ -46,7 +46,7 @@ fn check(numbers: &[u16]) -> (usize, usize) {
     let text = generator::rulesheet(numbers);
     let read = validate::read("generated", &text, Case::Folded, Leniency::Strict);
     let Some(game) = read.game else { panic!("invalid: {:?}\n{text}", read.findings) };
-    let network = ground(&Arc::new(game), &Budget::default(), &Cancel::new());
+    let network = ground(&Arc::new(game), &GroundingLimits::default(), &Cancel::new());
     let network = network.unwrap_or_else(|error| panic!("{error}\n{text}"));
     let add = |seed: u64, &number| seed.wrapping_mul(31).wrapping_add(u64::from(number));
     let seed = numbers.iter().fold(0, add);

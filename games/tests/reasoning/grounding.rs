@@ -14,8 +14,8 @@ use std::time::Instant;
 use games::grounding::{GroundingStatistics, Resource, ground_watched};
 use games::network::{GoalValue, Lit};
 use games::{
-    Budget, Cancel, Case, Game, Goal, GoalReading, GroundingError, Guards, Leniency, MAX_TERM_SIZE,
-    Network, Prover, RoleId, State, StateMachine, library, validate,
+    Cancel, Case, Game, Goal, GoalReading, GroundingError, GroundingLimits, Guards, Leniency,
+    MAX_TERM_SIZE, Network, Prover, RoleId, State, StateMachine, library, validate,
 };
 
 use super::random::Random;
@@ -81,7 +81,7 @@ fn game(rules: &str) -> Game {
     game
 }
 
-fn network(rules: &str, budget: &Budget) -> Result<Network, GroundingError> {
+fn network(rules: &str, budget: &GroundingLimits) -> Result<Network, GroundingError> {
     games::ground(&Arc::new(game(rules)), budget, &Cancel::new())
 }
 
@@ -174,7 +174,8 @@ const WALK: &str = "(goal robot 0) (init (at 2 1)) (init (home 1 3)) (<= (next (
 fn relations_too_large_to_be_written_down_stand_for_their_rules() {
     let n_static_rows = |rules: &str| {
         let game = Arc::new(game(rules));
-        let ground = ground_watched(&game, &Budget::default(), &Cancel::new(), &mut |_, _| ());
+        let ground =
+            ground_watched(&game, &GroundingLimits::default(), &Cancel::new(), &mut |_, _| ());
         ground.unwrap().1.n_static_rows
     };
     let (small, large) = (format!("{}{WALK}", ways(5)), format!("{}{WALK}", ways(40)));
@@ -209,18 +210,18 @@ fn what_explodes_is_an_error_that_names_it() {
         "{digits} (init x) (goal robot 0) (legal robot m) \
          (<= (next (f ?a ?b ?c ?e)) (true x) (d ?a) (d ?b) (d ?c) (d ?e))"
     );
-    assert_eq!(network(&rules, &Budget::default()).unwrap().n_facts(), 10_001);
-    let budget = Budget { max_rows: 9_000, ..Budget::default() };
+    assert_eq!(network(&rules, &GroundingLimits::default()).unwrap().n_facts(), 10_001);
+    let budget = GroundingLimits { max_rows: 9_000, ..GroundingLimits::default() };
     let error = network(&rules, &budget).unwrap_err();
-    let GroundingError::Budget { relation, .. } = &error else { panic!("{error}") };
+    let GroundingError::Limit { relation, .. } = &error else { panic!("{error}") };
     assert_eq!(relation, "next");
-    let budget = Budget { max_terms: 9_000, ..Budget::default() };
+    let budget = GroundingLimits { max_terms: 9_000, ..GroundingLimits::default() };
     let error = network(&rules, &budget).unwrap_err();
-    let GroundingError::Budget { resource, relation, .. } = &error else { panic!("{error}") };
+    let GroundingError::Limit { resource, relation, .. } = &error else { panic!("{error}") };
     assert_eq!((*resource, relation.as_str()), (Resource::Terms, "next"));
     let growing = "(init (f 0)) (goal robot 0) (legal robot m) (<= (next (f ?x)) (true ?x))";
     let too_deep = GroundingError::TermTooDeep { limit: 64, relation: "next".to_owned() };
-    assert_eq!(network(growing, &Budget::default()).unwrap_err(), too_deep);
+    assert_eq!(network(growing, &GroundingLimits::default()).unwrap_err(), too_deep);
 }
 
 #[test]
@@ -235,8 +236,8 @@ fn what_is_expected_to_be_hopeless_is_not_tried() {
          (distinct ?a ?e) (distinct ?b ?f) (distinct ?e ?g) (distinct ?f ?h) (distinct ?a ?h) \
          (distinct ?b ?g))"
     );
-    let error = network(&rules, &Budget::default()).unwrap_err();
-    let GroundingError::Budget { resource, relation, .. } = &error else { panic!("{error}") };
+    let error = network(&rules, &GroundingLimits::default()).unwrap_err();
+    let GroundingError::Limit { resource, relation, .. } = &error else { panic!("{error}") };
     assert_eq!((*resource, relation.as_str()), (Resource::Steps, "next"));
 }
 
@@ -250,7 +251,7 @@ fn terms_that_share_their_parts_are_not_written_out_without_end() {
     );
     let too_large =
         GroundingError::TermTooLarge { limit: MAX_TERM_SIZE, relation: "next".to_owned() };
-    assert_eq!(network(&doubled, &Budget::default()).unwrap_err(), too_large);
+    assert_eq!(network(&doubled, &GroundingLimits::default()).unwrap_err(), too_large);
     // Each move is allowed for itself, but not all of them: 10 times 2^12 symbols.
     let steps: String = (0..11).map(|at| format!("(next_of {at} {}) ", at + 1)).collect();
     let digits: String = (0..10).map(|digit| format!("(d {digit}) ")).collect();
@@ -259,10 +260,10 @@ fn terms_that_share_their_parts_are_not_written_out_without_end() {
          (<= (term ?m (f ?x ?x)) (term ?n ?x) (next_of ?n ?m)) \
          (<= (legal robot (play ?d ?x)) (d ?d) (term 11 ?x) (true x))"
     );
-    let budget = Budget { max_symbols: 40_000, ..Budget::default() };
+    let budget = GroundingLimits { max_symbols: 40_000, ..GroundingLimits::default() };
     let too_many = GroundingError::TooManySymbols { limit: 40_000 };
     assert_eq!(network(&many, &budget).unwrap_err(), too_many);
-    assert_eq!(network(&many, &Budget::default()).unwrap().n_moves(), 10);
+    assert_eq!(network(&many, &GroundingLimits::default()).unwrap().n_moves(), 10);
 }
 
 #[test]
@@ -270,7 +271,7 @@ fn a_raised_flag_stops_grounding() {
     let cancel = Cancel::new();
     cancel.cancel();
     let game = Arc::new(game("(init x) (goal robot 0) (legal robot m)"));
-    let result = games::ground(&game, &Budget::default(), &cancel);
+    let result = games::ground(&game, &GroundingLimits::default(), &cancel);
     assert_eq!(result.unwrap_err(), GroundingError::Cancelled);
 }
 
@@ -279,7 +280,7 @@ fn grounding_gives_the_same_network_each_time() {
     for shipped in library::all() {
         let game = validate::read(shipped.name, shipped.text, Case::Folded, Leniency::Strict).game;
         let game = Arc::new(game.unwrap());
-        let ground = || games::ground(&game, &Budget::default(), &Cancel::new()).unwrap();
+        let ground = || games::ground(&game, &GroundingLimits::default(), &Cancel::new()).unwrap();
         assert_eq!(format!("{:?}", outputs(&ground())), format!("{:?}", outputs(&ground())));
     }
 }
@@ -323,7 +324,7 @@ fn check(name: &str, game: Game) -> Result<(), Failure> {
         passes.push((last.elapsed().as_secs_f64() * 1e3).round());
         last = Instant::now();
     };
-    let result = ground_watched(&game, &Budget::default(), &Cancel::new(), &mut watch);
+    let result = ground_watched(&game, &GroundingLimits::default(), &Cancel::new(), &mut watch);
     let milliseconds = start.elapsed().as_secs_f64() * 1e3;
     let (network, statistics) = match result {
         Ok(grounded) => grounded,

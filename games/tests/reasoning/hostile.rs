@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use games::{
-    Budget, Cancel, Case, Game, Guards, Leniency, MAX_TERM_SIZE, Network, Prover, ReasoningError,
-    RoleId, State, StateMachine, ground, validate,
+    Cancel, Case, Game, GroundingLimits, Guards, Leniency, MAX_TERM_SIZE, Network, Prover,
+    ReasoningError, RoleId, State, StateMachine, ground, validate,
 };
 
 /// So many steps are made in a moment.
@@ -19,7 +19,7 @@ fn game(rules: &str) -> Arc<Game> {
 }
 
 fn network(rules: &str) -> Network {
-    ground(&game(rules), &Budget::default(), &Cancel::new()).unwrap()
+    ground(&game(rules), &GroundingLimits::default(), &Cancel::new()).unwrap()
 }
 
 fn machine(rules: &str, max_steps: u64) -> Result<Box<dyn StateMachine>, ReasoningError> {

@@ -8,8 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use games::{
-    Budget, Cancel, Case, Children, Expression, Game, GoalReading, Guards, Leniency, MoveId,
-    Network, Prover, RoleId, State, StateKey, StateMachine, Wanted, ground, library, validate,
+    Cancel, Case, Children, Expression, Game, GoalReading, GroundingLimits, Guards, Leniency,
+    MoveId, Network, Prover, RoleId, State, StateKey, StateMachine, Wanted, ground, library,
+    validate,
 };
 use games::{EvaluationMethod, NetworkMachine};
 
@@ -55,8 +56,8 @@ fn published_games_are_played_as_the_prover_plays_them() {
 }
 
 /// Small networks: the others are compared by their own tests.
-fn budget() -> Budget {
-    Budget { max_steps: 30_000_000, max_bytes: 256 << 20, ..Budget::default() }
+fn budget() -> GroundingLimits {
+    GroundingLimits { max_steps: 30_000_000, max_bytes: 256 << 20, ..GroundingLimits::default() }
 }
 
 fn check(game: Arc<Game>) -> bool {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use games::network::Lit;
 use games::{
-    Budget, Cancel, Case, Game, Leniency, Network, ReductionEffort, RoleId, ground, library,
-    reduce, validate,
+    Cancel, Case, Game, GroundingLimits, Leniency, Network, ReductionEffort, RoleId, ground,
+    library, reduce, validate,
 };
 
 use super::random::Random;
@@ -64,8 +64,12 @@ fn published_games_are_the_same_when_reduced() {
 /// Whether the network of a game could be made smaller; `None` if it was not
 /// tried, or not proven.
 fn check(game: Arc<Game>, max_conjunctions: usize) -> Option<bool> {
-    let budget =
-        Budget { max_steps: 30_000_000, max_bytes: 256 << 20, max_reduced: 0, ..Budget::default() };
+    let budget = GroundingLimits {
+        max_steps: 30_000_000,
+        max_bytes: 256 << 20,
+        max_reduced: 0,
+        ..GroundingLimits::default()
+    };
     let network = ground(&game, &budget, &Cancel::new()).ok()?;
     if network.graph.n_ands() > max_conjunctions {
         return None;

@@ -16,16 +16,16 @@ pub(crate) const EVALUATION: OptionSpec = OptionSpec {
     name: "evaluation",
     accepts: "\"goal\", \"mobility\" or \"zero\"",
     default: "\"goal\"",
-    help: "Worth of a state at the depth limit: the goal there (50 if it has none), the share of \
-           legal moves, or nothing.",
+    help: "Value of a state at the depth limit: `goal`, its goal (50 if it has none); `mobility`, \
+           the share of legal moves; `zero`, 0.",
 };
 
 pub(crate) const DEEPENING: OptionSpec = OptionSpec {
     name: "deepening",
     accepts: "true or false",
     default: "true",
-    help: "Search to depth 1, 2, ... and answer by the last depth finished; false for the \
-           textbook's single search.",
+    help: "Search to depth 1, 2, ... and reply with the move of the deepest finished search; \
+           false: search once, to `depth`.",
 };
 
 pub(crate) const TRANSPOSITION: OptionSpec = OptionSpec {
@@ -39,12 +39,12 @@ pub(crate) const BOUNDED: OptionSpec = OptionSpec {
     name: "bounded",
     accepts: "true or false",
     default: "true",
-    help: "Look no further once a move is worth 100 or a reply leaves 0.",
+    help: "Stop the search when a move is worth 100, or a reply 0.",
 };
 
 pub(crate) const MOVE_ORDER: OptionSpec = OptionSpec {
     name: "move_order",
-    accepts: "list of moves, each a text",
+    accepts: "list of strings, each a move",
     default: "[]",
     help: "Moves to try before all others, in this order.",
 };

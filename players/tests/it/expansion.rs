@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use games::EvaluationMethod;
 use games::{
-    Budget, Cancel, Case, Guards, Leniency, MoveId, NetworkMachine, Prover, StateMachine, ground,
-    library, validate,
+    Cancel, Case, GroundingLimits, Guards, Leniency, MoveId, NetworkMachine, Prover, StateMachine,
+    ground, library, validate,
 };
 use players::{Deliberation, Options, Player, Stop, Turn, Value};
 
@@ -18,7 +18,7 @@ fn machines(name: &str) -> (Prover, [NetworkMachine; 2]) {
     let game = validate::read(name, text, Case::default(), Leniency::default()).game.unwrap();
     let game = Arc::new(game);
     let prover = Prover::new(Arc::clone(&game), Guards::default()).unwrap();
-    let network = Arc::new(ground(&game, &Budget::default(), &Cancel::new()).unwrap());
+    let network = Arc::new(ground(&game, &GroundingLimits::default(), &Cancel::new()).unwrap());
     let machine = |evaluation| {
         NetworkMachine::with_evaluation(Arc::clone(&network), prover.clone(), evaluation)
     };

@@ -27,7 +27,7 @@ pub struct Tie {
     pub players: [Option<u32>; 2],
     /// Mean rewards of the two: of the round, then of each further lap.
     pub means: Vec<Option<[f64; 2]>>,
-    /// Who is through, and why; `None` if it is not decided.
+    /// The player that advances, and why; `None` if it is not decided.
     pub winner: Option<(u32, Decided)>,
 }
 
@@ -38,14 +38,14 @@ pub struct Open {
     pub round: u32,
     /// Which further lap of it, from 0.
     pub extra: u32,
-    /// Who meets, in the order of the bracket.
+    /// The pairings, in the order of the bracket.
     pub pairs: Vec<[u32; 2]>,
 }
 
 /// A knockout after some rounds and further laps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bracket {
-    /// Rounds that are begun, each with its ties from the top of the bracket.
+    /// Rounds that have begun, each with its ties from the top of the bracket.
     pub rounds: Vec<Vec<Tie>>,
     /// What is to be played next; `None` if all is decided.
     pub open: Option<Open>,
@@ -68,7 +68,7 @@ pub fn standard_seeding(size: u32) -> Vec<u32> {
     seeds
 }
 
-/// Rounds that a knockout of so many players has.
+/// Number of rounds of a knockout of `n_players` players.
 #[must_use]
 pub fn n_rounds(n_entrants: u32) -> u32 {
     n_entrants.next_power_of_two().trailing_zeros()

@@ -12,7 +12,7 @@ use crate::journal::{Journal, JournalError, MatchRow};
 pub struct Proceedings {
     /// Ids of the players, by number.
     pub players: Vec<String>,
-    /// Stages that are begun; the first always is.
+    /// Stages that have begun; the first always has.
     pub stages: Vec<StageProceedings>,
     /// How many stages there are to be.
     pub n_stages: u32,

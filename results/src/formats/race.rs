@@ -1,19 +1,18 @@
-//! A race: who is shown to be worse than the best is dropped, so that the time
-//! goes to those who may be the best.
+//! A race: players that are shown to be weaker than the best are dropped, so that the time
+//! is spent on players that may be the best.
 //!
-//! Successive elimination (E. Even-Dar, S. Mannor & Y. Mansour, "Action
-//! elimination and stopping conditions for the multi-armed bandit and
-//! reinforcement learning problems", JMLR 7, 2006) with a bound that holds at
-//! any time: for each two players a gambler [bets](crate::stats::betting) that
-//! the one does better than the other in a lap. What he bets on are differences
-//! between blocks that the two played in the same lap at the same game against
-//! the same others, and blocks in which they met, each game weighing the same.
+//! Successive elimination (E. Even-Dar, S. Mannor & Y. Mansour, "Action elimination and
+//! stopping conditions for the multi-armed bandit and reinforcement learning problems",
+//! JMLR 7, 2006) with a bound that holds at any time: for each ordered pair of players, an
+//! e-process [bets](crate::stats::betting) that the first player is better than the second
+//! in a lap. It bets on the differences within blocks in which the two met, and between
+//! blocks of the same lap and game in which they played the same opponents. Games have
+//! equal weight.
 //!
-//! A player is dropped after a lap when as many players as are to be kept were
-//! shown to be better. With `keep` to be kept out of `n`, each gambler has an
-//! error rate of `alpha / (keep (n - keep))`: a player that is one of the `keep`
-//! best in every lap is dropped with probability `alpha` at most, whatever the
-//! number of laps.
+//! A player is dropped after a lap if `keep` players were shown to be better. With `n`
+//! players, each e-process has an error rate of `alpha / (keep (n - keep))`: a player that
+//! is one of the `keep` best in every lap is dropped with a probability of at most `alpha`,
+//! for any number of laps.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +28,7 @@ pub struct Dropped {
     pub player: u32,
     /// Laps it took part in.
     pub laps: u32,
-    /// Who was shown to be better.
+    /// Players that were shown to be better.
     pub better: Vec<u32>,
 }
 
@@ -40,7 +39,7 @@ pub struct Race {
     n_laps: u32,
     running: Vec<u32>,
     dropped: Vec<Dropped>,
-    /// By the one that is to be better, then the other.
+    /// By the player that is tested to be better, then the other.
     gamblers: BTreeMap<(u32, u32), EProcess>,
 }
 
@@ -49,7 +48,7 @@ impl Race {
     #[must_use]
     pub fn new(runners: &[u32], rule: RaceRule) -> Self {
         let (n, keep) = (runners.len() as f64, f64::from(rule.keep));
-        // Whoever is kept from the beginning needs no gambler.
+        // Players that are never dropped need no e-process.
         let alpha = rule.alpha / (keep * (n - keep)).max(1.0);
         let pairs = runners.iter().flat_map(|&a| runners.iter().map(move |&b| (a, b)));
         let gamblers = pairs.filter(|(a, b)| a != b);
@@ -57,7 +56,7 @@ impl Race {
         Self { rule, n_laps: 0, running: runners.to_vec(), dropped: vec![], gamblers }
     }
 
-    /// Takes in the blocks of one more lap, and drops who is hopeless.
+    /// Adds the blocks of one more lap, and drops players that were shown to be weaker.
     pub fn add_lap(&mut self, blocks: &[PlayedBlock]) {
         self.n_laps += 1;
         let mut of_player: BTreeMap<u32, Vec<&PlayedBlock>> = BTreeMap::new();
@@ -80,13 +79,14 @@ impl Race {
             let shown = |a: &u32| self.gamblers.get(&(*a, b)).is_some_and(EProcess::rejects);
             self.running.iter().copied().filter(shown).collect()
         };
-        let mut hopeless: Vec<(u32, Vec<u32>)> = (self.running.iter())
+        let mut weaker: Vec<(u32, Vec<u32>)> = (self.running.iter())
             .map(|player| (*player, better(player)))
             .filter(|(_, better)| better.len() >= self.rule.keep as usize)
             .collect();
-        // The most hopeless first, should two be shown better than each other.
-        hopeless.sort_by_key(|(_, better)| std::cmp::Reverse(better.len()));
-        for (player, better) in hopeless {
+        // The player with the most better players first, in case two are shown to be better
+        // than each other.
+        weaker.sort_by_key(|(_, better)| std::cmp::Reverse(better.len()));
+        for (player, better) in weaker {
             if !self.is_over() {
                 self.running.retain(|&other| other != player);
                 self.dropped.push(Dropped { player, laps: self.n_laps, better });
@@ -94,19 +94,19 @@ impl Race {
         }
     }
 
-    /// Whether only those are left that are kept in any case.
+    /// Whether only the players remain that are never dropped.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.running.len() <= self.rule.keep as usize
     }
 
-    /// Who is left, in the order given in the beginning.
+    /// The remaining players, in the original order.
     #[must_use]
     pub fn running(&self) -> &[u32] {
         &self.running
     }
 
-    /// Who was dropped, first the first.
+    /// The dropped players, in the order in which they were dropped.
     #[must_use]
     pub fn dropped(&self) -> &[Dropped] {
         &self.dropped
@@ -120,9 +120,9 @@ type Alike = (u32, u32, Vec<u32>);
 /// A mean reward; `None` if the block does not count.
 type Reward = Option<f64>;
 
-/// How much better `a` did than `b`, as scores from 0 to 1 with weights: a
-/// score for each block of both, and for each two blocks of one of them that
-/// differ in nothing else.
+/// Results of `a` against `b` as scores from 0 to 1 with weights: a score for each block
+/// that both played, and for each pair of blocks that differ only in which of the two
+/// played.
 fn differences<'a>(
     a: u32,
     b: u32,
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hopeless_are_dropped_early_and_the_best_stay() {
+    fn weaker_players_are_dropped_early_and_the_best_stay() {
         let race = race(&[0.1, 10.0, 9.0, 0.1], 1, 40, 1);
         let mut dropped: Vec<u32> = race.dropped().iter().map(|dropped| dropped.player).collect();
         dropped.sort_unstable();

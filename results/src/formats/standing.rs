@@ -1,4 +1,4 @@
-//! How a stage stands, whatever its format.
+//! The standings of a stage of any format.
 
 use super::knockout::{Bracket, bracket};
 use super::ladder::{LadderRow, ladder};

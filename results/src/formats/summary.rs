@@ -1,4 +1,4 @@
-//! Stages as they are told: with names instead of numbers.
+//! Stages for the report: with names instead of numbers.
 
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ pub struct StageSummary {
     pub rule: Stage,
     /// Rounds that are finished, further laps of level ties counted.
     pub n_rounds_finished: u32,
-    /// The round that is begun but not finished; it does not count yet.
+    /// The round that has begun but not finished; it does not count yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Unfinished>,
     /// All players of the stage, the best first.
@@ -125,13 +125,13 @@ pub struct TieSummary {
     /// Mean rewards of the two: of the round, then of each further lap; none if
     /// no block counted.
     pub means: Vec<Option<[f64; 2]>>,
-    /// Who is through; none if it is not decided.
+    /// The player that advances; none if it is not decided.
     pub winner: Option<String>,
     /// What decided.
     pub decided: Option<Decided>,
 }
 
-/// Tells the stages that are begun.
+/// Summarises the stages that have begun.
 #[must_use]
 pub fn summaries(proceedings: &Proceedings) -> Vec<StageSummary> {
     let tell = |(stage, number): (&StageProceedings, u32)| {

@@ -1,27 +1,28 @@
-//! A swiss system: points of encounters, and what decides between equals.
+//! A swiss system: points of encounters, and how ties are broken.
 
 use serde::Serialize;
 
 use super::{Encounter, PlayedBlock, encounters};
 
-/// How one player stands in a swiss stage.
+/// One player's row in the table of a swiss stage.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SwissRow {
     /// Number of the player.
     pub player: u32,
-    /// In each encounter a player beaten counts 2 and one with an equal reward 1, so that a
-    /// whole point is 2 for each other player of a match. A bye is a whole point.
+    /// Half points: in each encounter 2 for each player beaten and 1 for each player with
+    /// an equal reward, so a point is 2 for each opponent of a match. A bye is worth one
+    /// point.
     pub half_points: u32,
-    /// Half points of a whole point.
+    /// Half points in one point.
     pub whole: u32,
     /// Buchholz: the half points of all opponents together. A bye adds nothing.
     pub buchholz: u32,
-    /// Mean over encounters of the own mean reward less the others', points; 0
-    /// without any.
+    /// Own mean reward minus the others', averaged over encounters, points; 0 without
+    /// encounters.
     pub margin: f64,
     /// Rounds in which it did not play.
     pub n_byes: u32,
-    /// Whom it met, in order.
+    /// Its opponents, in order.
     pub opponents: Vec<u32>,
     /// Half points by round.
     pub by_round: Vec<u32>,
@@ -40,7 +41,7 @@ pub fn table(entrants: &[u32], n_seats: u32, rounds: &[Vec<PlayedBlock>]) -> Vec
         };
         rows[index].buchholz = rows[index].opponents.iter().map(points).sum();
     }
-    // Stable: equals stay in the order of seeds.
+    // A stable sort: ties stay in the order of seeds.
     rows.sort_by_key(|row| {
         let micro = (row.margin * 1e6).round() as i64;
         std::cmp::Reverse((row.half_points, row.buchholz, micro))

@@ -116,8 +116,8 @@ pub enum JournalError {
     },
     /// A line that records follow cannot be read.
     #[error(
-        "line {line} of the journal {} is damaged; remove that line and run again to have its \
-         match played again",
+        "line {line} of the journal {} is damaged (to play its match again, remove the line and \
+         repeat `gamemaster run`)",
         .path.display()
     )]
     Damaged {
@@ -141,8 +141,8 @@ pub enum JournalError {
     },
     /// A line that records follow is longer than any record.
     #[error(
-        "line {line} of the journal {} is longer than any record ({} MiB); remove that line and \
-         run again to have its match played again",
+        "line {line} of the journal {} is longer than any record ({} MiB); to play its match again, \
+         remove the line and repeat `gamemaster run`",
         .path.display(), MAX_LINE_BYTES >> 20
     )]
     LineTooLong {

@@ -53,7 +53,7 @@ pub enum MergeError {
         /// The one that does not fit.
         other: PathBuf,
     },
-    /// Who meets whom in it follows from results, so that it has no parts.
+    /// Its pairings depend on results, so it has no parts.
     #[error(
         "cannot merge {}: its pairings follow from results, so it is no part of a larger run",
         path.display()

@@ -1,4 +1,4 @@
-//! What a question came to, as values and as text.
+//! The answer to a query, as values and as text.
 
 use comfy_table::{CellAlignment, Table, presets};
 use polars::prelude::{AnyValue, DataFrame, PolarsError};

@@ -35,8 +35,8 @@ GROUP BY game, role
 ORDER BY game, role",
     },
     Question {
-        name: "encounters",
-        answers: "the mean reward of each player against each other one",
+        name: "opponents",
+        answers: "the mean reward of each player against every other player",
         sql: "\
 SELECT player, opponent, AVG(reward) AS reward, COUNT(reward) AS n_matches
 FROM matches

@@ -17,15 +17,15 @@ use strum::IntoStaticStr;
 pub enum Ending {
     /// A terminal state was reached.
     Terminal,
-    /// The step limit was reached first; nobody is scored.
+    /// The step limit was reached first; the match is unscored.
     StepLimit,
-    /// The match was stopped from outside; nobody is scored.
+    /// The match was stopped from outside; it is unscored.
     Aborted {
         /// Why.
         #[serde(flatten)]
         reason: AbortReason,
     },
-    /// The rules failed in play; nobody is scored.
+    /// The rules failed in play; the match is unscored.
     GameError {
         /// What failed.
         #[serde(flatten)]
@@ -37,7 +37,7 @@ pub enum Ending {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum AbortReason {
-    /// Somebody asked for it.
+    /// By the user.
     #[error("interrupted")]
     Interrupted,
     /// This machine lacked what the match takes, such as a file descriptor.
@@ -49,8 +49,8 @@ pub enum AbortReason {
         /// What was lacking, and what to do.
         detail: String,
     },
-    /// A remote player did not answer before the match.
-    #[error("player {player} does not answer INFO at {host}:{port}")]
+    /// A remote player did not reply before the match.
+    #[error("player `{player}` does not reply to INFO at {host}:{port}")]
     PlayerGone {
         /// The player.
         player: String,
@@ -60,7 +60,7 @@ pub enum AbortReason {
         port: u16,
     },
     /// A player's program could not be launched.
-    #[error("player {player} could not be launched: {detail}")]
+    #[error("player `{player}` is not ready: {detail}")]
     LaunchFailed {
         /// The player.
         player: String,
@@ -69,20 +69,20 @@ pub enum AbortReason {
     },
     /// Another process listened on the port of a player's program.
     #[error(
-        "{by} listens on port {port}, which was given to player {player}; player {player} is not \
-         charged (a program that takes `{{socket}}` instead of `{{port}}` cannot lose its port)"
+        "{by} listens on port {port}, which was given to player `{player}`; this is no fault of the \
+         player (a program that takes `{{socket}}` instead of `{{port}}` cannot lose its port)"
     )]
     PortTaken {
         /// The player whose program was given the port.
         player: String,
         /// The port.
         port: u16,
-        /// Who listened there.
+        /// The process that listened there.
         #[serde(flatten)]
         by: PortHolder,
     },
     /// A player cannot be made from its configuration.
-    #[error("player {player} cannot be used: {detail}")]
+    #[error("player `{player}` cannot be used: {detail}")]
     PlayerUnusable {
         /// The player.
         player: String,
@@ -292,7 +292,7 @@ mod tests {
         );
         let by = PortHolder { process: Some(17), name: None, player: Some("thief".into()) };
         let named = "process 17 of player thief, which was ended for it, listens on port 9147, \
-                     which was given to player honest; ";
+                     which was given to player `honest`; ";
         assert!(reason(by.clone()).to_string().starts_with(named), "{}", reason(by));
     }
 }

@@ -1,32 +1,32 @@
-//! What a journal says of formats: the stages of a run, and the round of a match.
+//! Formats in a journal: the stages of a run, and the round of a match.
 
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
-/// Who meets whom.
+/// How players are paired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Format {
-    /// Everybody meets everybody.
+    /// Every player plays every other player.
     #[default]
     RoundRobin,
-    /// The first players meet each of the others.
+    /// Each of the first players plays each of the others.
     Gauntlet {
-        /// How many of the first.
+        /// Number of these first players.
         challengers: u32,
     },
-    /// Who has as many points meets, and nobody twice as long as that can be.
+    /// Players with equal points are paired, and no two players twice if possible.
     Swiss {
         /// Number of rounds.
         rounds: u32,
     },
-    /// Who loses is out.
+    /// The loser of each encounter is eliminated.
     Knockout {
-        /// Further laps that may decide a level tie, before the seed does.
+        /// Maximum number of extra laps for a drawn encounter; then the seed decides.
         extra_laps: u32,
     },
-    /// Neighbours by rating meet.
+    /// Neighbours by rating are paired.
     Ladder {
         /// Number of rounds.
         rounds: u32,
@@ -44,11 +44,11 @@ impl Format {
 /// When a player of a race is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RaceRule {
-    /// The chance that a given player that is one of the best is dropped, at most,
-    /// however long the race. Of several that are equally good one or another is
-    /// dropped more often.
+    /// Maximum probability that a given player among the best is dropped, however long the
+    /// race. The probability that any one of several equally good players is dropped is
+    /// larger.
     pub alpha: f64,
-    /// Players that are never dropped: the race is over when so many are left.
+    /// Number of players that are never dropped: the race ends when only these are left.
     pub keep: u32,
 }
 
@@ -61,21 +61,21 @@ impl Default for RaceRule {
 /// One stage of a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
-    /// Who meets whom.
+    /// How players are paired.
     pub format: Format,
     /// Laps: blocks of each pairing at each game in each round (a round robin
     /// and a gauntlet have a round of all laps, or of one if they are raced).
     pub laps: u32,
-    /// How many of the best of the stage before take part; all if `None`.
+    /// Number of players that advance from the previous stage; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best: Option<u32>,
-    /// Whether, and when, players are dropped on the way.
+    /// When players are dropped during the stage; `None` for never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub race: Option<RaceRule>,
 }
 
 impl Stage {
-    /// A round robin of so many laps.
+    /// A round robin of this number of laps.
     #[must_use]
     pub fn round_robin(laps: u32) -> Self {
         Self { format: Format::RoundRobin, laps, best: None, race: None }
@@ -88,7 +88,7 @@ impl Stage {
     }
 }
 
-/// What a run plays beyond one plain round robin, as its journal says.
+/// The stages of a run that is not a plain round robin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Formats {
     /// Ids of the players in the order of the spec, which seeds the first stage.
@@ -104,16 +104,16 @@ pub struct RoundId {
     pub stage: u32,
     /// The round of the stage.
     pub round: u32,
-    /// Which further lap of that round it is, 0 for none: level ties of a
-    /// knockout have such.
+    /// Number of the extra lap of that round, 0 for none; drawn encounters of a knockout
+    /// have extra laps.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub extra: u32,
 }
 
-/// A match's round, and what tells whether the round is finished.
+/// A match's round, and the number of matches of that round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundRecord {
-    /// Which one.
+    /// The round.
     #[serde(flatten)]
     pub id: RoundId,
     /// Matches of that round.

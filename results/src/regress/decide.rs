@@ -1,4 +1,4 @@
-//! From what was found to the answer: which finding outranks which.
+//! From the findings to the result: which finding has priority.
 //!
 //! | | finding | answer |
 //! | --- | --- | --- |
@@ -12,7 +12,7 @@
 //! | 8 | the head is no worse | pass |
 //! | 9 | none of these | inconclusive |
 //!
-//! The first row that holds decides. Why no more was played is of no importance.
+//! The first row that holds decides. The reason why the comparison ended does not matter.
 
 use crate::stats::regression::{Answer, Ground};
 
@@ -35,12 +35,12 @@ pub(super) struct Findings {
     pub(super) n_incomplete: u64,
     /// What the blocks that count say of strength.
     pub(super) strength: (Answer, Ground),
-    /// What all blocks say if the head lost, and the base won, every match that
-    /// scored nobody.
+    /// The finding of all blocks if unscored matches count as lost by the head and won by
+    /// the base.
     pub(super) worst: Answer,
 }
 
-/// The answer, and what it rests on.
+/// The result, and its reason.
 pub(super) fn decide(found: &Findings) -> (Outcome, Reason) {
     let (answer, ground) = found.strength;
     let by = match ground {
@@ -133,7 +133,7 @@ mod tests {
         }
     }
 
-    /// What must never be, whatever else was found.
+    /// Invariants of every result.
     #[test]
     fn nothing_but_strength_without_doubt_passes() {
         for found in all() {

@@ -1,4 +1,4 @@
-//! From the matches of a comparison to its answer.
+//! From the matches of a comparison to its result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ const SIGN_SEED: u64 = 1;
 /// Laps that are alike by chance hardly ever, unless one player always wins.
 const MANY_REPEATS: usize = 10;
 
-/// What was played, and what the tests said of it.
+/// The matches, and the results of the tests.
 pub(super) struct Evidence<'a> {
     /// Matches that count, in the order of the schedule.
     pub(super) matches: &'a [ScoredMatch],
@@ -50,7 +50,7 @@ pub(super) struct Evidence<'a> {
     pub(super) faults: &'a FaultTest,
 }
 
-/// The answer to `question`.
+/// The result of `question`.
 pub(super) fn evaluate(
     question: Question,
     evidence: &Evidence<'_>,
@@ -120,8 +120,9 @@ fn strength(question: &Question, blocks: &[BlockScore], evidence: &Evidence<'_>)
     let seen = seen.map(|(mean, sd)| Seen { n_blocks: difference.n_blocks, mean, sd, decided });
     let test = question.margin_test();
     let estimated = seen.and_then(|seen| test.estimate(&seen, 1.0 - alpha));
-    // The estimate rests on a ratio that grows as that of small differences does. Where
-    // a large one contradicts it, the interval that holds at any time does not.
+    // The estimate assumes a likelihood ratio of small differences. For large differences
+    // its interval may exclude the plain mean; then the interval that is valid at any time
+    // is used.
     let contradicted = |interval: [f64; 2]| {
         difference.mean.is_some_and(|mean| mean < interval[0] || mean > interval[1])
     };
@@ -184,7 +185,7 @@ fn undefined_number(found: &Regression) -> Option<&'static str> {
     all.into_iter().find(|(_, number)| !number.is_finite()).map(|(name, _)| name)
 }
 
-/// No answer, since a number of it is undefined; counts are as they were.
+/// Inconclusive, because a number is undefined; counts are unchanged.
 fn internal(found: Regression) -> Regression {
     let n_blocks = found.strength.difference.n_blocks;
     let (outcome, reason) = (Outcome::Inconclusive, Reason::Internal);
@@ -256,7 +257,7 @@ fn games(blocks: &[BlockScore], compared: &[&ScoredMatch], alpha: f64) -> Vec<Ga
     let game =
         |((stratum, blocks), (p, p_holm)): ((&Stratum, Vec<BlockScore>), (f64, f64))| GameEffect {
             game: stratum.game.clone(),
-            clock: stratum.clock.to_string(),
+            budget: stratum.clock.to_string(),
             difference: effect(&blocks, alpha),
             p,
             p_holm,

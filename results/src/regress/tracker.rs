@@ -31,8 +31,7 @@ pub struct Tracker {
     pairs: FaultPairs,
     faults: FaultTest,
     tally: Tally,
-    /// Of all blocks, as if the head had lost, and the base won, each match that
-    /// scored nobody.
+    /// Of all blocks, with unscored matches as lost by the head and won by the base.
     at_worst: Tally,
     llr: f64,
     strength: Verdict,
@@ -84,7 +83,7 @@ impl Tracker {
         }
     }
 
-    /// Takes a match that ended, and returns why no more need be played, if so.
+    /// Adds a match that ended; returns a reason if no more matches are needed.
     ///
     /// # Errors
     /// If the match was taken before.
@@ -151,7 +150,7 @@ impl Tracker {
         &self.question
     }
 
-    /// Why no more need be played; `None` while more is to be learned.
+    /// Why no more matches are needed; `None` while there are.
     #[must_use]
     pub fn ended(&self) -> Option<Stopped> {
         if self.faults.rejects(self.question.fault_alpha()) {
@@ -189,7 +188,7 @@ impl Tracker {
         (self.llr, self.test.errors.bounds())
     }
 
-    /// What there is to be told. If nothing else ended it, the time was up.
+    /// The result. If nothing else ended the comparison, the time was up.
     #[must_use]
     pub fn conclude(self) -> Regression {
         let stopped = self.ended().unwrap_or(Stopped::Time);

@@ -1,8 +1,9 @@
 //! Two runs side by side, for people and for other programs.
 
+use super::csv::{bounds, written};
 use super::headings;
 use super::layout::{Document, Section, Table};
-use super::notes::held_fixed;
+use super::notes::exact_games;
 use super::words::{count, interval, points};
 use super::{Format, markdown::markdown, text::text};
 use crate::comparison::{Change, ComparedRun, Comparison, PlayerChange};
@@ -29,7 +30,7 @@ fn document(comparison: &Comparison) -> Document {
     Document {
         title: "Two runs compared",
         facts: format!(
-            "{} ({}) and {} ({}) have {} in common; differences are the second run minus the first.",
+            "Before: {} ({}); after: {} ({}); {} in common. Differences are after minus before.",
             first.folder,
             count(first.n_matches, "match", "matches"),
             second.folder,
@@ -78,11 +79,11 @@ fn players(comparison: &Comparison) -> Option<Section> {
     let percent = comparison.level * 100.0;
     let level = format!("{percent:.0} % interval");
     let heading =
-        ["player", "first", "second", "difference", &level, "blocks", "equal", "p", "Holm"];
-    let star = if any_changed { " * had another configuration in the second run." } else { "" };
+        ["player", "before", "after", "difference", &level, "blocks", "equal", "p", "corrected p"];
+    let star = if any_changed { " * had another configuration after." } else { "" };
     Some(Section {
         heading: "Players".into(),
-        sentence: Some(verdict(comparison) + star),
+        sentence: Some(verdict(comparison) + " Equal: blocks with the same mean reward." + star),
         tables: vec![Table::new(1, &heading, comparison.players.iter().map(row).collect())],
     })
 }
@@ -104,20 +105,18 @@ fn verdict(comparison: &Comparison) -> String {
             "No player's mean reward changed, although rewards of single blocks did.".to_owned()
         } else {
             let largest = with_doubt(largest);
-            format!("No difference excludes chance; the largest is that of {largest}.")
+            format!("Chance can explain all differences; the largest is that of {largest}.")
         }
     } else {
         let others = match (told.len(), players.len()) {
             (n, all) if n == all => "",
-            _ => "; no other difference excludes chance",
+            _ => "; chance can explain the other differences",
         };
         format!("{}{others}.", told.join(", "))
     };
     if players.iter().any(|player| player.reward.n_blocks < FEW_BLOCKS * player.n_games) {
         words += &format!(
-            " There {} only {}.",
-            if comparison.n_common_blocks == 1 { "is" } else { "are" },
-            count(comparison.n_common_blocks, "block", "blocks")
+            " Some players have fewer than {FEW_BLOCKS} blocks of a game, so intervals are wide."
         );
     }
     let alpha = 1.0 - comparison.level;
@@ -162,7 +161,7 @@ fn by_game(comparison: &Comparison) -> Option<Section> {
         })
         .collect();
     let heading =
-        ["game", "player", "first", "second", "difference", "interval", "blocks", "equal"];
+        ["game", "player", "before", "after", "difference", "interval", "blocks", "equal"];
     section(headings::BY_GAME, 2, &heading, rows)
 }
 
@@ -187,7 +186,7 @@ fn timing(comparison: &Comparison) -> Option<Section> {
         let times = [median[0], median[1], high[0], high[1]].map(ms);
         Some([vec![player.player.clone()], times.to_vec()].concat())
     });
-    let heading = ["player", "first p50 ms", "second p50 ms", "first p95 ms", "second p95 ms"];
+    let heading = ["player", "p50 ms before", "p50 ms after", "p95 ms before", "p95 ms after"];
     section(headings::THINKING, 1, &heading, rows.collect())
 }
 
@@ -197,7 +196,7 @@ fn faults(comparison: &Comparison) -> Option<Section> {
         let of = |at: usize| format!("{} of {}", player.faulty_matches[at], player.matches[at]);
         Some(vec![player.player.clone(), of(0), of(1), p_value])
     });
-    section("Matches with a fault", 1, &["player", "first", "second", "p"], rows.collect())
+    section("Matches with a fault", 1, &["player", "before", "after", "p"], rows.collect())
 }
 
 fn notes(comparison: &Comparison) -> Vec<String> {
@@ -221,8 +220,8 @@ fn notes(comparison: &Comparison) -> Vec<String> {
             count(n_incomplete, "block", "blocks")
         ));
     }
-    if !comparison.held_fixed.is_empty() {
-        notes.push(held_fixed(&comparison.held_fixed));
+    if !comparison.exact_games.is_empty() {
+        notes.push(exact_games(&comparison.exact_games));
     }
     if !comparison.changed_games.is_empty() {
         notes.push(format!(
@@ -230,8 +229,8 @@ fn notes(comparison: &Comparison) -> Vec<String> {
             comparison.changed_games.join(", ")
         ));
     }
-    for changed in &comparison.changed_clocks {
-        let [first, second] = &changed.clocks;
+    for changed in &comparison.changed_budgets {
+        let [first, second] = &changed.budgets;
         notes.push(format!("{} was played with other budgets: {first}; {second}.", changed.game));
     }
     notes.extend(comparison.runs.iter().filter_map(only));
@@ -256,53 +255,26 @@ fn only(run: &ComparedRun) -> Option<String> {
 
 /// A row for each player, then for each player at each game.
 fn csv(comparison: &Comparison) -> String {
-    let mut writer =
-        csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(vec![]);
-    let heading = [
-        "scope",
-        "game",
-        "player",
-        "first",
-        "second",
-        "difference",
-        "low",
-        "high",
-        "n_blocks",
-        "n_equal",
-        "p_value",
-        "p_holm",
-        "first_matches",
-        "second_matches",
-        "first_faulty_matches",
-        "second_faulty_matches",
-    ];
-    writer.write_record(heading).expect("memory takes all rows");
-    let change = |change: &Change| {
-        let [low, high] = match change.interval {
-            Some(ends) => ends.map(|end| end.to_string()),
-            None => [String::new(), String::new()],
-        };
-        let [first, second] = change.means.map(|mean| mean.to_string());
-        let difference = change.difference.to_string();
-        let [blocks, equal] = [change.n_blocks, change.n_equal].map(|n| n.to_string());
-        [first, second, difference, low, high, blocks, equal]
+    let change = |scope: &str, game: &str, player: &str, change: &Change| {
+        let names = [scope, game, player].map(str::to_owned);
+        let [before, after] = change.means.map(|mean| mean.to_string());
+        let numbers = [before, after, change.difference.to_string()];
+        let counts = [change.n_blocks, change.n_equal].map(|n| n.to_string());
+        [&names[..], &numbers, &bounds(change.interval), &counts].concat()
     };
-    for player in &comparison.players {
+    let players = comparison.players.iter().map(|player| {
         let numbers = [player.p_value.to_string(), player.p_holm.to_string()];
         let counts = [player.matches, player.faulty_matches].concat();
         let counts = counts.iter().map(ToString::to_string);
-        let names = ["overall".to_owned(), String::new(), player.player.clone()];
-        let row = names.into_iter().chain(change(&player.reward)).chain(numbers).chain(counts);
-        writer.write_record(row.collect::<Vec<_>>()).expect("all rows have as many fields");
-    }
-    for row in &comparison.by_game {
-        let names = ["game".to_owned(), row.game.clone(), row.player.clone()];
-        let none = std::iter::repeat_n(String::new(), 6);
-        let row = names.into_iter().chain(change(&row.reward)).chain(none);
-        writer.write_record(row.collect::<Vec<_>>()).expect("all rows have as many fields");
-    }
-    let rows = writer.into_inner().expect("memory takes all rows");
-    String::from_utf8(rows).expect("all fields are text")
+        let row = change("overall", "", &player.player, &player.reward);
+        row.into_iter().chain(numbers).chain(counts).collect()
+    });
+    let games = comparison.by_game.iter().map(|row| {
+        [change("game", &row.game, &row.player, &row.reward), vec![String::new(); 6]].concat()
+    });
+    let names = "scope,game,player,before,after,difference,low,high,n_blocks,n_equal";
+    let counts = "before_matches,after_matches,before_faulty_matches,after_faulty_matches";
+    written(&format!("{names},p_value,p_holm,{counts}"), players.chain(games))
 }
 
 #[cfg(test)]
@@ -387,11 +359,11 @@ mod tests {
         let second =
             of_few(records(|game, lap| if gains(game, lap) { [100, 100] } else { [100, 0] }));
         let found = comparison(&first, &second).unwrap();
-        assert_eq!(found.held_fixed, ["y"]);
+        assert_eq!(found.exact_games, ["y"]);
         let [low, high] = alpha(&found).reward.interval.unwrap();
         assert!(low < alpha(&found).reward.difference && high <= 50.0, "{low} {high}");
         let text = render_comparison(&found, Format::Text);
-        assert!(text.contains("Treated as exact"), "{text}");
+        assert!(text.contains("treated as exact"), "{text}");
     }
 
     #[test]
@@ -413,7 +385,7 @@ mod tests {
         };
         // One block of 24 gains 50: the bootstrap may miss it, the test says p = 1.
         let one = records(|game, lap| if game == "x" && lap == 3 { [100, 100] } else { [100, 0] });
-        check(&one, "No difference excludes chance; the largest is that of ");
+        check(&one, "Chance can explain all differences; the largest is that of ");
         // One gains what another loses.
         let both = records(|_, lap| match lap {
             3 => [100, 100],
@@ -464,7 +436,7 @@ mod tests {
             record.seats[seat].player_hash = "new".into();
         }
         let found = comparison(&first, &second).unwrap();
-        assert_eq!(found.changed_clocks.len(), 2);
+        assert_eq!(found.changed_budgets.len(), 2);
         let alpha = alpha(&found);
         assert_eq!((alpha.matches, alpha.faulty_matches), ([48, 48], [0, 24]));
         assert!(alpha.changed && alpha.faults_p_value.unwrap() < 1e-6);
@@ -482,7 +454,7 @@ mod tests {
             .map(|record| MatchRecord { game_hash: "other".into(), ..record })
             .collect();
         let told = comparison(&first, &changed).unwrap_err().to_string();
-        assert!(told.ends_with("since the rulesheets of the games they share differ"), "{told}");
+        assert!(told.ends_with("the rulesheets of the games they share differ"), "{told}");
     }
 
     #[test]
@@ -495,15 +467,15 @@ mod tests {
         check(&[], "holds no match yet");
         let mut other = first.clone();
         other.iter_mut().for_each(|record| record.game += "_other");
-        check(&other, "since they share no game");
+        check(&other, "they share no game");
         let mut other = first.clone();
         other
             .iter_mut()
             .flat_map(|record| &mut record.seats)
             .filter_map(|seat| seat.player.as_mut())
             .for_each(|player| *player += "2");
-        check(&other, "since they share no player");
-        check(&first[..1], "but 1 that are not complete in both");
+        check(&other, "they share no player");
+        check(&first[..1], "incomplete in one of them (1)");
         let missing = compare([Path::new("nowhere"), Path::new("nowhere")], &Bootstrap::default());
         assert!(missing.unwrap_err().to_string().contains("nowhere"));
     }

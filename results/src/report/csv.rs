@@ -3,7 +3,7 @@
 use super::strength::{Strength, WorthRow};
 use crate::evaluation::Evaluation;
 use crate::standings::{Estimate, Standings};
-use crate::sweep::Unit;
+use crate::sweep::{AtBudget, SweptPlayer, Unit};
 
 /// A table of a report as CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +17,11 @@ pub enum CsvTable {
 /// A table of the standings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StandingsTable {
-    /// A row for each mean: overall, by game, by role and by clock.
+    /// A row for each mean: overall, by game, by role and by budget.
     Means,
     /// A row for each player and opponent.
     CrossTable,
-    /// A row for each player and clock.
+    /// A row for each player and budget.
     Timing,
     /// A row for each player and kind of fault.
     Faults,
@@ -53,11 +53,11 @@ pub(super) fn standings_table(standings: &Standings, table: StandingsTable) -> S
                 let names = [row.player.clone(), row.opponent.clone()];
                 [&names[..], &[row.mean.to_string(), row.n_matches.to_string()]].concat()
             });
-            written(&["player", "opponent", "reward", "n_matches"], rows)
+            written("player,opponent,reward,n_matches", rows)
         }
         StandingsTable::Timing => {
             let rows = standings.timing.iter().map(|row| {
-                let mut cells = vec![row.player.clone(), row.clock.clone()];
+                let mut cells = vec![row.player.clone(), row.budget.clone()];
                 cells.push(row.n_choices.to_string());
                 let times =
                     [row.think_ms_p50, row.think_ms_p95, row.think_ms_p99, row.think_ms_max];
@@ -65,25 +65,15 @@ pub(super) fn standings_table(standings: &Standings, table: StandingsTable) -> S
                 cells.extend([row.n_overruns.to_string(), row.overrun_ms_max.to_string()]);
                 cells
             });
-            let heading = [
-                "player",
-                "clock",
-                "n_choices",
-                "think_ms_p50",
-                "think_ms_p95",
-                "think_ms_p99",
-                "think_ms_max",
-                "n_overruns",
-                "overrun_ms_max",
-            ];
-            written(&heading, rows)
+            let times = "think_ms_p50,think_ms_p95,think_ms_p99,think_ms_max";
+            written(&format!("player,budget,n_choices,{times},n_overruns,overrun_ms_max"), rows)
         }
         StandingsTable::Faults => {
             let rows = standings.faults.iter();
             let row = |row: &crate::standings::FaultCount| {
                 vec![row.player.clone(), row.kind.name().to_owned(), row.n.to_string()]
             };
-            written(&["player", "fault", "n"], rows.map(row))
+            written("player,fault,n", rows.map(row))
         }
     }
 }
@@ -99,7 +89,7 @@ pub(super) fn strength_table(evaluation: &Evaluation, table: StrengthTable) -> S
                     vec![row.player.clone(), rank.to_string(), p.to_string()]
                 })
             });
-            written(&["player", "rank", "probability"], rows)
+            written("player,rank,probability", rows)
         }
         StrengthTable::Ratings => {
             let rows = strength.ratings.iter().map(|row| {
@@ -109,7 +99,7 @@ pub(super) fn strength_table(evaluation: &Evaluation, table: StrengthTable) -> S
                 cells.push(number(row.first));
                 cells
             });
-            written(&["scale", "player", "value", "low", "high", "first"], rows)
+            written("scale,player,value,low,high,first", rows)
         }
         StrengthTable::Pairs => {
             let rows = strength.pairs.iter().map(|pair| {
@@ -121,58 +111,47 @@ pub(super) fn strength_table(evaluation: &Evaluation, table: StrengthTable) -> S
                 cells.extend([difference.n_games, difference.n_blocks].map(|n| n.to_string()));
                 cells
             });
-            let heading = [
-                "player",
-                "opponent",
-                "ahead",
-                "low",
-                "high",
-                "superiority",
-                "n_games",
-                "n_blocks",
-            ];
-            written(&heading, rows)
+            written("player,opponent,ahead,low,high,superiority,n_games,n_blocks", rows)
         }
         StrengthTable::Seats => {
             let rows = strength.seats.iter().map(|row| {
-                let names = [&row.game, &row.clock, &row.role].map(String::clone);
+                let names = [&row.game, &row.budget, &row.role].map(String::clone);
                 [&names[..], &worth(&row.worth)].concat()
             });
-            let heading = ["game", "clock", "role", "points", "standard_error", "low", "high"];
-            written(&heading, rows)
+            written("game,budget,role,points,standard_error,low,high", rows)
         }
         StrengthTable::Effects => {
             let rows = strength.effects.iter().map(|row| {
                 [&[row.player.clone()][..], &worth(&row.worth), &[number(row.first)]].concat()
             });
-            written(&["player", "points", "standard_error", "low", "high", "first"], rows)
+            written("player,points,standard_error,low,high,first", rows)
         }
-        StrengthTable::Time => {
-            let rows = strength.over_time.iter().flat_map(|player| {
-                player.at.iter().map(|at| {
-                    let unit = match at.unit {
-                        Unit::Milliseconds => "milliseconds",
-                        Unit::Nodes => "nodes",
-                    };
-                    let mut cells = vec![player.player.clone(), unit.to_owned()];
-                    cells.extend([at.amount.to_string(), number(at.reward.mean)]);
-                    cells.extend(bounds(at.reward.interval));
-                    cells.extend([at.reward.n_matches, at.reward.n_blocks].map(|n| n.to_string()));
-                    cells
-                })
-            });
-            let heading =
-                ["player", "unit", "amount", "mean", "low", "high", "n_matches", "n_blocks"];
-            written(&heading, rows)
-        }
+        StrengthTable::Time => over_time(&strength.over_time),
     }
 }
 
-fn number(value: Option<f64>) -> String {
+/// A row for each player and budget.
+pub(super) fn over_time(players: &[SweptPlayer]) -> String {
+    let row = |player: &SweptPlayer, at: &AtBudget| {
+        let unit = match at.unit {
+            Unit::Milliseconds => "milliseconds",
+            Unit::Nodes => "nodes",
+        };
+        let mut cells = vec![player.player.clone(), unit.to_owned(), at.amount.to_string()];
+        cells.push(number(at.reward.mean));
+        cells.extend(bounds(at.reward.interval));
+        cells.extend([at.reward.n_matches, at.reward.n_blocks].map(|n| n.to_string()));
+        cells
+    };
+    let rows = players.iter().flat_map(|player| player.at.iter().map(move |at| row(player, at)));
+    written("player,unit,amount,mean,low,high,n_matches,n_blocks", rows)
+}
+
+pub(super) fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-fn bounds(interval: Option<[f64; 2]>) -> [String; 2] {
+pub(super) fn bounds(interval: Option<[f64; 2]>) -> [String; 2] {
     interval.map_or_else(Default::default, |bounds| bounds.map(|bound| bound.to_string()))
 }
 
@@ -181,11 +160,11 @@ fn worth(worth: &WorthRow) -> [String; 4] {
     [worth.points.to_string(), number(worth.standard_error), low, high]
 }
 
-/// Rows below a heading, with the ends of lines that RFC 4180 has.
-fn written(heading: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+/// Rows below a heading, with the line ends of RFC 4180.
+pub(super) fn written(heading: &str, rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut writer =
         csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(vec![]);
-    writer.write_record(heading).expect("memory takes all rows");
+    writer.write_record(heading.split(',')).expect("memory takes all rows");
     for row in rows {
         writer.write_record(row).expect("all rows have as many cells as the heading");
     }
@@ -193,45 +172,22 @@ fn written(heading: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String 
     String::from_utf8(bytes).expect("all cells are text")
 }
 
-/// A row for each mean: overall, then by game, role and clock.
+/// A row for each mean: overall, then by game, role and budget.
 pub(super) fn csv(standings: &Standings) -> String {
-    let mut writer =
-        csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(vec![]);
-    let mut row =
-        |scope: &str, game: &str, role: &str, clock: &str, player, estimate: &Estimate| {
-            let number =
-                |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-            let [low, high] = match estimate.interval {
-                Some([low, high]) => [Some(low), Some(high)],
-                None => [None, None],
-            };
-            let fields: [&str; 10] = [
-                scope,
-                game,
-                role,
-                clock,
-                player,
-                &number(estimate.mean),
-                &number(low),
-                &number(high),
-                &estimate.n_matches.to_string(),
-                &estimate.n_blocks.to_string(),
-            ];
-            writer.write_record(fields).expect("memory takes all rows of ten fields");
-        };
-    for standing in &standings.players {
-        row("overall", "", "", "", &standing.player, &standing.reward);
-    }
-    for standing in &standings.by_game {
-        row("game", &standing.game, "", "", &standing.player, &standing.reward);
-    }
-    for standing in &standings.by_role {
-        row("role", &standing.game, &standing.role, "", &standing.player, &standing.reward);
-    }
-    for standing in &standings.by_clock {
-        row("clock", "", "", &standing.clock, &standing.player, &standing.reward);
-    }
-    let rows = writer.into_inner().expect("memory takes all rows");
-    let heading = "scope,game,role,clock,player,reward,low,high,n_matches,n_blocks\n";
-    heading.to_owned() + &String::from_utf8(rows).expect("all fields are text")
+    let row = |names: [&str; 5], estimate: &Estimate| {
+        let [low, high] = bounds(estimate.interval);
+        let counts = [estimate.n_matches, estimate.n_blocks].map(|n| n.to_string());
+        let numbers = [number(estimate.mean), low, high];
+        [&names.map(str::to_owned)[..], &numbers, &counts].concat()
+    };
+    let players = standings.players.iter();
+    let overall = players.map(|of| row(["overall", "", "", "", &of.player], &of.reward));
+    let games = standings.by_game.iter();
+    let games = games.map(|of| row(["game", &of.game, "", "", &of.player], &of.reward));
+    let roles = standings.by_role.iter();
+    let roles = roles.map(|of| row(["role", &of.game, &of.role, "", &of.player], &of.reward));
+    let budgets = standings.by_budget.iter();
+    let budgets = budgets.map(|of| row(["budget", "", "", &of.budget, &of.player], &of.reward));
+    let rows = overall.chain(games).chain(roles).chain(budgets);
+    written("scope,game,role,budget,player,reward,low,high,n_matches,n_blocks", rows)
 }

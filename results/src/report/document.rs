@@ -19,7 +19,7 @@ pub(super) fn document(standings: &Standings) -> Document {
         cross_table(standings),
         by_game(standings),
         by_role(standings),
-        by_clock(standings),
+        by_budget(standings),
         balance(standings),
         timing(standings),
         faults(standings),
@@ -37,24 +37,26 @@ pub(super) fn document(standings: &Standings) -> Document {
 
 /// What was played, in a sentence.
 pub(super) fn facts(standings: &Standings) -> String {
-    let matches = count(standings.n_matches, "match", "matches");
-    let unscored = standings.n_matches - standings.n_scored;
-    let unscored = if unscored == 0 { String::new() } else { format!(" ({unscored} unscored)") };
+    let n_complete = standings.n_matches - standings.n_aborted;
+    let matches = count(n_complete, "match", "matches");
+    let some = |n: u64, what: &str| if n == 0 { String::new() } else { format!(" ({n} {what})") };
+    let unscored = some(n_complete - standings.n_scored, "unscored");
+    let aborted = some(standings.n_aborted, "more aborted");
     let blocks = count(standings.n_blocks, "block", "blocks");
     let games = count(standings.games.len() as u64, "game", "games");
     let players = count(standings.players.len() as u64, "player", "players");
-    let clocks = match &standings.clocks[..] {
+    let clocks = match &standings.budgets[..] {
         [clock] => clock.clone(),
-        clocks => count(clocks.len() as u64, "budget", "budgets"),
+        clocks => format!("budgets: {}", clocks.join("; ")),
     };
-    format!("{matches}{unscored} in {blocks}; {games}, {players}; {clocks}.")
+    format!("{matches}{unscored} in {blocks}{aborted}; {games}, {players}; {clocks}.")
 }
 
 /// The columns of an estimate: mean, interval, matches, blocks.
 fn columns(estimate: &Estimate) -> [String; 4] {
     [
         optional_points(estimate.mean),
-        marked(estimate.interval, estimate.n_fixed),
+        marked(estimate.interval, estimate.n_exact),
         estimate.n_matches.to_string(),
         estimate.n_blocks.to_string(),
     ]
@@ -70,7 +72,7 @@ fn overall(standings: &Standings) -> Option<Section> {
             mean,
             interval_of_mean,
             optional_points(behind.map(|behind| behind.mean)),
-            behind.map_or("-".into(), |behind| marked(behind.interval, behind.n_fixed)),
+            behind.map_or("-".into(), |behind| marked(behind.interval, behind.n_exact)),
             row.n_games.to_string(),
             n_matches,
             n_blocks,
@@ -79,8 +81,8 @@ fn overall(standings: &Standings) -> Option<Section> {
     };
     let percent = standings.level * 100.0;
     let level = format!("{percent:.0} % interval");
-    let heading =
-        ["", "player", "reward", &level, "behind", &level, "games", "matches", "blocks", "faults"];
+    let behind = ["behind", "interval of behind", "games", "matches", "blocks", "faults"];
+    let heading = [&["", "player", "reward", &level][..], &behind].concat();
     let rows = standings.players.iter().enumerate().map(row).collect();
     Some(Section {
         heading: headings::STANDINGS.into(),
@@ -138,12 +140,12 @@ fn by_role(standings: &Standings) -> Option<Section> {
     estimates(headings::BY_ROLE, &["game", "role", "player"], rows)
 }
 
-fn by_clock(standings: &Standings) -> Option<Section> {
-    if standings.clocks.len() < 2 {
+fn by_budget(standings: &Standings) -> Option<Section> {
+    if standings.budgets.len() < 2 {
         return None;
     }
-    let rows = standings.by_clock.iter();
-    let rows = rows.map(|row| (vec![row.clock.clone(), row.player.clone()], row.reward.clone()));
+    let rows = standings.by_budget.iter();
+    let rows = rows.map(|row| (vec![row.budget.clone(), row.player.clone()], row.reward.clone()));
     estimates(headings::BY_BUDGET, &["budget", "player"], rows)
 }
 
@@ -199,7 +201,7 @@ fn timing(standings: &Standings) -> Option<Section> {
     let rows = standings.timing.iter().map(|row| {
         vec![
             row.player.clone(),
-            row.clock.clone(),
+            row.budget.clone(),
             row.n_choices.to_string(),
             milliseconds(row.think_ms_p50),
             milliseconds(row.think_ms_p95),
@@ -209,12 +211,12 @@ fn timing(standings: &Standings) -> Option<Section> {
             milliseconds(Some(row.overrun_ms_max)),
         ]
     });
-    let mut columns =
-        vec!["player", "budget", "choices", "p50", "p95", "p99", "max", "overruns", "longest"];
+    let columns = "player,budget,choices,p50 ms,p95 ms,p99 ms,max ms,overruns,longest overrun ms";
+    let mut columns: Vec<&str> = columns.split(',').collect();
     let mut rows: Vec<Vec<String>> = rows.collect();
     // A single budget is among the facts already.
-    let first = standings.timing.first().map(|row| &row.clock);
-    let several = standings.timing.iter().any(|row| Some(&row.clock) != first);
+    let first = standings.timing.first().map(|row| &row.budget);
+    let several = standings.timing.iter().any(|row| Some(&row.budget) != first);
     if !several {
         columns.remove(1);
         rows.iter_mut().for_each(|row| drop(row.remove(1)));
@@ -246,7 +248,8 @@ fn policies(standings: &Standings) -> Option<Section> {
         cells
     };
     let rows = standings.players.iter().enumerate().map(row).collect();
-    let heading = ["player", "as played", "", "offender zero", "", "void", ""];
+    let heading =
+        ["player", "as played", "interval", "offender zero", "interval", "void", "interval"];
     Some(Section {
         heading: headings::POLICIES.into(),
         sentence: Some(

@@ -1,5 +1,5 @@
-//! What a comparison of two versions of a player came to, as JUnit XML: what a
-//! continuous integration lists as tests.
+//! The result of a comparison of two versions of a player as JUnit XML, which continuous
+//! integration lists as tests.
 //!
 //! A test case each for strength, faults and the canary, and one for each game,
 //! which warns in its output and never fails.
@@ -47,8 +47,8 @@ pub fn junit(found: &Regression, inconclusive_fails: bool) -> String {
     report.to_string().expect("writing to memory does not fail") + "\n"
 }
 
-/// Whether the head is as reliable as the base. That nothing was shown says little
-/// where players did commit faults, so that it is said how many.
+/// Whether the head is as reliable as the base. The number of faults is given too, because
+/// a test without a finding says little if players did commit faults.
 fn faults(found: &Regression, inconclusive_fails: bool) -> TestCase {
     let counts = faulty_of_both(found);
     let broken = || format!("the base commits faults in most of its matches: {counts}");
@@ -81,7 +81,7 @@ fn case(name: &str, status: TestCaseStatus) -> TestCase {
 }
 
 fn game(game: &GameEffect) -> TestCase {
-    let mut case = case(&format!("{} ({})", game.game, game.clock), TestCaseStatus::success());
+    let mut case = case(&format!("{} ({})", game.game, game.budget), TestCaseStatus::success());
     case.set_classname("regress.games");
     let warning = if game.warns { "warning: head is weaker at this game\n" } else { "" };
     let effect = &game.difference;
@@ -115,7 +115,7 @@ mod tests {
     fn game(game: &str, mean: f64, warns: bool) -> GameEffect {
         GameEffect {
             game: game.into(),
-            clock: "1000 nodes a move".into(),
+            budget: "1000 nodes per move".into(),
             difference: effect(50, mean),
             p: 0.01,
             p_holm: 0.02,

@@ -4,7 +4,7 @@ use super::words::count;
 use crate::formats::summary::StageSummary;
 use crate::standings::{FEW_BLOCKS, Standings};
 
-/// What a reader must know in order not to be misled.
+/// Warnings for the reader of a report.
 pub(super) fn notes(standings: &Standings) -> Vec<String> {
     let mut notes = standings.notes.clone();
     let mut note = |condition: bool, text: String| {
@@ -15,12 +15,12 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
     let scored = || standings.players.iter().filter(|row| row.n_games > 0);
     note(standings.half_written_bytes > 0, half_written(standings));
     let n_jobs = standings.header.n_jobs.unwrap_or(0);
+    let n_complete = standings.n_matches - standings.n_aborted;
     note(
-        standings.n_matches < n_jobs,
+        n_complete < n_jobs,
         format!(
-            "{} of {} played; the missing ones are not counted here.",
-            standings.n_matches,
-            count(n_jobs, "match is", "matches are")
+            "{n_complete} of {}; the others are not counted here.",
+            count(n_jobs, "match is complete", "matches are complete")
         ),
     );
     note(
@@ -37,8 +37,8 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
     note(
         standings.n_incomplete_blocks > 0,
         format!(
-            "{incomplete} incomplete: not every seating was scored. Their matches are counted in \
-             the means."
+            "{incomplete} incomplete: not every seating was scored. Their matches count in the \
+             means, but not in `compare` and `regress`."
         ),
     );
     note(
@@ -54,11 +54,11 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
     );
     note(
         scored().any(|row| row.reward.interval.is_none()),
-        "An interval needs at least two blocks of one of its games.".into(),
+        "A mean has an interval only if one of its games has at least two blocks.".into(),
     );
     note(
-        scored().any(|row| row.reward.interval.is_some() && row.reward.n_fixed > 0),
-        held_fixed(&standings.held_fixed),
+        scored().any(|row| row.reward.interval.is_some() && row.reward.n_exact > 0),
+        exact_games(&standings.exact_games),
     );
     let fewest = scored().filter(|row| row.reward.interval.is_some());
     let fewest = fewest.map(|row| row.reward.n_blocks / row.n_games).min();
@@ -83,14 +83,14 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
 const MOST_NAMES: usize = 5;
 
 /// Which games are treated as exact, and why.
-pub(super) fn held_fixed(names: &[String]) -> String {
+pub(super) fn exact_games(names: &[String]) -> String {
     let mut listed = names[..names.len().min(MOST_NAMES)].join(", ");
     if names.len() > MOST_NAMES {
         listed += &format!(" and {} more", names.len() - MOST_NAMES);
     }
     format!(
-        "Treated as exact, because some player has only a single block of them: {listed}. \
-         Intervals and rank probabilities ignore the chance in these games, so the intervals \
+        "These games have a single block for some player, and their means are treated as exact: \
+         {listed}. Intervals and rank probabilities ignore the chance in these games, so the intervals \
          (marked with an asterisk) are too narrow; play more blocks of them."
     )
 }

@@ -1,6 +1,7 @@
 //! The result of a comparison of two versions of a player, for people.
 
 use super::Format;
+use super::csv::{bounds, number, written};
 use super::headings;
 use super::layout::{Document, Section, Table};
 use super::markdown::markdown;
@@ -31,12 +32,12 @@ pub fn verdict_of_regression(found: &Regression) -> String {
     match (found.outcome, found.reason) {
         (Outcome::Pass, Reason::Test) => {
             format!(
-                "Head is not weaker than base by {margin} points or more: the sequential test decided."
+                "Head is less than {margin} points weaker than base, if at all (sequential test)."
             )
         }
         (Outcome::Pass, _) => format!(
-            "Head is not weaker than base by {margin} points or more: the interval of the difference \
-             is above -{margin}."
+            "Head is less than {margin} points weaker than base, if at all: the interval of the \
+             difference is above -{margin}."
         ),
         (Outcome::Fail, Reason::Faults) => format!(
             "Head commits faults more often than base: {} (p = {}).",
@@ -47,8 +48,9 @@ pub fn verdict_of_regression(found: &Regression) -> String {
             "Head is weaker than base: the interval of the difference is below 0.".into()
         }
         (Outcome::Fail, _) => {
+            let points = optional_points(found.strength.estimate.map(|found| found.points));
             format!(
-                "Head is weaker than base by about {margin} points: the sequential test decided."
+                "Head is weaker than base (sequential test, margin {margin}); estimate: {points} points."
             )
         }
         (Outcome::Inconclusive, Reason::Internal) => "A number of the evaluation is undefined: \
@@ -71,7 +73,7 @@ pub fn verdict_of_regression(found: &Regression) -> String {
             count(found.strength.n_incomplete, "block is", "blocks are"),
         ),
         (Outcome::Inconclusive, _) => format!(
-            "{} not enough to distinguish 0 from -{margin} points.",
+            "{} too few to tell whether head is equal to base or {margin} points weaker.",
             count(found.strength.difference.n_blocks, "block is", "blocks are")
         ),
     }
@@ -101,7 +103,7 @@ pub(super) fn faulty_of_both(found: &Regression) -> String {
     format!("{}, {}", of("head", head), of("base", base))
 }
 
-/// What a user must not overlook whatever the exit code is; a sentence each.
+/// Warnings that hold for every exit code, one sentence each.
 #[must_use]
 pub fn cautions_of_regression(found: &Regression) -> Vec<String> {
     let mut cautions = vec![];
@@ -167,7 +169,7 @@ fn strength(found: &Regression) -> Option<Section> {
         row("standard deviation between blocks, points", optional_points(effect.sd)),
         row(
             "log-likelihood ratio",
-            format!("{:.2}, from {low:.2} (weaker) to {high:.2} (equal)", strength.llr),
+            format!("{:.2} (weaker at {low:.2}, equal at {high:.2})", strength.llr),
         ),
         row("blocks", effect.n_blocks.to_string()),
         row("matches", found.n_matches.to_string()),
@@ -212,7 +214,7 @@ fn games(found: &Regression) -> Option<Section> {
         let warning = if game.warns { "weaker" } else { "" };
         vec![
             game.game.clone(),
-            game.clock.clone(),
+            game.budget.clone(),
             warning.into(),
             blocks,
             mean,
@@ -222,7 +224,7 @@ fn games(found: &Regression) -> Option<Section> {
         ]
     };
     let heading =
-        ["game", "budget", "warning", "blocks", "head minus base", &level, "p", "p corrected"];
+        ["game", "budget", "warning", "blocks", "head minus base", &level, "p", "corrected p"];
     let n_games = found.games.len() as u64;
     (n_games > 0).then(|| Section {
         heading: "Games".into(),
@@ -296,8 +298,8 @@ fn canary(found: &Regression) -> Option<Section> {
     Some(Section {
         heading: "Canary: head and its copy".into(),
         sentence: Some(format!(
-            "Head minus its copy: {} points from {} (sign flips: p = {}; matches with a fault: \
-             p = {}). {said}",
+            "Head minus its copy: {} points from {} (p of the difference {}, p of the faults {}). \
+             {said}",
             optional_points(effect.mean),
             count(effect.n_blocks, "block", "blocks"),
             canary.p.map_or_else(|| "-".into(), probability),
@@ -318,8 +320,8 @@ fn notes(found: &Regression) -> Vec<String> {
             "Stopped early: the test of faults decided.".into()
         }
         Stopped::Decided => "Stopped early: the test of strength decided.".into(),
-        Stopped::Blocks => "The largest allowed number of blocks was played.".into(),
-        Stopped::Time => "Stopped at the end of the time allowed.".to_owned(),
+        Stopped::Blocks => "Stopped at the limit --max-blocks.".into(),
+        Stopped::Time => "Stopped at the limit --time-limit.".to_owned(),
     });
     let warned: Vec<&str> =
         found.games.iter().filter(|game| game.warns).map(|game| &*game.game).collect();
@@ -330,7 +332,7 @@ fn notes(found: &Regression) -> Vec<String> {
         found.games.iter().filter(|game| game.repeats).map(|game| &*game.game).collect();
     if !repeated.is_empty() {
         notes.push(format!(
-            "Every block ended alike for base at {}: repetitions of the same match are no evidence. \
+            "All blocks of base at {} had the same result: repetitions of the same match are no evidence. \
              Add an opponent with random moves, such as `random`.",
             repeated.join(", ")
         ));
@@ -349,29 +351,15 @@ fn notes(found: &Regression) -> Vec<String> {
 }
 
 fn csv(found: &Regression) -> String {
-    let mut writer = csv::Writer::from_writer(vec![]);
-    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let mut write = |cells: Vec<String>| {
-        writer.write_record(cells).expect("writing to memory does not fail");
+    let row = |game: &str, budget: &str, effect: &Effect| {
+        let names = [game.to_owned(), budget.to_owned()];
+        let [low, high] = bounds(effect.interval);
+        [&names[..], &[effect.n_blocks.to_string(), number(effect.mean), low, high]].concat()
     };
-    let heading = ["game", "clock", "n_blocks", "mean", "low", "high", "p", "p_holm", "warns"];
-    write(heading.map(str::to_owned).to_vec());
-    let row = |game: &str, clock: &str, effect: &Effect| {
-        vec![
-            game.to_owned(),
-            clock.to_owned(),
-            effect.n_blocks.to_string(),
-            number(effect.mean),
-            number(effect.interval.map(|[low, _]| low)),
-            number(effect.interval.map(|[_, high]| high)),
-        ]
-    };
-    for game in &found.games {
+    let games = found.games.iter().map(|game| {
         let tail = [game.p.to_string(), game.p_holm.to_string(), game.warns.to_string()];
-        write([row(&game.game, &game.clock, &game.difference), tail.to_vec()].concat());
-    }
-    let tail = vec![String::new(); 3];
-    write([row("", "", &found.strength.difference), tail].concat());
-    let bytes = writer.into_inner().expect("writing to memory does not fail");
-    String::from_utf8(bytes).expect("all cells are text")
+        [&row(&game.game, &game.budget, &game.difference)[..], &tail].concat()
+    });
+    let all = [row("", "", &found.strength.difference), vec![String::new(); 3]].concat();
+    written("game,budget,n_blocks,mean,low,high,p,p_holm,warns", games.chain([all]))
 }

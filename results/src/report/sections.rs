@@ -1,4 +1,4 @@
-//! Sections of a report on demand: what strength looks like beyond the standings.
+//! Sections of a report on demand: strength beyond the standings.
 
 use super::headings;
 use super::layout::{Section, Table};
@@ -17,16 +17,16 @@ const MOST_IN_PAIRS: usize = 6;
 /// A part of a report that is printed when it is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// What is printed unless something else is asked for: standings, by game, role
-    /// and clock, against each other, times and faults.
+    /// The default: standings, by game, role and budget, against each other, times and
+    /// faults.
     Summary,
-    /// How probable each rank is.
+    /// The probability of each rank.
     Ranks,
     /// Ratings on other scales than the mean reward.
     Ratings,
-    /// Each player beside each other.
+    /// The difference of each pair of players.
     Pairs,
-    /// What seats are worth and players add.
+    /// Effects of seats and of players.
     Seats,
     /// Strength against time.
     Time,
@@ -85,8 +85,8 @@ fn ranks(rows: &[RankRow], n_resamples: usize) -> Section {
     Section {
         heading: heading.into(),
         sentence: Some(format!(
-            "Mean rank, and the probability of each true rank in percent, from {n_resamples} \
-             resamples of whole blocks. Players that tie in a resample share the ranks. Empty \
+            "Mean rank, and for each rank the probability (in percent) that the player truly has it, \
+             from {n_resamples} resamples of whole blocks. Players that tie in a resample share the ranks. Empty \
              cells are below 0.05 %."
         )),
         tables: ranks.chunks(RANKS_ABREAST).map(table).collect(),
@@ -132,11 +132,10 @@ fn ratings(strength: &Strength<'_>, evaluation: &Evaluation) -> Section {
     }
     sentence.push(match &strength.condorcet_winner {
         Some(winner) => {
-            format!("A majority of games and budgets prefers {winner} to each other player.")
+            format!("A majority of games and budgets prefers {winner} to every other player.")
         }
-        None => {
-            "No player is preferred to each other player by a majority of games and budgets.".into()
-        }
+        None => "No player is preferred to every other player by a majority of games and budgets."
+            .into(),
     });
     if evaluation.ratings.too_many {
         sentence
@@ -195,7 +194,8 @@ fn pairs(all: &[Pair], n_players: usize, level: &str) -> Section {
     let mut sentence = String::from(
         "Ahead: the player's mean minus the opponent's, over the games that both played, with an \
          interval from the standard deviation between blocks. LOS, the likelihood of superiority: \
-         the probability in percent that the player is stronger. The interval allows for results \
+         the probability in percent that the player is stronger. Blocks: those in which at least one \
+         of the two played. The interval allows for results \
          not seen yet; LOS and rank probabilities do not. If they disagree, trust the interval. \
          Rows are not corrected for the number of pairs: among many pairs, some look clear by \
          chance.",
@@ -216,7 +216,7 @@ fn pairs(all: &[Pair], n_players: usize, level: &str) -> Section {
             pair.player.clone(),
             pair.opponent.clone(),
             points(pair.difference.mean),
-            marked(pair.difference.interval, pair.difference.n_fixed),
+            marked(pair.difference.interval, pair.difference.n_exact),
             pair.superiority.map_or("-".into(), share),
             pair.difference.n_games.to_string(),
             pair.difference.n_blocks.to_string(),
@@ -237,15 +237,15 @@ fn seats(strength: &Strength<'_>) -> Vec<Section> {
         [points(worth.points), interval(worth.interval), error]
     };
     let seats = strength.seats.iter().map(|seat| {
-        let names = [&seat.game, &seat.clock, &seat.role].map(String::clone);
+        let names = [&seat.game, &seat.budget, &seat.role].map(String::clone);
         [&names[..], &worth(&seat.worth)].concat()
     });
     let players = strength.effects.iter().map(|row| {
         let first = row.first.map_or("-".into(), share);
         [&[row.player.clone()][..], &worth(&row.worth), &[first]].concat()
     });
-    let columns = ["game", "budget", "role", "points", "95 % interval", "error"];
-    let of_players = ["player", "points", "95 % interval", "error", "first"];
+    let columns = ["game", "budget", "seat", "points", "95 % interval", "std. error"];
+    let of_players = ["player", "points", "95 % interval", "std. error", "first"];
     vec![
         Section {
             heading: headings::SEATS.into(),

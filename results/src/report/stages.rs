@@ -60,7 +60,7 @@ pub(super) fn sentence(stage: &StageSummary) -> String {
     }
     said.push(match stage.rule.format {
         Format::Swiss { rounds } => format!(
-            "After {} of {}. Equal points are decided by Buchholz (the sum of the opponents' points), \
+            "After {} of {}. Ties are broken by Buchholz (the sum of the opponents' points), \
              then reward difference (mean reward minus the opponents'), then seed no.; a bye is \
              worth one point.",
             stage.n_rounds_finished,
@@ -81,7 +81,7 @@ pub(super) fn sentence(stage: &StageSummary) -> String {
             None => "Ranked by mean reward; games have equal weight.".to_owned(),
             Some(race) => format!(
                 "After {} of {}. A player that was shown to be weaker than {} was dropped, and ranks \
-                 behind those that stayed longer. {} is dropped with a probability of at most {} %.",
+                 behind those that stayed longer. The probability that {} is at most {} %.",
                 stage.n_rounds_finished,
                 count(stage.n_rounds(), "lap", "laps"),
                 match race.keep {
@@ -89,8 +89,8 @@ pub(super) fn sentence(stage: &StageSummary) -> String {
                     keep => format!("{keep} other players"),
                 },
                 match race.keep {
-                    1 => "The strongest player (each, if several are equal)".to_owned(),
-                    keep => format!("Each player that is truly among the strongest {keep}"),
+                    1 => "the strongest player is dropped (each, if several are equal)".to_owned(),
+                    keep => format!("a player that is really among the strongest {keep} is dropped"),
                 },
                 race.alpha * 100.0
             ),
@@ -120,7 +120,7 @@ fn place(row: &Placed) -> Vec<String> {
 fn means(stage: &StageSummary) -> Table {
     let mut heading = words(&["", "player", "reward", "blocks"]);
     if stage.rule.race.is_some() {
-        heading.push("dropped after laps".into());
+        heading.push("dropped after lap".into());
     }
     let row = |row: &Placed| {
         let mut cells = place(row);

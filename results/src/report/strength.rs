@@ -11,15 +11,15 @@ use crate::sweep::{Sweep, SweptPlayer};
 /// Everything, by name of the player.
 #[derive(Debug, Serialize)]
 pub(super) struct Strength<'a> {
-    /// In the order of the standings; empty if ranks cannot be told.
+    /// In the order of the standings; empty if ranks cannot be estimated.
     pub(super) ranks: Vec<RankRow>,
     /// By scale, then player.
     pub(super) ratings: Vec<RatingRow>,
-    /// The player that a majority of games and clocks prefers to each other.
+    /// The player that a majority of games and budgets prefers to every other player.
     pub(super) condorcet_winner: Option<String>,
     /// In the order of the standings.
     pub(super) pairs: &'a [Pair],
-    /// By game, clock and role; empty if effects cannot be told.
+    /// By game, budget and role; empty if effects cannot be estimated.
     pub(super) seats: Vec<SeatRow>,
     /// In the order of the standings; empty like the seats.
     pub(super) effects: Vec<EffectRow>,
@@ -70,7 +70,7 @@ pub(super) enum Scale {
 #[derive(Debug, Serialize)]
 pub(super) struct SeatRow {
     pub(super) game: String,
-    pub(super) clock: String,
+    pub(super) budget: String,
     pub(super) role: String,
     #[serde(flatten)]
     pub(super) worth: WorthRow,
@@ -175,7 +175,7 @@ impl<'a> Strength<'a> {
             seats: effects.map_or(vec![], |effects| {
                 let row = |seat: &crate::evaluation::SeatEffect| SeatRow {
                     game: seat.game.clone(),
-                    clock: seat.clock.clone(),
+                    budget: seat.clock.clone(),
                     role: seat.role.clone(),
                     worth: seat.effect.into(),
                 };

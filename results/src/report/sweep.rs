@@ -1,6 +1,7 @@
 //! Strength against time, as text, Markdown, CSV and JSON.
 
 use super::Format;
+use super::csv::over_time;
 use super::headings;
 use super::layout::{Document, Section, Table};
 use super::markdown::markdown;
@@ -17,7 +18,7 @@ pub fn render_sweep(sweep: &Sweep, format: Format) -> String {
         Format::Json => {
             serde_json::to_string_pretty(sweep).expect("a sweep is representable") + "\n"
         }
-        Format::Csv => csv(sweep),
+        Format::Csv => over_time(&sweep.players),
     }
 }
 
@@ -68,8 +69,8 @@ fn against_time(sweep: &Sweep, level: &str) -> Option<Section> {
         heading: headings::AT_EACH_BUDGET.into(),
         sentence: Some(
             "All players of a match have the same budget, unless a player has clocks or a budget of \
-             its own. Against opponents with a fixed budget, a mean shows the gain from more time; \
-             otherwise it shows which players gain more than others. Means are over the games that \
+             its own. If all players get more time, a mean shows only which players gain more \
+             than others; to see the gain itself, give the opponents a fixed budget. Means are over the games that \
              the player played at every budget; games have equal weight."
                 .into(),
         ),
@@ -93,8 +94,8 @@ fn per_doubling(sweep: &Sweep, level: &str) -> Option<Section> {
         heading: headings::PER_DOUBLING.into(),
         sentence: Some(
             "The slope of the line through a player's means against the logarithm of the budget; \
-             budgets have equal weight. The gain becomes smaller at large budgets: check the means \
-             at each budget, too."
+             budgets have equal weight. Large budgets often gain less per doubling: check also the \
+             means at each budget."
                 .into(),
         ),
         tables: vec![table(1, &heading, rows)],
@@ -103,35 +104,4 @@ fn per_doubling(sweep: &Sweep, level: &str) -> Option<Section> {
 
 fn table(n_names: usize, heading: &[&str], rows: Vec<Vec<String>>) -> Table {
     Table { n_names, heading: heading.iter().map(|&name| name.into()).collect(), rows }
-}
-
-fn csv(sweep: &Sweep) -> String {
-    let mut writer = csv::Writer::from_writer(vec![]);
-    let mut write = |cells: [String; 8]| {
-        writer.write_record(cells).expect("writing to memory does not fail");
-    };
-    let heading = ["player", "unit", "amount", "mean", "low", "high", "n_matches", "n_blocks"];
-    write(heading.map(str::to_owned));
-    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    for player in &sweep.players {
-        for at in &player.at {
-            let unit = match at.unit {
-                Unit::Milliseconds => "milliseconds",
-                Unit::Nodes => "nodes",
-            };
-            let bounds = at.reward.interval;
-            write([
-                player.player.clone(),
-                unit.into(),
-                at.amount.to_string(),
-                number(at.reward.mean),
-                number(bounds.map(|[low, _]| low)),
-                number(bounds.map(|[_, high]| high)),
-                at.reward.n_matches.to_string(),
-                at.reward.n_blocks.to_string(),
-            ]);
-        }
-    }
-    let bytes = writer.into_inner().expect("writing to memory does not fail");
-    String::from_utf8(bytes).expect("all cells are text")
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table as Grid, presets};
 
 use super::layout::{Document, Section, Table};
 
@@ -10,7 +10,7 @@ use super::layout::{Document, Section, Table};
 pub(super) const WIDTH: u16 = 100;
 pub(super) fn text(document: &Document) -> String {
     let mut text = format!("{}\n{}\n\n", document.title, "=".repeat(document.title.len()));
-    text += &wrapped(&document.facts, "", "");
+    text += &wrapped(&document.facts, "", "", WIDTH);
     for section in &document.sections {
         let heading = &section.heading;
         let _ = write!(text, "\n{heading}\n{}\n", "-".repeat(heading.len()));
@@ -20,7 +20,7 @@ pub(super) fn text(document: &Document) -> String {
         text += "\nNotes\n-----\n";
     }
     for note in &document.notes {
-        text += &wrapped(note, "- ", "  ");
+        text += &wrapped(note, "- ", "  ", WIDTH);
     }
     text
 }
@@ -30,12 +30,12 @@ pub(super) fn section_text(section: &Section) -> String {
     let tables: Vec<String> = section.tables.iter().map(grid).collect();
     let mut text = tables.join("\n");
     if let Some(sentence) = &section.sentence {
-        text += &wrapped(sentence, "\n", "");
+        text += &wrapped(sentence, "\n", "", WIDTH);
     }
     text
 }
 
-/// A table of at most [`WIDTH`] columns; what is too long goes on in the next line.
+/// A table of at most [`WIDTH`] columns; longer cells are wrapped.
 fn grid(table: &Table) -> String {
     let mut grid = Grid::new();
     grid.load_style(presets::NOTHING)
@@ -46,18 +46,22 @@ fn grid(table: &Table) -> String {
     for (index, column) in grid.column_iter_mut().enumerate() {
         if index >= table.n_names {
             column.set_cell_alignment(CellAlignment::Right);
+        } else if table.rows.iter().all(|row| row[index].chars().count() <= 16) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
         }
     }
     grid.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// Breaks a sentence into lines of at most [`WIDTH`] columns.
-pub(super) fn wrapped(sentence: &str, first: &str, indent: &str) -> String {
+/// Breaks a sentence into lines of at most `width` columns. The first line begins with
+/// `first`, the others with `indent`.
+#[must_use]
+pub fn wrapped(sentence: &str, first: &str, indent: &str, width: u16) -> String {
     let mut text = String::new();
     let mut line = first.to_owned();
     let mut empty = true;
     for word in sentence.split_whitespace() {
-        if !empty && line.chars().count() + 1 + word.chars().count() > usize::from(WIDTH) {
+        if !empty && line.chars().count() + 1 + word.chars().count() > usize::from(width) {
             text += &line;
             text.push('\n');
             line = indent.to_owned();

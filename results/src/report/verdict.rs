@@ -1,16 +1,16 @@
-//! The sentence that says who leads.
+//! The sentence about the leader.
 
 use super::words::{count, interval, points};
 use crate::standings::{Difference, FEW_BLOCKS, PlayerStanding, Standings};
 
-/// Who leads, and whether one may be sure of it.
+/// The leader, and whether chance may explain the lead.
 pub(super) fn verdict(standings: &Standings) -> Option<String> {
     let by_means = by_means(standings)?;
     let Some(placed) = by_format(standings) else { return Some(by_means) };
     Some(format!("{placed} By mean reward, against opponents of different strength: {by_means}"))
 }
 
-/// Who is first in the last stage, if its pairings followed from results.
+/// The first player of the last stage, if its pairings depended on results.
 fn by_format(standings: &Standings) -> Option<String> {
     let stage = standings.stages.last().filter(|stage| stage.pairs_by_results())?;
     let first = &stage.ranking.first()?.player;
@@ -18,7 +18,7 @@ fn by_format(standings: &Standings) -> Option<String> {
         true => " so far",
         false => "",
     };
-    let name = stage.rule.format.name().replace('_', " ");
+    let name = stage.rule.format.name().replace('_', " ").replace("swiss", "swiss system");
     Some(match stage.n_stages {
         1 => format!("{first} is first in the {name}{so_far}."),
         n => format!("{first} is first in stage {} of {n}, a {name}{so_far}.", stage.stage),
@@ -40,10 +40,19 @@ fn by_means(standings: &Standings) -> Option<String> {
             points(mean)
         ));
     };
+    let met = |player: &str, but: &str| -> Vec<&str> {
+        let rows = standings.cross_table.iter();
+        let rows = rows.filter(|row| row.player == player && row.opponent != but);
+        rows.map(|row| row.opponent.as_str()).collect()
+    };
+    if met(&leader.player, second) != met(second, &leader.player) {
+        let leader = format!("{} has the highest mean reward, {}", leader.player, points(mean));
+        return Some(format!("{leader}, but it played against other opponents than {second}."));
+    }
     Some(compare(leader, mean, second, behind, standings.level))
 }
 
-/// Who was at fault, and what that means for its reward.
+/// The players with faults, and what this means for their rewards.
 pub(super) fn caution(standings: &Standings) -> Option<String> {
     let at_fault: Vec<String> = standings
         .players
@@ -54,10 +63,8 @@ pub(super) fn caution(standings: &Standings) -> Option<String> {
     if at_fault.is_empty() {
         return None;
     }
-    Some(format!(
-        "Faulty moves were replaced, so these players did not earn all of their rewards themselves: {}.",
-        at_fault.join(", ")
-    ))
+    let at_fault = at_fault.join(", ");
+    Some(format!("Some rewards of {at_fault} come from moves that replaced faulty ones."))
 }
 
 fn compare(
@@ -77,7 +84,7 @@ fn compare(
         format!(" at the {} that both played", count(behind.n_games, "game", "games"))
     };
     let lead = if behind.mean == 0.0 {
-        format!("{player} and {second} are tied{common}")
+        format!("{player} and {second} have equal means{common}")
     } else {
         let ahead = if behind.mean > 0.0 { "ahead of" } else { "behind" };
         let difference = points(behind.mean.abs());
@@ -85,26 +92,26 @@ fn compare(
         format!("{player} leads with {mean}, {difference} points {ahead} {second}{common}")
     };
     let doubt = match behind.interval {
-        None => "a single block of each game cannot show whether this is chance".to_owned(),
+        None => "one block of each game is too little to compare them".to_owned(),
         Some([low, high]) if low > 0.0 || high < 0.0 => format!(
             "the {percent:.0} % interval of the difference, {}, excludes 0",
             interval(behind.interval)
         ),
         Some(_) => format!(
-            "the {percent:.0} % interval of the difference, {}, does not exclude 0: it may be \
-             chance",
+            "the {percent:.0} % interval of the difference, {}, contains 0, so this may be chance",
             interval(behind.interval)
         ),
     };
     let few = if behind.interval.is_some() && behind.n_blocks < FEW_BLOCKS * behind.n_games {
-        let is = if behind.n_blocks == 1 { "is" } else { "are" };
-        format!(" There {is} only {}.", count(behind.n_blocks, "block", "blocks"))
+        let blocks = count(behind.n_blocks, "block", "blocks");
+        let enough = FEW_BLOCKS * behind.n_games;
+        format!(" These two players have only {blocks}; below {enough}, intervals are wide.")
     } else {
         String::new()
     };
-    let fixed = match behind.n_fixed {
+    let fixed = match behind.n_exact {
         n if n > 0 && behind.interval.is_some() => format!(
-            " It treats {} with a single block as exact.",
+            " The interval treats {} as exact, because there is a single block of each.",
             count(n, "game or budget", "games or budgets"),
         ),
         _ => String::new(),

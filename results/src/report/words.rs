@@ -32,7 +32,7 @@ pub(super) fn interval(interval: Option<[f64; 2]>) -> String {
 }
 
 /// An interval with an asterisk if it treats some games and budgets as exact.
-pub(super) fn marked(bounds: Option<[f64; 2]>, n_fixed: u64) -> String {
-    let mark = if bounds.is_some() && n_fixed > 0 { "*" } else { "" };
+pub(super) fn marked(bounds: Option<[f64; 2]>, n_exact: u64) -> String {
+    let mark = if bounds.is_some() && n_exact > 0 { "*" } else { "" };
     interval(bounds) + mark
 }

@@ -76,7 +76,7 @@ pub(super) fn timing(evidence: &Evidence, order: &[usize]) -> Vec<Timing> {
         let quantile = |q| pace.think_us.quantile(q).map(milliseconds);
         Timing {
             player: evidence.players[player].clone(),
-            clock: evidence.own_clocks[clock as usize].to_string(),
+            budget: evidence.own_clocks[clock as usize].to_string(),
             n_choices: pace.think_us.n(),
             think_ms_p50: quantile(0.5),
             think_ms_p95: quantile(0.95),

@@ -1,6 +1,6 @@
 //! Mean rewards: overall, by game, by role and by clock.
 
-use super::rows::{ClockStanding, Difference, GameStanding, PlayerStanding, RoleStanding};
+use super::rows::{BudgetStanding, Difference, GameStanding, PlayerStanding, RoleStanding};
 use super::samples::{Sample, Sampled, average, average_over_games, estimate, rounded};
 use super::strata::Stratum;
 use crate::evidence::Evidence;
@@ -58,7 +58,7 @@ pub(super) fn difference_of(
     Difference {
         mean: rounded(sample.mean),
         interval: interval.map(|interval| interval.map(rounded)),
-        n_fixed: sample.n_fixed(),
+        n_exact: sample.n_exact(),
         n_games,
         n_blocks: sample.n_blocks,
     }
@@ -152,19 +152,19 @@ pub(super) fn by_role(
     standings
 }
 
-pub(super) fn by_clock(
+pub(super) fn by_budget(
     evidence: &Evidence,
     sampled: &[Vec<Sampled>],
     order: &[usize],
     bootstrap: &Bootstrap,
-) -> Vec<ClockStanding> {
+) -> Vec<BudgetStanding> {
     let mut standings = vec![];
     for (clock, words) in evidence.clocks.iter().enumerate() {
         for &player in order {
             let strata = sampled[player].iter().filter(|stratum| stratum.clock as usize == clock);
             if let Some(sample) = average(strata.map(|stratum| &stratum.overall)) {
-                standings.push(ClockStanding {
-                    clock: words.to_string(),
+                standings.push(BudgetStanding {
+                    budget: words.to_string(),
                     player: evidence.players[player].clone(),
                     reward: estimate(Some(&sample), bootstrap),
                 });

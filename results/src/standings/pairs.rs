@@ -9,8 +9,8 @@ use crate::evidence::Evidence;
 use crate::stats::bootstrap::Bootstrap;
 use crate::stats::interval::{DIFFERENCES, interval_at, superiority};
 
-/// Most players of which every pair is compared: the work grows with the number of
-/// pairs, and nobody reads so many rows. Of more, those next to each other are.
+/// Maximum number of players for which all pairs are compared, because the work grows with
+/// the number of pairs. With more players, only neighbours in the standings are compared.
 const MOST: usize = 32;
 
 /// A player beside one that has a lower place.

@@ -6,7 +6,7 @@ use crate::formats::summary::StageSummary;
 use crate::record::{FaultKind, GoalFlag, Header};
 use crate::stats::fault_policy::FaultPolicy;
 
-/// What a run shows. No number in it is infinite or undefined.
+/// The standings of a run. No number in it is infinite or undefined.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Standings {
     /// What the journal is of.
@@ -16,10 +16,12 @@ pub struct Standings {
     pub gamemaster_version: String,
     /// Hash of the completed spec.
     pub spec_hash: String,
-    /// What the program that played it says about how the run was set up.
+    /// Warnings of the program that played the run.
     pub notes: Vec<String>,
-    /// Matches that count.
+    /// Matches that ended, aborted ones included.
     pub n_matches: u64,
+    /// Those that were aborted and will be played again.
+    pub n_aborted: u64,
     /// Those that were scored.
     pub n_scored: u64,
     /// Blocks with a scored match.
@@ -30,32 +32,32 @@ pub struct Standings {
     pub half_written_bytes: u64,
     /// Lines that they make.
     pub half_written_lines: u64,
-    /// Number of resamples from which rank probabilities are.
+    /// Number of resamples for rank probabilities.
     pub n_resamples: usize,
     /// Level of each interval.
     pub level: f64,
     /// The games, by name.
     pub games: Vec<String>,
-    /// What bounded thinking, in words.
-    pub clocks: Vec<String>,
-    /// Games, and clocks if there are several, of which some player has fewer than two
+    /// The budgets, as text.
+    pub budgets: Vec<String>,
+    /// Games, and budgets if there are several, of which some player has fewer than two
     /// blocks: intervals and rank probabilities treat them as exact.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub held_fixed: Vec<String>,
-    /// The stages that are begun, if what was played followed from results.
+    pub exact_games: Vec<String>,
+    /// The stages that have begun, if pairings depended on results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageSummary>,
     /// All players, the best first.
     pub players: Vec<PlayerStanding>,
-    /// By game, then player in the order of `players`, over all clocks.
+    /// By game, then player in the order of `players`, over all budgets.
     pub by_game: Vec<GameStanding>,
-    /// By game, role, then player, over all clocks.
+    /// By game, role, then player, over all budgets.
     pub by_role: Vec<RoleStanding>,
-    /// By clock, then player, over all games.
-    pub by_clock: Vec<ClockStanding>,
+    /// By budget, then player, over all games.
+    pub by_budget: Vec<BudgetStanding>,
     /// By player, then opponent.
     pub cross_table: Vec<Encounter>,
-    /// By game, then role: the mean reward whoever played it.
+    /// By game, then role: the mean reward of all players in it.
     pub balance: Vec<RoleBalance>,
     /// By player, then kind; only faults that occurred.
     pub faults: Vec<FaultCount>,
@@ -84,7 +86,7 @@ pub struct Estimate {
     /// Games and clocks of fewer than two blocks. The interval holds them at what
     /// they gave: it is too narrow by their chance.
     #[serde(skip_serializing_if = "is_zero")]
-    pub n_fixed: u64,
+    pub n_exact: u64,
     /// Scored matches.
     pub n_matches: u64,
     /// Blocks they belong to.
@@ -119,7 +121,7 @@ pub struct Difference {
     pub interval: Option<[f64; 2]>,
     /// As in [`Estimate`].
     #[serde(skip_serializing_if = "is_zero")]
-    pub n_fixed: u64,
+    pub n_exact: u64,
     /// Games that both played.
     pub n_games: u64,
     /// Blocks in which either played.
@@ -133,7 +135,7 @@ pub struct GameStanding {
     pub game: String,
     /// The player.
     pub player: String,
-    /// Mean over its clocks.
+    /// Mean over its budgets.
     #[serde(flatten)]
     pub reward: Estimate,
 }
@@ -147,16 +149,16 @@ pub struct RoleStanding {
     pub role: String,
     /// The player.
     pub player: String,
-    /// Mean over its clocks.
+    /// Mean over its budgets.
     #[serde(flatten)]
     pub reward: Estimate,
 }
 
-/// How a player did under one clock.
+/// A player's mean at one budget.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ClockStanding {
-    /// The clock, in words.
-    pub clock: String,
+pub struct BudgetStanding {
+    /// The budget, in words.
+    pub budget: String,
     /// The player.
     pub player: String,
     /// Mean over its games.
@@ -184,7 +186,7 @@ pub struct RoleBalance {
     pub game: String,
     /// The role.
     pub role: String,
-    /// Mean reward of whoever played it.
+    /// Mean reward of all players in it.
     pub mean: f64,
     /// Scored matches.
     pub n_matches: u64,
@@ -223,14 +225,14 @@ pub struct PolicyRow {
     pub rank: Option<usize>,
 }
 
-/// How long a player thought under one clock, milliseconds, in all matches, over
+/// How long a player thought at one budget, milliseconds, in all matches, over
 /// moves with a choice. Quantiles are within 0.4 %.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Timing {
     /// The player.
     pub player: String,
     /// What bounded this player, in words.
-    pub clock: String,
+    pub budget: String,
     /// Moves with a choice.
     pub n_choices: u64,
     /// Median.

@@ -3,7 +3,7 @@
 use super::rows::Estimate;
 use super::strata::Stratum;
 use crate::stats::bootstrap::{Bootstrap, Clusters};
-use crate::stats::interval::{Part, REWARDS, interval_at, n_fixed};
+use crate::stats::interval::{Part, REWARDS, interval_at, n_exact};
 
 /// A mean and the strata it is over, before it is summed up in an [`Estimate`].
 #[derive(Clone, Debug)]
@@ -76,8 +76,8 @@ pub(super) fn average_over_games(sampled: &[&Sampled]) -> Option<Sample> {
 
 impl Sample {
     /// Games and clocks of fewer than two blocks.
-    pub(super) fn n_fixed(&self) -> u64 {
-        n_fixed(&self.parts)
+    pub(super) fn n_exact(&self) -> u64 {
+        n_exact(&self.parts)
     }
 
     fn interval(&self, bootstrap: &Bootstrap) -> Option<[f64; 2]> {
@@ -89,7 +89,7 @@ pub(super) fn estimate(sample: Option<&Sample>, bootstrap: &Bootstrap) -> Estima
     sample.map_or_else(Estimate::default, |sample| Estimate {
         mean: Some(rounded(sample.mean)),
         interval: sample.interval(bootstrap),
-        n_fixed: sample.n_fixed(),
+        n_exact: sample.n_exact(),
         n_matches: sample.n_matches,
         n_blocks: sample.n_blocks,
     })

@@ -8,7 +8,7 @@ use crate::stats::scored::{ScoredMatch, Stratum};
 /// How rewards of one match become a score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Scoring {
-    /// Who has more wins; equal rewards are a draw.
+    /// The player with more wins; equal rewards are a draw.
     #[default]
     Order,
     /// One half plus the difference over 200.

@@ -62,7 +62,8 @@ pub struct Observations {
 }
 
 impl Observations {
-    /// Takes the rewards out of matches, each of which stands for so many equal ones.
+    /// Collects the rewards of matches; the number with a match says how many equal matches
+    /// it stands for.
     #[must_use]
     pub fn of(matches: &[(ScoredMatch, u32)]) -> Self {
         let mut players: BTreeMap<&str, usize> = BTreeMap::new();

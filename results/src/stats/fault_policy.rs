@@ -18,11 +18,10 @@ pub enum FaultPolicy {
     /// By the rewards of the match as it was played, with substitute moves.
     #[default]
     AsPlayed,
-    /// Who committed a fault gets 0, the others what they got.
+    /// A player that committed a fault gets 0; other rewards stay.
     OffenderZero,
-    /// A match with a fault scores nobody, so that its block is incomplete and
-    /// does not count. A player that is losing can void a match: never the
-    /// only policy to look at.
+    /// A match with a fault is unscored, so its block is incomplete and does not count. A
+    /// player that is losing can void a match, so do not use this policy alone.
     Void,
 }
 
@@ -30,8 +29,8 @@ impl FaultPolicy {
     /// All policies.
     pub const ALL: [Self; 3] = [Self::AsPlayed, Self::OffenderZero, Self::Void];
 
-    /// The match under this policy, where a fault is one that `counts`. Matches
-    /// that scored nobody stay so.
+    /// The match under this policy, where a fault is one that `counts`. Unscored matches
+    /// stay unscored.
     #[must_use]
     pub fn apply(self, played: &ScoredMatch, counts: impl Fn(FaultKind) -> bool) -> ScoredMatch {
         let offends = |faults: &[u32; 6]| {

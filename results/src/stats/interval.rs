@@ -69,7 +69,7 @@ pub fn mean(parts: &[Part]) -> f64 {
 /// Parts of fewer than two blocks, whose spread is unknown: intervals hold them at
 /// their means.
 #[must_use]
-pub fn n_fixed(parts: &[Part]) -> u64 {
+pub fn n_exact(parts: &[Part]) -> u64 {
     parts.iter().filter(|part| part.n < 2).count() as u64
 }
 
@@ -236,7 +236,7 @@ mod tests {
         let parts = parts(&[&[50.0, 60.0, 10.0], &[30.0]]);
         let tails = [0.025; 2];
         assert_eq!(reach(&parts, POINTS, tails), reach(&parts[..1], POINTS, tails));
-        assert_eq!((mean(&parts), n_fixed(&parts)), (35.0, 1));
+        assert_eq!((mean(&parts), n_exact(&parts)), (35.0, 1));
         assert_eq!(standard_error(&parts), Some(0.5 * parts[0].variance.sqrt()));
         assert_eq!(standard_error(&parts[1..]), None);
     }

@@ -310,7 +310,7 @@ pub(crate) fn inverse(information: &DMatrix<f64>, n_players: usize) -> Option<DM
     Some(inverse - projection / size)
 }
 
-/// Who is compared with whom.
+/// The pairs of players that are compared.
 fn pairs(choices: &[Choice]) -> impl Iterator<Item = (usize, usize)> {
     choices.iter().flat_map(|choice| {
         let players = choice.alternatives.iter().map(|a| a.player);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::stats::block::BlockScore;
-use crate::stats::interval::{DIFFERENCES, Part, interval_at, mean, n_fixed, standard_error};
+use crate::stats::interval::{DIFFERENCES, Part, interval_at, mean, n_exact, standard_error};
 use crate::stats::laps::weights;
 use crate::stats::scored::Stratum;
 
@@ -20,7 +20,7 @@ pub struct MeanDifference {
     /// all strata have a single block.
     pub interval: Option<[f64; 2]>,
     /// Strata of a single block, which error and interval treat as exact.
-    pub n_fixed: u64,
+    pub n_exact: u64,
     /// Blocks.
     pub n_blocks: usize,
 }
@@ -41,7 +41,7 @@ pub fn mean_difference(blocks: &[BlockScore], level: f64) -> Option<MeanDifferen
         mean: mean(&parts),
         standard_error: standard_error(&parts),
         interval: interval_at(&parts, DIFFERENCES, level),
-        n_fixed: n_fixed(&parts),
+        n_exact: n_exact(&parts),
         n_blocks: blocks.len(),
     })
 }

@@ -1,4 +1,5 @@
-//! How sure a rank is: blocks are drawn anew, and players rated on each draw.
+//! Probabilities of ranks: whole blocks are resampled, and players are rated on each
+//! resample.
 //!
 //! Works with any rating, since it only sees what comes out. A rank without the
 //! probability of the others is not worth printing.

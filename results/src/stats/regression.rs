@@ -1,4 +1,4 @@
-//! The three answers to "is the new player no worse than the old one?".
+//! Three outcomes of the question "is the new player at least as strong as the old one?".
 //!
 //! Margin and budget are fixed first. A sequential test of "worse by the
 //! margin" against "equal" decides if it can; when the budget runs out first,
@@ -12,7 +12,7 @@
 use crate::stats::gsprt::Hypotheses;
 use crate::stats::sequential::{SequentialTest, Verdict};
 
-/// The answer.
+/// The outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// No worse than by the margin.
@@ -23,7 +23,7 @@ pub enum Answer {
     Inconclusive,
 }
 
-/// What the answer rests on.
+/// The reason for the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ground {
     /// The sequential test decided.
@@ -46,8 +46,8 @@ pub fn test_of_margin(margin: f64, max_blocks: u64) -> SequentialTest {
     SequentialTest { max_blocks: Some(max_blocks), ..test }
 }
 
-/// The answer from the test's verdict and the interval, at 95 %, of the mean
-/// difference (new less old, points).
+/// The outcome from the test's verdict and the 95 % interval of the mean difference (new
+/// minus old, points).
 #[must_use]
 pub fn answer(verdict: Verdict, interval: Option<[f64; 2]>, margin: f64) -> (Answer, Ground) {
     match (verdict, interval) {

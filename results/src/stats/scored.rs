@@ -1,4 +1,4 @@
-//! What statistics need of a match: who sat where, with what reward and faults.
+//! The part of a match that statistics need: players by seat, rewards and faults.
 
 use std::collections::BTreeMap;
 use std::path::Path;

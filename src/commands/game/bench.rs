@@ -1,8 +1,8 @@
 //! `gamemaster game bench`: how fast states are computed, measured by random
 //! playouts.
 
-mod engine;
 mod playing;
+mod reasoner;
 mod suite;
 
 use std::io::{self, Write};
@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde::Serialize;
 
-use self::engine::{Choice, Engine, Lanes};
 use self::playing::{Effort, GoalSum, Tally, play};
+use self::reasoner::{Choice, Lanes, Reasoner};
 use super::view::ByRole;
+use results::counted::counted;
+
 use crate::commands::number::{seconds, whole, whole_from};
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
@@ -24,7 +26,7 @@ const EXAMPLES: &str = "\
 Examples:
   gamemaster game bench connect_four --seconds 10
   gamemaster game bench my_game.kif --seconds 2 --seed 7 --json
-  gamemaster game bench breakthrough --engine batch --lanes 256 --threads 2
+  gamemaster game bench breakthrough --reasoner batch --lanes 256 --threads 2
   gamemaster game bench --suite    measure every reasoner on every shipped game
   gamemaster game bench --suite nim my_game.kif --seconds 5 --format csv
 
@@ -43,19 +45,19 @@ pub struct Arguments {
     reading: Reading,
     /// Measure every reasoner on these games [default: all shipped games]
     #[arg(long, value_name = "GAME", num_args = 0.., conflicts_with_all = [
-        "file", "case", "lenient", "engine", "lanes", "interpreted", "threads",
+        "file", "case", "lenient", "reasoner", "lanes", "interpreted", "threads",
     ])]
     suite: Option<Vec<String>>,
-    /// Start no playout after T seconds [default: 3; with --suite 1]
+    /// Start no playout after T seconds [default: 3, or 1 with --suite]
     #[arg(long, value_name = "T", value_parser = seconds, allow_negative_numbers = true)]
     seconds: Option<f64>,
-    /// Compute states with this engine
+    /// Compute states with this reasoner
     #[arg(long, value_enum, default_value_t)]
-    engine: Choice,
+    reasoner: Choice,
     /// Compute N states at once in a batch [default: 512]
     #[arg(long, value_enum, value_name = "N")]
     lanes: Option<Lanes>,
-    /// Interpret the batch program instead of compiling it to machine code
+    /// Interpret the batch's network instead of compiling it to machine code
     #[arg(long)]
     interpreted: bool,
     /// Play on N independent threads
@@ -64,10 +66,10 @@ pub struct Arguments {
     /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
-    /// Cut each playout after K steps
+    /// Stop each playout after K steps
     #[arg(long, value_name = "K", default_value_t = 1000, value_parser = whole_from::<u32>(0))]
     steps: u32,
-    /// Print a suite in this format
+    /// Print the results of --suite in this format
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<suite::Format>,
     /// Print one JSON object
@@ -82,7 +84,7 @@ const SECONDS: f64 = 3.0;
 #[derive(Serialize)]
 struct Measurement {
     game: String,
-    engine: &'static str,
+    reasoner: &'static str,
     /// Why it is the prover that `auto` has chosen; left out if it has not.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_ground: Option<String>,
@@ -124,27 +126,28 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         (None, Some(file)) => file,
         (None, None) => {
             return Err(Failure::usage(anyhow::anyhow!(
-                "no game: give FILE, or --suite for every shipped game"
+                "no game was given; give FILE, or --suite for every shipped game"
             )));
         }
     };
     let effort = effort(SECONDS);
     let beginning = Instant::now();
     let game = game_source::load(file, arguments.reading).map_err(Failure::game)?.game;
-    let engine = Engine::new(&game, arguments.engine, arguments.lanes, arguments.interpreted)?;
+    let reasoner =
+        Reasoner::new(&game, arguments.reasoner, arguments.lanes, arguments.interpreted)?;
     let init_seconds = beginning.elapsed().as_secs_f64();
 
     let wall = Instant::now();
-    let tally = play(&engine, &effort, arguments.threads)?;
+    let tally = play(&reasoner, &effort, arguments.threads)?;
     let seconds = wall.elapsed().as_secs_f64();
     let Tally { states, playouts, cpu_seconds, goals, .. } = &tally;
     let (states, playouts, cpu_seconds) = (*states, *playouts, *cpu_seconds);
 
     let measurement = Measurement {
         game: game.name().to_owned(),
-        engine: engine.name(),
-        not_ground: engine.not_ground().map(str::to_owned),
-        lanes: engine.n_lanes(),
+        reasoner: reasoner.name(),
+        not_ground: reasoner.not_ground().map(str::to_owned),
+        lanes: reasoner.n_lanes(),
         threads: arguments.threads,
         seconds,
         cpu_seconds,
@@ -171,17 +174,14 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
 }
 
 fn print(stdout: &mut impl Write, measurement: &Measurement) -> io::Result<()> {
-    let Measurement { game, engine, seconds, cpu_seconds, states, playouts, .. } = measurement;
+    let Measurement { game, reasoner, seconds, cpu_seconds, states, playouts, .. } = measurement;
     let lanes = match measurement.lanes {
         1 => String::new(),
-        lanes if *engine == "batch" => format!(" of {lanes} lanes as machine code"),
+        lanes if *reasoner == "batch" => format!(" of {lanes} lanes as machine code"),
         lanes => format!(" of {lanes} lanes"),
     };
-    let threads = match measurement.threads {
-        1 => "one thread".to_owned(),
-        threads => format!("{threads} threads"),
-    };
-    writeln!(stdout, "{game} by the {engine}{lanes}, {threads}")?;
+    let threads = counted(measurement.threads, "thread", "threads");
+    writeln!(stdout, "{game}, reasoner: {reasoner}{lanes}, {threads}")?;
     writeln!(stdout, "  time         {seconds:.2} s, {cpu_seconds:.2} s of CPU")?;
     writeln!(
         stdout,

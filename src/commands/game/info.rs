@@ -24,6 +24,7 @@ use crate::failure::{CommandResult, Failure};
 use crate::game_source::LoadedGame;
 use crate::output::{json_line, to_stdout};
 use results::counted::counted;
+use results::report::wrapped;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +33,7 @@ Examples:
   gamemaster game info monty_hall --dot | dot -Tsvg -o monty_hall.svg
 
 Simultaneous moves, lengths, branching and goals are measured in random
-playouts; the same seed gives the same playouts. The size of the tree is
+playouts; the same random seed gives the same playouts. The size of the tree is
 Knuth's estimate from these playouts: it is unbiased, but may be far off after
 few playouts.";
 
@@ -42,16 +43,16 @@ few playouts.";
 pub struct Arguments {
     #[command(flatten)]
     game: GameArgument,
-    /// Survey the game by N random playouts
+    /// Measure the game in N random playouts
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = whole_from::<u64>(0))]
     playouts: u64,
-    /// Cut each playout after K steps
+    /// Stop each playout after K steps
     #[arg(long, value_name = "K", default_value_t = 1000, value_parser = whole_from::<usize>(0))]
     steps: usize,
     /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
-    /// Stop the survey after T seconds
+    /// Stop measuring after T seconds
     #[arg(long, value_name = "T", default_value_t = 10, value_parser = whole_from::<u64>(0))]
     seconds: u64,
     /// Print one JSON object
@@ -68,9 +69,9 @@ struct Report {
     title: Option<&'static str>,
     roles: Vec<String>,
     kind: ObservedKind,
-    engine: &'static str,
+    reasoner: &'static str,
     /// The reasoner's own figures after the survey.
-    engine_statistics: Statistics,
+    reasoner_statistics: Statistics,
     /// How the rules were ground, or why they were not.
     grounding: Grounding,
     sizes: Sizes,
@@ -121,10 +122,9 @@ impl fmt::Display for Statistics {
             let label = name.replace('_', " ");
             match value {
                 StatisticValue::Count(number) => {
-                    // `1 change per step`
-                    let (first, rest) = label.split_at(label.find(' ').unwrap_or(label.len()));
-                    let first = if *number == 1 { first.trim_end_matches('s') } else { first };
-                    Some(format!("{number} {first}{rest}"))
+                    // `1 change per step`, `1 goal conjunction`
+                    let one = label.replacen("s per", " per", 1);
+                    Some(counted(number, one.trim_end_matches('s'), &label))
                 }
                 StatisticValue::Bytes(number) => {
                     Some(format!("{} KiB of {label}", number.div_ceil(1024)))
@@ -144,7 +144,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         return grounding::draw(&game);
     }
     let (machine, grounding) = grounding::reasoner(&game)?;
-    let engine = machine.reasoner();
+    let reasoner = machine.reasoner();
     let mut walker = Walker::new(machine);
     let initial = walker.machine.initial_state().map_err(reasoning)?;
     let initial_facts = walker.machine.facts(&initial).len();
@@ -161,8 +161,8 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         title: library::find(&arguments.game.file).map(library::Shipped::title),
         roles: role_names(&game),
         kind: ObservedKind::of(&game, survey.simultaneous),
-        engine,
-        engine_statistics: Statistics(walker.machine.statistics()),
+        reasoner,
+        reasoner_statistics: Statistics(walker.machine.statistics()),
         grounding,
         sizes: sizes(&game, diagnostics.text(), initial_facts),
         legal_at_start,
@@ -205,13 +205,14 @@ fn sizes(game: &Game, text: &str, initial_facts: usize) -> Sizes {
 }
 
 fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
-    let Report { name, title, roles, kind, engine, engine_statistics, .. } = report;
+    let Report { name, title, roles, kind, reasoner, reasoner_statistics, .. } = report;
     let Report { sizes, legal_at_start, findings, survey, .. } = report;
     match title {
         Some(title) => writeln!(stdout, "{name}: {title}")?,
         None => writeln!(stdout, "{name}")?,
     }
     let mut row = |label: &str, value: String| writeln!(stdout, "  {label:14} {value}");
+    let indent = " ".repeat(17);
     row("roles", roles.join(" "))?;
     row("kind", kind.to_string())?;
     let Sizes { bytes, forms, rules, relations, static_facts, initial_facts } = sizes;
@@ -220,7 +221,8 @@ fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
     let (rules, facts) = (counted(rules, "rule", "rules"), counted(static_facts, "fact", "facts"));
     let relations = counted(relations, "relation", "relations");
     row("rules", format!("{rules}, {facts}, {relations}"))?;
-    row("reasoner", format!("{engine}: {engine_statistics}"))?;
+    let reasoner = format!("{reasoner}: {reasoner_statistics}");
+    row("reasoner", wrapped(&reasoner, &indent, &indent, 80).trim().to_owned())?;
     for (index, line) in report.grounding.lines().into_iter().enumerate() {
         row(if index == 0 { "grounding" } else { "" }, line)?;
     }

@@ -29,16 +29,17 @@ A plan is a list of moves from the initial state. It is
   minimal     if no state before the last is terminal,
   sequential  if it is all three,
   optimal     if it is sequential and no sequential plan has a higher reward.
-Plans that come to a state twice are not listed by --all.";
+--all leaves out plans that visit a state twice.";
 
 /// Arguments of `gamemaster game plan`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
+#[group(id = "wanted", required = true, multiple = true, args = ["moves", "all"])]
 pub struct Arguments {
     #[command(flatten)]
     game: GameArgument,
     /// Check this plan
-    #[arg(long, value_name = "MOVES", required_unless_present = "all")]
+    #[arg(long, value_name = "MOVES")]
     moves: Option<String>,
     /// List all optimal plans
     #[arg(long)]
@@ -140,7 +141,7 @@ fn moves(machine: &mut dyn StateMachine, text: &str) -> Result<Vec<MoveId>, Fail
     let found = numbered.map(|(number, expression): (usize, _)| {
         machine.find_move(&expression).ok_or_else(|| {
             let place = format!("--moves: move {number}, `{expression}`");
-            Failure::usage(anyhow!("{place}, is no move of the game"))
+            Failure::usage(anyhow!("{place}, is not a move (`game state` lists legal moves)"))
         })
     });
     found.collect()
@@ -189,10 +190,10 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
         return writeln!(out, "  no optimal plan was found; search longer with --seconds");
     };
     let n = listed.plans.len();
-    let all = if listed.are_all { "all " } else { "the first " };
-    writeln!(out, "  {all}{} with reward {reward}", counted(n, "optimal plan", "optimal plans"))?;
+    let first = if listed.are_all { "" } else { "the first " };
+    writeln!(out, "  {first}{}, reward {reward}", counted(n, "optimal plan", "optimal plans"))?;
     for plan in &listed.plans {
-        writeln!(out, "  {:>3}  {}", plan.len(), plan.join(" "))?;
+        writeln!(out, "  {}: {}", counted(plan.len(), "move", "moves"), plan.join(" "))?;
     }
     Ok(())
 }

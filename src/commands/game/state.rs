@@ -21,7 +21,7 @@ Examples:
   gamemaster game state my_game.kif --facts '(cell 1 1 x) (control o)' --json
 
 A joint move is a list of one move for each role, in the order of the roles;
-with one role its parentheses may be left out. The state given by --facts need
+for a single-role game, its parentheses are optional. The state given by --facts need
 not be reachable; each fact may be written with or without `true` around it.";
 
 /// Arguments of `gamemaster game state`.
@@ -150,7 +150,9 @@ fn state_of(machine: &mut dyn StateMachine, text: &str) -> Result<State, Failure
             Some(word) if word.starts_with('?') => {
                 format!("--facts: a fact contains no variables such as {word}")
             }
-            Some(word) => format!("--facts: the rules contain no word `{word}`"),
+            Some(word) => {
+                format!("--facts: no relation, function or constant of the rules is named `{word}`")
+            }
             None => "--facts: a fact is a name, or a list that begins with a name".to_owned(),
         })
     })

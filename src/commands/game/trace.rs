@@ -10,6 +10,7 @@ use anyhow::{Context as _, anyhow, ensure};
 use clap::Args;
 use flate2::bufread::MultiGzDecoder;
 use games::{Expression, Game, MoveId, Severity, State};
+use results::counted::counted;
 use serde::{Deserialize, Serialize};
 
 use super::view::{ByRole, View, percepts, role_names};
@@ -58,10 +59,10 @@ pub struct Arguments {
     /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
-    /// Cut each playout after K steps
+    /// Stop each playout after K steps
     #[arg(long, value_name = "K", default_value_t = 120, value_parser = whole_from::<usize>(0))]
     steps: usize,
-    /// Accepted for uniformity: the output is always JSON
+    /// Print JSON (the default; accepted for uniformity)
     #[arg(long)]
     json: bool,
 }
@@ -122,7 +123,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
 fn header(game: &Game, diagnostics: &Diagnostics) -> Header {
     let file = Path::new(diagnostics.file()).file_name().and_then(|name| name.to_str());
     let worth_telling =
-        diagnostics.findings().iter().filter(|finding| finding.severity > Severity::Info);
+        diagnostics.findings().iter().filter(|finding| finding.severity > Severity::Note);
     let messages: Vec<String> =
         worth_telling.map(|finding| finding.line(diagnostics.text())).collect();
     Header {
@@ -197,7 +198,7 @@ impl Tracer {
         lines: impl BufRead,
         stdout: &mut impl Write,
     ) -> Result<(), Failure> {
-        let place = |number: usize| format!("cannot follow line {number} of `{}`", path.display());
+        let place = |number: usize| format!("{}:{number}", path.display());
         let mut due = None;
         let mut n_states = 0_u64;
         for (index, line) in lines.lines().enumerate() {
@@ -232,15 +233,16 @@ impl Tracer {
         line: &str,
         due: Option<(u64, usize)>,
     ) -> anyhow::Result<(FollowedLine, Option<Vec<MoveId>>)> {
-        let line: FollowedLine = serde_json::from_str(line)?;
+        let line: FollowedLine =
+            serde_json::from_str(line).map_err(|_| anyhow!("not a JSON line of a trace"))?;
         let (p, s) = (line.p, line.s);
         ensure!(s == 0 || due == Some((p, s)), "step {s} of playout {p} follows no joint move");
         let Some(joint_move) = &line.joint else { return Ok((line, None)) };
         let n_roles = self.game.roles().len();
         ensure!(
             joint_move.len() == n_roles,
-            "a joint move of {} moves for {n_roles} roles",
-            joint_move.len()
+            "a joint move of {} for {n_roles} roles",
+            counted(joint_move.len(), "move", "moves")
         );
         let ids = joint_move.iter().map(|text| self.find_move(text)).collect::<Result<_, _>>()?;
         Ok((line, Some(ids)))

@@ -96,13 +96,11 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         for (file, result) in &checked {
             match result {
                 Ok(checked @ Checked { diagnostics, .. }) => {
-                    write!(stdout, "{}", diagnostics.draw(Severity::Info, colours))?;
+                    write!(stdout, "{}", diagnostics.draw(Severity::Note, colours))?;
                     let verdict = if is_valid(checked) { "valid" } else { "not valid" };
                     writeln!(stdout, "{file}: {verdict}, {}", diagnostics.counts())?;
                 }
-                Err(error) => {
-                    writeln!(stdout, "{file}: not read: {}", error.message())?;
-                }
+                Err(error) => writeln!(stdout, "{}", error.message())?,
             }
         }
         if let [_, _, ..] = checked.as_slice() {
@@ -161,9 +159,12 @@ fn summary(checked: &[(&str, Result<Checked, GameSourceError>)]) -> String {
         .fold(Counts::default(), |sum, counts| Counts {
             errors: sum.errors + counts.errors,
             warnings: sum.warnings + counts.warnings,
-            infos: sum.infos + counts.infos,
+            notes: sum.notes + counts.notes,
         });
-    format!("{valid} of {} rulesheets are valid, {counts}", checked.len())
+    match checked.iter().filter(|(_, result)| result.is_err()).count() {
+        0 => format!("{valid} of {} rulesheets are valid, {counts}", checked.len()),
+        n => format!("{valid} of {} rulesheets are valid, {n} unusable, {counts}", checked.len()),
+    }
 }
 
 fn report<'a>(checked: &'a [(&'a str, Result<Checked, GameSourceError>)]) -> Report<'a> {

@@ -34,14 +34,14 @@ fn print_schedule(out: &mut impl Write, preview: &SchedulePreview) -> std::io::R
     }
     writeln!(out, "at once: {concurrency}")?;
     let (n_played, n_left) = (preview.n_played, preview.n_left);
-    writeln!(out, "folder: {} ({n_played} played, {n_left} to play)", preview.folder)?;
+    writeln!(out, "folder: {} ({n_played} complete, {n_left} to play)", preview.folder)?;
     let is_begun = n_played > 0;
     writeln!(out)?;
     let width = rounds.iter().map(|row| row.game.len()).max().unwrap_or(0).max(4);
     let time_width = rounds.iter().map(|row| row.budget.len()).max().unwrap_or(0).max(6);
     writeln!(
         out,
-        "{:width$}  {:time_width$}  players  seats  pairings  blocks  matches  {}each player in each role",
+        "{:width$}  {:time_width$}  players  seats  pairings  blocks  matches  {}matches per player and role",
         "game",
         "budget",
         if is_begun { "left  " } else { "" }
@@ -49,7 +49,7 @@ fn print_schedule(out: &mut impl Write, preview: &SchedulePreview) -> std::io::R
     for row in rounds {
         writeln!(
             out,
-            "{:width$}  {:time_width$}  {:>7}  {:>5}  {:>8}  {:>6}  {:>7}  {}{:>24}",
+            "{:width$}  {:time_width$}  {:>7}  {:>5}  {:>8}  {:>6}  {:>7}  {}{:>27}",
             row.game,
             row.budget,
             row.n_players,
@@ -71,7 +71,7 @@ fn print_stages(out: &mut impl Write, preview: &StagedPreview) -> std::io::Resul
     let (most, at_once) = (preview.n_jobs_at_most, preview.concurrency);
     writeln!(out, "schedule: at most {}", counted(most, "match", "matches"))?;
     writeln!(out, "at once: {at_once}")?;
-    writeln!(out, "folder: {} ({} played)", preview.folder, preview.n_played)?;
+    writeln!(out, "folder: {} ({} complete)", preview.folder, preview.n_played)?;
     writeln!(out)?;
     writeln!(out, "stage  format       players  rounds at most  matches at least  at most")?;
     for (row, number) in preview.stages.iter().zip(1..) {
@@ -97,14 +97,14 @@ fn print_notes(
     seconds: Option<(f64, f64)>,
 ) -> std::io::Result<()> {
     for warning in warnings {
-        writeln!(out, "note: {warning}")?;
+        writeln!(out, "warning: {warning}")?;
     }
     match seconds {
         Some((about, at_most)) => {
             let [about, most] =
                 [about, at_most].map(|seconds| brief(Duration::from_secs_f64(seconds)));
-            writeln!(out, "about {about}; at most {most} without late answers")
+            writeln!(out, "Estimated time: {about}; at most {most} if no reply is late")
         }
-        None => writeln!(out, "no estimate of the time: no player thinks by the clock"),
+        None => writeln!(out, "No time estimate: no player uses its clock"),
     }
 }

@@ -34,8 +34,10 @@ pub fn outlook(experiment: &Experiment, question: &Question) -> Vec<String> {
     let games = counted(games.len(), "game", "games");
     vec![
         format!(
-            "Is {} weaker than {} by {} points?",
-            question.head, question.base, question.margin
+            "Is {} weaker than {} by {}?",
+            question.head,
+            question.base,
+            counted(question.margin, "point", "points")
         ),
         format!(
             "Suite {}: {games}, {opponents}, {}; a lap has {} and {}.",
@@ -58,17 +60,17 @@ fn sight(question: &Question) -> String {
             let [few, some, many] = BLOCKS_SHOWN;
             let [by_few, by_some, by_many] = BLOCKS_SHOWN.map(|n| detectable(question, n, typical));
             format!(
-                "A head weaker by {by_few} points (after {few} blocks), {by_some} ({some}) or \
-                 {by_many} ({many}) fails in {percent} % of cases, if the standard deviation \
-                 between blocks is {typical} points, as in most games. Time limit: {limit}."
+                "Detectable in {percent} % of cases: {by_few} points after {few} blocks, {by_some} after \
+                 {some}, {by_many} after {many} (for a standard deviation between blocks of {typical} \
+                 points, as in most games). Time limit: {limit}."
             )
         }
         _ => {
             let n = question.max_blocks();
             format!(
-                "A head weaker by {} points (after {n} blocks, the most that are played) fails in \
-                 {percent} % of cases, if the standard deviation between blocks is {typical} \
-                 points, as in most games; by {} if it is {least}, by {} if it is {most}.",
+                "{n} blocks detect a head that is weaker by {} points in {percent} % of cases (for a \
+                 standard deviation between blocks of {typical} points, as in most games; {} points \
+                 for {least}, {} for {most}).",
                 detectable(question, n, typical),
                 detectable(question, n, least),
                 detectable(question, n, most)
@@ -120,13 +122,13 @@ impl fmt::Display for Pace {
         match self {
             Self::TooSlow { n_blocks } => write!(
                 f,
-                "at this speed {} into the time; {MIN_BLOCKS} are needed to compare strength",
+                "at this speed {} into the time; at least {MIN_BLOCKS} are needed to compare strength",
                 fitting(*n_blocks)
             ),
             Self::Enough { n_blocks, detectable } => write!(
                 f,
-                "At this speed {} into the time; a head weaker by {detectable} points then nearly \
-                 always fails.",
+                "At this speed {} into the time; they detect a head that is weaker by {detectable} \
+                 points.",
                 fitting(*n_blocks)
             ),
         }

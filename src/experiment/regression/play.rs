@@ -64,8 +64,8 @@ pub(super) fn take_up(folder: &RunFolder, tracker: &mut Tracker) -> Result<(), E
 /// How a comparison goes: called after each match, with the time spent so far.
 pub type Watch<'a> = &'a mut dyn FnMut(&Tracker, Duration);
 
-/// Plays what is left, and writes the journal, until the tracker has a verdict
-/// or the time is up. `None` if it was interrupted before.
+/// Plays the missing matches, and writes the journal, until the tracker has a verdict or
+/// the time is up. `None` if it was interrupted before.
 pub(super) fn play(
     session: &Session<'_>,
     folder: RunFolder,
@@ -101,8 +101,8 @@ struct Decision<'a> {
 }
 
 impl Decision<'_> {
-    /// Begins no more matches when the answer is known or the time is up. Those that
-    /// are played now end as they would.
+    /// Starts no more matches when the result is known or the time is up. Matches in play
+    /// end normally.
     fn decide(&mut self) {
         if self.stopper.is_stopping() {
             return;

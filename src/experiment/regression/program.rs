@@ -1,5 +1,5 @@
-//! What is launched, by its content: a program that was built anew under the same
-//! name is another player, and its old matches say nothing of it.
+//! Identifies launched programs by their content: a program that was rebuilt under the same
+//! name is another player, and its old matches do not count.
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! From what is asked to the schedule that can answer it.
+//! From a request to the schedule that can decide it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub const SHIPPED: &str = "shipped";
 const SHIPPED_TEXT: &str = include_str!("../../suites/shipped.toml");
 
 /// Time that is allowed if nothing is said.
-const DEFAULT_BUDGET: Duration = Duration::from_secs(600);
+const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(600);
 /// Least chance of being wrong that can be asked for.
 const MIN_ALPHA: f64 = 1e-6;
 /// Laps of a schedule that only time ends.
@@ -36,12 +36,11 @@ pub struct Request {
     pub suite: PathBuf,
     /// The loss to test for, in points; above 0, below 100.
     pub margin: f64,
-    /// How often the answer may be wrong, either way; from 1e-6, below 0.5.
+    /// Probability of an error in either direction; from 1e-6, below 0.5.
     pub alpha: f64,
-    /// Time after which there is an answer in any case; ten minutes if there are no
-    /// `max_blocks`.
-    pub budget: Option<Duration>,
-    /// Blocks after which there is an answer in any case.
+    /// Time limit; ten minutes if there are no `max_blocks`.
+    pub time_limit: Option<Duration>,
+    /// Maximum number of blocks.
     pub max_blocks: Option<u64>,
     /// Matches at once, instead of the suite's.
     pub jobs: Option<u32>,
@@ -49,7 +48,7 @@ pub struct Request {
     pub seed: Option<u64>,
 }
 
-/// A question, and what is played to answer it.
+/// A question, and the experiment that decides it.
 pub struct Asked {
     /// What is played.
     pub experiment: Experiment,
@@ -57,18 +56,17 @@ pub struct Asked {
     pub question: Question,
 }
 
-/// Checks the request and lays out the schedule.
+/// Checks the request and computes the schedule.
 ///
-/// # Errors
-/// If something asked for cannot be: a player, the suite, a number out of its range, or
-/// fewer blocks or less time than any answer takes.
+/// # Errors If a player or the suite is invalid, a number is out of its range, or there are
+/// too few blocks or too little time for a result.
 pub fn ask(request: &Request) -> Result<Asked, ExperimentError> {
     check(request)?;
     let spec = read_suite(request)?;
     let suite = spec.name.trim_start_matches(RUN_NAME).to_owned();
     let mut experiment = Experiment::new(spec)?;
-    let default = request.max_blocks.is_none().then_some(DEFAULT_BUDGET);
-    let time_limit = request.budget.or(default);
+    let default = request.max_blocks.is_none().then_some(DEFAULT_TIME_LIMIT);
+    let time_limit = request.time_limit.or(default);
     // Of one lap, since that is what the spec asks for so far. The estimate
     // tries the players, and only a time limit needs it.
     let lap_s = time_limit.and_then(|_| estimate(&experiment, |round| round.n_matches));
@@ -146,7 +144,7 @@ pub enum RequestError {
     MaxBlocks {
         /// As requested.
         max_blocks: u64,
-        /// Blocks of a group, one for each game and clock: only whole groups are
+        /// Blocks of a group, one for each game and budget: only whole groups are
         /// evaluated.
         blocks_per_part: u64,
     },
@@ -162,11 +160,11 @@ impl RequestError {
                 format!("expected a probability from {MIN_ALPHA}, and below 0.5")
             }
             Self::MaxBlocks { blocks_per_part: 0..=1, .. } => {
-                format!("expected at least {MIN_BLOCKS}; fewer cannot decide")
+                format!("at least {MIN_BLOCKS} are needed for a result")
             }
             Self::MaxBlocks { blocks_per_part, .. } => format!(
-                "expected at least {}; blocks of this suite count in groups of {blocks_per_part}, \
-                 one for each game and clock, and fewer than {MIN_BLOCKS} cannot decide",
+                "this suite is tested after every {blocks_per_part} blocks, and at least {MIN_BLOCKS} \
+                 are needed; give {} or more",
                 MIN_BLOCKS.next_multiple_of(blocks_per_part)
             ),
         }

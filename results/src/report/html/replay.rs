@@ -27,7 +27,7 @@ pub struct Replay {
     pub steps: Vec<ReplayStep>,
 }
 
-/// Who sat where.
+/// The players of the seats.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplaySeat {
     /// The role.
@@ -54,7 +54,7 @@ pub struct ReplayBoard {
     pub shift: i32,
 }
 
-/// What stands on a cell, and what it looks like.
+/// The piece on a cell, and its looks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReplayPiece {
     /// A few letters.

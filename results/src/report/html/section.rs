@@ -51,10 +51,10 @@ pub(super) fn sections(page: &Page<'_>) -> Vec<Section> {
 
 /// What a caption says if intervals and shares of resamples treat games with a
 /// single block as exact; else nothing.
-fn held_fixed(page: &Page<'_>) -> String {
-    match &page.evaluation.standings.held_fixed[..] {
+fn exact_games(page: &Page<'_>) -> String {
+    match &page.evaluation.standings.exact_games[..] {
         [] => String::new(),
-        names => format!(" {}", super::super::notes::held_fixed(names)),
+        names => format!(" {}", super::super::notes::exact_games(names)),
     }
 }
 

@@ -65,8 +65,7 @@ impl Cell {
         Self { values: vec![n as f64], ..Self::text(n.to_string()) }
     }
 
-    /// A number with so many decimals; a dash if there is none, or none that is
-    /// finite.
+    /// A number with this many decimals; a dash if there is none, or it is not finite.
     pub(super) fn decimal(value: Option<f64>, decimals: usize) -> Self {
         match value.filter(|value| value.is_finite()) {
             None => Self::text("–"),
@@ -114,8 +113,8 @@ impl Cell {
     }
 
     /// Marks an interval that treats some games and budgets as exact.
-    pub(super) fn holding(mut self, n_fixed: u64) -> Self {
-        if n_fixed > 0 && !self.values.is_empty() {
+    pub(super) fn holding(mut self, n_exact: u64) -> Self {
+        if n_exact > 0 && !self.values.is_empty() {
             self.shown.push('*');
         }
         self

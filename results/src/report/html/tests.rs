@@ -243,15 +243,15 @@ fn one_game_with_one_block_takes_nothing_away() {
     records.extend((28..30).map(|job| of(job, "once")));
     let page = page_of(&records, &[]);
     check(&page);
-    let held = "Treated as exact, because some player has only a single block of them: once.";
-    assert!(page.contains(held) && !whole.contains("Treated as exact"));
+    let held = "and their means are treated as exact: once.";
+    assert!(page.contains(held) && !whole.contains("treated as exact"));
     let standings = |page: &str| -> usize {
         let section = page.split("<section id=\"standings\"").nth(1).unwrap();
         section.split("</section>").next().unwrap().matches("whisker").count()
     };
     assert_eq!((standings(&page), standings(&whole)), (2, 2));
     assert!(page.contains("Probability of each rank") && page.contains("excludes 0"));
-    assert!(page.contains("It treats 1 game or budget with a single block as exact."));
+    assert!(page.contains("The interval treats 1 game or budget as exact"));
 }
 
 /// A player may be called as the role of chance: only its own matches are its.

@@ -8,7 +8,7 @@ use games::batch::{self, Batch, Limits};
 
 use super::super::reasoning;
 use super::super::walk::{Ending, Walker, playout_rng};
-use super::engine::{Engine, Fork};
+use super::reasoner::{Fork, Reasoner};
 use crate::failure::Failure;
 
 /// How much to play.
@@ -79,9 +79,9 @@ impl Tally {
 }
 
 /// Plays on each of some threads.
-pub(super) fn play(engine: &Engine, effort: &Effort, n_threads: u32) -> Result<Tally, Failure> {
+pub(super) fn play(reasoner: &Reasoner, effort: &Effort, n_threads: u32) -> Result<Tally, Failure> {
     let on_thread = |thread: u32| {
-        let fork = engine.fork(effort.seed ^ u64::from(thread) << 32);
+        let fork = reasoner.fork(effort.seed ^ u64::from(thread) << 32);
         move || {
             let cpu = thread_cpu();
             let mut tally = match fork {

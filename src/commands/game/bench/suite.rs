@@ -12,15 +12,15 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use games::batch::{Batch, Limits};
 use games::compiled_network::{CompiledNetwork, Width};
-use games::{Budget, Cancel, Game, Guards, NetworkMachine, Prover, ground, library};
+use games::{Cancel, Game, Guards, NetworkMachine, Prover, ground, library};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use self::computer::Computer;
 use super::super::walk::{Walker, playout_rng};
 use super::super::{machine, prover, reasoning};
-use super::engine::Engine;
 use super::playing::{Effort, play};
+use super::reasoner::Reasoner;
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
@@ -134,8 +134,8 @@ fn measure(name: &str, effort: &Effort) -> Result<Row, Failure> {
     let yardstick = yardstick::rounds_per_cpu_second();
     let start_ms = least_ms(|| start(name, effort))?;
     let game = load(name)?;
-    let speed = |engine: &Engine| -> Result<f64, Failure> {
-        let tally = play(engine, effort, 1)?;
+    let speed = |reasoner: &Reasoner| -> Result<f64, Failure> {
+        let tally = play(reasoner, effort, 1)?;
         Ok(tally.states as f64 / tally.cpu_seconds)
     };
     let mut row = Row {
@@ -143,7 +143,7 @@ fn measure(name: &str, effort: &Effort) -> Result<Row, Failure> {
         facts: None,
         moves: None,
         conjunctions: None,
-        prover: speed(&Engine::single(prover(&game)?))?,
+        prover: speed(&Reasoner::single(prover(&game)?))?,
         network: None,
         batch_interpreted: None,
         batch_machine_code: None,
@@ -152,16 +152,18 @@ fn measure(name: &str, effort: &Effort) -> Result<Row, Failure> {
         yardstick_rounds_per_cpu_second: yardstick,
     };
     // What cannot be ground is left to the prover, and its columns are empty.
-    let Ok(network) = ground(&game, &Budget::default(), &Cancel::new()) else { return Ok(row) };
+    let Ok(network) = ground(&game, &Default::default(), &Cancel::new()) else {
+        return Ok(row);
+    };
     let network = Arc::new(network);
     row.facts = Some(network.n_facts());
     row.moves = Some(network.n_moves());
     row.conjunctions = Some(network.graph.n_ands());
     let machine = NetworkMachine::new(Arc::clone(&network), prover(&game)?);
-    row.network = Some(speed(&Engine::single(machine))?);
+    row.network = Some(speed(&Reasoner::single(machine))?);
     let program = Arc::new(CompiledNetwork::new(network));
     let batch = |is_translated| {
-        speed(&Engine::Batch { program: Arc::clone(&program), width: WIDTH, is_translated })
+        speed(&Reasoner::Batch { program: Arc::clone(&program), width: WIDTH, is_translated })
     };
     row.batch_interpreted = Some(batch(false)?);
     if program.translate(WIDTH).is_ok() {
@@ -171,7 +173,7 @@ fn measure(name: &str, effort: &Effort) -> Result<Row, Failure> {
     Ok(row)
 }
 
-/// From the text to the end of the first playout, as matches are played.
+/// From the text to the end of the first playout, with the reasoner of matches.
 fn start(name: &str, effort: &Effort) -> Result<(), Failure> {
     let mut walker = Walker::new(machine(&load(name)?)?);
     let initial = walker.machine.initial_state().map_err(reasoning)?;
@@ -184,7 +186,8 @@ fn start(name: &str, effort: &Effort) -> Result<(), Failure> {
 /// The same in a batch, as machine code.
 fn start_batch(name: &str) -> Result<(), Failure> {
     let ungroundable = |error| Failure::preflight(anyhow::Error::new(error));
-    let network = ground(&load(name)?, &Budget::default(), &Cancel::new()).map_err(ungroundable)?;
+    let network =
+        ground(&load(name)?, &Default::default(), &Cancel::new()).map_err(ungroundable)?;
     let program = Arc::new(CompiledNetwork::new(Arc::new(network)));
     program.translate(WIDTH)?;
     let initial = program.network().initial_state();

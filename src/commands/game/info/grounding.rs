@@ -1,4 +1,4 @@
-//! How the rules of a game are ground: what it takes, and what comes out.
+//! How the rules of a game are grounded: cost and result.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use games::grounding::{GroundingStatistics, Pass, ground_watched};
 use games::network::Dot;
-use games::{Budget, Cancel, Game, Guards, NetworkMachine, Prover, StateMachine};
+use games::{Cancel, Game, GroundingLimits, Guards, NetworkMachine, Prover, StateMachine};
+use results::counted::counted;
 use serde::Serialize;
 
 use super::super::reasoning;
@@ -17,7 +18,7 @@ use crate::output::to_stdout;
 /// Inputs and conjunctions that a picture may have.
 const MAX_DRAWN: usize = 2000;
 
-/// How the rules were ground, or why they were not.
+/// How the rules were grounded, or why they were not.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Grounding {
@@ -53,6 +54,14 @@ struct Size {
     conjunctions: usize,
 }
 
+impl Size {
+    fn words(&self, n_conjunctions: usize) -> String {
+        let facts = counted(self.facts, "fact", "facts");
+        let moves = counted(self.moves, "move", "moves");
+        format!("{facts}, {moves}, {}", counted(n_conjunctions, "conjunction", "conjunctions"))
+    }
+}
+
 #[derive(Serialize)]
 struct Timed {
     pass: &'static str,
@@ -78,17 +87,9 @@ impl Grounding {
             _ => String::new(),
         };
         vec![
-            format!("{ground_rules} ground rules of {} rows{cyclic}", done.reachable_rows),
-            format!(
-                "{} facts, {} moves, {} conjunctions; without constants {}, {}, {}{}",
-                before.facts,
-                before.moves,
-                before.conjunctions,
-                after.facts,
-                after.moves,
-                done.conjunctions_apart,
-                merged
-            ),
+            format!("{ground_rules} grounded rules from {} rows{cyclic}", done.reachable_rows),
+            before.words(before.conjunctions),
+            format!("without constants {}{merged}", after.words(done.conjunctions_apart)),
             format!("{}: {}", shown(total), each.collect::<Vec<_>>().join(", ")),
         ]
     }
@@ -108,7 +109,7 @@ pub(super) fn reasoner(game: &Arc<Game>) -> Result<(Box<dyn StateMachine>, Groun
         passes.push(Timed { pass: name(pass), seconds: (now - last).as_secs_f64() });
         last = now;
     };
-    let ground = ground_watched(game, &Budget::default(), &Cancel::new(), &mut watch);
+    let ground = ground_watched(game, &GroundingLimits::default(), &Cancel::new(), &mut watch);
     Ok(match ground {
         Ok((network, statistics)) => {
             let machine = NetworkMachine::new(Arc::new(network), prover);
@@ -157,8 +158,8 @@ fn name(pass: Pass) -> &'static str {
 
 /// Prints the network as a graph.
 pub(super) fn draw(game: &Arc<Game>) -> CommandResult {
-    let network =
-        games::ground(game, &Budget::default(), &Cancel::new()).map_err(Failure::preflight)?;
+    let network = games::ground(game, &GroundingLimits::default(), &Cancel::new())
+        .map_err(Failure::preflight)?;
     let n_nodes = network.graph.n_nodes();
     if n_nodes > MAX_DRAWN {
         return Err(Failure::preflight(anyhow::anyhow!(

@@ -81,8 +81,8 @@ pub(super) fn play(
             code: "cannot-be-computed",
             severity: Severity::Error,
             span: Span::default(),
-            message: format!("random play came to a state that cannot be computed: {error}"),
-            help: "matches that come there end as game_error".to_owned(),
+            message: format!("random play reached a state that cannot be computed: {error}"),
+            help: "matches that reach this state end as game_error".to_owned(),
         });
     } else if seen.cut > 0 {
         findings.push(unended(&seen, playing));
@@ -134,8 +134,8 @@ fn playout(
                             "`{}` has no legal move at step {step}",
                             game.symbols().name(game.roles()[role])
                         ),
-                        help: "give each role a move in every state that is not terminal, if only \
-                               one that does nothing; matches that come there end as game_error",
+                        help: "give each role at least one move (such as `noop`) in every state that \
+                               is not terminal; otherwise the match ends as game_error",
                         way: way.clone(),
                     });
                 }
@@ -179,7 +179,7 @@ fn note_goals(
             (
                 "goal-conflict",
                 "several goals",
-                "give each role one goal in every terminal state; of several the least counts",
+                "give each role one goal in every terminal state; of several, the smallest counts",
             )
         } else if reading.clamped {
             (
@@ -219,7 +219,7 @@ impl Oddity {
             severity: *severity,
             span,
             message: format!("{message}, in {count} of {}", random_playouts(playouts)),
-            help: format!("{help}; seen first {way}"),
+            help: format!("{help}. First seen {way}"),
         }
     }
 }
@@ -232,7 +232,7 @@ fn unended(seen: &Seen, playing: Playing) -> Finding {
     let none = seen.cut == seen.playouts;
     Finding {
         code: "no-end",
-        severity: if none { Severity::Warning } else { Severity::Info },
+        severity: if none { Severity::Warning } else { Severity::Note },
         span: Span::default(),
         message: format!(
             "{} of {} did not end within {} steps and {} seconds",
@@ -285,13 +285,13 @@ fn never_held(rulesheet: &Rulesheet, seen: &Seen) -> Vec<Finding> {
         .filter(|(pattern, _)| !holds(pattern))
         .map(|(pattern, span)| Finding {
             code: "never-held",
-            severity: Severity::Info,
+            severity: Severity::Note,
             span,
             message: format!(
                 "`(true {pattern})` held in no state of {}",
                 random_playouts(seen.playouts)
             ),
-            help: "play may come there nevertheless; check the names if it should be common"
+            help: "longer play may reach such a state; check the spelling if it should be frequent"
                 .to_owned(),
         })
         .collect()

@@ -90,7 +90,7 @@ fn estimate_cells(names: &[&str], estimate: &Estimate) -> Vec<Cell> {
     let mut cells: Vec<Cell> = names.iter().map(|&name| Cell::text(name)).collect();
     cells.extend([
         Cell::points(estimate.mean).from(of),
-        Cell::interval(estimate.interval).holding(estimate.n_fixed),
+        Cell::interval(estimate.interval).holding(estimate.n_exact),
         Cell::count(estimate.n_matches),
         Cell::count(estimate.n_blocks),
     ]);

@@ -4,7 +4,7 @@ use super::super::chart::{Lines, Point, Series};
 use super::super::figure::{budget, tick, time};
 use super::super::table::{Cell, PageTable, interval, name, number};
 use super::super::{Page, headings, words};
-use super::{Section, abreast, held_fixed, paragraph};
+use super::{Section, abreast, exact_games, paragraph};
 use crate::evaluation::{MoveBudget, OverTime, TimePoint};
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
@@ -19,10 +19,10 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
          how much all of them gain.",
     );
     body += &paragraph(&left_out(over_time));
-    let held = held_fixed(page);
-    let by_clock = lines(over_time, &names, false, &held);
+    let held = exact_games(page);
+    let by_budget = lines(over_time, &names, false, &held);
     let by_nodes = lines(over_time, &names, true, &held);
-    body += &abreast(&[by_clock, by_nodes]);
+    body += &abreast(&[by_budget, by_nodes]);
     if over_time.iter().any(|over| over.per_doubling.is_some()) {
         body += &per_doubling(over_time, &names, page.evaluation.standings.level);
     }
@@ -137,7 +137,7 @@ fn at_each_budget(over_time: &[OverTime], names: &[&str]) -> String {
             Cell::amount(point.budget.amount() as f64, budget(point.budget)),
             Cell::text(&point.clock),
             Cell::points(point.reward.mean),
-            Cell::interval(point.reward.interval).holding(point.reward.n_fixed),
+            Cell::interval(point.reward.interval).holding(point.reward.n_exact),
             Cell::count(point.reward.n_matches),
             Cell::count(point.reward.n_blocks),
         ]

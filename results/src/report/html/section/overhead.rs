@@ -16,7 +16,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let rows = overhead.iter().take(MOST);
     let figure = Histograms {
         title: "Time of the harness in a match",
-        description: "Matches of each game, by the time that is neither a player's nor waiting: \
+        description: "Matches of each game, by the time that gamemaster itself uses: \
                       computing the rules, sending and checking moves, recording.",
         what: "matches",
         rows: rows.map(|row| Row { name: &row.game, times: &row.harness, series: 0 }).collect(),

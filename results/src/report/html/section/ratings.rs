@@ -3,7 +3,7 @@
 use super::super::chart::{Forest, Interval};
 use super::super::table::{Cell, Column, PageTable, interval, name, number};
 use super::super::{Page, headings, words};
-use super::{Section, abreast, held_fixed, paragraph};
+use super::{Section, abreast, exact_games, paragraph};
 use crate::evaluation::{ALPHA_RANK, Rating};
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
@@ -20,13 +20,12 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     body += &paragraph(&match ratings.condorcet_winner {
         Some(winner) => {
             format!(
-                "A majority of games and budgets prefers {} to each other player.",
+                "A majority of games and budgets prefers {} to every other player.",
                 names[winner]
             )
         }
-        None => {
-            "No player is preferred to each other player by a majority of games and budgets.".into()
-        }
+        None => "No player is preferred to every other player by a majority of games and budgets."
+            .into(),
     });
     if ratings.too_many {
         body +=
@@ -78,8 +77,8 @@ fn columns(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
     }
     if let Some(rating) = &ratings.copeland {
         let meaning = format!(
-            "Voting as evaluation by Copeland's method: how many other players a majority of the \
-             {} voters prefers this one to; a tie counts half. Each game with each budget is a \
+            "Voting as evaluation by Copeland's method: number of players that this player beats in \
+             a majority of the {} votes; a tie counts half. Each game with each budget is a \
              voter that prefers the player with the greater mean reward.",
             ratings.n_voters
         );
@@ -136,7 +135,7 @@ fn firsts(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
             "Probability that the player ranks first by this rating, from {} resamples of whole \
              blocks; players that tie in a resample share the first rank.{}",
             rating.n_resamples,
-            held_fixed(page)
+            exact_games(page)
         );
         Some((number(word, &meaning), shares(&known(rating.first.as_ref()?))))
     };

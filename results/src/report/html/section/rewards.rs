@@ -39,14 +39,15 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let classes = CLASSES.map(|(_, _, name, class)| (name.to_owned(), class.to_owned()));
     let stacked = Stacked {
         title: "Rewards of single matches",
-        description: "Share of each player's scored matches with such rewards.",
+        description: "Share of each player's scored matches in each range of rewards.",
         unit: "percent of matches",
         parts: &classes,
         rows: names.iter().zip(rewards).map(of_player).collect(),
     };
     let mut columns = vec![name("player", "In the order of the standings.")];
     columns.extend(
-        CLASSES.map(|(_, _, class, _)| number(class, "Scored matches with such a reward.")),
+        CLASSES
+            .map(|(_, _, class, _)| number(class, "Scored matches with a reward in this range.")),
     );
     columns.extend([
         number("matches", "Scored matches."),

@@ -53,7 +53,7 @@ fn columns(rule: &Stage, n_rounds: u32) -> Vec<Column> {
             if rule.race.is_some() {
                 let meaning =
                     "Laps after which the player was shown to be weaker; – if it was not dropped.";
-                columns.push(number("dropped after laps", meaning));
+                columns.push(number("dropped after lap", meaning));
             }
         }
         Format::Swiss { .. } => {

@@ -3,7 +3,7 @@
 use super::super::chart::{Forest, Heat, HeatCell, Hue, Interval};
 use super::super::table::{Cell, PageTable, interval, name, number, percent};
 use super::super::{Page, headings, words};
-use super::{Section, abreast, held_fixed, paragraph};
+use super::{Section, abreast, exact_games, paragraph};
 
 /// Ranks abreast in the figure of probabilities.
 const MOST_RANKS: usize = 14;
@@ -18,13 +18,13 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         name("player", "Name of the player in the spec."),
         number(
             "reward",
-            "Mean reward, 0 to 100: games have equal weight, and so have budgets within a game, and \
-             scored matches within a game and budget.",
+            "Mean reward, 0 to 100: games have equal weight; within a game, budgets have equal \
+             weight; within a budget, scored matches.",
         ),
         interval(&level, &format!("Interval of the mean reward, {how}.")),
         number("behind", "The leader's mean minus this player's, over the games that both played."),
         interval(
-            "behind interval",
+            "interval of behind",
             &format!(
                 "Interval of that difference, {how}; the lower end is corrected for selecting the \
                  leader by the same results."
@@ -63,10 +63,10 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             Cell::count(place as u64 + 1),
             Cell::text(&row.player),
             Cell::points(reward.mean).from(&of),
-            Cell::interval(reward.interval).holding(reward.n_fixed).from(of),
+            Cell::interval(reward.interval).holding(reward.n_exact).from(of),
             Cell::points(behind.map(|behind| behind.mean)).from(&over),
             Cell::interval(behind.and_then(|behind| behind.interval))
-                .holding(behind.map_or(0, |behind| behind.n_fixed))
+                .holding(behind.map_or(0, |behind| behind.n_exact))
                 .from(over),
         ];
         if let Some(ranks) = ranks {
@@ -106,7 +106,7 @@ fn pairs(page: &Page<'_>) -> String {
     }
     let of = format!(
         "the standard deviation between blocks; effects that both players share in a block cancel.{}",
-        held_fixed(page)
+        exact_games(page)
     );
     let columns = vec![
         name("player", "The player with the better place in the standings."),
@@ -123,7 +123,7 @@ fn pairs(page: &Page<'_>) -> String {
             ),
         ),
         number("games", "Games that both played."),
-        number("blocks", "Blocks in which either played them."),
+        number("blocks", "Blocks in which at least one of the two played."),
     ];
     let rows = evaluation.pairs.iter().map(|pair| {
         let difference = &pair.difference;
@@ -131,7 +131,7 @@ fn pairs(page: &Page<'_>) -> String {
             Cell::text(&pair.player),
             Cell::text(&pair.opponent),
             Cell::points(Some(difference.mean)),
-            Cell::interval(difference.interval).holding(difference.n_fixed),
+            Cell::interval(difference.interval).holding(difference.n_exact),
             Cell::percent(pair.superiority),
             Cell::count(difference.n_games),
             Cell::count(difference.n_blocks),
@@ -163,10 +163,10 @@ fn forest(page: &Page<'_>) -> String {
     let standings = &page.evaluation.standings;
     let description = format!(
         "Dots are mean rewards over all games, lines their {:.0} % intervals from the standard \
-         deviation between blocks. If two lines overlap little or not at all, the order of the two \
-         players is hardly chance.{}",
+         deviation between blocks. If two lines overlap little or not at all, chance is an \
+         unlikely reason for the order of the two players.{}",
         standings.level * 100.0,
-        held_fixed(page)
+        exact_games(page)
     );
     let title = "Mean reward";
     let unit = "points, 0 to 100";
@@ -189,10 +189,11 @@ fn probabilities(page: &Page<'_>) -> String {
         ((*name).to_owned(), cells.collect())
     };
     let description = format!(
-        "Probability of each true rank in percent, from {} resamples of whole blocks. Players that \
+        "For each rank the probability (in percent) that the player truly has it, from {} \
+         resamples of whole blocks. Players that \
          tie in a resample share the ranks. Empty cells are below 0.05 %.{}",
         ranks.n_resamples,
-        held_fixed(page)
+        exact_games(page)
     );
     Heat {
         title: headings::RANKS,

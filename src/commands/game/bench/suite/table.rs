@@ -22,9 +22,9 @@ const HEADINGS: [&str; 10] = [
 /// What the headings mean, for the reader of a table alone.
 const MEANING: &str = "\
 States per second of CPU time of one thread, by random playouts with the goals of all
-roles: by the prover, by the network one position at a time, by batches of LANES
-positions interpreted and as machine code. Start: from the rulesheet's text to the end
-of the first playout, as matches are played, and by a batch as machine code.
+roles: by the prover, by the network one state at a time, by batches of LANES states
+interpreted and as machine code. Start: from the rulesheet's text to the end of the
+first playout, with the reasoner of matches; batch start: with a batch as machine code.
 ";
 
 /// Aligned columns.

@@ -6,9 +6,9 @@ use crate::{Cancel, ReasoningError};
 const POLL: u64 = 1 << 16;
 
 /// Limits on the grounding of one game. A game that exceeds one of them, other than
-/// [`max_reduced`](Budget::max_reduced), is played by a reasoner that does not ground.
+/// [`max_reduced`](GroundingLimits::max_reduced), is played by a reasoner that does not ground.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Budget {
+pub struct GroundingLimits {
     /// Most rows of all relations together.
     pub max_rows: u64,
     /// Most different terms; rules that build lists may make them without end.
@@ -34,7 +34,7 @@ pub struct Budget {
 /// the largest need 2.6 million rows, 238 MiB, 24 million steps and 1.2 million
 /// conjunctions. Games that need much more have no network of a useful size, and the
 /// sooner that is known, the sooner they are played by the prover.
-impl Default for Budget {
+impl Default for GroundingLimits {
     fn default() -> Self {
         Self {
             max_rows: 6_000_000,
@@ -49,18 +49,18 @@ impl Default for Budget {
     }
 }
 
-/// What a [`Budget`] limits.
+/// What a [`GroundingLimits`] limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resource {
-    /// [`Budget::max_rows`].
+    /// [`GroundingLimits::max_rows`].
     Rows,
-    /// [`Budget::max_terms`].
+    /// [`GroundingLimits::max_terms`].
     Terms,
-    /// [`Budget::max_bytes`].
+    /// [`GroundingLimits::max_bytes`].
     Bytes,
-    /// [`Budget::max_steps`].
+    /// [`GroundingLimits::max_steps`].
     Steps,
-    /// [`Budget::max_ands`].
+    /// [`GroundingLimits::max_ands`].
     Ands,
 }
 
@@ -81,7 +81,7 @@ impl std::fmt::Display for Resource {
 pub enum GroundingError {
     /// The budget is used up.
     #[error("grounding the rules for `{relation}` takes more than {limit} {resource}")]
-    Budget {
+    Limit {
         /// The resource that was used up.
         resource: Resource,
         /// Its limit.
@@ -89,7 +89,7 @@ pub enum GroundingError {
         /// The relation whose rules were being grounded.
         relation: String,
     },
-    /// A rule builds deeper terms than [`Budget::max_term_depth`].
+    /// A rule builds deeper terms than [`GroundingLimits::max_term_depth`].
     #[error("the rules for `{relation}` nest terms deeper than {limit}")]
     TermTooDeep {
         /// The limit that was reached.
@@ -106,7 +106,7 @@ pub enum GroundingError {
         relation: String,
     },
     /// There are more symbols in all facts, moves and percepts than
-    /// [`Budget::max_symbols`].
+    /// [`GroundingLimits::max_symbols`].
     #[error("all facts, moves and percepts together have more than {limit} symbols")]
     TooManySymbols {
         /// How many there may be.
@@ -143,7 +143,7 @@ pub enum GroundingError {
 /// Why grounding stopped, before it is known where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Halt {
-    Budget(Resource),
+    Limit(Resource),
     TermTooDeep,
     TermTooLarge,
     Unstratified,
@@ -155,7 +155,7 @@ pub(super) enum Halt {
 /// Counts what is used.
 #[derive(Clone, Debug)]
 pub(super) struct Meter {
-    pub(super) budget: Budget,
+    pub(super) budget: GroundingLimits,
     cancel: Cancel,
     pub(super) steps: u64,
     next_poll: u64,
@@ -164,7 +164,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    pub(super) fn new(budget: Budget, cancel: Cancel) -> Self {
+    pub(super) fn new(budget: GroundingLimits, cancel: Cancel) -> Self {
         Self { budget, cancel, steps: 0, next_poll: 0, attempt: u64::MAX }
     }
 
@@ -181,7 +181,7 @@ impl Meter {
             return Err(Halt::Cancelled);
         }
         if self.steps > self.budget.max_steps {
-            return Err(Halt::Budget(Resource::Steps));
+            return Err(Halt::Limit(Resource::Steps));
         }
         if self.steps > self.attempt {
             return Err(Halt::Attempt);
@@ -193,13 +193,13 @@ impl Meter {
     /// Compares what is held with the limits.
     pub(super) fn hold(&self, rows: u64, bytes: u64, ands: u64) -> Result<(), Halt> {
         if rows > self.budget.max_rows {
-            return Err(Halt::Budget(Resource::Rows));
+            return Err(Halt::Limit(Resource::Rows));
         }
         if bytes > self.budget.max_bytes {
-            return Err(Halt::Budget(Resource::Bytes));
+            return Err(Halt::Limit(Resource::Bytes));
         }
         if ands > self.budget.max_ands {
-            return Err(Halt::Budget(Resource::Ands));
+            return Err(Halt::Limit(Resource::Ands));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What computes the states that are measured.
+//! The reasoners that are measured.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use clap::ValueEnum;
 use games::batch::Batch;
 use games::compiled_network::{CompiledNetwork, Width};
 use games::reasoner::{self, Chosen};
-use games::{Budget, Cancel, Game, Guards, Network, NetworkMachine, StateMachine, ground};
+use games::{Cancel, Game, GroundingLimits, Guards, Network, NetworkMachine, StateMachine, ground};
 
 use super::super::{prover, reasoning};
 use crate::failure::Failure;
 
-/// What the user asks for.
+/// The reasoner to measure.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(super) enum Choice {
-    /// The engine that matches use
+    /// The reasoner that matches use
     #[default]
     Auto,
     /// A prover on the rules as written
     Prover,
-    /// A network of the ground rules, one state at a time
+    /// A network of the grounded rules, one state at a time
     Network,
     /// The same network, many states at once
     Batch,
@@ -46,12 +46,12 @@ impl From<Lanes> for Width {
     }
 }
 
-/// What computes the states of one game.
-pub(super) enum Engine {
-    /// One position at a time.
+/// The reasoner of one game.
+pub(super) enum Reasoner {
+    /// One state at a time.
     Single {
         machine: Box<dyn StateMachine>,
-        /// Why it is not the network that was hoped for.
+        /// Why it is not the network.
         not_ground: Option<String>,
     },
     /// Many at once.
@@ -63,7 +63,7 @@ pub(super) enum Engine {
     },
 }
 
-impl Engine {
+impl Reasoner {
     pub(super) fn new(
         game: &Arc<Game>,
         choice: Choice,
@@ -79,7 +79,7 @@ impl Engine {
             && !matches!(choice, Choice::Batch)
         {
             return Err(Failure::usage(anyhow::anyhow!(
-                "{option} is possible only with --engine batch"
+                "{option} is possible only with --reasoner batch"
             )));
         }
         Ok(match choice {
@@ -103,7 +103,7 @@ impl Engine {
         })
     }
 
-    /// One position at a time, by the reasoner that was asked for.
+    /// One state at a time, by the reasoner that was asked for.
     pub(super) fn single(machine: impl StateMachine + 'static) -> Self {
         Self::Single { machine: Box::new(machine), not_ground: None }
     }
@@ -116,7 +116,7 @@ impl Engine {
         }
     }
 
-    /// Positions advanced at once.
+    /// States computed at once.
     pub(super) fn n_lanes(&self) -> u32 {
         match self {
             Self::Single { .. } => 1,
@@ -124,7 +124,7 @@ impl Engine {
         }
     }
 
-    /// Why it is the prover and not the network, where the network was hoped for.
+    /// Why it is the prover and not the network, if a network was preferred.
     pub(super) fn not_ground(&self) -> Option<&str> {
         match self {
             Self::Single { not_ground, .. } => not_ground.as_deref(),
@@ -132,7 +132,7 @@ impl Engine {
         }
     }
 
-    /// An engine of its own for a thread.
+    /// A reasoner of its own for a thread.
     pub(super) fn fork(&self, seed: u64) -> Fork {
         match self {
             Self::Single { machine, .. } => Fork::Single(machine.fork()),
@@ -141,12 +141,12 @@ impl Engine {
     }
 }
 
-/// A thread's engine.
+/// A thread's reasoner.
 pub(super) enum Fork {
     Single(Box<dyn StateMachine>),
     Batch(Batch),
 }
 
 fn network(game: &Arc<Game>) -> Result<Network, Failure> {
-    ground(game, &Budget::default(), &Cancel::new()).map_err(Failure::preflight)
+    ground(game, &GroundingLimits::default(), &Cancel::new()).map_err(Failure::preflight)
 }
