@@ -184,14 +184,14 @@ fn an_or_supplies_what_all_its_branches_do() {
     check("(<= p (or (q ?x) (s ?x)) (or (distinct ?x a) r))", &[]);
     check(
         "(<= p (or r (and (distinct ?x a) (q ?x))))",
-        &["warning explicit-and", "info early-distinct"],
+        &["warning explicit-and", "note early-distinct"],
     );
 }
 
 #[test]
 fn negations_stand_behind_what_binds_them() {
     check("(<= (p ?x) (not (q ?x)) (succ ?x 1))", &["warning early-negation"]);
-    check("(<= (p ?x) (distinct ?x 1) (succ ?x 1))", &["info early-distinct"]);
+    check("(<= (p ?x) (distinct ?x 1) (succ ?x 1))", &["note early-distinct"]);
     check("(<= (p ?x) (succ ?x 1) (not (q ?x)) (distinct ?x 1))", &[]);
     check("(<= p (not (q a)) (succ ?x 1))", &[]);
     // Once for each rule.
@@ -290,7 +290,7 @@ fn needless_things_are_noted() {
     check("(<= p (or))", &["warning empty-connective"]);
     check("(<= p (or (or q r) s))", &["warning nested-or"]);
     check("(<= p (or q (and r s)))", &["warning explicit-and"]);
-    check("p", &["info bare-proposition"]);
+    check("p", &["note bare-proposition"]);
     check("(<= p q)", &[]);
 }
 
@@ -311,7 +311,7 @@ fn predicates_are_defined_and_used() {
 #[test]
 fn unusual_characters_are_noted() {
     check("(p a+ ?)", &["error nameless-variable"]);
-    check("(p a+ a+ b_c-D9)", &["info unusual-character"]);
+    check("(p a+ a+ b_c-D9)", &["note unusual-character"]);
     check("(p \"a\")", &["warning unusual-character"]);
     check("(p caf\u{e9})", &["warning unusual-character"]);
     check("; caf\u{e9}\n(p cafe)", &[]);
@@ -408,16 +408,16 @@ fn typing_errors_make_conditions_impossible() {
     let check = |from, to, expected: &[&str]| {
         assert_eq!(impossible("tic_tac_toe", from, to), expected, "{to}");
     };
-    const NEVER: &str = "as it is, the condition never holds";
+    const NEVER: &str = "so the condition never holds";
     check(
         "(true (cell ?r ?c b))",
         "(true (cel ?r ?c b))",
-        &[&format!("never-holds no fact has `cel` here; did you mean `cell`?; {NEVER}")],
+        &[&format!("never-holds no fact has `cel` as this argument; did you mean `cell`?; {NEVER}")],
     );
     check(
         "(true (cell ?r ?c b))",
         "(true (cell ?r ?c blank))",
-        &[&format!("never-holds no fact has `blank` here; only `b` can stand here; {NEVER}")],
+        &[&format!("never-holds no fact has `blank` as this argument; only `b` can stand here; {NEVER}")],
     );
     check(
         "(<= open (true (cell ?r ?c b)))",
@@ -430,7 +430,7 @@ fn typing_errors_make_conditions_impossible() {
     check(
         "(<= (marked ?r ?c) (does ?p (mark ?r ?c)))",
         "(<= (marked ?r ?c) (does ?p (marks ?r ?c)))",
-        &[&format!("never-holds no legal move has `marks` here; did you mean `mark`?; {NEVER}")],
+        &[&format!("never-holds no legal move has `marks` as this argument; did you mean `mark`?; {NEVER}")],
     );
     check(
         "(<= terminal won)",
@@ -472,25 +472,25 @@ fn of_impossible_rules_the_first_is_reported() {
     // What rests on an impossible rule is impossible, but not wrong.
     check(
         "(<= (next (a ?x)) (true (b ?x))) (<= (next c) (true (a ?x))) (<= p (true c)) (<= q p)",
-        &["no fact has `b` here"],
+        &["no fact has `b` as this argument"],
     );
     // Rules that wait for each other, and for themselves.
     check(
         "(<= (next (a 1)) (true (b 1))) (<= (next (b 1)) (true (a 1)))",
-        &["no fact has `b` here"],
+        &["no fact has `b` as this argument"],
     );
-    check("(<= (next (a ?x)) (true (a ?x)))", &["no fact has `a` here"]);
+    check("(<= (next (a ?x)) (true (a ?x)))", &["no fact has `a` as this argument"]);
     // One alternative can hold.
-    check("(<= p (or (true (step 0)) (true nothing)))", &["no fact has `nothing` here"]);
+    check("(<= p (or (true (step 0)) (true nothing)))", &["no fact has `nothing` as this argument"]);
     // Steps grow by what `succ` says, terms by what rules build.
     check("(<= p (true (step 1)))", &[]);
-    check("(<= p (true (step 2)))", &["no fact has `2` here"]);
+    check("(<= p (true (step 2)))", &["no fact has `2` as this argument"]);
     check("(init (f 0)) (<= (next (f (s ?x))) (true (f ?x))) (<= p (true (f (s (s (s 0))))))", &[]);
     check(
         "(init (f 0)) (<= (next (f (s ?x))) (true (f ?x))) (<= p (true (f (s (s (s 1))))))",
-        &["no fact has `1` here"],
+        &["no fact has `1` as this argument"],
     );
     // Whatever a variable may stand for.
     check("(<= (next ?f) (does robot ?f)) (<= p (true wait))", &[]);
-    check("(<= (next ?f) (does robot ?f)) (<= p (true go))", &["no fact has `go` here"]);
+    check("(<= (next ?f) (does robot ?f)) (<= p (true go))", &["no fact has `go` as this argument"]);
 }
