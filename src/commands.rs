@@ -16,6 +16,7 @@ pub mod report;
 pub mod run;
 mod run_name;
 mod said;
+mod search_tree;
 pub mod serve;
 pub mod supervise;
 pub mod sweep;

@@ -59,7 +59,7 @@ pub struct ExplainedMove {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn bound_name<S: Serializer>(bound: &ValueBound, writer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn bound_name<S: Serializer>(bound: &ValueBound, writer: S) -> Result<S::Ok, S::Error> {
     writer.serialize_str(match bound {
         ValueBound::Exact => "exact",
         ValueBound::AtLeast => "at_least",

@@ -5,6 +5,10 @@ use std::sync::Arc;
 
 use games::{MoveId, RoleId};
 
+#[cfg(doc)]
+use crate::Player;
+use crate::SearchTree;
+
 /// How a player reached its last answer; counters start at the question. What a player
 /// does not know stays at zero, empty or `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,6 +41,8 @@ pub struct Deliberation {
     pub line: Vec<ExpectedStep>,
     /// The plan that the answer is the first step of, of players that plan to the end.
     pub plan: Option<Arc<PlanStep>>,
+    /// The tree that was searched, if it was asked for ([`Player::record_tree`]).
+    pub tree: Option<Arc<SearchTree>>,
     /// What else matters for reading the answer, a sentence each, without a full stop: a
     /// limit that was reached, a method that was used instead, a proven bound.
     pub notes: Vec<String>,

@@ -116,6 +116,13 @@ pub trait Player: Send {
         Ok(())
     }
 
+    /// From now on the tree of each search is part of what the player says of its answer,
+    /// up to so many states. Returns whether it searches such a tree.
+    fn record_tree(&mut self, max_nodes: usize) -> bool {
+        let _ = max_nodes;
+        false
+    }
+
     /// Counters of the last `start` or `play`; `None` for players that do not search.
     fn deliberation(&self) -> Option<Deliberation>;
 }

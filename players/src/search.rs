@@ -22,6 +22,7 @@ mod matrix;
 mod max_n;
 #[cfg(test)]
 mod properties;
+mod recorder;
 pub(crate) mod searcher;
 pub(crate) mod settings;
 mod stopwatch;
@@ -29,11 +30,14 @@ pub(crate) mod track;
 pub(crate) mod transposition_table;
 mod value;
 
+use std::sync::Arc;
+
 use games::{Expression, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Wanted};
 use rustc_hash::FxHashMap;
 
 use crate::{Deliberation, Stop, ValueBound};
 pub(crate) use frame::{Frame, SearchRoles, VisitRate};
+use recorder::Recorder;
 pub(crate) use stopwatch::{Halt, Stopwatch};
 use transposition_table::{Bound, Entry, TranspositionTable};
 pub(crate) use value::Value;
@@ -159,6 +163,8 @@ pub(crate) struct Search<'a> {
     root_strategy: Option<Vec<f64>>,
     /// Estimates used so far.
     n_estimates: u64,
+    /// Records the tree, if it is to be shown.
+    recorder: Option<Box<Recorder>>,
     #[cfg(test)]
     leaf_log: Vec<f64>,
 }
@@ -189,6 +195,7 @@ impl<'a> Search<'a> {
             root_values: Vec::new(),
             root_strategy: None,
             n_estimates: 0,
+            recorder: None,
             #[cfg(test)]
             leaf_log: Vec::new(),
         }
@@ -205,9 +212,16 @@ impl<'a> Search<'a> {
         Self { values_all: true, ..self }
     }
 
-    /// The counters so far.
+    /// The same search, recording its tree up to so many states.
+    pub(crate) fn recording(mut self, max_nodes: Option<usize>) -> Self {
+        self.recorder = max_nodes.map(|max_nodes| Box::new(Recorder::new(max_nodes)));
+        self
+    }
+
+    /// The counters so far, and the tree if it is recorded.
     pub(crate) fn deliberation(&self) -> Deliberation {
-        self.stopwatch.deliberation.clone()
+        let tree = self.recorder.as_ref().map(|recorder| Arc::new(recorder.tree().clone()));
+        Deliberation { tree, ..self.stopwatch.deliberation.clone() }
     }
 
     /// The best move in `state`, which is not terminal.
@@ -263,6 +277,9 @@ impl<'a> Search<'a> {
         self.frame(0).best = None;
         self.root_strategy = None;
         self.root_values.clear();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begin();
+        }
         if self.settings.opponents == Opponents::MaxN {
             let before = self.n_estimates;
             let scores = self.vector(0)?;
@@ -341,15 +358,18 @@ impl<'a> Search<'a> {
     fn value(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {
         let depth_left = self.limit - level;
         let entry = self.recall(level);
+        self.record_entry(level, (alpha, beta));
         if level > 0
             && let Some(value) = entry
                 .and_then(|entry| entry.answer(depth_left, self.settings.deepening, alpha, beta))
         {
             self.stopwatch.deliberation.table_hits += 1;
             self.frames[level].line.clear();
+            self.record_value(level, value.score, None);
             return Ok(value);
         }
-        let value = match self.enter(level)? {
+        let arrival = self.enter(level)?;
+        let value = match arrival {
             Arrival::Inner => self.best_child(level, entry, alpha, beta)?,
             arrival => {
                 self.stopwatch.deliberation.leaves += 1;
@@ -362,7 +382,20 @@ impl<'a> Search<'a> {
             }
         };
         self.remember(level, value, alpha, beta);
+        self.record_value(level, value.score, Some(arrival));
         Ok(value)
+    }
+
+    fn record_entry(&mut self, level: usize, window: (f64, f64)) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.enter(&self.frames, level, window);
+        }
+    }
+
+    fn record_value(&mut self, level: usize, score: f64, arrival: Option<Arrival>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.leave(&mut self.frames[level], &self.roles, score, arrival);
+        }
     }
 
     fn recall(&mut self, level: usize) -> Option<Entry> {

@@ -1,5 +1,6 @@
 //! Why a player moves as it does: one decision, as a person wants to read it.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use serde::Serialize;
 use super::number::{nodes, whole_from};
 use super::play::play_clock;
 use super::typed_moves::{Line, expressions, follow};
-use super::{plan_text, said};
+use super::{plan_text, said, search_tree};
 use crate::exit_code;
 use crate::explanation::{Explanation, Names};
 use crate::failure::{CommandResult, Failure};
@@ -26,7 +27,7 @@ use crate::spec::read_player;
 const EXAMPLES: &str = "\
 Examples:
   gamemaster explain tic_tac_toe --player alpha_beta
-  gamemaster explain aima_two_ply \\
+  gamemaster explain aima_two_ply --tree \\
       --player alpha_beta:deepening=false,transposition=0
   gamemaster explain connect_four --player monte_carlo --time 5s \\
       --moves '((drop 4) noop) (noop (drop 4))'
@@ -69,6 +70,15 @@ pub struct Arguments {
     /// Print the whole plan of a player that plans to the end
     #[arg(long)]
     plan: bool,
+    /// Print the tree that was searched, with alpha and beta
+    #[arg(long)]
+    tree: bool,
+    /// Write that tree to FILE as a page
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write that tree to FILE as a graph in DOT, for Graphviz
+    #[arg(long, value_name = "FILE")]
+    dot: Option<PathBuf>,
     #[command(flatten)]
     reading: Reading,
     /// Print one JSON object
@@ -91,6 +101,8 @@ struct Decided {
     said: Option<Box<Explanation>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Vec<plan_text::StepData>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tree: Option<search_tree::Tree>,
 }
 
 /// Carries out `gamemaster explain`.
@@ -110,7 +122,15 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             game_source::beginning_in(&game, &facts, arguments.reading).map_err(Failure::game)?;
     }
     let kind = players::find(kind).expect("a player that was read has a kind");
-    let player = (kind.make)(options).map_err(Failure::usage)?;
+    let mut player = (kind.make)(options).map_err(Failure::usage)?;
+    let shows_tree = arguments.tree || arguments.html.is_some() || arguments.dot.is_some();
+    if shows_tree && !player.record_tree(search_tree::MAX_NODES) {
+        return Err(Failure::usage(anyhow!(
+            "--tree, --html, --dot: {} does not search a tree of states; minimax, alpha_beta and \
+             compulsive_deliberation do",
+            arguments.player
+        )));
+    }
     let mut machine =
         state_machine_for(Arc::clone(&game), Guards::default()).map_err(Failure::preflight)?;
     let start = machine.initial_state().map_err(Failure::preflight)?;
@@ -130,6 +150,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             arguments.player
         )));
     }
+    let tree = said.tree.as_ref().map(|tree| search_tree::Tree::of(tree, role, &mut names));
     let decided = Decided {
         game: game.name().to_owned(),
         player: contestant.config.id.clone(),
@@ -139,21 +160,44 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         n_legal,
         nodes: said.nodes,
         said: Explanation::of(said, &mut names),
+        tree: tree.filter(|_| shows_tree),
         plan: plan
             .as_ref()
             .filter(|_| arguments.json)
             .map(|plan| plan_text::data(plan, &mut names)),
     };
+    if let Some(tree) = &decided.tree {
+        let title = format!("{}: {} as {}", decided.game, decided.player, decided.role);
+        write_file(arguments.html.as_deref(), |out| search_tree::write_page(out, tree, &title))?;
+        write_file(arguments.dot.as_deref(), |out| search_tree::write_dot(out, tree))?;
+    }
     to_stdout(|stdout| {
         if arguments.json {
             json_line(stdout, &decided)?;
         } else {
             print(stdout, &decided)?;
+            if let Some(tree) = decided.tree.as_ref().filter(|_| arguments.tree) {
+                search_tree::print(stdout, tree)?;
+            }
             if let Some(plan) = &plan {
                 plan_text::print(stdout, plan, role, &mut names)?;
             }
         }
         Ok(exit_code::OK)
+    })
+}
+
+/// Writes a file, if it was asked for.
+fn write_file(
+    path: Option<&Path>,
+    write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
+) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    let mut bytes = Vec::new();
+    write(&mut bytes).and_then(|()| std::fs::write(path, bytes)).map_err(|error| {
+        Failure::usage(
+            anyhow::Error::new(error).context(format!("cannot write {}", path.display())),
+        )
     })
 }
 

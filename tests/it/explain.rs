@@ -105,3 +105,55 @@ fn what_cannot_be_explained_is_said() {
         "only built-in players can explain their moves",
     );
 }
+
+/// The same tree, state by state, with the two leaves that are never looked at; on a page
+/// and as a graph, too.
+#[test]
+fn the_tree_is_shown_as_it_was_searched() {
+    let workspace = Workspace::new();
+    let player = "alpha_beta:deepening=false,transposition=0";
+    let command = ["explain", "aima_two_ply", "--player", player, "--tree"];
+    let files = ["--html", "tree.html", "--dot", "tree.dot"];
+    let told = workspace.run(&[&command[..], &files].concat()).code(0).stdout();
+    let tree = "
+  tree, values for max; alpha and beta on entering in brackets
+    (root): 3        [0, 100]
+      a1: 3          [0, 100]
+        a1: 3        [0, 100]  terminal
+        a2: 12       [0, 3]  terminal
+        a3: 8        [0, 3]  terminal
+      a2: at most 2  [3, 100]  never looked at: a2, a3
+        a1: 2        [3, 100]  terminal
+      a3: at most 2  [3, 100]
+        a1: 14       [3, 100]  terminal
+        a2: 5        [3, 14]  terminal
+        a3: 2        [3, 5]  terminal
+";
+    assert!(told.ends_with(tree), "{told}");
+    let page = workspace.read("tree.html");
+    assert!(page.contains("never looked at: a2, a3") && page.contains("\u{2264} 2"), "{page}");
+    let graph = workspace.read("tree.dot");
+    assert_eq!(graph.matches(" -> ").count(), 10 + 1, "{graph}");
+    let json = workspace.run(&[&command[..], &["--json"]].concat()).code(0).stdout();
+    let decided: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(decided["tree"]["nodes"].as_array().map(Vec::len), Some(11));
+    assert_eq!(decided["tree"]["nodes"][5]["left_out"], serde_json::json!(["a2", "a3"]));
+}
+
+/// A tree of more states than a drawing holds is a list on the page; the values of a
+/// whole plan and its steps agree.
+#[test]
+fn large_trees_are_lists_and_plans_are_printed() {
+    let workspace = Workspace::new();
+    let large = ["explain", "tic_tac_toe", "--player", "minimax:depth=3,deepening=false"];
+    workspace.run(&[&large[..], &["--html", "tree.html"]].concat()).code(0);
+    let page = workspace.read("tree.html");
+    assert!(page.contains("<details open>") && !page.contains("<svg"), "{}", &page[..2000]);
+    assert_eq!(page.matches("<details").count(), page.matches("</details>").count());
+    let planned = ["explain", "eight_puzzle_seed", "--plan", "--player"];
+    let shortest = [&planned[..], &["sequential_planner:shortest=true"]].concat();
+    let told = workspace.run(&shortest).code(0).stdout();
+    assert!(told.ends_with("\n  plan\n    right; down; right; down; end\n"), "{told}");
+    let told = workspace.run(&[&planned[..], &["monte_carlo"]].concat()).code(2).stderr();
+    assert!(told.contains("--plan: monte_carlo has no plan in this state"), "{told}");
+}

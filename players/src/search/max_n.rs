@@ -1,21 +1,25 @@
 //! Max-n (Luckhardt and Irani 1986): every role maximises its own reward, so
 //! a value is one reward for each role.
 
-use super::{Arrival, Halt, Search};
+use super::{Arrival, Halt, Search, UNBOUNDED};
 use crate::ValueBound;
 
 impl Search<'_> {
     /// The rewards of all roles in the state in the frame of `level`. Nothing is
     /// cut off: a role's reward bounds no other role's.
     pub(super) fn vector(&mut self, level: usize) -> Result<Vec<f64>, Halt> {
+        self.record_entry(level, UNBOUNDED);
         let arrival = self.enter(level)?;
-        if arrival == Arrival::Inner {
-            return self.choose(level, 0);
-        }
-        self.stopwatch.deliberation.leaves += 1;
-        self.n_estimates += u64::from(arrival == Arrival::CutOff);
-        let roles = self.machine.game().role_ids();
-        roles.map(|role| self.leaf(level, arrival, role)).collect()
+        let scores: Vec<f64> = if arrival == Arrival::Inner {
+            self.choose(level, 0)?
+        } else {
+            self.stopwatch.deliberation.leaves += 1;
+            self.n_estimates += u64::from(arrival == Arrival::CutOff);
+            let roles = self.machine.game().role_ids();
+            roles.map(|role| self.leaf(level, arrival, role)).collect::<Result<_, _>>()?
+        };
+        self.record_value(level, scores[self.roles.index()], Some(arrival));
+        Ok(scores)
     }
 
     /// The roles choose one after the other, I first; `turn` counts them.

@@ -22,6 +22,7 @@ pub(crate) struct Searcher {
     track: Option<Track>,
     memory: Memory,
     deliberation: Option<Deliberation>,
+    recorded_nodes: Option<usize>,
 }
 
 impl Searcher {
@@ -42,6 +43,7 @@ impl Searcher {
             track: None,
             memory: Memory::default(),
             deliberation: None,
+            recorded_nodes: None,
         }
     }
 
@@ -55,7 +57,8 @@ impl Searcher {
         let Track { machine, role, .. } = track;
         let mut search =
             Search::new(machine.as_mut(), *role, self.settings, &mut self.memory, stop)
-                .trying_first(&self.move_order);
+                .trying_first(&self.move_order)
+                .recording(self.recorded_nodes);
         let answer = search.best_move(state);
         self.deliberation = Some(search.deliberation());
         Ok(answer?)
@@ -116,6 +119,11 @@ impl Player for Searcher {
 
     fn abort(&mut self) {
         self.forget();
+    }
+
+    fn record_tree(&mut self, max_nodes: usize) -> bool {
+        self.recorded_nodes = Some(max_nodes);
+        true
     }
 
     fn deliberation(&self) -> Option<Deliberation> {

@@ -1,0 +1,189 @@
+//! A tree that was searched: as text, as a graph in DOT, and as a page.
+
+mod dot;
+mod page;
+
+use std::io::{self, Write};
+
+use games::{MoveId, RoleId};
+use players::search_tree::{Found, SearchNode};
+use players::{SearchTree, ValueBound};
+use serde::Serialize;
+
+use crate::explanation::Names;
+pub(super) use dot::write as write_dot;
+pub(super) use page::write as write_page;
+
+/// Most states that are recorded.
+pub(super) const MAX_NODES: usize = 100_000;
+
+/// A tree with its moves in words; the first state is the root.
+#[derive(Debug, Serialize)]
+pub(super) struct Tree {
+    /// The role whose values these are.
+    pub(super) role: String,
+    /// The states, in the order in which they were entered.
+    pub(super) nodes: Vec<Node>,
+    /// States that were entered after the record was full.
+    pub(super) n_unrecorded: u64,
+}
+
+/// A state of a [`Tree`].
+#[derive(Debug, Serialize)]
+pub(super) struct Node {
+    pub(super) parent: Option<usize>,
+    /// The moves that led here, of the roles that had a choice; of all if none had.
+    #[serde(rename = "move")]
+    pub(super) action: String,
+    /// The window on entering, no wider than the rewards.
+    pub(super) alpha: f64,
+    pub(super) beta: f64,
+    pub(super) value: Option<f64>,
+    #[serde(serialize_with = "crate::explanation::bound_name")]
+    pub(super) bound: ValueBound,
+    /// `searched`, `terminal`, `cut_off`, `dead_end` or `remembered`.
+    pub(super) found: &'static str,
+    /// Whether the player has a choice here, another role, or both.
+    pub(super) is_mine: bool,
+    /// Moves that were never looked at: the first of them, and how many there are.
+    pub(super) left_out: Vec<String>,
+    pub(super) n_left_out: u64,
+    #[serde(skip)]
+    pub(super) children: Vec<usize>,
+}
+
+impl Tree {
+    /// The tree in words.
+    pub(super) fn of(tree: &SearchTree, me: RoleId, names: &mut impl Names) -> Self {
+        let mut moves: Vec<Vec<Vec<MoveId>>> = vec![Vec::new(); tree.nodes.len()];
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
+        for (at, node) in tree.nodes.iter().enumerate() {
+            moves[at].extend(node.left_out.iter().cloned());
+            if let Some(parent) = node.parent {
+                moves[parent].push(node.joint_move.clone());
+                children[parent].push(at);
+            }
+        }
+        // A role has a choice where its moves differ.
+        let choosing = |at: usize| {
+            let first = &moves[at].first().cloned().unwrap_or_default();
+            let differs = |role: &usize| moves[at].iter().any(|other| other[*role] != first[*role]);
+            (0..first.len()).filter(differs).collect::<Vec<_>>()
+        };
+        let mut words = |joint_move: &[MoveId], choosing: &[usize]| {
+            let shown: Vec<String> = joint_move
+                .iter()
+                .enumerate()
+                .filter(|(role, _)| choosing.is_empty() || choosing.contains(role))
+                .map(|(_, &id)| names.action(id).to_string())
+                .collect();
+            shown.join(" ")
+        };
+        let mut nodes = Vec::with_capacity(tree.nodes.len());
+        for (at, (node, children)) in tree.nodes.iter().zip(children).enumerate() {
+            let &SearchNode { parent, window, value, bound, found, n_left_out, .. } = node;
+            let above = parent.map_or_else(Vec::new, choosing);
+            let own = choosing(at);
+            nodes.push(Node {
+                parent,
+                action: words(&node.joint_move, &above),
+                alpha: window.0.clamp(0.0, 100.0),
+                beta: window.1.clamp(0.0, 100.0),
+                value,
+                bound,
+                found: found_name(found),
+                is_mine: own.is_empty() || own.contains(&usize::from(me.0)),
+                left_out: node.left_out.iter().map(|moves| words(moves, &own)).collect(),
+                n_left_out,
+                children,
+            });
+        }
+        Self { role: names.role(me).to_owned(), nodes, n_unrecorded: tree.n_unrecorded }
+    }
+}
+
+impl Node {
+    /// The value as it is printed: `3`, `at most 2`, `?` if it is not known.
+    pub(super) fn value_words(&self) -> String {
+        let bound = match self.bound {
+            ValueBound::Exact => "",
+            ValueBound::AtLeast => "at least ",
+            ValueBound::AtMost => "at most ",
+        };
+        self.value.map_or_else(|| "?".to_owned(), |value| format!("{bound}{}", short(value)))
+    }
+
+    /// How the value was found, where it was not by searching below.
+    pub(super) fn how(&self) -> Option<&'static str> {
+        match self.found {
+            "terminal" => Some("terminal"),
+            "cut_off" => Some("depth limit"),
+            "dead_end" => Some("a role has no move"),
+            "remembered" => Some("from the table"),
+            _ => None,
+        }
+    }
+
+    /// The moves that were never looked at, in words; none if all were.
+    pub(super) fn left_out_words(&self) -> Option<String> {
+        if self.n_left_out == 0 {
+            return None;
+        }
+        let more = self.n_left_out.saturating_sub(self.left_out.len() as u64);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        Some(format!("{}{more}", self.left_out.join(", ")))
+    }
+}
+
+/// A number without needless decimals.
+pub(super) fn short(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+fn found_name(found: Found) -> &'static str {
+    match found {
+        Found::Searched => "searched",
+        Found::Terminal => "terminal",
+        Found::CutOff => "cut_off",
+        Found::DeadEnd => "dead_end",
+        Found::Remembered => "remembered",
+    }
+}
+
+/// Prints a tree, a line for each state.
+pub(super) fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
+    let depths = depths(tree);
+    let label = |at: usize, node: &Node| {
+        let action = if at == 0 { "(root)" } else { &node.action };
+        let indent = 2 * depths[at];
+        format!("{:indent$}{action}: {}", "", node.value_words())
+    };
+    let lines: Vec<String> =
+        tree.nodes.iter().enumerate().map(|(at, node)| label(at, node)).collect();
+    let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or_default().min(60);
+    writeln!(out, "\n  tree, values for {}; alpha and beta on entering in brackets", tree.role)?;
+    for (line, node) in lines.iter().zip(&tree.nodes) {
+        write!(out, "    {line:width$}  [{}, {}]", short(node.alpha), short(node.beta))?;
+        if let Some(how) = node.how() {
+            write!(out, "  {how}")?;
+        }
+        if let Some(words) = node.left_out_words() {
+            write!(out, "  never looked at: {words}")?;
+        }
+        writeln!(out)?;
+    }
+    if tree.n_unrecorded > 0 {
+        writeln!(out, "    ... and {} states more, which were not recorded", tree.n_unrecorded)?;
+    }
+    Ok(())
+}
+
+/// How many moves below the root each state lies.
+pub(super) fn depths(tree: &Tree) -> Vec<usize> {
+    let mut depths: Vec<usize> = Vec::with_capacity(tree.nodes.len());
+    for node in &tree.nodes {
+        depths.push(node.parent.map_or(0, |parent| depths[parent] + 1));
+    }
+    depths
+}
