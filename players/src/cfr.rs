@@ -53,8 +53,8 @@ const NODES: OptionSpec = OptionSpec {
     name: "nodes",
     accepts: "whole number from 1 to 1000000000",
     default: "1000000",
-    help: "Nodes of the largest tree that is built; larger games are refused. A million takes \
-           about 250 MB.",
+    help: "Nodes of the largest tree that is built; larger games are refused. A million usually \
+           takes about 250 MB, and never more than 600.",
 };
 
 const ITERATIONS: OptionSpec = OptionSpec {
@@ -179,18 +179,23 @@ impl Player for Cfr {
     fn check(&mut self, mut machine: Box<dyn StateMachine>) -> Result<(), Failure> {
         let mut builder = Builder::new(machine.as_mut(), self.most_nodes)?;
         match builder.grow(machine.as_mut(), &Stop::never(), &mut 0)? {
-            Growth::TooLarge => Err(self.too_large()),
             Growth::Whole | Growth::Stopped => Ok(()),
+            excess => Err(self.too_large(excess)),
         }
     }
 }
 
 impl Cfr {
-    fn too_large(&self) -> Failure {
-        Failure::Unsuitable(format!(
-            "its tree has more than {} nodes, and `{}` solves whole games (option `{}`)",
-            self.most_nodes, KIND.name, NODES.name
-        ))
+    fn too_large(&self, excess: Growth) -> Failure {
+        let found = match excess {
+            Growth::TooManyBytes(most) => {
+                let megabytes = most.div_ceil(1_000_000);
+                format!("the states of its tree take more than {megabytes} MB")
+            }
+            _ => format!("its tree has more than {} nodes", self.most_nodes),
+        };
+        let (name, option) = (KIND.name, NODES.name);
+        Failure::Unsuitable(format!("{found}, and `{name}` solves whole games (option `{option}`)"))
     }
 
     /// Builds the tree and improves the strategy until it is good enough or `stop` is due.
@@ -207,7 +212,7 @@ impl Cfr {
                 deliberation.notes.push(format!("the tree is not whole yet: {n} nodes"));
                 return Ok(());
             }
-            Ok(Growth::TooLarge) => return Err(self.too_large()),
+            Ok(excess) => return Err(self.too_large(excess)),
             Err(error) => return Err(error.into()),
         }
         if matches!(seated.work, Work::Building(_))

@@ -32,7 +32,7 @@ pub(crate) enum ConditionalOutcome {
     /// There is none: the match is over, some line does not end within [`MAX_LEVELS`]
     /// joint moves, or a role has no move.
     None,
-    /// A plan takes more than so many states.
+    /// A plan takes more than so many states, or a move has more replies.
     TooLarge(usize),
     /// The stop was due.
     Stopped,
@@ -62,7 +62,7 @@ pub(crate) fn plan(
     search.reserve(0);
     search.frames[0].begin(state);
     let best = search.best(0);
-    let (known, end) = (search.known.len(), search.end);
+    let end = search.end;
     let mut deliberation = search.stopwatch.deliberation;
     let outcome = match (best, end) {
         (Ok((value, Some(step))), None) => {
@@ -74,7 +74,7 @@ pub(crate) fn plan(
             deliberation.completed = true;
             ConditionalOutcome::None
         }
-        (Err(_), Some(End::TooLarge)) => ConditionalOutcome::TooLarge(known),
+        (Err(_), Some(End::TooLarge)) => ConditionalOutcome::TooLarge(settings.max_states),
         (Err(Halt::Due), None) => ConditionalOutcome::Stopped,
         (Err(Halt::Broken(error)), None) => return Err(error.into()),
     };
@@ -204,6 +204,9 @@ impl ConditionalSearch<'_> {
                 let (score, next) = self.best(level + 1)?;
                 sum += score;
                 after.push((self.frames[level].joint.clone(), next));
+                if after.len() > self.settings.max_states {
+                    return Err(self.give_up(End::TooLarge));
+                }
             }
             value = value.min(sum / n_outcomes as f64);
             if value <= least {

@@ -277,14 +277,17 @@ impl Growth<'_> {
                 continue;
             }
             n_fruitless = 0;
-            self.expand(tree, at)?;
+            if !self.expand(tree, at)? {
+                return Ok(true);
+            }
             tree.back_up(at);
         }
         Ok(false)
     }
 
-    /// Computes the rewards of a terminal state, or all children of another.
-    fn expand(&mut self, tree: &mut Tree, at: usize) -> Result<(), Halt> {
+    /// Computes the rewards of a terminal state, or all children of another; whether
+    /// there was room for them.
+    fn expand(&mut self, tree: &mut Tree, at: usize) -> Result<bool, Halt> {
         self.stopwatch.enter(0)?;
         let state = tree.nodes[at].state.clone();
         self.frame.begin(&state);
@@ -294,13 +297,18 @@ impl Growth<'_> {
             let node = &mut tree.nodes[at];
             (node.lower, node.upper, node.is_expanded) = (reward.into(), reward.into(), true);
             tree.raise(at);
-            return Ok(());
+            return Ok(true);
         }
         if !self.frame.list_moves(self.machine, None, self.ranks)? {
             let node = &mut tree.nodes[at];
             (node.upper, node.is_expanded) = (0.0, true);
             tree.raise(at);
-            return Ok(());
+            return Ok(true);
+        }
+        let n_moves = self.frame.legal.iter().map(Vec::len);
+        let n_children = n_moves.fold(1, usize::saturating_mul);
+        if n_children > self.max_states.saturating_sub(tree.nodes.len()) {
+            return Ok(false);
         }
         let me = self.roles.index();
         let n_replies = self.roles.n_replies(&self.frame);
@@ -326,7 +334,7 @@ impl Growth<'_> {
         }
         let node = &mut tree.nodes[at];
         (node.moves, node.is_expanded) = (moves, true);
-        Ok(())
+        Ok(true)
     }
 
     /// The node after the joint move of the frame.
@@ -373,7 +381,8 @@ impl IncrementalDeliberation {
                 said.completed = self.tree.is_solved(0);
                 if is_full {
                     said.notes.push(format!(
-                        "the tree has {max_states} states and grows no further (option max_states)"
+                        "the tree has room for {max_states} states and grows no further (option \
+                         max_states)"
                     ));
                 }
             }

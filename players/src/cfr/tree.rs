@@ -1,5 +1,6 @@
 //! A whole game as one tree of information sets.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
@@ -98,37 +99,85 @@ pub(super) enum Growth {
     /// The stop was due.
     Stopped,
     /// It has more nodes than it may have.
-    TooLarge,
+    TooManyNodes,
+    /// Its states take more memory than they may, in bytes.
+    TooManyBytes(usize),
 }
 
 /// A state of the step at hand.
+#[derive(Default)]
 struct Open {
     state: State,
     knowledge: Vec<Knowledge>,
     node: u32,
 }
 
+/// The state whose children are being made.
+struct Parent {
+    state: State,
+    knowledge: Vec<Knowledge>,
+    replies: Replies,
+    /// The roles with a choice, chance last.
+    movers: Vec<RoleId>,
+    /// The places of the children, by number of the joint move: the last mover's move
+    /// changes fastest.
+    places: Vec<u32>,
+    n_made: usize,
+}
+
 /// States of the next step, those equal to each other merged.
 #[derive(Default)]
 struct Next {
     states: Vec<(State, Vec<Knowledge>)>,
-    known: FxHashMap<(State, Vec<Knowledge>), u32>,
+    /// By hash, the first state that has it.
+    first: FxHashMap<u64, u32>,
+    /// By state, the next one with the same hash.
+    same: Vec<Option<u32>>,
 }
 
-/// Builds a [`Tree`], step by step.
+impl Next {
+    /// The number of a state, and whether it is new.
+    fn number(&mut self, state: State, knowledge: Vec<Knowledge>) -> (u32, bool) {
+        let mut hasher = DefaultHasher::new();
+        (&state, &knowledge).hash(&mut hasher);
+        let hash = hasher.finish();
+        let first = self.first.get(&hash).copied();
+        let mut candidate = first;
+        while let Some(number) = candidate {
+            let (known, its_knowledge) = &self.states[number as usize];
+            if (known, its_knowledge) == (&state, &knowledge) {
+                return (number, false);
+            }
+            candidate = self.same[number as usize];
+        }
+        let number = index(self.states.len());
+        self.states.push((state, knowledge));
+        self.same.push(first);
+        self.first.insert(hash, number);
+        (number, true)
+    }
+}
+
+/// Builds a [`Tree`], step by step. It can be interrupted before each child.
 pub(super) struct Builder {
     tree: Tree,
     most_nodes: usize,
     /// By node.
     stages: Vec<u32>,
     step: u32,
-    /// The states of the step, and how many of them are done.
+    /// The states of the step, and how many of them were taken.
     open: Vec<Open>,
-    n_done: usize,
+    n_taken: usize,
+    parent: Option<Parent>,
     next: Next,
+    /// Bytes of all states that are held.
+    n_bytes: usize,
     /// Children that are numbers of states of the next step until it begins.
-    unnumbered: Vec<usize>,
+    unnumbered: Vec<u32>,
 }
+
+/// Bytes of states that may be held, for each node that the tree may have.
+const BYTES_FOR_EACH: usize = 400;
 
 impl Builder {
     /// Begins with the initial state.
@@ -137,12 +186,21 @@ impl Builder {
         most_nodes: usize,
     ) -> Result<Self, ReasoningError> {
         let n_roles = machine.game().roles().len();
-        let mut next = Next::default();
-        next.states.push((machine.initial_state()?, vec![Knowledge::default(); n_roles]));
-        let tree = Tree { n_roles, ..Tree::default() };
-        let (stages, open, unnumbered) = (Vec::new(), Vec::new(), Vec::new());
-        let mut builder =
-            Self { tree, most_nodes, stages, step: 0, open, n_done: 0, next, unnumbered };
+        let mut builder = Self {
+            tree: Tree { n_roles, ..Tree::default() },
+            most_nodes,
+            stages: Vec::new(),
+            step: 0,
+            open: Vec::new(),
+            n_taken: 0,
+            parent: None,
+            next: Next::default(),
+            n_bytes: 0,
+            unnumbered: Vec::new(),
+        };
+        let initial = machine.initial_state()?;
+        builder.n_bytes = n_bytes(&initial);
+        builder.next.number(initial, vec![Knowledge::default(); n_roles]);
         builder.begin_step();
         Ok(builder)
     }
@@ -152,7 +210,19 @@ impl Builder {
         self.tree.nodes.len() + self.next.states.len()
     }
 
-    /// Goes on until the tree is whole. `n_entered` counts states.
+    /// Why it cannot go on.
+    fn excess(&self) -> Option<Growth> {
+        let most_bytes = self.most_nodes.saturating_mul(BYTES_FOR_EACH);
+        if self.n_nodes() > self.most_nodes {
+            Some(Growth::TooManyNodes)
+        } else if self.n_bytes > most_bytes {
+            Some(Growth::TooManyBytes(most_bytes))
+        } else {
+            None
+        }
+    }
+
+    /// Goes on until the tree is whole. `n_entered` counts the states entered.
     pub(super) fn grow(
         &mut self,
         machine: &mut dyn StateMachine,
@@ -160,40 +230,45 @@ impl Builder {
         n_entered: &mut u64,
     ) -> Result<Growth, ReasoningError> {
         loop {
-            while self.n_done < self.open.len() {
-                if self.n_nodes() > self.most_nodes {
-                    return Ok(Growth::TooLarge);
-                }
-                if stop.is_due(*n_entered) {
-                    return Ok(Growth::Stopped);
-                }
-                *n_entered += 1;
-                let undo = self.mark();
-                match self.enter(machine) {
-                    Ok(()) => self.n_done += 1,
-                    Err(error) => {
-                        self.return_to(&undo);
-                        return Err(error);
-                    }
-                }
+            if let Some(excess) = self.excess() {
+                return Ok(excess);
             }
-            if self.next.states.is_empty() {
+            if stop.is_due(*n_entered) {
+                return Ok(Growth::Stopped);
+            }
+            if let Some(parent) = &self.parent {
+                if parent.n_made < parent.places.len() {
+                    self.child(machine)?;
+                    *n_entered += 1;
+                } else {
+                    self.n_bytes -= n_bytes(&parent.state);
+                    self.parent = None;
+                }
+            } else if self.n_taken < self.open.len() {
+                if !self.enter(machine)? {
+                    return Ok(Growth::TooManyNodes);
+                }
+                // A state that was entered is not needed any more.
+                self.n_bytes -= n_bytes(&std::mem::take(&mut self.open[self.n_taken].state));
+                self.n_taken += 1;
+            } else if self.next.states.is_empty() {
                 return Ok(Growth::Whole);
+            } else {
+                self.step += 1;
+                self.begin_step();
             }
-            self.step += 1;
-            self.begin_step();
         }
     }
 
     /// Gives the states of the next step their nodes.
     fn begin_step(&mut self) {
-        let first = self.tree.nodes.len();
+        let first = index(self.tree.nodes.len());
         for at in self.unnumbered.drain(..) {
-            self.tree.children[at] += index(first);
+            self.tree.children[at as usize] += first;
         }
         let next = std::mem::take(&mut self.next);
         self.open.clear();
-        self.n_done = 0;
+        self.n_taken = 0;
         for (state, knowledge) in next.states {
             let node = self.add_node();
             self.open.push(Open { state, knowledge, node });
@@ -207,114 +282,88 @@ impl Builder {
         node
     }
 
-    /// Where to return to if a state cannot be entered: a computation was cancelled.
-    fn mark(&self) -> [usize; 4] {
-        let Tree { nodes, children, payoffs, .. } = &self.tree;
-        [nodes.len(), children.len(), payoffs.len(), self.unnumbered.len()]
-    }
-
-    /// Forgets what was added since. States of the next step and information sets stay:
-    /// they will be met again.
-    fn return_to(&mut self, &[nodes, children, payoffs, unnumbered]: &[usize; 4]) {
-        self.tree.nodes.truncate(nodes);
-        self.stages.truncate(nodes);
-        self.tree.children.truncate(children);
-        self.tree.payoffs.truncate(payoffs);
-        self.unnumbered.truncate(unnumbered);
-    }
-
-    /// Adds the nodes of the next state of this step.
-    fn enter(&mut self, machine: &mut dyn StateMachine) -> Result<(), ReasoningError> {
-        let Open { state, knowledge, node } = &self.open[self.n_done];
-        let (state, mut knowledge, node) = (state.clone(), knowledge.clone(), *node as usize);
-        let replies = match machine.is_terminal(&state)? {
-            true => None,
-            false => Replies::legal(machine, &state)?,
-        };
+    /// Describes the next state of this step: its payoffs, or the nodes of those who move
+    /// there. `false` if these alone are too many. Nothing is changed if it fails.
+    fn enter(&mut self, machine: &mut dyn StateMachine) -> Result<bool, ReasoningError> {
+        let Open { state, knowledge, node } = &self.open[self.n_taken];
+        let node = *node as usize;
+        let is_terminal = machine.is_terminal(state)?;
+        let replies = if is_terminal { None } else { Replies::legal(machine, state)? };
         let Some(replies) = replies else {
-            return self.end(machine, &state, node);
+            // Where some role has no move, the rules are broken, and nothing is won.
+            let mut payoffs = Vec::with_capacity(self.tree.n_roles);
+            for role in machine.game().role_ids() {
+                payoffs.push(if is_terminal { worst(&machine.goal(state, role)?) } else { 0 });
+            }
+            let number = self.tree.payoffs.len() / self.tree.n_roles;
+            self.tree.payoffs.extend(payoffs);
+            self.tree.nodes[node].kind = NodeKind::Terminal(index(number));
+            self.stages[node] = self.stage(self.tree.n_roles + 1);
+            return Ok(true);
         };
+        if replies.len() > self.most_nodes as u64 {
+            return Ok(false);
+        }
+        let (state, mut knowledge) = (state.clone(), knowledge.clone());
         allow(machine.game(), &mut knowledge, &replies);
         let random = machine.game().random();
-        let moves = |role: RoleId| &replies.by_role[usize::from(role.0)];
-        let has_choice = |role: &RoleId| moves(*role).len() > 1;
+        let has_choice = |role: &RoleId| replies.by_role[usize::from(role.0)].len() > 1;
         let choosing = machine.game().role_ids().filter(has_choice);
         // Chance comes last: nobody knows its move in the same step.
         let mut movers: Vec<RoleId> = choosing.filter(|&role| Some(role) != random).collect();
         movers.extend(random.filter(has_choice));
-        let mut joint_move: Vec<MoveId> = replies.by_role.iter().map(|moves| moves[0]).collect();
-        self.decide(machine, &state, &knowledge, node, &replies, &movers, &mut joint_move)
-    }
-
-    /// A terminal state, or one in which some role has no move: the rules are broken then,
-    /// and nothing is won.
-    fn end(
-        &mut self,
-        machine: &mut dyn StateMachine,
-        state: &State,
-        node: usize,
-    ) -> Result<(), ReasoningError> {
-        let is_terminal = machine.is_terminal(state)?;
-        let mut payoffs = Vec::with_capacity(self.tree.n_roles);
-        for role in machine.game().role_ids() {
-            payoffs.push(if is_terminal { worst(&machine.goal(state, role)?) } else { 0 });
-        }
-        let number = self.tree.payoffs.len() / self.tree.n_roles;
-        self.tree.payoffs.extend(payoffs);
-        self.tree.nodes[node].kind = NodeKind::Terminal(index(number));
-        self.stages[node] = self.stage(self.tree.n_roles + 1);
-        Ok(())
+        let mut parent =
+            Parent { state, knowledge, replies, movers, places: Vec::new(), n_made: 0 };
+        parent.places = self.lay_out(node, &parent, random);
+        self.n_bytes += n_bytes(&parent.state);
+        self.parent = Some(parent);
+        Ok(true)
     }
 
     fn stage(&self, turn: usize) -> u32 {
         self.step * index(self.tree.n_roles + 2) + index(turn)
     }
 
-    /// The first of `movers` decides at `node`, then the others.
-    #[expect(clippy::too_many_arguments, reason = "the state in all its parts")]
-    fn decide(
-        &mut self,
-        machine: &mut dyn StateMachine,
-        state: &State,
-        knowledge: &[Knowledge],
-        node: usize,
-        replies: &Replies,
-        movers: &[RoleId],
-        joint_move: &mut Vec<MoveId>,
-    ) -> Result<(), ReasoningError> {
-        let first_child = self.tree.children.len();
-        let Some((&mover, rest)) = movers.split_first() else {
+    /// Adds the nodes of all movers, the first of which is at `node`; the places of the
+    /// children.
+    fn lay_out(&mut self, node: usize, parent: &Parent, random: Option<RoleId>) -> Vec<u32> {
+        let Parent { knowledge, replies, movers, .. } = parent;
+        let mut row = vec![index(node)];
+        if movers.is_empty() {
             // Nobody chooses.
-            self.tree.children.push(0);
-            self.describe(node, NodeKind::Chance, self.tree.n_roles, first_child, 1);
-            return self.child(machine, state, knowledge, joint_move, first_child);
-        };
-        let moves = &replies.by_role[usize::from(mover.0)];
-        let is_chance = machine.game().random() == Some(mover);
-        let kind = match is_chance {
-            true => NodeKind::Chance,
-            false => NodeKind::Decision(self.set(mover, knowledge[usize::from(mover.0)], moves)),
-        };
-        let turn = if is_chance { self.tree.n_roles } else { usize::from(mover.0) };
-        self.tree.children.resize(first_child + moves.len(), 0);
-        self.describe(node, kind, turn, first_child, moves.len());
-        for (at, &action) in (first_child..).zip(moves) {
-            joint_move[usize::from(mover.0)] = action;
-            if rest.is_empty() {
-                self.child(machine, state, knowledge, joint_move, at)?;
-            } else {
-                let child = self.add_node();
-                self.tree.children[at] = child;
-                self.decide(machine, state, knowledge, child as usize, replies, rest, joint_move)?;
-            }
+            return self.describe(node, NodeKind::Chance, self.tree.n_roles, 1).collect();
         }
-        Ok(())
+        for (turn, &mover) in movers.iter().enumerate() {
+            let role = usize::from(mover.0);
+            let moves = &replies.by_role[role];
+            let (kind, place) = match random == Some(mover) {
+                true => (NodeKind::Chance, self.tree.n_roles),
+                false => (NodeKind::Decision(self.set(mover, knowledge[role], moves)), role),
+            };
+            let mut below = Vec::with_capacity(row.len() * moves.len());
+            for &node in &row {
+                below.extend(self.describe(node as usize, kind, place, moves.len()));
+            }
+            if turn + 1 < movers.len() {
+                for at in &mut below {
+                    let child = self.add_node();
+                    self.tree.children[*at as usize] = child;
+                    *at = child;
+                }
+            }
+            row = below;
+        }
+        row
     }
 
-    fn describe(&mut self, node: usize, kind: NodeKind, turn: usize, first: usize, n: usize) {
-        let (first_child, n_children) = (index(first), index(n));
+    /// Says who moves at a node, and makes room for its children: their places.
+    fn describe(&mut self, node: usize, kind: NodeKind, turn: usize, n: usize) -> Range<u32> {
+        let first_child = index(self.tree.children.len());
+        self.tree.children.resize(first_child as usize + n, 0);
+        let n_children = index(n);
         self.tree.nodes[node] = Node { kind, first_child, n_children };
         self.stages[node] = self.stage(turn);
+        first_child..first_child + n_children
     }
 
     /// The information set of a role.
@@ -328,30 +377,34 @@ impl Builder {
         })
     }
 
-    /// Puts the successor into the next step; it is the child at this place.
-    fn child(
-        &mut self,
-        machine: &mut dyn StateMachine,
-        state: &State,
-        knowledge: &[Knowledge],
-        joint_move: &[MoveId],
-        at: usize,
-    ) -> Result<(), ReasoningError> {
+    /// Puts the parent's next successor into the next step.
+    fn child(&mut self, machine: &mut dyn StateMachine) -> Result<(), ReasoningError> {
+        let Some(parent) = &mut self.parent else { return Ok(()) };
+        let Parent { state, knowledge, replies, movers, places, n_made } = parent;
+        let mut joint_move: Vec<MoveId> = replies.by_role.iter().map(|moves| moves[0]).collect();
+        let mut number = *n_made;
+        for mover in movers.iter().rev() {
+            let moves = &replies.by_role[usize::from(mover.0)];
+            joint_move[usize::from(mover.0)] = moves[number % moves.len()];
+            number /= moves.len();
+        }
         let random = machine.game().random();
-        let mut known = knowledge.to_vec();
+        let mut known = knowledge.clone();
         for (role, known) in machine.game().role_ids().zip(&mut known) {
             if random != Some(role) {
-                *known = knowledge_after(machine, *known, state, joint_move, role)?;
+                *known = knowledge_after(machine, *known, state, &joint_move, role)?;
             }
         }
         let mut next = State::default();
-        machine.next_state(state, joint_move, &mut next)?;
-        let Next { states, known: numbers } = &mut self.next;
-        let number = *numbers.entry((next, known)).or_insert_with_key(|key| {
-            states.push(key.clone());
-            index(states.len() - 1)
-        });
-        self.tree.children[at] = number;
+        machine.next_state(state, &joint_move, &mut next)?;
+        let size = n_bytes(&next);
+        let (number, is_new) = self.next.number(next, known);
+        if is_new {
+            self.n_bytes += size;
+        }
+        let at = places[*n_made];
+        *n_made += 1;
+        self.tree.children[at as usize] = number;
         self.unnumbered.push(at);
         Ok(())
     }
@@ -359,27 +412,37 @@ impl Builder {
     /// The whole tree, its nodes in the order of their stages.
     pub(super) fn finish(self) -> Tree {
         let Self { mut tree, stages, .. } = self;
-        let mut order: Vec<u32> = (0..index(tree.nodes.len())).collect();
-        // Stable: equal stages keep their order.
-        order.sort_by_key(|&node| stages[node as usize]);
-        let mut place = vec![0; order.len()];
-        for (at, &node) in order.iter().enumerate() {
-            place[node as usize] = index(at);
+        // Counting sort: nodes of a stage keep their order.
+        let n_stages = stages.iter().max().map_or(0, |&last| last as usize + 1);
+        let mut starts = vec![0u32; n_stages + 1];
+        for &stage in &stages {
+            starts[stage as usize + 1] += 1;
         }
-        tree.nodes = order.iter().map(|&node| tree.nodes[node as usize]).collect();
+        for stage in 0..n_stages {
+            starts[stage + 1] += starts[stage];
+        }
+        let ranges = starts.windows(2).map(|pair| pair[0] as usize..pair[1] as usize);
+        tree.stages = ranges.filter(|range| !range.is_empty()).collect();
+        let mut place = Vec::with_capacity(stages.len());
+        for &stage in &stages {
+            place.push(starts[stage as usize]);
+            starts[stage as usize] += 1;
+        }
+        let mut nodes = tree.nodes.clone();
+        for (node, &at) in tree.nodes.iter().zip(&place) {
+            nodes[at as usize] = *node;
+        }
+        tree.nodes = nodes;
         for child in &mut tree.children {
             *child = place[*child as usize];
         }
-        let mut first = 0;
-        for at in 1..=order.len() {
-            let stage = |at: usize| stages[order[at] as usize];
-            if at == order.len() || stage(at) != stage(first) {
-                tree.stages.push(first..at);
-                first = at;
-            }
-        }
         tree
     }
+}
+
+/// About how many bytes of memory a state takes.
+fn n_bytes(state: &State) -> usize {
+    size_of::<State>() + size_of_val(state.words())
 }
 
 /// Nodes, children and slots are fewer than 2^32: the bound of nodes sees to that.

@@ -360,4 +360,20 @@ fn cfr_refuses_what_is_too_large() {
     let started = cfr.start(seat(large.as_ref(), 0, 1), &Stop::never());
     assert_eq!(unsuitable(started), reason);
     assert!(cfr.check(machine("kuhn_poker")).is_ok());
+    // A single state with eight million joint moves.
+    let numbers: String = (0..200).map(|n| format!("(number {n})")).collect();
+    let mut wide = machine_of(&format!(
+        "(role a) (role b) (role c) {numbers} (init start)
+         (<= (legal ?r ?n) (role ?r) (number ?n)) (<= (next (chosen ?n)) (does a ?n))
+         (<= terminal (not (true start))) (<= (goal ?r 50) (role ?r))"
+    ));
+    let mut cfr = player("cfr", []);
+    let started = cfr.start(seat(wide.as_ref(), 0, 1), &Stop::never());
+    assert!(unsuitable(started).contains("more than 1000000 nodes"));
+    let initial = wide.initial_state().unwrap();
+    let legal = legal(wide.as_mut(), &initial, 0);
+    let turn = Turn { step: 0, observation: None, legal: &legal };
+    for _ in 0..2 {
+        unsuitable(cfr.play(&turn, &Stop::never()).map(|_| ()));
+    }
 }
