@@ -29,6 +29,7 @@ pub(crate) mod track;
 pub(crate) mod transposition_table;
 mod value;
 
+use games::solve::ValueTable;
 use games::{Expression, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Wanted};
 use rustc_hash::FxHashMap;
 
@@ -149,6 +150,8 @@ pub(crate) struct Search<'a> {
     visit_rate: VisitRate,
     /// Find the values of all moves at the root, not just of the best.
     values_all: bool,
+    /// Values of states that need no search.
+    solved: Option<&'a ValueTable>,
     /// The depth limit of the current iteration.
     limit: usize,
     /// The move to try first at the root, by its index.
@@ -184,6 +187,7 @@ impl<'a> Search<'a> {
             frames: Vec::new(),
             visit_rate: VisitRate::default(),
             values_all: false,
+            solved: None,
             limit: 0,
             root_hint: None,
             root_values: Vec::new(),
@@ -203,6 +207,11 @@ impl<'a> Search<'a> {
     /// The same search, which finds the value of every move at the root.
     pub(crate) fn of_every_move(self) -> Self {
         Self { values_all: true, ..self }
+    }
+
+    /// The same search, which takes the values of states from this table where it has them.
+    pub(crate) fn knowing(self, solved: Option<&'a ValueTable>) -> Self {
+        Self { solved, ..self }
     }
 
     /// The counters so far.
@@ -339,6 +348,11 @@ impl<'a> Search<'a> {
     /// between `alpha` and `beta`; at most `alpha`, it is an upper bound; at
     /// least `beta`, a lower one.
     fn value(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {
+        if level > 0
+            && let Some(value) = self.look_up(level)
+        {
+            return Ok(value);
+        }
         let depth_left = self.limit - level;
         let entry = self.recall(level);
         if level > 0
@@ -363,6 +377,16 @@ impl<'a> Search<'a> {
         };
         self.remember(level, value, alpha, beta);
         Ok(value)
+    }
+
+    /// The value of a state by the table of the solved game. Terminal states are not in it.
+    fn look_up(&mut self, level: usize) -> Option<Value> {
+        let solved = self.solved?;
+        let key = self.machine.key(&self.frames[level].state);
+        let score = solved.value(key)?[self.roles.index()];
+        self.stopwatch.deliberation.table_hits += 1;
+        self.frames[level].line.clear();
+        Some(Value { score, proven: true })
     }
 
     fn recall(&mut self, level: usize) -> Option<Entry> {
