@@ -45,6 +45,10 @@ enum Command {
     Replay(commands::replay::Arguments),
     /// Explain a decision of a player: value, candidates, expected line.
     Explain(commands::explain::Arguments),
+    /// Solve a game: the exact value of every state, and the best first moves.
+    Solve(commands::solve::Arguments),
+    /// Report how much reward each player's decisions gave away.
+    Regret(commands::regret::Arguments),
     /// Export the matches of a run to the formats of other programs.
     Export(commands::export::Arguments),
     /// Play with several budgets, and report strength at each.
@@ -86,6 +90,8 @@ pub fn main() -> ExitCode {
         Command::Regress(arguments) => commands::regress::execute(&arguments),
         Command::Replay(arguments) => commands::replay::execute(&arguments),
         Command::Explain(arguments) => commands::explain::execute(&arguments),
+        Command::Solve(arguments) => commands::solve::execute(&arguments),
+        Command::Regret(arguments) => commands::regret::execute(&arguments),
         Command::Export(arguments) => commands::export::execute(&arguments),
         Command::Sweep(arguments) => commands::sweep::execute(&arguments),
         Command::Players(arguments) => commands::players::execute(&arguments),

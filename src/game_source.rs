@@ -228,19 +228,8 @@ pub fn beginning_in(
     facts: &[Expression],
     reading: Reading,
 ) -> Result<Arc<Game>, GameSourceError> {
-    let is_init = |form: &Expression| {
-        let head = match form {
-            Expression::List(items) if items[0] == Expression::atom("<=") => items.get(1),
-            form => Some(form),
-        };
-        let word = match head {
-            Some(Expression::List(items)) => items.first(),
-            other => other,
-        };
-        matches!(word, Some(Expression::Atom(word)) if word.eq_ignore_ascii_case("init"))
-    };
     let init = |fact: &Expression| Expression::List(vec![Expression::atom("init"), fact.clone()]);
-    let rules = game.forms().iter().filter(|form| !is_init(form)).cloned();
+    let rules = game.forms_without_init().cloned();
     let lines = rules.chain(facts.iter().map(init)).map(|form| format!("{form}\n"));
     let name = game.name().to_owned();
     GameSource { file: name.clone(), name, text: lines.collect() }

@@ -15,8 +15,8 @@ mod core;
 mod last_steps;
 mod pace;
 mod playouts;
-mod slots;
-mod transpose;
+pub(crate) mod slots;
+pub(crate) mod transpose;
 
 use std::fmt;
 use std::sync::Arc;

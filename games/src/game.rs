@@ -153,4 +153,20 @@ impl Game {
     pub fn forms(&self) -> &[Expression] {
         &self.forms
     }
+
+    /// The [`forms`](Self::forms) without those that say what holds initially: the rules of
+    /// the game whatever state it begins in.
+    pub fn forms_without_init(&self) -> impl Iterator<Item = &Expression> {
+        self.forms.iter().filter(|form| {
+            let head = match form {
+                Expression::List(items) if items[0] == Expression::atom("<=") => items.get(1),
+                form => Some(*form),
+            };
+            let word = match head {
+                Some(Expression::List(items)) => items.first(),
+                other => other,
+            };
+            !matches!(word, Some(Expression::Atom(word)) if word.eq_ignore_ascii_case("init"))
+        })
+    }
 }

@@ -58,6 +58,15 @@ impl StateKey {
     }
 }
 
+/// 128 bits that stand for the text of some expressions.
+pub(crate) fn text_bits<'a>(expressions: impl Iterator<Item = &'a Expression>) -> u128 {
+    let mut text = Text(FNV_BASIS);
+    for expression in expressions {
+        writeln!(text, "{expression}").expect("the hash takes any text");
+    }
+    mixed(text.0)
+}
+
 /// FNV-1a of 128 bits (Fowler, Noll and Vo).
 struct Text(u128);
 

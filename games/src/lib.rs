@@ -62,6 +62,7 @@ mod relational;
 pub mod rule;
 pub mod rulesheet;
 mod single_pass;
+pub mod solve;
 pub mod span;
 pub mod split_mix;
 pub mod state;

@@ -6,7 +6,7 @@
 //! the defaults are those that play best under a clock.
 
 use crate::kind::PlayerKind;
-use crate::options::OptionSpec;
+use crate::options::{OptionSpec, TABLE};
 use crate::search::searcher::Searcher;
 use crate::search::{BOUNDED, OUTSIDE, Opponents, Settings, settings};
 use crate::{OptionError, Options, Player};
@@ -42,6 +42,14 @@ const CHANCE_CUTS: OptionSpec = OptionSpec {
     help: "Also prune moves of chance that cannot change the result (Star1).",
 };
 
+const SOLVED: OptionSpec = OptionSpec {
+    name: "table",
+    accepts: TABLE,
+    default: "none",
+    help: "Take the values of states from this table where it has them, as from an endgame \
+           database; for one role, or two whose rewards sum to a constant.",
+};
+
 const OPTIONS: &[OptionSpec] = &[
     OPPONENTS,
     settings::DEPTH,
@@ -51,6 +59,7 @@ const OPTIONS: &[OptionSpec] = &[
     BOUNDED_WINDOW,
     CHANCE_CUTS,
     settings::MOVE_ORDER,
+    SOLVED,
 ];
 
 fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
@@ -68,5 +77,10 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         remembered: settings::remembered(&reader, settings::DEFAULT_REMEMBERED)?,
     };
     let move_order = reader.moves(settings::MOVE_ORDER.name)?;
-    Ok(Box::new(Searcher::new(KIND.name, settings, move_order, reader.seed()?)))
+    let solved = match settings.opponents {
+        Opponents::Cooperative => reader.without_table(SOLVED.name)?,
+        _ => reader.table(SOLVED.name)?,
+    };
+    let searcher = Searcher::new(KIND.name, settings, move_order, reader.seed()?);
+    Ok(Box::new(searcher.knowing(solved)))
 }

@@ -56,6 +56,7 @@ mod mcts;
 mod minimax;
 mod monte_carlo;
 pub mod options;
+mod perfect;
 pub mod plan;
 pub mod player;
 mod random;

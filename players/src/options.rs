@@ -7,8 +7,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use games::Expression;
+use games::solve::ValueTable;
 
 /// The type and the meaning of one option.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +23,18 @@ pub struct OptionSpec {
     pub default: &'static str,
     /// One sentence on what it does.
     pub help: &'static str,
+}
+
+/// What an option accepts that is the path of a table. This crate opens no files: whoever
+/// reads options replaces the path by [`Value::Table`].
+pub const TABLE: &str = "path of a table of `gamemaster solve`";
+
+impl OptionSpec {
+    /// Whether its value is the path of a table.
+    #[must_use]
+    pub fn is_table(&self) -> bool {
+        self.accepts == TABLE
+    }
 }
 
 /// The option that every kind takes besides its own.
@@ -45,6 +59,8 @@ pub enum Value {
     Text(String),
     /// A list of texts.
     Texts(Vec<String>),
+    /// The table of a solved game, and the path that it was read from.
+    Table(String, Arc<ValueTable>),
 }
 
 impl From<i64> for Value {
@@ -85,7 +101,7 @@ impl fmt::Display for Value {
             Self::Integer(value) => write!(f, "{value}"),
             Self::Float(value) => write!(f, "{value:?}"),
             Self::Boolean(value) => write!(f, "{value}"),
-            Self::Text(value) => write!(f, "{value:?}"),
+            Self::Text(value) | Self::Table(value, _) => write!(f, "{value:?}"),
             Self::Texts(values) => write!(f, "{values:?}"),
         }
     }
@@ -360,6 +376,32 @@ impl Reader<'_> {
                 .collect(),
             Some(other) => Err(self.refuse(name, other)),
         }
+    }
+
+    /// The table of a solved game, if the option is set.
+    ///
+    /// # Errors
+    /// If it is something else, such as the path of a table that nobody read.
+    pub fn table(&self, name: &str) -> Result<Option<Arc<ValueTable>>, OptionError> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::Table(_, table)) => Ok(Some(Arc::clone(table))),
+            Some(other) => Err(self.refuse(name, other)),
+        }
+    }
+
+    /// No table, for a player whose other options have no use for one.
+    ///
+    /// # Errors
+    /// If the option is set.
+    pub fn without_table(&self, name: &str) -> Result<Option<Arc<ValueTable>>, OptionError> {
+        let Some(found) = self.value(name) else { return Ok(None) };
+        Err(OptionError::Refused {
+            kind: self.kind,
+            option: name.to_owned(),
+            found: found.to_string(),
+            accepts: "no table together with the other options".to_owned(),
+        })
     }
 
     /// The option `seed`, if it is set.

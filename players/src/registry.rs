@@ -12,6 +12,7 @@ const KINDS: &[PlayerKind] = &[
     crate::conditional_planner::KIND,
     crate::minimax::KIND,
     crate::alpha_beta::KIND,
+    crate::perfect::KIND,
     crate::monte_carlo::KIND,
     crate::mcts::KIND,
     crate::determinization::KIND,

@@ -32,6 +32,7 @@ mod value;
 
 use std::sync::Arc;
 
+use games::solve::ValueTable;
 use games::{Expression, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Wanted};
 use rustc_hash::FxHashMap;
 
@@ -153,6 +154,8 @@ pub(crate) struct Search<'a> {
     visit_rate: VisitRate,
     /// Find the values of all moves at the root, not just of the best.
     values_all: bool,
+    /// Values of states that need no search.
+    solved: Option<&'a ValueTable>,
     /// The depth limit of the current iteration.
     limit: usize,
     /// The move to try first at the root, by its index.
@@ -190,6 +193,7 @@ impl<'a> Search<'a> {
             frames: Vec::new(),
             visit_rate: VisitRate::default(),
             values_all: false,
+            solved: None,
             limit: 0,
             root_hint: None,
             root_values: Vec::new(),
@@ -216,6 +220,11 @@ impl<'a> Search<'a> {
     pub(crate) fn recording(mut self, max_nodes: Option<usize>) -> Self {
         self.recorder = max_nodes.map(|max_nodes| Box::new(Recorder::new(max_nodes)));
         self
+    }
+
+    /// The same search, which takes the values of states from this table where it has them.
+    pub(crate) fn knowing(self, solved: Option<&'a ValueTable>) -> Self {
+        Self { solved, ..self }
     }
 
     /// The counters so far, and the tree if it is recorded.
@@ -356,9 +365,15 @@ impl<'a> Search<'a> {
     /// between `alpha` and `beta`; at most `alpha`, it is an upper bound; at
     /// least `beta`, a lower one.
     fn value(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {
+        self.record_entry(level, (alpha, beta));
+        if level > 0
+            && let Some(value) = self.look_up(level)
+        {
+            self.record_value(level, value.score, None);
+            return Ok(value);
+        }
         let depth_left = self.limit - level;
         let entry = self.recall(level);
-        self.record_entry(level, (alpha, beta));
         if level > 0
             && let Some(value) = entry
                 .and_then(|entry| entry.answer(depth_left, self.settings.deepening, alpha, beta))
@@ -396,6 +411,16 @@ impl<'a> Search<'a> {
         if let Some(recorder) = &mut self.recorder {
             recorder.leave(&mut self.frames[level], &self.roles, score, arrival);
         }
+    }
+
+    /// The value of a state by the table of the solved game. Terminal states are not in it.
+    fn look_up(&mut self, level: usize) -> Option<Value> {
+        let solved = self.solved?;
+        let key = self.machine.key(&self.frames[level].state);
+        let score = solved.value(key)?[self.roles.index()];
+        self.stopwatch.deliberation.table_hits += 1;
+        self.frames[level].line.clear();
+        Some(Value { score, proven: true })
     }
 
     fn recall(&mut self, level: usize) -> Option<Entry> {

@@ -37,6 +37,34 @@ pub(super) fn nodes(text: &str) -> Result<u64, String> {
     number.filter(|&number| number > 0).ok_or_else(expected)
 }
 
+/// A number of bytes: `4GiB`, `500MB`, `1.5 TiB` or a plain number.
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, f64); 9] = [
+        ("B", 1.0),
+        ("KB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("TB", 1e12),
+        ("KiB", 1024.0),
+        ("MiB", 1_048_576.0),
+        ("GiB", 1_073_741_824.0),
+        ("TiB", 1_099_511_627_776.0),
+    ];
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = &text[digits.len()..];
+    let is_unit = |(name, _): &&(&str, f64)| name.eq_ignore_ascii_case(unit);
+    let factor = match unit {
+        "" => Some(1.0),
+        _ => UNITS.iter().find(is_unit).map(|&(_, factor)| factor),
+    };
+    let number = digits.trim().parse::<f64>().ok().filter(|number| *number >= 0.0);
+    let bytes = factor.zip(number).map(|(factor, number)| factor * number);
+    bytes
+        .filter(|bytes| (1.0..1e18).contains(bytes))
+        .map(|bytes| bytes as u64)
+        .ok_or_else(|| "expected a number of bytes, such as 4GiB or 500MB".to_owned())
+}
+
 /// A number with a fraction.
 pub(super) fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "expected a number".to_owned())
@@ -61,6 +89,21 @@ mod tests {
         let wrong = ["0", "-1", "1.5", "1e99", "NaN", "inf", "", "x"].map(|text| (text, None));
         for (text, expected) in table.into_iter().chain(wrong) {
             assert_eq!(nodes(text).ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn bytes_have_units() {
+        let table = [
+            ("4GiB", Some(4 << 30)),
+            ("500MB", Some(500_000_000)),
+            ("1.5 kib", Some(1536)),
+            ("12", Some(12)),
+            ("7b", Some(7)),
+        ];
+        let wrong = ["0", "-1GiB", "GiB", "1XB", "", "1e99GiB", "NaN"].map(|text| (text, None));
+        for (text, expected) in table.into_iter().chain(wrong) {
+            assert_eq!(bytes(text).ok(), expected, "{text}");
         }
     }
 

@@ -1,18 +1,21 @@
 //! Players as they are written: a table of a spec, or a word of the command line.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use players::PlayerKind;
+use players::{OptionSpec, PlayerKind};
 use strum::VariantNames;
 use toml::Value;
 
 use super::file::{PLAIN, is_plain, kind_of};
 use super::odds_text::{self, odds};
 use super::{Contestant, SpecError};
+use crate::error_chain::chained;
 use crate::fingerprint::Fingerprint;
 use crate::manager::{Dialect, PlayerConfig, PlayerSource, Reading, TimeOdds, unknown_kind};
+use crate::solution_file;
 
 /// Keys and values of a player's table.
 pub(super) type PlayerFields = BTreeMap<String, Value>;
@@ -235,7 +238,16 @@ fn options(
             let message = format!("{key} = {value}: no option accepts {}", kind_of(value));
             return Err(Wrong::at(key, message));
         };
-        let default = kind.options.iter().find(|spec| spec.name == key).map(|spec| spec.default);
+        let spec = kind.options.iter().find(|spec| spec.name == key);
+        let value = match value {
+            players::options::Value::Text(path) if spec.is_some_and(OptionSpec::is_table) => {
+                let table = solution_file::shared(Path::new(&path))
+                    .map_err(|error| Wrong::at(key, format!("{key}: {}", chained(&error))))?;
+                players::options::Value::Table(path, table)
+            }
+            value => value,
+        };
+        let default = spec.map(|spec| spec.default);
         options.set(key, value.clone());
         let checked = (kind.make)(&options);
         checked.map_err(|error| Wrong::at(key, error.to_string()))?;

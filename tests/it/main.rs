@@ -47,6 +47,8 @@ mod reasoners;
 #[cfg(test)]
 mod regress;
 #[cfg(test)]
+mod regret;
+#[cfg(test)]
 mod replay;
 #[cfg(test)]
 mod report_page;
@@ -58,6 +60,8 @@ mod resume;
 mod run;
 #[cfg(test)]
 mod serve;
+#[cfg(test)]
+mod solve;
 #[cfg(test)]
 mod stalls;
 #[cfg(test)]

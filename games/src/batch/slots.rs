@@ -13,18 +13,18 @@ use crate::compiled_network::schedule::ALL;
 use crate::compiled_network::{CompiledNetwork, Width};
 
 /// Slots of one width.
-pub(super) struct Slots<B: Block> {
-    pub(super) program: Arc<CompiledNetwork>,
+pub(crate) struct Slots<B: Block> {
+    pub(crate) program: Arc<CompiledNetwork>,
     width: Width,
     proof: B::Proof,
     /// What runs in place of the program's own code.
-    pub(super) machine: Option<Arc<Machine>>,
-    pub(super) slots: Vec<B>,
-    pub(super) chooser: Chooser<B>,
+    pub(crate) machine: Option<Arc<Machine>>,
+    pub(crate) slots: Vec<B>,
+    pub(crate) chooser: Chooser<B>,
     /// The lanes whose moves are chosen.
-    pub(super) moving: B,
-    pub(super) goals: Vec<B>,
-    pub(super) percepts: Vec<B>,
+    pub(crate) moving: B,
+    pub(crate) goals: Vec<B>,
+    pub(crate) percepts: Vec<B>,
 }
 
 /// All slots empty but the one of all lanes.
@@ -35,7 +35,7 @@ fn empty_slots<B: Block>(n: usize, proof: B::Proof) -> Vec<B> {
 }
 
 impl<B: Block> Slots<B> {
-    pub(super) fn new(
+    pub(crate) fn new(
         program: Arc<CompiledNetwork>,
         width: Width,
         seed: u64,
@@ -56,7 +56,7 @@ impl<B: Block> Slots<B> {
 
     /// Switches to machine code once there is some. Only between steps: the code for the
     /// next state may read values that the same code left when it computed legal moves.
-    pub(super) fn renew_machine(&mut self) {
+    pub(crate) fn renew_machine(&mut self) {
         if self.machine.is_some() {
             return;
         }
@@ -76,13 +76,13 @@ impl<B: Block> Slots<B> {
 
     /// Where results are.
     #[inline(always)]
-    pub(super) fn results(&self) -> &Results {
+    pub(crate) fn results(&self) -> &Results {
         self.machine.as_ref().map_or(&self.program.results, |machine| &machine.results)
     }
 
     /// Computes legal moves and terminal lanes.
     #[inline(always)]
-    pub(super) fn compute_state(&mut self) {
+    pub(crate) fn compute_state(&mut self) {
         match &self.machine {
             Some(machine) => machine.state.run(&mut self.slots),
             None => interpret(&self.program.state, &mut self.slots),
@@ -91,7 +91,7 @@ impl<B: Block> Slots<B> {
 
     /// Computes the next state.
     #[inline(always)]
-    pub(super) fn compute_next(&mut self) {
+    pub(crate) fn compute_next(&mut self) {
         match &self.machine {
             Some(machine) => machine.next.run(&mut self.slots),
             None => interpret(&self.program.next, &mut self.slots),
@@ -100,7 +100,7 @@ impl<B: Block> Slots<B> {
 
     /// Computes goals from their inputs.
     #[inline(always)]
-    pub(super) fn compute_goals(&mut self) {
+    pub(crate) fn compute_goals(&mut self) {
         match &self.machine {
             Some(machine) => machine.goals.run(&mut self.goals),
             None => interpret(&self.program.goals.code, &mut self.goals),
@@ -109,7 +109,7 @@ impl<B: Block> Slots<B> {
 
     /// Chooses in some lanes; gives those where every role could.
     #[inline]
-    pub(super) fn choose(&mut self, lanes: B) -> B {
+    pub(crate) fn choose(&mut self, lanes: B) -> B {
         let (choices, chooser, slots) =
             (&self.program.choices, &mut self.chooser, self.slots.as_mut_slice());
         self.moving = features::run(Choose { choices, chooser, slots, lanes });
@@ -118,28 +118,28 @@ impl<B: Block> Slots<B> {
 }
 
 #[inline]
-pub(super) fn interpret<B: Block>(code: &Code, slots: &mut [B]) {
+pub(crate) fn interpret<B: Block>(code: &Code, slots: &mut [B]) {
     features::run(Interpret { code, slots });
 }
 
 /// Copies the inputs of a part from the slots as they are.
-pub(super) fn copy_inputs<B: Block>(part: &Part, from: &[B], to: &mut [B]) {
+pub(crate) fn copy_inputs<B: Block>(part: &Part, from: &[B], to: &mut [B]) {
     for [source, target] in &part.inputs {
         to[*target as usize] = from[*source as usize];
     }
 }
 
 /// Replaces facts by their next values in some lanes, and by an origin in the others.
-pub(super) struct Commit<'a, B> {
-    pub(super) slots: &'a mut [B],
+pub(crate) struct Commit<'a, B> {
+    pub(crate) slots: &'a mut [B],
     /// The slot of the first fact.
-    pub(super) first: usize,
+    pub(crate) first: usize,
     /// By fact: the slot of its next value.
-    pub(super) next: &'a [u32],
+    pub(crate) next: &'a [u32],
     /// By fact: its value in `renewed`; `None` if it stays there.
-    pub(super) origin: Option<&'a [B]>,
+    pub(crate) origin: Option<&'a [B]>,
     /// The lanes that do not take the next state.
-    pub(super) renewed: B,
+    pub(crate) renewed: B,
 }
 
 impl<B: Block> Kernel for Commit<'_, B> {

@@ -412,12 +412,16 @@ fn typing_errors_make_conditions_impossible() {
     check(
         "(true (cell ?r ?c b))",
         "(true (cel ?r ?c b))",
-        &[&format!("never-holds no fact has `cel` as this argument; did you mean `cell`?; {NEVER}")],
+        &[&format!(
+            "never-holds no fact has `cel` as this argument; did you mean `cell`?; {NEVER}"
+        )],
     );
     check(
         "(true (cell ?r ?c b))",
         "(true (cell ?r ?c blank))",
-        &[&format!("never-holds no fact has `blank` as this argument; only `b` can stand here; {NEVER}")],
+        &[&format!(
+            "never-holds no fact has `blank` as this argument; only `b` can stand here; {NEVER}"
+        )],
     );
     check(
         "(<= open (true (cell ?r ?c b)))",
@@ -430,7 +434,9 @@ fn typing_errors_make_conditions_impossible() {
     check(
         "(<= (marked ?r ?c) (does ?p (mark ?r ?c)))",
         "(<= (marked ?r ?c) (does ?p (marks ?r ?c)))",
-        &[&format!("never-holds no legal move has `marks` as this argument; did you mean `mark`?; {NEVER}")],
+        &[&format!(
+            "never-holds no legal move has `marks` as this argument; did you mean `mark`?; {NEVER}"
+        )],
     );
     check(
         "(<= terminal won)",
@@ -481,7 +487,10 @@ fn of_impossible_rules_the_first_is_reported() {
     );
     check("(<= (next (a ?x)) (true (a ?x)))", &["no fact has `a` as this argument"]);
     // One alternative can hold.
-    check("(<= p (or (true (step 0)) (true nothing)))", &["no fact has `nothing` as this argument"]);
+    check(
+        "(<= p (or (true (step 0)) (true nothing)))",
+        &["no fact has `nothing` as this argument"],
+    );
     // Steps grow by what `succ` says, terms by what rules build.
     check("(<= p (true (step 1)))", &[]);
     check("(<= p (true (step 2)))", &["no fact has `2` as this argument"]);
@@ -492,5 +501,8 @@ fn of_impossible_rules_the_first_is_reported() {
     );
     // Whatever a variable may stand for.
     check("(<= (next ?f) (does robot ?f)) (<= p (true wait))", &[]);
-    check("(<= (next ?f) (does robot ?f)) (<= p (true go))", &["no fact has `go` as this argument"]);
+    check(
+        "(<= (next ?f) (does robot ?f)) (<= p (true go))",
+        &["no fact has `go` as this argument"],
+    );
 }

@@ -1,7 +1,11 @@
 //! The player around a [`Search`]: it follows the match, searches from each of
 //! its states, and always has a legal move to answer.
 
-use games::{Expression, MoveId, State};
+use std::sync::Arc;
+
+use games::solve::ValueTable;
+use games::solve::best_play::check_game;
+use games::{Expression, MoveId, State, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -17,6 +21,8 @@ pub(crate) struct Searcher {
     move_order: Vec<Expression>,
     /// Search also where there is only one legal move, as the textbook has it.
     searches_forced_moves: bool,
+    /// Values of states that need no search.
+    solved: Option<Arc<ValueTable>>,
     seed: Option<i64>,
     rng: Pcg64,
     track: Option<Track>,
@@ -38,6 +44,7 @@ impl Searcher {
             settings,
             move_order,
             searches_forced_moves: false,
+            solved: None,
             seed,
             rng: seed::generator(0, seed),
             track: None,
@@ -52,13 +59,34 @@ impl Searcher {
         Self { searches_forced_moves: true, ..self }
     }
 
+    /// The same, taking the values of states from a table where it has them.
+    pub(crate) fn knowing(self, solved: Option<Arc<ValueTable>>) -> Self {
+        Self { solved, ..self }
+    }
+
+    /// Whether the table is of this game, and its values are those of the search.
+    fn check_table(&self, machine: &dyn StateMachine) -> Result<(), Failure> {
+        let Some(table) = &self.solved else { return Ok(()) };
+        check_game(machine, table).map_err(|error| Failure::Unsuitable(error.to_string()))?;
+        let game = machine.game();
+        let n_players = game.role_ids().filter(|&role| Some(role) != game.random()).count();
+        if n_players == 1 || n_players == 2 && table.is_constant_sum() {
+            return Ok(());
+        }
+        let reason = "its table has the values of players for themselves, and the search those \
+                      against all others: they are the same only for two roles whose rewards sum \
+                      to a constant";
+        Err(Failure::Unsuitable(reason.to_owned()))
+    }
+
     fn search(&mut self, state: &State, stop: &Stop) -> Result<Answer, Failure> {
         let Some(track) = &mut self.track else { return Ok(Answer::default()) };
         let Track { machine, role, .. } = track;
         let mut search =
             Search::new(machine.as_mut(), *role, self.settings, &mut self.memory, stop)
                 .trying_first(&self.move_order)
-                .recording(self.recorded_nodes);
+                .recording(self.recorded_nodes)
+                .knowing(self.solved.as_deref());
         let answer = search.best_move(state);
         self.deliberation = Some(search.deliberation());
         Ok(answer?)
@@ -84,11 +112,16 @@ impl Searcher {
 }
 
 impl Player for Searcher {
+    fn check(&mut self, machine: Box<dyn StateMachine>) -> Result<(), Failure> {
+        self.check_table(&*machine)
+    }
+
     /// A player that remembers uses the start clock to fill its table.
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
         self.forget();
         self.deliberation = Some(Deliberation::default());
         self.rng = seed::generator(seat.seed, self.seed);
+        self.check_table(&*seat.machine)?;
         let state = self.track.insert(Track::new(seat, self.kind)?).begin(stop)?;
         let is_limited = stop.deadline().is_some() || stop.node_budget().is_some();
         if let Some(state) = state

@@ -12,5 +12,6 @@ mod explanations;
 mod hidden;
 mod mcts;
 mod monte_carlo;
+mod perfect;
 mod planning;
 mod textbook;

@@ -1,0 +1,474 @@
+//! Solving: the exact value of every state that play can reach.
+//!
+//! ```text
+//! Game -> Solver: level after level of new states (forwards)
+//!      -> values of the last level, then of the one before (backwards)
+//!      -> ValueTable
+//! ```
+//!
+//! A level has the states that so many steps reach and no fewer. States are compact
+//! words (`words`), expanded 512 at a time (`lanes`) or one by one (`expand`), and kept
+//! in shards by their hash (`store`, `blocks`). Values go backwards (retrograde analysis:
+//! Bellman 1965; Ströhlein 1970; Thompson 1986): where the depth of a state follows from
+//! its facts, once from the last level to the first; elsewhere again and again until no
+//! value changes. What a state is worth is defined in [`choice::resolve`].
+//!
+//! A play that never ends, which GDL forbids but rules may allow, gives each role an
+//! equal share of the rewards if their sum is the same in all terminal states, and else
+//! 0. A state has that value unless some role can do better by force.
+//!
+//! Nothing here reads a clock or a file or starts a thread: the caller repeats
+//! [`Solver::step`] and lends its threads as a [`Crew`].
+
+pub mod best_play;
+mod blocks;
+pub mod choice;
+mod crew;
+mod expand;
+mod keys;
+mod lanes;
+mod levels;
+pub mod matrix;
+mod store;
+mod table;
+mod values;
+mod words;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use crew::{Alone, Crew, Task};
+pub use table::{GameHash, Summary, TableError, ValueTable};
+
+use self::blocks::ROUND_STATES;
+use self::expand::{Numbers, OneByOne};
+use self::keys::{FactKeys, Numbered};
+use self::levels::{Levels, Run, Setup, Stopped};
+use self::words::{Encoding, Grading, Samples};
+use crate::compiled_network::{CompiledNetwork, Width};
+use crate::grounding::{GroundingError, GroundingLimits, ground};
+use crate::{Cancel, Expression, Game, Guards, ReasoningError, RoleId, State, StateMachine};
+
+/// Most words of a state; longer ones are solved one by one.
+const MAX_WORDS: usize = 8;
+
+/// States of a step that computes one after the other, so that a step takes little time.
+const ONE_BY_ONE_STATES: usize = 32;
+
+/// Most gates of a network that is expanded side by side: compiling more takes long.
+const MAX_GATES: usize = 120_000;
+
+/// Why a game cannot be solved.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SolveError {
+    /// Players do not know the state, so that states have no value.
+    #[error(
+        "players of this game do not see every move, so its states have no value to be found by backward induction"
+    )]
+    HiddenInformation,
+    /// The states do not fit the memory.
+    #[error(
+        "{n_states} states were reached at depth {depth} and more are to come, but they need more than the {limit_bytes} bytes of memory allowed"
+    )]
+    Memory {
+        /// States reached so far.
+        n_states: u64,
+        /// The depth being expanded.
+        depth: u32,
+        /// The limit.
+        limit_bytes: u64,
+    },
+    /// A role has no legal move in a state that is not terminal.
+    #[error("`{role}` has no legal move in a state at depth {depth} that is not terminal")]
+    NoMove {
+        /// The role's name.
+        role: String,
+        /// Steps that lead to the state.
+        depth: u32,
+    },
+    /// Roles choose at once and their rewards give no value.
+    #[error("roles choose at the same time in a state at depth {depth}, and their rewards give it no value: neither is the sum of two roles' rewards constant, nor does removing dominated moves decide; the state is {}", facts(.state))]
+    NoValue {
+        /// Steps that lead to the state.
+        depth: u32,
+        /// Its facts.
+        state: Vec<Expression>,
+    },
+    /// Values went on changing: play may go in circles, and backward induction never ends.
+    #[error(
+        "play may go in circles, and the values still change after {sweeps} sweeps over all states"
+    )]
+    Unsettled {
+        /// Sweeps that were made.
+        sweeps: u32,
+    },
+    /// There are too many different rewards.
+    #[error("terminal states have more than {limit} different combinations of rewards")]
+    TooManyOutcomes {
+        /// The limit.
+        limit: usize,
+    },
+    /// The reasoner failed.
+    #[error(transparent)]
+    Reasoning(#[from] ReasoningError),
+}
+
+fn facts(state: &[Expression]) -> String {
+    state.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// What a solver is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Reaching states, level by level.
+    Reaching,
+    /// Computing values, from the last level to the first.
+    Valuing,
+    /// All values are known.
+    Done,
+}
+
+/// How far a solver has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// What it is doing.
+    pub phase: Phase,
+    /// The level that it expands or values.
+    pub level: u32,
+    /// States reached so far.
+    pub n_states: u64,
+    /// Terminal states found so far.
+    pub n_terminal: u64,
+    /// Successors computed so far, over all passes.
+    pub n_successors: u64,
+    /// States valued so far in this sweep.
+    pub n_valued: u64,
+    /// Sweeps begun over all states, 0 while reaching them.
+    pub sweep: u32,
+    /// Bytes of memory in use for states, tables and successors.
+    pub n_bytes: u64,
+    /// The most bytes in use at any time.
+    pub most_bytes: u64,
+    /// Bytes of a state in memory, without tables.
+    pub state_bytes: u32,
+}
+
+/// Best play in the initial state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FirstMoves {
+    /// By role: its legal moves in canonical order; none if the initial state is terminal.
+    pub legal: Vec<Vec<Expression>>,
+    /// By joint move, the last role's move changing first: the expected reward of each
+    /// role after it, 0 for `random`.
+    pub values: Vec<Vec<f64>>,
+    /// The value of the state, and the probability of each move under best play.
+    pub best: choice::Resolved,
+}
+
+/// Solves one game: repeat [`step`](Self::step) until it is done.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use games::solve::{Alone, Phase, Solver};
+/// use games::{Cancel, Case, Leniency, library, validate};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let text = library::find("tic_tac_toe").ok_or("it is shipped")?.text;
+/// let game = validate::read("tic_tac_toe", text, Case::Folded, Leniency::Strict).game;
+/// let game = Arc::new(game.ok_or("it is valid")?);
+/// let mut solver = Solver::new(&game, 1 << 30, 1, &Cancel::new())?;
+/// while solver.progress().phase != Phase::Done {
+///     solver.step(&Alone)?;
+/// }
+/// assert_eq!(solver.progress().n_states, 5478);
+/// assert_eq!(solver.value(), [50.0, 50.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Solver {
+    game: Arc<Game>,
+    machine: Box<dyn StateMachine>,
+    method: Method,
+    memory_bytes: u64,
+    n_workers: usize,
+    /// Facts that broke their equations.
+    forced: Vec<u32>,
+    /// Whether the depth may be assumed to follow from the facts.
+    may_grade: bool,
+    run: Box<dyn Run>,
+}
+
+impl std::fmt::Debug for Solver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Solver").field("progress", &self.progress()).finish_non_exhaustive()
+    }
+}
+
+/// What computes successors.
+enum Method {
+    /// Side by side.
+    Lanes { program: Arc<CompiledNetwork>, samples: Samples },
+    /// One by one.
+    Machine,
+}
+
+impl Solver {
+    /// A solver that keeps within about this much memory and has so many workers side
+    /// by side at most. Grounding ends when `cancel` is raised.
+    ///
+    /// # Errors
+    /// If the game has hidden information or cannot be computed.
+    pub fn new(
+        game: &Arc<Game>,
+        memory_bytes: u64,
+        n_workers: usize,
+        cancel: &Cancel,
+    ) -> Result<Self, SolveError> {
+        if game.kind().hidden_information {
+            return Err(SolveError::HiddenInformation);
+        }
+        let machine = crate::reasoner::choose(Arc::clone(game), Guards::default(), cancel)?.machine;
+        let method = match ground(game, &GroundingLimits::default(), cancel) {
+            Ok(network) if network.graph.n_ands() <= MAX_GATES => {
+                let program = Arc::new(CompiledNetwork::new(Arc::new(network)));
+                // What cannot be translated is interpreted.
+                let _ = program.translate(Width::Lanes512);
+                let samples = words::sample(&program);
+                Method::Lanes { program, samples }
+            }
+            Err(GroundingError::Cancelled) => return Err(ReasoningError::Cancelled.into()),
+            _ => Method::Machine,
+        };
+        Self::with_method(game, machine, method, memory_bytes, n_workers)
+    }
+
+    /// As [`new`](Self::new), but asks a state machine for one successor after the other,
+    /// as for games that cannot be grounded.
+    ///
+    /// # Errors
+    /// As those of [`new`](Self::new).
+    pub fn one_by_one(
+        machine: Box<dyn StateMachine>,
+        memory_bytes: u64,
+    ) -> Result<Self, SolveError> {
+        let game = Arc::clone(machine.game());
+        if game.kind().hidden_information {
+            return Err(SolveError::HiddenInformation);
+        }
+        Self::with_method(&game, machine, Method::Machine, memory_bytes, 1)
+    }
+
+    fn with_method(
+        game: &Arc<Game>,
+        mut machine: Box<dyn StateMachine>,
+        method: Method,
+        memory_bytes: u64,
+        n_workers: usize,
+    ) -> Result<Self, SolveError> {
+        let (forced, may_grade) = (Vec::new(), true);
+        let n_workers = n_workers.max(1);
+        let run = start(&mut *machine, &method, &forced, may_grade, memory_bytes, n_workers)?;
+        let game = Arc::clone(game);
+        Ok(Self { game, machine, method, memory_bytes, n_workers, forced, may_grade, run })
+    }
+
+    /// Does a part of the work, a fraction of a second of it.
+    ///
+    /// # Errors
+    /// If the game cannot be solved; no further step is possible then.
+    pub fn step(&mut self, crew: &dyn Crew) -> Result<(), SolveError> {
+        match self.run.step(crew) {
+            Ok(()) => return Ok(()),
+            Err(Stopped::Error(error)) => return Err(error),
+            // Assumptions that were refuted are dropped, and all begins again.
+            Err(Stopped::Encoding(facts)) => {
+                self.forced.extend(facts);
+                if let Method::Lanes { .. } = self.method {
+                    self.forced.sort_unstable();
+                    self.forced.dedup();
+                }
+            }
+            Err(Stopped::Grading) => self.may_grade = false,
+        }
+        self.run = start(
+            &mut *self.machine,
+            &self.method,
+            &self.forced,
+            self.may_grade,
+            self.memory_bytes,
+            self.n_workers,
+        )?;
+        Ok(())
+    }
+
+    /// How far it has come. The figures begin again if an assumption about the states
+    /// was refuted.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.run.progress()
+    }
+
+    /// The game.
+    #[must_use]
+    pub fn game(&self) -> &Arc<Game> {
+        &self.game
+    }
+
+    /// What computes the states: `lanes` (512 side by side) or `machine` (one by one).
+    #[must_use]
+    pub fn method(&self) -> &'static str {
+        match self.method {
+            Method::Lanes { .. } => "lanes",
+            Method::Machine => "machine",
+        }
+    }
+
+    /// The expected reward of each role from the initial state, 0 for `random`.
+    ///
+    /// # Panics
+    /// If it is not done.
+    #[must_use]
+    pub fn value(&self) -> Vec<f64> {
+        assert_eq!(self.progress().phase, Phase::Done, "the game is solved");
+        self.run.initial_value()
+    }
+
+    /// The expected reward of each role in a state of the machine that
+    /// [`one_by_one`](Self::one_by_one) was given, or of a fork of it. `None` if play does
+    /// not reach it, or states are solved side by side.
+    ///
+    /// # Panics
+    /// If it is not done.
+    #[must_use]
+    pub fn value_of(&self, state: &State) -> Option<Vec<f64>> {
+        assert_eq!(self.progress().phase, Phase::Done, "the game is solved");
+        self.run.value(state)
+    }
+
+    /// The moves of the initial state, and which are best.
+    ///
+    /// # Errors
+    /// If the reasoner fails.
+    ///
+    /// # Panics
+    /// If it is not done.
+    pub fn first_moves(&mut self) -> Result<FirstMoves, SolveError> {
+        let value = self.value();
+        let state = self.machine.initial_state()?;
+        let roles: Vec<RoleId> = self.game.role_ids().collect();
+        let mut legal = vec![Vec::new(); roles.len()];
+        if self.machine.is_terminal(&state)? {
+            let best = choice::Resolved { value, strategies: vec![Vec::new(); roles.len()] };
+            return Ok(FirstMoves { legal, values: Vec::new(), best });
+        }
+        let mut moves = Vec::new();
+        for (&role, legal) in roles.iter().zip(&mut legal) {
+            self.machine.legal_moves(&state, role, &mut moves)?;
+            *legal = moves.iter().map(|&id| self.machine.move_expression(id)).collect();
+        }
+        let values = self.run.first_values();
+        let counts: Vec<usize> = legal.iter().map(Vec::len).collect();
+        let chance = self.game.random().map(|role| usize::from(role.0));
+        let best = choice::resolve(&counts, chance, &mut |at| &values[at]);
+        let best = best.expect("the state was valued by the same rule");
+        Ok(FirstMoves { legal, values, best })
+    }
+
+    /// By level: the number of its states, the terminal ones included.
+    #[must_use]
+    pub fn levels(&self) -> Vec<u64> {
+        self.run.levels()
+    }
+
+    /// The table of all values. Frees what the solver no longer needs first.
+    ///
+    /// # Panics
+    /// If it is not done.
+    #[must_use]
+    pub fn table(&mut self, crew: &dyn Crew) -> ValueTable {
+        let progress = self.progress();
+        assert_eq!(progress.phase, Phase::Done, "the game is solved");
+        let summary = Summary {
+            n_states: progress.n_states,
+            n_terminal: progress.n_terminal,
+            depth: self.levels().len() as u32 - 1,
+        };
+        let n_roles = self.game.roles().len();
+        self.run.table(GameHash::of(&self.game), summary, n_roles, crew)
+    }
+}
+
+/// Begins to solve, with states of as many words as the encoding needs.
+fn start(
+    machine: &mut dyn StateMachine,
+    method: &Method,
+    forced: &[u32],
+    may_grade: bool,
+    memory_bytes: u64,
+    n_workers: usize,
+) -> Result<Box<dyn Run>, SolveError> {
+    if let Method::Lanes { program, samples } = method {
+        let encoding = Encoding::new(program.network(), samples, forced);
+        let grading = may_grade.then(|| Grading::new(&encoding, samples)).flatten();
+        let facts = Facts { program: Arc::clone(program), encoding: Arc::new(encoding) };
+        let setup = Setup {
+            n_workers,
+            grading,
+            round_states: ROUND_STATES,
+            ..setup(machine, memory_bytes)
+        };
+        let n_words = facts.encoding.n_words();
+        let run: Box<dyn Run> = match n_words {
+            1 => facts.start::<1>(setup),
+            2 => facts.start::<2>(setup),
+            3..=4 => facts.start::<4>(setup),
+            5..=MAX_WORDS => facts.start::<MAX_WORDS>(setup),
+            _ => return one_by_one(machine, memory_bytes),
+        };
+        return Ok(run);
+    }
+    one_by_one(machine, memory_bytes)
+}
+
+fn one_by_one(
+    machine: &mut dyn StateMachine,
+    memory_bytes: u64,
+) -> Result<Box<dyn Run>, SolveError> {
+    let numbers = Arc::new(Mutex::new(Numbers::default()));
+    let initial = machine.initial_state()?;
+    let first = numbers.lock().unwrap_or_else(PoisonError::into_inner).number(&initial);
+    let expander = OneByOne::new(machine.fork(), &numbers);
+    let setup = setup(machine, memory_bytes);
+    let keys = Numbered { machine: Mutex::new(expander), numbers: Arc::clone(&numbers) };
+    let expander = OneByOne::new(machine.fork(), &numbers);
+    Ok(Box::new(Levels::<1>::new([first], vec![Box::new(expander)], Box::new(keys), setup)))
+}
+
+/// For one worker that computes one state after the other.
+fn setup(machine: &dyn StateMachine, memory_bytes: u64) -> Setup {
+    let game = machine.game();
+    Setup {
+        memory_bytes,
+        n_workers: 1,
+        chance: game.random().map(|role| usize::from(role.0)),
+        roles: game.role_ids().map(|role| game.role_name(role).to_owned()).collect(),
+        grading: None,
+        round_states: ONE_BY_ONE_STATES,
+    }
+}
+
+/// A network and the facts that its states keep.
+struct Facts {
+    program: Arc<CompiledNetwork>,
+    encoding: Arc<Encoding>,
+}
+
+impl Facts {
+    fn start<const N: usize>(self, setup: Setup) -> Box<dyn Run> {
+        let expander = |_| lanes::expander(&self.program, &self.encoding);
+        let expanders = (0..setup.n_workers).map(expander).collect();
+        let initial = self.encoding.encode(&self.program.network().initial_state());
+        let keys = FactKeys::new(&self.program, &self.encoding);
+        Box::new(Levels::<N>::new(initial, expanders, Box::new(keys), setup))
+    }
+}

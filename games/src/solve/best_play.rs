@@ -1,0 +1,169 @@
+//! Best play in any state of a solved game, by looking its successors up.
+
+use super::Solver;
+use super::choice::{Resolved, resolve};
+use super::table::{GameHash, ValueTable};
+use crate::state::{MoveId, State};
+use crate::{ReasoningError, StateMachine};
+
+/// Most joint moves of a state that are looked up.
+const MAX_JOINT_MOVES: usize = 1 << 20;
+
+/// The moves of a state with their values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BestPlay {
+    /// By role: its legal moves in canonical order.
+    pub legal: Vec<Vec<MoveId>>,
+    /// By joint move, the last role's move changing first: the expected reward of each
+    /// role after it, 0 for `random`.
+    pub values: Vec<Vec<f64>>,
+    /// The value of the state, and the probability of each move.
+    pub best: Resolved,
+}
+
+/// Why a state could not be looked up.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LookUpError {
+    /// The table belongs to other rules.
+    #[error(
+        "the table is of another game, whose rules have the hash {table}; those of `{name}` have {game}"
+    )]
+    OtherGame {
+        /// The name of the game asked about.
+        name: String,
+        /// Its hash.
+        game: GameHash,
+        /// The hash in the table.
+        table: GameHash,
+    },
+    /// The value of a successor is not known.
+    #[error("the table does not have all successors of the state")]
+    Unreached,
+    /// There are too many joint moves.
+    #[error("the state has more than {MAX_JOINT_MOVES} joint moves")]
+    TooManyMoves,
+    /// The reasoner failed.
+    #[error(transparent)]
+    Reasoning(#[from] ReasoningError),
+}
+
+/// Whether a table is of a machine's game.
+///
+/// # Errors
+/// If it is not.
+pub fn check_game(machine: &dyn StateMachine, table: &ValueTable) -> Result<(), LookUpError> {
+    let game = GameHash::of(machine.game());
+    if game == table.game() {
+        return Ok(());
+    }
+    let name = machine.game().name().to_owned();
+    Err(LookUpError::OtherGame { name, game, table: table.game() })
+}
+
+/// Where values are looked up.
+pub trait Values {
+    /// The expected reward of each role in a state of the machine that is not terminal, 0
+    /// for `random`; `None` if it is not known.
+    fn value(&self, machine: &mut dyn StateMachine, state: &State) -> Option<Vec<f64>>;
+}
+
+impl Values for ValueTable {
+    fn value(&self, machine: &mut dyn StateMachine, state: &State) -> Option<Vec<f64>> {
+        let key = machine.key(state);
+        self.value(key).map(<[f64]>::to_vec)
+    }
+}
+
+/// Those of [`Solver::value_of`].
+impl Values for Solver {
+    fn value(&self, _: &mut dyn StateMachine, state: &State) -> Option<Vec<f64>> {
+        self.value_of(state)
+    }
+}
+
+/// The value of a state, terminal or not.
+fn value(
+    machine: &mut dyn StateMachine,
+    values: &dyn Values,
+    state: &State,
+) -> Result<Option<Vec<f64>>, ReasoningError> {
+    if !machine.is_terminal(state)? {
+        return Ok(values.value(machine, state));
+    }
+    let game = std::sync::Arc::clone(machine.game());
+    let mut rewards = Vec::with_capacity(game.roles().len());
+    for role in game.role_ids() {
+        let worst = machine.goal(state, role)?.values.iter().min().map_or(0, |goal| goal.value());
+        rewards.push(if Some(role) == game.random() { 0.0 } else { f64::from(worst) });
+    }
+    Ok(Some(rewards))
+}
+
+impl BestPlay {
+    /// Best play in a state that is not terminal.
+    ///
+    /// # Errors
+    /// If the value of a successor is not known, or the reasoner fails.
+    pub fn of(
+        machine: &mut dyn StateMachine,
+        known: &dyn Values,
+        state: &State,
+    ) -> Result<Self, LookUpError> {
+        let game = std::sync::Arc::clone(machine.game());
+        let mut legal = Vec::new();
+        let mut n_joint_moves: usize = 1;
+        for role in game.role_ids() {
+            let mut moves = Vec::new();
+            machine.legal_moves(state, role, &mut moves)?;
+            n_joint_moves = n_joint_moves.saturating_mul(moves.len());
+            legal.push(moves);
+        }
+        if n_joint_moves > MAX_JOINT_MOVES {
+            return Err(LookUpError::TooManyMoves);
+        }
+        let mut values = Vec::with_capacity(n_joint_moves);
+        let mut next = State::default();
+        let mut places = vec![0; legal.len()];
+        for _ in 0..n_joint_moves {
+            let joint_move: Vec<MoveId> =
+                places.iter().zip(&legal).map(|(&at, legal)| legal[at]).collect();
+            machine.next_state(state, &joint_move, &mut next)?;
+            values.push(value(machine, known, &next)?.ok_or(LookUpError::Unreached)?);
+            for (place, legal) in places.iter_mut().zip(&legal).rev() {
+                *place += 1;
+                if *place < legal.len() {
+                    break;
+                }
+                *place = 0;
+            }
+        }
+        let counts: Vec<usize> = legal.iter().map(Vec::len).collect();
+        let chance = game.random().map(|role| usize::from(role.0));
+        let best = resolve(&counts, chance, &mut |at| &values[at]);
+        let best = best.map_err(|_| LookUpError::Unreached)?;
+        Ok(Self { legal, values, best })
+    }
+
+    /// By move of a role: its expected reward if it makes the move and all others play
+    /// their best. For a role that chooses alone, that is the value after the move.
+    #[must_use]
+    pub fn move_values(&self, role: usize) -> Vec<f64> {
+        let mut expected = vec![0.0; self.legal[role].len()];
+        let mut places = vec![0; self.legal.len()];
+        for value in &self.values {
+            let others = places.iter().enumerate().filter(|&(other, _)| other != role);
+            let share: f64 = others
+                .map(|(other, &at): (usize, &usize)| self.best.strategies[other][at])
+                .product();
+            expected[places[role]] += share * value[role];
+            for (place, legal) in places.iter_mut().zip(&self.legal).rev() {
+                *place += 1;
+                if *place < legal.len() {
+                    break;
+                }
+                *place = 0;
+            }
+        }
+        expected
+    }
+}

@@ -1,0 +1,223 @@
+//! All successors of many states: the interface of what computes them, and the one that
+//! asks a state machine state by state.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::state::{MoveId, RoleId, State};
+use crate::{Expression, GoalReading, ReasoningError, StateKey, StateMachine};
+
+/// Most states of a group.
+pub(super) const GROUP: usize = 512;
+
+/// States of a group, a bit each.
+pub(super) type Mask = [u64; GROUP / 64];
+
+/// The rewards of all roles in a terminal state.
+pub(super) type Outcome = SmallVec<[u8; 4]>;
+
+/// The mover of a state in which several roles choose at once.
+pub(super) const JOINT: u8 = 254;
+
+/// The mover of a terminal state.
+pub(super) const TERMINAL: u8 = 255;
+
+/// Successors of a group of states, pass by pass: a pass makes one joint move in each
+/// state that has so many. The joint moves of a state come in the order of its passes:
+/// the last role's move changes first.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    /// By state: the index of the role that chooses, the first role where nobody has a
+    /// choice, [`JOINT`] or [`TERMINAL`].
+    pub(super) movers: Vec<u8>,
+    /// By state with several movers: the number of moves of each role.
+    pub(super) counts: Vec<u32>,
+    /// By pass: the states that have a successor in it.
+    pub(super) passes: Vec<Mask>,
+    /// By pass, then by state: the words of the successor.
+    pub(super) successors: Vec<u64>,
+    /// The terminal states by their outcome.
+    pub(super) outcomes: Vec<(Mask, Outcome)>,
+}
+
+impl Group {
+    pub(super) fn clear(&mut self) {
+        self.movers.clear();
+        self.counts.clear();
+        self.passes.clear();
+        self.successors.clear();
+        self.outcomes.clear();
+    }
+}
+
+/// Why successors could not be computed.
+#[derive(Clone, Debug)]
+pub(super) enum Fault {
+    /// These facts do not follow from others as assumed; they must be kept.
+    Encoding(Vec<u32>),
+    /// The depth of a state does not follow from its facts as assumed.
+    Grading,
+    /// A role has no legal move in a state that is not terminal.
+    Stuck(RoleId),
+    /// The reasoner failed.
+    Reasoning(ReasoningError),
+}
+
+impl From<ReasoningError> for Fault {
+    fn from(error: ReasoningError) -> Self {
+        Self::Reasoning(error)
+    }
+}
+
+/// Computes successors of at most [`GROUP`] states at a time.
+pub(super) trait Expander: Send {
+    /// Puts all successors of some states, of `n_words` words each, into `group`, which is
+    /// cleared first.
+    fn expand(&mut self, states: &[u64], n_words: usize, group: &mut Group) -> Result<(), Fault>;
+}
+
+/// The worst of the goals that the rules give; 0 if they give none.
+fn worst(reading: &GoalReading) -> u8 {
+    reading.values.iter().min().map_or(0, |goal| goal.value())
+}
+
+/// The numbers of states that a machine has met.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    by_state: FxHashMap<State, u32>,
+    states: Vec<State>,
+}
+
+impl Numbers {
+    /// The number of a state; a new one if it was not met before.
+    pub(super) fn number(&mut self, state: &State) -> u64 {
+        if let Some(&number) = self.by_state.get(state) {
+            return number.into();
+        }
+        let number = u32::try_from(self.states.len()).expect("memory ends before");
+        self.states.push(state.clone());
+        self.by_state.insert(state.clone(), number);
+        number.into()
+    }
+
+    /// The number of a state that was met.
+    pub(super) fn find(&self, state: &State) -> Option<u64> {
+        self.by_state.get(state).map(|&number| number.into())
+    }
+
+    pub(super) fn state(&self, number: u64) -> &State {
+        &self.states[number as usize]
+    }
+
+    /// Bytes of a state, roughly.
+    pub(super) fn n_bytes(&self) -> u64 {
+        let words = self.states.first().map_or(0, |state| state.words.len() as u64);
+        self.states.len() as u64 * (2 * (24 + 8 * words) + 16)
+    }
+}
+
+/// Successors one by one from a state machine: for games that cannot be grounded, and
+/// for those whose states are longer than any compact word. A word is the number of the
+/// state.
+pub(super) struct OneByOne {
+    machine: Box<dyn StateMachine>,
+    numbers: Arc<Mutex<Numbers>>,
+    legal: Vec<Vec<MoveId>>,
+}
+
+impl OneByOne {
+    pub(super) fn new(machine: Box<dyn StateMachine>, numbers: &Arc<Mutex<Numbers>>) -> Self {
+        let n_roles = machine.game().roles().len();
+        Self { machine, numbers: Arc::clone(numbers), legal: vec![Vec::new(); n_roles] }
+    }
+
+    fn numbers(&self) -> std::sync::MutexGuard<'_, Numbers> {
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The key of a state by its number.
+    pub(super) fn key(&mut self, number: u64) -> StateKey {
+        let state = self.numbers().state(number).clone();
+        self.machine.key(&state)
+    }
+
+    /// The facts of a state by its number.
+    pub(super) fn facts(&self, number: u64) -> Vec<Expression> {
+        self.machine.facts(self.numbers().state(number))
+    }
+}
+
+impl Expander for OneByOne {
+    fn expand(&mut self, states: &[u64], _: usize, group: &mut Group) -> Result<(), Fault> {
+        group.clear();
+        let roles: Vec<RoleId> = self.machine.game().role_ids().collect();
+        // By pass: the successors of the states in order.
+        let mut by_pass: Vec<(Mask, Vec<u64>)> = Vec::new();
+        let (mut next, mut joint_move) = (State::default(), Vec::new());
+        for (at, &number) in states.iter().enumerate() {
+            let bit = |mask: &mut Mask| mask[at / 64] |= 1 << (at % 64);
+            let state = self.numbers().state(number).clone();
+            if self.machine.is_terminal(&state)? {
+                let mut outcome = Outcome::new();
+                for &role in &roles {
+                    outcome.push(worst(&self.machine.goal(&state, role)?));
+                }
+                group.movers.push(TERMINAL);
+                let known = group.outcomes.iter().position(|(_, known)| *known == outcome);
+                let known = known.unwrap_or_else(|| {
+                    group.outcomes.push((Mask::default(), outcome));
+                    group.outcomes.len() - 1
+                });
+                bit(&mut group.outcomes[known].0);
+                continue;
+            }
+            for &role in &roles {
+                let legal = &mut self.legal[usize::from(role.0)];
+                self.machine.legal_moves(&state, role, legal)?;
+                if legal.is_empty() {
+                    return Err(Fault::Stuck(role));
+                }
+            }
+            let mut choosing = (0..roles.len()).filter(|&role| self.legal[role].len() > 1);
+            let mover = match (choosing.next(), choosing.next()) {
+                (None, _) => 0,
+                (Some(role), None) => role as u8,
+                (Some(_), Some(_)) => JOINT,
+            };
+            group.movers.push(mover);
+            if mover == JOINT {
+                group.counts.extend(self.legal.iter().map(|legal| legal.len() as u32));
+            }
+            let mut odometer = vec![0; roles.len()];
+            for pass in 0.. {
+                joint_move.clear();
+                joint_move.extend(odometer.iter().zip(&self.legal).map(|(&at, legal)| legal[at]));
+                self.machine.next_state(&state, &joint_move, &mut next)?;
+                let number = self.numbers().number(&next);
+                if pass == by_pass.len() {
+                    by_pass.push((Mask::default(), Vec::new()));
+                }
+                bit(&mut by_pass[pass].0);
+                by_pass[pass].1.push(number);
+                let turn = (0..roles.len()).rev().find(|&role| {
+                    odometer[role] += 1;
+                    let turns = odometer[role] == self.legal[role].len();
+                    if turns {
+                        odometer[role] = 0;
+                    }
+                    !turns
+                });
+                if turn.is_none() {
+                    break;
+                }
+            }
+        }
+        for (mask, successors) in by_pass {
+            group.passes.push(mask);
+            group.successors.extend(successors);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,516 @@
+//! The run of a solver: all levels forwards, and then backwards.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::blocks::{self, BLOCK, Block, Successors};
+use super::crew::{Crew, Task};
+use super::expand::{Expander, Fault, JOINT, TERMINAL};
+use super::keys::Keys;
+use super::store::{Code, N_SHARDS, Shard, Store, UNKNOWN};
+use super::table::{Entries, GameHash, Palette, Summary, ValueTable};
+use super::values::{self, Outcomes};
+use super::words::Grading;
+use super::{Phase, Progress, SolveError, choice, expand, store};
+use crate::{State, StateKey};
+
+/// Sweeps over all states after which values that still change are given up.
+const MAX_SWEEPS: u32 = 10_000;
+
+/// What a run needs besides its states.
+pub(super) struct Setup {
+    pub(super) memory_bytes: u64,
+    pub(super) n_workers: usize,
+    pub(super) chance: Option<usize>,
+    /// Their names.
+    pub(super) roles: Vec<String>,
+    pub(super) grading: Option<Grading>,
+    /// States of a step.
+    pub(super) round_states: usize,
+}
+
+/// Why a run stopped.
+pub(super) enum Stopped {
+    Error(SolveError),
+    /// These facts break their equations.
+    Encoding(Vec<u32>),
+    /// The depth does not follow from the facts.
+    Grading,
+}
+
+/// A run over states of some size.
+pub(super) trait Run: Send {
+    fn step(&mut self, crew: &dyn Crew) -> Result<(), Stopped>;
+    fn progress(&self) -> Progress;
+    fn initial_value(&self) -> Vec<f64>;
+    fn first_values(&self) -> Vec<Vec<f64>>;
+    fn value(&self, state: &State) -> Option<Vec<f64>>;
+    fn levels(&self) -> Vec<u64>;
+    fn table(
+        &mut self,
+        game: GameHash,
+        summary: Summary,
+        n_roles: usize,
+        crew: &dyn Crew,
+    ) -> ValueTable;
+}
+
+/// All levels, forwards and then backwards.
+pub(super) struct Levels<const N: usize> {
+    store: Store<N>,
+    expanders: Vec<Box<dyn Expander>>,
+    keys: Box<dyn Keys<N>>,
+    setup: Setup,
+    phase: Phase,
+    /// The level at work, and how many of its states are done.
+    level: usize,
+    at: usize,
+    /// By level: its blocks, if they are kept.
+    blocks: Vec<Option<Vec<Block<N>>>>,
+    block_bytes: u64,
+    most_bytes: u64,
+    n_terminal: u64,
+    n_successors: u64,
+    /// States whose successors those are.
+    n_expanded: u64,
+    n_valued: u64,
+    sweep: u32,
+    has_changed: bool,
+    /// Whether chance moves or several roles choose at once somewhere.
+    needs_numbers: bool,
+    outcomes: Option<Outcomes>,
+    /// By shard: the values of its states as numbers, if they are needed.
+    numbers: Vec<Vec<f64>>,
+    /// Shard and number of the successors of the initial state.
+    first: Vec<(usize, usize)>,
+}
+
+impl<const N: usize> Levels<N> {
+    pub(super) fn new(
+        initial: [u64; N],
+        expanders: Vec<Box<dyn Expander>>,
+        keys: Box<dyn Keys<N>>,
+        setup: Setup,
+    ) -> Self {
+        Self {
+            store: Store::new(initial),
+            expanders,
+            keys,
+            setup,
+            phase: Phase::Reaching,
+            level: 0,
+            at: 0,
+            blocks: Vec::new(),
+            block_bytes: 0,
+            most_bytes: 0,
+            n_terminal: 0,
+            n_successors: 0,
+            n_expanded: 0,
+            n_valued: 0,
+            sweep: 0,
+            has_changed: false,
+            needs_numbers: false,
+            outcomes: None,
+            numbers: Vec::new(),
+            first: Vec::new(),
+        }
+    }
+
+    fn is_graded(&self) -> bool {
+        self.setup.grading.is_some()
+    }
+
+    fn n_bytes(&self) -> u64 {
+        let numbers: usize = self.numbers.iter().map(|numbers| 8 * numbers.capacity()).sum();
+        self.store.n_bytes() + self.block_bytes + numbers as u64 + self.keys.n_bytes()
+    }
+
+    /// States of a round: so many that their successors take an eighth of the memory.
+    fn round_states(&self) -> usize {
+        let n_expanded = self.n_expanded.max(1);
+        let mean = (self.n_successors / n_expanded).max(1);
+        let bytes = (mean + 1) * (size_of::<[u64; N]>() as u64 + 5);
+        let states = (self.setup.memory_bytes / 8 / bytes) as usize;
+        // The mean is not known at first.
+        let most = if n_expanded < 1000 { BLOCK } else { usize::MAX };
+        states.max(expand::GROUP).min(most).min(self.setup.round_states)
+    }
+
+    /// Expands some states of the level at work.
+    fn round(&mut self, successors: Successors, crew: &dyn Crew) -> Result<Vec<Block<N>>, Stopped> {
+        let end = self.store.level_len(self.level).min(self.at + self.round_states());
+        let grading = self.setup.grading.as_ref().filter(|_| successors == Successors::Added);
+        let (level, states) = (self.level, self.at..end);
+        let expanders = &mut self.expanders;
+        blocks::round(&mut self.store, level, states, successors, grading, expanders, crew).map_err(
+            |fault| match fault {
+                Fault::Encoding(facts) => Stopped::Encoding(facts),
+                Fault::Grading => Stopped::Grading,
+                Fault::Stuck(role) => {
+                    let role = self.setup.roles[usize::from(role.0)].clone();
+                    Stopped::Error(SolveError::NoMove { role, depth: level as u32 })
+                }
+                Fault::Reasoning(error) => Stopped::Error(error.into()),
+            },
+        )
+    }
+
+    /// Reaches the successors of some states of the last complete level.
+    fn reach(&mut self, crew: &dyn Crew) -> Result<(), Stopped> {
+        if self.at == 0 {
+            self.blocks.push(Some(Vec::new()));
+            self.store.begin_level();
+        }
+        let round = self.round(Successors::Added, crew)?;
+        for block in &round {
+            self.n_successors += block.numbers.len() as u64;
+            self.n_expanded += block.len() as u64;
+            self.at += block.len();
+            self.note_movers(block);
+            self.note_terminal(block)?;
+        }
+        if let Some(Some(blocks)) = self.blocks.last_mut() {
+            self.block_bytes += round.iter().map(Block::n_bytes).sum::<u64>();
+            blocks.extend(round);
+        }
+        self.keep_within_memory()?;
+        if self.at < self.store.level_len(self.level) {
+            return Ok(());
+        }
+        self.at = 0;
+        self.level += 1;
+        if self.store.level_len(self.level) == 0 {
+            self.store.undo_level();
+            self.begin_valuing();
+        } else if self.is_graded() {
+            // No later level reaches these states again.
+            for shard in &mut self.store.shards {
+                shard.table_only(0..0);
+            }
+        }
+        Ok(())
+    }
+
+    fn note_movers(&mut self, block: &Block<N>) {
+        let chance = self.setup.chance.map(|role| role as u8);
+        let needs_numbers = |&mover: &u8| mover == JOINT || Some(mover) == chance;
+        self.needs_numbers = self.needs_numbers || block.movers.iter().any(needs_numbers);
+    }
+
+    /// Sets the values of terminal states.
+    fn note_terminal(&mut self, block: &Block<N>) -> Result<(), Stopped> {
+        let mut codes = Vec::with_capacity(block.outcomes.len());
+        for outcome in &block.outcomes {
+            let limit = usize::from(UNKNOWN) - 1;
+            let code = self.store.code(outcome);
+            codes.push(code.ok_or(Stopped::Error(SolveError::TooManyOutcomes { limit }))?);
+        }
+        self.n_terminal += block.terminal.len() as u64;
+        let pieces = self.store.pieces(self.level, block.first, block.len());
+        let mut sorted: Vec<Code> = vec![UNKNOWN; block.len()];
+        for &(place, outcome) in &block.terminal {
+            sorted[place as usize] = codes[outcome as usize];
+        }
+        let mut from = sorted.as_slice();
+        for (shard, range) in pieces {
+            let (here, rest) = from.split_at(range.len());
+            self.store.shards[shard].set_terminal(range, here);
+            from = rest;
+        }
+        Ok(())
+    }
+
+    /// Gives up the references to successors, which can be found again, if memory is
+    /// short, and then gives up.
+    fn keep_within_memory(&mut self) -> Result<(), Stopped> {
+        self.most_bytes = self.most_bytes.max(self.n_bytes());
+        let limit_bytes = self.setup.memory_bytes;
+        if self.n_bytes() > limit_bytes {
+            self.blocks.iter_mut().for_each(|blocks| *blocks = None);
+            self.block_bytes = 0;
+        }
+        if self.n_bytes() <= limit_bytes {
+            return Ok(());
+        }
+        let n_states = self.store.n_states();
+        Err(Stopped::Error(SolveError::Memory { n_states, depth: self.level as u32, limit_bytes }))
+    }
+
+    fn begin_valuing(&mut self) {
+        self.phase = Phase::Valuing;
+        let outcomes = Outcomes::new(&self.store.outcomes, self.setup.chance);
+        if self.is_graded() {
+            self.store.shards.iter_mut().for_each(Shard::forget_table);
+        }
+        let endless = outcomes.endless();
+        for shard in &mut self.store.shards {
+            for code in shard.codes.iter_mut().filter(|code| **code == UNKNOWN) {
+                *code = endless;
+            }
+        }
+        if self.needs_numbers {
+            let value = |&code: &Code| outcomes.values[usize::from(code)].iter().copied();
+            let values = |shard: &Shard<N>| shard.codes.iter().flat_map(value).collect();
+            self.numbers = self.store.shards.iter().map(values).collect();
+        }
+        self.outcomes = Some(outcomes);
+        self.begin_sweep();
+    }
+
+    fn begin_sweep(&mut self) {
+        (self.level, self.at, self.n_valued) = (self.store.n_levels() - 1, 0, 0);
+        self.has_changed = false;
+        self.sweep += 1;
+    }
+
+    /// Computes the values of some states of the level at work.
+    fn value_round(&mut self, crew: &dyn Crew) -> Result<(), Stopped> {
+        let n_level = self.store.level_len(self.level);
+        let kept = self.blocks[self.level].take();
+        let recomputed = match kept {
+            Some(_) => None,
+            None => {
+                if self.at == 0 && self.is_graded() && self.level + 1 < self.store.n_levels() {
+                    self.enter_successors(crew);
+                }
+                let round = self.round(Successors::Known, crew)?;
+                self.n_successors +=
+                    round.iter().map(|block| block.numbers.len() as u64).sum::<u64>();
+                self.n_expanded += round.iter().map(|block| block.len() as u64).sum::<u64>();
+                Some(round)
+            }
+        };
+        self.most_bytes = self.most_bytes.max(self.n_bytes());
+        let until = self.at + self.setup.round_states;
+        let round: &[Block<N>] = match (&recomputed, &kept) {
+            (Some(round), _) => round,
+            (None, Some(blocks)) => {
+                let first = blocks.partition_point(|block| block.first < self.at);
+                let end = blocks.partition_point(|block| block.first < until);
+                &blocks[first..end]
+            }
+            (None, None) => unreachable!("blocks are kept or computed again"),
+        };
+        let n_done: usize = round.iter().map(Block::len).sum();
+        if self.needs_numbers {
+            self.value_numbers(round, crew)?;
+        } else {
+            self.value_codes(round, crew);
+        }
+        if self.level == 0 {
+            self.first = values::of_one(&round[0]);
+        }
+        match kept {
+            Some(blocks) if self.is_graded() && self.at + n_done == n_level => {
+                self.block_bytes -= blocks.iter().map(Block::n_bytes).sum::<u64>();
+            }
+            kept => self.blocks[self.level] = kept,
+        }
+        self.at += n_done;
+        self.n_valued += n_done as u64;
+        if self.at < n_level {
+            return Ok(());
+        }
+        self.at = 0;
+        if self.level > 0 {
+            self.level -= 1;
+        } else if self.is_graded() || !self.has_changed {
+            self.phase = Phase::Done;
+            self.blocks = Vec::new();
+            self.block_bytes = 0;
+        } else if self.sweep == MAX_SWEEPS {
+            return Err(Stopped::Error(SolveError::Unsettled { sweeps: MAX_SWEEPS }));
+        } else {
+            self.begin_sweep();
+        }
+        Ok(())
+    }
+
+    /// Enters the states of the next level into the tables.
+    fn enter_successors(&mut self, crew: &dyn Crew) {
+        let ranges: Vec<_> =
+            (0..N_SHARDS).map(|shard| self.store.range(self.level + 1, shard)).collect();
+        let is_small = self.store.level_len(self.level + 1) < BLOCK;
+        let queue = Mutex::new(self.store.shards.iter_mut().zip(ranges));
+        let work = || {
+            while let Some((shard, range)) =
+                { queue.lock().unwrap_or_else(PoisonError::into_inner).next() }
+            {
+                shard.table_only(range);
+            }
+        };
+        let n_tasks = if is_small { 1 } else { self.expanders.len() };
+        blocks::run(crew, (0..n_tasks).map(|_| Box::new(work) as Task<'_>).collect());
+    }
+
+    fn value_codes(&mut self, round: &[Block<N>], crew: &dyn Crew) {
+        let outcomes = self.outcomes.as_ref().expect("values are computed after all outcomes");
+        let store = &self.store;
+        let found = side_by_side(round, self.expanders.len(), crew, |block| {
+            values::codes(block, store, outcomes)
+        });
+        for (block, values) in round.iter().zip(found) {
+            let mut from = 0;
+            for (shard, range) in self.store.pieces(self.level, block.first, block.len()) {
+                for code in &mut self.store.shards[shard].codes[range] {
+                    if block.movers[from] != TERMINAL && *code != values[from] {
+                        *code = values[from];
+                        self.has_changed = true;
+                    }
+                    from += 1;
+                }
+            }
+        }
+    }
+
+    fn value_numbers(&mut self, round: &[Block<N>], crew: &dyn Crew) -> Result<(), Stopped> {
+        let (n_roles, chance) = (self.setup.roles.len(), self.setup.chance);
+        let numbers = &self.numbers;
+        let found = side_by_side(round, self.expanders.len(), crew, |block| {
+            values::numbers(block, numbers, n_roles, chance)
+        });
+        for (block, values) in round.iter().zip(found) {
+            let pieces = self.store.pieces(self.level, block.first, block.len());
+            let values = values.map_err(|(at, _)| {
+                let all =
+                    pieces.iter().flat_map(|(shard, range)| range.clone().map(|at| (*shard, at)));
+                let (shard, number) = all.clone().nth(at).expect("it is a state of the block");
+                let state = self.keys.facts(&self.store.shards[shard].states[number]);
+                Stopped::Error(SolveError::NoValue { depth: self.level as u32, state })
+            })?;
+            let mut from = 0;
+            for (shard, range) in pieces {
+                for number in range {
+                    let to = &mut self.numbers[shard][number * n_roles..][..n_roles];
+                    let values = &values[from * n_roles..][..n_roles];
+                    let differs =
+                        |(to, value): (&f64, &f64)| (to - value).abs() > choice::TOLERANCE / 100.0;
+                    if block.movers[from] != TERMINAL && to.iter().zip(values).any(differs) {
+                        to.copy_from_slice(values);
+                        self.has_changed = true;
+                    }
+                    from += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn value_of(&self, shard: usize, number: usize) -> Vec<f64> {
+        if self.needs_numbers {
+            let n_roles = self.setup.roles.len();
+            return self.numbers[shard][number * n_roles..][..n_roles].to_vec();
+        }
+        let outcomes = self.outcomes.as_ref().expect("values are known when all are");
+        outcomes.values[usize::from(self.store.shards[shard].codes[number])].clone()
+    }
+}
+
+/// What `work` makes of each block, in order.
+fn side_by_side<const N: usize, T: Send>(
+    blocks: &[Block<N>],
+    n_workers: usize,
+    crew: &dyn Crew,
+    work: impl Fn(&Block<N>) -> T + Sync,
+) -> Vec<T> {
+    let mut results: Vec<Option<T>> = blocks.iter().map(|_| None).collect();
+    let queue = Mutex::new(blocks.iter().zip(&mut results));
+    let task = || {
+        while let Some((block, result)) =
+            { queue.lock().unwrap_or_else(PoisonError::into_inner).next() }
+        {
+            *result = Some(work(block));
+        }
+    };
+    let n_tasks = n_workers.min(blocks.len());
+    blocks::run(crew, (0..n_tasks).map(|_| Box::new(task) as Task<'_>).collect());
+    results.into_iter().map(|result| result.expect("the crew does all work")).collect()
+}
+
+impl<const N: usize> Run for Levels<N> {
+    fn step(&mut self, crew: &dyn Crew) -> Result<(), Stopped> {
+        match self.phase {
+            Phase::Reaching => self.reach(crew),
+            Phase::Valuing => self.value_round(crew),
+            Phase::Done => Ok(()),
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            phase: self.phase,
+            level: self.level as u32,
+            n_states: self.store.n_states(),
+            n_terminal: self.n_terminal,
+            n_successors: self.n_successors,
+            n_valued: self.n_valued,
+            sweep: self.sweep,
+            n_bytes: self.n_bytes(),
+            most_bytes: self.most_bytes,
+            state_bytes: size_of::<[u64; N]>() as u32,
+        }
+    }
+
+    fn initial_value(&self) -> Vec<f64> {
+        let shard = (0..N_SHARDS).find(|&shard| !self.store.range(0, shard).is_empty());
+        self.value_of(shard.expect("the first level has a state"), 0)
+    }
+
+    fn first_values(&self) -> Vec<Vec<f64>> {
+        self.first.iter().map(|&(shard, number)| self.value_of(shard, number)).collect()
+    }
+
+    fn value(&self, state: &State) -> Option<Vec<f64>> {
+        let words = self.keys.words(state)?;
+        let shard = usize::from(store::shard(&words));
+        let number = self.store.shards[shard].find(&words)?;
+        Some(self.value_of(shard, number as usize))
+    }
+
+    fn levels(&self) -> Vec<u64> {
+        (0..self.store.n_levels()).map(|level| self.store.level_len(level) as u64).collect()
+    }
+
+    fn table(
+        &mut self,
+        game: GameHash,
+        summary: Summary,
+        n_roles: usize,
+        crew: &dyn Crew,
+    ) -> ValueTable {
+        // By shard and state, if values are numbers; else by code of the state.
+        let mut palette = Palette::default();
+        let mut by_state: Vec<Vec<u32>> = Vec::new();
+        let mut by_code: Vec<u32> = Vec::new();
+        if self.needs_numbers {
+            // Values of terminal states are left out of the palette with their states.
+            for (shard, numbers) in self.store.shards.iter().zip(&self.numbers) {
+                let code = |(number, value)| match shard.is_terminal(number) {
+                    true => 0,
+                    false => palette.code(value),
+                };
+                by_state.push(numbers.chunks(n_roles).enumerate().map(code).collect());
+            }
+        } else {
+            let outcomes = self.outcomes.as_ref().expect("values are known when all are");
+            by_code = outcomes.values.iter().map(|value| palette.code(value)).collect();
+        }
+        let (values, places) = palette.sorted();
+        let n = summary.n_states - summary.n_terminal;
+        let (store, keys) = (&self.store, &*self.keys);
+        let states = |visit: &mut dyn FnMut(StateKey, u32)| {
+            for (at, shard) in store.shards.iter().enumerate() {
+                for (number, state) in shard.states.iter().enumerate() {
+                    if !shard.is_terminal(number) {
+                        let code = match by_state.get(at) {
+                            Some(codes) => codes[number],
+                            None => by_code[usize::from(shard.codes[number])],
+                        };
+                        visit(keys.key(state), places[code as usize]);
+                    }
+                }
+            }
+        };
+        let entries = Entries { n_states: n, n_roles, values, each: &states };
+        ValueTable::new(game, summary, entries, self.setup.memory_bytes / 4, crew)
+    }
+}

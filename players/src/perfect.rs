@@ -1,0 +1,243 @@
+//! Perfect play: the moves that are best by a table of all states.
+//!
+//! The table comes from `gamemaster solve`. Without one the player solves the game itself
+//! before its first move (`games::solve`), if time and memory suffice, and else plays at
+//! random and says so.
+
+use std::sync::Arc;
+
+use games::solve::best_play::{BestPlay, LookUpError, Values, check_game};
+use games::solve::{Alone, Phase, SolveError, Solver, ValueTable};
+use games::{MoveId, ReasoningError, State, StateMachine};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
+use crate::kind::PlayerKind;
+use crate::options::{OptionSpec, TABLE};
+use crate::search::track::Track;
+use crate::seed;
+use crate::{
+    Candidate, Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn,
+    ValueBound,
+};
+
+/// The perfect player.
+pub(crate) const KIND: PlayerKind = PlayerKind {
+    name: "perfect",
+    summary: "Plays a best move by the table of a solved game; mixes where best play does.",
+    options: OPTIONS,
+    instant: false,
+    plays_hidden_information: false,
+    make,
+};
+
+const TABLE_OPTION: OptionSpec = OptionSpec {
+    name: "table",
+    accepts: TABLE,
+    default: "none",
+    help: "Play by this table. Without one the player solves the game when it starts, if there is \
+           time.",
+};
+
+const MEMORY: OptionSpec = OptionSpec {
+    name: "memory",
+    accepts: "size from 1MiB, such as \"512MiB\"",
+    default: "\"1GiB\"",
+    help: "Most memory for solving a game without a table.",
+};
+
+const OPTIONS: &[OptionSpec] = &[TABLE_OPTION, MEMORY];
+
+fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
+    let reader = options.read(KIND.name, OPTIONS)?;
+    let seed = reader.seed()?;
+    Ok(Box::new(Perfect {
+        given: reader.table(TABLE_OPTION.name)?,
+        memory_bytes: reader.bytes(MEMORY.name, 1 << 20, 1 << 30)? as u64,
+        seed,
+        rng: seed::generator(0, seed),
+        track: None,
+        own: Own::Nothing,
+        deliberation: None,
+    }))
+}
+
+/// What the player knows by solving the game itself.
+enum Own {
+    Nothing,
+    /// There is time for more of it.
+    Begun(Box<Solver>),
+    Solved(Box<Solver>),
+    /// Why there is no table.
+    Failed(String),
+}
+
+struct Perfect {
+    given: Option<Arc<ValueTable>>,
+    memory_bytes: u64,
+    seed: Option<i64>,
+    rng: Pcg64,
+    track: Option<Track>,
+    own: Own,
+    deliberation: Option<Deliberation>,
+}
+
+impl Perfect {
+    /// Solves the game as far as `stop` allows; counts its states as nodes.
+    fn solve(&mut self, stop: &Stop) -> Result<(), Failure> {
+        let Some(track) = &self.track else { return Ok(()) };
+        if self.given.is_some() {
+            return Ok(());
+        }
+        if let Own::Nothing = self.own {
+            let solver = Solver::one_by_one(track.machine.fork(), self.memory_bytes);
+            self.own = match solver {
+                Ok(solver) => Own::Begun(Box::new(solver)),
+                Err(error) => return self.fail(error),
+            };
+        }
+        let Own::Begun(solver) = &mut self.own else { return Ok(()) };
+        let mut nodes = 0;
+        while solver.progress().phase != Phase::Done {
+            if stop.is_due(nodes) {
+                return Ok(());
+            }
+            let before = solver.progress();
+            match solver.step(&Alone) {
+                Ok(()) => {}
+                Err(error) => return self.fail(error),
+            }
+            nodes += solver.progress().n_states.saturating_sub(before.n_states).max(1);
+            if let Some(deliberation) = &mut self.deliberation {
+                deliberation.nodes = nodes;
+            }
+        }
+        if let Own::Begun(solver) = std::mem::replace(&mut self.own, Own::Nothing) {
+            self.own = Own::Solved(solver);
+        }
+        Ok(())
+    }
+
+    fn fail(&mut self, error: SolveError) -> Result<(), Failure> {
+        match error {
+            SolveError::Reasoning(ReasoningError::Cancelled) => {
+                self.own = Own::Nothing;
+                Ok(())
+            }
+            SolveError::Reasoning(error) => Err(error.into()),
+            SolveError::Memory { .. } | SolveError::NoMove { .. } => {
+                self.own = Own::Failed(format!("the game is not solved: {error}"));
+                Ok(())
+            }
+            error => Err(Failure::Unsuitable(error.to_string())),
+        }
+    }
+
+    /// A move by the table.
+    fn look_up(&mut self, state: &State, legal: &[MoveId]) -> Result<Option<MoveId>, Failure> {
+        let note = |player: &mut Self, note: String| {
+            if let Some(deliberation) = &mut player.deliberation {
+                deliberation.notes.push(format!("{note}; the move is random"));
+            }
+            Ok(None)
+        };
+        let known: &dyn Values = match (&self.given, &self.own) {
+            (Some(table), _) => &**table,
+            (None, Own::Solved(solver)) => &**solver,
+            (None, Own::Failed(why)) => {
+                let why = why.clone();
+                return note(self, why);
+            }
+            (None, Own::Nothing | Own::Begun(_)) => {
+                return note(self, "the game is not solved yet".to_owned());
+            }
+        };
+        let Some(track) = &mut self.track else { return Ok(None) };
+        let role = usize::from(track.role.0);
+        let found = match BestPlay::of(&mut *track.machine, known, state) {
+            Ok(found) => found,
+            Err(LookUpError::Reasoning(ReasoningError::Cancelled)) => return Ok(None),
+            Err(LookUpError::Reasoning(error)) => return Err(error.into()),
+            Err(error) => return note(self, error.to_string()),
+        };
+        let strategy = &found.best.strategies[role];
+        let mut left = self.rng.random::<f64>() * strategy.iter().sum::<f64>();
+        let mut drawn = None;
+        for (index, &share) in strategy.iter().enumerate() {
+            if share > 0.0 {
+                drawn = Some(index);
+                if left < share {
+                    break;
+                }
+                left -= share;
+            }
+        }
+        let values = found.move_values(role);
+        let candidates = found.legal[role].iter().zip(&values).zip(strategy);
+        if let Some(deliberation) = &mut self.deliberation {
+            deliberation.nodes += 1 + found.values.len() as u64;
+            deliberation.next_calls += found.values.len() as u64;
+            deliberation.depth = 1;
+            deliberation.value = Some(found.best.value[role]);
+            deliberation.completed = true;
+            deliberation.candidates = candidates
+                .map(|((&action, &value), &share)| Candidate {
+                    action,
+                    value: Some(value),
+                    bound: ValueBound::Exact,
+                    visits: 0,
+                    probability: Some(share),
+                })
+                .collect();
+        }
+        let drawn = drawn.map(|index| found.legal[role][index]);
+        Ok(drawn.filter(|id| legal.contains(id)))
+    }
+}
+
+impl Player for Perfect {
+    fn check(&mut self, machine: Box<dyn StateMachine>) -> Result<(), Failure> {
+        match &self.given {
+            Some(table) => {
+                let checked = check_game(&*machine, table);
+                checked.map_err(|error| Failure::Unsuitable(error.to_string()))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
+        self.deliberation = Some(Deliberation::default());
+        self.own = Own::Nothing;
+        self.rng = seed::generator(seat.seed, self.seed);
+        self.check(seat.machine.fork())?;
+        let track = self.track.insert(Track::new(seat, KIND.name)?);
+        track.begin(stop)?;
+        self.solve(stop)
+    }
+
+    fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure> {
+        self.deliberation = Some(Deliberation::default());
+        let fallback = turn.legal[self.rng.random_range(0..turn.legal.len())];
+        let Some(track) = &mut self.track else { return Ok(fallback) };
+        let Some(state) = track.follow(turn, stop)? else { return Ok(fallback) };
+        self.solve(stop)?;
+        if turn.legal.len() == 1 {
+            return Ok(fallback);
+        }
+        Ok(self.look_up(&state, turn.legal)?.unwrap_or(fallback))
+    }
+
+    fn stop(&mut self, _: Option<&Observation>) {
+        self.abort();
+    }
+
+    fn abort(&mut self) {
+        self.track = None;
+        self.own = Own::Nothing;
+    }
+
+    fn deliberation(&self) -> Option<Deliberation> {
+        self.deliberation.clone()
+    }
+}

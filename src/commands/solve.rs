@@ -1,0 +1,386 @@
+//! `gamemaster solve`: the exact value of every state of a game.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use clap::Args;
+use games::solve::{FirstMoves, Phase, Progress, SolveError, Solver};
+use games::{Cancel, Game, Guards, Prover, StateMachine as _};
+use results::counted::counted;
+use serde::Serialize;
+
+use super::number::{bytes, whole};
+use super::typed_moves::{expressions, follow};
+use crate::exit_code;
+use crate::failure::{CommandResult, Failure};
+use crate::game_source::{self, Reading};
+use crate::interrupt;
+use crate::output::{json_line, to_stdout};
+use crate::solution_file;
+use crate::solving_crew::Threads;
+
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster solve tic_tac_toe
+  gamemaster solve connect_four_5x5 --out connect_four_5x5.table
+  gamemaster solve rock_paper_scissors --json
+  gamemaster solve nim --moves '((take a 2) noop)'
+
+All states that play can reach are computed, and their values from the last ones
+backwards. The value of a state is what each role gets if all play as well as
+they can for themselves. Where two roles choose at the same time and their
+rewards sum to a constant, moves are mixed: each has a probability.
+
+--out writes a table of all values, for the players `perfect` and `alpha_beta`
+and for `gamemaster regret`. A table of what follows from a later state
+(--state, --moves) is an endgame database.";
+
+/// Arguments of `gamemaster solve`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Path of a rulesheet, or the name of a shipped game
+    game: String,
+    /// Begin in the state in which exactly these facts are true
+    #[arg(long, value_name = "FACTS")]
+    state: Option<String>,
+    /// Make these joint moves first, and solve what follows
+    #[arg(long, value_name = "MOVES", default_value = "")]
+    moves: String,
+    /// Give up when this much memory does not suffice
+    #[arg(long, value_name = "BYTES", default_value = "4GiB", value_parser = bytes)]
+    memory: u64,
+    /// Use N threads [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=256))]
+    threads: Option<usize>,
+    /// Write a table of all values to this file
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    game: String,
+    values: Vec<RoleValue>,
+    states: u64,
+    terminal_states: u64,
+    depth: usize,
+    successors: u64,
+    best_moves: Vec<BestMoves>,
+    seconds: f64,
+    states_per_second: f64,
+    setup_seconds: f64,
+    memory_bytes: u64,
+    bytes_per_state: f64,
+    threads: usize,
+    method: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    table: Option<TableReport>,
+}
+
+#[derive(Serialize)]
+struct RoleValue {
+    role: String,
+    value: f64,
+}
+
+/// The moves of one role that best play may make at first.
+#[derive(Serialize)]
+struct BestMoves {
+    role: String,
+    legal: usize,
+    moves: Vec<BestMove>,
+    /// Whether the probabilities matter: best play mixes these moves.
+    mixed: bool,
+}
+
+#[derive(Serialize)]
+struct BestMove {
+    #[serde(rename = "move")]
+    action: String,
+    probability: f64,
+}
+
+#[derive(Serialize)]
+struct TableReport {
+    file: String,
+    bytes: u64,
+    bytes_per_state: f64,
+    seconds: f64,
+}
+
+/// Carries out `gamemaster solve`.
+pub fn execute(arguments: &Arguments) -> CommandResult {
+    let game = game(arguments)?;
+    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let crew = Threads(arguments.threads.unwrap_or_else(cores));
+    let cancel = Cancel::new();
+    let stop = cancel.clone();
+    interrupt::on_interrupt(move || stop.cancel())?;
+    let begun = Instant::now();
+    let solver = Solver::new(&game, arguments.memory, crew.0, &cancel);
+    let mut solver = solver.map_err(|error| failure(error, &cancel))?;
+    let setup = begun.elapsed();
+    let begun = Instant::now();
+    let mut watch = Watch::new();
+    while solver.progress().phase != Phase::Done {
+        if cancel.is_cancelled() {
+            watch.clear();
+            return Err(interrupted());
+        }
+        let done = solver.step(&crew);
+        done.map_err(|error| {
+            watch.clear();
+            failure(error, &cancel)
+        })?;
+        watch.show(&solver.progress());
+    }
+    watch.clear();
+    let seconds = begun.elapsed();
+    let first = solver.first_moves().map_err(|error| failure(error, &cancel))?;
+    let progress = solver.progress();
+    let mut report = report(&game, &solver, &progress, first);
+    report.seconds = seconds.as_secs_f64();
+    report.states_per_second = progress.n_states as f64 / report.seconds;
+    report.setup_seconds = setup.as_secs_f64();
+    report.threads = crew.0;
+    if let Some(path) = &arguments.out {
+        let begun = Instant::now();
+        let table = solver.table(&crew);
+        let bytes = solution_file::write(path, &table)?;
+        report.table = Some(TableReport {
+            file: path.display().to_string(),
+            bytes,
+            bytes_per_state: bytes as f64 / progress.n_states as f64,
+            seconds: begun.elapsed().as_secs_f64(),
+        });
+    }
+    to_stdout(|stdout| {
+        if arguments.json {
+            json_line(stdout, &report)?;
+        } else {
+            print(stdout, &report)?;
+        }
+        Ok(exit_code::OK)
+    })
+}
+
+/// The game, beginning in the state that is asked for.
+fn game(arguments: &Arguments) -> Result<Arc<Game>, Failure> {
+    let Arguments { state, moves, reading, .. } = arguments;
+    let mut game = game_source::load(&arguments.game, *reading).map_err(Failure::game)?.game;
+    if let Some(text) = state {
+        let facts = expressions(text, "--state")?;
+        game = game_source::beginning_in(&game, &facts, *reading).map_err(Failure::game)?;
+    }
+    if moves.trim().is_empty() {
+        return Ok(game);
+    }
+    let prover = Prover::new(Arc::clone(&game), Guards::default());
+    let mut machine = prover.map_err(Failure::preflight)?;
+    let start = machine.initial_state().map_err(Failure::preflight)?;
+    let line = follow(&mut machine, start, moves)?;
+    let facts = machine.facts(line.last());
+    game_source::beginning_in(&game, &facts, *reading).map_err(Failure::game)
+}
+
+fn interrupted() -> Failure {
+    Failure { code: exit_code::INTERRUPTED, error: anyhow!("interrupted") }
+}
+
+/// What the game is, or this machine has, decides whose fault it is.
+fn failure(error: SolveError, cancel: &Cancel) -> Failure {
+    match error {
+        _ if cancel.is_cancelled() => interrupted(),
+        SolveError::HiddenInformation
+        | SolveError::NoValue { .. }
+        | SolveError::Unsettled { .. }
+        | SolveError::TooManyOutcomes { .. } => Failure::usage(error),
+        SolveError::Memory { .. } => Failure {
+            code: exit_code::INTERNAL,
+            error: anyhow!("{error}; allow more with --memory"),
+        },
+        SolveError::NoMove { .. } | SolveError::Reasoning(_) => Failure::preflight(error),
+    }
+}
+
+fn report(game: &Game, solver: &Solver, progress: &Progress, first: FirstMoves) -> Report {
+    let players = || game.role_ids().filter(|&role| Some(role) != game.random());
+    let at = |role: games::RoleId| usize::from(role.0);
+    let name = |role| game.role_name(role).to_owned();
+    let value = |role| RoleValue { role: name(role), value: first.best.value[at(role)] };
+    let n_choosing = players().filter(|&role| first.legal[at(role)].len() > 1).count();
+    let best = |role| {
+        let legal = &first.legal[at(role)];
+        let shares = legal.iter().zip(&first.best.strategies[at(role)]);
+        let moves = shares.filter(|(_, share)| **share > 1e-9);
+        let moves = moves
+            .map(|(action, &probability)| BestMove { action: action.to_string(), probability });
+        BestMoves {
+            role: name(role),
+            legal: legal.len(),
+            moves: moves.collect(),
+            mixed: n_choosing > 1,
+        }
+    };
+    Report {
+        game: game.name().to_owned(),
+        values: players().map(value).collect(),
+        states: progress.n_states,
+        terminal_states: progress.n_terminal,
+        depth: solver.levels().len() - 1,
+        successors: progress.n_successors,
+        best_moves: players().filter(|&role| first.legal[at(role)].len() > 1).map(best).collect(),
+        seconds: 0.0,
+        states_per_second: 0.0,
+        setup_seconds: 0.0,
+        memory_bytes: progress.most_bytes,
+        bytes_per_state: progress.most_bytes as f64 / progress.n_states as f64,
+        threads: 1,
+        method: solver.method(),
+        table: None,
+    }
+}
+
+/// A value as people write it: without a fraction if it has none.
+fn in_words(value: f64) -> String {
+    if (value - value.round()).abs() < 1e-9 {
+        format!("{:.0}", value.round())
+    } else {
+        format!("{value:.4}")
+    }
+}
+
+fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    let values: Vec<String> =
+        report.values.iter().map(|it| format!("{} {}", it.role, in_words(it.value))).collect();
+    writeln!(out, "{}, solved", report.game)?;
+    writeln!(out, "  value        {}", values.join(", "))?;
+    for best in &report.best_moves {
+        let written = |it: &BestMove| match best.mixed && best.moves.len() > 1 {
+            true => format!("{} with probability {:.4}", it.action, it.probability),
+            false => it.action.clone(),
+        };
+        let moves: Vec<String> = best.moves.iter().map(written).collect();
+        let which = format!("{} of {} moves", best.moves.len(), best.legal);
+        writeln!(out, "  best         {}: {} ({which})", best.role, moves.join(", "))?;
+    }
+    let depth = counted(report.depth, "step", "steps");
+    writeln!(
+        out,
+        "  states       {}, {} of them terminal; depth {depth}",
+        report.states, report.terminal_states
+    )?;
+    let threads = counted(report.threads, "thread", "threads");
+    writeln!(
+        out,
+        "  time         {}, {} states/s on {threads}; {} to set up",
+        seconds(report.seconds),
+        rate(report.states_per_second),
+        seconds(report.setup_seconds)
+    )?;
+    writeln!(
+        out,
+        "  memory       {} at most, {:.1} bytes a state",
+        size(report.memory_bytes),
+        report.bytes_per_state
+    )?;
+    if let Some(table) = &report.table {
+        writeln!(
+            out,
+            "  table        {}, {}, {:.2} bytes a state; {} to write",
+            table.file,
+            size(table.bytes),
+            table.bytes_per_state,
+            seconds(table.seconds)
+        )?;
+    }
+    Ok(())
+}
+
+fn seconds(seconds: f64) -> String {
+    if seconds < 0.1 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
+}
+
+fn rate(rate: f64) -> String {
+    if rate >= 1e6 { format!("{:.1} million", rate / 1e6) } else { format!("{rate:.0}") }
+}
+
+fn size(bytes: u64) -> String {
+    let bytes = bytes as f64;
+    match bytes {
+        1e9.. => format!("{:.2} GB", bytes / 1e9),
+        1e6.. => format!("{:.1} MB", bytes / 1e6),
+        1e3.. => format!("{:.1} kB", bytes / 1e3),
+        _ => format!("{bytes:.0} bytes"),
+    }
+}
+
+/// Prints on standard error how far the solver is: a line that is drawn over and over on
+/// a terminal, elsewhere one now and then.
+struct Watch {
+    bar: indicatif::ProgressBar,
+    begun: Instant,
+    due: Duration,
+}
+
+impl Watch {
+    /// Before this time, nobody wonders.
+    const FIRST: Duration = Duration::from_secs(2);
+    const NEXT: Duration = Duration::from_secs(10);
+
+    fn new() -> Self {
+        Self { bar: indicatif::ProgressBar::new_spinner(), begun: Instant::now(), due: Self::FIRST }
+    }
+
+    fn show(&mut self, progress: &Progress) {
+        let elapsed = self.begun.elapsed();
+        if elapsed < Self::FIRST {
+            return;
+        }
+        let Progress { level, n_states, n_valued, sweep, n_bytes, .. } = progress;
+        let memory = size(*n_bytes);
+        let line = match progress.phase {
+            Phase::Reaching => format!("reached {n_states} states, depth {level}, {memory}"),
+            _ if *sweep > 1 => {
+                format!("valued {n_valued} of {n_states} states, sweep {sweep}, {memory}")
+            }
+            _ => format!("valued {n_valued} of {n_states} states, {memory}"),
+        };
+        if !self.bar.is_hidden() {
+            self.bar.set_message(line);
+            self.bar.tick();
+        } else if elapsed >= self.due {
+            self.due = elapsed + Self::NEXT;
+            let _ = writeln!(io::stderr(), "{line}");
+        }
+    }
+
+    fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_short() {
+        assert_eq!([in_words(50.0), in_words(61.555_768)], ["50", "61.5558"]);
+        assert_eq!(
+            [size(12), size(24_048), size(2_300_000_000)],
+            ["12 bytes", "24.0 kB", "2.30 GB"]
+        );
+        assert_eq!([seconds(0.001_25), seconds(12.34)], ["1.2 ms", "12.3 s"]);
+        assert_eq!([rate(1234.4), rate(12_340_000.0)], ["1234", "12.3 million"]);
+    }
+}

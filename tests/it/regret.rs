@@ -1,0 +1,76 @@
+//! `gamemaster regret`, and players that play by a table.
+
+use serde_json::Value;
+
+use crate::workspace::Workspace;
+
+const SPEC: &str = r#"
+games = ["connect_three", "nim"]
+blocks = 2
+budget = { nodes = 20 }
+players = [{ kind = "perfect", table = "c3.table", id = "oracle" }, { kind = "random" }, { kind = "legal" }]
+"#;
+
+/// A run of connect three alone, with its table.
+fn played(workspace: &Workspace, spec: &str) -> Value {
+    workspace.run(&["solve", "connect_three", "--out", "c3.table"]).code(0);
+    workspace.write("spec.toml", spec);
+    workspace.run(&["run", "spec.toml", "--out", "run", "--quiet"]).code(0);
+    let json = workspace.run(&["regret", "run", "--table", "c3.table", "--json"]).code(0).stdout();
+    serde_json::from_str(&json).unwrap()
+}
+
+#[test]
+fn perfect_play_gives_nothing_away() {
+    let workspace = Workspace::new();
+    let spec = SPEC.replace(", \"nim\"", "");
+    let report = played(&workspace, &spec);
+    let players = report["players"].as_array().unwrap();
+    assert_eq!(players.len(), 3);
+    assert_eq!(players[0]["player"], "oracle", "{report}");
+    assert_eq!((&players[0]["mean_regret"], &players[0]["perfect"]), (&0.0.into(), &1.0.into()));
+    for player in &players[1..] {
+        let mean = player["mean_regret"].as_f64().unwrap();
+        assert!(mean > 0.0 && mean < 100.0, "{player}");
+        assert!(player["perfect"].as_f64().unwrap() < 1.0, "{player}");
+    }
+    // The decisions add up: each regret is that of a row.
+    let csv = workspace.run(&["regret", "run", "--table", "c3.table", "--csv"]).code(0).stdout();
+    let rows: Vec<&str> = csv.lines().collect();
+    assert_eq!(rows.len() as u64, 1 + report["decisions"].as_u64().unwrap());
+    assert!(rows[0].starts_with("job,match_id,game,step,player,role,move,substitute,legal,value"));
+    let worst = report["worst"].as_array().unwrap();
+    let regrets: Vec<f64> = worst.iter().map(|row| row["regret"].as_f64().unwrap()).collect();
+    assert!(regrets.windows(2).all(|pair| pair[0] >= pair[1]), "{regrets:?}");
+    assert_eq!(regrets.len(), 10);
+    // Who loses to the oracle by its own fault gave away at least what it lost.
+    let text = workspace.run(&["regret", "run", "--table", "c3.table"]).code(0).stdout();
+    assert!(text.contains("oracle    0.00") && text.contains("Worst decisions"), "{text}");
+}
+
+#[test]
+fn games_without_a_table_are_left_out() {
+    let workspace = Workspace::new();
+    let spec = SPEC.replace("{ kind = \"perfect\", table = \"c3.table\", id = \"oracle\" }, ", "");
+    let report = played(&workspace, &spec);
+    assert_eq!(report["matches"], report["skipped_matches"]);
+    workspace.run(&["solve", "tic_tac_toe", "--out", "ttt.table"]).code(0);
+    let told = workspace.run(&["regret", "run", "--table", "ttt.table"]).code(2).stderr();
+    assert!(told.contains("no match of run is of a game with a table"), "{told}");
+    let told = workspace.run(&["regret", "run", "--table", "spec.toml"]).code(2).stderr();
+    assert!(told.contains("not a table of `gamemaster solve`"), "{told}");
+}
+
+/// A table of another game is refused before the first match.
+#[test]
+fn a_table_of_another_game_is_refused() {
+    let workspace = Workspace::new();
+    workspace.run(&["solve", "nim", "--out", "nim.table"]).code(0);
+    let player = "perfect:table=nim.table";
+    let refused = workspace.run(&["play", "tic_tac_toe", player, "random"]);
+    let told = refused.stderr();
+    assert!(told.contains("the table is of another game"), "{told}");
+    assert_ne!(refused.0.status.code(), Some(0));
+    let told = workspace.run(&["explain", "tic_tac_toe", "--player", player]).code(2).stderr();
+    assert!(told.contains("the table is of another game"), "{told}");
+}

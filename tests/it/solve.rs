@@ -1,0 +1,64 @@
+//! `gamemaster solve`: values, best moves, tables, and what cannot be solved.
+
+use serde_json::Value;
+
+use crate::workspace::Workspace;
+
+fn solved(game: &str) -> Value {
+    let workspace = Workspace::new();
+    let json = workspace.run(&["solve", game, "--json"]).code(0).stdout();
+    serde_json::from_str(&json).unwrap()
+}
+
+#[test]
+fn values_and_best_moves_are_printed() {
+    let solved = solved("aima_two_ply");
+    assert_eq!((&solved["states"], &solved["terminal_states"]), (&13.into(), &9.into()));
+    assert_eq!(solved["depth"], 2);
+    let values: Vec<_> = solved["values"].as_array().unwrap().iter().collect();
+    assert_eq!((&values[0]["role"], &values[0]["value"]), (&"max".into(), &3.0.into()));
+    let best = solved["best_moves"].as_array().unwrap();
+    assert_eq!(best.len(), 1);
+    assert_eq!((&best[0]["moves"][0]["move"], &best[0]["legal"]), (&"a1".into(), &3.into()));
+
+    let text = Workspace::new().run(&["solve", "rock_paper_scissors"]).code(0).stdout();
+    assert!(text.contains("value        left 50, right 50"), "{text}");
+    assert!(text.contains("rock with probability 0.3333"), "{text}");
+}
+
+#[test]
+fn chance_is_no_player() {
+    let solved = solved("coin_flip");
+    assert_eq!(solved["values"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_table_is_written() {
+    let workspace = Workspace::new();
+    let arguments = ["solve", "connect_four_4x4", "--out", "c4.table", "--json"];
+    let json = workspace.run(&arguments).code(0).stdout();
+    let solved: Value = serde_json::from_str(&json).unwrap();
+    let bytes = std::fs::metadata(workspace.path("c4.table")).unwrap().len();
+    assert_eq!(solved["table"]["bytes"], bytes);
+    // Five bytes of key and two bits of value for each state that is not terminal.
+    let n = solved["states"].as_u64().unwrap() - solved["terminal_states"].as_u64().unwrap();
+    assert!(bytes > n * 5 && bytes < n * 11 / 2 + 20_000, "{bytes} bytes for {n} states");
+    // Nothing else is left behind.
+    assert_eq!(std::fs::read_dir(workspace.path("")).unwrap().count(), 1);
+}
+
+#[test]
+fn what_cannot_be_solved_is_said() {
+    let workspace = Workspace::new();
+    let refused = |arguments: &[&str], code: i32, expected: &str| {
+        let told = workspace.run(&[&["solve"], arguments].concat()).code(code).stderr();
+        assert!(told.contains(expected) && told.lines().count() == 1, "{told}");
+    };
+    refused(&["kuhn_poker"], 2, "players of this game do not see every move");
+    refused(&["odd_one_out"], 2, "roles choose at the same time in a state at depth");
+    let memory = ["connect_four", "--memory", "20MB"];
+    refused(&memory, 1, "bytes of memory allowed; allow more with --memory");
+    refused(&["tic_tac_toe", "--out", "no/such/folder"], 1, "cannot write the table");
+    let told = workspace.run(&["solve", "nim", "--memory", "much"]).code(2).stderr();
+    assert!(told.contains("expected a number of bytes, such as 4GiB or 500MB"), "{told}");
+}
