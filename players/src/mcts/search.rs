@@ -181,7 +181,7 @@ impl Search {
         limit: u64,
     ) -> Result<(), Halt> {
         if self.tree.node(*root).kind == Kind::Leaf {
-            self.expand(machine, *root)?;
+            self.expand(machine, *root, stop)?;
         }
         let width = machine.playout_width();
         while self.counters.descents < limit
@@ -311,7 +311,7 @@ impl Search {
                 if stop.is_due(self.counters.nodes) {
                     return Ok(Reached::Due);
                 }
-                self.expand(machine, at)?;
+                self.expand(machine, at, stop)?;
                 self.tighten(first);
                 continue;
             }
@@ -332,8 +332,10 @@ impl Search {
         Ok(Reached::Leaf { at, recurs: false })
     }
 
-    fn expand(&mut self, machine: &mut dyn StateMachine, at: u32) -> Result<(), Halt> {
-        match self.expander.expand(&mut self.tree, &mut self.roles, machine, at)? {
+    fn expand(&mut self, machine: &mut dyn StateMachine, at: u32, stop: &Stop) -> Result<(), Halt> {
+        let nodes = self.counters.nodes;
+        let is_due = || stop.is_due(nodes);
+        match self.expander.expand(&mut self.tree, &mut self.roles, machine, at, &is_due)? {
             Expanded::NotOpposed => Err(Halt::NotOpposed),
             Expanded::States(n) => {
                 self.counters.nodes += n;
