@@ -25,6 +25,8 @@ pub(super) struct Settings {
     pub(super) exploration: f32,
     /// What a move that was never tried is worth, above the mean of its node.
     pub(super) first_play: f32,
+    /// Visits after which a node is expanded at the next one.
+    pub(super) unexpanded: u32,
     /// Most leaves of a pass.
     pub(super) leaves: usize,
     /// Playouts from each leaf of a full pass.
@@ -305,7 +307,7 @@ impl Search {
             }
             let node = self.tree.node(at);
             if node.kind == Kind::Leaf {
-                if node.visits + node.flying == 0 || self.counters.is_full {
+                if node.visits + node.flying < self.settings.unexpanded || self.counters.is_full {
                     break;
                 }
                 if stop.is_due(self.counters.nodes) {
