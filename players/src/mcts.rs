@@ -69,6 +69,13 @@ const FIRST_PLAY: OptionSpec = OptionSpec {
            from 0 to 1; 100 to try all moves of a position first.",
 };
 
+const EXPANSION: OptionSpec = OptionSpec {
+    name: "expansion",
+    accepts: "whole number from 1 to 1000000",
+    default: "4",
+    help: "Visits of a position after which its moves are added to the tree.",
+};
+
 const LEAVES: OptionSpec = OptionSpec {
     name: "leaves",
     accepts: "whole number from 1 to 4096",
@@ -116,8 +123,18 @@ const PONDER: OptionSpec = OptionSpec {
            are to move.",
 };
 
-const OPTIONS: &[OptionSpec] =
-    &[PLAYOUTS, EXPLORATION, FIRST_PLAY, LEAVES, LANES, MAX_LENGTH, MEMORY, THREADS, PONDER];
+const OPTIONS: &[OptionSpec] = &[
+    PLAYOUTS,
+    EXPLORATION,
+    FIRST_PLAY,
+    EXPANSION,
+    LEAVES,
+    LANES,
+    MAX_LENGTH,
+    MEMORY,
+    THREADS,
+    PONDER,
+];
 
 /// Leaves to judge where nothing else ends the search.
 const UNLIMITED: u64 = 10_000;
@@ -132,6 +149,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     let settings = Settings {
         exploration: reader.float(EXPLORATION.name, 0.0..=100.0, 0.2)? as f32,
         first_play: reader.float(FIRST_PLAY.name, -100.0..=100.0, 0.0)? as f32,
+        unexpanded: count(EXPANSION.name, 1_000_000, 4)? as u32,
         leaves: count(LEAVES.name, 4096, 32)?,
         lanes: count(LANES.name, 4096, 16)?,
         max_length: count(MAX_LENGTH.name, 1_000_000, 1000)? as u32,

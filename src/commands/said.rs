@@ -46,8 +46,11 @@ pub(super) fn details(
     moves.sort_by(|a, b| promise(b).total_cmp(&promise(a)));
     let names: Vec<String> = moves.iter().map(|explained| shown(&explained.text)).collect();
     let width = names.iter().map(String::len).max().unwrap_or_default();
+    // A tree search may play several times from where a visit ends.
+    let visited: u64 = moves.iter().map(|explained| explained.visits).sum();
+    let is_flat = visited > 0 && visited == said.playouts;
+    let visits = if is_flat { ["playout", "playouts"] } else { ["visit", "visits"] };
     for (explained, name) in moves.iter().zip(names) {
-        let visits = if said.playouts > 0 { ["playout", "playouts"] } else { ["visit", "visits"] };
         writeln!(out, "      {name:width$}  {}", candidate(explained, visits))?;
     }
     if !said.line.is_empty() {

@@ -78,7 +78,7 @@ impl Findings<'_> {
             descents += counters.descents;
             found.selective_depth = found.selective_depth.max(counters.deepest);
         }
-        found.leaves = found.playouts;
+        found.leaves = descents;
         found.depth = levels.checked_div(descents).unwrap_or(0) as u32;
         found
     }

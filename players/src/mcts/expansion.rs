@@ -21,6 +21,8 @@ pub(super) struct Expander {
     legal: Vec<Vec<MoveId>>,
     joint_moves: Vec<MoveId>,
     children: Children,
+    /// The children of a slow reasoner, one after the other: states, and rewards at ends.
+    one_by_one: Vec<(State, Option<Vec<u8>>)>,
     edges: Vec<Edge>,
     rewards: Vec<f32>,
 }
@@ -35,13 +37,15 @@ pub(super) enum Expanded {
 }
 
 impl Expander {
-    /// Expands a leaf. The tree stays as it is if there is an error.
+    /// Expands a leaf. The tree stays as it is if there is an error, and if `is_due` says
+    /// that time is up: then the computation counts as cancelled.
     pub(super) fn expand(
         &mut self,
         tree: &mut Tree,
         roles: &mut Roles,
         machine: &mut dyn StateMachine,
         at: u32,
+        is_due: &dyn Fn() -> bool,
     ) -> Result<Expanded, ReasoningError> {
         self.state.set_words(tree.state(at));
         let n_roles = tree.n_roles;
@@ -87,7 +91,7 @@ impl Expander {
         for child in 0..n_children {
             self.push_joint_move(child);
         }
-        machine.expand(&self.state, &self.joint_moves, Wanted::default(), &mut self.children)?;
+        self.compute_children(machine, is_due)?;
         let first_edge = tree.edges.len() as u32;
         tree.set_edges(at, kind, &self.edges);
         if kind == Kind::Joint {
@@ -95,9 +99,9 @@ impl Expander {
         }
         let mut opposed = true;
         for index in 0..n_children {
-            let (child, is_new) = tree.find_or_add(self.children.state(index as usize).words());
-            if is_new && self.children.is_terminal(index as usize) {
-                opposed &= self.note_end(tree, roles, child, index as usize);
+            let (child, is_new) = tree.find_or_add(self.child(index as usize).words());
+            if is_new && let Some(goals) = self.goals(index as usize, n_roles) {
+                opposed &= note_end(tree, roles, child, &goals);
             }
             if kind == Kind::Joint {
                 tree.set_joint_child(at, index, child);
@@ -169,10 +173,47 @@ impl Expander {
         self.joint_moves[first..].reverse();
     }
 
-    fn note_end(&mut self, tree: &mut Tree, roles: &mut Roles, at: u32, child: usize) -> bool {
-        let goal = |role| worst(self.children.goal(child, RoleId(role as u8)));
-        let goals: Vec<u8> = (0..tree.n_roles).map(goal).collect();
-        note_end(tree, roles, at, &goals)
+    /// Computes the children by the joint moves: all at once where the reasoner can, else
+    /// one by one as long as there is time.
+    fn compute_children(
+        &mut self,
+        machine: &mut dyn StateMachine,
+        is_due: &dyn Fn() -> bool,
+    ) -> Result<(), ReasoningError> {
+        let Self { state, joint_moves, children, one_by_one, .. } = self;
+        one_by_one.clear();
+        let n_roles = machine.game().roles().len();
+        let most = machine.expansion_range().map_or(0, |range| range.most);
+        if joint_moves.len() <= most * n_roles {
+            return machine.expand(state, joint_moves, Wanted::default(), children);
+        }
+        for joint_move in joint_moves.chunks(n_roles) {
+            if is_due() {
+                return Err(ReasoningError::Cancelled);
+            }
+            machine.expand(state, joint_move, Wanted::default(), children)?;
+            let goal = |role| worst(children.goal(0, RoleId(role as u8)));
+            let goals = children.is_terminal(0).then(|| (0..n_roles).map(goal).collect());
+            one_by_one.push((children.state(0).clone(), goals));
+        }
+        Ok(())
+    }
+
+    /// A child, as computed.
+    fn child(&self, index: usize) -> &State {
+        match self.one_by_one.get(index) {
+            Some((state, _)) => state,
+            None => self.children.state(index),
+        }
+    }
+
+    /// The rewards in a child, if it is terminal.
+    fn goals(&self, index: usize, n_roles: usize) -> Option<Vec<u8>> {
+        if let Some((_, goals)) = self.one_by_one.get(index) {
+            return goals.clone();
+        }
+        let goal = |role| worst(self.children.goal(index, RoleId(role as u8)));
+        self.children.is_terminal(index).then(|| (0..n_roles).map(goal).collect())
     }
 
     /// What other lines of play have shown of the children.

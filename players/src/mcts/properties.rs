@@ -15,6 +15,7 @@ use crate::{Seat, Stop, seed};
 const SETTINGS: Settings = Settings {
     exploration: 0.2,
     first_play: 0.0,
+    unexpanded: 1,
     leaves: 4,
     lanes: 2,
     max_length: 100,

@@ -25,6 +25,8 @@ pub(super) struct Settings {
     pub(super) exploration: f32,
     /// What a move that was never tried is worth, above the mean of its node.
     pub(super) first_play: f32,
+    /// Visits after which a node is expanded at the next one.
+    pub(super) unexpanded: u32,
     /// Most leaves of a pass.
     pub(super) leaves: usize,
     /// Playouts from each leaf of a full pass.
@@ -181,7 +183,7 @@ impl Search {
         limit: u64,
     ) -> Result<(), Halt> {
         if self.tree.node(*root).kind == Kind::Leaf {
-            self.expand(machine, *root)?;
+            self.expand(machine, *root, stop)?;
         }
         let width = machine.playout_width();
         while self.counters.descents < limit
@@ -305,13 +307,13 @@ impl Search {
             }
             let node = self.tree.node(at);
             if node.kind == Kind::Leaf {
-                if node.visits + node.flying == 0 || self.counters.is_full {
+                if node.visits + node.flying < self.settings.unexpanded || self.counters.is_full {
                     break;
                 }
                 if stop.is_due(self.counters.nodes) {
                     return Ok(Reached::Due);
                 }
-                self.expand(machine, at)?;
+                self.expand(machine, at, stop)?;
                 self.tighten(first);
                 continue;
             }
@@ -332,8 +334,10 @@ impl Search {
         Ok(Reached::Leaf { at, recurs: false })
     }
 
-    fn expand(&mut self, machine: &mut dyn StateMachine, at: u32) -> Result<(), Halt> {
-        match self.expander.expand(&mut self.tree, &mut self.roles, machine, at)? {
+    fn expand(&mut self, machine: &mut dyn StateMachine, at: u32, stop: &Stop) -> Result<(), Halt> {
+        let nodes = self.counters.nodes;
+        let is_due = || stop.is_due(nodes);
+        match self.expander.expand(&mut self.tree, &mut self.roles, machine, at, &is_due)? {
             Expanded::NotOpposed => Err(Halt::NotOpposed),
             Expanded::States(n) => {
                 self.counters.nodes += n;

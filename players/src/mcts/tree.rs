@@ -95,14 +95,23 @@ pub(super) struct Tree {
     joint_children: Vec<u32>,
     /// The same of joint nodes with too many joint moves to list.
     sparse_children: FxHashMap<(u32, u64), u32>,
-    /// Nodes by their states.
-    index: HashTable<u32>,
+    /// Nodes by their states: many small tables, since a table that grows is gone through
+    /// as a whole, and a large one would take longer than a clock allows.
+    index: Vec<HashTable<u32>>,
     /// Nodes whose value was proven.
     pub(super) n_settled: u32,
 }
 
 /// Most joint moves of a joint node whose children are listed.
 const MAX_LISTED: u64 = 1024;
+
+/// Number of tables.
+const N_TABLES: usize = 256;
+
+/// The table of a state with this hash. The tables themselves use other bits.
+fn table(hash: u64) -> usize {
+    (hash >> 40) as usize % N_TABLES
+}
 
 fn hash(words: &[u64]) -> u64 {
     let mut hasher = FxHasher::default();
@@ -123,7 +132,7 @@ impl Tree {
             words: Vec::new(),
             joint_children: Vec::new(),
             sparse_children: FxHashMap::default(),
-            index: HashTable::new(),
+            index: vec![HashTable::new(); N_TABLES],
             n_settled: 0,
         }
     }
@@ -135,7 +144,8 @@ impl Tree {
 
     /// The node of a state, if there is one.
     pub(super) fn find(&self, state: &[u64]) -> Option<u32> {
-        self.index.find(hash(state), |&at| self.state(at) == state).copied()
+        let hash = hash(state);
+        self.index[table(hash)].find(hash, |&at| self.state(at) == state).copied()
     }
 
     /// The node of a state, made if need be, and whether it was.
@@ -162,7 +172,9 @@ impl Tree {
         grow(&mut self.means, n_roles).extend(std::iter::repeat_n(0.5, n_roles));
         grow(&mut self.bounds, n_roles).extend(std::iter::repeat_n(Bounds::OPEN, n_roles));
         let (nodes, words) = (&self.nodes, &self.words);
-        self.index.insert_unique(hash(state), at, |&at| hash(state_of(nodes, words, at)));
+        let of = |&at: &u32| hash(state_of(nodes, words, at));
+        let hash = hash(state);
+        self.index[table(hash)].insert_unique(hash, at, of);
         (at, true)
     }
 
@@ -291,7 +303,7 @@ impl Tree {
 
     /// About how much memory the nodes take, in bytes.
     pub(super) fn n_bytes(&self) -> usize {
-        let index = self.index.capacity() * 6;
+        let index = self.index.iter().map(HashTable::capacity).sum::<usize>() * 6;
         let of = |n: usize, size: usize| n * size;
         index
             + of(self.nodes.capacity(), size_of::<Node>())
@@ -370,11 +382,14 @@ impl Tree {
                 self.sparse_children.insert(key, numbers[child as usize]);
             }
         }
-        self.index = HashTable::with_capacity(n);
+        // Some room, since not all tables have as many.
+        let each = (n + n / 8) / N_TABLES + 1;
+        self.index = (0..N_TABLES).map(|_| HashTable::with_capacity(each)).collect();
         let (nodes, words) = (&self.nodes, &self.words);
         for at in 0..n as u32 {
-            let rehash = |&at: &u32| hash(state_of(nodes, words, at));
-            self.index.insert_unique(rehash(&at), at, rehash);
+            let of = |&at: &u32| hash(state_of(nodes, words, at));
+            let hash = of(&at);
+            self.index[table(hash)].insert_unique(hash, at, of);
         }
         numbers
     }
