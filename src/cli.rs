@@ -45,7 +45,7 @@ enum Command {
     Replay(commands::replay::Arguments),
     /// Explain a decision of a player: value, candidates, expected line.
     Explain(commands::explain::Arguments),
-    /// Solve a game: the exact value of every state, and the best first moves.
+    /// Solve a game: the exact value of every state.
     Solve(commands::solve::Arguments),
     /// Report how much reward each player's decisions gave away.
     Regret(commands::regret::Arguments),
