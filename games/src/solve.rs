@@ -437,10 +437,10 @@ fn one_by_one(
     let numbers = Arc::new(Mutex::new(Numbers::default()));
     let initial = machine.initial_state()?;
     let first = numbers.lock().unwrap_or_else(PoisonError::into_inner).number(&initial);
-    let expander = OneByOne::new(machine.fork(), &numbers);
+    let expander = OneByOne::new(machine.fork(), &numbers, memory_bytes);
     let setup = setup(machine, memory_bytes);
     let keys = Numbered { machine: Mutex::new(expander), numbers: Arc::clone(&numbers) };
-    let expander = OneByOne::new(machine.fork(), &numbers);
+    let expander = OneByOne::new(machine.fork(), &numbers, memory_bytes);
     Ok(Box::new(Levels::<1>::new([first], vec![Box::new(expander)], Box::new(keys), setup)))
 }
 

@@ -18,6 +18,9 @@ pub(super) type Mask = [u64; GROUP / 64];
 /// The rewards of all roles in a terminal state.
 pub(super) type Outcome = SmallVec<[u8; 4]>;
 
+/// Most bytes of the successors of a group.
+pub(super) const MAX_GROUP_BYTES: usize = 256 << 20;
+
 /// The mover of a state in which several roles choose at once.
 pub(super) const JOINT: u8 = 254;
 
@@ -61,6 +64,9 @@ pub(super) enum Fault {
     Grading,
     /// A role has no legal move in a state that is not terminal.
     Stuck(RoleId),
+    /// The successors of a group do not fit the memory: some state has very many joint
+    /// moves.
+    Memory,
     /// The reasoner failed.
     Reasoning(ReasoningError),
 }
@@ -118,6 +124,9 @@ impl Numbers {
     }
 }
 
+/// Bytes of a pass with few states.
+const PASS_BYTES: usize = 2 * size_of::<(Mask, Vec<u64>)>();
+
 /// Successors one by one from a state machine: for games that cannot be grounded, and
 /// for those whose states are longer than any compact word. A word is the number of the
 /// state.
@@ -125,12 +134,19 @@ pub(super) struct OneByOne {
     machine: Box<dyn StateMachine>,
     numbers: Arc<Mutex<Numbers>>,
     legal: Vec<Vec<MoveId>>,
+    memory_bytes: u64,
 }
 
 impl OneByOne {
-    pub(super) fn new(machine: Box<dyn StateMachine>, numbers: &Arc<Mutex<Numbers>>) -> Self {
-        let n_roles = machine.game().roles().len();
-        Self { machine, numbers: Arc::clone(numbers), legal: vec![Vec::new(); n_roles] }
+    /// States are expanded by `machine`, and numbered as long as they take no more memory
+    /// than this.
+    pub(super) fn new(
+        machine: Box<dyn StateMachine>,
+        numbers: &Arc<Mutex<Numbers>>,
+        memory_bytes: u64,
+    ) -> Self {
+        let legal = vec![Vec::new(); machine.game().roles().len()];
+        Self { machine, numbers: Arc::clone(numbers), legal, memory_bytes }
     }
 
     fn numbers(&self) -> std::sync::MutexGuard<'_, Numbers> {
@@ -195,7 +211,13 @@ impl Expander for OneByOne {
                 joint_move.clear();
                 joint_move.extend(odometer.iter().zip(&self.legal).map(|(&at, legal)| legal[at]));
                 self.machine.next_state(&state, &joint_move, &mut next)?;
-                let number = self.numbers().number(&next);
+                let mut numbers = self.numbers();
+                let number = numbers.number(&next);
+                let taken = numbers.n_bytes() + (by_pass.len() * PASS_BYTES) as u64;
+                drop(numbers);
+                if taken > self.memory_bytes {
+                    return Err(Fault::Memory);
+                }
                 if pass == by_pass.len() {
                     by_pass.push((Mask::default(), Vec::new()));
                 }

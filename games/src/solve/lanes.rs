@@ -7,7 +7,9 @@
 
 use std::sync::Arc;
 
-use super::expand::{Expander, Fault, GROUP, Group, JOINT, Mask, Outcome, TERMINAL};
+use super::expand::{
+    Expander, Fault, GROUP, Group, JOINT, MAX_GROUP_BYTES, Mask, Outcome, TERMINAL,
+};
 use super::words::Encoding;
 use crate::batch::slots::Slots;
 use crate::batch::transpose::transpose;
@@ -114,6 +116,11 @@ impl<B: Block> Kernel for Run<'_, B> {
             self.of.slots.compute_next();
             self.check(active)?;
             self.read(active);
+            let n_bytes = size_of_val(self.group.successors.as_slice())
+                + size_of_val(self.group.passes.as_slice());
+            if n_bytes > MAX_GROUP_BYTES {
+                return Err(Fault::Memory);
+            }
             active &= !self.advance(active, &several);
             if !active.any() {
                 return Ok(());

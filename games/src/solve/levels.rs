@@ -141,6 +141,7 @@ impl<const N: usize> Levels<N> {
         let grading = self.setup.grading.as_ref().filter(|_| successors == Successors::Added);
         let (level, states) = (self.level, self.at..end);
         let expanders = &mut self.expanders;
+        let (n_states, limit_bytes) = (self.store.n_states(), self.setup.memory_bytes);
         blocks::round(&mut self.store, level, states, successors, grading, expanders, crew).map_err(
             |fault| match fault {
                 Fault::Encoding(facts) => Stopped::Encoding(facts),
@@ -148,6 +149,10 @@ impl<const N: usize> Levels<N> {
                 Fault::Stuck(role) => {
                     let role = self.setup.roles[usize::from(role.0)].clone();
                     Stopped::Error(SolveError::NoMove { role, depth: level as u32 })
+                }
+                Fault::Memory => {
+                    let depth = level as u32;
+                    Stopped::Error(SolveError::Memory { n_states, depth, limit_bytes })
                 }
                 Fault::Reasoning(error) => Stopped::Error(error.into()),
             },

@@ -427,8 +427,8 @@ fn typing_errors_make_conditions_impossible() {
         "(<= open (true (cell ?r ?c b)))",
         "(<= open (true (cell ?r b)))",
         &[&format!(
-            "never-holds no fact has `cell` here; it has 3 arguments where it is made, and 2 \
-             arguments here; {NEVER}"
+            "never-holds no fact has `cell` as this argument; the rules give it 3 arguments, but \
+             here it has 2 arguments; {NEVER}"
         )],
     );
     check(
