@@ -442,14 +442,14 @@ fn typing_errors_make_conditions_impossible() {
         "(<= terminal won)",
         "(<= terminal (true over))",
         &[&format!(
-            "never-holds no fact has `over` here; only `cell` and `control` can stand here; {NEVER}"
+            "never-holds no fact has `over` as this argument; only `cell` and `control` can stand here; {NEVER}"
         )],
     );
     check(
         "(not (marked ?r ?c))",
         "(not (true (marked ?r ?c)))",
         &[
-            "never-holds no fact has `marked` here; only `cell` and `control` can stand here; as it \
+            "never-holds no fact has `marked` as this argument; only `cell` and `control` can stand here; as it \
            is, its negation always holds",
         ],
     );
