@@ -449,8 +449,8 @@ fn typing_errors_make_conditions_impossible() {
         "(not (marked ?r ?c))",
         "(not (true (marked ?r ?c)))",
         &[
-            "never-holds no fact has `marked` as this argument; only `cell` and `control` can stand here; as it \
-           is, its negation always holds",
+            "never-holds no fact has `marked` as this argument; only `cell` and `control` can stand here; so its \
+           negation always holds",
         ],
     );
     check(
