@@ -6,7 +6,7 @@
 //!      -> ValueTable
 //! ```
 //!
-//! A level has the states that so many steps reach and no fewer. States are compact
+//! Level N contains the states that N steps reach and fewer do not. States are compact
 //! words (`words`), expanded 512 at a time (`lanes`) or one by one (`expand`), and kept
 //! in shards by their hash (`store`, `blocks`). Values go backwards (retrograde analysis:
 //! Bellman 1965; Ströhlein 1970; Thompson 1986): where the depth of a state follows from
@@ -213,8 +213,8 @@ enum Method {
 }
 
 impl Solver {
-    /// A solver that keeps within about this much memory and has so many workers side
-    /// by side at most. Grounding ends when `cancel` is raised.
+    /// A solver that uses at most about `memory_bytes` of memory, and at most `n_workers`
+    /// threads of its caller. Grounding ends when `cancel` is raised.
     ///
     /// # Errors
     /// If the game has hidden information or cannot be computed.

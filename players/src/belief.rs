@@ -83,7 +83,7 @@ pub(crate) fn allow(game: &Game, knowledge: &mut [Knowledge], replies: &Replies)
 }
 
 /// What `role` knows after `joint_move` in `state`. In a game without hidden information
-/// it is told the whole joint move.
+/// it sees the whole joint move.
 pub(crate) fn knowledge_after(
     machine: &mut dyn StateMachine,
     before: Knowledge,

@@ -24,8 +24,7 @@ use crate::kind::PlayerKind;
 use crate::options::OptionSpec;
 use crate::seed;
 use crate::{
-    Candidate, Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn,
-    ValueBound,
+    Candidate, Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn, ValueBound,
 };
 use best_response::{Judgement, judge};
 use solver::{Method, Solver};
@@ -162,10 +161,6 @@ impl Player for Cfr {
         let is_lost = seated.n_observed != turn.step;
         self.solve(stop)?;
         Ok(if is_lost { fallback } else { self.choose(turn.legal).unwrap_or(fallback) })
-    }
-
-    fn stop(&mut self, _: Option<&Observation>) {
-        self.seated = None;
     }
 
     fn abort(&mut self) {

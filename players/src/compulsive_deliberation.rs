@@ -8,7 +8,7 @@
 use crate::kind::PlayerKind;
 use crate::options::OptionSpec;
 use crate::search::searcher::Searcher;
-use crate::search::{BOUNDED, EvaluationFunction, Opponents, Settings, UNBOUNDED, settings};
+use crate::search::{BOUNDED, Settings, UNBOUNDED, settings};
 use crate::{OptionError, Options, Player};
 
 /// The compulsive deliberation player.
@@ -26,16 +26,8 @@ const OPTIONS: &[OptionSpec] = &[settings::BOUNDED, settings::MOVE_ORDER];
 fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     let reader = options.read(KIND.name, OPTIONS)?;
     let bounded = reader.boolean(settings::BOUNDED.name, true)?;
-    let settings = Settings {
-        opponents: Opponents::Paranoid,
-        window: if bounded { BOUNDED } else { UNBOUNDED },
-        narrow: false,
-        chance_cuts: false,
-        depth: 0,
-        evaluation: EvaluationFunction::Zero,
-        deepening: false,
-        remembered: 0,
-    };
+    let window = if bounded { BOUNDED } else { UNBOUNDED };
+    let settings = Settings { window, ..Settings::TEXTBOOK };
     let move_order = reader.moves(settings::MOVE_ORDER.name)?;
     Ok(Box::new(
         Searcher::new(KIND.name, settings, move_order, reader.seed()?).searching_forced_moves(),

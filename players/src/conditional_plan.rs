@@ -12,7 +12,9 @@ use games::{MoveId, State, StateKey, StateMachine, Wanted};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::deliberation::PlanStep;
-use crate::search::{Frame, Halt, MAX_LEVELS, SearchRoles, Stopwatch, VisitRate, at, worst};
+use crate::search::{
+    Frame, Halt, MAX_LEVELS, SearchRoles, Stopwatch, VisitRate, advance, at, worst,
+};
 use crate::{Deliberation, Failure, Stop};
 
 /// How to plan.
@@ -48,18 +50,18 @@ pub(crate) fn plan(
     stop: &Stop,
 ) -> Result<(ConditionalOutcome, Deliberation), Failure> {
     let roles = SearchRoles::new(machine.game(), role);
+    let n_roles = roles.n_roles;
     let mut search = ConditionalSearch {
         machine,
         roles,
         settings,
         ranks,
         stopwatch: Stopwatch::new(stop),
-        frames: Vec::new(),
+        frames: vec![Frame::new(n_roles)],
         visit_rate: VisitRate::default(),
         known: FxHashMap::default(),
         end: None,
     };
-    search.reserve(0);
     search.frames[0].begin(state);
     let best = search.best(0);
     let end = search.end;
@@ -121,12 +123,6 @@ struct ConditionalSearch<'a> {
 type Best = (f64, Option<Arc<PlanStep>>);
 
 impl ConditionalSearch<'_> {
-    fn reserve(&mut self, level: usize) {
-        while self.frames.len() <= level {
-            self.frames.push(Frame::new(self.roles.n_roles));
-        }
-    }
-
     /// There can be no plan, and the search ends.
     fn give_up(&mut self, end: End) -> Halt {
         self.end = Some(end);
@@ -200,7 +196,7 @@ impl ConditionalSearch<'_> {
                 if let Some(chance) = chance {
                     self.frames[level].pick(chance, outcome);
                 }
-                self.advance(level)?;
+                advance(&mut self.frames, level, self.machine, &mut self.stopwatch)?;
                 let (score, next) = self.best(level + 1)?;
                 sum += score;
                 after.push((self.frames[level].joint.clone(), next));
@@ -215,15 +211,6 @@ impl ConditionalSearch<'_> {
             }
         }
         Ok(Some((value, after)))
-    }
-
-    /// Puts the successor by the joint move of `level` into the next frame.
-    fn advance(&mut self, level: usize) -> Result<(), Halt> {
-        self.stopwatch.poll()?;
-        self.stopwatch.deliberation.next_calls += 1;
-        self.reserve(level + 1);
-        let (above, below) = self.frames.split_at_mut(level + 1);
-        Ok(above[level].advance(self.machine, &mut below[0])?)
     }
 }
 
@@ -246,8 +233,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::search::{Memory, Opponents, Search, Settings, UNBOUNDED};
-    use crate::testing::{Graph, Movers};
+    use crate::testing::{Graph, Movers, minimax};
 
     const ME: RoleId = RoleId(0);
 
@@ -260,25 +246,6 @@ mod tests {
         let ConditionalOutcome::Found(value, step) = found else { panic!("{found:?}") };
         assert!(said.completed);
         (value, step, machine)
-    }
-
-    /// The value of minimax, or of expectiminimax.
-    fn searched(graph: &Graph) -> f64 {
-        let mut machine = graph.machine();
-        let state = machine.initial_state().unwrap();
-        let settings = Settings {
-            opponents: Opponents::Paranoid,
-            window: UNBOUNDED,
-            narrow: false,
-            chance_cuts: false,
-            depth: 0,
-            evaluation: crate::search::EvaluationFunction::Zero,
-            deepening: false,
-            remembered: 0,
-        };
-        let (mut memory, stop) = (Memory::default(), Stop::never());
-        let mut search = Search::new(&mut *machine, ME, settings, &mut memory, &stop);
-        search.best_move(&state).unwrap().value.unwrap().score
     }
 
     /// What a plan is worth if it is carried out and all replies are tried: none may be
@@ -320,7 +287,9 @@ mod tests {
     }
 
     fn check(graph: &Graph) -> Result<(), TestCaseError> {
-        let expected = searched(graph);
+        let mut machine = graph.machine();
+        let state = machine.initial_state().unwrap();
+        let expected = minimax(&mut *machine, &state);
         for bounded in [false, true] {
             let (value, step, mut machine) = planned(graph, bounded);
             prop_assert!((value - expected).abs() < 1e-9, "{value}, not {expected}");

@@ -37,24 +37,19 @@ pub(crate) const KIND: PlayerKind = PlayerKind {
 };
 
 const MAX_STATES: OptionSpec = OptionSpec {
-    name: "max_states",
-    accepts: "whole number from 1",
-    default: "500000",
     help: "Most states of a plan; in larger games moves are random until the rest is smaller.",
+    ..settings::MAX_STATES
 };
-
-const DEFAULT_MAX_STATES: i64 = 500_000;
 
 const OPTIONS: &[OptionSpec] = &[MAX_STATES, settings::BOUNDED, settings::MOVE_ORDER];
 
 fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     let reader = options.read(KIND.name, OPTIONS)?;
-    let max_states = reader.integer(MAX_STATES.name, 1..=i64::MAX, DEFAULT_MAX_STATES)?;
     let seed = reader.seed()?;
     Ok(Box::new(ConditionalPlanner {
         settings: ConditionalSettings {
             bounded: reader.boolean(settings::BOUNDED.name, true)?,
-            max_states: usize::try_from(max_states).unwrap_or(usize::MAX),
+            max_states: settings::max_states(&reader)?,
         },
         move_order: reader.moves(settings::MOVE_ORDER.name)?,
         seed,
@@ -153,10 +148,6 @@ impl Player for ConditionalPlanner {
         let deliberation = self.deliberation.take().unwrap_or_default();
         self.deliberation = Some(said(deliberation, step, *value));
         Ok(step.action)
-    }
-
-    fn stop(&mut self, _: Option<&Observation>) {
-        self.forget();
     }
 
     fn abort(&mut self) {

@@ -18,8 +18,7 @@ use crate::options::OptionSpec;
 use crate::search::{BOUNDED, MAX_LEVELS, Memory, Opponents, Search, Settings, settings};
 use crate::seed;
 use crate::{
-    Candidate, Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn,
-    ValueBound,
+    Candidate, Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn, ValueBound,
 };
 
 /// The determinizing player.
@@ -118,10 +117,6 @@ impl Player for Determinization {
         }
         let values = self.deliberate(&deals, turn, stop)?;
         Ok(self.choose(turn.legal, &values).unwrap_or(fallback))
-    }
-
-    fn stop(&mut self, _: Option<&Observation>) {
-        self.forget();
     }
 
     fn abort(&mut self) {

@@ -20,8 +20,7 @@ use crate::options::OptionSpec;
 use crate::search::track::Track;
 use crate::search::{Frame, Halt, SearchRoles, Stopwatch, ranks, settings, worst};
 use crate::{
-    Candidate, Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn,
-    ValueBound,
+    Candidate, Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn, ValueBound,
 };
 
 /// The player that keeps its tree.
@@ -35,13 +34,9 @@ pub(crate) const KIND: PlayerKind = PlayerKind {
 };
 
 const MAX_STATES: OptionSpec = OptionSpec {
-    name: "max_states",
-    accepts: "whole number from 1",
-    default: "500000",
     help: "Most states that are kept; the tree grows no further until the match goes on.",
+    ..settings::MAX_STATES
 };
-
-const DEFAULT_MAX_STATES: i64 = 500_000;
 
 const OPTIONS: &[OptionSpec] = &[MAX_STATES, settings::MOVE_ORDER];
 
@@ -53,11 +48,10 @@ const EPSILON: f64 = 1e-9;
 
 fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     let reader = options.read(KIND.name, OPTIONS)?;
-    let max_states = reader.integer(MAX_STATES.name, 1..=i64::MAX, DEFAULT_MAX_STATES)?;
     // Random numbers are not used; the option is checked as for every player.
     reader.seed()?;
     Ok(Box::new(IncrementalDeliberation {
-        max_states: usize::try_from(max_states).unwrap_or(usize::MAX),
+        max_states: settings::max_states(&reader)?,
         move_order: reader.moves(settings::MOVE_ORDER.name)?,
         track: None,
         tree: Tree::default(),
@@ -459,10 +453,6 @@ impl Player for IncrementalDeliberation {
         Ok(self.best().filter(|best| turn.legal.contains(best)).unwrap_or(fallback))
     }
 
-    fn stop(&mut self, _: Option<&Observation>) {
-        self.forget();
-    }
-
     fn abort(&mut self) {
         self.forget();
     }
@@ -477,26 +467,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::search::{EvaluationFunction, Memory, Opponents, Search, Settings, UNBOUNDED};
-    use crate::testing::{Graph, Movers};
+    use crate::Observation;
+    use crate::testing::{Graph, Movers, minimax};
 
     const ME: RoleId = RoleId(0);
-
-    fn searched(machine: &mut dyn StateMachine, state: &State) -> f64 {
-        let settings = Settings {
-            opponents: Opponents::Paranoid,
-            window: UNBOUNDED,
-            narrow: false,
-            chance_cuts: false,
-            depth: 0,
-            evaluation: EvaluationFunction::Zero,
-            deepening: false,
-            remembered: 0,
-        };
-        let (mut memory, stop) = (Memory::default(), Stop::never());
-        let mut search = Search::new(machine, ME, settings, &mut memory, &stop);
-        search.best_move(state).unwrap().value.unwrap().score
-    }
 
     fn player() -> IncrementalDeliberation {
         IncrementalDeliberation {
@@ -553,7 +527,7 @@ mod tests {
             let chosen = player.play(&turn, &Stop::never().after_nodes(budget)).unwrap();
             prop_assert!(legal[0].contains(&chosen));
             if player.tree.is_solved(0) {
-                let (value, best) = (searched(&mut *machine, &state), player.tree.nodes[0].lower);
+                let (value, best) = (minimax(&mut *machine, &state), player.tree.nodes[0].lower);
                 prop_assert!((value - best).abs() < 1e-6, "{best}, not {value}");
             }
             let draw =
@@ -572,7 +546,7 @@ mod tests {
         if machine.is_terminal(state).unwrap() {
             return f64::from(worst(&machine.goal(state, ME).unwrap()));
         }
-        searched(machine, state)
+        minimax(machine, state)
     }
 
     proptest! {

@@ -35,8 +35,7 @@ use crate::options::OptionSpec;
 use crate::search::{Halt, settings, worst};
 use crate::seed;
 use crate::{
-    Candidate, Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn,
-    ValueBound,
+    Candidate, Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn, ValueBound,
 };
 
 /// The player that searches information sets.
@@ -147,10 +146,6 @@ impl Player for InformationSetSearch {
         deliberation.notes = notes;
         self.deliberation = Some(deliberation);
         Ok(best.map_or(fallback, |(id, _)| id))
-    }
-
-    fn stop(&mut self, _: Option<&Observation>) {
-        self.tracker = None;
     }
 
     fn abort(&mut self) {

@@ -21,8 +21,7 @@ use crate::options::OptionSpec;
 use crate::search::worst;
 use crate::seed;
 use crate::{
-    Candidate, Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn,
-    ValueBound,
+    Candidate, Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn, ValueBound,
 };
 
 /// The player.
@@ -188,10 +187,6 @@ impl Player for IsMcts {
             Err(error) => return Err(error.into()),
         }
         Ok(self.choose(&belief, turn.legal).unwrap_or(fallback))
-    }
-
-    fn stop(&mut self, _: Option<&Observation>) {
-        self.forget();
     }
 
     fn abort(&mut self) {

@@ -4,7 +4,7 @@
 use games::MoveId;
 
 use crate::kind::PlayerKind;
-use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn};
+use crate::{Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn};
 
 /// The legal player.
 pub(crate) const KIND: PlayerKind = PlayerKind {
@@ -31,8 +31,6 @@ impl Player for Legal {
     fn play(&mut self, turn: &Turn<'_>, _: &Stop) -> Result<MoveId, Failure> {
         Ok(turn.legal[0])
     }
-
-    fn stop(&mut self, _: Option<&Observation>) {}
 
     fn abort(&mut self) {}
 

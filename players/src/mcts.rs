@@ -34,7 +34,7 @@ use crate::kind::PlayerKind;
 use crate::options::OptionSpec;
 use crate::search::track::Track;
 use crate::seed;
-use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn};
+use crate::{Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn};
 
 /// The player of Monte-Carlo tree search.
 pub(crate) const KIND: PlayerKind = PlayerKind {
@@ -267,10 +267,6 @@ impl Player for Mcts {
         let (action, deliberation) = findings.answer(seated.track.role);
         self.deliberation = Some(deliberation);
         Ok(action.filter(|action| turn.legal.contains(action)).unwrap_or(fallback))
-    }
-
-    fn stop(&mut self, _: Option<&Observation>) {
-        self.seated = None;
     }
 
     fn abort(&mut self) {

@@ -19,8 +19,7 @@ use crate::search::track::Track;
 use crate::search::worst;
 use crate::seed;
 use crate::{
-    Candidate, Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn,
-    ValueBound,
+    Candidate, Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn, ValueBound,
 };
 
 /// The Monte-Carlo player.
@@ -135,10 +134,6 @@ impl Player for MonteCarlo {
         deliberation.value = best.map(|(_, mean)| mean);
         self.deliberation = Some(deliberation);
         Ok(best.map_or(fallback, |(index, _)| turn.legal[index]))
-    }
-
-    fn stop(&mut self, _: Option<&Observation>) {
-        self.track = None;
     }
 
     fn abort(&mut self) {

@@ -17,8 +17,7 @@ use crate::options::{OptionSpec, TABLE};
 use crate::search::track::Track;
 use crate::seed;
 use crate::{
-    Candidate, Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn,
-    ValueBound,
+    Candidate, Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn, ValueBound,
 };
 
 /// The perfect player.
@@ -226,10 +225,6 @@ impl Player for Perfect {
             return Ok(fallback);
         }
         Ok(self.look_up(&state, turn.legal)?.unwrap_or(fallback))
-    }
-
-    fn stop(&mut self, _: Option<&Observation>) {
-        self.abort();
     }
 
     fn abort(&mut self) {

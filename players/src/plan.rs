@@ -16,7 +16,8 @@ use games::{MoveId, ReasoningError, RoleId, State, StateKey, StateMachine, Wante
 use rustc_hash::FxHashMap;
 
 use crate::search::{
-    Frame, Halt, MAX_LEVELS, SearchRoles, Stopwatch, VisitRate, at, reward as reward_of, worst,
+    Frame, Halt, MAX_LEVELS, SearchRoles, Stopwatch, VisitRate, advance, at, reward as reward_of,
+    worst,
 };
 use crate::{Deliberation, Failure, Stop};
 
@@ -307,7 +308,7 @@ pub(crate) fn plan(
     roles.others = (0..roles.n_roles).filter(|&other| other != roles.index()).collect();
     roles.chance = None;
     let stopwatch = Stopwatch::new(stop);
-    let frames = Vec::new();
+    let frames = vec![Frame::new(roles.n_roles)];
     let mut search = PlanSearch {
         machine,
         roles,
@@ -318,7 +319,6 @@ pub(crate) fn plan(
         frames,
         visit_rate: VisitRate::default(),
     };
-    search.reserve(0);
     search.frames[0].begin(state);
     let result = search.best_plan(0);
     let mut deliberation = search.stopwatch.deliberation;
@@ -354,12 +354,6 @@ struct Best {
 }
 
 impl PlanSearch<'_> {
-    fn reserve(&mut self, level: usize) {
-        while self.frames.len() <= level {
-            self.frames.push(Frame::new(self.roles.n_roles));
-        }
-    }
-
     fn best_plan(&mut self, level: usize) -> Result<Best, Halt> {
         let frame = &mut self.frames[level];
         if self.settings.remembered > 0 {
@@ -413,7 +407,7 @@ impl PlanSearch<'_> {
                 let frame = &mut self.frames[level];
                 frame.pick(me, index);
                 self.roles.set_reply(frame, reply);
-                self.advance(level)?;
+                advance(&mut self.frames, level, self.machine, &mut self.stopwatch)?;
                 let found = self.best_plan(level + 1)?;
                 is_whole &= found.is_whole;
                 let Some(rest) = found.plan else { continue };
@@ -438,14 +432,5 @@ impl PlanSearch<'_> {
             }
         }
         Ok(Best { plan: best, is_whole })
-    }
-
-    /// Puts the successor by the joint move of `level` into the next frame.
-    fn advance(&mut self, level: usize) -> Result<(), Halt> {
-        self.stopwatch.poll()?;
-        self.stopwatch.deliberation.next_calls += 1;
-        self.reserve(level + 1);
-        let (above, below) = self.frames.split_at_mut(level + 1);
-        Ok(above[level].advance(self.machine, &mut below[0])?)
     }
 }

@@ -76,7 +76,6 @@ pub enum Failure {
 ///     fn play(&mut self, turn: &Turn<'_>, _: &Stop) -> Result<MoveId, Failure> {
 ///         Ok(turn.legal[turn.legal.len() - 1])
 ///     }
-///     fn stop(&mut self, _: Option<&Observation>) {}
 ///     fn abort(&mut self) {}
 ///     fn deliberation(&self) -> Option<Deliberation> {
 ///         None
@@ -99,8 +98,12 @@ pub trait Player: Send {
     /// Chooses one of `turn.legal` before `stop` is due.
     fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure>;
 
-    /// The match is over; `observation` is of its last step.
-    fn stop(&mut self, observation: Option<&Observation>);
+    /// The match is over; `observation` is of its last step. Without a player's own way
+    /// to end, it is as if the match were broken off.
+    fn stop(&mut self, observation: Option<&Observation>) {
+        let _ = observation;
+        self.abort();
+    }
 
     /// The match was broken off.
     fn abort(&mut self);

@@ -7,7 +7,7 @@ use rand_pcg::Pcg64;
 
 use crate::kind::PlayerKind;
 use crate::seed;
-use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn};
+use crate::{Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn};
 
 /// The random player.
 pub(crate) const KIND: PlayerKind = PlayerKind {
@@ -38,8 +38,6 @@ impl Player for Random {
     fn play(&mut self, turn: &Turn<'_>, _: &Stop) -> Result<MoveId, Failure> {
         Ok(turn.legal[self.rng.random_range(0..turn.legal.len())])
     }
-
-    fn stop(&mut self, _: Option<&Observation>) {}
 
     fn abort(&mut self) {}
 

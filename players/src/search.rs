@@ -99,6 +99,20 @@ pub(crate) struct Settings {
     pub(crate) remembered: usize,
 }
 
+impl Settings {
+    /// The textbook's minimax: the whole tree, nothing cut, nothing remembered.
+    pub(crate) const TEXTBOOK: Self = Self {
+        opponents: Opponents::Paranoid,
+        window: UNBOUNDED,
+        narrow: false,
+        chance_cuts: false,
+        depth: 0,
+        evaluation: EvaluationFunction::Zero,
+        deepening: false,
+        remembered: 0,
+    };
+}
+
 /// Bounds that cut nothing.
 pub(crate) const UNBOUNDED: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 /// Bounds that end a level at the best or the worst reward.
@@ -182,7 +196,8 @@ impl<'a> Search<'a> {
         stop: &'a Stop,
     ) -> Self {
         let roles = SearchRoles::new(machine.game(), role);
-        memory.most_moves.resize(roles.n_roles, 1);
+        let n_roles = roles.n_roles;
+        memory.most_moves.resize(n_roles, 1);
         Self {
             machine,
             settings,
@@ -190,7 +205,7 @@ impl<'a> Search<'a> {
             stopwatch: Stopwatch::new(stop),
             roles,
             ranks: FxHashMap::default(),
-            frames: Vec::new(),
+            frames: vec![Frame::new(n_roles)],
             visit_rate: VisitRate::default(),
             values_all: false,
             solved: None,
@@ -282,8 +297,8 @@ impl<'a> Search<'a> {
     }
 
     fn iterate(&mut self, state: &State) -> Result<Value, Halt> {
-        self.frame(0).begin(state);
-        self.frame(0).best = None;
+        self.frames[0].begin(state);
+        self.frames[0].best = None;
         self.root_strategy = None;
         self.root_values.clear();
         if let Some(recorder) = &mut self.recorder {
@@ -297,14 +312,6 @@ impl<'a> Search<'a> {
             let (alpha, beta) = self.settings.window;
             self.value(0, alpha, beta)
         }
-    }
-
-    /// The frame of `level`, made if need be.
-    fn frame(&mut self, level: usize) -> &mut Frame {
-        while self.frames.len() <= level {
-            self.frames.push(Frame::new(self.roles.n_roles));
-        }
-        &mut self.frames[level]
     }
 
     /// Enters the state in the frame of `level`: counts it, and lists the legal
@@ -611,12 +618,25 @@ impl<'a> Search<'a> {
 
     /// Puts the successor by the joint move of `level` into the next frame.
     fn advance(&mut self, level: usize) -> Result<(), Halt> {
-        self.stopwatch.poll()?;
-        self.stopwatch.deliberation.next_calls += 1;
-        self.frame(level + 1);
-        let (above, below) = self.frames.split_at_mut(level + 1);
-        Ok(above[level].advance(self.machine, &mut below[0])?)
+        advance(&mut self.frames, level, self.machine, &mut self.stopwatch)
     }
+}
+
+/// Puts the successor by the joint move of `level` into the next frame, made if need be.
+pub(crate) fn advance(
+    frames: &mut Vec<Frame>,
+    level: usize,
+    machine: &mut dyn StateMachine,
+    stopwatch: &mut Stopwatch<'_>,
+) -> Result<(), Halt> {
+    stopwatch.poll()?;
+    stopwatch.deliberation.next_calls += 1;
+    if frames.len() == level + 1 {
+        let n_roles = frames[level].joint.len();
+        frames.push(Frame::new(n_roles));
+    }
+    let (above, below) = frames.split_at_mut(level + 1);
+    Ok(above[level].advance(machine, &mut below[0])?)
 }
 
 /// The frame of a level and the one above it.

@@ -25,7 +25,7 @@ use crate::plan::{PlanOutcome, PlanSettings, Solved, plan};
 use crate::search::track::Track;
 use crate::search::{ranks, settings};
 use crate::seed;
-use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn};
+use crate::{Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn};
 
 /// The sequential planner.
 pub(crate) const KIND: PlayerKind = PlayerKind {
@@ -238,10 +238,6 @@ impl Player for SequentialPlanner {
         }
         self.plan(&state, stop)?;
         Ok(self.follow_script(&state)?.unwrap_or(fallback))
-    }
-
-    fn stop(&mut self, _: Option<&Observation>) {
-        self.forget();
     }
 
     fn abort(&mut self) {

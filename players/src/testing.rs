@@ -4,15 +4,27 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use games::{Case, Guards, Leniency, Prover, StateMachine, validate};
+use games::{Case, Guards, Leniency, Prover, RoleId, State, StateMachine, validate};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+
+use crate::Stop;
+use crate::search::{Memory, Search, Settings};
 
 /// A reasoner for the rules in `text`.
 pub(crate) fn machine(text: &str) -> Box<dyn StateMachine> {
     let validation = validate::read("test", text, Case::default(), Leniency::default());
     let game = validation.game.unwrap_or_else(|| panic!("{:?}\n{text}", validation.findings));
     Box::new(Prover::new(Arc::new(game), Guards::default()).unwrap())
+}
+
+/// The value of `state` for the first role by the textbook's minimax, or expectiminimax
+/// where chance moves.
+pub(crate) fn minimax(machine: &mut dyn StateMachine, state: &State) -> f64 {
+    let (mut memory, stop) = (Memory::default(), Stop::never());
+    let settings = Settings::TEXTBOOK;
+    let mut search = Search::new(machine, RoleId(0), settings, &mut memory, &stop);
+    search.best_move(state).unwrap().value.unwrap().score
 }
 
 /// A game given by its graph. State 0 is the initial one.

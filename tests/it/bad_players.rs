@@ -14,7 +14,7 @@ use gamemaster::manager::{
 };
 use gamemaster::schedule::{Clocks, Job};
 use games::MoveId;
-use players::{Deliberation, Failure, Observation, Options, Player, PlayerKind, Seat, Stop, Turn};
+use players::{Deliberation, Failure, Options, Player, PlayerKind, Seat, Stop, Turn};
 use results::record::{Ending, FaultKind};
 
 use crate::fake_player::{Behaviour, FakePlayer, until_cut, well, words};
@@ -512,8 +512,6 @@ impl Player for Vicious {
         }
         Ok(turn.legal[0])
     }
-
-    fn stop(&mut self, _: Option<&Observation>) {}
 
     fn abort(&mut self) {}
 

@@ -12,7 +12,7 @@ use gamemaster::runner::{StopFlag, Tournament, run};
 use gamemaster::schedule::{Job, Schedule};
 use gamemaster::spec::{self, Overrides};
 use games::{MoveId, state_machine_for};
-use players::{Deliberation, Failure, Observation, Player, PlayerKind, Seat, Stop, Turn};
+use players::{Deliberation, Failure, Player, PlayerKind, Seat, Stop, Turn};
 
 const SPEC: &str = r#"
 blocks = 4
@@ -54,8 +54,6 @@ impl Player for Waiter {
     fn play(&mut self, turn: &Turn<'_>, _: &Stop) -> Result<MoveId, Failure> {
         Ok(turn.legal[0])
     }
-
-    fn stop(&mut self, _: Option<&Observation>) {}
 
     fn abort(&mut self) {}
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use gamemaster::manager::{Dialect, PlayerConfig};
 use gamemaster::serve::{ServeError, ServeSettings, Server};
 use games::MoveId;
-use players::{Deliberation, Failure, Observation, Options, Player, PlayerKind, Seat, Stop, Turn};
+use players::{Deliberation, Failure, Options, Player, PlayerKind, Seat, Stop, Turn};
 use results::record::Ending;
 
 use crate::matches::{THREE_STEPS, command, play, prepared, remote, setup, shipped};
@@ -377,8 +377,6 @@ impl Player for Thinker {
         }
         Ok(turn.legal[turn.step as usize % turn.legal.len()])
     }
-
-    fn stop(&mut self, _: Option<&Observation>) {}
 
     fn abort(&mut self) {}
 

@@ -20,7 +20,7 @@ pub(super) trait Core: Send {
     fn fill(&mut self, state: &State);
     /// Puts states into lanes from `first` on.
     fn load(&mut self, first: usize, states: &[State]);
-    /// Puts each of some states into so many lanes from the first on.
+    /// Copies each state into the same number of adjacent lanes, beginning with the first.
     fn load_each(&mut self, states: &[State], per_state: usize);
     /// Reads the state of a lane.
     fn state(&self, lane: usize) -> State;

@@ -124,7 +124,7 @@ impl<const N: usize> Levels<N> {
         self.store.n_bytes() + self.block_bytes + numbers as u64 + self.keys.n_bytes()
     }
 
-    /// States of a round: so many that their successors take an eighth of the memory.
+    /// Number of states of a round, whose successors take about an eighth of the memory.
     fn round_states(&self) -> usize {
         let n_expanded = self.n_expanded.max(1);
         let mean = (self.n_successors / n_expanded).max(1);

@@ -165,7 +165,7 @@ impl ValueTable {
         self.buckets = Vec::with_capacity((1 << self.bucket_bits) + 1);
         self.keys = Vec::with_capacity(n_states as usize * KEY_BYTES);
         self.codes = vec![0; (n_states as usize * self.code_bits as usize).div_ceil(64)];
-        // Some parts at a time, so many as the memory allows, the first ones first.
+        // In order, as many parts at a time as the memory allows.
         let n_most = (memory_bytes / size_of::<(u64, u32)>() as u64) as usize;
         let mut last = None;
         let mut first = 0;

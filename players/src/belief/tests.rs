@@ -169,7 +169,7 @@ fn beliefs_are_those_of_all_lines() {
                 if played.machine.is_terminal(&played.state).unwrap() {
                     break;
                 }
-                // Chance is told nothing, so its legal moves may tell it more.
+                // Chance has no percepts, so its legal moves may show it more.
                 let seats = roles.iter().filter(|&&role| Some(role) != machine.game().random());
                 for role in seats.map(|role| usize::from(role.0)) {
                     let belief = played.belief(role);

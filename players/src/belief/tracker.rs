@@ -1,4 +1,4 @@
-//! Follows a match by what one role is told.
+//! Follows a match by the own moves and percepts of one role.
 
 use std::collections::VecDeque;
 use std::time::Instant;

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 
 use super::*;
-use crate::search::{BOUNDED, EvaluationFunction, Memory, Opponents, Search, Settings};
-use crate::testing::{Graph, Movers, Node, joint_moves, machine};
+use crate::testing::{Graph, Movers, Node, joint_moves, machine, minimax};
 
 const ROLES: [&str; 3] = ["me", "other", "random"];
 
@@ -60,19 +59,7 @@ fn against_random(graph: &Graph, node: usize) -> f64 {
 fn paranoid(graph: &Graph) -> f64 {
     let mut machine = graph.machine();
     let state = machine.initial_state().unwrap();
-    let settings = Settings {
-        opponents: Opponents::Paranoid,
-        window: BOUNDED,
-        narrow: false,
-        chance_cuts: false,
-        depth: 0,
-        evaluation: EvaluationFunction::Zero,
-        deepening: false,
-        remembered: 0,
-    };
-    let (mut memory, stop) = (Memory::default(), Stop::never());
-    let mut search = Search::new(machine.as_mut(), RoleId(0), settings, &mut memory, &stop);
-    search.best_move(&state).unwrap().value.unwrap().score
+    minimax(machine.as_mut(), &state)
 }
 
 fn graphs() -> impl Strategy<Value = Graph> {

@@ -12,7 +12,7 @@ use rand_pcg::Pcg64;
 use super::track::Track;
 use super::{Answer, Memory, Search, Settings};
 use crate::seed;
-use crate::{Deliberation, Failure, Observation, Player, Seat, Stop, Turn};
+use crate::{Deliberation, Failure, Player, Seat, Stop, Turn};
 
 /// A player that searches anew at each step.
 pub(crate) struct Searcher {
@@ -144,10 +144,6 @@ impl Player for Searcher {
         let answer = self.search(&state, stop)?;
         let drawn = answer.strategy.and_then(|strategy| self.draw(&strategy));
         Ok(drawn.or(answer.action).unwrap_or(fallback))
-    }
-
-    fn stop(&mut self, _: Option<&Observation>) {
-        self.forget();
     }
 
     fn abort(&mut self) {

@@ -35,6 +35,19 @@ pub(crate) const TRANSPOSITION: OptionSpec = OptionSpec {
     help: "States whose values are remembered during a match; 0 to remember nothing.",
 };
 
+/// Most states that a player keeps; each says what it does then.
+pub(crate) const MAX_STATES: OptionSpec = OptionSpec {
+    name: "max_states",
+    accepts: "whole number from 1",
+    default: "500000",
+    help: "Most states to keep.",
+};
+
+pub(crate) fn max_states(reader: &Reader<'_>) -> Result<usize, OptionError> {
+    let states = reader.integer(MAX_STATES.name, 1..=i64::MAX, 500_000)?;
+    Ok(usize::try_from(states).unwrap_or(usize::MAX))
+}
+
 pub(crate) const BOUNDED: OptionSpec = OptionSpec {
     name: "bounded",
     accepts: "true or false",
