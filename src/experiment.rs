@@ -31,14 +31,17 @@ mod error;
 mod estimate;
 pub mod folder;
 mod jobs;
+pub mod merge;
 mod notes;
 mod plan;
 mod preview;
 pub mod regression;
 mod session;
+mod single_match;
 
 use std::path::{Path, PathBuf};
 
+use results::files::{MATCHES, MOVES};
 use results::standings::Standings;
 use results::{report, tables};
 
@@ -48,6 +51,7 @@ pub use jobs::Jobs;
 pub use plan::{Experiment, Place};
 pub use preview::{Preview, PreviewRow, SchedulePreview, StagePreview, StagedPreview};
 pub use session::{Ended, Session, Stopper};
+pub use single_match::{MatchOptions, SingleMatch};
 
 use self::folder::RunFolder;
 use crate::runner::Consumer;
@@ -127,4 +131,10 @@ pub fn summarise(folder: &Path, moves: bool) -> Result<Standings, ExperimentErro
     });
     written?;
     Ok(standings?)
+}
+
+/// Whether runs have tables of moves: a run that was to have none has a table of matches alone.
+pub fn has_moves(runs: &[PathBuf]) -> bool {
+    let has = |name: &str| runs.iter().any(|run| run.join(name).exists());
+    has(MOVES) || !has(MATCHES)
 }

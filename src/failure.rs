@@ -47,12 +47,14 @@ impl Failure {
             | ExperimentError::Unplayable(_)
             | ExperimentError::Request(_)
             | ExperimentError::NoParts(_) => exit_code::USAGE,
+            ExperimentError::Merge(error) if error.is_usage() => exit_code::USAGE,
             ExperimentError::Game(error) => game_code(error),
             ExperimentError::Rules { .. } => exit_code::PREFLIGHT,
             ExperimentError::Player(error) => player_code(error),
             ExperimentError::Folder(error) => folder_code(error),
             ExperimentError::Interrupted => exit_code::INTERRUPTED,
-            ExperimentError::Journal(_)
+            ExperimentError::Merge(_)
+            | ExperimentError::Journal(_)
             | ExperimentError::Tables(_)
             | ExperimentError::Report(_)
             | ExperimentError::Earlier(_)

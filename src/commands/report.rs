@@ -4,14 +4,15 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use results::files::REPORT_HTML;
 use results::journal::JournalError;
 use results::report::{self, CsvTable, Format, Part, ReportError, StandingsTable, StrengthTable};
-use results::{files, tables};
 
 use super::number::whole_from;
 use super::run_name::folder;
 use crate::drawn_replay::drawn_replays;
 use crate::exit_code;
+use crate::experiment::{has_moves, summarise};
 use crate::failure::{CommandResult, Failure};
 use crate::output::to_stdout;
 
@@ -189,15 +190,12 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         (_, None, format) => report::report_parts(&run, format, &parts).map_err(failure)?,
     };
     if arguments.rebuild {
-        // A run that was to have no table of moves has none.
-        let moves = run.join(files::MOVES).exists() || !run.join(files::MATCHES).exists();
-        let write = if moves { tables::write_tables } else { tables::write_matches };
-        write(&run)?;
-        report::write_summaries(&run).map_err(failure)?;
+        let has_moves = has_moves(std::slice::from_ref(&run));
+        summarise(&run, has_moves).map_err(Failure::experiment)?;
     }
     let file = match &arguments.html {
         Some(Some(file)) if file.as_os_str() != "-" => Some(file.clone()),
-        Some(None) => Some(run.join(files::REPORT_HTML)),
+        Some(None) => Some(run.join(REPORT_HTML)),
         _ => None,
     };
     let text = match file {

@@ -10,6 +10,7 @@ use results::stats::schedule_order::SecondResult;
 use results::tables::TableError;
 
 use super::folder::FolderError;
+use super::merge::MergeRunsError;
 use super::regression::RequestError;
 use crate::game_source::GameSourceError;
 use crate::manager::PreflightError;
@@ -48,6 +49,9 @@ pub enum ExperimentError {
     /// The folder of the run.
     #[error(transparent)]
     Folder(#[from] FolderError),
+    /// Runs that cannot be merged.
+    #[error(transparent)]
+    Merge(#[from] MergeRunsError),
     /// A player that is not ready to play.
     #[error(transparent)]
     Player(#[from] PreflightError),
