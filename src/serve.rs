@@ -20,6 +20,7 @@ mod joint_moves;
 mod memory;
 mod service;
 mod track;
+mod waiting;
 
 use std::io;
 use std::net::SocketAddr;

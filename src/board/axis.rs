@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use games::Game;
 use games::rule::{Literal, Rule, Sentence, Term};
 
+/// Minimum and maximum number of lines of a board.
+pub(super) const SIDES: std::ops::RangeInclusive<usize> = 2..=40;
+
 /// What a rulesheet says about the order of names: its binary relations between
 /// constants that are given as facts.
 #[derive(Debug, Default)]
@@ -160,8 +163,7 @@ impl Line {
     fn whole(&self) -> Vec<String> {
         let numbers = self.numbers.first_key_value().zip(self.numbers.last_key_value());
         let ((&first, _), (&last, _)) = numbers.expect("a line has a name");
-        let is_long =
-            usize::try_from(last - first).is_ok_and(|gap| gap > *super::finder::SIDES.end());
+        let is_long = usize::try_from(last - first).is_ok_and(|gap| gap > *SIDES.end());
         if is_long { self.seen() } else { (first..=last).map(|at| self.name(at)).collect() }
     }
 }

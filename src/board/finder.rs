@@ -7,11 +7,8 @@ use std::sync::Arc;
 
 use games::{Expression, Game, Guards, Leniency, Prover, Rulesheet, StateMachine as _};
 
-use super::axis::{Axis, Orders};
+use super::axis::{Axis, Orders, SIDES};
 use super::grid::{Grid, Layer};
-
-/// Minimum and maximum number of lines of a board.
-pub(super) const SIDES: std::ops::RangeInclusive<usize> = 2..=40;
 
 /// At least this share of the cells is named by some position, unless the
 /// rulesheet states both orders.

@@ -18,8 +18,8 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::candidates::{Candidates, Heard};
 use super::memory::Memory;
-use super::service::Waiting;
 use super::track::Track;
+use super::waiting::Waiting;
 use crate::protocol::News;
 use crate::spare_time::SpareTime;
 

@@ -8,15 +8,11 @@ use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Version};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use super::service::Service;
+use super::memory::MAX_REQUEST_BYTES;
+use super::service::{Heard, Service};
 use crate::protocol::Message;
-
-/// Largest request: several times the longest START known, and little enough
-/// that a hostile one costs some tens of megabytes.
-pub(super) const MAX_REQUEST_BYTES: usize = 2 << 20;
 
 /// Largest request that is parsed at once, on the server's own thread: that
 /// takes less than a millisecond.
@@ -27,13 +23,6 @@ const MAX_NEWS_BYTES: usize = 256 << 10;
 
 /// How long a request may take to arrive once its header is there.
 const REQUEST_LIMIT: Duration = Duration::from_secs(30);
-
-/// A message, and what is held as long as its rules are in memory.
-pub(super) struct Heard {
-    pub(super) message: Message,
-    /// Large messages are in memory one at a time.
-    pub(super) large: Option<OwnedSemaphorePermit>,
-}
 
 /// Answers one request; `heard` is raised when it is known what it says.
 pub(super) async fn answer(

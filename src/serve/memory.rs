@@ -2,7 +2,9 @@
 
 use games::{GroundingLimits, Guards};
 
-use super::http::MAX_REQUEST_BYTES;
+/// Largest request: several times the longest START known, and little enough
+/// that a hostile one costs some tens of megabytes.
+pub(super) const MAX_REQUEST_BYTES: usize = 2 << 20;
 
 /// Default memory of a server, in bytes.
 pub const DEFAULT_MEMORY_BYTES: u64 = 2 << 30;

@@ -11,8 +11,8 @@ use tokio::time::{timeout, timeout_at};
 
 use super::ServeSettings;
 use super::follow::{Follower, Order};
-use super::http::Heard;
 use super::memory::{MAX_MATCHES, Memory};
+use super::waiting::Waiting;
 use crate::protocol::{Message, News};
 
 /// Kept back of each clock for the way to the Gamemaster, but never more than a
@@ -25,9 +25,12 @@ const FAREWELL: Duration = Duration::from_millis(500);
 /// How long a START waits, at most, for matches that were given up to end.
 const ENDING_LIMIT: Duration = Duration::from_secs(10);
 
-/// Most PLAYs that wait for the thread of a match. Only the newest is answered by the
-/// player; the others are needed to follow the state.
-const MAX_WAITING: usize = 8;
+/// A message, and what is held as long as its rules are in memory.
+pub(super) struct Heard {
+    pub(super) message: Message,
+    /// Large messages are in memory one at a time.
+    pub(super) large: Option<OwnedSemaphorePermit>,
+}
 
 /// A player for one Gamemaster.
 pub(super) struct Service {
@@ -85,24 +88,6 @@ impl Seated {
     fn give_up(&self) {
         self.cancel.cancel();
         self.ended.raise();
-    }
-}
-
-/// One of the PLAYs that wait, until it is dropped.
-pub(super) struct Waiting(Arc<AtomicUsize>);
-
-impl Waiting {
-    /// Unless there are too many.
-    fn enter(waiting: &Arc<AtomicUsize>) -> Option<Self> {
-        let place = Self(Arc::clone(waiting));
-        let before = waiting.fetch_add(1, Ordering::Relaxed);
-        (before < MAX_WAITING).then_some(place)
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -13,45 +13,15 @@ use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use super::duration::{EXPECTED, read_clock};
-use super::player_text::{PlayerFields, contestant};
+use super::overrides::{Contenders, Overrides};
+use super::player_fields::{PLAIN, PlayerFields, is_plain, kind_of};
+use super::player_text::contestant;
+use super::source::{Source, in_our_words};
 use super::stages::{FormatWord, RaceValue, StageTable};
 use super::{Comparison, Contestant, GameEntry, RecordSettings, Spec, SpecError};
 use crate::game_source::{CaseMode, GameSource, Reading};
 use crate::manager::{Enforcement, GoalConflict, MatchRules, PlayerSource, Substitute};
 use crate::schedule::{Clocks, Seating, TimeBudget};
-
-/// Settings of the command line that replace those of the spec.
-#[derive(Clone, Debug, Default)]
-pub struct Overrides {
-    /// The seed.
-    pub seed: Option<u64>,
-    /// Matches at once.
-    pub jobs: Option<u32>,
-    /// The compared players. The spec's players are then their opponents; there may be
-    /// none.
-    pub contenders: Option<Contenders>,
-    /// Play clocks, one tournament for each.
-    pub play_clocks: Vec<Duration>,
-    /// Nodes for each move, one tournament for each.
-    pub nodes: Vec<u64>,
-    /// The format.
-    pub format: Option<FormatWord>,
-    /// Rounds of a swiss system or a ladder.
-    pub rounds: Option<u32>,
-    /// Whether clearly weaker players are dropped early.
-    pub race: bool,
-}
-
-/// Two players to be compared.
-#[derive(Clone, Debug)]
-pub struct Contenders {
-    /// The current player.
-    pub base: Contestant,
-    /// The player that may replace it.
-    pub head: Contestant,
-    /// A copy of the head, as a check of the machine.
-    pub canary: Option<Contestant>,
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -245,38 +215,7 @@ pub fn read(
     })
 }
 
-/// The text of a spec, for errors that say where they are.
-pub(super) struct Source<'a> {
-    text: &'a str,
-    origin: &'a str,
-}
-
 impl Source<'_> {
-    pub(super) fn error(&self, span: Range<usize>, message: impl Into<String>) -> SpecError {
-        if span == (0..0) {
-            // Of the command line.
-            return SpecError::Alone(message.into());
-        }
-        let line = self.text[..span.start.min(self.text.len())].matches('\n').count() + 1;
-        SpecError::At { origin: self.origin.to_owned(), line, message: message.into() }
-    }
-
-    pub(super) fn whole(&self, message: impl Into<String>) -> SpecError {
-        SpecError::Whole { origin: self.origin.to_owned(), message: message.into() }
-    }
-
-    fn toml_error(&self, error: &toml::de::Error) -> SpecError {
-        let message = in_our_words(error.message());
-        let Some(span) = error.span() else { return self.whole(message) };
-        let given = self.text[..span.end].lines().next_back().unwrap_or_default().trim();
-        match message.split_once(", expected ") {
-            Some((before, expected)) if before.starts_with("invalid ") => {
-                self.error(span, format!("{given}: expected {expected}"))
-            }
-            _ => self.error(span, message),
-        }
-    }
-
     fn run_name(&self, name: &Spanned<String>) -> Result<String, SpecError> {
         let text = name.get_ref();
         if is_plain(text) {
@@ -284,15 +223,6 @@ impl Source<'_> {
         }
         Err(self
             .error(name.span(), format!("name = {text:?}: it names a folder; use only {PLAIN}")))
-    }
-
-    pub(super) fn positive(&self, number: &Spanned<u32>, key: &str) -> Result<u32, SpecError> {
-        match *number.get_ref() {
-            0 => {
-                Err(self.error(number.span(), format!("{key} = 0: expected a whole number from 1")))
-            }
-            number => Ok(number),
-        }
     }
 
     /// The players, compared ones first, and which of them are compared.
@@ -617,48 +547,5 @@ fn fits(pattern: &str, name: &str) -> bool {
                 .chain([rest.len()])
                 .any(|at| fits(after, &rest[at..]))
         }),
-    }
-}
-
-/// What the deserializer says, in the words of specs and on one line.
-fn in_our_words(message: &str) -> String {
-    let mut words = message.lines().collect::<Vec<_>>().join("; ");
-    if words.contains(": integer `") {
-        // An integer that does not do is out of bounds.
-        words = words.replace("expected u32", "expected a whole number up to 4294967295");
-        words = words.replace("` as i128", "`");
-    }
-    for (theirs, ours) in [
-        ("unknown field ", "unknown key "),
-        ("unknown variant ", "unknown value "),
-        ("missing field ", "missing key "),
-        ("expected u32", "expected a whole number"),
-        ("expected i64", "expected a whole number"),
-        ("expected usize", "expected a whole number"),
-        ("expected a sequence", "expected a list"),
-        ("expected a boolean", "expected true or false"),
-    ] {
-        words = words.replace(theirs, ours);
-    }
-    words
-}
-
-pub(super) const PLAIN: &str = "letters, digits, `_`, `-`, `.`, `+`, not `-`, `.` or `+` first";
-
-/// Whether `text` may name a file on any system.
-pub(super) fn is_plain(text: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-.+".contains(c);
-    text.chars().all(plain) && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
-}
-
-pub(super) fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::String(_) => "a string",
-        Value::Integer(_) => "an integer",
-        Value::Float(_) => "a float",
-        Value::Boolean(_) => "a boolean",
-        Value::Datetime(_) => "a date",
-        Value::Array(_) => "a list",
-        Value::Table(_) => "a table",
     }
 }

@@ -4,8 +4,7 @@
 use toml::{Table, Value};
 
 use super::duration::{EXPECTED, read_clock};
-use super::file::kind_of;
-use super::player_text::{PlayerFields, Wrong};
+use super::player_fields::{PlayerFields, Wrong, kind_of};
 use crate::manager::TimeOdds;
 
 /// Keys of a player's table that are read here.

@@ -9,33 +9,13 @@ use players::{OptionSpec, PlayerKind};
 use strum::VariantNames;
 use toml::Value;
 
-use super::file::{PLAIN, is_plain, kind_of};
 use super::odds_text::{self, odds};
+use super::player_fields::{PLAIN, PlayerFields, Wrong, is_plain, kind_of};
 use super::{Contestant, SpecError};
 use crate::error_chain::chained;
 use crate::fingerprint::Fingerprint;
 use crate::manager::{Dialect, PlayerConfig, PlayerSource, Reading, TimeOdds, unknown_kind};
 use crate::solution_file;
-
-/// Keys and values of a player's table.
-pub(super) type PlayerFields = BTreeMap<String, Value>;
-
-/// What is wrong with a player's table.
-pub(super) struct Wrong {
-    /// The key at fault, if it is one.
-    pub(super) key: Option<String>,
-    pub(super) message: String,
-}
-
-impl Wrong {
-    pub(super) fn at(key: &str, message: impl Into<String>) -> Self {
-        Self { key: Some(key.to_owned()), message: message.into() }
-    }
-
-    fn whole(message: impl Into<String>) -> Self {
-        Self { key: None, message: message.into() }
-    }
-}
 
 /// Reads a player from the command line: `KIND`, `KIND:option=value,...`,
 /// `http://HOST:PORT`, or `cmd:COMMAND LINE with {port}`. A leading `ID=` names

@@ -11,7 +11,8 @@ use serde::{Deserialize, Deserializer};
 use toml::{Spanned, Table, Value};
 
 use super::SpecError;
-use super::file::{Overrides, Source};
+use super::overrides::Overrides;
+use super::source::Source;
 use crate::fingerprint::Fingerprint;
 
 /// Formats by name.
