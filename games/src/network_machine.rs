@@ -239,6 +239,10 @@ impl StateMachine for NetworkMachine {
         "network"
     }
 
+    fn network(&self) -> Option<&Arc<Network>> {
+        Some(&self.shared.network)
+    }
+
     fn statistics(&self) -> Vec<Statistic> {
         self.backend.statistics()
     }

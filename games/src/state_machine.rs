@@ -10,7 +10,7 @@ use crate::children::{Children, ExpansionRange, Wanted};
 use crate::playouts::{PlayoutEnd, PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutSums};
 use crate::split_mix::SplitMix;
 use crate::state::{GoalReading, MoveId, RoleId, State};
-use crate::{Expression, Game, StateKey};
+use crate::{Expression, Game, Network, StateKey};
 
 /// A flag by which another thread stops a running computation.
 #[derive(Clone, Debug, Default)]
@@ -182,6 +182,12 @@ pub trait StateMachine: Send {
 
     /// The kind of reasoner: `prover` or `network`.
     fn reasoner(&self) -> &'static str;
+
+    /// The game as a network, if the machine computes one. States that the network
+    /// [`covers`](Network::covers) are states of the machine.
+    fn network(&self) -> Option<&Arc<Network>> {
+        None
+    }
 
     /// Figures about the machine at this moment, in order of presentation.
     fn statistics(&self) -> Vec<Statistic>;

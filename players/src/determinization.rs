@@ -194,7 +194,7 @@ impl Determinization {
         let total = self.deliberation.get_or_insert_default();
         let left = stop.node_budget().map(|budget| budget.saturating_sub(total.nodes));
         let stop = left.map_or_else(|| stop.clone(), |left| stop.clone().after_nodes(left));
-        let settings = Settings { depth, ..self.settings };
+        let settings = Settings { depth, ..self.settings.clone() };
         let mut search =
             Search::new(machine.as_mut(), *role, settings, &mut self.memory, &stop).of_every_move();
         let answer = search.best_move(state)?;

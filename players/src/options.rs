@@ -348,6 +348,24 @@ impl Reader<'_> {
         chosen.map(|&(_, partner)| partner).ok_or_else(|| self.refuse(name, value))
     }
 
+    /// What `read` makes of a text.
+    ///
+    /// # Errors
+    /// If it is no text, or `read` makes nothing of it.
+    pub fn read_text<T>(
+        &self,
+        name: &str,
+        read: impl Fn(&str) -> Option<T>,
+        default: T,
+    ) -> Result<T, OptionError> {
+        let Some(value) = self.value(name) else { return Ok(default) };
+        let meaning = match value {
+            Value::Text(text) => read(text),
+            _ => None,
+        };
+        meaning.ok_or_else(|| self.refuse(name, value))
+    }
+
     /// An amount of memory in bytes, written as a text such as `512 MiB` or `1GB`, or as a
     /// whole number of bytes; at least `least`.
     ///

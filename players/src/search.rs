@@ -16,6 +16,7 @@
 //! The recursion is as deep as the game is long. Large data lies in [`Frame`]s on the
 //! heap, and [`MAX_LEVELS`] bounds the stack.
 
+pub(crate) mod evaluation;
 mod explain;
 mod frame;
 mod matrix;
@@ -37,6 +38,7 @@ use games::{Expression, GoalReading, MoveId, ReasoningError, RoleId, State, Stat
 use rustc_hash::FxHashMap;
 
 use crate::{Deliberation, Stop, ValueBound};
+use evaluation::{CutOff, EvaluationFunction, EvaluationMemory};
 pub(crate) use frame::{Frame, SearchRoles, VisitRate};
 use recorder::Recorder;
 pub(crate) use stopwatch::{Halt, Stopwatch};
@@ -65,20 +67,8 @@ pub(crate) enum Opponents {
     Cooperative,
 }
 
-/// The value of a state at the depth limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EvaluationFunction {
-    /// Nothing, as in the textbook's first version.
-    Zero,
-    /// The goal if it is defined there, else 50; between 1 and 99.
-    Goal,
-    /// The number of legal moves as a share of the largest number seen;
-    /// between 1 and 99.
-    Mobility,
-}
-
 /// What to search and how.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// How the others' replies are weighed.
     pub(crate) opponents: Opponents,
@@ -151,8 +141,8 @@ enum Arrival {
 pub(crate) struct Memory {
     /// Values of states.
     pub(crate) table: TranspositionTable,
-    /// The largest number of legal moves seen, by role.
-    pub(crate) most_moves: Vec<usize>,
+    /// What the evaluation function knows.
+    pub(crate) evaluation: EvaluationMemory,
 }
 
 /// A search of the tree below one state.
@@ -197,7 +187,6 @@ impl<'a> Search<'a> {
     ) -> Self {
         let roles = SearchRoles::new(machine.game(), role);
         let n_roles = roles.n_roles;
-        memory.most_moves.resize(n_roles, 1);
         Self {
             machine,
             settings,
@@ -259,6 +248,11 @@ impl<'a> Search<'a> {
             0 => deepest,
             depth => depth.min(deepest),
         };
+        let Self { machine, settings, memory, .. } = self;
+        if settings.evaluation.depends_on_question() {
+            memory.table = TranspositionTable::default();
+        }
+        memory.evaluation.begin(&settings.evaluation, &**machine, state);
         let mut answer = Answer::default();
         let first = if self.settings.deepening { 1 } else { depth };
         for limit in first..=depth {
@@ -330,10 +324,10 @@ impl<'a> Search<'a> {
             return Ok(Arrival::DeadEnd);
         }
         let is_last = level + 1 >= self.limit;
-        let evaluation = self.settings.evaluation;
+        let of_estimates = self.settings.evaluation.wanted();
         let wanted = Wanted {
-            legal: !is_last || evaluation == EvaluationFunction::Mobility,
-            all_goals: is_last && evaluation == EvaluationFunction::Goal,
+            legal: !is_last || of_estimates.legal,
+            all_goals: is_last && of_estimates.all_goals,
         };
         frame.expand(
             self.machine,
@@ -350,20 +344,13 @@ impl<'a> Search<'a> {
         let score = match arrival {
             Arrival::Terminal => f64::from(worst(&frame.goal(self.machine, above, role)?)),
             Arrival::DeadEnd => 0.0,
-            Arrival::CutOff | Arrival::Inner => match self.settings.evaluation {
-                EvaluationFunction::Zero => 0.0,
-                EvaluationFunction::Goal => {
-                    let goal = frame.goal(self.machine, above, role)?.unique();
-                    goal.map_or(50.0, |goal| f64::from(goal.value()).clamp(1.0, 99.0))
-                }
-                EvaluationFunction::Mobility => {
-                    let index = usize::from(role.0);
-                    let n_moves = frame.n_moves(self.machine, above, role)?;
-                    let most = self.memory.most_moves[index].max(n_moves);
-                    self.memory.most_moves[index] = most;
-                    (100.0 * n_moves as f64 / most as f64).clamp(1.0, 99.0)
-                }
-            },
+            Arrival::CutOff | Arrival::Inner => {
+                let Self { machine, memory, stopwatch, settings, .. } = self;
+                let machine = &mut **machine;
+                let memory = &mut memory.evaluation;
+                let mut cut_off = CutOff { machine, above, frame, role, memory, stopwatch };
+                cut_off.score(&settings.evaluation)?
+            }
         };
         Ok(score)
     }

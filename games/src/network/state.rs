@@ -42,6 +42,13 @@ impl Network {
         Some(State { words })
     }
 
+    /// Whether a state of a machine that computes this network is a state of the network.
+    /// States that play cannot reach may not be.
+    #[must_use]
+    pub fn covers(&self, state: &State) -> bool {
+        state.words.len() == self.n_state_words()
+    }
+
     /// Whether a fact holds in a state of this network.
     ///
     /// # Panics

@@ -153,7 +153,7 @@ proptest! {
         prop_assert_eq!(plain.deliberation.next_calls + 1, plain.deliberation.nodes);
         let mut fewest = plain.deliberation.nodes;
         for settings in [MINIMAX, NARROW] {
-            let cut = run(&graph, settings);
+            let cut = run(&graph, settings.clone());
             prop_assert_eq!((cut.value, cut.action), (plain.value, plain.action));
             prop_assert!(cut.deliberation.nodes <= fewest);
             fewest = cut.deliberation.nodes;
@@ -186,9 +186,9 @@ proptest! {
     #[test]
     fn tables_change_neither_value_nor_move(graph in deterministic()) {
         for settings in [PLAIN, MINIMAX, NARROW, ALPHA_BETA] {
-            let without = run(&graph, settings);
+            let without = run(&graph, settings.clone());
             for remembered in [2, 1000] {
-                let with = run(&graph, Settings { remembered, ..settings });
+                let with = run(&graph, Settings { remembered, ..settings.clone() });
                 prop_assert_eq!((with.value, with.action), (without.value, without.action));
                 prop_assert!(with.deliberation.nodes <= without.deliberation.nodes);
             }
@@ -224,16 +224,16 @@ proptest! {
     fn deepening_ends_at_the_exact_value(graph in deterministic()) {
         let exact = value(&graph, 0, f64::min);
         for settings in [PLAIN, MINIMAX, NARROW] {
-            prop_assert_eq!(run(&graph, Settings { depth: 4, ..settings }).value, exact);
+            prop_assert_eq!(run(&graph, Settings { depth: 4, ..settings.clone() }).value, exact);
             for remembered in [0, 1000] {
-                let settings = Settings { deepening: true, remembered, ..settings };
-                let run = run(&graph, settings);
+                let settings = Settings { deepening: true, remembered, ..settings.clone() };
+                let run = run(&graph, settings.clone());
                 prop_assert!(run.proven);
                 prop_assert_eq!(run.value, exact);
                 prop_assert_eq!(value_of_move(&graph, run.action.unwrap()), exact);
             }
             for depth in 1..4 {
-                let run = run(&graph, Settings { depth, ..settings });
+                let run = run(&graph, Settings { depth, ..settings.clone() });
                 prop_assert!(!run.proven || run.value == exact);
             }
         }
@@ -251,7 +251,7 @@ proptest! {
     #[test]
     fn max_n_is_everyone_for_himself(graph in deterministic()) {
         let settings = Settings { opponents: Opponents::MaxN, ..PLAIN };
-        let run = run(&graph, settings);
+        let run = run(&graph, settings.clone());
         prop_assert_eq!(run.value, max_n(&graph, 0)[0]);
         prop_assert_eq!(run.deliberation.nodes, n_nodes(&graph, 0));
         prop_assert!(run.proven);
@@ -261,8 +261,8 @@ proptest! {
     fn cooperation_is_the_best_line(graph in deterministic()) {
         let best = value(&graph, 0, f64::max);
         for settings in [PLAIN, MINIMAX, NARROW, ALPHA_BETA] {
-            let settings = Settings { opponents: Opponents::Cooperative, ..settings };
-            prop_assert_eq!(run(&graph, settings).value, best);
+            let settings = Settings { opponents: Opponents::Cooperative, ..settings.clone() };
+            prop_assert_eq!(run(&graph, settings.clone()).value, best);
         }
     }
 
@@ -303,8 +303,8 @@ proptest! {
         prop_assert!(close(plain.value, value(&graph, 0, f64::min)));
         for settings in [MINIMAX, NARROW, ALPHA_BETA] {
             for remembered in [0, 1000] {
-                let with = run(&graph, Settings { remembered, ..settings });
-                let without = run(&graph, Settings { chance_cuts: false, remembered, ..settings });
+                let with = run(&graph, Settings { remembered, ..settings.clone() });
+                let without = run(&graph, Settings { chance_cuts: false, remembered, ..settings.clone() });
                 prop_assert_eq!((with.value, with.action), (plain.value, plain.action));
                 prop_assert_eq!((without.value, without.action), (plain.value, plain.action));
                 if remembered == 0 {
@@ -324,8 +324,8 @@ proptest! {
         };
         let stop = Stop::never().after_nodes(budget);
         for settings in [PLAIN, MINIMAX, NARROW] {
-            let whole = run(&graph, settings);
-            let part = run_until(&graph, settings, &stop);
+            let whole = run(&graph, settings.clone());
+            let part = run_until(&graph, settings.clone(), &stop);
             prop_assert!(part.deliberation.nodes <= budget);
             prop_assert!(part.action.is_none_or(|index| index < n_moves));
             prop_assert_eq!(part.completed, whole.deliberation.nodes <= budget);
@@ -334,7 +334,7 @@ proptest! {
                 let finished = (0..=index).map(|other| value_of_move(&graph, other));
                 prop_assert_eq!(value_of_move(&graph, index), finished.fold(0.0, f64::max));
             }
-            let deepening = Settings { deepening: true, ..settings };
+            let deepening = Settings { deepening: true, ..settings.clone() };
             let part = run_until(&graph, deepening, &stop);
             prop_assert!(part.action.is_none_or(|index| index < n_moves));
             prop_assert!(part.deliberation.nodes <= budget);

@@ -64,6 +64,14 @@ impl Searcher {
         Self { solved, ..self }
     }
 
+    /// Whether the evaluation function and the table fit the game.
+    fn check_game(&self, machine: &dyn StateMachine) -> Result<(), Failure> {
+        match self.settings.evaluation.refusal(machine) {
+            Some(reason) => Err(Failure::Unsuitable(reason)),
+            None => self.check_table(machine),
+        }
+    }
+
     /// Whether the table is of this game, and its values are those of the search.
     fn check_table(&self, machine: &dyn StateMachine) -> Result<(), Failure> {
         let Some(table) = &self.solved else { return Ok(()) };
@@ -83,7 +91,7 @@ impl Searcher {
         let Some(track) = &mut self.track else { return Ok(Answer::default()) };
         let Track { machine, role, .. } = track;
         let mut search =
-            Search::new(machine.as_mut(), *role, self.settings, &mut self.memory, stop)
+            Search::new(machine.as_mut(), *role, self.settings.clone(), &mut self.memory, stop)
                 .trying_first(&self.move_order)
                 .recording(self.recorded_nodes)
                 .knowing(self.solved.as_deref());
@@ -113,7 +121,7 @@ impl Searcher {
 
 impl Player for Searcher {
     fn check(&mut self, machine: Box<dyn StateMachine>) -> Result<(), Failure> {
-        self.check_table(&*machine)
+        self.check_game(&*machine)
     }
 
     /// A player that remembers uses the start clock to fill its table.
@@ -121,7 +129,7 @@ impl Player for Searcher {
         self.forget();
         self.deliberation = Some(Deliberation::default());
         self.rng = seed::generator(seat.seed, self.seed);
-        self.check_table(&*seat.machine)?;
+        self.check_game(&*seat.machine)?;
         let state = self.track.insert(Track::new(seat, self.kind)?).begin(stop)?;
         let is_limited = stop.deadline().is_some() || stop.node_budget().is_some();
         if let Some(state) = state

@@ -1,6 +1,7 @@
 //! Options that several searching players take, and what they mean.
 
-use super::{EvaluationFunction, Opponents};
+use super::Opponents;
+use super::evaluation::{self, EvaluationFunction};
 use crate::OptionError;
 use crate::options::OptionSpec;
 use crate::options::Reader;
@@ -14,10 +15,9 @@ pub(crate) const DEPTH: OptionSpec = OptionSpec {
 
 pub(crate) const EVALUATION: OptionSpec = OptionSpec {
     name: "evaluation",
-    accepts: "\"goal\", \"mobility\" or \"zero\"",
+    accepts: evaluation::ACCEPTS,
     default: "\"goal\"",
-    help: "Value of a state at the depth limit: `goal`, its goal (50 if it has none); `mobility`, \
-           the share of legal moves; `zero`, 0.",
+    help: evaluation::HELP,
 };
 
 pub(crate) const DEEPENING: OptionSpec = OptionSpec {
@@ -78,12 +78,7 @@ pub(crate) fn depth(reader: &Reader<'_>) -> Result<u32, OptionError> {
 }
 
 pub(crate) fn evaluation(reader: &Reader<'_>) -> Result<EvaluationFunction, OptionError> {
-    let choices = [
-        ("goal", EvaluationFunction::Goal),
-        ("mobility", EvaluationFunction::Mobility),
-        ("zero", EvaluationFunction::Zero),
-    ];
-    reader.choice(EVALUATION.name, &choices, EvaluationFunction::Goal)
+    reader.read_text(EVALUATION.name, EvaluationFunction::read, EvaluationFunction::Goal)
 }
 
 pub(crate) fn remembered(reader: &Reader<'_>, default: i64) -> Result<usize, OptionError> {

@@ -48,6 +48,11 @@ impl<'a> Stopwatch<'a> {
         if is_due { Err(Halt::Due) } else { Ok(()) }
     }
 
+    /// Whether the search must end after `n_states` more states than were counted.
+    pub(crate) fn is_due_after(&self, n_states: u64) -> bool {
+        self.stop.is_due(self.deliberation.nodes.saturating_add(n_states))
+    }
+
     /// Counts a state entered at `level`.
     pub(crate) fn enter(&mut self, level: usize) -> Result<(), Halt> {
         self.poll()?;
