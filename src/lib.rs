@@ -36,6 +36,7 @@
 //! business of `games`, how a statistic is computed that of `results`.
 
 pub mod board;
+mod built_in;
 pub mod cli;
 pub mod commands;
 pub mod consumers;
@@ -51,6 +52,7 @@ pub mod failure;
 mod fingerprint;
 pub mod game_source;
 pub mod ggp_json;
+mod human;
 pub mod interrupt;
 pub mod manager;
 pub mod output;

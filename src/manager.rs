@@ -51,6 +51,7 @@ pub use remote::AddressError;
 pub use time_odds::TimeOdds;
 pub use worker::Worker;
 
+use crate::built_in;
 use crate::protocol::{Message, is_markup};
 use crate::schedule::{Job, TimeBudget};
 use machine_limit::{lack, no_thread};
@@ -122,7 +123,7 @@ pub struct ManagerSettings {
 impl Default for ManagerSettings {
     fn default() -> Self {
         Self {
-            registry: players::find,
+            registry: built_in::find,
             stderr: PlayerStderr::default(),
             launch_limit: Duration::from_secs(10),
             connect_limit: Duration::from_secs(5),
@@ -216,7 +217,7 @@ pub enum PreflightError {
 
 /// What is wrong with the name of a built-in player, and what is expected.
 pub(crate) fn unknown_kind(name: &str) -> String {
-    let meant = crate::game_source::meant(name, players::kinds().iter().map(|kind| kind.name));
+    let meant = crate::game_source::meant(name, built_in::kinds().map(|kind| kind.name));
     format!("unknown player kind `{name}`{meant}; `gamemaster players` lists the kinds")
 }
 
@@ -563,6 +564,15 @@ pub struct PlayerConfig {
 }
 
 impl PlayerConfig {
+    /// The kind of a built-in player.
+    #[must_use]
+    pub fn kind(&self) -> Option<&'static str> {
+        match self.source {
+            PlayerSource::BuiltIn { kind, .. } => Some(kind),
+            PlayerSource::Remote { .. } | PlayerSource::Command { .. } => None,
+        }
+    }
+
     /// Why a built-in player cannot play the game of `machine`, if it knows before any
     /// match: a tree that is too large, for example.
     ///
@@ -573,7 +583,7 @@ impl PlayerConfig {
         machine: Box<dyn StateMachine>,
     ) -> Result<Option<String>, ReasoningError> {
         let PlayerSource::BuiltIn { kind, options } = &self.source else { return Ok(None) };
-        let player = players::find(kind).and_then(|kind| (kind.make)(options).ok());
+        let player = built_in::find(kind).and_then(|kind| (kind.make)(options).ok());
         // What is wrong with the options is found elsewhere.
         let Some(mut player) = player else { return Ok(None) };
         match player.check(machine) {
@@ -718,7 +728,7 @@ impl MatchSetup {
     pub fn waits(&self) -> bool {
         self.seats.iter().flatten().any(|config| match &config.source {
             PlayerSource::BuiltIn { kind, .. } => {
-                players::find(kind).is_none_or(|kind| !kind.instant)
+                built_in::find(kind).is_none_or(|kind| !kind.instant)
             }
             PlayerSource::Remote { .. } | PlayerSource::Command { .. } => true,
         })

@@ -16,10 +16,12 @@ use super::number::{nodes, whole_from};
 use super::play::play_clock;
 use super::typed_moves::{Line, expressions, follow};
 use super::{plan_text, said, search_tree};
+use crate::built_in;
 use crate::exit_code;
 use crate::explanation::{Explanation, Names};
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
+use crate::human;
 use crate::manager::PlayerSource;
 use crate::output::{json_line, to_stdout};
 use crate::spec::read_player;
@@ -121,7 +123,10 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         game =
             game_source::beginning_in(&game, &facts, arguments.reading).map_err(Failure::game)?;
     }
-    let kind = players::find(kind).expect("a player that was read has a kind");
+    if *kind == human::KIND.name {
+        return Err(Failure::usage(anyhow!("--player human: a person plays in `gamemaster play`")));
+    }
+    let kind = built_in::find(kind).expect("a player that was read has a kind");
     let mut player = (kind.make)(options).map_err(Failure::usage)?;
     let shows_tree = arguments.tree || arguments.html.is_some() || arguments.dot.is_some();
     if shows_tree && !player.record_tree(search_tree::MAX_NODES) {

@@ -18,8 +18,9 @@ use crate::exit_code;
 use crate::experiment::{MatchOptions, SingleMatch};
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{GameSource, Reading};
+use crate::human;
 use crate::interrupt::on_interrupt;
-use crate::manager::{Manager, ManagerSettings, MatchRules, PlayerConfig, PlayerStderr};
+use crate::manager::{Manager, ManagerSettings, MatchRules, PlayerConfig, PlayerStderr, TimeOdds};
 use crate::output::{json_line, to_stdout};
 use crate::schedule::Clocks;
 use crate::spec::duration::{EXPECTED, read_clock};
@@ -29,6 +30,7 @@ use crate::supervisor::OWN_EXECUTABLE;
 const EXAMPLES: &str = "\
 Examples:
   gamemaster play tic_tac_toe alpha_beta random
+  gamemaster play connect_four human mcts       you play first
   gamemaster play tic_tac_toe strong=alpha_beta weak=alpha_beta:depth=1
   gamemaster play breakthrough_6x6 alpha_beta fast=alpha_beta:clocks.play=100ms
   gamemaster play my_game.kif 'cmd:python3 my_player.py --port {port}' random
@@ -109,6 +111,7 @@ pub(super) fn play_clock(text: &str) -> Result<Duration, String> {
 /// Carries out `gamemaster play`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
     let players = arguments.players.iter().map(|player| read_player(player));
+    let players = players.map(|player| player.map(with_time));
     let players = distinct(players.collect::<Result<_, _>>().map_err(Failure::usage)?)?;
     let source = GameSource::find(&arguments.game).map_err(Failure::game)?;
     let played = SingleMatch::new(source, arguments.reading, &players, &arguments.options())
@@ -119,6 +122,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     for player in played.players() {
         manager.preflight(player).map_err(Failure::player)?;
     }
+    // A person who plays must not see what the role does not.
+    let is_secret = played.machine().game().kind().hidden_information
+        && played.players().iter().any(|player| is_person(player));
     let cancel = Cancel::new();
     let stop = {
         let (cancel, manager) = (cancel.clone(), Arc::clone(&manager));
@@ -133,7 +139,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let catalogue = played.catalogue();
     let outcome = to_stdout(|stdout| {
         let shown = Shown::new(&mut *machine, cancel);
-        let mut view = View::new(stdout, &catalogue, shown, arguments.detail());
+        let mut view = View::new(stdout, &catalogue, shown, arguments.detail(is_secret));
         let mut printed = Ok(());
         let record = played.play(&manager, &mut |event| {
             if printed.is_ok() {
@@ -169,8 +175,13 @@ impl Arguments {
         }
     }
 
-    fn detail(&self) -> Detail {
-        Detail { is_hidden: self.json, all_facts: self.all_facts, is_verbose: self.verbose }
+    fn detail(&self, is_secret: bool) -> Detail {
+        Detail {
+            is_hidden: self.json,
+            all_facts: self.all_facts,
+            is_verbose: self.verbose,
+            is_secret,
+        }
     }
 }
 
@@ -181,6 +192,20 @@ fn code(record: &MatchRecord) -> u8 {
         Ending::GameError { .. } => exit_code::PREFLIGHT,
         _ => exit_code::OK,
     }
+}
+
+fn is_person(config: &PlayerConfig) -> bool {
+    config.kind() == Some(human::KIND.name)
+}
+
+/// A person has more time than programs, unless told otherwise.
+fn with_time(mut player: Contestant) -> Contestant {
+    let config = &player.config;
+    if is_person(config) && config.odds.play.is_none() {
+        let odds = TimeOdds { play: Some(human::PLAY_CLOCK), ..config.odds };
+        player.config = Arc::new(PlayerConfig { odds, ..(**config).clone() });
+    }
+    player
 }
 
 /// Gives players of the same name a number each, with a note on standard error.

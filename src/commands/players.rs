@@ -4,10 +4,11 @@ use std::io::Write as _;
 
 use clap::Args;
 use players::options::SEED;
-use players::{OptionSpec, PlayerKind, kinds};
+use players::{OptionSpec, PlayerKind};
 use results::report::wrapped;
 use serde::Serialize;
 
+use crate::built_in::kinds;
 use crate::exit_code;
 use crate::failure::CommandResult;
 use crate::output::{json_line, to_stdout};
@@ -53,7 +54,7 @@ struct OptionRow {
 
 /// Carries out `gamemaster players`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
-    let rows: Vec<Row> = kinds().iter().map(row).collect();
+    let rows: Vec<Row> = kinds().map(row).collect();
     to_stdout(|stdout| {
         if arguments.json {
             json_line(stdout, &rows)?;

@@ -5,8 +5,10 @@ use clap::Args;
 use players::{Options, PlayerKind};
 
 use super::number::whole;
+use crate::built_in;
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
+use crate::human;
 use crate::manager::{PlayerSource, unknown_kind};
 use crate::serve::{
     DEFAULT_CONNECTIONS, DEFAULT_MEMORY_BYTES, MIN_MEMORY_BYTES, ServeError, ServeSettings, Server,
@@ -91,7 +93,10 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
 /// The player, as the same words would have it in a spec.
 fn player(arguments: &Arguments) -> anyhow::Result<(&'static PlayerKind, Options)> {
     let (name, given) = arguments.player.split_once(':').unwrap_or((&arguments.player, ""));
-    let kind = players::find(name).ok_or_else(|| anyhow!(unknown_kind(name)))?;
+    let kind = built_in::find(name).ok_or_else(|| anyhow!(unknown_kind(name)))?;
+    if kind.name == human::KIND.name {
+        return Err(anyhow!("--player human: a person plays in `gamemaster play`"));
+    }
     let mut words: Vec<String> =
         (!given.is_empty()).then(|| given.to_owned()).into_iter().collect();
     for option in &arguments.options {

@@ -124,7 +124,7 @@ impl Pace {
             return None;
         }
         let role = busiest(line, machine.game())?;
-        let tried = (players::find(kind)?.make)(options).ok()?;
+        let tried = (crate::built_in::find(kind)?.make)(options).ok()?;
         let clocks = Self::clocks(player, time);
         let seat = Seat {
             machine,

@@ -13,6 +13,7 @@ use super::folder::{self, Played, RunFolder};
 use super::jobs::Jobs;
 use super::notes;
 use crate::game_source::GameSourceError;
+use crate::human;
 use crate::manager::PreparedGame;
 use crate::schedule::Schedule;
 use crate::spec::{Contestant, GameEntry, Spec};
@@ -51,6 +52,7 @@ impl Experiment {
     /// # Errors
     /// If a rulesheet is broken, or players and games do not fit each other.
     pub fn new(spec: Spec) -> Result<Self, ExperimentError> {
+        refuse_people(&spec)?;
         let games = spec.games.iter().map(validated).collect::<Result<Vec<_>, _>>()?;
         let mut warnings = vec![];
         let jobs = if spec.follows_results() {
@@ -103,6 +105,17 @@ impl Experiment {
     pub fn played(&self, place: &Place) -> Result<Played, ExperimentError> {
         Ok(folder::played(&self.folder(place)?, &self.spec, &self.jobs, place.extend)?)
     }
+}
+
+/// Refuses people: matches are played unseen, several at once.
+fn refuse_people(spec: &Spec) -> Result<(), ExperimentError> {
+    let is_person = |player: &&Contestant| player.config.kind() == Some(human::KIND.name);
+    spec.players.iter().find(is_person).map_or(Ok(()), |player| {
+        Err(ExperimentError::Unplayable(format!(
+            "{} is a person, who plays in `gamemaster play`; remove the player",
+            player.config.id
+        )))
+    })
 }
 
 /// Refuses a game that one of its players knows beforehand that it cannot play.

@@ -12,6 +12,7 @@ use toml::Value;
 use super::odds_text::{self, odds};
 use super::player_fields::{PLAIN, PlayerFields, Wrong, is_plain, kind_of};
 use super::{Contestant, SpecError};
+use crate::built_in;
 use crate::error_chain::chained;
 use crate::fingerprint::Fingerprint;
 use crate::manager::{Dialect, PlayerConfig, PlayerSource, Reading, TimeOdds, unknown_kind};
@@ -75,7 +76,7 @@ fn meant_url(word: &str) -> Option<String> {
     let port: u16 = port.parse().ok()?;
     let is_host = !host.is_empty()
         && host.chars().all(|c| c.is_ascii_alphanumeric() || ".-_:[]".contains(c))
-        && players::find(host).is_none();
+        && built_in::find(host).is_none();
     is_host.then(|| format!("http://{host}:{port}"))
 }
 
@@ -163,7 +164,7 @@ fn id_of(fields: &PlayerFields, default: &str) -> Result<String, Wrong> {
 }
 
 fn built_in(name: &str, fields: &PlayerFields) -> Result<Contestant, Wrong> {
-    let Some(kind) = players::find(name) else {
+    let Some(kind) = built_in::find(name) else {
         return Err(Wrong::at("kind", unknown_kind(name)));
     };
     let mut id = id_of(fields, kind.name)?;

@@ -23,6 +23,7 @@ mod fake_player;
 mod formats;
 #[cfg(test)]
 mod game_commands;
+mod human;
 #[cfg(test)]
 mod interrupts;
 #[cfg(test)]

@@ -34,7 +34,8 @@ impl Workspace {
         std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    /// The program with these arguments, in the folder, without input.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gamemaster"));
         command.current_dir(self.0.path()).args(arguments).stdin(Stdio::null());
         command

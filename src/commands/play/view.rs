@@ -31,6 +31,8 @@ pub(super) struct Detail {
     pub(super) all_facts: bool,
     /// What players report on their moves.
     pub(super) is_verbose: bool,
+    /// Only what all roles may know: the moves and the state stay hidden.
+    pub(super) is_secret: bool,
 }
 
 /// The state as the view follows it.
@@ -149,6 +151,9 @@ impl<'a, W: Write> View<'a, W> {
     }
 
     fn step(&mut self, job: &Job, step: u32, decisions: &[Decision]) -> std::io::Result<()> {
+        if self.detail.is_secret {
+            return Ok(());
+        }
         writeln!(self.out, "step {}", step + 1)?;
         let roles = self.catalogue.roles(job);
         let width = roles.iter().map(String::len).max().unwrap_or(0);
