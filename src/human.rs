@@ -312,6 +312,6 @@ mod tests {
         let texts: Vec<String> = (1..=9).map(|n| format!("{n} (mark 1 {n})")).collect();
         let lines = columns(&texts);
         assert_eq!(lines.len(), 2);
-        assert_eq!(lines[1], "  7 (mark 1 7)  8 (mark 1 8)  9 (mark 1 9)");
+        assert_eq!(lines[1], "  6 (mark 1 6)  7 (mark 1 7)  8 (mark 1 8)  9 (mark 1 9)");
     }
 }

@@ -16,6 +16,8 @@ mod browser;
 #[cfg(test)]
 mod compare;
 #[cfg(test)]
+mod course;
+#[cfg(test)]
 mod explain;
 #[cfg(test)]
 mod fake_player;
@@ -23,6 +25,7 @@ mod fake_player;
 mod formats;
 #[cfg(test)]
 mod game_commands;
+#[cfg(test)]
 mod human;
 #[cfg(test)]
 mod interrupts;
