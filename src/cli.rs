@@ -47,6 +47,8 @@ enum Command {
     Explain(commands::explain::Arguments),
     /// Solve a game: the exact value of every state.
     Solve(commands::solve::Arguments),
+    /// Train an evaluation of a game's states by self-play.
+    Train(commands::train::Arguments),
     /// Report how much reward each player's decisions gave away.
     Regret(commands::regret::Arguments),
     /// Export the matches of a run to the formats of other programs.
@@ -91,6 +93,7 @@ pub fn main() -> ExitCode {
         Command::Replay(arguments) => commands::replay::execute(&arguments),
         Command::Explain(arguments) => commands::explain::execute(&arguments),
         Command::Solve(arguments) => commands::solve::execute(&arguments),
+        Command::Train(arguments) => commands::train::execute(&arguments),
         Command::Regret(arguments) => commands::regret::execute(&arguments),
         Command::Export(arguments) => commands::export::execute(&arguments),
         Command::Sweep(arguments) => commands::sweep::execute(&arguments),

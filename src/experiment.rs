@@ -27,12 +27,14 @@
 //! ```
 
 mod concurrency;
+mod contest;
 mod error;
 mod estimate;
 pub mod folder;
 mod jobs;
 pub mod merge;
 mod notes;
+mod openings;
 mod plan;
 mod preview;
 pub mod regression;
@@ -45,6 +47,7 @@ use results::files::{MATCHES, MOVES};
 use results::standings::Standings;
 use results::{report, tables};
 
+pub use contest::{Contest, ContestResult};
 pub use error::ExperimentError;
 pub use estimate::{Estimate, estimate};
 pub use jobs::Jobs;

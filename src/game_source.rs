@@ -228,14 +228,16 @@ pub fn beginning_in(
     facts: &[Expression],
     reading: Reading,
 ) -> Result<Arc<Game>, GameSourceError> {
+    source_beginning_in(game, facts).check(reading).loaded().map(|loaded| loaded.game)
+}
+
+/// The rulesheet of the game with another initial state, as in [`beginning_in`].
+pub(crate) fn source_beginning_in(game: &Game, facts: &[Expression]) -> GameSource {
     let init = |fact: &Expression| Expression::List(vec![Expression::atom("init"), fact.clone()]);
     let rules = game.forms_without_init().cloned();
     let lines = rules.chain(facts.iter().map(init)).map(|form| format!("{form}\n"));
     let name = game.name().to_owned();
     GameSource { file: name.clone(), name, text: lines.collect() }
-        .check(reading)
-        .loaded()
-        .map(|loaded| loaded.game)
 }
 
 /// The bytes of a regular file, up to one beyond the limit, which shows that it was

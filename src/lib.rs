@@ -44,6 +44,7 @@ pub mod descriptors;
 pub mod diagnostics;
 pub mod drawn_replay;
 mod error_chain;
+pub mod evaluation_file;
 pub mod event;
 pub mod exit_code;
 pub mod experiment;

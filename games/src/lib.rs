@@ -86,7 +86,7 @@ pub use reader::SyntaxError;
 pub use reasoner::state_machine_for;
 pub use rulesheet::Rulesheet;
 pub use span::{Position, Span};
-pub use state::{Goal, GoalReading, MoveId, RoleId, State};
+pub use state::{FactId, Goal, GoalReading, MoveId, RoleId, State};
 pub use state_machine::{
     Cancel, Guards, MAX_TERM_SIZE, ReasoningError, SpareWork, StateMachine, Statistic,
     StatisticValue,

@@ -17,6 +17,7 @@ mod positions;
 mod propagation;
 mod shared;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 
 use smallvec::SmallVec;
@@ -31,7 +32,7 @@ use crate::children::{Children, ExpansionRange, Wanted};
 use crate::network::{Evaluator, Network};
 use crate::playouts::{PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutSums};
 use crate::single_pass::Expander;
-use crate::state::{GoalReading, MoveId, RoleId, State};
+use crate::state::{FactId, GoalReading, MoveId, RoleId, State};
 use crate::state_machine::{
     Cancel, ReasoningError, SpareWork, StateMachine, Statistic, expand_one_by_one,
     playout_line_one_by_one, playout_sums_one_by_one, playouts_one_by_one,
@@ -208,6 +209,28 @@ impl NetworkMachine {
         })
     }
 
+    /// The ids of the facts of any state. Facts that are not in the network follow it, by
+    /// the prover's ids.
+    fn fact_ids(&mut self, state: &State) -> BTreeSet<FactId> {
+        let mut ids = Vec::new();
+        if state.words.len() <= self.shared.network.n_state_words() {
+            for (at, &word) in state.words.iter().enumerate() {
+                push_bits(at, word, &mut ids);
+            }
+            return ids.into_iter().collect();
+        }
+        let words =
+            self.shared.prover_words(state).expect("the state is longer than the network's");
+        let state = State { words: words.to_vec() };
+        let n_facts = self.shared.network.n_facts() as u32;
+        self.prover().changed_facts(&State::default(), &state, &mut ids, &mut Vec::new());
+        let ours = |id: FactId| {
+            let fact = self.prover().fact(id);
+            self.shared.fact_id(&fact).unwrap_or(FactId(id.0 + n_facts))
+        };
+        ids.into_iter().map(ours).collect()
+    }
+
     /// The state in the prover's encoding.
     fn proven(&mut self, state: &State) -> State {
         if let Some(words) = self.shared.prover_words(state) {
@@ -227,6 +250,14 @@ impl NetworkMachine {
             None => MoveId(id.0 - n_moves as u32),
         };
         joint_move.iter().map(id).collect()
+    }
+}
+
+/// Adds the facts of one word of a state.
+fn push_bits(at: usize, mut word: u64, ids: &mut Vec<FactId>) {
+    while word != 0 {
+        ids.push(FactId((at * WORD) as u32 + word.trailing_zeros()));
+        word &= word - 1;
     }
 }
 
@@ -444,6 +475,39 @@ impl StateMachine for NetworkMachine {
         let facts = self.shared.network.facts.iter().enumerate();
         let holds = |at: usize| state.words[at / WORD] >> (at % WORD) & 1 == 1;
         facts.filter(|&(at, _)| holds(at)).map(|(_, fact)| fact.clone()).collect()
+    }
+
+    fn changed_facts(
+        &mut self,
+        from: &State,
+        to: &State,
+        gained: &mut Vec<FactId>,
+        lost: &mut Vec<FactId>,
+    ) {
+        let n_words = self.shared.network.n_state_words();
+        let is_ours = |state: &State| state.words.len() == n_words || state.words.is_empty();
+        if !is_ours(from) || !is_ours(to) {
+            let (before, after) = (self.fact_ids(from), self.fact_ids(to));
+            gained.extend(after.difference(&before).copied());
+            lost.extend(before.difference(&after).copied());
+            return;
+        }
+        let word = |state: &State, at: usize| state.words.get(at).copied().unwrap_or(0);
+        for at in 0..n_words {
+            let (before, after) = (word(from, at), word(to, at));
+            push_bits(at, after & !before, gained);
+            push_bits(at, before & !after, lost);
+        }
+    }
+
+    fn fact(&self, id: FactId) -> Expression {
+        let facts = &self.shared.network.facts;
+        if let Some(fact) = facts.get(id.0 as usize) {
+            return fact.clone();
+        }
+        let id = FactId(id.0 - facts.len() as u32);
+        let shared = self.shared.prover.lock().unwrap_or_else(PoisonError::into_inner);
+        self.prover.as_ref().unwrap_or(&shared).fact(id)
     }
 
     fn key(&mut self, state: &State) -> StateKey {

@@ -29,7 +29,7 @@ use crate::relational::rules::Phase;
 use crate::relational::terms::{FactId, NONE, Store, TermId};
 use crate::relational::translation::Translation;
 use crate::relational::{table, terms};
-use crate::state::{Goal, GoalReading, MoveId, RoleId, State};
+use crate::state::{self, Goal, GoalReading, MoveId, RoleId, State};
 use crate::state_machine::{
     Cancel, Guards, ReasoningError, StateMachine, Statistic,
     StatisticValue::{Bytes, Count, Names},
@@ -485,6 +485,35 @@ impl StateMachine for Prover {
             Some(fact) if fact as usize >= terms.n_facts() => terms.with_shared(read),
             _ => read(terms),
         }
+    }
+
+    fn changed_facts(
+        &mut self,
+        from: &State,
+        to: &State,
+        gained: &mut Vec<state::FactId>,
+        lost: &mut Vec<state::FactId>,
+    ) {
+        // Both are visited in ascending order.
+        let before = &mut self.facts;
+        before.clear();
+        encoding::each_fact(from, |fact| before.push(fact));
+        let mut left = before.iter().copied().peekable();
+        encoding::each_fact(to, |fact| {
+            while let Some(gone) = left.next_if(|&other| other < fact) {
+                lost.push(state::FactId(gone));
+            }
+            if left.next_if_eq(&fact).is_none() {
+                gained.push(state::FactId(fact));
+            }
+        });
+        lost.extend(left.map(state::FactId));
+    }
+
+    fn fact(&self, id: state::FactId) -> Expression {
+        let terms = &self.evaluator.terms;
+        let read = |store: &Store| self.expression(store, store.fact(id.0));
+        if id.0 as usize >= terms.n_facts() { terms.with_shared(read) } else { read(terms) }
     }
 
     fn key(&mut self, state: &State) -> StateKey {

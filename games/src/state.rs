@@ -18,6 +18,11 @@ impl RoleId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MoveId(pub u32);
 
+/// A fact of a game's states. Ids are shared by a machine and all its
+/// [forks](crate::StateMachine::fork), and are small numbers; their order means nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FactId(pub u32);
+
 /// A reward, 0 to 100 by construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Goal(u8);

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::children::{Children, ExpansionRange, Wanted};
 use crate::playouts::{PlayoutEnd, PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutSums};
 use crate::split_mix::SplitMix;
-use crate::state::{GoalReading, MoveId, RoleId, State};
+use crate::state::{FactId, GoalReading, MoveId, RoleId, State};
 use crate::{Expression, Game, Network, StateKey};
 
 /// A flag by which another thread stops a running computation.
@@ -339,6 +339,23 @@ pub trait StateMachine: Send {
 
     /// The facts of `state` without the `true` wrapper, in canonical order.
     fn facts(&self, state: &State) -> Vec<Expression>;
+
+    /// Adds the ids of the facts of `to` that `from` lacks to `gained`, and those of the
+    /// facts of `from` that `to` lacks to `lost`, in no order. The default [`State`] has no
+    /// facts, so all facts of `to` are gained from it. No expression is made.
+    fn changed_facts(
+        &mut self,
+        from: &State,
+        to: &State,
+        gained: &mut Vec<FactId>,
+        lost: &mut Vec<FactId>,
+    );
+
+    /// The fact of an id, as in [`facts`](StateMachine::facts).
+    ///
+    /// # Panics
+    /// If neither this machine nor a fork of it has given such an id.
+    fn fact(&self, id: FactId) -> Expression;
 
     /// The key of `state`, the same for the same facts from every reasoner. It is cheap
     /// if the state differs little from the one before.

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use games::EvaluationMethod;
 use games::{
-    Cancel, Case, Expression, Game, GoalReading, GroundingLimits, Guards, Leniency, MoveId,
+    Cancel, Case, Expression, FactId, Game, GoalReading, GroundingLimits, Guards, Leniency, MoveId,
     NetworkMachine, Prover, ReasoningError, RoleId, State, StateKey, StateMachine, ground, library,
     state_machine::Statistic, validate,
 };
@@ -98,6 +98,20 @@ impl StateMachine for OneByOne {
 
     fn facts(&self, state: &State) -> Vec<Expression> {
         self.0.facts(state)
+    }
+
+    fn changed_facts(
+        &mut self,
+        from: &State,
+        to: &State,
+        gained: &mut Vec<FactId>,
+        lost: &mut Vec<FactId>,
+    ) {
+        self.0.changed_facts(from, to, gained, lost);
+    }
+
+    fn fact(&self, id: FactId) -> Expression {
+        self.0.fact(id)
     }
 
     fn key(&mut self, state: &State) -> StateKey {

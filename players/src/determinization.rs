@@ -8,7 +8,7 @@
 //! section on card games; Frank and Basin, "Search in games with incomplete information",
 //! Artificial Intelligence 1998).
 
-use games::{MoveId, ReasoningError};
+use games::{MoveId, ReasoningError, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -91,7 +91,13 @@ struct Determinization {
 }
 
 impl Player for Determinization {
+    fn check(&mut self, machine: Box<dyn StateMachine>) -> Result<(), Failure> {
+        let refusal = self.settings.evaluation.refusal(&*machine);
+        refusal.map_or(Ok(()), |reason| Err(Failure::Unsuitable(reason)))
+    }
+
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
+        self.check(seat.machine.fork())?;
         self.forget();
         self.deliberation = Some(Deliberation::default());
         self.rng = seed::generator(seat.seed, self.seed);

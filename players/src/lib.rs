@@ -51,6 +51,7 @@ mod incremental_deliberation;
 mod information_set_search;
 mod is_mcts;
 pub mod kind;
+pub mod learning;
 mod legal;
 mod mcts;
 mod minimax;

@@ -12,6 +12,8 @@ use std::sync::Arc;
 use games::Expression;
 use games::solve::ValueTable;
 
+use crate::learning::LinearEvaluation;
+
 /// The type and the meaning of one option.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionSpec {
@@ -29,7 +31,17 @@ pub struct OptionSpec {
 /// reads options replaces the path by [`Value::Table`].
 pub const TABLE: &str = "path of a table of `gamemaster solve`";
 
+/// The beginning of an option that is the path of a learned evaluation: `learned:FILE`.
+/// Whoever reads options replaces it by [`Value::Learned`].
+pub const LEARNED: &str = "learned:";
+
 impl OptionSpec {
+    /// Whether its value may be a learned evaluation.
+    #[must_use]
+    pub fn takes_evaluation(&self) -> bool {
+        self.accepts.contains("\"learned:FILE\"")
+    }
+
     /// Whether its value is the path of a table.
     #[must_use]
     pub fn is_table(&self) -> bool {
@@ -61,6 +73,9 @@ pub enum Value {
     Texts(Vec<String>),
     /// The table of a solved game, and the path that it was read from.
     Table(String, Arc<ValueTable>),
+    /// A learned evaluation. Its text is what it is, not where it was read from, so that
+    /// players with different evaluations are different players.
+    Learned(Arc<LinearEvaluation>),
 }
 
 impl From<i64> for Value {
@@ -102,6 +117,9 @@ impl fmt::Display for Value {
             Self::Float(value) => write!(f, "{value:?}"),
             Self::Boolean(value) => write!(f, "{value}"),
             Self::Text(value) | Self::Table(value, _) => write!(f, "{value:?}"),
+            Self::Learned(evaluation) => {
+                write!(f, "\"{LEARNED}{:016x}\"", evaluation.fingerprint())
+            }
             Self::Texts(values) => write!(f, "{values:?}"),
         }
     }
@@ -405,6 +423,15 @@ impl Reader<'_> {
             None => Ok(None),
             Some(Value::Table(_, table)) => Ok(Some(Arc::clone(table))),
             Some(other) => Err(self.refuse(name, other)),
+        }
+    }
+
+    /// The learned evaluation, if the option is one.
+    #[must_use]
+    pub fn learned(&self, name: &str) -> Option<Arc<LinearEvaluation>> {
+        match self.value(name) {
+            Some(Value::Learned(evaluation)) => Some(Arc::clone(evaluation)),
+            _ => None,
         }
     }
 

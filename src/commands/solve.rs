@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::anyhow;
 use clap::Args;
@@ -13,6 +13,7 @@ use results::counted::counted;
 use serde::Serialize;
 
 use super::number::{bytes, whole};
+use super::progress_line::ProgressLine;
 use super::typed_moves::{expressions, follow};
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
@@ -130,7 +131,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let mut solver = solver.map_err(|error| failure(error, &cancel))?;
     let setup = begun.elapsed();
     let begun = Instant::now();
-    let mut watch = Watch::new();
+    let mut watch = ProgressLine::new();
     while solver.progress().phase != Phase::Done {
         if cancel.is_cancelled() {
             watch.clear();
@@ -141,7 +142,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             watch.clear();
             failure(error, &cancel)
         })?;
-        watch.show(&solver.progress());
+        watch.show(|| line(&solver.progress()));
     }
     watch.clear();
     let seconds = begun.elapsed();
@@ -324,48 +325,16 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// Prints on standard error how far the solver is: a line that is drawn over and over on
-/// a terminal, elsewhere one now and then.
-struct Watch {
-    bar: indicatif::ProgressBar,
-    begun: Instant,
-    due: Duration,
-}
-
-impl Watch {
-    /// Before this time, nobody wonders.
-    const FIRST: Duration = Duration::from_secs(2);
-    const NEXT: Duration = Duration::from_secs(10);
-
-    fn new() -> Self {
-        Self { bar: indicatif::ProgressBar::new_spinner(), begun: Instant::now(), due: Self::FIRST }
-    }
-
-    fn show(&mut self, progress: &Progress) {
-        let elapsed = self.begun.elapsed();
-        if elapsed < Self::FIRST {
-            return;
+/// How far the solver is.
+fn line(progress: &Progress) -> String {
+    let Progress { level, n_states, n_valued, sweep, n_bytes, .. } = progress;
+    let memory = size(*n_bytes);
+    match progress.phase {
+        Phase::Reaching => format!("reached {n_states} states, depth {level}, {memory}"),
+        _ if *sweep > 1 => {
+            format!("valued {n_valued} of {n_states} states, sweep {sweep}, {memory}")
         }
-        let Progress { level, n_states, n_valued, sweep, n_bytes, .. } = progress;
-        let memory = size(*n_bytes);
-        let line = match progress.phase {
-            Phase::Reaching => format!("reached {n_states} states, depth {level}, {memory}"),
-            _ if *sweep > 1 => {
-                format!("valued {n_valued} of {n_states} states, sweep {sweep}, {memory}")
-            }
-            _ => format!("valued {n_valued} of {n_states} states, {memory}"),
-        };
-        if !self.bar.is_hidden() {
-            self.bar.set_message(line);
-            self.bar.tick();
-        } else if elapsed >= self.due {
-            self.due = elapsed + Self::NEXT;
-            let _ = writeln!(io::stderr(), "{line}");
-        }
-    }
-
-    fn clear(&self) {
-        self.bar.finish_and_clear();
+        _ => format!("valued {n_valued} of {n_states} states, {memory}"),
     }
 }
 

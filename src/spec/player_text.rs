@@ -5,6 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use players::options::LEARNED;
 use players::{OptionSpec, PlayerKind};
 use strum::VariantNames;
 use toml::Value;
@@ -16,7 +17,7 @@ use crate::built_in;
 use crate::error_chain::chained;
 use crate::fingerprint::Fingerprint;
 use crate::manager::{Dialect, PlayerConfig, PlayerSource, Reading, TimeOdds, unknown_kind};
-use crate::solution_file;
+use crate::{evaluation_file, solution_file};
 
 /// Reads a player from the command line: `KIND`, `KIND:option=value,...`,
 /// `http://HOST:PORT`, or `cmd:COMMAND LINE with {port}`. A leading `ID=` names
@@ -225,6 +226,14 @@ fn options(
                 let table = solution_file::shared(Path::new(&path))
                     .map_err(|error| Wrong::at(key, format!("{key}: {}", chained(&error))))?;
                 players::options::Value::Table(path, table)
+            }
+            players::options::Value::Text(text)
+                if text.starts_with(LEARNED) && spec.is_some_and(OptionSpec::takes_evaluation) =>
+            {
+                let trained = evaluation_file::read(Path::new(&text[LEARNED.len()..]));
+                let trained = trained
+                    .map_err(|error| Wrong::at(key, format!("{key}: {}", chained(&error))))?;
+                players::options::Value::Learned(Arc::new(trained.evaluation))
             }
             value => value,
         };

@@ -76,4 +76,6 @@ mod tidy;
 #[cfg(test)]
 mod time_odds;
 #[cfg(test)]
+mod train;
+#[cfg(test)]
 mod workspace;

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::backend::EvaluationMethod;
 use super::best_backend::BestBackend;
 use crate::network::Network;
-use crate::state::{MoveId, State};
+use crate::state::{FactId, MoveId, State};
 use crate::{Expression, Prover, StateKey};
 
 /// No input.
@@ -22,6 +22,8 @@ pub(super) struct Shared {
     pub(super) initial: State,
     /// By fact: its key; computed on first use.
     keys: OnceLock<Vec<StateKey>>,
+    /// The facts by expression; computed on first use.
+    find_fact: OnceLock<FxHashMap<Expression, FactId>>,
     /// The moves of all roles, each once.
     pub(super) moves: Vec<Expression>,
     /// By role and index of the role's move, its id.
@@ -63,6 +65,7 @@ impl Shared {
             backends: BestBackend::new(Arc::clone(&network), evaluation),
             initial: network.initial_state(),
             keys: OnceLock::new(),
+            find_fact: OnceLock::new(),
             moves,
             ids,
             inputs,
@@ -75,6 +78,16 @@ impl Shared {
     /// By fact: its key.
     pub(super) fn keys(&self) -> &[StateKey] {
         self.keys.get_or_init(|| self.network.facts.iter().map(StateKey::of_fact).collect())
+    }
+
+    /// The id of a fact in the network's form, if the network has it.
+    pub(super) fn fact_id(&self, fact: &Expression) -> Option<FactId> {
+        let facts = &self.network.facts;
+        let numbered = || {
+            let ids = (0..).map(FactId);
+            facts.iter().cloned().zip(ids).collect()
+        };
+        self.find_fact.get_or_init(numbered).get(fact).copied()
     }
 
     /// The prover's words of a state, if it is one of the prover.

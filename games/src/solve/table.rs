@@ -33,6 +33,14 @@ const VERSION: u32 = 1;
 
 /// Identifies the rules of a game, whatever their layout and comments, and whatever state
 /// it begins in.
+///
+/// ```
+/// use games::solve::GameHash;
+///
+/// let text = "00112233445566778899aabbccddeeff";
+/// assert_eq!(text.parse::<GameHash>().map(|hash| hash.to_string()), Ok(text.to_owned()));
+/// assert!("0011".parse::<GameHash>().is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GameHash(u128);
 
@@ -49,6 +57,22 @@ impl GameHash {
 impl std::fmt::Display for GameHash {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:032x}", self.0)
+    }
+}
+
+/// A text is not 32 hexadecimal digits, as a [`GameHash`] is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the hash of a game has 32 hexadecimal digits")]
+pub struct NoGameHash;
+
+/// Reads what `Display` writes.
+impl std::str::FromStr for GameHash {
+    type Err = NoGameHash;
+
+    fn from_str(text: &str) -> Result<Self, NoGameHash> {
+        let is_plain = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let bits = u128::from_str_radix(text, 16).ok().filter(|_| is_plain);
+        bits.map(Self).ok_or(NoGameHash)
     }
 }
 

@@ -3,7 +3,7 @@
 
 #![expect(clippy::print_stderr, reason = "what was not compared is to be seen")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -130,6 +130,27 @@ fn improve(machine: &dyn StateMachine, network: &Network) {
     }
 }
 
+/// The changed facts by id are those by comparison of all facts, and a fork calls them the
+/// same.
+fn compare_changes(machine: &mut dyn StateMachine, start: &State, state: &State, place: &str) {
+    let fork = machine.fork();
+    let facts = |state: &State| fork.facts(state).into_iter().collect::<BTreeSet<_>>();
+    for from in [&State::default(), start] {
+        let (before, after) = match *from == State::default() {
+            true => (BTreeSet::new(), facts(state)),
+            false => (facts(from), facts(state)),
+        };
+        let (mut gained, mut lost) = (Vec::new(), Vec::new());
+        machine.changed_facts(from, state, &mut gained, &mut lost);
+        for (ids, expected) in [(gained, &after - &before), (lost, &before - &after)] {
+            let named: BTreeSet<Expression> = ids.iter().map(|&id| fork.fact(id)).collect();
+            assert_eq!(named, expected, "{place}");
+            assert_eq!(named.len(), ids.len(), "{place}: each once");
+            assert!(ids.iter().all(|&id| machine.fact(id) == fork.fact(id)), "{place}");
+        }
+    }
+}
+
 struct Pair<'a> {
     prover: &'a mut Prover,
     machine: &'a mut dyn StateMachine,
@@ -155,6 +176,10 @@ impl Pair<'_> {
         let place = format!("{} after {step} steps", self.name);
         assert_eq!(self.machine.facts(&self.state), self.prover.facts(&self.proven), "{place}");
         self.compare_keys(&place);
+        let start = self.machine.initial_state().unwrap();
+        compare_changes(self.machine, &start, &self.state, &place);
+        let start = self.prover.initial_state().unwrap();
+        compare_changes(self.prover, &start, &self.proven, &place);
         let ends = self.prover.is_terminal(&self.proven).unwrap();
         assert_eq!(self.machine.is_terminal(&self.state).unwrap(), ends, "{place}");
         for role in self.roles() {

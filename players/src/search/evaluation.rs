@@ -18,6 +18,7 @@ use rustc_hash::FxHashSet;
 use self::goal_proximity::GoalProximity;
 use super::frame::Frame;
 use super::{Halt, Stopwatch};
+use crate::learning::{Evaluator, LinearEvaluation};
 
 /// The least value of an estimate.
 pub(crate) const LEAST: f64 = 1.0;
@@ -56,6 +57,8 @@ pub(crate) enum EvaluationFunction {
     /// The mean reward of a few random playouts. They follow from the state's key, so that
     /// the value of a state is always the same.
     MonteCarlo,
+    /// A weighted sum of features, learned by self-play.
+    Learned(Arc<LinearEvaluation>),
     /// The mean of some functions, with positive weights.
     Weighted(Arc<[(f64, EvaluationFunction)]>),
 }
@@ -75,7 +78,7 @@ const NAMED: [(&str, EvaluationFunction); 9] = [
 
 /// What an option accepts that is an evaluation function.
 pub(crate) const ACCEPTS: &str = "\"goal\", \"goal_proximity\", \"mobility\", \"focus\", \"opponent_mobility\", \
-     \"opponent_focus\", \"novelty\", \"monte_carlo\", \"zero\", or a weighted sum such as \
+     \"opponent_focus\", \"novelty\", \"monte_carlo\", \"zero\", \"learned:FILE\", or a weighted sum such as \
      \"goal + 2*mobility\"";
 
 /// The sentence about evaluation functions in the help of an option.
@@ -83,7 +86,8 @@ pub(crate) const HELP: &str = "Value of a state at the depth limit, 1 to 99: `go
      `goal_proximity`, how nearly the goals' conditions hold; `mobility`, the number of legal moves, as a share of \
      the largest in random play; `focus`, 100 - mobility; `opponent_mobility` and \
      `opponent_focus`, the same of the other roles; `novelty`, the share of facts that differ \
-     from the state in question; `monte_carlo`, the mean of 16 random playouts; `zero`, 0. A sum \
+     from the state in question; `monte_carlo`, the mean of 16 random playouts; `zero`, 0; \
+     `learned:FILE`, by a file of `gamemaster train`. A sum \
      is divided by the sum of its weights.";
 
 impl EvaluationFunction {
@@ -120,7 +124,7 @@ impl EvaluationFunction {
             matches!(
                 function,
                 Self::Mobility | Self::Focus | Self::OpponentMobility | Self::OpponentFocus
-            )
+            ) || matches!(function, Self::Learned(evaluation) if evaluation.counts_moves())
         };
         Wanted { legal: self.has(&counts_moves), all_goals: self.has(&|term| *term == Self::Goal) }
     }
@@ -131,7 +135,10 @@ impl EvaluationFunction {
     }
 
     /// Why the function cannot evaluate states of this machine; `None` if it can.
-    pub(super) fn refusal(&self, machine: &dyn StateMachine) -> Option<String> {
+    pub(crate) fn refusal(&self, machine: &dyn StateMachine) -> Option<String> {
+        if let Self::Learned(evaluation) = self {
+            return evaluation.check(machine.game()).err().map(|error| error.to_string());
+        }
         let reads_network = self.has(&|term| *term == Self::GoalProximity);
         (reads_network && machine.network().is_none()).then(|| {
             "the evaluation `goal_proximity` needs the conditions of the goals without variables, \
@@ -150,6 +157,8 @@ pub(crate) struct EvaluationMemory {
     question: FxHashSet<Expression>,
     /// By role, the conditions of its goals.
     proximity: Vec<Option<GoalProximity>>,
+    /// The learned evaluation, with what its features are of the facts met.
+    learned: Option<Evaluator>,
     /// Room for the results of playouts.
     sums: PlayoutSums,
 }
@@ -203,6 +212,7 @@ impl CutOff<'_, '_> {
             EvaluationFunction::OpponentFocus => 100.0 - self.opponent_mobility()?,
             EvaluationFunction::Novelty => self.novelty(),
             EvaluationFunction::MonteCarlo => self.monte_carlo()?,
+            EvaluationFunction::Learned(evaluation) => self.learned(evaluation)?,
             EvaluationFunction::Weighted(terms) => {
                 let (mut sum, mut weights) = (0.0, 0.0);
                 for (weight, term) in terms.iter() {
@@ -253,6 +263,15 @@ impl CutOff<'_, '_> {
             n_opponents += 1.0;
         }
         Ok(if n_opponents > 0.0 { sum / n_opponents } else { UNKNOWN })
+    }
+
+    fn learned(&mut self, evaluation: &Arc<LinearEvaluation>) -> Result<f64, Halt> {
+        let Self { machine, above, frame, role, memory, .. } = self;
+        let evaluator = memory
+            .learned
+            .get_or_insert_with(|| Evaluator::new(Arc::clone(evaluation), machine.game()));
+        evaluator.follow(&mut **machine, &frame.state);
+        Ok(evaluator.value(*role, |mover| frame.n_moves(&mut **machine, *above, mover))?)
     }
 
     fn novelty(&self) -> f64 {

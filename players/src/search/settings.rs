@@ -78,6 +78,9 @@ pub(crate) fn depth(reader: &Reader<'_>) -> Result<u32, OptionError> {
 }
 
 pub(crate) fn evaluation(reader: &Reader<'_>) -> Result<EvaluationFunction, OptionError> {
+    if let Some(learned) = reader.learned(EVALUATION.name) {
+        return Ok(EvaluationFunction::Learned(learned));
+    }
     reader.read_text(EVALUATION.name, EvaluationFunction::read, EvaluationFunction::Goal)
 }
 

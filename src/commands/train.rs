@@ -1,0 +1,402 @@
+//! `gamemaster train`: an evaluation of a game's states, learned by self-play.
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use clap::Args;
+use games::{Cancel, Game, Guards, state_machine_for};
+use players::learning::{TrainError, Trainer, TrainingSettings, WeightedFeature};
+use players::{OptionSpec, Stop};
+use results::counted::counted;
+use serde::Serialize;
+
+use super::number::{nodes, number, whole, whole_from};
+use super::progress_line::ProgressLine;
+use crate::built_in;
+use crate::evaluation_file::{self, Strength, TrainedEvaluation, Training};
+use crate::event::{Event, EventKind};
+use crate::exit_code;
+use crate::experiment::{Contest, ContestResult};
+use crate::failure::{CommandResult, Failure};
+use crate::game_source::{self, Reading};
+use crate::interrupt;
+use crate::manager::PlayerSource;
+use crate::output::{json_line, to_stdout};
+use crate::runner::Consumer;
+use crate::spec::{self, Contestant};
+
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster train breakthrough_6x6
+  gamemaster train mini_backgammon --time 20s --player alpha_beta:depth=2
+  gamemaster train othello_6x6 --matches 5000 --seed 7 --output othello.toml
+  gamemaster play breakthrough_6x6 random \\
+      alpha_beta:evaluation=learned:breakthrough_6x6.evaluation.toml
+
+The program finds features of a state in the rules (how many facts of a kind
+hold, how far pieces have advanced, mobility) and plays the game against
+itself. TD(lambda) fits a weight of each feature for each role. Afterwards a
+player with the evaluation plays the same player without it (evaluation=goal)
+from openings of four random steps, and the difference of their mean rewards
+is printed with a 95 % interval.
+
+With --matches, the same seed gives the same file, byte for byte.
+
+Exit codes:
+  0    the file is written
+  2    invalid arguments, or a game with hidden information
+  3    an invalid rulesheet
+  130  interrupted; a trained evaluation is written, perhaps without its strength";
+
+/// Training time without `--time` and `--matches`.
+const DEFAULT_TIME: Duration = Duration::from_secs(60);
+/// Features that are printed, the most important ones.
+const FEATURES_SHOWN: usize = 8;
+
+/// Arguments of `gamemaster train`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Path of a rulesheet, or the name of a shipped game
+    game: String,
+    /// Train for this time [default: 60s without --matches]
+    #[arg(long, value_name = "TIME", value_parser = read_time)]
+    time: Option<Duration>,
+    /// Train with N matches of self-play
+    #[arg(long, value_name = "N", value_parser = whole_from::<u64>(1), conflicts_with = "time")]
+    matches: Option<u64>,
+    /// Let an outcome reach back: 0 one state, 1 to the first
+    #[arg(long, value_name = "L", default_value_t = TrainingSettings::default().lambda, value_parser = share)]
+    lambda: f64,
+    /// Size of the steps of learning
+    #[arg(long, value_name = "R", default_value_t = TrainingSettings::default().learning_rate, value_parser = rate)]
+    learning_rate: f64,
+    /// Probability of a random move in self-play
+    #[arg(long, value_name = "P", default_value_t = TrainingSettings::default().exploration, value_parser = share)]
+    exploration: f64,
+    /// Random seed of the training and of the matches afterwards
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole::<u64>(0..=i64::MAX as u64))]
+    seed: u64,
+    /// Write the evaluation to FILE [default: GAME.evaluation.toml]
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Player that is compared with and without the evaluation
+    #[arg(long, value_name = "PLAYER", default_value = "alpha_beta")]
+    player: String,
+    /// Nodes for each move of the comparison
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = nodes)]
+    nodes: u64,
+    /// Openings of the comparison, each played in every seating; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = whole::<u32>(0..=10_000))]
+    openings: u32,
+    #[command(flatten)]
+    reading: Reading,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+fn read_time(text: &str) -> Result<Duration, String> {
+    let wanted = || format!("expected a time such as 20s or 1m, not {text:?}");
+    let time = humantime::parse_duration(text).map_err(|_| wanted())?;
+    if time.is_zero() { Err(wanted()) } else { Ok(time) }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let wanted = "expected a number from 0 to 1";
+    let share = number(text).ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| wanted.to_owned())
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let wanted = "expected a number above 0, up to 100";
+    let rate = number(text).ok().filter(|rate| *rate > 0.0 && *rate <= 100.0);
+    rate.ok_or_else(|| wanted.to_owned())
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    game: &'a str,
+    game_hash: String,
+    file: String,
+    tried_features: usize,
+    features: Vec<FeatureReport>,
+    roles: &'a [String],
+    seconds: f64,
+    #[serde(flatten)]
+    training: &'a Training,
+    strength: Option<&'a Strength>,
+    run: Option<String>,
+}
+
+#[derive(Serialize)]
+struct FeatureReport {
+    feature: String,
+    weights: Vec<f64>,
+}
+
+/// Carries out `gamemaster train`.
+pub fn execute(arguments: &Arguments) -> CommandResult {
+    let game = game_source::load(&arguments.game, arguments.reading).map_err(Failure::game)?.game;
+    let path = arguments.output.clone().unwrap_or_else(|| default_path(&game));
+    let player = searcher(&arguments.player).map_err(Failure::usage)?;
+    let cancel = Cancel::new();
+    let stop = cancel.clone();
+    interrupt::on_interrupt(move || stop.cancel())?;
+    let begun = Instant::now();
+    let settings = TrainingSettings {
+        lambda: arguments.lambda,
+        learning_rate: arguments.learning_rate,
+        exploration: arguments.exploration,
+        seed: arguments.seed,
+    };
+    let machine = state_machine_for(game.clone(), Guards::default()).map_err(Failure::preflight)?;
+    let trainer = train(arguments, machine, settings, begun, &cancel)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let mut trained = TrainedEvaluation {
+        game: game.name().to_owned(),
+        evaluation: trainer.evaluation(),
+        training: Training::new(&settings, trainer.n_matches(), trainer.n_states()),
+        strength: None,
+    };
+    let mut run = None;
+    // Before the comparison, whose player reads it.
+    evaluation_file::write(&path, &trained)?;
+    let is_compared = arguments.openings > 0 && !cancel.is_cancelled();
+    if is_compared && let Some(compared) = compare(arguments, &game, &player, &path, &cancel)? {
+        trained.strength = Some(compared.0);
+        run = Some(compared.1.display().to_string());
+        evaluation_file::write(&path, &trained)?;
+    }
+    let report = report(&trained, &path, trainer.n_features(), seconds, run);
+    to_stdout(|stdout| {
+        if arguments.json {
+            json_line(stdout, &report)?;
+        } else {
+            print(stdout, &report)?;
+        }
+        Ok(exit_code::OK)
+    })?;
+    Ok(if cancel.is_cancelled() { exit_code::INTERRUPTED } else { exit_code::OK })
+}
+
+/// In the current folder, by the game's name.
+fn default_path(game: &Game) -> PathBuf {
+    format!("{}.evaluation.toml", plain(game.name())).into()
+}
+
+/// A built-in player that takes an evaluation, and has none.
+fn searcher(text: &str) -> Result<Contestant, anyhow::Error> {
+    let player = spec::read_player(text)?;
+    let PlayerSource::BuiltIn { kind, .. } = &player.config.source else {
+        return Err(anyhow!("--player {text}: expected a built-in player"));
+    };
+    let kind = built_in::find(kind).ok_or_else(|| anyhow!("no player is called `{kind}`"))?;
+    if !kind.options.iter().any(OptionSpec::takes_evaluation) {
+        return Err(anyhow!("--player {text}: `{}` takes no learned evaluation", kind.name));
+    }
+    if player.options.contains_key(EVALUATION) {
+        return Err(anyhow!(
+            "--player {text}: leave `{EVALUATION}` out, since players with and without the trained one are \
+             compared"
+        ));
+    }
+    Ok(player)
+}
+
+/// The option that an evaluation is given by.
+const EVALUATION: &str = "evaluation";
+
+fn train(
+    arguments: &Arguments,
+    machine: Box<dyn games::StateMachine>,
+    settings: TrainingSettings,
+    begun: Instant,
+    cancel: &Cancel,
+) -> Result<Trainer, Failure> {
+    let time = arguments.time.unwrap_or(DEFAULT_TIME);
+    let mut stop = Stop::never().on(cancel.clone());
+    if arguments.matches.is_none() {
+        // Most of the time is for the matches.
+        stop = stop.at(begun + time / 4);
+    }
+    let mut trainer = Trainer::new(machine, settings, &stop).map_err(|error| match error {
+        TrainError::Reasoning(error) => Failure::preflight(error),
+        error => Failure::usage(error),
+    })?;
+    let mut progress = ProgressLine::new();
+    let is_done = |trainer: &Trainer| match arguments.matches {
+        Some(matches) => trainer.n_matches() >= matches,
+        None => begun.elapsed() >= time,
+    };
+    while !is_done(&trainer) && !cancel.is_cancelled() {
+        trainer.play_match().map_err(Failure::preflight)?;
+        progress.show(|| {
+            let matches = counted(trainer.n_matches(), "match", "matches");
+            let limit = arguments.matches.map_or_else(
+                || format!("{:.0} of {:.0} s", begun.elapsed().as_secs_f64(), time.as_secs_f64()),
+                |limit| format!("of {limit}"),
+            );
+            format!("trained with {matches}, {limit}")
+        });
+    }
+    progress.clear();
+    Ok(trainer)
+}
+
+/// Plays the player with the evaluation against itself without one, into the folder of a
+/// run; `None` if it was interrupted.
+fn compare(
+    arguments: &Arguments,
+    game: &Arc<Game>,
+    player: &Contestant,
+    path: &Path,
+    cancel: &Cancel,
+) -> Result<Option<(Strength, PathBuf)>, Failure> {
+    let separator = if player.options.is_empty() { ":" } else { "," };
+    let learned = toml::Value::String(format!("learned:{}", path.display()));
+    let trained = format!("{}{separator}{EVALUATION}={learned}", arguments.player);
+    let mut players = vec![read_as(&trained, "trained")?, read_as(&arguments.player, "untrained")?];
+    let n_seats = game.role_ids().filter(|&role| Some(role) != game.random()).count();
+    for copy in 2..n_seats {
+        players.push(read_as(&arguments.player, &format!("untrained-{copy}"))?);
+    }
+    let contest = Contest {
+        game: Arc::clone(game),
+        reading: arguments.reading,
+        players,
+        nodes: arguments.nodes,
+        openings: arguments.openings,
+        seed: arguments.seed,
+        name: format!("train-{}", plain(game.name())),
+    };
+    let mut watcher = Watcher { progress: ProgressLine::new(), n_matches: 0, cancel };
+    let played = contest.play(&mut watcher);
+    watcher.progress.clear();
+    if cancel.is_cancelled() {
+        return Ok(None);
+    }
+    let ContestResult { mean, others, difference, interval, level, matches, openings, folder } =
+        played.map_err(Failure::experiment)?;
+    let points = |points: f64| (points * 1e4).round() / 1e4;
+    let strength = Strength {
+        player: arguments.player.clone(),
+        nodes: arguments.nodes,
+        openings,
+        matches,
+        trained: points(mean),
+        untrained: points(others),
+        difference: points(difference),
+        interval: interval.map(|interval| interval.map(points)),
+        level,
+    };
+    Ok(Some((strength, folder)))
+}
+
+fn read_as(player: &str, id: &str) -> Result<Contestant, Failure> {
+    spec::read_player_as(player, Some(id)).map_err(Failure::usage)
+}
+
+/// The name as a part of a folder's name.
+fn plain(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
+}
+
+/// Shows how many matches of the comparison are played.
+struct Watcher<'a> {
+    progress: ProgressLine,
+    n_matches: u64,
+    cancel: &'a Cancel,
+}
+
+impl Watcher<'_> {
+    fn flow(&self) -> ControlFlow<()> {
+        if self.cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl Consumer for Watcher<'_> {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
+        if let EventKind::MatchFinished { .. } = event.kind {
+            self.n_matches += 1;
+            let n_matches = self.n_matches;
+            self.progress
+                .show(|| format!("compared in {}", counted(n_matches, "match", "matches")));
+        }
+        self.flow()
+    }
+
+    fn pause(&mut self) -> ControlFlow<()> {
+        self.flow()
+    }
+}
+
+fn report<'a>(
+    trained: &'a TrainedEvaluation,
+    path: &Path,
+    tried_features: usize,
+    seconds: f64,
+    run: Option<String>,
+) -> Report<'a> {
+    let TrainedEvaluation { game, evaluation, training, strength } = trained;
+    let row = |it: &WeightedFeature| FeatureReport {
+        feature: it.feature.to_string(),
+        weights: it.weights.clone(),
+    };
+    Report {
+        game,
+        game_hash: evaluation.game.to_string(),
+        file: path.display().to_string(),
+        tried_features,
+        features: evaluation.features.iter().map(row).collect(),
+        roles: &evaluation.roles,
+        seconds,
+        training,
+        strength: strength.as_ref(),
+        run,
+    }
+}
+
+fn print(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
+    let Report { game, file, training, seconds, .. } = report;
+    writeln!(out, "{game}, trained by self-play")?;
+    let matches = counted(training.matches, "match", "matches");
+    writeln!(out, "  training     {matches}, {} states, {seconds:.1} s", training.states)?;
+    let n_features = counted(report.features.len(), "feature", "features");
+    writeln!(out, "  features     {n_features} of {} found", report.tried_features)?;
+    for feature in report.features.iter().take(FEATURES_SHOWN) {
+        let weights =
+            report.roles.iter().zip(&feature.weights).filter(|(_, weight)| **weight != 0.0);
+        let weights: Vec<String> =
+            weights.map(|(role, weight)| format!("{role} {weight:+.3}")).collect();
+        writeln!(out, "               {}: {}", feature.feature, weights.join(", "))?;
+    }
+    writeln!(out, "  file         {file}")?;
+    let Some(strength) = report.strength else { return Ok(()) };
+    let Strength { trained, untrained, difference, .. } = strength;
+    writeln!(
+        out,
+        "  strength     {} with {} a move, {} from {}",
+        strength.player,
+        counted(strength.nodes, "node", "nodes"),
+        counted(strength.matches, "match", "matches"),
+        counted(strength.openings, "opening", "openings")
+    )?;
+    let interval = strength.interval.map_or_else(
+        || "no interval from a single opening".to_owned(),
+        |[low, high]| format!("{:.0} % interval {low:+.1} to {high:+.1}", 100.0 * strength.level),
+    );
+    writeln!(
+        out,
+        "               trained {trained:.1}, untrained {untrained:.1}: {difference:+.1} points, {interval}"
+    )?;
+    if let Some(run) = &report.run {
+        writeln!(out, "  matches      {run}")?;
+    }
+    Ok(())
+}
