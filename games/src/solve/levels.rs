@@ -28,6 +28,10 @@ pub(super) struct Setup {
     pub(super) round_states: usize,
 }
 
+/// Successors of a state that a step allows for, on average; it takes fewer states if they
+/// have more.
+const SUCCESSORS_OF_A_STATE: u64 = 64;
+
 /// Why a run stopped.
 pub(super) enum Stopped {
     Error(SolveError),
@@ -132,7 +136,10 @@ impl<const N: usize> Levels<N> {
         let states = (self.setup.memory_bytes / 8 / bytes) as usize;
         // The mean is not known at first.
         let most = if n_expanded < 1000 { BLOCK } else { usize::MAX };
-        states.max(expand::GROUP).min(most).min(self.setup.round_states)
+        let states = states.max(expand::GROUP).min(most).min(self.setup.round_states);
+        // So that a step is short where states have very many joint moves, too.
+        let n_successors = SUCCESSORS_OF_A_STATE * self.setup.round_states as u64;
+        states.min((n_successors / mean) as usize).max(1)
     }
 
     /// Expands some states of the level at work.
