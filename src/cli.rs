@@ -35,7 +35,7 @@ enum Command {
     Report(commands::report::Arguments),
     /// Query the results of a run in SQL.
     Query(commands::query::Arguments),
-    /// Merge runs of the same spec, such as its parts.
+    /// Merge runs of the same spec, for example the parts of one run.
     Merge(commands::merge::Arguments),
     /// Compare two runs: what changed for each player, with intervals.
     Compare(commands::compare::Arguments),

@@ -25,4 +25,5 @@ pub mod supervise;
 pub mod sweep;
 mod tournament;
 pub mod train;
+mod typed_facts;
 mod typed_moves;

@@ -91,7 +91,7 @@ fn candidates(jobs: Option<(u64, u64)>) -> String {
         None => "it has no matches yet".to_owned(),
         Some((first, last)) if first == last => format!("its only match is {first}"),
         Some((first, last)) => {
-            format!("its matches are among {first} to {last} (or give a job_id or match_id)")
+            format!("its match numbers are {first} to {last} (or give a job_id or match_id)")
         }
     }
 }

@@ -78,7 +78,7 @@ impl SyntaxError {
         let (code, help) = match self {
             Self::Unclosed { .. } => (
                 "unclosed-parenthesis",
-                "add the missing `)`; it belongs before the next form that starts a line",
+                "add the missing `)` before the next form that starts a line, or at the end of the text",
             ),
             Self::Unopened { .. } => ("unopened-parenthesis", "remove it, or add the missing `(`"),
             Self::NamelessVariable { .. } => {

@@ -62,12 +62,12 @@ const MAX_GATES: usize = 120_000;
 pub enum SolveError {
     /// Players do not know the state, so that states have no value.
     #[error(
-        "players of this game do not see every move, so its states have no value to be found by backward induction"
+        "the game has hidden information, so backward induction cannot solve it; the player `cfr` solves small games of this kind"
     )]
     HiddenInformation,
     /// The states do not fit the memory.
     #[error(
-        "{n_states} states were reached at depth {depth} and more are to come, but they need more than the {limit_bytes} bytes of memory allowed"
+        "the states need more than {} of memory; {n_states} were reached when those at depth {depth} were expanded", size(*.limit_bytes)
     )]
     Memory {
         /// States reached so far.
@@ -86,7 +86,7 @@ pub enum SolveError {
         depth: u32,
     },
     /// Roles choose at once and their rewards give no value.
-    #[error("roles choose at the same time in a state at depth {depth}, and their rewards give it no value: neither is the sum of two roles' rewards constant, nor does removing dominated moves decide; the state is {}", facts(.state))]
+    #[error("a state at depth {depth} has no value: several roles choose at the same time, removing dominated moves leaves several joint moves, and they are not two roles whose rewards sum to a constant; the state is {}", facts(.state))]
     NoValue {
         /// Steps that lead to the state.
         depth: u32,
@@ -110,6 +110,13 @@ pub enum SolveError {
     /// The reasoner failed.
     #[error(transparent)]
     Reasoning(#[from] ReasoningError),
+}
+
+/// A number of bytes in the largest unit of which it is a multiple: `100MiB`.
+fn size(bytes: u64) -> String {
+    const UNITS: [(u32, &str); 3] = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let unit = UNITS.into_iter().find(|(bits, _)| bytes > 0 && bytes.is_multiple_of(1 << bits));
+    unit.map_or_else(|| format!("{bytes} bytes"), |(bits, unit)| format!("{}{unit}", bytes >> bits))
 }
 
 fn facts(state: &[Expression]) -> String {

@@ -25,8 +25,8 @@ const OPPONENTS: OptionSpec = OptionSpec {
     name: "opponents",
     accepts: "\"paranoid\" or \"cooperative\"",
     default: "\"paranoid\"",
-    help: "Model of the other players: `paranoid`, one coalition that knows the player's move; \
-           `cooperative`, all move in its favour.",
+    help: "Model of the other players: `paranoid`, a coalition that knows the player's move; \
+           `cooperative`, all move in the player's favour.",
 };
 
 const BOUNDED_WINDOW: OptionSpec = OptionSpec {

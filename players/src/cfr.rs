@@ -60,7 +60,7 @@ const ITERATIONS: OptionSpec = OptionSpec {
     name: "iterations",
     accepts: "whole number from 1",
     default: "10000",
-    help: "Iterations in all, at most.",
+    help: "Maximum number of iterations in a match.",
 };
 
 const TARGET: OptionSpec = OptionSpec {
@@ -204,7 +204,7 @@ impl Cfr {
             Ok(Growth::Whole) => {}
             Ok(Growth::Stopped) | Err(ReasoningError::Cancelled) => {
                 let n = seated.work.n_nodes();
-                deliberation.notes.push(format!("the tree is not whole yet: {n} nodes"));
+                deliberation.notes.push(format!("the tree is not complete yet: {n} nodes"));
                 return Ok(());
             }
             Ok(excess) => return Err(self.too_large(excess)),
@@ -332,12 +332,15 @@ impl Solution {
         let mut notes = vec![format!("tree: {n_nodes} nodes, {n_sets} information sets")];
         let n = self.solver.n_iterations();
         notes.push(match &self.judged {
-            Some((judgement, at)) => format!(
-                "strategy after {n} iterations; after {at}, a best response gained {:.4} points on \
-                 average, and the game was worth {:.2}",
-                judgement.exploitability(),
-                judgement.values[usize::from(role.0)]
-            ),
+            Some((judgement, at)) => {
+                let judged = format!(
+                    "after {at} iterations a best response gains {:.4} points on average; value of \
+                     the game {:.2}",
+                    judgement.exploitability(),
+                    judgement.values[usize::from(role.0)]
+                );
+                if n == *at { judged } else { format!("{judged}; the move is of iteration {n}") }
+            }
             None => format!("strategy after {n} iterations; not judged yet"),
         });
         notes

@@ -37,7 +37,8 @@ pub(crate) const KIND: PlayerKind = PlayerKind {
 };
 
 const MAX_STATES: OptionSpec = OptionSpec {
-    help: "Most states of a plan; in larger games moves are random until the rest is smaller.",
+    help: "Maximum number of states in a plan; in larger games moves are random until the rest \
+           is smaller.",
     ..settings::MAX_STATES
 };
 

@@ -44,8 +44,8 @@ const OPPONENTS: OptionSpec = OptionSpec {
     name: "opponents",
     accepts: "\"paranoid\" or \"cooperative\"",
     default: "\"paranoid\"",
-    help: "How the others reply with open cards: as one coalition that knows the move, or all in \
-           my favour.",
+    help: "How the others reply with open cards: `paranoid`, as a coalition that knows the \
+           player's move; `cooperative`, all in its favour.",
 };
 
 const OPTIONS: &[OptionSpec] =

@@ -34,7 +34,8 @@ pub(crate) const KIND: PlayerKind = PlayerKind {
 };
 
 const MAX_STATES: OptionSpec = OptionSpec {
-    help: "Most states that are kept; the tree grows no further until the match goes on.",
+    help: "Maximum number of states to keep; at this limit the tree stops growing until a step \
+           of the match makes some of its states unreachable.",
     ..settings::MAX_STATES
 };
 
@@ -375,7 +376,7 @@ impl IncrementalDeliberation {
                 said.completed = self.tree.is_solved(0);
                 if is_full {
                     said.notes.push(format!(
-                        "the tree has room for {max_states} states and grows no further (option \
+                        "the tree has {max_states} states, its maximum, and stopped growing (option \
                          max_states)"
                     ));
                 }
@@ -401,12 +402,13 @@ impl IncrementalDeliberation {
         let candidates = self.tree.candidates().into_iter().map(candidate).collect();
         let value = self.tree.is_solved(0).then_some(root.lower);
         let mut notes = said.notes;
-        notes.push(format!(
-            "the value is from {:.1} to {:.1}, by a tree of {} states",
-            root.lower,
-            root.upper,
-            self.tree.nodes.len()
-        ));
+        let (lower, upper) = (root.lower, root.upper);
+        let range = if upper - lower < EPSILON {
+            format!("exactly {lower:.1}")
+        } else {
+            format!("from {lower:.1} to {upper:.1}")
+        };
+        notes.push(format!("the value is {range} (tree of {} states)", self.tree.nodes.len()));
         Deliberation { value, candidates, notes, ..said }
     }
 

@@ -53,15 +53,16 @@ const OPPONENTS: OptionSpec = OptionSpec {
     name: "opponents",
     accepts: "\"uniform\" or \"cautious\"",
     default: "\"cautious\"",
-    help: "How the others move: at random, or as if they knew the state, and as is worst for me.",
+    help: "How the others move: `uniform`, at random; `cautious`, they know the state and choose \
+           the reply that is worst for the player.",
 };
 
 const STATES: OptionSpec = OptionSpec {
     name: "states",
     accepts: "whole number from 1 to 100000000",
     default: "200000",
-    help: "States in the beliefs from the root to where the search is; it looks no further ahead \
-           once there are more.",
+    help: "Maximum number of states in all beliefs on the current path of the search; at this \
+           limit it looks no further ahead.",
 };
 
 const OPTIONS: &[OptionSpec] = &[OPPONENTS, PARTICLES, STATES, settings::DEPTH];
@@ -74,7 +75,7 @@ const MAX_LEVELS: u32 = 400;
 pub(crate) enum Model {
     /// Each legal move with the same probability.
     Uniform,
-    /// In each state as is worst for me.
+    /// In each state the reply that is worst for the player.
     Cautious,
 }
 

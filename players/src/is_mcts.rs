@@ -54,14 +54,14 @@ const EXPLORATION: OptionSpec = OptionSpec {
     name: "exploration",
     accepts: "number from 0 to 10",
     default: "0.7",
-    help: "Weight of the term of UCT that prefers moves that were tried rarely.",
+    help: "Exploration constant of UCT, for rewards from 0 to 1.",
 };
 
 const TREE: OptionSpec = OptionSpec {
     name: "tree",
     accepts: "whole number from 0 to 100000000",
     default: "1000000",
-    help: "Moves in the nodes of all trees; once there are as many, no nodes are added. A million \
+    help: "Maximum number of moves stored in all trees; after that no nodes are added. A million \
            takes about 50 MB.",
 };
 

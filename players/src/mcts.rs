@@ -58,7 +58,7 @@ const EXPLORATION: OptionSpec = OptionSpec {
     name: "exploration",
     accepts: "number from 0 to 100",
     default: "0.2",
-    help: "Weight of moves that were seldom tried, for rewards from 0 to 1.",
+    help: "Exploration constant of UCT, for rewards from 0 to 1.",
 };
 
 const FIRST_PLAY: OptionSpec = OptionSpec {
@@ -80,16 +80,15 @@ const LEAVES: OptionSpec = OptionSpec {
     name: "leaves",
     accepts: "whole number from 1 to 4096",
     default: "32",
-    help: "Leaves whose playouts run side by side; 1 where the reasoner plays one after the \
-           other.",
+    help: "Leaves whose playouts run side by side. Games without a batch reasoner use 1.",
 };
 
 const LANES: OptionSpec = OptionSpec {
     name: "lanes",
     accepts: "whole number from 1 to 4096",
     default: "16",
-    help: "Playouts from each leaf; 1 where the reasoner plays one after the other. With as \
-           many leaves it should make 512 playouts at most.",
+    help: "Playouts from each leaf. `leaves` times `lanes` should be at most 512. Games without a \
+           batch reasoner use 1.",
 };
 
 const MAX_LENGTH: OptionSpec = OptionSpec {
@@ -103,7 +102,7 @@ const MEMORY: OptionSpec = OptionSpec {
     name: "memory",
     accepts: "size from 1MiB, such as \"512MiB\"",
     default: "\"1GiB\"",
-    help: "Most memory of the tree; when it is full, the moves that are seldom tried are \
+    help: "Maximum memory of the tree; when it is full, the moves that are seldom tried are \
            forgotten.",
 };
 
@@ -119,8 +118,8 @@ const PONDER: OptionSpec = OptionSpec {
     name: "ponder",
     accepts: "true or false",
     default: "false",
-    help: "Think until the clock ends when there is only one legal move, too, as while others \
-           are to move.",
+    help: "Also think, until the clock ends, when there is only one legal move, for example in \
+           the turn of another player.",
 };
 
 const OPTIONS: &[OptionSpec] = &[

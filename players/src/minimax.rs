@@ -32,9 +32,9 @@ const OPPONENTS: OptionSpec = OptionSpec {
     name: "opponents",
     accepts: "\"paranoid\", \"matrix\", \"max_n\" or \"cooperative\"",
     default: "\"paranoid\"",
-    help: "Model of the other players: `paranoid`, one coalition that knows the player's move; \
-           `matrix`, one that does not; `max_n`, each for itself; `cooperative`, all move in \
-           its favour.",
+    help: "Model of the other players: `paranoid`, a coalition that knows the player's move; \
+           `matrix`, a coalition that does not know it; `max_n`, each for itself; `cooperative`, \
+           all move in the player's favour.",
 };
 
 const OPTIONS: &[OptionSpec] = &[

@@ -27,8 +27,8 @@ pub struct OptionSpec {
     pub help: &'static str,
 }
 
-/// What an option accepts that is the path of a table. This crate opens no files: whoever
-/// reads options replaces the path by [`Value::Table`].
+/// The text of [`OptionSpec::accepts`] for the path of a table. This crate opens no files: the
+/// reader of a spec replaces the path by [`Value::Table`].
 pub const TABLE: &str = "path of a table of `gamemaster solve`";
 
 /// The beginning of an option that is the path of a learned evaluation: `learned:FILE`.
@@ -54,8 +54,8 @@ pub const SEED: OptionSpec = OptionSpec {
     name: "seed",
     accepts: "whole number",
     default: "none",
-    help: "Mix this number into the random seed of the match, so that copies of a player choose \
-           differently.",
+    help: "Mix this number into the random seed of the match, so that copies of a player draw \
+           different random numbers. Players that draw none only get another id.",
 };
 
 /// A value of an option.

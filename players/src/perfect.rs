@@ -23,7 +23,8 @@ use crate::{
 /// The perfect player.
 pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "perfect",
-    summary: "Plays a best move by the table of a solved game; mixes where best play does.",
+    summary: "Plays a best move by the table of a solved game; uses the mixed strategy where roles \
+              choose at the same time.",
     options: OPTIONS,
     instant: false,
     plays_hidden_information: false,
@@ -42,7 +43,7 @@ const MEMORY: OptionSpec = OptionSpec {
     name: "memory",
     accepts: "size from 1MiB, such as \"512MiB\"",
     default: "\"1GiB\"",
-    help: "Most memory for solving a game without a table.",
+    help: "Maximum memory for solving a game without a table.",
 };
 
 const OPTIONS: &[OptionSpec] = &[TABLE_OPTION, MEMORY];

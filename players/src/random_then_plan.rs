@@ -25,7 +25,7 @@ const NODE_BUDGET: OptionSpec = OptionSpec {
     name: "node_budget",
     accepts: "whole number from 1",
     default: "1000",
-    help: "States to enter at most in one attempt to plan.",
+    help: "Maximum number of states in one attempt to plan.",
 };
 
 const OPTIONS: &[OptionSpec] =

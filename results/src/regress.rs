@@ -63,13 +63,15 @@ pub struct Question {
     pub margin: f64,
     /// How often the answer may be wrong, either way.
     pub alpha: f64,
-    /// Laps after which the answer is given in any case.
+    /// Laps of the schedule after which the answer is given in any case. Users read *cycle*: a
+    /// lap of a comparison has four blocks of each game and budget, and one of the canary.
     pub max_laps: u64,
     /// Time after which the answer is given in any case, seconds.
     pub time_limit_s: Option<f64>,
     /// Matches of a lap.
     pub matches_per_lap: u64,
-    /// Blocks of a lap: pairs of what base and head did under the same chances.
+    /// Compared blocks of a lap: what base and head played at one game with one budget under
+    /// the same conditions.
     pub blocks_per_lap: u64,
     /// Whether the canary plays.
     pub has_canary: bool,

@@ -432,7 +432,7 @@ mod tests {
         }));
         check_verdict(
             &other_game,
-            "a has the highest mean reward, 80.0, but it played against other opponents than b.",
+            "a has the highest mean reward, 80.0, but it and b had different opponents.",
         );
         let unscored = MatchRecord { ending: Ending::StepLimit, ..matches(1, [0, 0]).remove(0) };
         check_verdict(&[unscored], "No match was scored, so no player leads.");

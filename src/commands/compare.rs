@@ -23,9 +23,8 @@ Examples:
 
 Only blocks that both runs played are compared: the same game, players and
 lap. A difference is AFTER minus BEFORE. The random seeds of a match depend on
-its players, so a player with other options meets other chance
-events: to detect small differences, play both versions in one run
-(`gamemaster regress`).";
+its players, so a player with other options meets other chance events: to detect
+small differences, play both versions in one run (`gamemaster regress`).";
 
 /// Arguments of `gamemaster compare`.
 #[derive(Debug, Args)]

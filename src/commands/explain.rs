@@ -14,7 +14,8 @@ use serde::Serialize;
 
 use super::number::{nodes, whole_from};
 use super::play::play_clock;
-use super::typed_moves::{Line, expressions, follow};
+use super::typed_facts::facts;
+use super::typed_moves::{Line, follow};
 use super::{plan_text, said, search_tree};
 use crate::built_in;
 use crate::exit_code;
@@ -119,7 +120,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let mut game =
         game_source::load(&arguments.game, arguments.reading).map_err(Failure::game)?.game;
     if let Some(text) = &arguments.state {
-        let facts = expressions(text, "--state")?;
+        let facts = facts(&game, text)?;
         game =
             game_source::beginning_in(&game, &facts, arguments.reading).map_err(Failure::game)?;
     }
@@ -141,7 +142,15 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let start = machine.initial_state().map_err(Failure::preflight)?;
     let line = follow(&mut *machine, start, &arguments.moves)?;
     if machine.is_terminal(line.last()).map_err(Failure::preflight)? {
-        return Err(Failure::usage(anyhow!("the match is over after these moves")));
+        return Err(Failure::usage(anyhow!("the state is terminal: there is no move to explain")));
+    }
+    for role in game.role_ids() {
+        if legal(&mut *machine, line.last(), role)?.is_empty() {
+            return Err(Failure::usage(anyhow!(
+                "`{}` has no legal move in this state, and it is not terminal",
+                game.role_name(role)
+            )));
+        }
     }
     let role = role(&mut *machine, line.last(), arguments.role.as_deref())?;
     let n_legal = legal(&mut *machine, line.last(), role)?.len();
@@ -150,8 +159,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let plan = said.plan.clone().filter(|_| arguments.plan);
     if arguments.plan && plan.is_none() {
         return Err(Failure::usage(anyhow!(
-            "--plan: {} has no plan in this state; use a planner, with more time or nodes if it is \
-             one",
+            "--plan: {} has no plan in this state; sequential_planner, random_then_plan and \
+             conditional_planner make plans, if their time or nodes suffice",
             arguments.player
         )));
     }

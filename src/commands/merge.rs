@@ -82,7 +82,8 @@ fn print(out: &mut impl Write, folder: &str, merged: &Merged) -> std::io::Result
             missing_parts.iter().take(MAX_NAMED).map(ToString::to_string).collect();
         let more = missing_parts.len() - names.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        writeln!(out, "There was no run of {}{more}.", names.join(", "))?;
+        let parts = if missing_parts.len() == 1 { "part" } else { "parts" };
+        writeln!(out, "Missing {parts}: {}{more}.", names.join(", "))?;
     }
     match n_missing {
         Ok(0) => writeln!(out, "Full report: gamemaster report {folder}"),

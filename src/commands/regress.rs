@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::{Args, ValueEnum};
 use results::counted::counted;
 use results::regress::{Outcome as Answer, Reason, Regression, Tracker};
@@ -73,10 +73,10 @@ pub struct Arguments {
     /// Stop after this time [default: 10m without --max-blocks]
     #[arg(long, value_name = "TIME", value_parser = read_time_limit)]
     time_limit: Option<Duration>,
-    /// Stop after this many blocks
+    /// Stop after this many compared blocks of base and head
     #[arg(long, value_name = "N", value_parser = whole_from::<u64>(0))]
     max_blocks: Option<u64>,
-    /// Exit as for this result if the result is inconclusive [default: exit with 11]
+    /// Treat an inconclusive result as this one [default: exit with 11]
     #[arg(long, value_enum, value_name = "AS")]
     inconclusive: Option<InconclusiveWord>,
     /// Write to this folder, or resume the run in it [default:
@@ -165,20 +165,21 @@ fn request(arguments: &Arguments) -> Request {
 
 /// Why the folder cannot be used, and what to do where only the length differs.
 fn not_opened(error: ExperimentError) -> Failure {
-    let advice = match &error {
-        ExperimentError::Folder(folder::FolderError::OtherSpec { differences, .. })
-            if *differences == [Difference::Key("blocks".to_owned())] =>
-        {
-            ", because --max-blocks differs"
-        }
-        ExperimentError::Folder(folder::FolderError::OtherSpec { differences, .. })
-            if differences.iter().any(|found| matches!(found, Difference::Player(_))) =>
-        {
-            ", because the options or program files of a player have changed"
-        }
-        _ => return Failure::experiment(error),
+    let ExperimentError::Folder(folder::FolderError::OtherSpec { path, differences }) = &error
+    else {
+        return Failure::experiment(error);
     };
-    Failure::experiment(error).advised(advice)
+    let difference = if *differences == [Difference::Key("blocks".to_owned())] {
+        "--max-blocks differs"
+    } else if differences.iter().any(|found| matches!(found, Difference::Player(_))) {
+        "the players differ, or their options or program files"
+    } else {
+        return Failure::experiment(error);
+    };
+    let path = path.display();
+    let message =
+        anyhow!("{path} holds another comparison: {difference}; name another folder with --out");
+    Failure { error: message, ..Failure::experiment(error) }
 }
 
 fn announce(asked: &Asked, folder: &folder::RunFolder) -> std::io::Result<()> {

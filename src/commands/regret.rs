@@ -28,9 +28,10 @@ Examples:
   gamemaster regret my_run --table c4.table --csv > decisions.csv
 
 The regret of a decision is what the state was worth to the role, less what it
-is worth after the move, with best play of all from there on. States where the
-role had a single move are left out, and so are games without a table. The mean
-is over blocks, each with the mean of its decisions; games weigh the same.";
+is worth after the move, if all roles play their best from there on. States
+where the role had a single move are left out, and so are games without a table.
+The mean of a block is the mean over its decisions; the regret of a player is
+the mean over blocks, with equal weight for each game.";
 
 /// Arguments of `gamemaster regret`.
 #[derive(Args, Debug)]
@@ -179,7 +180,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         result?;
         if n_matches == 0 {
             let run = arguments.run.display();
-            return Err(Failure::usage(anyhow!("no match of {run} is of a game with a table")));
+            return Err(Failure::usage(anyhow!("the tables are for none of the games of {run}")));
         }
         if arguments.csv {
             return Ok(exit_code::OK);
@@ -239,14 +240,14 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     if report.worst.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nWorst decisions (see `gamemaster replay JOB`):")?;
+    writeln!(out, "\nWorst decisions (see `gamemaster replay MATCH`):")?;
     for row in &report.worst {
         let DecisionRow { job, game, step, player, role, action, value, regret, best_move, .. } =
             row;
         let substitute = if row.substitute { ", a substitute" } else { "" };
         writeln!(
             out,
-            "  job {job}, step {step}: {player} as {role} in {game}: {action}{substitute}, gives away \
+            "  match {job}, step {step}: {player} as {role} in {game}: {action}{substitute}, gives away \
              {regret:.1} of {value:.1}; best {best_move}"
         )?;
     }

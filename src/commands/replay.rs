@@ -146,7 +146,7 @@ impl Replay {
     fn head(&self, out: &mut impl Write) -> std::io::Result<()> {
         let MatchRecord { game, job, match_id, .. } = &self.record;
         let n_steps = counted(self.n_steps(), "step", "steps");
-        writeln!(out, "{game}, job {job} ({match_id}), {n_steps}")?;
+        writeln!(out, "{game}, match {job} ({match_id}), {n_steps}")?;
         for seat in &self.record.seats {
             writeln!(out, "  {}: {}", seat.role, seat.player.as_deref().unwrap_or("chance"))?;
         }
@@ -325,7 +325,7 @@ mod tests {
         let mut out = Vec::new();
         replay().converse(&mut "n\nn\nq\n".as_bytes(), &mut out).unwrap();
         expect_test::expect![[r#"
-            walk, job 7 (match.abcdef), 2 steps
+            walk, match 7 (match.abcdef), 2 steps
               left: slow
               right: quick
 

@@ -73,7 +73,7 @@ pub(super) enum FormatWord {
     Text,
     /// All numbers
     Json,
-    /// A row for each mean or player (see also `report --table`)
+    /// The means, with all digits
     Csv,
     /// Markdown
     #[value(alias = "markdown")]

@@ -37,7 +37,7 @@ connection above --max-connections replaces the oldest idle one.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Serve this kind of player, see `gamemaster players`
+    /// Serve this kind of player (see `gamemaster players`)
     #[arg(long)]
     player: String,
     /// Listen on this port (0: any free one)

@@ -14,7 +14,8 @@ use serde::Serialize;
 
 use super::number::{bytes, whole};
 use super::progress_line::ProgressLine;
-use super::typed_moves::{expressions, follow};
+use super::typed_facts::facts;
+use super::typed_moves::follow;
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
@@ -37,7 +38,15 @@ rewards sum to a constant, moves are mixed: each has a probability.
 
 --out writes a table of all values, for the players `perfect` and `alpha_beta`
 and for `gamemaster regret`. A table of what follows from a later state
-(--state, --moves) is an endgame database.";
+(--state, --moves) is an endgame database.
+
+Exit codes:
+  0    solved
+  1    internal error, or --memory does not suffice
+  2    invalid arguments, or a game that cannot be solved: hidden information,
+       or a state without a value
+  3    an invalid rulesheet
+  130  interrupted";
 
 /// Arguments of `gamemaster solve`.
 #[derive(Args, Debug)]
@@ -179,7 +188,7 @@ fn game(arguments: &Arguments) -> Result<Arc<Game>, Failure> {
     let Arguments { state, moves, reading, .. } = arguments;
     let mut game = game_source::load(&arguments.game, *reading).map_err(Failure::game)?.game;
     if let Some(text) = state {
-        let facts = expressions(text, "--state")?;
+        let facts = facts(&game, text)?;
         game = game_source::beginning_in(&game, &facts, *reading).map_err(Failure::game)?;
     }
     if moves.trim().is_empty() {
@@ -290,7 +299,7 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     )?;
     writeln!(
         out,
-        "  memory       {} at most, {:.1} bytes a state",
+        "  memory       peak {}, {:.1} bytes a state",
         size(report.memory_bytes),
         report.bytes_per_state
     )?;

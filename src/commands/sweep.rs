@@ -27,9 +27,9 @@ Examples:
       add a budget
   gamemaster sweep my_spec.toml --nodes 100,1000 --format csv > sweep.csv
 
-The players of the spec play its games once with each budget. A player with
-its own `clocks` or `budget` in the spec keeps them, as a fixed opponent for
-the others. With --nodes, the longest clock of the spec remains as a limit. A
+The whole tournament of the spec is played with each budget. A player with its
+own `clocks` or `budget` in the spec keeps them, as a fixed opponent for the
+others. With --nodes, the longest clock of the spec remains as a limit. A
 sweep is a run like any other: repeat the command to resume it, and use
 `gamemaster report` on its folder.
 

@@ -16,6 +16,7 @@ use crate::experiment::folder::{FolderError, RunFolder};
 use crate::experiment::{Ended, Experiment, ExperimentError, Finished, Jobs, Place, Session};
 use crate::failure::{CommandResult, Failure};
 use crate::interrupt::on_interrupt;
+use crate::spec::Difference;
 use crate::supervisor::OWN_EXECUTABLE;
 
 /// Plays an experiment with progress on standard error until it is complete or
@@ -58,14 +59,37 @@ pub(super) fn not_laid_out(error: ExperimentError, spec: Option<&Path>) -> Failu
     }
 }
 
+/// Keys of a spec that may differ from those of a run that it extends.
+const EXTENSIBLE: [&str; 11] = [
+    "blocks",
+    "budget",
+    "challengers",
+    "clocks",
+    "extra_laps",
+    "format",
+    "games",
+    "players",
+    "race",
+    "rounds",
+    "stage",
+];
+
 /// Why the folder cannot be used, with advice.
 pub(super) fn not_opened(error: ExperimentError) -> Failure {
-    let is_other = matches!(error, ExperimentError::Folder(FolderError::OtherSpec { .. }));
+    let may_extend = match &error {
+        ExperimentError::Folder(FolderError::OtherSpec { differences, .. }) => {
+            differences.iter().all(|found| match found {
+                Difference::Key(key) => EXTENSIBLE.contains(&key.as_str()),
+                Difference::Rulesheet(_) | Difference::Player(_) => false,
+            })
+        }
+        _ => false,
+    };
     let failure = Failure::experiment(error);
-    if !is_other {
+    if !may_extend {
         return failure;
     }
-    failure.advised(", or keep its matches with --extend if this spec plays them all")
+    failure.advised("; or, if this spec contains all matches of that run, add --extend")
 }
 
 fn catalogue(experiment: &Experiment) -> Arc<Catalogue> {

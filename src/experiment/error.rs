@@ -42,8 +42,8 @@ pub enum ExperimentError {
     Request(#[from] RequestError),
     /// A part of a schedule whose pairings depend on results.
     #[error(
-        "--partition {0} needs a round_robin or a gauntlet without a race: the pairings of this spec \
-         depend on the results of all matches"
+        "--partition {0} needs a round_robin or a gauntlet without a race: in the format of this spec, \
+         pairings depend on the results of earlier rounds"
     )]
     NoParts(Partition),
     /// The folder of the run.

@@ -113,7 +113,7 @@ pub(super) fn sitting_out(spec: &Spec, skips: &[Skip]) -> Vec<String> {
             .collect();
         if !games.is_empty() {
             words.push(format!(
-                "left out for {}: {} (hidden information)",
+                "{} does not play {} (hidden information)",
                 player.config.id,
                 games.join(", ")
             ));
@@ -164,15 +164,15 @@ fn fraction(name: &str, clock: Duration, margin: Duration, enforcement: Enforcem
     let seconds = Duration::from_secs(clock.as_secs().max(1));
     let [exact, announced, margin] = [clock, seconds, margin].map(humantime::format_duration);
     let begun = format!(
-        "the {name} clock of {exact} is announced to remote and launched players as {announced} \
-         (START has whole seconds)"
+        "the {name} clock of {exact} is announced to remote and launched players as {announced}, since \
+         START announces whole seconds"
     );
     match enforcement {
         Enforcement::Announced if clock < seconds => format!(
-            "{begun}. They may use {announced} plus the margin of {margin}; clocks.enforce = \
-             \"exact\" would allow {exact} plus the margin"
+            "{begun}. These players may use {announced} plus the margin of {margin}; clocks.enforce \
+             = \"exact\" would allow {exact} plus the margin"
         ),
-        _ => format!("{begun}. They may use {exact} plus the margin of {margin}"),
+        _ => format!("{begun}. These players may use {exact} plus the margin of {margin}"),
     }
 }
 

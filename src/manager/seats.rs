@@ -135,11 +135,11 @@ impl Reply {
         Self { fault: Some(fault), ..Self::default() }
     }
 
-    /// Late for a clock with so much time and so much to wait.
-    fn is_late(&mut self, time: Duration, wait: Duration) {
+    /// Late for a clock, called `name`, with so much time and so much to wait.
+    fn is_late(&mut self, name: &str, time: Duration, wait: Duration) {
         self.fault = Some(FaultKind::LateMove);
         self.detail = Some(format!(
-            "no complete reply within {} (clock {} + margin {})",
+            "no complete reply within {} ({name} {} + margin {})",
             humantime::format_duration(wait),
             humantime::format_duration(time),
             humantime::format_duration(wait.saturating_sub(time))
@@ -208,7 +208,9 @@ impl InstantSeat {
         let overrun = clock.overrun(wall);
         let mut reply = Reply { wall, overrun, deliberation, stalled, ..Reply::default() };
         match result {
-            _ if clock.is_over(wall) => reply.is_late(clock.time.unwrap_or_default(), clock.wait),
+            _ if clock.is_over(wall) => {
+                reply.is_late("clock", clock.time.unwrap_or_default(), clock.wait);
+            }
             Ok(chosen) => reply.chosen = chosen,
             Err(failure) => broke_down(&mut reply, &failure.to_string()),
         }
@@ -304,7 +306,7 @@ impl ThreadSeat {
         match answer.result {
             // Timers tick in milliseconds; the clock does not.
             Ok(_) if clock.is_over(wall) => {
-                reply.is_late(clock.time.unwrap_or_default(), clock.wait);
+                reply.is_late("clock", clock.time.unwrap_or_default(), clock.wait);
             }
             Ok(value) => reply.chosen = chosen(value),
             Err(broken) => broke_down(&mut reply, &broken.to_string()),
@@ -316,7 +318,7 @@ impl ThreadSeat {
         let wall = watch.used(pending.asked, Instant::now(), clock.wait);
         pending.cancel.cancel();
         let mut reply = Reply { wall, overrun: clock.overrun(wall), ..Reply::default() };
-        reply.is_late(clock.time.unwrap_or(clock.wait), clock.wait);
+        reply.is_late("clock", clock.time.unwrap_or(clock.wait), clock.wait);
         if timeout(RETURN_GRACE, &mut pending.answer).await.is_err() {
             self.thread = None;
             reply.notice = Some(Notice::ThreadLeft { player: self.name.clone() });
@@ -419,7 +421,12 @@ impl RemoteSeat {
             Ok(RemoteAnswer { status, text }) => {
                 (reply.text, reply.status) = (Some(text), Some(status));
             }
-            Err(ExchangeError::Late) => reply.is_late(clock.remote_time, clock.remote_wait),
+            Err(ExchangeError::Late) => {
+                let announced = Duration::from_secs(clock.announced_s);
+                let is_announced = clock.remote_time == announced && clock.time != Some(announced);
+                let name = if is_announced { "announced clock" } else { "clock" };
+                reply.is_late(name, clock.remote_time, clock.remote_wait);
+            }
             Err(ExchangeError::Unreadable(what)) => {
                 (reply.fault, reply.text) = (Some(FaultKind::Unreadable), Some(what));
             }

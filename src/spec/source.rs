@@ -35,7 +35,9 @@ impl Source<'_> {
         let Some(span) = error.span() else { return self.whole(message) };
         let given = self.text[..span.end].lines().next_back().unwrap_or_default().trim();
         match message.split_once(", expected ") {
-            Some((before, expected)) if before.starts_with("invalid ") => {
+            Some((before, expected))
+                if before.starts_with("invalid ") || before.starts_with("unknown value ") =>
+            {
                 self.error(span, format!("{given}: expected {expected}"))
             }
             _ => self.error(span, message),

@@ -25,7 +25,7 @@ pub enum FormatWord {
     RoundRobin,
     /// Pair the first `challengers` players with the others
     Gauntlet,
-    /// Pair players with equal scores
+    /// Pair players with equal points
     Swiss,
     /// Eliminate the loser of each encounter
     Knockout,

@@ -117,7 +117,7 @@ fn an_ill_typed_value() {
         "seating = \"circle\"\n",
         2,
         expect![[r#"
-            error: spec.toml:1: unknown value `circle`, expected `rotations` or `permutations`
+            error: spec.toml:1: seating = "circle": expected `rotations` or `permutations`
         "#]],
     );
 }
@@ -408,7 +408,7 @@ fn a_folder_of_another_spec() {
         &["run", "spec.toml", "--out", "out", "--seed", "9"],
         2,
         expect![[r#"
-            error: out holds a run of another spec (different: `seed`); name another folder with --out, or keep its matches with --extend if this spec plays them all
+            error: out holds a run of another spec (different: `seed`); name another folder with --out
         "#]],
     );
     assert_eq!(workspace.read("out/journal.jsonl"), journal);
@@ -427,7 +427,7 @@ fn a_damaged_journal() {
         &["run", "spec.toml", "--out", "out"],
         1,
         expect![[r#"
-            error: line 2 of the journal out/journal.jsonl is damaged (to play its match again, remove the line and repeat `gamemaster run`): its checksum is wrong
+            error: line 2 of the journal out/journal.jsonl is damaged: its checksum is wrong; remove the line and repeat `gamemaster run` to play its match again
         "#]],
     );
     assert_eq!(workspace.read("out/journal.jsonl"), damaged, "it is left as it was");

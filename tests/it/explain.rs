@@ -72,7 +72,7 @@ fn hidden_information_stays_hidden() {
     }
     let told = explain("cfr", deals[1]);
     assert!(told.contains("      note: tree: 55 nodes, 12 information sets\n"), "{told}");
-    assert!(told.contains("a best response gained 0.0"), "{told}");
+    assert!(told.contains("a best response gains 0.0"), "{told}");
     assert!(told.lines().any(|line| line.starts_with("      bet ")), "{told}");
 }
 
@@ -99,6 +99,15 @@ fn what_cannot_be_explained_is_said() {
         &[&["aima_two_ply"], &with(&["--state", "(cell 1"])[..]].concat(),
         "--state: unclosed `(`",
     );
+    for (state, expected) in [
+        ("(foo)", "--state: no relation, function or constant of the rules is named `foo`"),
+        ("(at ?x)", "--state: a fact contains no variables such as ?x"),
+        ("((at) n)", "--state: `((at) n)` is not a fact"),
+        ("(at n11)", "the state is terminal: there is no move to explain"),
+        ("(at a1)", "`max` has no legal move in this state, and it is not terminal"),
+    ] {
+        refused(&["aima_two_ply", "--player", "alpha_beta", "--state", state], expected);
+    }
     refused(&[&["nim"], &with(&["--role", "me"])[..]].concat(), "expected one of left, right");
     refused(
         &["nim", "--player", "http://127.0.0.1:9147"],

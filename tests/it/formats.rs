@@ -253,7 +253,7 @@ fn a_dry_run_tells_what_is_known_beforehand() {
             1  swiss              6               3                72       72
             2  knockout           4               2                24       48
 
-        No time estimate: no player uses its clock
+        No time estimate: budgets are in nodes, or all players reply at once
     "#]]
     .assert_eq(&ran.stdout());
     let ran = workspace.run(&["run", "spec.toml", "--dry-run", "--json"]).code(0);
@@ -305,8 +305,8 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "format = \"swis\"",
         &[],
         expect![[r#"
-        error: spec.toml:5: unknown value `swis`, expected one of `round_robin`, `gauntlet`, `swiss`, `knockout`, `ladder`
-    "#]],
+            error: spec.toml:5: format = "swis": expected one of `round_robin`, `gauntlet`, `swiss`, `knockout`, `ladder`
+        "#]],
     );
     check_error(
         "format = \"swiss\"\nrounds = 6",
@@ -417,7 +417,7 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "format = \"swiss\"",
         &["--partition", "slice:1/2"],
         expect![[r#"
-            error: --partition slice:1/2 needs a round_robin or a gauntlet without a race: the pairings of this spec depend on the results of all matches
+            error: --partition slice:1/2 needs a round_robin or a gauntlet without a race: in the format of this spec, pairings depend on the results of earlier rounds
         "#]],
     );
     check_error(

@@ -70,7 +70,7 @@ fn check(rulesheet: &[u8], arguments: &[&str], code: i32, expected: Expect) {
     let folder = files(&[("game.kif", rulesheet)]);
     let ran = game(folder.path(), arguments);
     let printed = format!("{}{}", ran.stdout, ran.stderr);
-    let untimed = |line: &str| match line.split_once(": static ") {
+    let untimed = |line: &str| match line.split_once(": constant relations ") {
         Some((before, _)) => {
             let indented = before.len() - before.trim_start().len();
             format!("{}(times)\n", &before[..indented])
@@ -150,7 +150,7 @@ fn unreadable_text_is_drawn() {
             2 | (init (a b)
               | ^
               |
-              = help: add the missing `)`; it belongs before the next form that starts a line
+              = help: add the missing `)` before the next form that starts a line, or at the end of the text
 
             error[unclosed-parenthesis]: unclosed `(`
              --> game.kif:4:1
@@ -158,7 +158,7 @@ fn unreadable_text_is_drawn() {
             4 | (terminal
               | ^
               |
-              = help: add the missing `)`; it belongs before the next form that starts a line
+              = help: add the missing `)` before the next form that starts a line, or at the end of the text
 
             error: invalid rulesheet `game.kif`: 2 errors
         "#]],
@@ -359,19 +359,19 @@ fn a_game_is_described() {
               roles          xplayer oplayer
               kind           2 players, turn-taking, deterministic, perfect information
               rulesheet      1827 bytes, 36 forms, no findings
-              rules          24 rules, 12 facts, 17 relations
-              reasoner       network: 29 facts, 20 moves, 104 conjunctions, 71 gates, 175
-                             gate inputs, 27 changes per step, 41 goal conjunctions, 0
-                             percept conjunctions, evaluation: pass
+              rules          24 rules, 12 constant facts, 17 relations
+              reasoner       network: 29 possible facts, 20 possible moves, 104
+                             conjunctions, 71 gates, 175 gate inputs, 27 changes per step,
+                             41 goal conjunctions, 0 percept conjunctions, evaluation: pass
               grounding      211 grounded rules from 262 rows
-                             29 facts, 20 moves, 104 conjunctions
-                             without constants 29 facts, 20 moves, 104 conjunctions
+                             29 possible facts, 20 possible moves, 104 conjunctions
+                             without constant parts: 29 possible facts, 20 possible moves, 104 conjunctions
                              (times)
-              at the start   10 facts, legal moves: xplayer 9, oplayer 1
+              initial state  10 facts, legal moves: xplayer 9, oplayer 1
               playouts       50
               length         5 to 9, mean 7.80
               branching      1 to 9, mean 5.52
-              facts          10
+              facts a state  10
               tree           about 581194 nodes
               goals          xplayer: 0 to 100, mean 64.00
                              oplayer: 0 to 100, mean 36.00
@@ -386,19 +386,19 @@ fn a_game_is_described() {
               roles          keeper
               kind           1 player, deterministic, perfect information
               rulesheet      287 bytes, 9 forms, no findings
-              rules          7 rules, 2 facts, 6 relations
-              reasoner       network: 3 facts, 2 moves, 0 conjunctions, 0 gates, 0 gate
-                             inputs, 0 changes per step, 0 goal conjunctions, 0 percept
-                             conjunctions, evaluation: pass
+              rules          7 rules, 2 constant facts, 6 relations
+              reasoner       network: 3 possible facts, 2 possible moves, 0 conjunctions, 0
+                             gates, 0 gate inputs, 0 changes per step, 0 goal conjunctions,
+                             0 percept conjunctions, evaluation: pass
               grounding      12 grounded rules from 18 rows
-                             3 facts, 2 moves, 1 conjunction
-                             without constants 3 facts, 2 moves, 1 conjunction; equal parts merged, 0
+                             3 possible facts, 2 possible moves, 1 conjunction
+                             without constant parts: 3 possible facts, 2 possible moves, 1 conjunction; 0 after merging equal parts
                              (times)
-              at the start   1 fact, legal moves: keeper 2
+              initial state  1 fact, legal moves: keeper 2
               playouts       50, 27 cut short
               length         1
               branching      1 to 2, mean 1.00
-              facts          1
+              facts a state  1
               tree           about 3 nodes
               goals          keeper: 100
         "#]],
@@ -446,7 +446,7 @@ fn a_state_is_reached_by_moves() {
 #[test]
 fn a_state_is_given_by_its_facts() {
     let facts = "(cell 1 1 x) (true (cell 1 2 x)) (cell 1 3 b) (cell 2 2 b) (control xplayer)";
-    let arguments = ["state", "tic_tac_toe", "--facts", facts, "--json"];
+    let arguments = ["state", "tic_tac_toe", "--state", facts, "--json"];
     check(
         b"",
         &arguments,
@@ -456,7 +456,7 @@ fn a_state_is_given_by_its_facts() {
     "#]],
     );
     let arguments =
-        ["state", "tic_tac_toe", "--facts", facts, "--moves", "((mark 1 3) noop)", "--json"];
+        ["state", "tic_tac_toe", "--state", facts, "--moves", "((mark 1 3) noop)", "--json"];
     check(
         b"",
         &arguments,

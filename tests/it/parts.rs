@@ -134,7 +134,7 @@ fn what_is_missing_is_told_and_played_by_resuming() {
     workspace.run(&["run", "spec.toml", "--out", "single/out", "--quiet"]).code(0);
     let n_missing = jobs_and_blocks(&workspace, "2").len();
     let told = workspace.run(&["merge", "1", "3", "--out", "merged/out"]).code(0).stdout();
-    assert!(told.contains("There was no run of slice:2/3.\n"), "{told}");
+    assert!(told.contains("Missing part: slice:2/3.\n"), "{told}");
     let missing = format!(
         "{n_missing} matches are missing. To play the rest:\n  \
          gamemaster run merged/out/spec.lock.toml --out merged/out\n"
@@ -159,7 +159,7 @@ fn more_parts_than_blocks_leave_some_empty() {
     play_part(&workspace, "slice:90000/90000", "none");
     assert_eq!(jobs_and_blocks(&workspace, "none").len(), 0);
     let told = workspace.run(&["merge", "none", "--out", "merged"]).code(0).stdout();
-    let parts = "There was no run of slice:1/90000, slice:2/90000, slice:3/90000, slice:4/90000, \
+    let parts = "Missing parts: slice:1/90000, slice:2/90000, slice:3/90000, slice:4/90000, \
                  slice:5/90000, slice:6/90000 and ";
     assert!(told.contains(parts), "{told}");
     assert!(told.starts_with("Merged 1 run into merged: 0 of "), "{told}");

@@ -54,7 +54,7 @@ fn a_weaker_head_fails_and_leaves_its_reports() {
     );
     let longer = [&more[..1], &["400"], &more[2..]].concat();
     let refused = regress(&workspace, STRONG, WEAK, &longer).code(2).stderr();
-    assert!(refused.contains("because --max-blocks differs"), "{refused}");
+    assert!(refused.contains("another comparison: --max-blocks differs"), "{refused}");
 }
 
 /// An unchanged player does the same under the same chances: not a block differs.
@@ -171,8 +171,8 @@ fn bad_input_has_one_clear_answer() {
     let with = |more: &[&'static str]| [&both[..], more].concat();
     check(&with(&["--margin", "0"]), "--margin 0: expected points above 0");
     check(&with(&["--margin", "NaN"]), "--margin NaN");
-    check(&with(&["--alpha", "0.5"]), "--alpha 0.5: expected a probability");
-    check(&with(&["--alpha", "5e-17"]), "expected a probability from 0.000001");
+    check(&with(&["--alpha", "0.5"]), "--alpha 0.5: expected a number");
+    check(&with(&["--alpha", "5e-17"]), "expected a number from 0.000001");
     check(&with(&["--max-blocks", "29"]), "--max-blocks 29: at least 30 are needed");
     check(&with(&["--time-limit", "soon"]), "expected a time such as 90s");
     check(&with(&["--suite", "none.toml"]), "cannot read the spec none.toml");
@@ -292,7 +292,7 @@ fn a_program_that_changed_is_another_player() {
     assert_eq!(workspace.read("out/journal.jsonl"), journal, "answered without playing");
     workspace.write("player.py", &PLAYER.replace("\"stay\"", "\"rest\""));
     let refused = regress(&workspace, &sound, &sound, &more).code(2).stderr();
-    assert!(refused.contains("options or program files of a player have changed"), "{refused}");
+    assert!(refused.contains("the players differ, or their options or program files"), "{refused}");
     // In the folder that is named by what is played there is room for both.
     let unnamed = &more[..4];
     regress(&workspace, &sound, &sound, unnamed).code(0);

@@ -195,7 +195,7 @@ fn the_last_run_is_meant_if_none_is_named() {
     assert_eq!(none.stderr(), "error: no run in results/runs; name one with --run\n");
     workspace.run(&["run", "spec.toml", "--quiet"]).code(0);
     let shown = workspace.run(&["replay", "0", "--step", "0"]).code(0);
-    assert!(shown.stdout().contains(", job 0 ("), "{}", shown.stdout());
+    assert!(shown.stdout().contains(", match 0 ("), "{}", shown.stdout());
 }
 
 #[test]
@@ -216,13 +216,13 @@ fn a_match_that_is_not_there_is_told_with_those_that_are() {
         .collect();
     let (first, last) = (jobs.iter().min().unwrap(), jobs.iter().max().unwrap());
     let expected =
-        format!("match `999` has not been played in out: its matches are among {first} to {last} ");
+        format!("match `999` has not been played in out: its match numbers are {first} to {last} ");
     assert!(told.contains(&expected), "{told}");
     // One digit of an id is wrong.
     let id = &row["match_id"];
     let wrong_digit = if id.ends_with('0') { "1" } else { "0" };
     let told = wrong(&format!("{}{wrong_digit}", &id[..id.len() - 1]));
-    assert!(told.contains(" in out: its matches are among "), "{told}");
+    assert!(told.contains(" in out: its match numbers are "), "{told}");
     // The beginning of all ids is none.
     let told = wrong("match.");
     assert!(told.contains("error: ambiguous match `match.`: expected one of 0 ("), "{told}");

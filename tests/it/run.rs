@@ -225,7 +225,7 @@ kind = "alpha_beta"
         monty_hall   start 10 s, play 1 s        1      1         1       1        1                            1
 
         warning: left out: tic_tac_toe_three_players (it needs 3 players, but the spec has 2)
-        warning: left out for alpha_beta: monty_hall (hidden information)"#]].assert_eq(told);
+        warning: alpha_beta does not play monty_hall (hidden information)"#]].assert_eq(told);
     assert!(!workspace.path("out").exists());
 }
 

@@ -54,10 +54,12 @@ fn what_cannot_be_solved_is_said() {
         let told = workspace.run(&[&["solve"], arguments].concat()).code(code).stderr();
         assert!(told.contains(expected) && told.lines().count() == 1, "{told}");
     };
-    refused(&["kuhn_poker"], 2, "players of this game do not see every move");
-    refused(&["odd_one_out"], 2, "roles choose at the same time in a state at depth");
+    refused(&["kuhn_poker"], 2, "the game has hidden information");
+    refused(&["odd_one_out"], 2, "has no value: several roles choose at the same time");
     let memory = ["connect_four", "--memory", "20MB"];
-    refused(&memory, 1, "bytes of memory allowed; allow more with --memory");
+    refused(&memory, 1, "the states need more than 20000000 bytes of memory");
+    refused(&["tic_tac_toe", "--memory", "10KiB"], 1, "more than 10KiB of memory");
+    refused(&["tic_tac_toe", "--state", "(foo)"], 2, "--state: no relation, function or constant");
     refused(&["tic_tac_toe", "--out", "no/such/folder"], 1, "cannot write the table");
     let told = workspace.run(&["solve", "nim", "--memory", "much"]).code(2).stderr();
     assert!(told.contains("expected a number of bytes, such as 4GiB or 500MB"), "{told}");

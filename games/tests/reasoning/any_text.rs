@@ -1,5 +1,5 @@
 //! What any text may be made to do: it is read, validated, ground and played by all
-//! reasoners, or refused, within counted limits, and never panics.
+//! reasoners, or refused, within fixed limits, and never panics.
 
 use std::sync::Arc;
 

@@ -39,9 +39,12 @@ impl Search<'_> {
                 self.root_values.iter().map(of).collect()
             }
         };
-        // A line that cannot be computed any more ends where it is.
+        // A line that cannot be computed any more ends where it is. A mixed strategy has none:
+        // its move is drawn.
         let mut line = Vec::new();
-        let _ = self.follow_line(state, &mut line);
+        if self.root_strategy.is_none() {
+            let _ = self.follow_line(state, &mut line);
+        }
         let deliberation = &mut self.stopwatch.deliberation;
         deliberation.depth = u32::try_from(self.limit).unwrap_or(u32::MAX);
         deliberation.depth = deliberation.depth.min(deliberation.selective_depth);

@@ -35,12 +35,12 @@ pub(crate) const TRANSPOSITION: OptionSpec = OptionSpec {
     help: "States whose values are remembered during a match; 0 to remember nothing.",
 };
 
-/// Most states that a player keeps; each says what it does then.
+/// Maximum number of states that a player keeps; each player says what it does at the limit.
 pub(crate) const MAX_STATES: OptionSpec = OptionSpec {
     name: "max_states",
     accepts: "whole number from 1",
     default: "500000",
-    help: "Most states to keep.",
+    help: "Maximum number of states to keep.",
 };
 
 pub(crate) fn max_states(reader: &Reader<'_>) -> Result<usize, OptionError> {

@@ -103,4 +103,6 @@ fn mixed_strategies_are_shown() {
         let probability = candidate.probability.unwrap();
         assert!((probability - 1.0 / 3.0).abs() < 1e-6, "{text}: {probability}");
     }
+    // The move is drawn, so no line follows from it.
+    assert_eq!(line(&said), [""; 0]);
 }

@@ -116,8 +116,8 @@ pub enum JournalError {
     },
     /// A line that records follow cannot be read.
     #[error(
-        "line {line} of the journal {} is damaged (to play its match again, remove the line and \
-         repeat `gamemaster run`)",
+        "line {line} of the journal {} is damaged: {problem}; remove the line and repeat `gamemaster \
+         run` to play its match again",
         .path.display()
     )]
     Damaged {
@@ -126,7 +126,7 @@ pub enum JournalError {
         /// Number of the line, from 1.
         line: u64,
         /// What is wrong with it.
-        source: serde_json::Error,
+        problem: serde_json::Error,
     },
     /// Matches of one game differ in their roles.
     #[error(

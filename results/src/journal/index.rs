@@ -211,8 +211,10 @@ impl<'a> Records<'a> {
             let checked = check(&self.line, self.has_checksums);
             checked.and_then(|()| read(&self.line)).map_err(|source| {
                 let path = self.path.to_owned();
-                line_number(&path, entry.offset)
-                    .map_or_else(|error| error, |line| JournalError::Damaged { path, line, source })
+                line_number(&path, entry.offset).map_or_else(
+                    |error| error,
+                    |line| JournalError::Damaged { path, line, problem: source },
+                )
             })
         }))
     }

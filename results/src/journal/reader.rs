@@ -249,7 +249,7 @@ impl Journal {
                     }
                     Err(source) => {
                         let (path, line) = (self.path.clone(), self.line_number()?);
-                        (n_bytes, JournalError::Damaged { path, line, source })
+                        (n_bytes, JournalError::Damaged { path, line, problem: source })
                     }
                 }
             }

@@ -216,15 +216,15 @@ fn is_unvaried(blocks: &[BlockScore]) -> bool {
     blocks.windows(2).all(|pair| pair[0].difference == pair[1].difference)
 }
 
-/// The interval of the mean difference for a fixed number of blocks; `None` for
-/// fewer than two.
+/// The interval of the mean difference for a fixed number of blocks, cut to the possible
+/// range of -100 to 100 points; `None` for fewer than two.
 fn fixed_interval(blocks: &[BlockScore], alpha: f64) -> Option<[f64; 2]> {
     let points: Vec<f64> = blocks.iter().map(|block| block.difference.points()).collect();
     let found = t_interval(&points, 1.0 - alpha)?;
     if is_unvaried(blocks) {
         return Some(unvaried_interval(points[0], found.n, 1.0 - alpha, [-100.0, 100.0]));
     }
-    Some(found.interval)
+    Some(found.interval.map(|bound| bound.clamp(-100.0, 100.0)))
 }
 
 fn effect(blocks: &[BlockScore], alpha: f64) -> Effect {
@@ -380,6 +380,19 @@ mod tests {
             let [low, high] = fixed_interval(&blocks, 0.05).unwrap();
             assert!(low < points - 10.0 && high > points + 9.0, "{low} {high}");
         }
+    }
+
+    /// Student's t of two blocks reaches far beyond what is possible.
+    #[test]
+    fn the_interval_of_few_blocks_stays_in_the_possible_range() {
+        let mut blocks = made_up(vec![0; 2]);
+        for (block, points) in blocks.iter_mut().zip([-50, 25]) {
+            block.difference = Difference::new(points, 1);
+        }
+        assert_eq!(fixed_interval(&blocks, 0.05), Some([-100.0, 100.0]));
+        blocks[1].difference = Difference::new(-49, 1);
+        let [low, high] = fixed_interval(&blocks, 0.05).unwrap();
+        assert!(low > -60.0 && high < -40.0, "{low} {high}");
     }
 
     #[test]

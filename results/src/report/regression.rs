@@ -31,13 +31,11 @@ pub fn verdict_of_regression(found: &Regression) -> String {
     let margin = points(found.question.margin);
     match (found.outcome, found.reason) {
         (Outcome::Pass, Reason::Test) => {
-            format!(
-                "Head is less than {margin} points weaker than base, if at all (sequential test)."
-            )
+            format!("Head is not weaker than base by {margin} points (sequential test).")
         }
         (Outcome::Pass, _) => format!(
-            "Head is less than {margin} points weaker than base, if at all: the interval of the \
-             difference is above -{margin}."
+            "Head is not weaker than base by {margin} points: the interval of the difference is \
+             above -{margin}."
         ),
         (Outcome::Fail, Reason::Faults) => format!(
             "Head commits faults more often than base: {} (p = {}).",
@@ -63,7 +61,7 @@ pub fn verdict_of_regression(found: &Regression) -> String {
             faulty_of_both(found)
         ),
         (Outcome::Inconclusive, Reason::Canary) => {
-            "Two copies of the head differ: the machine is to blame, not the player.".into()
+            "The head and its copy differ, so the machine disturbs the matches.".into()
         }
         (Outcome::Inconclusive, Reason::TooFew) => too_few(found),
         (Outcome::Inconclusive, Reason::Unscored) => format!(
@@ -171,9 +169,9 @@ fn strength(found: &Regression) -> Option<Section> {
             "log-likelihood ratio",
             format!("{:.2} (weaker at {low:.2}, equal at {high:.2})", strength.llr),
         ),
-        row("blocks", effect.n_blocks.to_string()),
+        row("compared blocks (base and head)", effect.n_blocks.to_string()),
         row("matches", found.n_matches.to_string()),
-        row("laps", found.n_laps.to_string()),
+        row("complete cycles", found.n_laps.to_string()),
     ];
     let mut rows = rows;
     if let Some(at_end) = strength.at_end {
@@ -184,8 +182,11 @@ fn strength(found: &Regression) -> Option<Section> {
         rows.push(row(&format!("mean if unscored matches ({n}) were lost by head"), points(worst)));
     }
     let mut sentence =
-        "The estimate and its interval are corrected for early stopping of the test; the \
-                        plain mean is not, and is too extreme on average."
+        "The log-likelihood ratio decides (sequential test); if it reaches neither value, the \
+         interval of the plain mean does. The interval that is valid at any time holds for any \
+         distribution, so it is wider; it does not decide. The estimate and its interval are \
+         corrected for early stopping of the test; the plain mean is not, and is too extreme on \
+         average."
             .to_owned();
     if let Some(detectable) = strength.detectable {
         sentence += &format!(
@@ -229,8 +230,9 @@ fn games(found: &Regression) -> Option<Section> {
     (n_games > 0).then(|| Section {
         heading: "Games".into(),
         sentence: Some(format!(
-            "Single games only give warnings. p is the probability of a difference this low by \
-             chance; the corrected p allows for {} by Holm's method.",
+            "Single games only give warnings, by the corrected p and not by the interval. p is the \
+             probability of a difference this low by chance (sign-flip test); the corrected p allows \
+             for {} by Holm's method.",
             count(n_games, "comparison", "comparisons")
         )),
         tables: vec![Table::new(3, &heading, found.games.iter().map(row).collect())],
@@ -290,7 +292,7 @@ fn policies(found: &Regression) -> Option<Section> {
 fn canary(found: &Regression) -> Option<Section> {
     let canary = found.canary.as_ref()?;
     let said = if canary.blames_machine {
-        "The two copies are the same player, so the machine made the difference: do not trust a pass."
+        "Head and copy are the same player, so the machine made the difference: do not trust a pass."
     } else {
         "No sign that the machine disturbs the matches."
     };

@@ -81,18 +81,23 @@ pub(super) fn sentence(stage: &StageSummary) -> String {
             None => "Ranked by mean reward; games have equal weight.".to_owned(),
             Some(race) => format!(
                 "After {} of {}. A player that was shown to be weaker than {} was dropped, and ranks \
-                 behind those that stayed longer. The probability that {} is at most {} %.",
+                 behind those that stayed longer. {}",
                 stage.n_rounds_finished,
                 count(stage.n_rounds(), "lap", "laps"),
                 match race.keep {
                     1 => "another player".to_owned(),
                     keep => format!("{keep} other players"),
                 },
-                match race.keep {
-                    1 => "the strongest player is dropped (each, if several are equal)".to_owned(),
-                    keep => format!("a player that is really among the strongest {keep} is dropped"),
-                },
-                race.alpha * 100.0
+                match (race.keep, race.alpha * 100.0) {
+                    (1, percent) => format!(
+                        "The strongest player is dropped with a probability of at most {percent} %; if \
+                         several are equal, this holds for each of them."
+                    ),
+                    (keep, percent) => format!(
+                        "Each player that is really among the strongest {keep} is dropped with a \
+                         probability of at most {percent} %."
+                    ),
+                }
             ),
         },
     });
@@ -179,12 +184,12 @@ fn places(ranking: &[Placed]) -> Table {
 }
 
 fn bracket(ties: &[TieSummary]) -> Table {
-    let heading = ["round", "upper", "lower", "rewards", "advances", "by"];
+    let heading = ["round", "player", "opponent", "rewards", "advances", "decided by"];
     let rows = ties.iter().map(|tie| tie_words(tie).to_vec());
     table(6, words(&heading), rows.collect())
 }
 
-/// Round, upper and lower player, rewards, who advances, and by what.
+/// Round, player and opponent as in the bracket, rewards, who advances, and what decided.
 pub(super) fn tie_words(tie: &TieSummary) -> [String; 6] {
     let side = |at: usize| match (&tie.players[at], tie.seeds[at]) {
         (Some(player), Some(seed)) => format!("{player} ({seed})"),

@@ -105,6 +105,15 @@ impl From<Worth> for WorthRow {
     }
 }
 
+/// What alpha-rank is: the beginning of a sentence, without a capital letter.
+pub(super) fn alpha_rank_meaning() -> String {
+    format!(
+        "in a population of {} that copies successful players (selection strength {}), the share \
+         of time in which all play as this player",
+        ALPHA_RANK.population, ALPHA_RANK.alpha
+    )
+}
+
 /// Four decimals, as in the standings.
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4 + 0.0
@@ -138,20 +147,22 @@ impl Scale {
             Self::PlackettLuce => {
                 "Elo by places: Plackett-Luce, the same for finishing orders.".into()
             }
-            Self::Copeland => "Copeland: the number of other players to which a majority of games and \
-                               budgets prefers the player."
+            Self::Copeland => "Copeland: the number of players that this player beats in a majority \
+                               of games and budgets; a tie counts half."
                 .into(),
             Self::RankedPairs => "Ranked pairs: the rank by the clearest majorities.".into(),
             Self::MaximalLottery => {
-                "Lottery: the player's probability in the maximal lottery.".into()
+                "Lottery: the player's probability in the maximal lottery, in percent.".into()
             }
-            Self::Nash => "Nash: mean points against the equilibrium.".into(),
-            Self::NashShare => "Nash share: the player's share in that equilibrium.".into(),
-            Self::AlphaRank => format!(
-                "Alpha-rank: the share of time that evolution spends at the player (population \
-                 {}, selection {}).",
-                ALPHA_RANK.population, ALPHA_RANK.alpha
-            ),
+            Self::Nash => "Nash: mean points against opponents drawn from the Nash equilibrium \
+                           between the players (of several, the one with the greatest entropy)."
+                .into(),
+            Self::NashShare => {
+                "Nash share: the player's share in that equilibrium, in percent.".into()
+            }
+            Self::AlphaRank => {
+                format!("Alpha-rank: {}, in percent.", alpha_rank_meaning())
+            }
         }
     }
 

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table as Grid, presets};
+use comfy_table::{
+    CellAlignment, ColumnConstraint, ContentArrangement, Table as Grid, Width, presets,
+};
 
 use super::layout::{Document, Section, Table};
 
@@ -43,14 +45,28 @@ fn grid(table: &Table) -> String {
         .set_width(WIDTH)
         .set_header(&table.heading)
         .add_rows(&table.rows);
+    let least: Vec<u16> =
+        (0..table.heading.len()).map(|column| least_width(table, column)).collect();
+    let fits = least.iter().map(|&width| u32::from(width)).sum::<u32>() <= u32::from(WIDTH);
     for (index, column) in grid.column_iter_mut().enumerate() {
         if index >= table.n_names {
             column.set_cell_alignment(CellAlignment::Right);
-        } else if table.rows.iter().all(|row| row[index].chars().count() <= 16) {
+        }
+        if index < table.n_names && table.rows.iter().all(|row| row[index].chars().count() <= 16) {
             column.set_constraint(ColumnConstraint::ContentWidth);
+        } else if fits {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least[index])));
         }
     }
     grid.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// The width at which no word of a heading or a name is broken, with a space on either side.
+fn least_width(table: &Table, column: usize) -> u16 {
+    let names = table.rows.iter().filter(|_| column < table.n_names).map(|row| &row[column]);
+    let words = names.chain([&table.heading[column]]).flat_map(|text| text.split(' '));
+    let longest = words.map(|word| word.chars().count()).max().unwrap_or_default();
+    u16::try_from(longest).map_or(u16::MAX, |width| width.saturating_add(2))
 }
 
 /// Breaks a sentence into lines of at most `width` columns. The first line begins with

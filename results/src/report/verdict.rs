@@ -47,7 +47,7 @@ fn by_means(standings: &Standings) -> Option<String> {
     };
     if met(&leader.player, second) != met(second, &leader.player) {
         let leader = format!("{} has the highest mean reward, {}", leader.player, points(mean));
-        return Some(format!("{leader}, but it played against other opponents than {second}."));
+        return Some(format!("{leader}, but it and {second} had different opponents."));
     }
     Some(compare(leader, mean, second, behind, standings.level))
 }
@@ -110,9 +110,14 @@ fn compare(
         String::new()
     };
     let fixed = match behind.n_exact {
+        1 if behind.interval.is_some() => {
+            " The interval treats the mean of one game (at one budget) as exact, because it has a \
+             single block."
+                .into()
+        }
         n if n > 0 && behind.interval.is_some() => format!(
-            " The interval treats {} as exact, because there is a single block of each.",
-            count(n, "game or budget", "games or budgets"),
+            " The interval treats the means of {n} games (or budgets) as exact, because each has a \
+             single block."
         ),
         _ => String::new(),
     };

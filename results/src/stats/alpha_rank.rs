@@ -3,7 +3,7 @@
 //!
 //! A population of one strategy is now and then invaded by a mutant of another,
 //! which dies out or takes over, with a probability that grows with its payoff.
-//! A strategy's mass is the share of time that evolution spends at it. Works for
+//! A strategy's mass is the share of time in which the whole population plays it. Works for
 //! any number of roles and without zero sums, and shows cycles where ratings on
 //! a line cannot. Formulas as in OpenSpiel's `alpharank`.
 

@@ -205,14 +205,14 @@ fn print(stdout: &mut impl Write, measurement: &Measurement) -> io::Result<()> {
     writeln!(stdout, "  mean goals   {}", goals.join(", "))?;
     writeln!(
         stdout,
-        "  start        {:.4} s from text to initial state",
+        "  ready        {:.4} s from text to initial state",
         measurement.init_seconds
     )?;
     if let Some(not_ground) = &measurement.not_ground {
         writeln!(stdout, "  no network   {not_ground}")?;
     }
     if let Some(bytes) = measurement.peak_rss_bytes {
-        writeln!(stdout, "  memory       {:.1} MiB at most", bytes as f64 / f64::from(1 << 20))?;
+        writeln!(stdout, "  memory       peak {:.1} MiB", bytes as f64 / f64::from(1 << 20))?;
     }
     Ok(())
 }

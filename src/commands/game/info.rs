@@ -35,7 +35,7 @@ Examples:
 Simultaneous moves, lengths, branching and goals are measured in random
 playouts; the same random seed gives the same playouts. The size of the tree is
 Knuth's estimate from these playouts: it is unbiased, but may be far off after
-few playouts.";
+few playouts. docs/reasoner.md explains the lines `reasoner` and `grounding`.";
 
 /// Arguments of `gamemaster game info`.
 #[derive(Args, Debug)]
@@ -119,7 +119,11 @@ impl Serialize for Statistics {
 impl fmt::Display for Statistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = self.0.iter().filter_map(|Statistic { name, value }| {
-            let label = name.replace('_', " ");
+            let label = match *name {
+                "facts" => "possible facts".to_owned(),
+                "moves" => "possible moves".to_owned(),
+                name => name.replace('_', " "),
+            };
             match value {
                 StatisticValue::Count(number) => {
                     // `1 change per step`, `1 goal conjunction`
@@ -218,7 +222,8 @@ fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
     let Sizes { bytes, forms, rules, relations, static_facts, initial_facts } = sizes;
     let (bytes, forms) = (counted(bytes, "byte", "bytes"), counted(forms, "form", "forms"));
     row("rulesheet", format!("{bytes}, {forms}, {findings}"))?;
-    let (rules, facts) = (counted(rules, "rule", "rules"), counted(static_facts, "fact", "facts"));
+    let (rules, facts) =
+        (counted(rules, "rule", "rules"), counted(static_facts, "constant fact", "constant facts"));
     let relations = counted(relations, "relation", "relations");
     row("rules", format!("{rules}, {facts}, {relations}"))?;
     let reasoner = format!("{reasoner}: {reasoner_statistics}");
@@ -228,13 +233,13 @@ fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
     }
     let initial_facts = counted(initial_facts, "fact", "facts");
     let legal_moves = legal_moves(legal_at_start.as_ref());
-    row("at the start", format!("{initial_facts}, {legal_moves}"))?;
+    row("initial state", format!("{initial_facts}, {legal_moves}"))?;
     row("playouts", playouts(survey))?;
     let or_unknown =
         |spread: Option<Spread>| spread.map_or("unknown".to_owned(), |s| s.to_string());
     row("length", or_unknown(survey.length))?;
     row("branching", or_unknown(survey.branching))?;
-    row("facts", or_unknown(survey.facts))?;
+    row("facts a state", or_unknown(survey.facts))?;
     let tree = survey.tree_log10.map_or("unknown".to_owned(), nodes);
     row("tree", tree)?;
     for (index, (role, spread)) in survey.goals.iter().enumerate() {

@@ -262,7 +262,7 @@ impl Tracer {
         stdout: &mut impl Write,
     ) -> Result<(), Failure> {
         let machine = self.walker.machine.as_mut();
-        let View { facts, legal, terminal, goals } =
+        let View { facts, legal, terminal, goals, .. } =
             View::of(machine, &self.state).map_err(reasoning)?;
         let text = |&id: &MoveId| machine.move_expression(id).to_string();
         let joint = joint_move.filter(|_| !terminal).map(|ids| ids.iter().map(text).collect());

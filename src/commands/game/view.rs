@@ -1,6 +1,6 @@
 //! A state as text: what `state` and `trace` print.
 
-use games::{Game, MoveId, ReasoningError, State, StateMachine};
+use games::{Game, Goal, GoalReading, MoveId, ReasoningError, State, StateMachine};
 use serde::{Serialize, Serializer};
 
 /// A value for each role, written as a JSON object in the order of the roles.
@@ -33,7 +33,10 @@ pub(super) struct View {
     /// None in a terminal state.
     pub(super) legal: Option<ByRole<Vec<String>>>,
     pub(super) terminal: bool,
+    /// None where the rules give no goal, several, or an invalid one.
     pub(super) goals: ByRole<Option<u8>>,
+    /// All goals that the rules give, ascending.
+    pub(super) values: ByRole<Vec<u8>>,
 }
 
 impl View {
@@ -45,12 +48,13 @@ impl View {
         let terminal = machine.is_terminal(state)?;
         let game = std::sync::Arc::clone(machine.game());
         let legal = if terminal { None } else { Some(legal(machine, state, &game)?) };
-        let goals = game.role_ids().map(|role| {
-            let reading = machine.goal(state, role)?;
-            Ok(reading.unique().map(games::Goal::value))
-        });
-        let goals = ByRole::new(&game, goals.collect::<Result<_, _>>()?);
-        Ok(Self { facts, legal, terminal, goals })
+        let readings = game.role_ids().map(|role| machine.goal(state, role));
+        let readings: Vec<GoalReading> = readings.collect::<Result<_, _>>()?;
+        let unique = |it: &GoalReading| it.unique().map(Goal::value);
+        let all = |it: &GoalReading| it.values.iter().map(|goal| goal.value()).collect();
+        let goals = ByRole::new(&game, readings.iter().map(unique).collect());
+        let values = ByRole::new(&game, readings.iter().map(all).collect());
+        Ok(Self { facts, legal, terminal, goals, values })
     }
 }
 

@@ -105,6 +105,8 @@ fn print_notes(
                 [about, at_most].map(|seconds| brief(Duration::from_secs_f64(seconds)));
             writeln!(out, "Estimated time: {about}; at most {most} if no reply is late")
         }
-        None => writeln!(out, "No time estimate: no player uses its clock"),
+        None => {
+            writeln!(out, "No time estimate: budgets are in nodes, or all players reply at once")
+        }
     }
 }

@@ -40,10 +40,10 @@ pub fn outlook(experiment: &Experiment, question: &Question) -> Vec<String> {
             counted(question.margin, "point", "points")
         ),
         format!(
-            "Suite {}: {games}, {opponents}, {}; a lap has {} and {}.",
+            "Suite {}: {games}, {opponents}, {}; a cycle has {} and {}.",
             question.suite,
             budgets.join(", "),
-            counted(question.blocks_per_lap, "block", "blocks"),
+            counted(question.blocks_per_lap, "compared block", "compared blocks"),
             counted(question.matches_per_lap, "match", "matches")
         ),
         sight(question),
@@ -69,8 +69,8 @@ fn sight(question: &Question) -> String {
             let n = question.max_blocks();
             format!(
                 "{n} blocks detect a head that is weaker by {} points in {percent} % of cases (for a \
-                 standard deviation between blocks of {typical} points, as in most games; {} points \
-                 for {least}, {} for {most}).",
+                 standard deviation between blocks of {typical} points, as in most games; with \
+                 {least} points {}, with {most} points {}).",
                 detectable(question, n, typical),
                 detectable(question, n, least),
                 detectable(question, n, most)

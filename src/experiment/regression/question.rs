@@ -157,7 +157,7 @@ impl RequestError {
         match *self {
             Self::Margin { .. } => "expected points above 0 and below 100".to_owned(),
             Self::Alpha { .. } => {
-                format!("expected a probability from {MIN_ALPHA}, and below 0.5")
+                format!("expected a number from {MIN_ALPHA} to below 0.5")
             }
             Self::MaxBlocks { blocks_per_part: 0..=1, .. } => {
                 format!("at least {MIN_BLOCKS} are needed for a result")

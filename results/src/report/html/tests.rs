@@ -251,7 +251,7 @@ fn one_game_with_one_block_takes_nothing_away() {
     };
     assert_eq!((standings(&page), standings(&whole)), (2, 2));
     assert!(page.contains("Probability of each rank") && page.contains("excludes 0"));
-    assert!(page.contains("The interval treats 1 game or budget as exact"));
+    assert!(page.contains("The interval treats the mean of one game (at one budget) as exact"));
 }
 
 /// A player may be called as the role of chance: only its own matches are its.

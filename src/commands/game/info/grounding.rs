@@ -56,8 +56,8 @@ struct Size {
 
 impl Size {
     fn words(&self, n_conjunctions: usize) -> String {
-        let facts = counted(self.facts, "fact", "facts");
-        let moves = counted(self.moves, "move", "moves");
+        let facts = counted(self.facts, "possible fact", "possible facts");
+        let moves = counted(self.moves, "possible move", "possible moves");
         format!("{facts}, {moves}, {}", counted(n_conjunctions, "conjunction", "conjunctions"))
     }
 }
@@ -65,6 +65,9 @@ impl Size {
 #[derive(Serialize)]
 struct Timed {
     pass: &'static str,
+    /// What it is called in the text.
+    #[serde(skip)]
+    label: &'static str,
     seconds: f64,
 }
 
@@ -77,20 +80,22 @@ impl Grounding {
         };
         let Done { ground_rules, cyclic_sentences, before, after, passes, .. } = &**done;
         let total: f64 = passes.iter().map(|timed| timed.seconds).sum();
-        let each = passes.iter().map(|timed| format!("{} {}", timed.pass, shown(timed.seconds)));
+        let each = passes.iter().map(|timed| format!("{} {}", timed.label, shown(timed.seconds)));
         let cyclic = match cyclic_sentences {
             0 => String::new(),
-            n => format!(", {n} sentences in cycles"),
+            n => format!(", {n} recursive sentences"),
         };
         let merged = match after.conjunctions {
-            n if n < done.conjunctions_apart => format!("; equal parts merged, {n}"),
+            n if n < done.conjunctions_apart => {
+                format!("; {n} after merging equal parts")
+            }
             _ => String::new(),
         };
         vec![
             format!("{ground_rules} grounded rules from {} rows{cyclic}", done.reachable_rows),
             before.words(before.conjunctions),
-            format!("without constants {}{merged}", after.words(done.conjunctions_apart)),
-            format!("{}: {}", shown(total), each.collect::<Vec<_>>().join(", ")),
+            format!("without constant parts: {}{merged}", after.words(done.conjunctions_apart)),
+            format!("in {}: {}", shown(total), each.collect::<Vec<_>>().join(", ")),
         ]
     }
 }
@@ -106,7 +111,8 @@ pub(super) fn reasoner(game: &Arc<Game>) -> Result<(Box<dyn StateMachine>, Groun
     let mut last = Instant::now();
     let mut watch = |pass, _: &GroundingStatistics| {
         let now = Instant::now();
-        passes.push(Timed { pass: name(pass), seconds: (now - last).as_secs_f64() });
+        let (pass, label) = names(pass);
+        passes.push(Timed { pass, label, seconds: (now - last).as_secs_f64() });
         last = now;
     };
     let ground = ground_watched(game, &GroundingLimits::default(), &Cancel::new(), &mut watch);
@@ -145,14 +151,15 @@ fn done(statistics: &GroundingStatistics, passes: Vec<Timed>) -> Done {
     }
 }
 
-fn name(pass: Pass) -> &'static str {
+/// The key of a pass in JSON, and its label in the text.
+fn names(pass: Pass) -> (&'static str, &'static str) {
     match pass {
-        Pass::Static => "static",
-        Pass::Reach => "reach",
-        Pass::Split => "split",
-        Pass::Circuit => "circuit",
-        Pass::Constants => "constants",
-        Pass::Equal => "equal parts",
+        Pass::Static => ("static", "constant relations"),
+        Pass::Reach => ("reach", "reachable facts"),
+        Pass::Split => ("split", "join orders"),
+        Pass::Circuit => ("circuit", "gates"),
+        Pass::Constants => ("constants", "constant parts"),
+        Pass::Equal => ("equal parts", "equal parts"),
     }
 }
 

@@ -241,9 +241,10 @@ fn unended(seen: &Seen, playing: Playing) -> Finding {
             playing.steps,
             playing.seconds
         ),
-        help: "matches that are not over at the limit of steps are not scored; let the rules \
-               count steps, or play on with --steps and --seconds"
-            .to_owned(),
+        help:
+            "matches that reach the step limit are not scored; add a step counter to the rules, or \
+               allow longer playouts with --steps and --seconds"
+                .to_owned(),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Players on other scales than the mean reward.
 
+use super::super::super::strength::alpha_rank_meaning;
 use super::super::chart::{Forest, Interval};
 use super::super::table::{Cell, Column, PageTable, interval, name, number};
 use super::super::{Page, headings, words};
 use super::{Section, abreast, exact_games, paragraph};
-use crate::evaluation::{ALPHA_RANK, Rating};
+use crate::evaluation::Rating;
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let ratings = &page.evaluation.ratings;
@@ -97,9 +98,9 @@ fn columns(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
         columns.push((number("lottery", meaning), shares(&rating.values)));
     }
     if let Some(rating) = &ratings.nash {
-        let meaning = "Nash averaging: mean points won from opponents that are chosen at random by \
-                       the equilibrium of greatest entropy; 0 for players in it. Copies of a player \
-                       change nothing.";
+        let meaning = "Nash averaging: mean points against opponents drawn from the Nash equilibrium \
+                       between the players (of several, the one with the greatest entropy); 0 for \
+                       players in it. Copies of a player change nothing.";
         let points = rating.values.iter().map(|&points| Cell::points(points));
         columns.push((number("Nash", meaning), points.collect()));
     }
@@ -109,9 +110,8 @@ fn columns(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
     }
     if let Some(rating) = &ratings.alpha_rank {
         let meaning = format!(
-            "Share of time that evolution spends at the player, with populations of {} and \
-             selection {} on payoffs from -1 to 1 (differences of rewards divided by 100).",
-            ALPHA_RANK.population, ALPHA_RANK.alpha
+            "Evolution: {}. Payoffs are differences of rewards divided by 100.",
+            alpha_rank_meaning()
         );
         columns.push((number("alpha-rank", &meaning), shares(&rating.values)));
     }

@@ -24,14 +24,17 @@ fn stage_body(stage: &StageSummary) -> String {
         let id = format!("bracket-{}-table", stage.stage).into();
         let columns = vec![
             name("round", "The round of the knockout."),
-            name("upper", "The player with the better seed no., which is in brackets."),
-            name("lower", "The other player."),
+            name(
+                "player",
+                "The first player in the order of the bracket; its seed no. is in brackets.",
+            ),
+            name("opponent", "The second player in the order of the bracket."),
             name(
                 "rewards",
                 "Mean rewards of the two players: of the encounter, then of each extra lap.",
             ),
             name("advances", "The player that advances to the next round."),
-            name("by", "What decided the encounter."),
+            name("decided by", "What decided the encounter."),
         ];
         let row = |tie| tie_words(tie).map(Cell::text).to_vec();
         let rows = stage.ties.iter().map(row).collect();

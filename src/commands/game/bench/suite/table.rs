@@ -76,7 +76,7 @@ fn about(suite: &Suite) -> String {
     let yardstick = short(suite.yardstick_rounds_per_cpu_second);
     text += &format!("Yardstick: {yardstick} rounds of a fixed loop per second of CPU time");
     if let Some(bytes) = suite.peak_rss_bytes {
-        text += &format!("; at most {} MiB of memory", bytes >> 20);
+        text += &format!("; peak memory {} MiB", bytes >> 20);
     }
     text + ".\n"
 }
