@@ -13,9 +13,9 @@ use crate::board::{self, Board, Side};
 use crate::error_chain::chained;
 use crate::recorded::{RecordedError, RecordedRun, positions};
 
-/// Most bytes that the replays of a page take.
+/// Maximum number of bytes that the replays of a page take.
 const MAX_BYTES: usize = 700_000;
-/// Most bytes of one replay: a long match of a game with many facts would take
+/// Maximum number of bytes of one replay: a long match of a game with many facts would take
 /// the room of all others.
 const MAX_REPLAY_BYTES: usize = 200_000;
 

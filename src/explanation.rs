@@ -6,10 +6,10 @@ use games::{MoveId, RoleId};
 use players::{Candidate, Deliberation, ExpectedStep, ValueBound};
 use serde::{Serialize, Serializer};
 
-/// Most steps of a line, and most letters of a step, that are kept.
+/// Maximum number of steps of a line, and of letters of a step, that are kept.
 const MAX_STEPS: usize = 16;
 const MAX_LETTERS: usize = 200;
-/// Most notes that are kept.
+/// Maximum number of notes that are kept.
 const MAX_NOTES: usize = 16;
 
 /// A player's report on its reply: its [`Deliberation`] with moves as KIF text.

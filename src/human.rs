@@ -35,7 +35,7 @@ pub(crate) const PLAY_CLOCK: Duration = Duration::from_secs(3600);
 /// How often the clock is looked at while a person thinks.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Most moves that are listed without being asked for.
+/// Maximum number of moves that are listed without being asked for.
 const MAX_LISTED: usize = 60;
 
 /// Columns of a line of moves.

@@ -679,9 +679,9 @@ pub struct MatchRules {
     pub enforcement: Enforcement,
     /// Whether remote players get scrambled rules, under the match's seed.
     pub scramble: bool,
-    /// Most bytes of a reply's body.
+    /// Maximum number of bytes of a reply's body.
     pub max_reply_bytes: usize,
-    /// Most bytes of a reply's header.
+    /// Maximum number of bytes of a reply's header.
     pub max_header_bytes: usize,
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group, set_child_subreaper};
 
-/// Most looks for processes that are left. New ones appear as long as the old ones
+/// Maximum number of looks for processes that are left. New ones appear as long as the old ones
 /// are not all dead.
 const MAX_PASSES: u32 = 500;
 

@@ -80,7 +80,7 @@ struct Looked {
     moves: Vec<Vec<f64>>,
 }
 
-/// Most states that are remembered, so that memory does not grow with the run.
+/// Maximum number of states that are remembered, so that memory does not grow with the run.
 const MAX_KNOWN: usize = 200_000;
 
 impl Judge {

@@ -214,7 +214,7 @@ pub enum ScheduleError {
     },
 }
 
-/// Most blocks of a lap; their order is kept in memory, 12 bytes each.
+/// Maximum number of blocks of a lap; their order is kept in memory, 12 bytes each.
 const MAX_BLOCKS_PER_LAP: u64 = 20_000_000;
 
 /// Blocks that differ in nothing but the pairing and the repetition.

@@ -36,7 +36,7 @@ pub use memory::{DEFAULT_MEMORY_BYTES, MIN_MEMORY_BYTES};
 use connections::Connections;
 use service::Service;
 
-/// Most connections at once, if nothing else is asked for.
+/// Maximum number of connections at once, if nothing else is asked for.
 pub const DEFAULT_CONNECTIONS: usize = 64;
 
 /// What is served.
@@ -54,7 +54,7 @@ pub struct ServeSettings {
     /// roughly. What the player itself keeps comes on top. Less than
     /// [`MIN_MEMORY_BYTES`] counts as that.
     pub memory_bytes: u64,
-    /// Most connections at once; at least 1.
+    /// Maximum number of connections at once; at least 1.
     pub max_connections: usize,
 }
 

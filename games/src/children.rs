@@ -17,7 +17,7 @@ pub struct Wanted {
 pub struct ExpansionRange {
     /// If fewer children are visited, computing them one by one is cheaper.
     pub least: usize,
-    /// Most children of one expansion.
+    /// Maximum number of children of one expansion.
     pub most: usize,
 }
 

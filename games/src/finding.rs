@@ -54,7 +54,7 @@ impl Finding {
     }
 }
 
-/// Most findings of each severity that are kept. Nobody reads more, and a megabyte of
+/// Maximum number of findings of each severity that are kept. Nobody reads more, and a megabyte of
 /// errors must not become gigabytes of messages.
 pub(crate) const MAX_FINDINGS: usize = 1000;
 

@@ -14,10 +14,10 @@ use crate::rule::{Literal, Rule, Sentence, Term, VariableId};
 use crate::state::RoleId;
 use crate::symbol::{SymbolId, Symbols};
 
-/// Most assignments of roles to the variables of one rule that are tried.
+/// Maximum number of assignments of roles to the variables of one rule that are tried.
 const MAX_ASSIGNMENTS: usize = 10_000;
 
-/// Most pairs of forms of percepts that are compared.
+/// Maximum number of pairs of forms of percepts that are compared.
 const MAX_COMPARISONS: usize = 1_000_000;
 
 /// Where percepts contain the moves of all roles.

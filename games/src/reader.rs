@@ -10,7 +10,7 @@ use crate::span::Span;
 /// Deepest nesting of lists that is read, for rulesheets and messages alike.
 pub const MAX_DEPTH: usize = 1000;
 
-/// Most forms that are reported as unclosed. The text after such a form is read again.
+/// Maximum number of forms that are reported as unclosed. The text after such a form is read again.
 const MAX_RETURNS: usize = 20;
 
 /// Why a text is no sequence of lists and atoms.

@@ -291,7 +291,7 @@ struct Row {
 }
 
 impl Row {
-    /// Most slots of a row: few, so that a single one in use causes little work.
+    /// Maximum number of slots of a row: few, so that a single one in use causes little work.
     const MOST: usize = 8;
 
     /// The slots of bits as rows.

@@ -48,13 +48,13 @@ use crate::compiled_network::{CompiledNetwork, Width};
 use crate::grounding::{GroundingError, GroundingLimits, ground};
 use crate::{Cancel, Expression, Game, Guards, ReasoningError, RoleId, State, StateMachine};
 
-/// Most words of a state; longer ones are solved one by one.
+/// Maximum number of words of a state; longer ones are solved one by one.
 const MAX_WORDS: usize = 8;
 
 /// States of a step that computes one after the other, so that a step takes little time.
 const ONE_BY_ONE_STATES: usize = 32;
 
-/// Most gates of a network that is expanded side by side: compiling more takes long.
+/// Maximum number of gates of a network that is expanded side by side: compiling more takes long.
 const MAX_GATES: usize = 120_000;
 
 /// Why a game cannot be solved.

@@ -41,20 +41,20 @@ impl Cancel {
 pub struct Guards {
     /// Deepest nesting of a derived term.
     pub max_term_depth: u32,
-    /// Most facts derived for a single state.
+    /// Maximum number of facts derived for a single state.
     pub max_facts: usize,
-    /// Most steps of joining relations for a single question about a state. It also
+    /// Maximum number of steps of joining relations for a single question about a state. It also
     /// limits the creation of a machine: planning, the evaluation of all static
     /// relations, and tuning, which ends early instead of failing. A hundred million
     /// steps take some tenths of a second.
     pub max_steps: u64,
-    /// Most different terms of one machine, their arguments included. They are never
+    /// Maximum number of different terms of one machine, their arguments included. They are never
     /// freed; each takes about twenty bytes in each fork.
     pub max_terms: usize,
 }
 
-/// Most symbols of a derived term when written out. Equal parts are stored once, so even
-/// a term of little depth may be too large to write out.
+/// Maximum number of symbols of a derived term when written out. Equal parts are stored once, so
+/// even a term of little depth may be too large to write out.
 pub const MAX_TERM_SIZE: u32 = 100_000;
 
 impl Default for Guards {

@@ -39,7 +39,7 @@ pub struct SearchNode {
     pub n_left_out: u64,
 }
 
-/// Most joint moves that are named as never looked at, for each state.
+/// Maximum number of joint moves that are named as never looked at, for each state.
 pub const MAX_LEFT_OUT: usize = 64;
 
 /// How the value of a state was found.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use crate::record::FaultKind;
 use crate::tally::{MOST_BLOCKS, Places, Seat, group_of};
 
-/// Most matches that are noted for a fault.
+/// Maximum number of matches that are noted for a fault.
 pub(crate) const MOST_FAULTY: usize = 6;
 
 /// A player in a match.

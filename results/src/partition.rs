@@ -19,7 +19,7 @@ pub struct Partition {
 #[error("`{0}`: expected slice:M/N with M from 1 to N, such as slice:1/3")]
 pub struct PartitionError(String);
 
-/// Most parts of a schedule.
+/// Maximum number of parts of a schedule.
 const MAX_PARTS: u32 = 100_000;
 
 impl Partition {

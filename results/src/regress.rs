@@ -99,14 +99,14 @@ impl Question {
         self.blocks_per_lap / self.parts_per_lap()
     }
 
-    /// Most parts of laps there can be.
+    /// Maximum number of parts of laps there can be.
     #[must_use]
     pub fn most_parts(&self) -> u64 {
         let all = self.max_laps.saturating_mul(self.parts_per_lap());
         self.max_parts.map_or(all, |parts| parts.min(all))
     }
 
-    /// Most blocks there can be.
+    /// Maximum number of blocks there can be.
     #[must_use]
     pub fn max_blocks(&self) -> u64 {
         self.most_parts().saturating_mul(self.blocks_per_part())

@@ -16,7 +16,7 @@ use rand_pcg::Pcg64Mcg;
 use crate::stats::bootstrap::{MAX_CLUSTERS, Total};
 use crate::stats::fault_policy::FaultPolicy;
 
-/// Most blocks that are kept one by one.
+/// Maximum number of blocks that are kept one by one.
 pub(crate) const MOST_BLOCKS: usize = 2 * MAX_CLUSTERS;
 
 /// The group of a block where blocks are merged.

@@ -13,7 +13,7 @@ const ARGUMENTS: std::ops::RangeInclusive<usize> = 4..=6;
 /// Steps of reasoning spent on them.
 const MAX_STEPS: u64 = 20_000_000;
 
-/// Most rows.
+/// Maximum number of rows.
 const MAX_FACTS: usize = 200_000;
 
 /// Name and number of arguments.

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::explanation::Names;
 
-/// Most lines of a plan that are printed.
+/// Maximum number of lines of a plan that are printed.
 const MAX_LINES: usize = 10_000;
 
 /// Prints a plan as a tree: a line for each reply and the moves until the next reply.

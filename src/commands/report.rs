@@ -32,7 +32,7 @@ Examples:
 Everything is computed from the journal of the run. The report of a run that is
 still playing, or was interrupted, covers the matches played so far.";
 
-/// Most matches of a page to step through, if nothing else is said.
+/// Maximum number of matches of a page to step through, if nothing else is said.
 const N_REPLAYS: usize = 20;
 
 /// Arguments of `gamemaster report`.

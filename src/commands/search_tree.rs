@@ -14,7 +14,7 @@ use crate::explanation::Names;
 pub(super) use dot::write as write_dot;
 pub(super) use page::write as write_page;
 
-/// Most states that are recorded.
+/// Maximum number of states that are recorded.
 pub(super) const MAX_NODES: usize = 100_000;
 
 /// A tree with its moves in words; the first state is the root.

@@ -338,12 +338,14 @@ fn size(bytes: u64) -> String {
 fn line(progress: &Progress) -> String {
     let Progress { level, n_states, n_valued, sweep, n_bytes, .. } = progress;
     let memory = size(*n_bytes);
+    let states = |n: u64| counted(n, "state", "states");
     match progress.phase {
-        Phase::Reaching => format!("reached {n_states} states, depth {level}, {memory}"),
-        _ if *sweep > 1 => {
-            format!("valued {n_valued} of {n_states} states, sweep {sweep}, {memory}")
-        }
-        _ => format!("valued {n_valued} of {n_states} states, {memory}"),
+        Phase::Reaching => format!("{} reached, depth {level}, {memory}", states(*n_states)),
+        _ if *sweep > 1 => format!(
+            "values of {n_valued} of {} computed, sweep {sweep}, {memory}",
+            states(*n_states)
+        ),
+        _ => format!("values of {n_valued} of {} computed, {memory}", states(*n_states)),
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn concurrency(spec: &Spec, jobs: &Jobs, warnings: &mut Vec<String>) 
     asked
 }
 
-/// Most players of one match that are reached over HTTP, and those of them that
+/// Maximum number of players of one match that are reached over HTTP, and those of them that
 /// are launched.
 fn most_outside(spec: &Spec, jobs: &Jobs) -> Outside {
     let mut most = Outside::default();

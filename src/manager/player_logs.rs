@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Most bytes that are kept of what one launched program writes.
+/// Maximum number of bytes that are kept of what one launched program writes.
 const MAX_LAUNCH_BYTES: u64 = 4 << 20;
 
-/// Most bytes that are kept of all programs of one player, over all resumptions.
+/// Maximum number of bytes that are kept of all programs of one player, over all resumptions.
 const MAX_PLAYER_BYTES: u64 = 16 << 20;
 
 /// The logs of one run.

@@ -46,7 +46,7 @@ const FAST_LOOK: Duration = Duration::from_millis(1);
 /// Between two looks that take longer there is so many times that time.
 const LOOK_SHARE: u32 = 20;
 
-/// Most bytes of a supervisor's report.
+/// Maximum number of bytes of a supervisor's report.
 const MAX_REPORT_BYTES: usize = 4096;
 
 /// What becomes of what launched players write to their standard error.

@@ -43,7 +43,7 @@ use super::reach::{Address, ReachError};
 use super::stalls::Watch;
 use super::wire::{Traffic, Wire};
 
-/// Most characters of a reply that is shown because it makes no sense.
+/// Maximum number of characters of a reply that is shown because it makes no sense.
 const MAX_SHOWN: usize = 160;
 
 /// Where a player listens, and how it is addressed.
@@ -61,9 +61,9 @@ pub(crate) struct Limits {
     pub(crate) reply: Duration,
     /// Until the connection stands.
     pub(crate) connect: Duration,
-    /// Most bytes of the reply's header.
+    /// Maximum number of bytes of the reply's header.
     pub(crate) max_header_bytes: usize,
-    /// Most bytes of the reply's body.
+    /// Maximum number of bytes of the reply's body.
     pub(crate) max_body_bytes: usize,
 }
 

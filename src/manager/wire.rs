@@ -26,7 +26,7 @@ use rustix::time::{ClockId, clock_gettime};
 use tokio::io::{AsyncWrite, Interest};
 use tokio::net::TcpStream;
 
-/// Most bytes that are taken at a time.
+/// Maximum number of bytes that are taken at a time.
 const PIECE: usize = 4 << 10;
 
 /// Bytes of a reply that are kept to show what it was.

@@ -22,7 +22,7 @@ use super::{
 use crate::error_chain::chained;
 use crate::event::EventKind;
 
-/// Most games whose reasoner and buffers are kept.
+/// Maximum number of games whose reasoner and buffers are kept.
 const MAX_WORKSPACES: usize = 32;
 
 /// Plays matches, one at a time, on the thread that calls it.

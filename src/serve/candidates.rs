@@ -12,9 +12,9 @@ use players::Stop;
 
 use super::joint_moves::JointMoves;
 
-/// Most states of the last step that are looked for, once there is one.
+/// Maximum number of states of the last step that are looked for, once there is one.
 const MAX_STATES: usize = 500;
-/// Most joint moves that are tried for more states than one.
+/// Maximum number of joint moves that are tried for more states than one.
 const MAX_TRIES: u64 = 20_000;
 /// Steps that a search can go back; what is older is not thought over again,
 /// which bounds the memory of a long match.

@@ -22,7 +22,7 @@ use super::service::Service;
 /// How long the header of a request may take to arrive.
 const HEADER_LIMIT: Duration = Duration::from_secs(10);
 
-/// Most bytes of a header, and of what is read ahead.
+/// Maximum number of bytes of a header, and of what is read ahead.
 const MAX_BUFFER_BYTES: usize = 64 << 10;
 
 /// How long to wait if the system cannot accept a connection, for lack of

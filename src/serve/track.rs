@@ -7,7 +7,7 @@ use players::Stop;
 
 use super::joint_moves::JointMoves;
 
-/// Most joint moves that are tried for one that was lost on the way.
+/// Maximum number of joint moves that are tried for one that was lost on the way.
 const MAX_TRIES: u64 = 1000;
 
 /// The state, and how far it is behind.

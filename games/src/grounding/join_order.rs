@@ -21,10 +21,10 @@ use super::limits::Halt;
 use super::operations::{Joins, Part, RelationId};
 use crate::relational::rules::{Atom, Clause, Condition, Pattern, each_variable};
 
-/// Most conditions of a body that is ordered optimally.
+/// Maximum number of conditions of a body that is ordered optimally.
 const MAX_EXACT: usize = 9;
 
-/// Most conditions and most variables of a clause.
+/// Maximum number of conditions and of variables of a clause.
 pub(super) const MAX_LENGTH: usize = 128;
 
 /// The cost of looking at a row, relative to making a gate.

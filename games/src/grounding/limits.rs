@@ -9,24 +9,24 @@ const POLL: u64 = 1 << 16;
 /// [`max_reduced`](GroundingLimits::max_reduced), is played by a reasoner that does not ground.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroundingLimits {
-    /// Most rows of all relations together.
+    /// Maximum number of rows of all relations together.
     pub max_rows: u64,
-    /// Most different terms; rules that build lists may make them without end.
+    /// Maximum number of different terms; rules that build lists may make them without end.
     pub max_terms: u64,
-    /// Most memory of relations, ground rules and graph, in bytes, roughly.
+    /// Maximum memory of relations, ground rules and graph, in bytes, roughly.
     pub max_bytes: u64,
-    /// Most elementary steps: rows looked at and gates made.
+    /// Maximum number of elementary steps: rows looked at and gates made.
     pub max_steps: u64,
-    /// Most conjunctions of the graph, before constants are found.
+    /// Maximum number of conjunctions of the graph, before constants are found.
     pub max_ands: u64,
     /// Deepest nesting of a term. No term has more than
     /// [`MAX_TERM_SIZE`](crate::MAX_TERM_SIZE) symbols.
     pub max_term_depth: u32,
-    /// Most symbols of all facts, moves and percepts when written out. Terms share their
-    /// parts, but their texts do not.
+    /// Maximum number of symbols of all facts, moves and percepts when written out. Terms share
+    /// their parts, but their texts do not.
     pub max_symbols: u64,
-    /// Most conjunctions, facts and moves of a network whose equal parts are proven and
-    /// merged; for larger networks that takes too long for a start clock.
+    /// Maximum number of conjunctions, facts and moves of a network whose equal parts are proven
+    /// and merged; for larger networks that takes too long for a start clock.
     pub max_reduced: usize,
 }
 

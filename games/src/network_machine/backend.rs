@@ -33,11 +33,11 @@ impl EvaluationMethod {
     }
 }
 
-/// Most two-operand gates of a network whose children are computed by expansion.
+/// Maximum number of two-operand gates of a network whose children are computed by expansion.
 /// Compiling more takes longer than a player may have time for.
 const MAX_EXPANDED: usize = 20_000;
 
-/// Most gates of a network whose playouts run in lock step.
+/// Maximum number of gates of a network whose playouts run in lock step.
 const MAX_LOCK_STEP: usize = 120_000;
 
 /// A network with its evaluation method and compiled code.

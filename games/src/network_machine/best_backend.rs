@@ -12,7 +12,7 @@ use crate::{ReductionEffort, reduce};
 /// An attempt that ran out of time may have been close to its end; after this many,
 /// spare time is evidently too short.
 const MAX_ATTEMPTS: u32 = 8;
-/// Most conjunctions, facts and moves of a network that is searched for equal parts.
+/// Maximum number of conjunctions, facts and moves of a network that is searched for equal parts.
 /// The proof holds several copies of it. The limit is below that of playouts in lock
 /// step, so that a reduced network plays the same playouts.
 const MAX_REDUCED: usize = 100_000;

@@ -13,7 +13,7 @@ use crate::single_pass::{self, PassSize};
 
 /// A class is frequent if at least this part of play is in it.
 const OFTEN: f64 = 0.125;
-/// Most conjunctions of a network whose positions are classified. Passes over more do
+/// Maximum number of conjunctions of a network whose positions are classified. Passes over more do
 /// not fit any cache, and counting the gates of their cofactors takes long.
 const MAX_APART: usize = 50_000;
 /// The price of switching from one class to another, in tenths of a nanosecond.

@@ -12,7 +12,7 @@ use crate::network::GoalValue;
 use crate::playouts::{PlayoutEnd, PlayoutEnds, PlayoutPlan, PlayoutSums};
 use crate::split_mix::mix;
 
-/// Most gates of a network whose code is translated: translating more would take a
+/// Maximum number of gates of a network whose code is translated: translating more would take a
 /// good part of a short start clock.
 const MAX_TRANSLATED: usize = 50_000;
 
@@ -96,7 +96,7 @@ pub(super) struct LockStep {
     rewards: Vec<Vec<(u8, usize)>>,
 }
 
-/// Most playouts side by side.
+/// Maximum number of playouts side by side.
 pub(super) const WIDTH: usize = 512;
 
 impl LockStep {

@@ -7,7 +7,7 @@
 
 use smallvec::SmallVec;
 
-/// Most facts that define the classes.
+/// Maximum number of facts that define the classes.
 const MAX_FACTS: usize = 3;
 /// Facts that are tried each time one is chosen.
 const MAX_CANDIDATES: usize = 6;

@@ -22,7 +22,7 @@ use crate::state_machine::{Cancel, Guards, MAX_TERM_SIZE, ReasoningError};
 /// About this many steps lie between two checks of the cancel flag.
 const POLL: u64 = 1 << 12;
 
-/// Most parts of rows and terms that are built without allocating.
+/// Maximum number of parts of rows and terms that are built without allocating.
 pub(super) const ROOM: usize = 8;
 
 /// The cost of a new row, in steps.

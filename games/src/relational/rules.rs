@@ -25,10 +25,10 @@ use super::terms::{FunctorId, TermId, Terms};
 use crate::components::components;
 use crate::state_machine::{MAX_TERM_SIZE, ReasoningError};
 
-/// Most clauses made of one rule.
+/// Maximum number of clauses made of one rule.
 const MAX_ALTERNATIVES: usize = 64;
 
-/// Most conditions of all clauses. One of many alternatives repeats what stands
+/// Maximum number of conditions of all clauses. One of many alternatives repeats what stands
 /// beside them.
 const MAX_CONDITIONS: usize = 200_000;
 

@@ -38,7 +38,7 @@ pub(crate) trait Expander: Send + fmt::Debug {
     );
 }
 
-/// Most children of one expansion.
+/// Maximum number of children of one expansion.
 pub(crate) fn expansion_width() -> usize {
     if has_avx2() { Width::Lanes256.n_lanes() } else { Width::Lanes64.n_lanes() }
 }

@@ -6,7 +6,7 @@ use super::table::{GameHash, ValueTable};
 use crate::state::{MoveId, State};
 use crate::{ReasoningError, StateMachine};
 
-/// Most joint moves of a state that are looked up.
+/// Maximum number of joint moves of a state that are looked up.
 const MAX_JOINT_MOVES: usize = 1 << 20;
 
 /// The moves of a state with their values.

@@ -11,7 +11,7 @@ use super::expand::{Expander, Fault, GROUP, Group, Mask, Outcome};
 use super::store::{N_SHARDS, Store, shard};
 use super::words::Grading;
 
-/// Most states of a block.
+/// Maximum number of states of a block.
 pub(super) const BLOCK: usize = 16 * 1024;
 
 /// Blocks of a round, which are held with their successors in full.

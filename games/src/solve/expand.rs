@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::state::{MoveId, RoleId, State};
 use crate::{Expression, GoalReading, ReasoningError, StateKey, StateMachine};
 
-/// Most states of a group.
+/// Maximum number of states of a group.
 pub(super) const GROUP: usize = 512;
 
 /// States of a group, a bit each.
@@ -18,7 +18,7 @@ pub(super) type Mask = [u64; GROUP / 64];
 /// The rewards of all roles in a terminal state.
 pub(super) type Outcome = SmallVec<[u8; 4]>;
 
-/// Most bytes of the successors of a group.
+/// Maximum number of bytes of the successors of a group.
 pub(super) const MAX_GROUP_BYTES: usize = 256 << 20;
 
 /// The mover of a state in which several roles choose at once.

@@ -6,7 +6,7 @@ use super::expand::Outcome;
 /// Number of shards: the first byte of a state's hash says which.
 pub(super) const N_SHARDS: usize = 256;
 
-/// Most states of a shard.
+/// Maximum number of states of a shard.
 const MAX_SHARD: usize = (u32::MAX - 1) as usize;
 
 /// States that are looked up at once.

@@ -19,7 +19,7 @@ const WORD: usize = 64;
 /// Longest equation that is used: longer ones cost more than a bit.
 const MAX_TERMS: usize = 64;
 
-/// Most kept facts for which an equation of the depth is looked for.
+/// Maximum number of kept facts for which an equation of the depth is looked for.
 const MAX_GRADED: usize = 400;
 
 /// Depths are computed modulo this prime.

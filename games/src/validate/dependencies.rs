@@ -149,7 +149,7 @@ pub(crate) fn check_keyword_dependencies(
     }
 }
 
-/// Most ways from one keyword to another that are reported.
+/// Maximum number of ways from one keyword to another that are reported.
 const MAX_WAYS: usize = 20;
 
 /// For each node, whether some path leads from it to `target`.
@@ -252,10 +252,10 @@ fn same(left: &Argument, right: &Argument) -> bool {
     }
 }
 
-/// Most undefined predicates for which a similar name is searched.
+/// Maximum number of undefined predicates for which a similar name is searched.
 const MAX_SEARCHES: usize = 100;
 
-/// Most names that all these searches look at.
+/// Maximum number of names that all these searches look at.
 const MAX_COMPARISONS: usize = 200_000;
 
 /// Predicates that are used but not defined, and predicates that are defined but never

@@ -12,11 +12,11 @@ use crate::symbol::SymbolId;
 use crate::validate::clause::{Argument, ArgumentKind, Atomic, Clause, Condition, ConditionKind};
 use crate::validate::keyword::{Connective, Words};
 
-/// Most conditions of a rule, and most variables. What follows compares the
+/// Maximum number of conditions of a rule, and of variables. What follows compares the
 /// parts of one rule with each other; published rules have fewer than fifty.
 const MAX_PARTS: usize = 2048;
 
-/// Most arguments of a sentence or term; published ones have fewer than twenty.
+/// Maximum number of arguments of a sentence or term; published ones have fewer than twenty.
 const MAX_ARGUMENTS: usize = 1024;
 
 /// The clauses of a rulesheet, in textual order; forms whose head is none and

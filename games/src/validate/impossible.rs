@@ -18,10 +18,10 @@ use crate::validate::keyword::{Keyword, Words};
 use crate::validate::names::{arguments, similar};
 use crate::validate::possible::{Offered, Possible, Terms, TooLarge, Values};
 
-/// Most pairs of a condition and a head that are compared.
+/// Maximum number of pairs of a condition and a head that are compared.
 const MAX_PAIRS: usize = 2_000_000;
 
-/// Most names that are listed as an alternative to an impossible one.
+/// Maximum number of names that are listed as an alternative to an impossible one.
 const MAX_LISTED: usize = 4;
 
 /// Reports what can never hold, for rulesheets without errors. Very large ones are not

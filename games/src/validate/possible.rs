@@ -20,7 +20,7 @@ use crate::validate::clause::{
 };
 use crate::validate::keyword::{Keyword, Words};
 
-/// Most elementary steps: for texts that need more, nothing is known. It is several
+/// Maximum number of elementary steps: for texts that need more, nothing is known. It is several
 /// times what published rulesheets need, and a fraction of a second.
 const MAX_STEPS: usize = 4_000_000;
 

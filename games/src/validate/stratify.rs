@@ -19,12 +19,12 @@ use crate::validate::clause::{Atomic, Clause, Predicate, for_each_sentence};
 use crate::validate::dependencies::Dependencies;
 use crate::validate::paths::{Edge, components, shortest_path, way};
 
-/// Most pairs of a condition and a head, alike ones counted once, that are told
+/// Maximum number of pairs of a condition and a head, alike ones counted once, that are told
 /// apart by their arguments; more of them are told apart by predicate alone.
 /// Published rulesheets have a few thousand.
 const MAX_MATCHES: usize = 1_000_000;
 
-/// Most circles that are reported.
+/// Maximum number of circles that are reported.
 const MAX_CIRCLES: usize = 20;
 
 /// The numbers of the clauses of each stratum, in order of evaluation. Rules

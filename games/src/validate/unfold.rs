@@ -15,14 +15,14 @@ use crate::validate::dependencies::Dependencies;
 use crate::validate::keyword::Words;
 use crate::validate::safety::{Scope, supplied, variables_of};
 
-/// Most rules of a predicate that is replaced.
+/// Maximum number of rules of a predicate that is replaced.
 const MAX_RULES: usize = 16;
-/// Most conditions that replacing predicates may add, all together.
+/// Maximum number of conditions that replacing predicates may add, all together.
 const MAX_CONDITIONS: usize = 10_000;
-/// Most parts of an argument of a condition that is replaced: rules that wrap
+/// Maximum number of parts of an argument of a condition that is replaced: rules that wrap
 /// what they are given would double it again and again.
 const MAX_ARGUMENT: usize = 100;
-/// Most predicates for which replacement is tried. Published rulesheets have a
+/// Maximum number of predicates for which replacement is tried. Published rulesheets have a
 /// handful; each is looked for in all rules.
 const MAX_PREDICATES: usize = 200;
 

@@ -12,7 +12,7 @@ use crate::validate::clause::{Argument, ArgumentKind, Atomic, Clause, for_each_s
 use crate::validate::keyword::{Keyword, Words};
 use crate::validate::names::{arguments, similar};
 
-/// Most roles that moves and states have numbers for.
+/// Maximum number of roles that moves and states have numbers for.
 const MAX_ROLES: usize = 255;
 
 pub(crate) struct Usage<'a> {

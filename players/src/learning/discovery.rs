@@ -18,22 +18,22 @@ use super::feature::{Feature, Pattern, parts};
 use super::order::{Order, orders};
 use crate::Stop;
 
-/// Most features of a game.
+/// Maximum number of features of a game.
 pub(crate) const MAX_FEATURES: usize = 1000;
-/// Most features that are tried.
+/// Maximum number of features that are tried.
 const MAX_TRIED: usize = 4000;
-/// Most facts of a relation that are features each alone.
+/// Maximum number of facts of a relation that are features each alone.
 const MAX_SINGLE: usize = 500;
-/// Most values of an argument, and of a pair of arguments, that are features each.
+/// Maximum number of values of an argument, and of a pair of arguments, that are features each.
 const MAX_VALUES: usize = 64;
 const MAX_PAIRS: usize = 256;
-/// Most values of arguments for which the others are put in order.
+/// Maximum number of values of arguments for which the others are put in order.
 const MAX_ORDERED: usize = 16;
 
 /// Random matches that are sampled, and most states of them.
 const N_PLAYOUTS: usize = 100;
 const MAX_STATES: usize = 4000;
-/// Most steps of a random match.
+/// Maximum number of steps of a random match.
 const MAX_STEPS: usize = 400;
 
 /// A feature, and how it is distributed in random play.

@@ -25,7 +25,7 @@ use super::feature::Feature;
 use crate::Stop;
 use crate::seed;
 
-/// Most steps of a match; longer ones have no last reward.
+/// Maximum number of steps of a match; longer ones have no last reward.
 const MAX_STEPS: usize = 500;
 /// Joint moves of the others that a role considers where it does not know them.
 const N_CONTEXTS: usize = 3;

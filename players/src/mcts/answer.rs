@@ -9,7 +9,7 @@ use super::search::Search;
 use super::tree::{Edge, Kind, NONE, by_role};
 use crate::{Candidate, Deliberation, ExpectedStep, ValueBound};
 
-/// Most steps of a line.
+/// Maximum number of steps of a line.
 const MAX_LINE: usize = 64;
 
 /// One of the moves to choose from.

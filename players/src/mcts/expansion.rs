@@ -9,7 +9,7 @@ use super::roles::Roles;
 use super::tree::{Edge, Kind, NONE, Tree, by_role, joint_moves_of};
 use crate::search::worst;
 
-/// Most joint moves of roles that choose at once whose children are computed at once.
+/// Maximum number of joint moves of roles that choose at once whose children are computed at once.
 const MAX_AT_ONCE: u64 = 256;
 
 /// Buffers that are kept from node to node.

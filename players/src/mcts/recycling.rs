@@ -9,7 +9,7 @@ use crate::Stop;
 /// Drops nodes, and knows how long that takes.
 #[derive(Clone, Debug)]
 pub(super) struct Recycler {
-    /// Most bytes of the tree.
+    /// Maximum number of bytes of the tree.
     memory: usize,
     /// Time to go through the tree once, for each of its nodes.
     per_node: Duration,

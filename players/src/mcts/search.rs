@@ -27,13 +27,13 @@ pub(super) struct Settings {
     pub(super) first_play: f32,
     /// Visits after which a node is expanded at the next one.
     pub(super) unexpanded: u32,
-    /// Most leaves of a pass.
+    /// Maximum number of leaves of a pass.
     pub(super) leaves: usize,
     /// Playouts from each leaf of a full pass.
     pub(super) lanes: usize,
     /// Steps after which a playout is given up.
     pub(super) max_length: u32,
-    /// Most bytes of the tree.
+    /// Maximum number of bytes of the tree.
     pub(super) memory: usize,
 }
 

@@ -102,7 +102,7 @@ pub(super) struct Tree {
     pub(super) n_settled: u32,
 }
 
-/// Most joint moves of a joint node whose children are listed.
+/// Maximum number of joint moves of a joint node whose children are listed.
 const MAX_LISTED: u64 = 1024;
 
 /// Number of tables.

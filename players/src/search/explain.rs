@@ -8,7 +8,7 @@ use super::transposition_table::Bound;
 use super::{Opponents, Search, Value};
 use crate::{Candidate, ExpectedStep, ValueBound};
 
-/// Most steps of a line.
+/// Maximum number of steps of a line.
 const MAX_LINE: usize = 64;
 
 impl Search<'_> {

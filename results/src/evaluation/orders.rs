@@ -10,7 +10,7 @@ use crate::stats::plackett_luce::{Ranking, rankings};
 use crate::stats::rank_bootstrap::{RankDistribution, rank_distribution};
 use crate::stats::scored::{ScoredMatch, Stratum};
 
-/// Most different orders that are rated anew for each resample.
+/// Maximum number of different orders that are rated anew for each resample.
 const MAX_ORDERS: usize = 2000;
 
 /// By number of an order: how often it came in a block, or in several that are

@@ -15,7 +15,7 @@ use crate::stats::rank_bootstrap::{RankDistribution, rank_distribution};
 use crate::stats::scored::ScoredMatch;
 use crate::stats::vase::{Margins, Vote};
 
-/// Most players that are rated by how they did against each other: the work
+/// Maximum number of players that are rated by how they did against each other: the work
 /// grows with the third power.
 const MAX_PLAYERS: usize = 64;
 

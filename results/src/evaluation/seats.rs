@@ -19,10 +19,10 @@ use crate::stats::scored::ScoredMatch;
 /// as well.
 const MAX_CLUSTERS: usize = 2000;
 
-/// Most effects that are estimated at once: the work grows with the third power.
+/// Maximum number of effects that are estimated at once: the work grows with the third power.
 const MAX_COLUMNS: usize = 400;
 
-/// Most effects that are estimated anew for each resample.
+/// Maximum number of effects that are estimated anew for each resample.
 const MAX_RESAMPLED_COLUMNS: usize = 150;
 
 /// What rewards are made of.

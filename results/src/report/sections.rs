@@ -11,7 +11,7 @@ use crate::sweep::Sweep;
 
 /// Ranks abreast in a table of text.
 const RANKS_ABREAST: usize = 12;
-/// Most players of which every pair has a row.
+/// Maximum number of players of which every pair has a row.
 const MOST_IN_PAIRS: usize = 6;
 
 /// A part of a report that is printed when it is asked for.

@@ -14,7 +14,7 @@ use crate::stats::bradley_terry::Comparison;
 use crate::stats::scored::{ScoredMatch, Stratum};
 use crate::stats::vase::Vote;
 
-/// Most groups of blocks of one stratum.
+/// Maximum number of groups of blocks of one stratum.
 pub(crate) const MAX_GROUPS: usize = 500;
 
 /// A block, or several that are drawn as one.

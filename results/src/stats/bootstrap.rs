@@ -13,7 +13,7 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::stats::interval::Part;
 
-/// Most clusters that are kept of a stratum. More blocks are first merged at random
+/// Maximum number of clusters that are kept of a stratum. More blocks are first merged at random
 /// into that many groups, which are independent as well; the standard error from
 /// 500 groups is itself known to 3 % (1 / sqrt(2 * 500)). Groups of consecutive
 /// blocks would not do: the schedule balances opponents within a lap, so that

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use crate::stats::luce::{Alternative, Choice, Model, RatingError, Ratings, fit};
 use crate::stats::scored::ScoredMatch;
 
-/// Most players that may share a place in one match: with `n` of them `2^n`
+/// Maximum number of players that may share a place in one match: with `n` of them `2^n`
 /// choices are looked at.
 pub const MAX_TIED: usize = 12;
 

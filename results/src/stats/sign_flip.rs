@@ -18,14 +18,14 @@ use crate::stats::laps::weights;
 use crate::stats::mean::by_stratum;
 use crate::stats::normal::normal_cdf;
 
-/// Most blocks whose signs are all tried.
+/// Maximum number of blocks whose signs are all tried.
 pub const MAX_EXACT: usize = 20;
 
-/// Most steps of counting all assignments by their sum: a step for each block and
+/// Maximum number of steps of counting all assignments by their sum: a step for each block and
 /// possible sum.
 const MAX_STEPS: f64 = 5e7;
 
-/// Most signs that are drawn.
+/// Maximum number of signs that are drawn.
 const MAX_DRAWN: f64 = 3e8;
 
 /// What the test says.

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use super::{Node, Tree, depths, short};
 
-/// Most places in a row of the drawing.
+/// Maximum number of places in a row of the drawing.
 const MAX_PLACES: usize = 60;
 
 /// Width of a place and height of a row, in pixels.

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::Expression;
 use crate::network::{Lit, Network};
 
-/// Most facts that are looked at two by two.
+/// Maximum number of facts that are looked at two by two.
 const MAX_GROUP: usize = 64;
 
 const NO_CLASS: u32 = u32::MAX;

@@ -10,7 +10,7 @@ use crate::search::{Halt, Stopwatch};
 
 /// Random matches that are played.
 const WALKS: usize = 8;
-/// Most steps of each.
+/// Maximum number of steps of each.
 const STEPS: usize = 200;
 
 /// By role, the largest number of legal moves in a few random matches that are always the

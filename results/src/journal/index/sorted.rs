@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::IndexEntry;
 
-/// Most entries in memory at once, 2 MiB.
+/// Maximum number of entries in memory at once, 2 MiB.
 const MOST_HELD: usize = 1 << 16;
 /// Fewest entries that are read at once of a piece: with a great many pieces
 /// they are what memory is taken for, some 3 kB for 65,536 matches.

@@ -7,7 +7,7 @@ const RIGHT: f64 = 4.0;
 const ROW: f64 = 28.0;
 /// Widest a cell gets, so that few columns do not fill the figure.
 const WIDEST: f64 = 96.0;
-/// Most characters of a slanted name.
+/// Maximum number of characters of a slanted name.
 const LONGEST: usize = 16;
 /// What each of them takes in width and in height.
 const SLANTED: f64 = 4.9;

@@ -7,7 +7,7 @@ use super::super::table::{Cell, PageTable, name, number};
 use super::super::{Page, headings, words};
 use super::{Section, abreast, paragraph};
 
-/// Most players of the figure.
+/// Maximum number of players of the figure.
 const MOST: usize = 16;
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {

@@ -10,9 +10,9 @@ use super::{Section, abreast, paragraph};
 use crate::evaluation::{MoveBudget, SeatEffects, Worth};
 use crate::standings::{Estimate, Standings};
 
-/// Most columns of a figure.
+/// Maximum number of columns of a figure.
 const MOST: usize = 16;
-/// Most rows of a figure of intervals.
+/// Maximum number of rows of a figure of intervals.
 const MOST_ROWS: usize = 40;
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {

@@ -5,7 +5,7 @@ use super::super::chart::{Histograms, Row};
 use super::super::table::{Cell, PageTable, name, number};
 use super::{Section, abreast, paragraph};
 
-/// Most games of the figure.
+/// Maximum number of games of the figure.
 const MOST: usize = 24;
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
