@@ -95,7 +95,7 @@ pub enum SolveError {
     },
     /// Values went on changing: play may go in circles, and backward induction never ends.
     #[error(
-        "play may go in circles, and the values still change after {sweeps} sweeps over all states"
+        "play may repeat states without end, and the values still change after {sweeps} sweeps over all states"
     )]
     Unsettled {
         /// Sweeps that were made.

@@ -14,7 +14,7 @@ use crate::{OptionError, Options, Player};
 /// The compulsive deliberation player.
 pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "compulsive_deliberation",
-    summary: "Searches the whole remaining game anew at each step; for small games.",
+    summary: "Searches all of the remaining game at each step; for small games.",
     options: OPTIONS,
     instant: false,
     plays_hidden_information: false,

@@ -134,7 +134,7 @@ impl Tracker {
         }
         if self.n_regenerated > 0 {
             let times = if self.n_regenerated == 1 { "once" } else { "several times" };
-            notes.push(format!("belief: found anew from the history {times}"));
+            notes.push(format!("belief: computed again from the history {times}"));
         }
         if self.n_disagreeing > 0 {
             notes.push(

@@ -35,7 +35,7 @@ pub fn junit(found: &Regression, inconclusive_fails: bool) -> String {
     suite.add_test_case(faults(found, inconclusive_fails));
     if let Some(canary) = &found.canary {
         let status = if canary.blames_machine && inconclusive_fails {
-            failure("canary", "two copies of the head differ: the machine is to blame")
+            failure("canary", "the head and its copy differ, so the machine disturbs the matches")
         } else {
             TestCaseStatus::success()
         };
