@@ -7,6 +7,7 @@
 
 use crate::kind::PlayerKind;
 use crate::options::{OptionSpec, TABLE};
+use crate::search::chance::ChanceCuts;
 use crate::search::searcher::Searcher;
 use crate::search::{BOUNDED, OUTSIDE, Opponents, Settings, settings};
 use crate::{OptionError, Options, Player};
@@ -37,9 +38,47 @@ const BOUNDED_WINDOW: OptionSpec = OptionSpec {
 
 const CHANCE_CUTS: OptionSpec = OptionSpec {
     name: "chance_cuts",
+    accepts: "\"star1\", \"star2\" or \"none\"",
+    default: "\"star1\"",
+    help: "Prune moves of chance that cannot change the result (`star1`), also by trying one move \
+           after each of them (`star2`).",
+};
+
+const KILLER_MOVES: OptionSpec = OptionSpec {
+    name: "killer_moves",
     accepts: "true or false",
     default: "true",
-    help: "Also prune moves of chance that cannot change the result (Star1).",
+    help: "While deepening, try moves first that led to a cut-off at the same level.",
+};
+
+const HISTORY: OptionSpec = OptionSpec {
+    name: "history",
+    accepts: "true or false",
+    default: "true",
+    help: "While deepening, try moves first that led to many cut-offs anywhere in the tree.",
+};
+
+const QUIESCENCE: OptionSpec = OptionSpec {
+    name: "quiescence",
+    accepts: "whole number from 0 to 1000",
+    default: "0",
+    help: "Joint moves to look beyond the depth limit while the evaluation changes by 10 or more \
+           with a move, or a move may end the match with 0 or 100.",
+};
+
+const EXTEND_FORCED: OptionSpec = OptionSpec {
+    name: "extend_forced",
+    accepts: "true or false",
+    default: "false",
+    help: "Do not count joint moves against `depth` where no role has a choice.",
+};
+
+const ALLOCATE_TIME: OptionSpec = OptionSpec {
+    name: "allocate_time",
+    accepts: "true or false",
+    default: "false",
+    help: "Reply before the clock ends if all other moves are proven to lose, or the next depth \
+           is not expected to be finished in time.",
 };
 
 const SOLVED: OptionSpec = OptionSpec {
@@ -58,6 +97,11 @@ const OPTIONS: &[OptionSpec] = &[
     settings::TRANSPOSITION,
     BOUNDED_WINDOW,
     CHANCE_CUTS,
+    KILLER_MOVES,
+    HISTORY,
+    QUIESCENCE,
+    EXTEND_FORCED,
+    ALLOCATE_TIME,
     settings::MOVE_ORDER,
     SOLVED,
 ];
@@ -66,15 +110,24 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     let reader = options.read(KIND.name, OPTIONS)?;
     let opponents = [("paranoid", Opponents::Paranoid), ("cooperative", Opponents::Cooperative)];
     let bounded = reader.boolean(BOUNDED_WINDOW.name, true)?;
+    let chance_cuts =
+        [("star1", ChanceCuts::Star1), ("star2", ChanceCuts::Star2), ("none", ChanceCuts::None)];
+    let deepening = reader.boolean(settings::DEEPENING.name, true)?;
+    let quiescence = reader.integer(QUIESCENCE.name, 0..=1000, 0)?;
     let settings = Settings {
         opponents: reader.choice(OPPONENTS.name, &opponents, Opponents::Paranoid)?,
         window: if bounded { BOUNDED } else { OUTSIDE },
         narrow: true,
-        chance_cuts: reader.boolean(CHANCE_CUTS.name, true)?,
+        chance_cuts: reader.choice(CHANCE_CUTS.name, &chance_cuts, ChanceCuts::Star1)?,
         depth: settings::depth(&reader)?,
         evaluation: settings::evaluation(&reader)?,
-        deepening: reader.boolean(settings::DEEPENING.name, true)?,
+        deepening,
         remembered: settings::remembered(&reader, settings::DEFAULT_REMEMBERED)?,
+        killer_moves: reader.boolean(KILLER_MOVES.name, true)? && deepening,
+        history: reader.boolean(HISTORY.name, true)? && deepening,
+        quiescence: u32::try_from(quiescence).expect("the range was checked"),
+        extends_forced: reader.boolean(EXTEND_FORCED.name, false)?,
+        allocates_time: reader.boolean(ALLOCATE_TIME.name, false)?,
     };
     let move_order = reader.moves(settings::MOVE_ORDER.name)?;
     let solved = match settings.opponents {

@@ -15,6 +15,7 @@ use rand_pcg::Pcg64;
 use crate::belief::{Belief, PARTICLES, Tracker, TrackerSettings};
 use crate::kind::PlayerKind;
 use crate::options::OptionSpec;
+use crate::search::chance::ChanceCuts;
 use crate::search::{BOUNDED, MAX_LEVELS, Memory, Opponents, Search, Settings, settings};
 use crate::seed;
 use crate::{
@@ -63,11 +64,12 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
             opponents: reader.choice(OPPONENTS.name, &opponents, Opponents::Paranoid)?,
             window: BOUNDED,
             narrow: true,
-            chance_cuts: true,
+            chance_cuts: ChanceCuts::Star1,
             depth: settings::depth(&reader)?,
             evaluation: settings::evaluation(&reader)?,
             deepening: false,
             remembered: settings::remembered(&reader, settings::DEFAULT_REMEMBERED)?,
+            ..Settings::TEXTBOOK
         },
         seed,
         rng: seed::generator(0, seed),

@@ -53,12 +53,11 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     let settings = Settings {
         opponents: reader.choice(OPPONENTS.name, &settings::OPPONENTS, Opponents::Paranoid)?,
         window: if bounded { BOUNDED } else { UNBOUNDED },
-        narrow: false,
-        chance_cuts: false,
         depth: settings::depth(&reader)?,
         evaluation: settings::evaluation(&reader)?,
         deepening: reader.boolean(settings::DEEPENING.name, true)?,
         remembered: settings::remembered(&reader, settings::DEFAULT_REMEMBERED)?,
+        ..Settings::TEXTBOOK
     };
     let move_order = reader.moves(settings::MOVE_ORDER.name)?;
     Ok(Box::new(Searcher::new(KIND.name, settings, move_order, reader.seed()?)))

@@ -11,22 +11,26 @@
 //! of Alpha-Beta Pruning", 1975) are one recursion with different windows; see
 //! [`Settings`]. Expectations are those of expectiminimax (Russell and Norvig,
 //! "Artificial Intelligence: A Modern Approach", section on stochastic games),
-//! cut by the bounds of Star1 (Ballard 1983).
+//! cut by the bounds of Star1 and Star2 (Ballard 1983).
 //!
 //! The recursion is as deep as the game is long. Large data lies in [`Frame`]s on the
 //! heap, and [`MAX_LEVELS`] bounds the stack.
 
+pub(crate) mod chance;
 pub(crate) mod evaluation;
 mod explain;
 mod frame;
 mod matrix;
 mod max_n;
+mod move_order;
 #[cfg(test)]
 mod properties;
+mod quiescence;
 mod recorder;
 pub(crate) mod searcher;
 pub(crate) mod settings;
 mod stopwatch;
+mod time_allocation;
 pub(crate) mod track;
 pub(crate) mod transposition_table;
 mod value;
@@ -38,19 +42,19 @@ use games::{Expression, GoalReading, MoveId, ReasoningError, RoleId, State, Stat
 use rustc_hash::FxHashMap;
 
 use crate::{Deliberation, Stop, ValueBound};
+use chance::ChanceCuts;
 use evaluation::{CutOff, EvaluationFunction, EvaluationMemory};
 pub(crate) use frame::{Frame, SearchRoles, VisitRate};
+use move_order::MoveOrder;
 use recorder::Recorder;
 pub(crate) use stopwatch::{Halt, Stopwatch};
+use time_allocation::TimeAllocation;
 use transposition_table::{Bound, Entry, TranspositionTable};
 pub(crate) use value::Value;
 
 /// The deepest level ever entered. A state there is evaluated like one at the
 /// depth limit, so that a game without end exhausts time but not the stack.
 pub(crate) const MAX_LEVELS: usize = 1000;
-
-/// Slack for sums of rounded means, far below any difference of two goals.
-const EPSILON: f64 = 1e-6;
 
 /// How the joint replies of the other roles are weighed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +81,8 @@ pub(crate) struct Settings {
     pub(crate) window: (f64, f64),
     /// Narrow the window to what is still of interest: alpha-beta.
     pub(crate) narrow: bool,
-    /// Pass narrowed windows through chance: Star1.
-    pub(crate) chance_cuts: bool,
+    /// How narrowed windows are passed through chance.
+    pub(crate) chance_cuts: ChanceCuts,
     /// Levels to look ahead; 0 for all.
     pub(crate) depth: u32,
     /// What a state at the depth limit is worth.
@@ -87,6 +91,16 @@ pub(crate) struct Settings {
     pub(crate) deepening: bool,
     /// States to remember values of; 0 for none.
     pub(crate) remembered: usize,
+    /// Try moves first that cut off others at the same level.
+    pub(crate) killer_moves: bool,
+    /// Try moves in the order of their cut-offs anywhere in the tree.
+    pub(crate) history: bool,
+    /// Levels to look beyond the depth limit while states are not quiet; 0 for none.
+    pub(crate) quiescence: u32,
+    /// A state where all roles have a single move does not count against the depth limit.
+    pub(crate) extends_forced: bool,
+    /// Stop deepening when more time would change nothing.
+    pub(crate) allocates_time: bool,
 }
 
 impl Settings {
@@ -95,11 +109,16 @@ impl Settings {
         opponents: Opponents::Paranoid,
         window: UNBOUNDED,
         narrow: false,
-        chance_cuts: false,
+        chance_cuts: ChanceCuts::None,
         depth: 0,
         evaluation: EvaluationFunction::Zero,
         deepening: false,
         remembered: 0,
+        killer_moves: false,
+        history: false,
+        quiescence: 0,
+        extends_forced: false,
+        allocates_time: false,
     };
 }
 
@@ -136,6 +155,19 @@ enum Arrival {
     Inner,
 }
 
+/// What an iteration found of a move at the root.
+#[derive(Clone, Copy, Debug)]
+struct RootValue {
+    /// The move, by its index.
+    index: usize,
+    /// Its score.
+    score: f64,
+    /// What the score says.
+    bound: ValueBound,
+    /// It depends on terminal states alone.
+    proven: bool,
+}
+
 /// Data kept from search to search within one match.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
@@ -162,10 +194,14 @@ pub(crate) struct Search<'a> {
     solved: Option<&'a ValueTable>,
     /// The depth limit of the current iteration.
     limit: usize,
+    /// The deepest level that may be entered.
+    deepest: usize,
+    /// Which moves to try first.
+    move_order: MoveOrder,
     /// The move to try first at the root, by its index.
     root_hint: Option<usize>,
-    /// The moves at the root whose values were found in this iteration, by index.
-    root_values: Vec<(usize, f64, ValueBound)>,
+    /// The moves at the root whose values were found in this iteration.
+    root_values: Vec<RootValue>,
     /// The mixed strategy found at the root.
     root_strategy: Option<Vec<f64>>,
     /// Estimates used so far.
@@ -187,8 +223,10 @@ impl<'a> Search<'a> {
     ) -> Self {
         let roles = SearchRoles::new(machine.game(), role);
         let n_roles = roles.n_roles;
+        let move_order = MoveOrder::new(n_roles, settings.killer_moves, settings.history);
         Self {
             machine,
+            move_order,
             settings,
             memory,
             stopwatch: Stopwatch::new(stop),
@@ -199,6 +237,7 @@ impl<'a> Search<'a> {
             values_all: false,
             solved: None,
             limit: 0,
+            deepest: 0,
             root_hint: None,
             root_values: Vec::new(),
             root_strategy: None,
@@ -244,6 +283,8 @@ impl<'a> Search<'a> {
         } else {
             MAX_LEVELS
         };
+        self.deepest = deepest;
+        let mut allocation = TimeAllocation::new();
         let depth = match self.settings.depth as usize {
             0 => deepest,
             depth => depth.min(deepest),
@@ -265,6 +306,18 @@ impl<'a> Search<'a> {
                     if value.proven {
                         break;
                     }
+                    if self.settings.allocates_time && limit < depth {
+                        let reason = if self.is_only_choice() {
+                            Some("all other moves are proven to lose".to_owned())
+                        } else {
+                            allocation.reason_to_stop(limit, &self.stopwatch)
+                        };
+                        if let Some(reason) = reason {
+                            let notes = &mut self.stopwatch.deliberation.notes;
+                            notes.push(format!("stopped deepening early: {reason}"));
+                            return Ok(answer);
+                        }
+                    }
                 }
                 Err(Halt::Due) => {
                     if !self.settings.deepening {
@@ -278,6 +331,19 @@ impl<'a> Search<'a> {
         }
         self.stopwatch.deliberation.completed = true;
         Ok(answer)
+    }
+
+    /// Whether all moves at the root but one are proven to be worth nothing, so that no
+    /// deeper search can prefer them.
+    fn is_only_choice(&self) -> bool {
+        let n_moves = self.frames[0].legal[self.roles.index()].len();
+        let lost = self.root_values.iter().filter(|found| found.proven && found.score <= 0.0);
+        self.root_values.len() == n_moves && lost.count() + 1 >= n_moves
+    }
+
+    /// Levels from `level` to the depth limit.
+    fn depth_left(&self, level: usize) -> usize {
+        self.limit - self.frames[level].counted
     }
 
     fn current_answer(&self) -> Answer {
@@ -317,17 +383,24 @@ impl<'a> Search<'a> {
         if frame.is_terminal(self.machine, above)? {
             return Ok(Arrival::Terminal);
         }
-        if level >= self.limit {
+        let is_at_limit = frame.counted >= self.limit || level >= self.deepest;
+        let may_extend = self.settings.extends_forced && level < self.deepest;
+        if is_at_limit && !may_extend {
             return Ok(Arrival::CutOff);
         }
         if !frame.list_moves(self.machine, above, &self.ranks)? {
             return Ok(Arrival::DeadEnd);
         }
-        let is_last = level + 1 >= self.limit;
+        frame.is_extended = may_extend && frame.legal.iter().all(|moves| moves.len() == 1);
+        if is_at_limit && !frame.is_extended {
+            return Ok(Arrival::CutOff);
+        }
+        let is_last = frame.counted + usize::from(!frame.is_extended) >= self.limit;
         let of_estimates = self.settings.evaluation.wanted();
+        let looks_further = self.settings.extends_forced || self.settings.quiescence > 0;
         let wanted = Wanted {
-            legal: !is_last || of_estimates.legal,
-            all_goals: is_last && of_estimates.all_goals,
+            legal: !is_last || of_estimates.legal || looks_further,
+            all_goals: (is_last || looks_further) && of_estimates.all_goals,
         };
         frame.expand(
             self.machine,
@@ -366,7 +439,7 @@ impl<'a> Search<'a> {
             self.record_value(level, value.score, None);
             return Ok(value);
         }
-        let depth_left = self.limit - level;
+        let depth_left = self.depth_left(level);
         let entry = self.recall(level);
         if level > 0
             && let Some(value) = entry
@@ -380,19 +453,35 @@ impl<'a> Search<'a> {
         let arrival = self.enter(level)?;
         let value = match arrival {
             Arrival::Inner => self.best_child(level, entry, alpha, beta)?,
-            arrival => {
-                self.stopwatch.deliberation.leaves += 1;
-                self.n_estimates += u64::from(arrival == Arrival::CutOff);
-                let score = self.leaf(level, arrival, self.roles.me)?;
-                #[cfg(test)]
-                self.leaf_log.push(score);
-                self.frames[level].line.clear();
-                Value { score, proven: arrival != Arrival::CutOff }
-            }
+            arrival => self.value_of_leaf(level, arrival, alpha, beta)?,
         };
-        self.remember(level, value, alpha, beta);
+        // What quiescence finds depends on the state before, too.
+        if arrival != Arrival::CutOff || self.settings.quiescence == 0 {
+            self.remember(level, value, alpha, beta);
+        }
         self.record_value(level, value.score, Some(arrival));
         Ok(value)
+    }
+
+    /// The value of a state without children in the frame of `level`.
+    fn value_of_leaf(
+        &mut self,
+        level: usize,
+        arrival: Arrival,
+        alpha: f64,
+        beta: f64,
+    ) -> Result<Value, Halt> {
+        self.stopwatch.deliberation.leaves += 1;
+        self.n_estimates += u64::from(arrival == Arrival::CutOff);
+        let score = if arrival == Arrival::CutOff && self.settings.quiescence > 0 {
+            self.settle(level, alpha, beta, self.settings.quiescence)?
+        } else {
+            self.leaf(level, arrival, self.roles.me)?
+        };
+        #[cfg(test)]
+        self.leaf_log.push(score);
+        self.frames[level].line.clear();
+        Ok(Value { score, proven: arrival != Arrival::CutOff })
     }
 
     fn record_entry(&mut self, level: usize, window: (f64, f64)) {
@@ -439,7 +528,7 @@ impl<'a> Search<'a> {
         let entry = Entry {
             value,
             bound,
-            depth_left: self.limit - level,
+            depth_left: self.limit - frame.counted,
             best: frame.best,
             best_reply: frame.best_reply,
         };
@@ -463,12 +552,14 @@ impl<'a> Search<'a> {
         let mut best = Value { score: f64::NEG_INFINITY, proven: true };
         let mut floor = alpha;
         for rank in 0..n_moves {
-            let index = ranked(rank as u64, hint.map(|(index, _)| index as u64)) as usize;
+            let index = self.my_choice(level, rank, hint.map(|(index, _)| index));
             let reply_hint = hint.and_then(|(best, reply)| (best == index).then_some(reply));
             self.frames[level].pick(self.roles.index(), index);
             let reply = self.reply(level, reply_hint, floor, beta)?;
             if level == 0 {
-                self.root_values.push((index, reply.score, bound(reply.score, floor, beta)));
+                let bound = bound(reply.score, floor, beta);
+                let Value { score, proven } = reply;
+                self.root_values.push(RootValue { index, score, bound, proven });
             }
             if reply.score > best.score {
                 best.score = reply.score;
@@ -487,6 +578,9 @@ impl<'a> Search<'a> {
                 let n_left = (n_moves - rank - 1) as u64;
                 self.stopwatch.prune(n_left.saturating_mul(n_replies));
                 best.proven = reply.proven;
+                if n_moves > 1 {
+                    self.note_cut(level, self.roles.index());
+                }
                 return Ok(best);
             }
             best.proven &= reply.proven;
@@ -495,6 +589,67 @@ impl<'a> Search<'a> {
             }
         }
         Ok(best)
+    }
+
+    /// The index of my move to try at `rank`. The root keeps the given order, so that of
+    /// equal moves the first is chosen.
+    fn my_choice(&mut self, level: usize, rank: usize, hint: Option<usize>) -> usize {
+        let me = self.roles.index();
+        let frame = &mut self.frames[level];
+        if level == 0 || frame.legal[me].len() == 1 || !self.move_order.is_used() {
+            return ranked(rank as u64, hint.map(|index| index as u64)) as usize;
+        }
+        match hint {
+            Some(index) if rank == 0 => index,
+            _ => {
+                if rank == usize::from(hint.is_some()) {
+                    self.move_order.order(level, me, &frame.legal[me], hint, &mut frame.order);
+                }
+                frame.order[rank] as usize
+            }
+        }
+    }
+
+    /// The index of the joint reply to try at `rank`; `replier` is the only other role that
+    /// has a choice.
+    fn reply_choice(
+        &mut self,
+        level: usize,
+        rank: u64,
+        hint: Option<u64>,
+        replier: Option<usize>,
+    ) -> u64 {
+        let Some(replier) = replier else { return ranked(rank, hint) };
+        match hint {
+            Some(index) if rank == 0 => index,
+            _ => {
+                if rank == u64::from(hint.is_some()) {
+                    let Frame { legal, reply_order, .. } = &mut self.frames[level];
+                    let first = hint.map(|index| index as usize);
+                    self.move_order.order(level, replier, &legal[replier], first, reply_order);
+                }
+                u64::from(self.frames[level].reply_order[rank as usize])
+            }
+        }
+    }
+
+    /// The only role of the others that has a choice, if its moves are to be ordered. The
+    /// index of a joint reply is then that of its move.
+    fn replier(&self, level: usize) -> Option<usize> {
+        if !self.move_order.is_used() {
+            return None;
+        }
+        let legal = &self.frames[level].legal;
+        let mut choosing = self.roles.others.iter().filter(|&&role| legal[role].len() > 1);
+        choosing.next().filter(|_| choosing.next().is_none()).copied()
+    }
+
+    /// Notes that the move of `role` in the frame of `level` cut off its siblings.
+    fn note_cut(&mut self, level: usize, role: usize) {
+        if self.move_order.is_used() {
+            let (id, depth_left) = (self.frames[level].joint[role], self.depth_left(level));
+            self.move_order.cut_off(level, role, id, depth_left);
+        }
     }
 
     /// The move to try first: at the root, the best of the last iteration; below, the one
@@ -526,8 +681,9 @@ impl<'a> Search<'a> {
         let (mut floor, mut ceiling) = (alpha, beta);
         let mut chosen: Option<Value> = None;
         let mut proven = true;
+        let replier = self.replier(level);
         for rank in 0..n_replies {
-            let index = ranked(rank, hint);
+            let index = self.reply_choice(level, rank, hint, replier);
             self.roles.set_reply(&mut self.frames[level], index);
             let value = self.mean(level, floor, ceiling)?;
             let is_better = chosen.is_none_or(|chosen| {
@@ -544,6 +700,9 @@ impl<'a> Search<'a> {
             let score = chosen.map_or(0.0, |chosen| chosen.score);
             if (cooperative && score >= beta) || (!cooperative && score <= alpha) {
                 self.stopwatch.prune(n_replies - rank - 1);
+                if let Some(replier) = replier {
+                    self.note_cut(level, replier);
+                }
                 return Ok(Value { score, proven: value.proven });
             }
             proven &= value.proven;
@@ -555,47 +714,6 @@ impl<'a> Search<'a> {
         }
         let score = chosen.expect("an inner state has a joint reply").score;
         Ok(Value { score, proven })
-    }
-
-    /// The mean over the moves of chance, with the bounds of Star1: a child
-    /// matters only while the rest can still lift the mean above `alpha` or let
-    /// it fall below `beta`.
-    fn mean(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {
-        let Some(chance) = self.roles.chance else { return self.child(level, alpha, beta) };
-        let n_moves = self.frames[level].legal[chance].len();
-        if n_moves == 1 {
-            self.frames[level].pick(chance, 0);
-            return self.child(level, alpha, beta);
-        }
-        let (lowest, highest) = self.settings.window;
-        let cuts = self.settings.narrow && self.settings.chance_cuts;
-        let n = n_moves as f64;
-        let mut sum = 0.0;
-        let mut proven = true;
-        for index in 0..n_moves {
-            let n_left = n_moves - index - 1;
-            let most_left = 100.0 * n_left as f64;
-            let (mut floor, mut ceiling) = (lowest, highest);
-            if cuts {
-                floor = floor.max(n * alpha - sum - most_left - EPSILON);
-                ceiling = ceiling.min(n * beta - sum + EPSILON);
-            }
-            self.frames[level].pick(chance, index);
-            let value = self.child(level, floor, ceiling)?;
-            // What chance does is no part of a line.
-            self.frames[level + 1].line.clear();
-            sum += value.score;
-            proven &= value.proven;
-            if floor > lowest && value.score <= floor {
-                self.stopwatch.prune(n_left as u64);
-                return Ok(Value { score: (sum + most_left) / n, proven });
-            }
-            if ceiling < highest && value.score >= ceiling {
-                self.stopwatch.prune(n_left as u64);
-                return Ok(Value { score: sum / n, proven });
-            }
-        }
-        Ok(Value { score: sum / n, proven })
     }
 
     fn child(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {

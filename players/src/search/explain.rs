@@ -5,7 +5,7 @@ use games::{ReasoningError, State};
 
 use super::frame::Frame;
 use super::transposition_table::Bound;
-use super::{Opponents, Search, Value};
+use super::{Opponents, RootValue, Search, Value};
 use crate::{Candidate, ExpectedStep, ValueBound};
 
 /// Maximum number of steps of a line.
@@ -14,7 +14,7 @@ const MAX_LINE: usize = 64;
 impl Search<'_> {
     /// Notes what the iteration that has just ended found out about `state`.
     pub(super) fn explain(&mut self, state: &State, value: Value) {
-        self.root_values.sort_unstable_by_key(|(index, ..)| *index);
+        self.root_values.sort_unstable_by_key(|found| found.index);
         let legal = &self.frames[0].legal[self.roles.index()];
         let candidates: Vec<Candidate> = match &self.root_strategy {
             Some(strategy) => {
@@ -29,10 +29,10 @@ impl Search<'_> {
                 shares.map(of).collect()
             }
             None => {
-                let of = |&(index, score, bound): &(usize, f64, ValueBound)| Candidate {
-                    action: legal[index],
-                    value: Some(score.clamp(0.0, 100.0)),
-                    bound,
+                let of = |found: &RootValue| Candidate {
+                    action: legal[found.index],
+                    value: Some(found.score.clamp(0.0, 100.0)),
+                    bound: found.bound,
                     visits: 0,
                     probability: None,
                 };
@@ -64,7 +64,8 @@ impl Search<'_> {
         let mut frame = Frame::new(self.roles.n_roles);
         frame.begin(root);
         let remembered = self.frames[0].line.clone();
-        while line.len() < MAX_LINE.min(self.limit) {
+        let longest = if self.settings.extends_forced { MAX_LINE } else { self.limit };
+        while line.len() < MAX_LINE.min(longest) {
             let level = line.len();
             if frame.is_terminal(self.machine, None)?
                 || !frame.list_moves(self.machine, None, &self.ranks)?

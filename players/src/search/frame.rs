@@ -91,6 +91,18 @@ pub(crate) struct Frame {
     /// role's moves changing fastest.
     children: Option<Box<Children>>,
     is_expanded: bool,
+    /// The legal moves are listed.
+    is_listed: bool,
+    /// Levels from the root to this one that count against the depth limit.
+    pub(crate) counted: usize,
+    /// All moves are forced, and the level below does not count against the depth limit.
+    pub(crate) is_extended: bool,
+    /// The estimate of the state, where it was needed.
+    pub(crate) estimate: Option<f64>,
+    /// My moves by index, in the order in which they are tried, where that is not theirs.
+    pub(crate) order: Vec<u32>,
+    /// The same of the joint replies.
+    pub(crate) reply_order: Vec<u32>,
     /// Which child of the frame above this is, if that was expanded.
     given: Option<usize>,
     /// Room for the joint moves to all children.
@@ -119,6 +131,12 @@ impl Frame {
             picked: vec![0; n_roles],
             children: None,
             is_expanded: false,
+            is_listed: false,
+            counted: 0,
+            is_extended: false,
+            estimate: None,
+            order: Vec::new(),
+            reply_order: Vec::new(),
             given: None,
             joint_moves: Vec::new(),
             best: None,
@@ -133,6 +151,10 @@ impl Frame {
     pub(crate) fn begin(&mut self, state: &State) {
         self.state.clone_from(state);
         self.given = None;
+        self.is_listed = false;
+        self.counted = 0;
+        self.is_extended = false;
+        self.estimate = None;
     }
 
     /// The best line is that after my move of this index.
@@ -155,6 +177,10 @@ impl Frame {
         next: &mut Frame,
     ) -> Result<(), ReasoningError> {
         next.given = None;
+        next.is_listed = false;
+        next.counted = self.counted + usize::from(!self.is_extended);
+        next.is_extended = false;
+        next.estimate = None;
         match &self.children {
             Some(children) if self.is_expanded => {
                 let moves = self.picked.iter().zip(&self.legal);
@@ -225,14 +251,17 @@ impl Frame {
         }
     }
 
-    /// The number of legal moves of a role in the state; known before if `above`
-    /// wanted them.
+    /// The number of legal moves of a role in the state; known before if they are listed or
+    /// `above` wanted them.
     pub(crate) fn n_moves(
         &mut self,
         machine: &mut dyn StateMachine,
         above: Option<&Frame>,
         role: RoleId,
     ) -> Result<usize, ReasoningError> {
+        if self.is_listed {
+            return Ok(self.legal[usize::from(role.0)].len());
+        }
         if let Some((children, child)) = self.as_given(above) {
             return Ok(children.legal(child, role).len());
         }
@@ -271,6 +300,7 @@ impl Frame {
                 return Ok(false);
             }
         }
+        self.is_listed = true;
         Ok(true)
     }
 }

@@ -1,7 +1,7 @@
 //! Max-n (Luckhardt and Irani 1986): every role maximises its own reward, so
 //! a value is one reward for each role.
 
-use super::{Arrival, Halt, Search, UNBOUNDED};
+use super::{Arrival, Halt, RootValue, Search, UNBOUNDED};
 use crate::ValueBound;
 
 impl Search<'_> {
@@ -35,7 +35,12 @@ impl Search<'_> {
             self.frames[level].pick(role, index);
             let scores = self.choose(level, turn + 1)?;
             if level == 0 && turn == 0 {
-                self.root_values.push((index, scores[me], ValueBound::Exact));
+                self.root_values.push(RootValue {
+                    index,
+                    score: scores[me],
+                    bound: ValueBound::Exact,
+                    proven: false,
+                });
             }
             let is_better = best.as_ref().is_none_or(|best| {
                 scores[role] > best[role]

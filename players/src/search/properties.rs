@@ -1,5 +1,7 @@
 //! The search held against plain recursions over synthetic games.
 
+mod enhancements;
+
 use games::RoleId;
 use proptest::prelude::*;
 
@@ -10,14 +12,20 @@ const PLAIN: Settings = Settings {
     opponents: Opponents::Paranoid,
     window: UNBOUNDED,
     narrow: false,
-    chance_cuts: false,
+    chance_cuts: ChanceCuts::None,
     depth: 0,
     evaluation: EvaluationFunction::Goal,
     deepening: false,
     remembered: 0,
+    killer_moves: false,
+    history: false,
+    quiescence: 0,
+    extends_forced: false,
+    allocates_time: false,
 };
 const MINIMAX: Settings = Settings { window: BOUNDED, ..PLAIN };
-const ALPHA_BETA: Settings = Settings { window: OUTSIDE, narrow: true, chance_cuts: true, ..PLAIN };
+const ALPHA_BETA: Settings =
+    Settings { window: OUTSIDE, narrow: true, chance_cuts: ChanceCuts::Star1, ..PLAIN };
 const NARROW: Settings = Settings { window: BOUNDED, ..ALPHA_BETA };
 
 /// What a search of a whole graph found and did.
@@ -304,7 +312,7 @@ proptest! {
         for settings in [MINIMAX, NARROW, ALPHA_BETA] {
             for remembered in [0, 1000] {
                 let with = run(&graph, Settings { remembered, ..settings.clone() });
-                let without = run(&graph, Settings { chance_cuts: false, remembered, ..settings.clone() });
+                let without = run(&graph, Settings { chance_cuts: ChanceCuts::None, remembered, ..settings.clone() });
                 prop_assert_eq!((with.value, with.action), (plain.value, plain.action));
                 prop_assert_eq!((without.value, without.action), (plain.value, plain.action));
                 if remembered == 0 {

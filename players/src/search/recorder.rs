@@ -85,7 +85,10 @@ impl Recorder {
             return;
         }
         let children = self.tree.nodes[at + 1..].iter().filter(|node| node.parent == Some(at));
-        let tried: Vec<_> = children.map(|child| child.joint_move.clone()).collect();
+        let mut tried: Vec<_> = children.map(|child| child.joint_move.clone()).collect();
+        // Star2 tries a move after some outcomes before it searches them.
+        tried.sort_unstable();
+        tried.dedup();
         let n_moves = |role: &usize| frame.legal[*role].len() as u64;
         let n_all = (0..roles.n_roles).map(|role| n_moves(&role)).fold(1, u64::saturating_mul);
         let node = &mut self.tree.nodes[at];

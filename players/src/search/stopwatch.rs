@@ -1,5 +1,7 @@
 //! Counters of a search, and the check whether it must stop.
 
+use std::time::Instant;
+
 use games::ReasoningError;
 
 use crate::{Deliberation, Stop};
@@ -51,6 +53,17 @@ impl<'a> Stopwatch<'a> {
     /// Whether the search must end after `n_states` more states than were counted.
     pub(crate) fn is_due_after(&self, n_states: u64) -> bool {
         self.stop.is_due(self.deliberation.nodes.saturating_add(n_states))
+    }
+
+    /// States that may still be entered, if they are limited.
+    pub(crate) fn nodes_left(&self) -> Option<u64> {
+        let budget = self.stop.node_budget()?;
+        Some(budget.saturating_sub(self.deliberation.nodes))
+    }
+
+    /// When time is up, if it is limited.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.stop.deadline()
     }
 
     /// Counts a state entered at `level`.

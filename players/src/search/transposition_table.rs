@@ -32,10 +32,16 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// Whether the entry says something of a search that looks as far ahead. A proven value
+    /// holds at any depth; but while `deepening`, what only a deeper search can see is kept
+    /// for its depth, so that of wins the nearest and of defeats the farthest is found.
+    pub(crate) fn holds(&self, depth_left: usize, deepening: bool) -> bool {
+        self.depth_left == depth_left
+            || (self.value.proven && (!deepening || self.depth_left < depth_left))
+    }
+
     /// The value for a search with this window that looks as far ahead, if the
-    /// entry settles it. A proven value holds at any depth; but while
-    /// `deepening`, what only a deeper search can see is kept for its depth, so
-    /// that of wins the nearest and of defeats the farthest is found.
+    /// entry settles it.
     pub(crate) fn answer(
         &self,
         depth_left: usize,
@@ -43,14 +49,12 @@ impl Entry {
         alpha: f64,
         beta: f64,
     ) -> Option<Value> {
-        let holds = self.depth_left == depth_left
-            || (self.value.proven && (!deepening || self.depth_left < depth_left));
         let settles = match self.bound {
             Bound::Exact => true,
             Bound::Lower => self.value.score >= beta,
             Bound::Upper => self.value.score <= alpha,
         };
-        (holds && settles).then_some(self.value)
+        (self.holds(depth_left, deepening) && settles).then_some(self.value)
     }
 }
 

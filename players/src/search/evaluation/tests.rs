@@ -6,6 +6,7 @@ use games::{Case, Expression, Guards, Leniency, RoleId, StateMachine, library, v
 
 use super::*;
 use crate::Stop;
+use crate::search::chance::ChanceCuts;
 use crate::search::{Frame, Memory, OUTSIDE, Search, SearchRoles, Settings, Stopwatch, UNBOUNDED};
 use crate::testing;
 
@@ -241,7 +242,7 @@ fn alpha_beta_finds_the_value_of_minimax_by_every_function() {
                 let cut = Settings {
                     window: OUTSIDE,
                     narrow: true,
-                    chance_cuts: true,
+                    chance_cuts: ChanceCuts::Star1,
                     deepening: true,
                     remembered: 1000,
                     ..plain.clone()
