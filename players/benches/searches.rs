@@ -3,9 +3,12 @@
 //!
 //! ```text
 //! cargo bench -p players --bench searches -- [GAME | RULESHEET.kif]... [--nodes N]
+//! cargo bench -p players --bench searches -- [GAME | RULESHEET.kif]... --depth N
 //! ```
 //!
-//! Each row asserts that both ways gave the same answer and the same counts.
+//! Each row asserts that both ways gave the same answer and the same counts. With `--depth`,
+//! alpha-beta deepens to this depth with its table: seconds of CPU time, and in a second the
+//! states entered and the positions computed, which include those that the table answers.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark may panic")]
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
@@ -140,6 +143,15 @@ fn main() {
         n_nodes = names[at + 1].parse().unwrap();
         names.drain(at..at + 2);
     }
+    if let Some(at) = names.iter().position(|name| name == "--depth") {
+        let depth = names[at + 1].parse().unwrap();
+        names.drain(at..at + 2);
+        names.retain(|name| !name.starts_with("--"));
+        for name in &names {
+            time_to_depth(name, depth);
+        }
+        return;
+    }
     // Without `--bench` other words are filters of tests.
     names.retain(|name| benches && !name.starts_with("--"));
     if names.is_empty() {
@@ -184,6 +196,43 @@ fn main() {
             );
         }
     }
+}
+
+/// Prints what alpha-beta takes to each depth, with the machine of a match.
+fn time_to_depth(name: &str, deepest: i64) {
+    let game = Arc::new(read(name));
+    let mut machine = games::state_machine_for(game, Guards::default()).unwrap();
+    let initial = machine.initial_state().unwrap();
+    let mut legal = Vec::new();
+    machine.legal_moves(&initial, RoleId(0), &mut legal).unwrap();
+    println!("{name:<22} {:>5} {:>10} {:>12} {:>12}", "depth", "CPU s", "states/s", "positions/s");
+    for depth in 1..=deepest {
+        let options = [("depth", Value::from(depth)), ("transposition", Value::from(4_000_000))];
+        let mut player =
+            (players::find("alpha_beta").unwrap().make)(&options.into_iter().collect::<Options>())
+                .unwrap();
+        let machine = machine.fork();
+        let seat = Seat { machine, role: RoleId(0), start_clock: None, play_clock: None, seed: 1 };
+        player.start(seat, &Stop::never().after_nodes(1)).unwrap();
+        let before = cpu_seconds();
+        let turn = Turn { step: 0, observation: None, legal: &legal };
+        player.play(&turn, &Stop::never()).unwrap();
+        let seconds = cpu_seconds() - before;
+        let found = player.deliberation().unwrap();
+        assert_eq!(i64::from(found.depth), depth);
+        println!(
+            "{:<22} {depth:>5} {seconds:>10.4} {:>10.0} k {:>10.0} k",
+            "",
+            found.nodes as f64 / seconds / 1e3,
+            found.next_calls as f64 / seconds / 1e3
+        );
+    }
+}
+
+/// CPU time of this thread, which others on the machine do not lengthen much.
+fn cpu_seconds() -> f64 {
+    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    statistics.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
 }
 
 fn read(name: &str) -> Game {

@@ -1,7 +1,6 @@
 //! The transposition table: what is known of states met before.
 
 use games::StateKey;
-use rustc_hash::FxHashMap;
 
 use super::value::Value;
 
@@ -58,37 +57,230 @@ impl Entry {
     }
 }
 
-/// Entries by key of a state, in two generations: when the young one is full it becomes
-/// the old one, whose entries are dropped unless they are met again. Values hold
-/// for the role, the opponents and the evaluation they were found for, so a
-/// table belongs to one player's match.
+/// An entry with its key, in 32 bytes.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    key: u128,
+    score: f64,
+    /// From the lowest bit: the joint reply (32 bits), my move (16), the levels looked ahead (10),
+    /// the bound (2), whether the score is proven (1), the generation (3).
+    packed: u64,
+}
+
+const BEST: u32 = 32;
+const DEPTH: u32 = 48;
+const BOUND: u32 = 58;
+const PROVEN: u32 = 60;
+const GENERATION: u32 = 61;
+/// No move is known.
+const NO_MOVE: u64 = 0xffff;
+/// In place of a bound: the slot is empty.
+const EMPTY: u64 = 3;
+/// Generations that are told apart.
+const GENERATIONS: u64 = 8;
+
+impl Slot {
+    const NONE: Self = Self { key: 0, score: 0.0, packed: EMPTY << BOUND };
+
+    fn new(key: StateKey, entry: &Entry, generation: u64) -> Self {
+        let reply = u32::try_from(entry.best_reply).ok();
+        let best = entry.best.filter(|&best| (best as u64) < NO_MOVE && reply.is_some());
+        let bound = match entry.bound {
+            Bound::Exact => 0,
+            Bound::Lower => 1,
+            Bound::Upper => 2,
+        };
+        debug_assert!(entry.depth_left < 1 << (BOUND - DEPTH), "levels are at most MAX_LEVELS");
+        let packed = u64::from(reply.unwrap_or(0))
+            | best.map_or(NO_MOVE, |best| best as u64) << BEST
+            | (entry.depth_left as u64) << DEPTH
+            | bound << BOUND
+            | u64::from(entry.value.proven) << PROVEN
+            | generation << GENERATION;
+        Self { key: key.bits(), score: entry.value.score, packed }
+    }
+
+    fn field(&self, from: u32, to: u32) -> u64 {
+        self.packed >> from & ((1 << (to - from)) - 1)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.field(BOUND, PROVEN) == EMPTY
+    }
+
+    fn has(&self, key: StateKey) -> bool {
+        self.key == key.bits() && !self.is_empty()
+    }
+
+    fn is_proven(&self) -> bool {
+        self.field(PROVEN, GENERATION) == 1
+    }
+
+    fn entry(&self) -> Entry {
+        let best = self.field(BEST, DEPTH);
+        Entry {
+            value: Value { score: self.score, proven: self.is_proven() },
+            bound: match self.field(BOUND, PROVEN) {
+                0 => Bound::Exact,
+                1 => Bound::Lower,
+                _ => Bound::Upper,
+            },
+            depth_left: self.field(DEPTH, BOUND) as usize,
+            best: (best != NO_MOVE).then_some(best as usize),
+            best_reply: self.field(0, BEST),
+        }
+    }
+
+    fn renewed(self, generation: u64) -> Self {
+        let others = self.packed & ((1 << GENERATION) - 1);
+        Self { packed: others | generation << GENERATION, ..self }
+    }
+
+    /// How gladly it is given up, in `generation`: entries that have not been met for long
+    /// first, then those that are not proven, then those that looked the least ahead.
+    fn rank(&self, generation: u64) -> (u64, bool, u64) {
+        let age = generation.wrapping_sub(self.packed >> GENERATION) % GENERATIONS;
+        (age, !self.is_proven(), u64::MAX - self.field(DEPTH, BOUND))
+    }
+}
+
+/// Slots of one cluster: two cache lines.
+const WAYS: usize = 4;
+
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Cluster([Slot; WAYS]);
+
+/// Clusters of a table in its beginning.
+const FEWEST_CLUSTERS: usize = 256;
+
+/// Entries by key of a state. A state belongs to a cluster of slots, or to the next one where
+/// that is full. At most half of the slots are used, and the table grows up to its capacity;
+/// then a new entry takes the place of the one nearby that was not met for the longest time, or
+/// looked the least ahead. Values hold for the role, the opponents and the evaluation
+/// they were found for, so a table belongs to one player's match.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TranspositionTable {
-    young: FxHashMap<StateKey, Entry>,
-    old: FxHashMap<StateKey, Entry>,
+    clusters: Vec<Cluster>,
+    n_entries: usize,
+    /// Increases whenever half of the capacity was placed.
+    generation: u64,
+    n_placed: usize,
 }
 
 impl TranspositionTable {
     /// What is known of the state with this key.
     pub(crate) fn get(&self, state: StateKey) -> Option<Entry> {
-        self.young.get(&state).or_else(|| self.old.get(&state)).copied()
+        if self.clusters.is_empty() {
+            return None;
+        }
+        let mut at = self.home(state.bits());
+        loop {
+            let slots = &self.clusters[at].0;
+            if let Some(slot) = slots.iter().find(|slot| slot.has(state)) {
+                return Some(slot.entry());
+            }
+            // Slots are taken in order.
+            if slots[WAYS - 1].is_empty() {
+                return None;
+            }
+            at = self.after(at);
+        }
     }
 
     /// Remembers `entry` in place of what was known of `state`, unless that was
     /// proven and this is not. No more than `capacity` states are kept.
     pub(crate) fn insert(&mut self, state: StateKey, entry: Entry, capacity: usize) {
-        let keeps = |known: &Entry| known.value.proven && !entry.value.proven;
-        if let Some(known) = self.young.get_mut(&state) {
-            if !keeps(known) {
-                *known = entry;
+        let capacity = capacity.max(1);
+        let n_slots = self.clusters.len() * WAYS;
+        if n_slots == 0 || (self.n_entries * 2 >= n_slots && self.n_entries < capacity) {
+            let most = (capacity.saturating_mul(2)).div_ceil(WAYS);
+            self.grow((self.clusters.len() * 4).max(FEWEST_CLUSTERS).min(most));
+        }
+        let generation = self.generation % GENERATIONS;
+        let new = Slot::new(state, &entry, generation);
+        let home = self.home(state.bits());
+        let mut at = home;
+        loop {
+            let slots = &mut self.clusters[at].0;
+            if let Some(known) = slots.iter_mut().find(|slot| slot.has(state)) {
+                let keeps = known.is_proven() && !entry.value.proven;
+                *known = if keeps { known.renewed(generation) } else { new };
+                return;
             }
-            return;
+            if slots[WAYS - 1].is_empty() {
+                break;
+            }
+            at = self.after(at);
         }
-        let entry = self.old.remove(&state).filter(keeps).unwrap_or(entry);
-        if self.young.len() >= (capacity / 2).max(1) {
-            self.old = std::mem::take(&mut self.young);
+        self.n_placed += 1;
+        if self.n_placed >= (capacity / 2).max(1) {
+            (self.n_placed, self.generation) = (0, self.generation.wrapping_add(1));
         }
-        self.young.insert(state, entry);
+        if self.n_entries >= capacity {
+            self.give_up(home, generation);
+        }
+        let mut at = home;
+        while !self.clusters[at].0[WAYS - 1].is_empty() {
+            at = self.after(at);
+        }
+        self.place(new, at);
+    }
+
+    /// Removes the entry that is given up most gladly of some near a cluster.
+    fn give_up(&mut self, home: usize, generation: u64) {
+        let mut worst: Option<(_, usize, usize)> = None;
+        let (mut n_seen, mut at) = (0, home);
+        while n_seen < WAYS.min(self.n_entries) {
+            let used = self.clusters[at].0.iter().take_while(|slot| !slot.is_empty());
+            for (index, slot) in used.enumerate() {
+                n_seen += 1;
+                let rank = slot.rank(generation);
+                if worst.is_none_or(|(known, ..)| rank > known) {
+                    worst = Some((rank, at, index));
+                }
+            }
+            at = self.after(at);
+        }
+        if let Some((_, cluster, index)) = worst {
+            let slots = &mut self.clusters[cluster].0;
+            let last = slots.iter().rposition(|slot| !slot.is_empty()).unwrap_or(index);
+            slots[index] = slots[last];
+            slots[last] = Slot::NONE;
+            self.n_entries -= 1;
+        }
+    }
+
+    /// Puts a slot into the first empty one of a cluster.
+    fn place(&mut self, slot: Slot, cluster: usize) {
+        let slots = &mut self.clusters[cluster].0;
+        if let Some(empty) = slots.iter_mut().find(|slot| slot.is_empty()) {
+            *empty = slot;
+            self.n_entries += 1;
+        }
+    }
+
+    /// The cluster that a state belongs to; the bits of keys are already mixed.
+    fn home(&self, key: u128) -> usize {
+        ((u128::from(key as u64) * self.clusters.len() as u128) >> 64) as usize
+    }
+
+    fn after(&self, cluster: usize) -> usize {
+        if cluster + 1 < self.clusters.len() { cluster + 1 } else { 0 }
+    }
+
+    /// Moves all entries to a table of so many clusters, which are not fewer than before.
+    fn grow(&mut self, n_clusters: usize) {
+        let larger = vec![Cluster([Slot::NONE; WAYS]); n_clusters];
+        let smaller = std::mem::replace(&mut self.clusters, larger);
+        self.n_entries = 0;
+        for slot in smaller.iter().flat_map(|cluster| &cluster.0).filter(|slot| !slot.is_empty()) {
+            let mut at = self.home(slot.key);
+            while !self.clusters[at].0[WAYS - 1].is_empty() {
+                at = self.after(at);
+            }
+            self.place(*slot, at);
+        }
     }
 }
 
@@ -98,16 +290,71 @@ mod tests {
     use crate::search::Value;
     use crate::testing::machine;
 
-    #[test]
-    fn what_is_met_again_outlives_what_is_not() {
-        let numbers: String = (0..40).map(|n| format!("(number {n})")).collect();
+    /// Keys of that many states.
+    fn keys(n_states: usize) -> Vec<StateKey> {
+        let numbers: String = (0..n_states).map(|n| format!("(number {n})")).collect();
         let rules = "(role a) (init (at 0)) (legal a go) (goal a 50) terminal";
         let mut machine = machine(&format!("{rules} {numbers}"));
-        let mut state = |n: usize| {
+        let mut key = |n: usize| {
             let fact = games::Expression::parse(&format!("(at {n})")).unwrap();
             let state = machine.state_of(&[fact]).unwrap();
             machine.key(&state)
         };
+        (0..n_states).map(&mut key).collect()
+    }
+
+    /// Every field survives, also where it is at its limit; moves that do not fit are forgotten.
+    #[test]
+    fn entries_come_back_as_they_were() {
+        let key = keys(1)[0];
+        for bound in [Bound::Exact, Bound::Lower, Bound::Upper] {
+            for (proven, depth_left, best, best_reply) in [
+                (true, 0, None, 0),
+                (false, 1000, Some(0), u64::from(u32::MAX)),
+                (true, 7, Some(65_534), 3),
+            ] {
+                let value = Value { score: 100.0 / 3.0, proven };
+                let entry = Entry { value, bound, depth_left, best, best_reply };
+                let mut table = TranspositionTable::default();
+                table.insert(key, entry, 1);
+                let found = table.get(key).unwrap();
+                assert_eq!((found.value, found.bound), (value, bound));
+                assert_eq!((found.depth_left, found.best), (depth_left, best));
+                assert_eq!(found.best_reply, best_reply);
+                let far = Entry { best: Some(0), best_reply: 1 << 32, ..entry };
+                table.insert(key, Entry { value: Value { proven: true, ..value }, ..far }, 1);
+                assert_eq!(table.get(key).unwrap().best, None);
+            }
+        }
+    }
+
+    /// A table that grows loses nothing up to its capacity, which it never exceeds; what was
+    /// just met is always known.
+    #[test]
+    fn a_table_grows_up_to_its_capacity() {
+        let keys = keys(6000);
+        for capacity in [1, 2, 3, 5, 1000, 6000, 40_000] {
+            let mut table = TranspositionTable::default();
+            for (n, &key) in keys.iter().enumerate() {
+                let value = Value { score: n as f64 / 100.0, proven: false };
+                let bound = Bound::Exact;
+                let entry = Entry { value, bound, depth_left: 1, best: None, best_reply: 0 };
+                table.insert(key, entry, capacity);
+                assert_eq!(table.get(key).map(|entry| entry.value), Some(value));
+                assert_eq!(table.n_entries, (n + 1).min(capacity));
+            }
+            let known = keys.iter().filter(|&&key| table.get(key).is_some()).count();
+            let lost = table.n_entries - known;
+            assert!(capacity < keys.len() || lost == 0, "{lost} of {capacity} are lost");
+            // Few are out of reach because one before them was given up.
+            assert!(lost <= capacity / 20, "{lost} of {capacity} are lost");
+        }
+    }
+
+    #[test]
+    fn what_is_met_again_outlives_what_is_not() {
+        let keys = keys(40);
+        let state = |n: usize| keys[n];
         let entry = |score: f64, proven| Entry {
             value: Value { score, proven },
             bound: Bound::Exact,
@@ -121,7 +368,7 @@ mod tests {
         for n in 0..40 {
             table.insert(state(n), entry(n as f64, false), 8);
             table.insert(state(0), entry(7.0, n == 0), 8);
-            assert!(table.young.len() + table.old.len() <= 8);
+            assert!(table.n_entries <= 8 && table.clusters.len() == 4);
         }
         // Proven once, and no estimate took its place.
         assert_eq!(table.get(state(0)).map(|entry| entry.value.proven), Some(true));
