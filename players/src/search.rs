@@ -196,6 +196,8 @@ pub(crate) struct Search<'a> {
     limit: usize,
     /// The deepest level that may be entered.
     deepest: usize,
+    /// Values at the depth limit are kept in the table.
+    remembers_leaves: bool,
     /// Which moves to try first.
     move_order: MoveOrder,
     /// The move to try first at the root, by its index.
@@ -223,6 +225,7 @@ impl<'a> Search<'a> {
     ) -> Self {
         let roles = SearchRoles::new(machine.game(), role);
         let n_roles = roles.n_roles;
+        let remembers_leaves = settings.evaluation.is_costly() || settings.extends_forced;
         let move_order = MoveOrder::new(n_roles, settings.killer_moves, settings.history);
         Self {
             machine,
@@ -238,6 +241,7 @@ impl<'a> Search<'a> {
             solved: None,
             limit: 0,
             deepest: 0,
+            remembers_leaves,
             root_hint: None,
             root_values: Vec::new(),
             root_strategy: None,
@@ -506,8 +510,14 @@ impl<'a> Search<'a> {
         Some(Value { score, proven: true })
     }
 
+    /// Whether the value of the state in the frame of `level` is in the table, if it is known.
+    /// States at the depth limit are not, if that would cost more than to evaluate them.
+    fn is_remembered(&self, level: usize) -> bool {
+        self.settings.remembered > 0 && (self.depth_left(level) > 0 || self.remembers_leaves)
+    }
+
     fn recall(&mut self, level: usize) -> Option<Entry> {
-        if self.settings.remembered == 0 {
+        if !self.is_remembered(level) {
             return None;
         }
         let frame = &mut self.frames[level];
@@ -516,7 +526,7 @@ impl<'a> Search<'a> {
     }
 
     fn remember(&mut self, level: usize, value: Value, alpha: f64, beta: f64) {
-        if self.settings.remembered == 0 {
+        if !self.is_remembered(level) {
             return;
         }
         let bound = match value.score {

@@ -129,6 +129,11 @@ impl EvaluationFunction {
         Wanted { legal: self.has(&counts_moves), all_goals: self.has(&|term| *term == Self::Goal) }
     }
 
+    /// Whether it costs more to evaluate a state than to look it up in a table.
+    pub(super) fn is_costly(&self) -> bool {
+        self.has(&|term| matches!(term, Self::GoalProximity | Self::Novelty | Self::MonteCarlo))
+    }
+
     /// Whether the value of a state depends on the state that the search began with.
     pub(super) fn depends_on_question(&self) -> bool {
         self.has(&|term| *term == Self::Novelty)
