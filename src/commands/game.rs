@@ -8,6 +8,7 @@ mod plan;
 mod state;
 mod survey;
 mod trace;
+mod tree;
 mod validate;
 mod view;
 mod walk;
@@ -42,6 +43,8 @@ pub enum Command {
     State(state::Arguments),
     /// Check a plan of a single-role game, or list its optimal plans.
     Plan(plan::Arguments),
+    /// Count and list what play can lead to, up to a depth.
+    Tree(tree::Arguments),
     /// Print the states of random or recorded playouts, as JSON lines.
     Trace(trace::Arguments),
     /// Measure how many states are computed per second.
@@ -56,6 +59,7 @@ pub fn execute(command: &Command) -> CommandResult {
         Command::Validate(arguments) => validate::execute(arguments),
         Command::State(arguments) => state::execute(arguments),
         Command::Plan(arguments) => plan::execute(arguments),
+        Command::Tree(arguments) => tree::execute(arguments),
         Command::Trace(arguments) => trace::execute(arguments),
         Command::Bench(arguments) => bench::execute(arguments),
     }

@@ -1,0 +1,350 @@
+//! `gamemaster game tree`: what play from a state can lead to, counted and listed.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use clap::Args;
+use games::{MoveId, ReasoningError, State, StateMachine};
+use results::counted::counted;
+use serde::Serialize;
+
+use super::{GameArgument, machine, reasoning};
+use crate::commands::number::{nodes, whole, whole_from};
+use crate::commands::typed_moves::follow;
+use crate::exit_code;
+use crate::failure::CommandResult;
+use crate::output::{json_line, to_stdout};
+
+const EXAMPLES: &str = "\
+Examples:
+  gamemaster game tree tic_tac_toe --depth 9
+  gamemaster game tree nim --depth 2 --moves '((take a 2) noop)' --lines 100
+  gamemaster game tree connect_four --depth 6 --lines 0 --json
+
+A node is a sequence of joint moves, and several nodes may be the same state. A
+line goes from the root to a terminal state, or to the depth at which the tree
+ends. --moves and the lines have the same form.";
+
+/// Arguments of `gamemaster game tree`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(flatten)]
+    game: GameArgument,
+    /// Look ahead N steps
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(0..=10_000))]
+    depth: usize,
+    /// Make these joint moves first
+    #[arg(long, value_name = "MOVES", default_value = "")]
+    moves: String,
+    /// List N lines
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole_from::<usize>(0))]
+    lines: usize,
+    /// Stop at the depth that has more distinct states than N
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = nodes)]
+    max_states: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The tree as it is printed.
+#[derive(Serialize)]
+struct Tree {
+    game: String,
+    /// Joint moves before the root.
+    step: usize,
+    levels: Vec<Level>,
+    /// The depth that was too large to be counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut_at_depth: Option<usize>,
+    /// All lines, those that are not listed included.
+    n_lines: u128,
+    lines: Vec<Branch>,
+}
+
+/// All nodes of one depth.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+struct Level {
+    depth: usize,
+    /// Sequences of joint moves of this length.
+    nodes: u128,
+    /// Those that end in a terminal state.
+    terminal_nodes: u128,
+    /// Distinct states.
+    states: usize,
+    /// The terminal ones among them.
+    terminal_states: usize,
+    /// States that are not terminal, but leave a role without a move.
+    stuck_states: usize,
+}
+
+/// A line from the root.
+#[derive(Serialize)]
+struct Branch {
+    moves: Vec<String>,
+    /// What the roles get if the line ends in a terminal state: by role, and only of roles
+    /// with a single goal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goals: Option<Vec<Goal>>,
+}
+
+#[derive(Serialize)]
+struct Goal {
+    role: String,
+    goal: u8,
+}
+
+/// Carries out `gamemaster game tree`.
+pub(super) fn execute(arguments: &Arguments) -> CommandResult {
+    let game = arguments.game.load()?.game;
+    let mut machine = machine(&game)?;
+    let start = machine.initial_state().map_err(reasoning)?;
+    let line = follow(&mut *machine, start, &arguments.moves)?;
+    let root = line.last();
+    let (levels, is_cut) =
+        levels(&mut *machine, root, arguments.depth, arguments.max_states).map_err(reasoning)?;
+    let depth = levels.len() - 1;
+    let mut lister =
+        Lister { machine: &mut *machine, n_wanted: arguments.lines, moves: vec![], lines: vec![] };
+    lister.list(root, depth).map_err(reasoning)?;
+    let lines = lister.lines;
+    let tree = Tree {
+        game: game.name().to_owned(),
+        step: line.joint_moves.len(),
+        n_lines: n_lines(&levels),
+        cut_at_depth: is_cut.then_some(depth + 1),
+        levels,
+        lines,
+    };
+    to_stdout(|stdout| {
+        if arguments.json {
+            json_line(stdout, &tree)?;
+        } else {
+            print(stdout, &tree)?;
+        }
+        Ok(exit_code::OK)
+    })
+}
+
+/// Lines end in terminal states, in states without a move, and at the last depth.
+fn n_lines(levels: &[Level]) -> u128 {
+    let (last, inner) = levels.split_last().expect("the root is a level");
+    inner.iter().fold(last.nodes, |sum, level| sum.saturating_add(level.terminal_nodes))
+}
+
+/// A state of a level, with the number of nodes that are this state.
+struct Counted {
+    state: State,
+    n_nodes: u128,
+}
+
+/// The levels from the root to `depth`, or fewer if no state is left; whether one had more
+/// distinct states than `max_states` and was given up. Numbers stop at the largest `u128`.
+fn levels(
+    machine: &mut dyn StateMachine,
+    root: &State,
+    depth: usize,
+    max_states: u64,
+) -> Result<(Vec<Level>, bool), ReasoningError> {
+    let mut found = Vec::new();
+    let mut states = vec![Counted { state: root.clone(), n_nodes: 1 }];
+    loop {
+        let mut level = Level { depth: found.len(), states: states.len(), ..Level::default() };
+        let is_last = level.depth == depth;
+        let mut next = Vec::new();
+        let mut places = HashMap::new();
+        let mut is_cut = false;
+        for Counted { state, n_nodes } in &states {
+            level.nodes = level.nodes.saturating_add(*n_nodes);
+            if machine.is_terminal(state)? {
+                level.terminal_states += 1;
+                level.terminal_nodes = level.terminal_nodes.saturating_add(*n_nodes);
+                continue;
+            }
+            let legal = legal(machine, state)?;
+            level.stuck_states += usize::from(legal.iter().any(Vec::is_empty));
+            if is_last || is_cut {
+                continue;
+            }
+            let mut joint_moves = JointMoves::new(&legal);
+            while let Some(joint_move) = joint_moves.next() {
+                let mut successor = State::default();
+                machine.next_state(state, joint_move, &mut successor)?;
+                let key = machine.key(&successor).bits();
+                let place = *places.entry(key).or_insert_with(|| {
+                    next.push(Counted { state: successor, n_nodes: 0 });
+                    next.len() - 1
+                });
+                let counted = &mut next[place].n_nodes;
+                *counted = counted.saturating_add(*n_nodes);
+            }
+            is_cut = next.len() as u64 > max_states;
+        }
+        found.push(level);
+        if is_last || is_cut || next.is_empty() {
+            return Ok((found, is_cut));
+        }
+        states = next;
+    }
+}
+
+/// The legal moves of all roles.
+fn legal(
+    machine: &mut dyn StateMachine,
+    state: &State,
+) -> Result<Vec<Vec<MoveId>>, ReasoningError> {
+    let game = Arc::clone(machine.game());
+    let of = |role| {
+        let mut moves = Vec::new();
+        machine.legal_moves(state, role, &mut moves)?;
+        Ok(moves)
+    };
+    game.role_ids().map(of).collect()
+}
+
+/// All joint moves of a state, the last role's move changing first.
+struct JointMoves<'a> {
+    legal: &'a [Vec<MoveId>],
+    /// The place of each role's next move; `None` at the end.
+    places: Option<Vec<usize>>,
+    joint_move: Vec<MoveId>,
+}
+
+impl<'a> JointMoves<'a> {
+    fn new(legal: &'a [Vec<MoveId>]) -> Self {
+        let is_any = legal.iter().all(|moves| !moves.is_empty());
+        let places = is_any.then(|| vec![0; legal.len()]);
+        Self { legal, places, joint_move: Vec::new() }
+    }
+
+    fn next(&mut self) -> Option<&[MoveId]> {
+        let places = self.places.as_mut()?;
+        self.joint_move.clear();
+        self.joint_move.extend(places.iter().zip(self.legal).map(|(&at, moves)| moves[at]));
+        let role = (0..places.len()).rev().find(|&role| places[role] + 1 < self.legal[role].len());
+        match role {
+            Some(role) => {
+                places[role] += 1;
+                places[role + 1..].fill(0);
+            }
+            None => self.places = None,
+        }
+        Some(&self.joint_move)
+    }
+}
+
+/// Lists the first lines of a tree.
+struct Lister<'a> {
+    machine: &'a mut dyn StateMachine,
+    n_wanted: usize,
+    /// From the root to where it is.
+    moves: Vec<String>,
+    lines: Vec<Branch>,
+}
+
+impl Lister<'_> {
+    fn list(&mut self, state: &State, depth: usize) -> Result<(), ReasoningError> {
+        if self.lines.len() == self.n_wanted {
+            return Ok(());
+        }
+        let is_terminal = self.machine.is_terminal(state)?;
+        let legal =
+            if is_terminal || depth == 0 { Vec::new() } else { legal(self.machine, state)? };
+        if legal.iter().all(Vec::is_empty) || legal.iter().any(Vec::is_empty) {
+            let goals = if is_terminal { Some(self.goals(state)?) } else { None };
+            self.lines.push(Branch { moves: self.moves.clone(), goals });
+            return Ok(());
+        }
+        let mut joint_moves = JointMoves::new(&legal);
+        while let Some(joint_move) = joint_moves.next() {
+            let mut next = State::default();
+            self.machine.next_state(state, joint_move, &mut next)?;
+            let texts: Vec<String> =
+                joint_move.iter().map(|&id| self.machine.move_expression(id).to_string()).collect();
+            self.moves.push(format!("({})", texts.join(" ")));
+            self.list(&next, depth - 1)?;
+            self.moves.pop();
+        }
+        Ok(())
+    }
+
+    fn goals(&mut self, state: &State) -> Result<Vec<Goal>, ReasoningError> {
+        let game = Arc::clone(self.machine.game());
+        let mut goals = Vec::new();
+        for role in game.role_ids() {
+            if let [goal] = self.machine.goal(state, role)?.values[..] {
+                goals.push(Goal { role: game.role_name(role).to_owned(), goal: goal.value() });
+            }
+        }
+        Ok(goals)
+    }
+}
+
+fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
+    writeln!(out, "{}, step {}\n", tree.game, tree.step)?;
+    let heading =
+        ["depth", "nodes", "terminal", "states", "terminal", "moves a node"].map(str::to_owned);
+    let rows = tree.levels.iter().enumerate().map(|(at, level)| {
+        let inner = level.nodes - level.terminal_nodes;
+        let moves = match tree.levels.get(at + 1) {
+            Some(next) if inner > 0 => format!("{:.2}", next.nodes as f64 / inner as f64),
+            _ => "-".to_owned(),
+        };
+        [
+            level.depth.to_string(),
+            level.nodes.to_string(),
+            level.terminal_nodes.to_string(),
+            level.states.to_string(),
+            level.terminal_states.to_string(),
+            moves,
+        ]
+    });
+    let rows: Vec<[String; 6]> = std::iter::once(heading).chain(rows).collect();
+    let widths: Vec<usize> = (0..6)
+        .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or_default())
+        .collect();
+    for row in &rows {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}")).collect();
+        writeln!(out, "  {}", cells.join("  "))?;
+    }
+    let sum = |of: fn(&Level) -> u128| {
+        tree.levels.iter().fold(0_u128, |sum, level| sum.saturating_add(of(level)))
+    };
+    let nodes = counted(sum(|level| level.nodes), "node", "nodes");
+    writeln!(out, "\n{nodes}, {} of them terminal", sum(|level| level.terminal_nodes))?;
+    let n_stuck: usize = tree.levels.iter().map(|level| level.stuck_states).sum();
+    if n_stuck > 0 {
+        let states = counted(n_stuck, "state is", "states are");
+        writeln!(out, "{states} not terminal, but some role has no legal move there")?;
+    }
+    if let Some(depth) = tree.cut_at_depth {
+        writeln!(out, "Cut: depth {depth} has more states than --max-states allows.")?;
+    }
+    if tree.lines.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    for line in &tree.lines {
+        let moves = if line.moves.is_empty() { "(no moves)".into() } else { line.moves.join(" ") };
+        let end = match &line.goals {
+            None => " ...".to_owned(),
+            Some(goals) => {
+                let goals = goals.iter().map(|goal| format!("{} {}", goal.role, goal.goal));
+                format!(": {}", goals.collect::<Vec<_>>().join(", "))
+            }
+        };
+        writeln!(out, "  {moves}{end}")?;
+    }
+    let n_more = tree.n_lines.saturating_sub(tree.lines.len() as u128);
+    if n_more > 0 {
+        writeln!(
+            out,
+            "  and {}; --lines N lists more",
+            counted(n_more, "line more", "lines more")
+        )?;
+    }
+    Ok(())
+}
