@@ -51,6 +51,9 @@ enum Command {
     Train(commands::train::Arguments),
     /// Report how much reward each player's decisions gave away.
     Regret(commands::regret::Arguments),
+    /// Run and make suites of positions with known good moves.
+    #[command(subcommand)]
+    Suite(commands::suite::Command),
     /// Export the matches of a run to the formats of other programs.
     Export(commands::export::Arguments),
     /// Play with several budgets, and report strength at each.
@@ -95,6 +98,7 @@ pub fn main() -> ExitCode {
         Command::Solve(arguments) => commands::solve::execute(&arguments),
         Command::Train(arguments) => commands::train::execute(&arguments),
         Command::Regret(arguments) => commands::regret::execute(&arguments),
+        Command::Suite(command) => commands::suite::execute(&command),
         Command::Export(arguments) => commands::export::execute(&arguments),
         Command::Sweep(arguments) => commands::sweep::execute(&arguments),
         Command::Players(arguments) => commands::players::execute(&arguments),

@@ -21,6 +21,7 @@ mod said;
 mod search_tree;
 pub mod serve;
 pub mod solve;
+pub mod suite;
 pub mod supervise;
 pub mod sweep;
 mod tournament;

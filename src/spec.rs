@@ -14,7 +14,7 @@ mod odds_text;
 mod overrides;
 mod player_fields;
 mod player_text;
-mod source;
+pub(crate) mod source;
 mod stages;
 
 use std::sync::Arc;

@@ -39,6 +39,7 @@ mod histogram;
 pub mod journal;
 mod kept_matches;
 pub mod partition;
+pub mod position_suite;
 pub mod query;
 pub mod record;
 pub mod regress;

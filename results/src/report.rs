@@ -15,6 +15,7 @@ mod junit;
 mod layout;
 mod markdown;
 mod notes;
+mod position_suite;
 mod regression;
 mod sections;
 mod stages;
@@ -37,6 +38,7 @@ use crate::standings::{Standings, standings};
 use crate::stats::bootstrap::Bootstrap;
 pub use html::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStep, html};
 pub use junit::junit;
+pub use position_suite::{junit_of_positions, render_positions};
 pub use regression::{cautions_of_regression, render_regression, verdict_of_regression};
 pub use sweep::render_sweep;
 

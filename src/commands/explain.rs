@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::number::{nodes, whole_from};
 use super::play::play_clock;
 use super::typed_facts::facts;
-use super::typed_moves::{Line, follow};
+use super::typed_moves::follow;
 use super::{plan_text, said, search_tree};
 use crate::built_in;
 use crate::exit_code;
@@ -26,6 +26,7 @@ use crate::human;
 use crate::manager::PlayerSource;
 use crate::output::{json_line, to_stdout};
 use crate::spec::read_player;
+use crate::typed_moves::Line;
 
 const EXAMPLES: &str = "\
 Examples:

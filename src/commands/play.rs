@@ -94,7 +94,7 @@ pub struct Arguments {
     json: bool,
 }
 
-fn clock(text: &str) -> Result<Duration, String> {
+pub(super) fn clock(text: &str) -> Result<Duration, String> {
     read_clock(text).ok_or_else(|| format!("expected {EXPECTED}"))
 }
 
@@ -209,7 +209,7 @@ fn with_time(mut player: Contestant) -> Contestant {
 }
 
 /// Gives players of the same name a number each, with a note on standard error.
-fn distinct(players: Vec<Contestant>) -> std::io::Result<Vec<Contestant>> {
+pub(super) fn distinct(players: Vec<Contestant>) -> std::io::Result<Vec<Contestant>> {
     let mut stderr = std::io::stderr().lock();
     let mut taken = BTreeSet::new();
     players

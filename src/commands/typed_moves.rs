@@ -1,72 +1,21 @@
-//! Moves as they are typed: expressions one after the other, and lines of joint moves.
-
-use std::sync::Arc;
+//! Moves of the command line, with the exit codes of what may be wrong with them.
 
 use anyhow::anyhow;
-use games::{Expression, Game, MoveId, RoleId, State, StateMachine};
-use results::counted::counted;
+use games::{Expression, State, StateMachine};
 
 use crate::failure::Failure;
+use crate::typed_moves::{self, Line, TypedMovesError};
 
-/// Legal moves that are listed where an illegal one was given.
-const MAX_LISTED: usize = 30;
+fn failure(error: TypedMovesError) -> Failure {
+    match error {
+        TypedMovesError::Wrong(message) => Failure::usage(anyhow!(message)),
+        TypedMovesError::Rules(error) => Failure::preflight(error),
+    }
+}
 
 /// All expressions of `text`, which was given for `option`.
 pub(super) fn expressions(text: &str, option: &str) -> Result<Vec<Expression>, Failure> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while !rest.trim_start().is_empty() {
-        let (expression, length) = Expression::parse_prefix(rest).map_err(|error| {
-            let position = text.len() - rest.len() + error.span().range().start;
-            let column = text[..position].chars().count() + 1;
-            Failure::usage(anyhow!("{option}: {error} (character {column})"))
-        })?;
-        found.push(expression);
-        rest = &rest[length..];
-    }
-    Ok(found)
-}
-
-/// The moves of the roles in the joint move of this number. For one role, a list of one
-/// item is a joint move, and all else the move itself; `(left)` is `left` either way.
-fn split<'a>(
-    game: &Game,
-    joint_move: &'a Expression,
-    number: usize,
-) -> Result<&'a [Expression], Failure> {
-    let n_roles = game.roles().len();
-    match joint_move {
-        Expression::List(items) if items.len() == n_roles => Ok(items),
-        other if n_roles == 1 => Ok(std::slice::from_ref(other)),
-        other => {
-            let n_moves = match other {
-                Expression::List(items) => items.len(),
-                Expression::Atom(_) => 1,
-            };
-            let names: Vec<&str> = game.role_ids().map(|role| game.role_name(role)).collect();
-            let roles = names.join(" ");
-            let moves = counted(n_moves, "move", "moves");
-            Err(Failure::usage(anyhow!(
-                "--moves: joint move {number}, `{other}`, has {moves}; expected a list of {n_roles}, one for \
-                 each role ({roles})"
-            )))
-        }
-    }
-}
-
-/// A line of play.
-pub(super) struct Line {
-    /// The joint moves, in order.
-    pub(super) joint_moves: Vec<Vec<MoveId>>,
-    /// The state before each of them, and the last state.
-    pub(super) states: Vec<State>,
-}
-
-impl Line {
-    /// The state after all joint moves.
-    pub(super) fn last(&self) -> &State {
-        self.states.last().expect("a line has its first state")
-    }
+    typed_moves::expressions(text, option).map_err(failure)
 }
 
 /// Makes the joint moves of `text`, given for `--moves`, each of which must be legal.
@@ -75,52 +24,5 @@ pub(super) fn follow(
     start: State,
     text: &str,
 ) -> Result<Line, Failure> {
-    let game = Arc::clone(machine.game());
-    let typed = expressions(text, "--moves")?;
-    let mut line = Line { joint_moves: vec![], states: vec![start] };
-    for (step, joint_move) in typed.iter().enumerate() {
-        if machine.is_terminal(line.last()).map_err(Failure::preflight)? {
-            return Err(Failure::usage(anyhow!(
-                "--moves: the match ends after joint move {step}, but {} are given",
-                typed.len()
-            )));
-        }
-        let parts = split(&game, joint_move, step + 1)?;
-        let ids = game.role_ids().zip(parts);
-        let ids = ids.map(|(role, part)| legal_move(machine, line.last(), role, part, step + 1));
-        let ids: Vec<MoveId> = ids.collect::<Result<_, _>>()?;
-        let mut next = State::default();
-        machine.next_state(line.last(), &ids, &mut next).map_err(Failure::preflight)?;
-        line.states.push(next);
-        line.joint_moves.push(ids);
-    }
-    Ok(line)
-}
-
-fn legal_move(
-    machine: &mut dyn StateMachine,
-    state: &State,
-    role: RoleId,
-    text: &Expression,
-    number: usize,
-) -> Result<MoveId, Failure> {
-    let mut legal = Vec::new();
-    machine.legal_moves(state, role, &mut legal).map_err(Failure::preflight)?;
-    if let Some(id) = machine.find_move(text).filter(|id| legal.contains(id)) {
-        return Ok(id);
-    }
-    let mut texts: Vec<String> =
-        legal.iter().map(|&id| machine.move_expression(id).to_string()).collect();
-    texts.sort_unstable();
-    let more = texts.len().saturating_sub(MAX_LISTED);
-    texts.truncate(MAX_LISTED);
-    let listed = match (texts.join(" "), more) {
-        (none, _) if none.is_empty() => "it has none".to_owned(),
-        (listed, 0) => format!("legal are {listed}"),
-        (listed, more) => format!("legal are {listed} and {more} more"),
-    };
-    let role = machine.game().role_name(role);
-    Err(Failure::usage(anyhow!(
-        "--moves: joint move {number}: `{text}` is not legal for {role}; {listed}"
-    )))
+    typed_moves::follow(machine, start, text, "--moves").map_err(failure)
 }

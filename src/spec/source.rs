@@ -56,7 +56,7 @@ impl Source<'_> {
 }
 
 /// What the deserializer says, in the words of specs and on one line.
-pub(super) fn in_our_words(message: &str) -> String {
+pub(crate) fn in_our_words(message: &str) -> String {
     let mut words = message.lines().collect::<Vec<_>>().join("; ");
     if words.contains(": integer `") {
         // An integer that does not do is out of bounds.

@@ -42,6 +42,8 @@ mod plans;
 #[cfg(test)]
 mod play;
 #[cfg(test)]
+mod position_suites;
+#[cfg(test)]
 mod preflight;
 #[cfg(test)]
 mod protocol;
