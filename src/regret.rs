@@ -6,15 +6,19 @@
 //! Moves where there was no choice are no decisions.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 
 use games::solve::best_play::{BestPlay, LookUpError};
 use games::solve::{GameHash, ValueTable};
 use games::{Expression, MoveId, State, StateMachine};
+use results::journal::each_match;
 use results::record::{DecisionRecord, MatchRecord};
+use results::regret::{JudgedDecision, RegretOfPlayer, RegretSummary};
 use results::stats::interval::{Part, REWARDS, interval, mean};
 
-use crate::recorded::RecordedError;
+use crate::recorded::{RecordedError, RecordedRun};
 
 /// Why decisions could not be judged.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +26,12 @@ pub enum RegretError {
     /// The match cannot be computed again.
     #[error(transparent)]
     Recorded(#[from] RecordedError),
+    /// No match could be judged.
+    #[error("no match of {run} is of a game with a table")]
+    NoTable {
+        /// The run.
+        run: String,
+    },
     /// A state could not be looked up.
     #[error("cannot judge step {step} of match {match_id}")]
     LookUp {
@@ -35,33 +45,89 @@ pub enum RegretError {
     },
 }
 
-/// A decision and what it gave away.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Decision {
-    /// Its match.
-    pub job: u64,
-    /// Its match.
-    pub match_id: String,
-    /// The game.
-    pub game: String,
-    /// Steps before it.
-    pub step: usize,
-    /// Who decided.
-    pub player: String,
-    /// In which role.
-    pub role: String,
-    /// The move that was executed.
-    pub action: String,
-    /// Whether the move was a substitute for a fault of the player.
-    pub is_substitute: bool,
-    /// Legal moves.
-    pub n_legal: usize,
-    /// What the state was worth to the role.
-    pub value: f64,
-    /// Points given away, 0 or more.
-    pub regret: f64,
-    /// A move that gives nothing away.
-    pub best: String,
+/// How decisions are summed up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judging {
+    /// Points from which a decision is a blunder, above 0.
+    pub blunder: f64,
+    /// Worst decisions that are kept.
+    pub n_worst: usize,
+}
+
+impl Default for Judging {
+    fn default() -> Self {
+        Self { blunder: 25.0, n_worst: 10 }
+    }
+}
+
+/// The judged decisions of a run.
+#[derive(Clone, Debug)]
+pub struct JudgedRun {
+    /// What they gave away.
+    pub summary: RegretSummary,
+    /// The matches of the worst decisions, each once, in the order of their numbers.
+    pub worst_matches: Vec<MatchRecord>,
+}
+
+/// Judges all decisions of the run in `folder` by tables of its games. `each` sees those of
+/// one match after the other, in the order of the journal, and may stop.
+///
+/// # Errors
+/// If the run cannot be read or computed again, a state cannot be looked up, or no match is
+/// of a game with a table.
+pub fn judge_run(
+    folder: &Path,
+    tables: impl IntoIterator<Item = Arc<ValueTable>>,
+    judging: Judging,
+    each: &mut dyn FnMut(&[JudgedDecision]) -> ControlFlow<()>,
+) -> Result<JudgedRun, RegretError> {
+    let mut run = RecordedRun::open(folder)?;
+    let mut judge = Judge::new(tables);
+    let mut regrets = Regrets::new(judging.blunder, judging.n_worst);
+    let mut worst: BTreeMap<u64, MatchRecord> = BTreeMap::new();
+    let (mut n_matches, mut n_skipped) = (0, 0);
+    let mut judge_match = |record: MatchRecord| -> Result<ControlFlow<()>, RegretError> {
+        let machine = run.machine(&record)?;
+        if !judge.knows(machine) {
+            n_skipped += 1;
+            return Ok(ControlFlow::Continue(()));
+        }
+        n_matches += 1;
+        let decisions = judge.decisions(machine, &record)?;
+        regrets.add(&record, &decisions);
+        let is_worst = |job: u64| regrets.worst().iter().any(|decision| decision.job == job);
+        if is_worst(record.job) {
+            worst.insert(record.job, record);
+            worst.retain(|&job, _| is_worst(job));
+        }
+        Ok(each(&decisions))
+    };
+    let mut failed = None;
+    each_match(folder, |record| {
+        judge_match(record).unwrap_or_else(|error| {
+            failed = Some(error);
+            ControlFlow::Break(())
+        })
+    })
+    .map_err(RecordedError::from)?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let run = folder.display().to_string();
+    if n_matches == 0 {
+        return Err(RegretError::NoTable { run });
+    }
+    let players = regrets.players();
+    let summary = RegretSummary {
+        run,
+        matches: n_matches,
+        skipped_matches: n_skipped,
+        decisions: players.iter().map(|player| player.decisions).sum(),
+        blunder_points: judging.blunder,
+        players,
+        worst: regrets.worst().to_vec(),
+    };
+    Ok(JudgedRun { summary, worst_matches: worst.into_values().collect() })
 }
 
 /// Judges the decisions of matches by tables.
@@ -106,7 +172,7 @@ impl Judge {
         &mut self,
         machine: &mut dyn StateMachine,
         record: &MatchRecord,
-    ) -> Result<Vec<Decision>, RegretError> {
+    ) -> Result<Vec<JudgedDecision>, RegretError> {
         let hash = GameHash::of(machine.game()).to_string();
         let Some(table) = self.tables.get(&hash).map(Arc::clone) else { return Ok(Vec::new()) };
         let reasoning = |source| RecordedError::Reasoning { game: record.game.clone(), source };
@@ -138,7 +204,7 @@ impl Judge {
                     let best = (0..values.len())
                         .reduce(|best, at| if values[at] > values[best] { at } else { best })
                         .expect("there are several moves");
-                    found.push(Decision {
+                    found.push(JudgedDecision {
                         job: record.job,
                         match_id: record.match_id.clone(),
                         game: record.game.clone(),
@@ -146,11 +212,11 @@ impl Judge {
                         player: player.clone(),
                         role: record.seats[role].role.clone(),
                         action: decision.executed.clone(),
-                        is_substitute: decision.fault.is_some(),
-                        n_legal: values.len(),
+                        substitute: decision.fault.is_some(),
+                        legal: values.len(),
                         value: looked.values[role],
                         regret: points(values[best] - values[at]),
-                        best: machine.move_expression(looked.legal[role][best]).to_string(),
+                        best_move: machine.move_expression(looked.legal[role][best]).to_string(),
                     });
                 }
             }
@@ -208,7 +274,7 @@ pub struct Regrets {
     blunder: f64,
     n_worst: usize,
     players: BTreeMap<String, PlayerSums>,
-    worst: Vec<Decision>,
+    worst: Vec<JudgedDecision>,
 }
 
 #[derive(Debug, Default)]
@@ -220,25 +286,6 @@ struct PlayerSums {
     blocks: BTreeMap<String, BTreeMap<u64, (f64, u64)>>,
 }
 
-/// What is known of one player.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlayerRegret {
-    /// The player.
-    pub player: String,
-    /// Decisions in games with a table.
-    pub n_decisions: u64,
-    /// Games with a table that it played.
-    pub n_games: usize,
-    /// Mean regret of a decision, points: games weigh the same, and blocks within a game.
-    pub mean: f64,
-    /// Its interval of 95 %; `None` if all games have a single block.
-    pub interval: Option<[f64; 2]>,
-    /// Decisions without regret.
-    pub n_perfect: u64,
-    /// Decisions with so much regret that they are blunders.
-    pub n_blunders: u64,
-}
-
 impl Regrets {
     /// Without any decision yet.
     #[must_use]
@@ -247,7 +294,7 @@ impl Regrets {
     }
 
     /// Adds the decisions of a match.
-    pub fn add(&mut self, record: &MatchRecord, decisions: &[Decision]) {
+    pub fn add(&mut self, record: &MatchRecord, decisions: &[JudgedDecision]) {
         for decision in decisions {
             let sums = self.players.entry(decision.player.clone()).or_default();
             sums.n_decisions += 1;
@@ -262,7 +309,7 @@ impl Regrets {
     }
 
     /// Keeps the worst decisions, the first of equal ones.
-    fn keep_if_bad(&mut self, decision: &Decision) {
+    fn keep_if_bad(&mut self, decision: &JudgedDecision) {
         let at = self.worst.partition_point(|other| other.regret >= decision.regret);
         if decision.regret > 0.0 && at < self.n_worst {
             self.worst.insert(at, decision.clone());
@@ -272,33 +319,34 @@ impl Regrets {
 
     /// The worst decisions, the worst first.
     #[must_use]
-    pub fn worst(&self) -> &[Decision] {
+    pub fn worst(&self) -> &[JudgedDecision] {
         &self.worst
     }
 
     /// The players, those with the least mean regret first.
     #[must_use]
-    pub fn players(&self) -> Vec<PlayerRegret> {
-        let mut players: Vec<PlayerRegret> = self.players.iter().map(player).collect();
-        players.sort_by(|one, other| one.mean.total_cmp(&other.mean));
+    pub fn players(&self) -> Vec<RegretOfPlayer> {
+        let mut players: Vec<RegretOfPlayer> = self.players.iter().map(player).collect();
+        players.sort_by(|one, other| one.mean_regret.total_cmp(&other.mean_regret));
         players
     }
 }
 
-fn player((name, sums): (&String, &PlayerSums)) -> PlayerRegret {
+fn player((name, sums): (&String, &PlayerSums)) -> RegretOfPlayer {
     let weight = 1.0 / sums.blocks.len() as f64;
     let part = |blocks: &BTreeMap<u64, (f64, u64)>| {
         let means: Vec<f64> = blocks.values().map(|&(sum, n)| sum / n as f64).collect();
         Some(Part { weight, ..Part::of(&means)? })
     };
     let parts: Vec<Part> = sums.blocks.values().filter_map(part).collect();
-    PlayerRegret {
+    let share = |n: u64| n as f64 / sums.n_decisions as f64;
+    RegretOfPlayer {
         player: name.clone(),
-        n_decisions: sums.n_decisions,
-        n_games: sums.blocks.len(),
-        mean: mean(&parts),
+        games: sums.blocks.len(),
+        decisions: sums.n_decisions,
+        mean_regret: mean(&parts),
         interval: interval(&parts, REWARDS, [0.025; 2]),
-        n_perfect: sums.n_perfect,
-        n_blunders: sums.n_blunders,
+        perfect: share(sums.n_perfect),
+        blunders: share(sums.n_blunders),
     }
 }

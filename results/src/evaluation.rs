@@ -19,6 +19,7 @@ use crate::files;
 use crate::journal::JournalError;
 use crate::record::MatchRecord;
 use crate::regress::Regression;
+use crate::regret::RegretSummary;
 use crate::standings::{self, Pair, Standings, scored_matches};
 use crate::stats::bootstrap::Bootstrap;
 
@@ -36,6 +37,8 @@ pub struct Evaluation {
     pub standings: Standings,
     /// The answer, if the run is a comparison of two versions of a player.
     pub regression: Option<Regression>,
+    /// What decisions gave away; `None` unless the caller has judged them.
+    pub regret: Option<RegretSummary>,
     /// How sure the ranks of the standings are; `None` if no match was scored.
     pub ranks: Option<RankProbabilities>,
     /// Ratings on other scales than the mean reward.
@@ -93,6 +96,7 @@ pub fn evaluate(
         overhead: distributions::overhead(&evidence, timings),
         worth_replaying: worth,
         regression: None,
+        regret: None,
         standings,
     })
 }

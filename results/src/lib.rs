@@ -43,6 +43,7 @@ pub mod position_suite;
 pub mod query;
 pub mod record;
 pub mod regress;
+pub mod regret;
 pub mod report;
 #[cfg(test)]
 mod sample;

@@ -17,6 +17,7 @@ mod markdown;
 mod notes;
 mod position_suite;
 mod regression;
+mod regret;
 mod sections;
 mod stages;
 mod strength;
@@ -40,6 +41,7 @@ pub use html::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStep, html};
 pub use junit::junit;
 pub use position_suite::{junit_of_positions, render_positions};
 pub use regression::{cautions_of_regression, render_regression, verdict_of_regression};
+pub use regret::render_regret;
 pub use sweep::render_sweep;
 
 pub use compared::render_comparison;

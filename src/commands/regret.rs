@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::Args;
 use results::counted::counted;
-use results::journal::each_match;
-use serde::Serialize;
+use results::regret::{JudgedDecision, RegretSummary};
 
 use super::export::failure;
 use super::number::{number, whole_from};
@@ -16,8 +15,7 @@ use super::run_name::folder;
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::output::{json_line, to_stdout};
-use crate::recorded::RecordedRun;
-use crate::regret::{Decision, Judge, PlayerRegret, RegretError, Regrets};
+use crate::regret::{Judging, RegretError, judge_run};
 use crate::solution_file;
 
 const EXAMPLES: &str = "\
@@ -56,81 +54,6 @@ pub struct Arguments {
     csv: bool,
 }
 
-#[derive(Serialize)]
-struct Report {
-    run: String,
-    matches: u64,
-    /// Matches of games without a table.
-    skipped_matches: u64,
-    decisions: u64,
-    blunder_points: f64,
-    players: Vec<PlayerRow>,
-    worst: Vec<DecisionRow>,
-}
-
-#[derive(Serialize)]
-struct PlayerRow {
-    player: String,
-    games: usize,
-    decisions: u64,
-    mean_regret: f64,
-    interval: Option<[f64; 2]>,
-    /// Shares of the decisions.
-    perfect: f64,
-    blunders: f64,
-}
-
-#[derive(Serialize)]
-struct DecisionRow {
-    job: u64,
-    match_id: String,
-    game: String,
-    step: usize,
-    player: String,
-    role: String,
-    #[serde(rename = "move")]
-    action: String,
-    substitute: bool,
-    legal: usize,
-    value: f64,
-    regret: f64,
-    best_move: String,
-}
-
-impl From<&Decision> for DecisionRow {
-    fn from(decision: &Decision) -> Self {
-        Self {
-            job: decision.job,
-            match_id: decision.match_id.clone(),
-            game: decision.game.clone(),
-            step: decision.step,
-            player: decision.player.clone(),
-            role: decision.role.clone(),
-            action: decision.action.clone(),
-            substitute: decision.is_substitute,
-            legal: decision.n_legal,
-            value: decision.value,
-            regret: decision.regret,
-            best_move: decision.best.clone(),
-        }
-    }
-}
-
-impl From<PlayerRegret> for PlayerRow {
-    fn from(regret: PlayerRegret) -> Self {
-        let share = |n: u64| n as f64 / regret.n_decisions as f64;
-        Self {
-            games: regret.n_games,
-            decisions: regret.n_decisions,
-            mean_regret: regret.mean,
-            interval: regret.interval,
-            perfect: share(regret.n_perfect),
-            blunders: share(regret.n_blunders),
-            player: regret.player,
-        }
-    }
-}
-
 /// Carries out `gamemaster regret`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
     if arguments.blunder.is_nan() || arguments.blunder <= 0.0 {
@@ -142,69 +65,54 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     for path in &arguments.tables {
         tables.push(solution_file::shared(path).map_err(Failure::usage)?);
     }
-    let mut run = RecordedRun::open(&folder).map_err(failure)?;
-    let mut judge = Judge::new(tables);
-    let mut regrets = Regrets::new(arguments.blunder, arguments.worst);
-    let (mut n_matches, mut n_skipped) = (0, 0);
+    let judging = Judging { blunder: arguments.blunder, n_worst: arguments.worst };
     to_stdout(|stdout| {
-        let mut has_headers = true;
-        let mut judge_match = |record: &results::record::MatchRecord| -> Result<(), Failure> {
-            let machine = run.machine(record).map_err(failure)?;
-            if !judge.knows(machine) {
-                n_skipped += 1;
-                return Ok(());
-            }
-            n_matches += 1;
-            let decisions = judge.decisions(machine, record).map_err(|error| match error {
-                RegretError::Recorded(error) => failure(error),
-                error => Failure::usage(error),
-            })?;
+        let mut rows = CsvRows { has_headers: true };
+        let mut written = Ok(());
+        let judged = judge_run(&folder, tables, judging, &mut |decisions| {
             if arguments.csv {
-                let mut builder = csv::WriterBuilder::new();
-                let mut rows = builder.has_headers(has_headers).from_writer(Vec::new());
-                for decision in &decisions {
-                    rows.serialize(DecisionRow::from(decision))?;
-                    has_headers = false;
-                }
-                stdout.write_all(&rows.into_inner()?)?;
+                written = rows.write(stdout, decisions);
             }
-            regrets.add(record, &decisions);
-            Ok(())
-        };
-        let mut result = Ok(());
-        each_match(&folder, |record| {
-            result = judge_match(&record);
-            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })
-        .map_err(|error| failure(error.into()))?;
-        result?;
-        if n_matches == 0 {
-            let run = arguments.run.display();
-            return Err(Failure::usage(anyhow!("the tables are for none of the games of {run}")));
-        }
-        if arguments.csv {
-            return Ok(exit_code::OK);
-        }
-        let players: Vec<PlayerRow> = regrets.players().into_iter().map(Into::into).collect();
-        let report = Report {
-            run: arguments.run.display().to_string(),
-            matches: n_matches,
-            skipped_matches: n_skipped,
-            decisions: players.iter().map(|player| player.decisions).sum(),
-            blunder_points: arguments.blunder,
-            players,
-            worst: regrets.worst().iter().map(Into::into).collect(),
-        };
+            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        written?;
+        let found = judged.map_err(not_judged)?.summary;
+        let found = RegretSummary { run: arguments.run.display().to_string(), ..found };
         if arguments.json {
-            json_line(stdout, &report)?;
-        } else {
-            print(stdout, &report)?;
+            json_line(stdout, &found)?;
+        } else if !arguments.csv {
+            print(stdout, &found)?;
         }
         Ok(exit_code::OK)
     })
 }
 
-fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
+/// Why decisions could not be judged, with its exit code.
+pub(super) fn not_judged(error: RegretError) -> Failure {
+    match error {
+        RegretError::Recorded(error) => failure(error),
+        error => Failure::usage(error),
+    }
+}
+
+/// Writes decisions as CSV, with one heading.
+struct CsvRows {
+    has_headers: bool,
+}
+
+impl CsvRows {
+    fn write(&mut self, out: &mut impl Write, decisions: &[JudgedDecision]) -> io::Result<()> {
+        let mut builder = csv::WriterBuilder::new();
+        let mut rows = builder.has_headers(self.has_headers).from_writer(Vec::new());
+        for decision in decisions {
+            rows.serialize(decision)?;
+            self.has_headers = false;
+        }
+        out.write_all(&rows.into_inner().map_err(csv::IntoInnerError::into_error)?)
+    }
+}
+
+fn print(out: &mut impl Write, report: &RegretSummary) -> io::Result<()> {
     let matches = counted(report.matches, "match", "matches");
     let decisions = counted(report.decisions, "decision", "decisions");
     write!(out, "{decisions} in {matches}")?;
@@ -242,8 +150,9 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     }
     writeln!(out, "\nWorst decisions (see `gamemaster replay MATCH`):")?;
     for row in &report.worst {
-        let DecisionRow { job, game, step, player, role, action, value, regret, best_move, .. } =
-            row;
+        let JudgedDecision {
+            job, game, step, player, role, action, value, regret, best_move, ..
+        } = row;
         let substitute = if row.substitute { ", a substitute" } else { "" };
         writeln!(
             out,

@@ -1,6 +1,7 @@
 //! Reporting on a run.
 
 use std::io::Write as _;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -9,12 +10,15 @@ use results::journal::JournalError;
 use results::report::{self, CsvTable, Format, Part, ReportError, StandingsTable, StrengthTable};
 
 use super::number::whole_from;
+use super::regret::not_judged;
 use super::run_name::folder;
 use crate::drawn_replay::drawn_replays;
 use crate::exit_code;
 use crate::experiment::{has_moves, summarise};
 use crate::failure::{CommandResult, Failure};
 use crate::output::to_stdout;
+use crate::regret::{JudgedRun, Judging, judge_run};
+use crate::solution_file;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,6 +29,8 @@ Examples:
   gamemaster report my_run --json | jq '.players[] | {player, mean, interval}'
   gamemaster report my_run --html
       write my_run/report.html: figures, tables, replays
+  gamemaster report my_run --html --regret c4.table
+      with regret and the worst decisions, by a table of `gamemaster solve`
   gamemaster report my_run --html - | gzip > report.html.gz
   gamemaster report my_run --rebuild
       rewrite matches.csv, moves.csv and the summaries
@@ -60,6 +66,9 @@ pub struct Arguments {
     /// Put at most N matches into the page for replay
     #[arg(long, value_name = "N", default_value_t = N_REPLAYS, requires = "html", value_parser = whole_from::<usize>(0))]
     replays: usize,
+    /// Add what decisions gave away, by this table of `gamemaster solve`; may be repeated
+    #[arg(long = "regret", value_name = "FILE", conflicts_with_all = ["json", "table"])]
+    regret: Vec<PathBuf>,
     /// Also rewrite the CSV tables and summaries
     #[arg(long)]
     rebuild: bool,
@@ -174,8 +183,17 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let run = folder(&arguments.run)?;
     let parts: Option<Vec<Part>> = arguments.sections.iter().map(|word| word.part()).collect();
     let parts = parts.unwrap_or_else(|| Part::ALL.to_vec());
+    let judged = match &arguments.regret[..] {
+        [] => None,
+        tables => Some(judged(&run, tables)?),
+    };
     let text = match (&arguments.html, arguments.table, format) {
-        (Some(_), ..) => page(&run, arguments.replays)?,
+        (Some(_), ..) => page(&run, arguments.replays, judged)?,
+        (_, None, Format::Json | Format::Csv) if judged.is_some() => {
+            return Err(Failure::usage(anyhow::anyhow!(
+                "--regret is for text, Markdown and the page; `gamemaster regret` prints JSON and CSV"
+            )));
+        }
         (_, Some(_), Format::Json | Format::Md) => {
             return Err(Failure::usage(anyhow::anyhow!("--table prints CSV; leave --format out")));
         }
@@ -187,7 +205,11 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             )));
         }
         (_, None, Format::Json | Format::Csv) => report::report(&run, format).map_err(failure)?,
-        (_, None, format) => report::report_parts(&run, format, &parts).map_err(failure)?,
+        (_, None, format) => {
+            let text = report::report_parts(&run, format, &parts).map_err(failure)?;
+            let regret = judged.map(|judged| report::render_regret(&judged.summary, format));
+            text + &regret.unwrap_or_default()
+        }
     };
     if arguments.rebuild {
         let has_moves = has_moves(std::slice::from_ref(&run));
@@ -211,10 +233,30 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     })
 }
 
-/// The report as a page. A match that cannot be drawn is left out with a note.
-fn page(run: &Path, n_replays: usize) -> Result<String, Failure> {
-    let evaluation = report::evaluated(run, n_replays).map_err(failure)?;
-    let (replays, notes) = drawn_replays(run, evaluation.records());
+/// What the decisions of the run gave away, by these tables.
+fn judged(run: &Path, paths: &[PathBuf]) -> Result<JudgedRun, Failure> {
+    let mut tables = Vec::new();
+    for path in paths {
+        tables.push(solution_file::shared(path).map_err(Failure::usage)?);
+    }
+    let each = &mut |_: &[_]| ControlFlow::Continue(());
+    judge_run(run, tables, Judging::default(), each).map_err(not_judged)
+}
+
+/// The report as a page, with the matches of the worst decisions among those to replay. A
+/// match that cannot be drawn is left out with a note.
+fn page(run: &Path, n_replays: usize, judged: Option<JudgedRun>) -> Result<String, Failure> {
+    let mut evaluation = report::evaluated(run, n_replays).map_err(failure)?;
+    let (summary, worst) = judged.map(|it| (it.summary, it.worst_matches)).unzip();
+    let worst = worst.unwrap_or_default();
+    let is_kept = |job: u64| evaluation.records().any(|(record, _)| record.job == job);
+    let others: Vec<_> = worst
+        .iter()
+        .filter(|record| n_replays > 0 && !is_kept(record.job))
+        .map(|record| (record, "one of the worst decisions"))
+        .collect();
+    let (replays, notes) = drawn_replays(run, evaluation.records().chain(others));
+    evaluation.regret = summary;
     Ok(report::html(&evaluation, &replays, &notes))
 }
 

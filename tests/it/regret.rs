@@ -74,3 +74,37 @@ fn a_table_of_another_game_is_refused() {
     let told = workspace.run(&["explain", "tic_tac_toe", "--player", player]).code(2).stderr();
     assert!(told.contains("the table is of another game"), "{told}");
 }
+
+/// The report has the players' regret, and leads to the state before each of the worst
+/// decisions.
+#[test]
+fn the_report_shows_regret_and_its_replays() {
+    let workspace = Workspace::new();
+    let found = played(&workspace, &SPEC.replace(", \"nim\"", ""));
+    let report = |arguments: &[&str]| workspace.run(&[&["report", "run"], arguments].concat());
+    let page = report(&["--html", "-", "--regret", "c3.table", "--replays", "1"]).code(0).stdout();
+    assert!(page.contains("<section id=\"regret\">"), "{page}");
+    let worst = found["worst"].as_array().unwrap();
+    assert_eq!(worst.len(), 10);
+    for row in worst {
+        let (job, step) = (row["job"].as_u64().unwrap(), row["step"].as_u64().unwrap());
+        assert!(page.contains(&format!("href=\"#replay-{job}-{step}\"")), "{row}");
+        assert!(page.contains(&format!("\"job\":{job},")), "{row}");
+    }
+    let text = report(&["--regret", "c3.table"]).code(0).stdout();
+    let section = text.split("\nRegret\n------\n").nth(1).unwrap();
+    for player in found["players"].as_array().unwrap() {
+        let name = player["player"].as_str().unwrap();
+        let row = section.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
+        let mean = format!("{:.2}", player["mean_regret"].as_f64().unwrap());
+        assert!(row.contains(&mean), "{row}: {mean}");
+    }
+    let markdown = report(&["--regret", "c3.table", "--format", "md"]).code(0).stdout();
+    assert!(markdown.contains("\n## Regret\n"), "{markdown}");
+    let page = report(&["--html", "-"]).code(0).stdout();
+    assert!(!page.contains("id=\"regret\""), "{page}");
+    let told = report(&["--regret", "c3.table", "--format", "csv"]).code(2).stderr();
+    assert!(told.contains("`gamemaster regret` prints JSON and CSV"), "{told}");
+    let told = report(&["--regret", "no.table"]).code(2).stderr();
+    assert!(told.contains("cannot open the table `no.table`"), "{told}");
+}

@@ -19,11 +19,12 @@ pub(super) const SEATS: &str = "Effect of seats";
 pub(super) const PLAYERS: &str = "Effect of players";
 pub(super) const THINKING: &str = "Thinking time";
 pub(super) const FAULTS: &str = "Faults";
+pub(super) const REGRET: &str = "Regret";
 pub(super) const UNSCORED: &str = "Unscored matches";
 pub(super) const GOALS: &str = "Unusual goals";
 
 /// The order of the page.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     STANDINGS,
     RANKS,
     PAIRS,
@@ -39,6 +40,7 @@ const ORDER: [&str; 18] = [
     SEATS,
     PLAYERS,
     THINKING,
+    REGRET,
     FAULTS,
     UNSCORED,
     GOALS,

@@ -2,29 +2,32 @@
 
 use std::fmt::Write as _;
 
-use super::layout::Document;
+use super::layout::{Document, Section};
 
 pub(super) fn markdown(document: &Document) -> String {
     let mut text = format!("# {}\n\n{}\n", document.title, document.facts);
-    for section in &document.sections {
-        let _ = write!(text, "\n## {}\n", section.heading);
-        if let Some(sentence) = &section.sentence {
-            let _ = write!(text, "\n{}\n", escaped(sentence));
-        }
-        for table in &section.tables {
-            text.push('\n');
-            push_row(&mut text, &table.heading);
-            let numbers = table.heading.len() - table.n_names;
-            let _ =
-                writeln!(text, "|{}{}", " --- |".repeat(table.n_names), " ---: |".repeat(numbers));
-            table.rows.iter().for_each(|row| push_row(&mut text, row));
-        }
-    }
+    document.sections.iter().for_each(|section| text += &section_markdown(section));
     if !document.notes.is_empty() {
         text += "\n## Notes\n\n";
     }
     for note in &document.notes {
         let _ = writeln!(text, "- {note}");
+    }
+    text
+}
+
+/// A section with its heading, after an empty line.
+pub(super) fn section_markdown(section: &Section) -> String {
+    let mut text = format!("\n## {}\n", section.heading);
+    if let Some(sentence) = &section.sentence {
+        let _ = write!(text, "\n{}\n", escaped(sentence));
+    }
+    for table in &section.tables {
+        text.push('\n');
+        push_row(&mut text, &table.heading);
+        let numbers = table.heading.len() - table.n_names;
+        let _ = writeln!(text, "|{}{}", " --- |".repeat(table.n_names), " ---: |".repeat(numbers));
+        table.rows.iter().for_each(|row| push_row(&mut text, row));
     }
     text
 }

@@ -1,7 +1,5 @@
 //! A report as text that fits a terminal.
 
-use std::fmt::Write as _;
-
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, Table as Grid, Width, presets,
 };
@@ -14,9 +12,7 @@ pub(super) fn text(document: &Document) -> String {
     let mut text = format!("{}\n{}\n\n", document.title, "=".repeat(document.title.len()));
     text += &wrapped(&document.facts, "", "", WIDTH);
     for section in &document.sections {
-        let heading = &section.heading;
-        let _ = write!(text, "\n{heading}\n{}\n", "-".repeat(heading.len()));
-        text += &section_text(section);
+        text += &headed_text(section);
     }
     if !document.notes.is_empty() {
         text += "\nNotes\n-----\n";
@@ -25,6 +21,12 @@ pub(super) fn text(document: &Document) -> String {
         text += &wrapped(note, "- ", "  ", WIDTH);
     }
     text
+}
+
+/// A section with its heading, after an empty line.
+pub(super) fn headed_text(section: &Section) -> String {
+    let heading = &section.heading;
+    format!("\n{heading}\n{}\n", "-".repeat(heading.len())) + &section_text(section)
 }
 
 /// A section without its heading.

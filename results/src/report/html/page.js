@@ -224,8 +224,9 @@
     go(steps[step]());
   });
   const follow = () => {
-    const [, job] = location.hash.match(/^#replay-(\d+)$/) ?? [];
+    const [, job, step] = location.hash.match(/^#replay-(\d+)(?:-(\d+))?$/) ?? [];
     if (job !== undefined && open(job)) {
+      go(Number(step ?? 0));
       byId("replays").scrollIntoView();
       viewer.focus({ preventScroll: true });
     }

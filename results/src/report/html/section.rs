@@ -9,6 +9,7 @@ mod overhead;
 mod overview;
 mod policies;
 mod ratings;
+mod regret;
 mod replays;
 mod rewards;
 mod stages;
@@ -31,7 +32,7 @@ pub(super) struct Section {
 
 /// All sections that have something to say.
 pub(super) fn sections(page: &Page<'_>) -> Vec<Section> {
-    let sections: [fn(&Page<'_>) -> Option<Section>; 13] = [
+    let sections: [fn(&Page<'_>) -> Option<Section>; 14] = [
         stages::section,
         standings::section,
         ratings::section,
@@ -41,6 +42,7 @@ pub(super) fn sections(page: &Page<'_>) -> Vec<Section> {
         games::section,
         rewards::section,
         thinking::section,
+        regret::section,
         faults::section,
         overhead::section,
         replays::section,

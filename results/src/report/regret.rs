@@ -1,0 +1,66 @@
+//! What decisions gave away, as a section of the report for people.
+
+use super::Format;
+use super::headings;
+use super::layout::{Section, Table};
+use super::markdown::section_markdown;
+use super::text::headed_text;
+use super::words::{count, interval, points, share};
+use crate::regret::{JudgedDecision, RegretOfPlayer, RegretSummary};
+
+/// Writes the players' regret and the worst decisions as a section: as Markdown, or else as
+/// text.
+#[must_use]
+pub fn render_regret(found: &RegretSummary, format: Format) -> String {
+    let section = section(found);
+    if format == Format::Md { section_markdown(&section) } else { headed_text(&section) }
+}
+
+fn section(found: &RegretSummary) -> Section {
+    let row = |row: &RegretOfPlayer| {
+        vec![
+            row.player.clone(),
+            format!("{:.2}", row.mean_regret),
+            interval(row.interval),
+            row.decisions.to_string(),
+            share(row.perfect),
+            share(row.blunders),
+        ]
+    };
+    let heading = ["player", "regret", "95 % interval", "decisions", "perfect %", "blunders %"];
+    let mut tables = vec![Table::new(1, &heading, found.players.iter().map(row).collect())];
+    if !found.worst.is_empty() {
+        tables.push(worst(found));
+    }
+    let skipped = match found.skipped_matches {
+        0 => String::new(),
+        n => format!(" {} of games without a table left out.", count(n, "match", "matches")),
+    };
+    let sentence = format!(
+        "Regret: points that a decision gives away, by tables of solved games; blunders: {} or more. \
+         {} in {}.{skipped}",
+        found.blunder_points,
+        count(found.decisions, "decision", "decisions"),
+        count(found.matches, "match", "matches"),
+    );
+    Section { heading: headings::REGRET.into(), sentence: Some(sentence), tables }
+}
+
+fn worst(found: &RegretSummary) -> Table {
+    let row = |row: &JudgedDecision| {
+        let substitute = if row.substitute { " (substitute)" } else { "" };
+        vec![
+            row.game.clone(),
+            row.player.clone(),
+            row.role.clone(),
+            format!("{}{substitute}", row.action),
+            row.best_move.clone(),
+            points(row.value),
+            points(row.regret),
+            row.job.to_string(),
+            row.step.to_string(),
+        ]
+    };
+    let heading = ["game", "player", "role", "move", "best", "value", "regret", "match", "step"];
+    Table::new(5, &heading, found.worst.iter().map(row).collect())
+}
