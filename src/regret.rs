@@ -27,7 +27,7 @@ pub enum RegretError {
     #[error(transparent)]
     Recorded(#[from] RecordedError),
     /// No match could be judged.
-    #[error("no match of {run} is of a game with a table")]
+    #[error("the tables are for none of the games of {run}")]
     NoTable {
         /// The run.
         run: String,
