@@ -42,7 +42,7 @@ use games::{Expression, GoalReading, MoveId, ReasoningError, RoleId, State, Stat
 use rustc_hash::FxHashMap;
 
 use crate::{Deliberation, Stop, ValueBound};
-use chance::ChanceCuts;
+use chance::{ChanceCuts, Probing};
 use evaluation::{CutOff, EvaluationFunction, EvaluationMemory};
 pub(crate) use frame::{Frame, SearchRoles, VisitRate};
 use move_order::MoveOrder;
@@ -196,6 +196,8 @@ pub(crate) struct Search<'a> {
     limit: usize,
     /// The deepest level that may be entered.
     deepest: usize,
+    /// Whether probing at chance pays.
+    probing: Probing,
     /// Values at the depth limit are kept in the table.
     remembers_leaves: bool,
     /// Which moves to try first.
@@ -241,6 +243,7 @@ impl<'a> Search<'a> {
             solved: None,
             limit: 0,
             deepest: 0,
+            probing: Probing::default(),
             remembers_leaves,
             root_hint: None,
             root_values: Vec::new(),

@@ -57,6 +57,45 @@ struct Probe {
     loss: (f64, f64),
 }
 
+/// How often probing sufficed. Where estimates differ little from each other, it seldom does,
+/// and its cost is not worth it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Probing {
+    n_tried: u32,
+    n_cut: u32,
+    n_left_out: u32,
+}
+
+impl Probing {
+    /// Tries before their results count.
+    const ENOUGH: u32 = 16;
+    /// The share of tries that must suffice.
+    const SHARE: u32 = 3;
+    /// States without a try after which there is one all the same.
+    const PATIENCE: u32 = 64;
+
+    /// Whether to probe once more.
+    fn pays(&mut self) -> bool {
+        let pays = self.n_tried < Self::ENOUGH || self.n_cut * Self::SHARE >= self.n_tried;
+        if pays || self.n_left_out >= Self::PATIENCE {
+            self.n_left_out = 0;
+            return true;
+        }
+        self.n_left_out += 1;
+        false
+    }
+
+    /// Takes note of a try. Old ones count less.
+    fn count(&mut self, is_cut: bool) {
+        self.n_tried += 1;
+        self.n_cut += u32::from(is_cut);
+        if self.n_tried >= 1024 {
+            self.n_tried /= 2;
+            self.n_cut /= 2;
+        }
+    }
+}
+
 impl Search<'_> {
     /// The mean over the moves of chance: exact if it lies between `alpha` and `beta`,
     /// otherwise a bound.
@@ -74,9 +113,11 @@ impl Search<'_> {
         let probes = cuts && is_deep && self.settings.chance_cuts == ChanceCuts::Star2;
         let can_cut = alpha > lowest || beta < highest;
         let mut known = Vec::new();
-        if probes && can_cut {
+        if probes && can_cut && self.probing.pays() {
             known = vec![Known::NOTHING; n_moves];
-            if let Some(bound) = self.probe_all(level, chance, (alpha, beta), &mut known)? {
+            let bound = self.probe_all(level, chance, (alpha, beta), &mut known)?;
+            self.probing.count(bound.is_some());
+            if let Some(bound) = bound {
                 return Ok(bound);
             }
         }
@@ -207,6 +248,7 @@ impl Search<'_> {
         best: Option<usize>,
         windows: &Probe,
     ) -> Result<Known, Halt> {
+        let (lowest, highest) = self.settings.window;
         let me = self.roles.index();
         let n_moves = self.frames[level].legal[me].len();
         let n_replies = self.roles.n_replies(&self.frames[level]);
@@ -216,8 +258,8 @@ impl Search<'_> {
                 return Ok(Known::NOTHING);
             }
             self.frames[level].pick(me, best.unwrap_or(0));
-            let value = self.reply(level, None, needed, enough)?;
-            return Ok(if value.score > needed { Known::at_least(value) } else { Known::NOTHING });
+            let value = self.reply(level, None, lowest, enough)?;
+            return Ok(if value.score > lowest { Known::at_least(value) } else { Known::NOTHING });
         }
         if n_moves == 1 && n_replies > 1 && self.settings.opponents == Opponents::Paranoid {
             let (harmless, allowed) = windows.loss;
@@ -226,8 +268,8 @@ impl Search<'_> {
             }
             self.frames[level].pick(me, 0);
             self.roles.set_reply(&mut self.frames[level], 0);
-            let value = self.mean(level, harmless, allowed)?;
-            return Ok(if value.score < allowed { Known::at_most(value) } else { Known::NOTHING });
+            let value = self.mean(level, harmless, highest)?;
+            return Ok(if value.score < highest { Known::at_most(value) } else { Known::NOTHING });
         }
         Ok(Known::NOTHING)
     }

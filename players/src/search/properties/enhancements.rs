@@ -299,3 +299,42 @@ fn the_only_move_that_does_not_lose_needs_no_deeper_search() {
     let notes = early.deliberation.notes.join("");
     assert!(notes.contains("all other moves are proven to lose"), "{notes}");
 }
+
+/// What is entered in games of dice without a table: Star1 saves states, and probing costs little
+/// where it does not pay.
+#[test]
+fn chance_cuts_save_states_in_games_of_dice() {
+    for (game, depth, saves) in
+        [("pig", 9, true), ("shut_the_box", 8, true), ("mini_backgammon", 5, false)]
+    {
+        let mut machine = shipped(game);
+        let [none, star1, star2] =
+            [ChanceCuts::None, ChanceCuts::Star1, ChanceCuts::Star2].map(|chance_cuts| {
+                let settings = Settings { depth, chance_cuts, ..NARROW };
+                search(machine.as_mut(), settings, &Stop::never()).1.nodes
+            });
+        assert!(star1 <= none && (star1 < none || !saves), "{game}: {star1} of {none}");
+        assert!(star2 <= star1 + star1 / 5, "{game}: {star2}, not {star1}");
+    }
+}
+
+/// One move is worth 60. After the other, the opponent can reply to each of three outcomes so that
+/// 10 is left: Star1 looks at all replies to the first outcome, Star2 at one reply to two of them.
+#[test]
+fn one_reply_after_each_outcome_refutes_a_move() {
+    let mut nodes = vec![
+        Node::Inner { n_moves: vec![2, 1, 1], children: vec![1, 2] },
+        Node::Leaf(vec![60, 40, 0]),
+        Node::Inner { n_moves: vec![1, 1, 3], children: vec![3, 4, 5] },
+    ];
+    for _ in 0..3 {
+        nodes.push(Node::Inner { n_moves: vec![1, 4, 1], children: vec![6, 7, 7, 7] });
+    }
+    nodes.extend([Node::Leaf(vec![10, 90, 0]), Node::Leaf(vec![90, 10, 0])]);
+    let graph = Graph { roles: vec!["a", "b", "random"], nodes };
+    let found = |chance_cuts| run(&graph, Settings { chance_cuts, ..NARROW });
+    let [none, star1, star2] = [ChanceCuts::None, ChanceCuts::Star1, ChanceCuts::Star2].map(found);
+    assert_eq!([none.value, star1.value, star2.value], [60.0; 3]);
+    let leaves = [none, star1, star2].map(|run| run.deliberation.leaves);
+    assert_eq!(leaves, [13, 6, 3]);
+}
