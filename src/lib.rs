@@ -37,6 +37,7 @@
 
 pub mod board;
 mod built_in;
+pub mod checkpoint_file;
 pub mod cli;
 pub mod commands;
 pub mod consumers;

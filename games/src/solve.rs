@@ -22,6 +22,7 @@
 
 pub mod best_play;
 mod blocks;
+mod checkpoint;
 pub mod choice;
 mod crew;
 mod expand;
@@ -29,24 +30,30 @@ mod keys;
 mod lanes;
 mod levels;
 pub mod matrix;
+mod saving;
 mod store;
 mod table;
 mod values;
 mod words;
 
+use std::io::{self, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use checkpoint::ResumeError;
 pub use crew::{Alone, Crew, Task};
 pub use table::{GameHash, Summary, TableError, ValueTable};
 
 use self::blocks::ROUND_STATES;
+use self::checkpoint::SegmentKind;
 use self::expand::{Numbers, OneByOne};
 use self::keys::{FactKeys, Numbered};
 use self::levels::{Levels, Run, Setup, Stopped};
 use self::words::{Encoding, Grading, Samples};
 use crate::compiled_network::{CompiledNetwork, Width};
 use crate::grounding::{GroundingError, GroundingLimits, ground};
-use crate::{Cancel, Expression, Game, Guards, ReasoningError, RoleId, State, StateMachine};
+use crate::{
+    Cancel, Expression, Game, Guards, ReasoningError, RoleId, State, StateKey, StateMachine,
+};
 
 /// Maximum number of words of a state; longer ones are solved one by one.
 const MAX_WORDS: usize = 8;
@@ -202,6 +209,8 @@ pub struct Solver {
     forced: Vec<u32>,
     /// Whether the depth may be assumed to follow from the facts.
     may_grade: bool,
+    /// Whether the checkpoint says how the run began.
+    has_begun: bool,
     run: Box<dyn Run>,
 }
 
@@ -276,7 +285,18 @@ impl Solver {
         let n_workers = n_workers.max(1);
         let run = start(&mut *machine, &method, &forced, may_grade, memory_bytes, n_workers)?;
         let game = Arc::clone(game);
-        Ok(Self { game, machine, method, memory_bytes, n_workers, forced, may_grade, run })
+        let has_begun = false;
+        Ok(Self {
+            game,
+            machine,
+            method,
+            memory_bytes,
+            n_workers,
+            forced,
+            may_grade,
+            has_begun,
+            run,
+        })
     }
 
     /// Does a part of the work, a fraction of a second of it.
@@ -297,6 +317,12 @@ impl Solver {
             }
             Err(Stopped::Grading) => self.may_grade = false,
         }
+        self.restart()
+    }
+
+    /// Begins again with the assumptions that are left.
+    fn restart(&mut self) -> Result<(), SolveError> {
+        self.has_begun = false;
         self.run = start(
             &mut *self.machine,
             &self.method,
@@ -306,6 +332,87 @@ impl Solver {
             self.n_workers,
         )?;
         Ok(())
+    }
+
+    /// Whether it can write checkpoints: not if states are computed one by one.
+    #[must_use]
+    pub fn can_save(&self) -> bool {
+        self.run.can_save()
+    }
+
+    /// Appends to a checkpoint what is complete and not in it yet: levels of states while
+    /// they are reached, and then levels of values. Takes the memory of one level.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    ///
+    /// # Panics
+    /// If it [cannot](Self::can_save).
+    pub fn save(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        assert!(self.can_save(), "states are words");
+        if !self.has_begun {
+            checkpoint::write(out, SegmentKind::Begin, &self.identity())?;
+            self.has_begun = true;
+        }
+        self.run.save(out)
+    }
+
+    /// Continues from a checkpoint, of which a killed process may have left the end
+    /// half-written. Gives the number of its bytes that are whole; what is saved later must
+    /// follow them. The table is the same as without an interruption, byte for byte.
+    ///
+    /// # Errors
+    /// If reading fails, or the checkpoint is of another game or version, or damaged.
+    ///
+    /// # Panics
+    /// If it [cannot](Self::can_save) write checkpoints.
+    pub fn resume(&mut self, input: &mut dyn Read) -> Result<u64, ResumeError> {
+        assert!(self.can_save(), "states are words");
+        let mut n_bytes = 0;
+        while let Some(segment) = checkpoint::read(input)? {
+            if segment.kind == SegmentKind::Begin {
+                let mut words = checkpoint::Words(&segment.words);
+                let may_grade = words.one()? != 0;
+                let n_forced = words.one()? as usize;
+                let forced = words.many(n_forced)?.iter().map(|&fact| fact as u32);
+                (self.forced, self.may_grade) = (forced.collect(), may_grade);
+                self.restart().map_err(|_| ResumeError::Damaged)?;
+                if !self.can_save() || self.identity() != segment.words {
+                    return Err(ResumeError::Other);
+                }
+                self.has_begun = true;
+            } else if self.has_begun {
+                self.run.load(segment.kind, &segment.words)?;
+            } else {
+                return Err(ResumeError::Other);
+            }
+            n_bytes += segment.n_bytes;
+        }
+        if self.has_begun {
+            self.run.ready();
+        }
+        Ok(n_bytes)
+    }
+
+    /// What a checkpoint's segments depend on: the assumptions, the format, the rules, the
+    /// initial state and what its bits mean.
+    fn identity(&self) -> Vec<u64> {
+        /// Changes when checkpoints can no longer be continued.
+        const VERSION: u64 = 1;
+        let mut words = vec![u64::from(self.may_grade), self.forced.len() as u64];
+        words.extend(self.forced.iter().map(|&fact| u64::from(fact)));
+        let game = GameHash::of(&self.game).bits();
+        words.extend([VERSION, game as u64, (game >> 64) as u64]);
+        if let Method::Lanes { program, samples } = &self.method {
+            let encoding = Encoding::new(program.network(), samples, &self.forced);
+            words.extend(encoding.encode::<MAX_WORDS>(&program.network().initial_state()));
+            words.extend(encoding.kept.iter().map(|&fact| u64::from(fact)));
+            words.extend(encoding.derived.iter().map(|derived| u64::from(derived.fact)));
+            let facts = encoding.kept.iter().map(|&fact| &program.network().facts[fact as usize]);
+            let keys = facts.map(|fact| StateKey::of_fact(fact).bits());
+            words.extend(keys.map(|bits| bits as u64));
+        }
+        words
     }
 
     /// How far it has come. The figures begin again if an assumption about the states
@@ -422,6 +529,7 @@ fn start(
             n_workers,
             grading,
             round_states: ROUND_STATES,
+            has_words: true,
             ..setup(machine, memory_bytes)
         };
         let n_words = facts.encoding.n_words();
@@ -461,6 +569,7 @@ fn setup(machine: &dyn StateMachine, memory_bytes: u64) -> Setup {
         roles: game.role_ids().map(|role| game.role_name(role).to_owned()).collect(),
         grading: None,
         round_states: ONE_BY_ONE_STATES,
+        has_words: false,
     }
 }
 

@@ -359,3 +359,76 @@ fn keys_of_other_states_are_not_found() {
     let found = states.iter().filter(|state| table.value(other.key(state)).is_some());
     assert_eq!(found.count(), 0);
 }
+
+/// The bytes of the table.
+fn bytes(mut solver: Solver) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    solver.table(&Alone).write(&mut bytes).unwrap();
+    bytes
+}
+
+/// A solver that is killed again and again, whatever it was doing, continues from its
+/// checkpoint and makes the same table: with a depth that follows from the facts, without
+/// one, with several sweeps, and with chance and mixed moves.
+#[test]
+fn a_killed_run_continues_with_the_same_table() {
+    // How many segments a solver lives to write.
+    for (name, n_segments) in [
+        ("tic_tac_toe", 1),
+        ("connect_three", 1),
+        ("nim", 1),
+        ("endless_tree", 40),
+        ("shut_the_box", 1),
+        ("rock_paper_scissors", 1),
+        ("blocks_world", 4),
+    ] {
+        let game = shipped(name);
+        let new = || Solver::new(&game, 1 << 30, 1, &Cancel::new()).unwrap();
+        let whole = finish(new(), &Alone).unwrap();
+        let progress = whole.progress();
+        let (value, whole) = (whole.value(), bytes(whole));
+        let mut file: Vec<u8> = Vec::new();
+        let mut n_lives = 0;
+        let last = loop {
+            // Half of a segment is left behind by the last one.
+            let mut solver = new();
+            let n_bytes = solver.resume(&mut file.as_slice()).unwrap();
+            file.truncate(usize::try_from(n_bytes).unwrap());
+            let (mut n_left, mut is_done) = (n_segments, false);
+            while !is_done && n_left > 0 {
+                solver.step(&Alone).unwrap();
+                let n_before = file.len();
+                solver.save(&mut file).unwrap();
+                n_left -= u32::from(file.len() > n_before);
+                is_done = solver.progress().phase == Phase::Done;
+            }
+            n_lives += 1;
+            if is_done {
+                break solver;
+            }
+            assert!(n_lives < 1000, "{name} does not end");
+            file.extend_from_slice(&[1, 0, 0, 0, 0]);
+        };
+        assert!(n_lives > 2, "{name}: {n_lives}");
+        let states = |progress: games::solve::Progress| (progress.n_states, progress.n_terminal);
+        assert_eq!(states(last.progress()), states(progress), "{name}");
+        assert_eq!(last.value(), value, "{name}");
+        assert!(bytes(last) == whole, "{name}: {n_lives}");
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_game_is_refused() {
+    let new = |name: &str| Solver::new(&shipped(name), 1 << 30, 1, &Cancel::new()).unwrap();
+    let mut file = Vec::new();
+    let mut solver = new("nim");
+    solver.step(&Alone).unwrap();
+    solver.save(&mut file).unwrap();
+    let refused = new("tic_tac_toe").resume(&mut file.as_slice()).unwrap_err().to_string();
+    assert!(refused.contains("of another game"), "{refused}");
+    assert_eq!(new("nim").resume(&mut file.as_slice()).unwrap(), file.len() as u64);
+    // What is cut off is left out, and what is not a checkpoint has no segment.
+    let cut = new("nim").resume(&mut &file[..file.len() - 1]).unwrap();
+    assert!(cut > 0 && cut < file.len() as u64, "{cut}");
+    assert_eq!(new("nim").resume(&mut &b"gm-table, or whatever it is"[..]).unwrap(), 0);
+}

@@ -1,7 +1,7 @@
 //! `gamemaster solve`: the exact value of every state of a game.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,6 +16,7 @@ use super::number::{bytes, whole};
 use super::progress_line::ProgressLine;
 use super::typed_facts::facts;
 use super::typed_moves::follow;
+use crate::checkpoint_file::{CheckpointError, CheckpointFile};
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
@@ -39,6 +40,10 @@ rewards sum to a constant, moves are mixed: each has a probability.
 --out writes a table of all values, for the players `perfect` and `alpha_beta`
 and for `gamemaster regret`. A table of what follows from a later state
 (--state, --moves) is an endgame database.
+
+--checkpoint keeps every level that is complete. Repeat the command after a kill
+or an interruption: the table is the same as without it. The file is removed
+when the game is solved.
 
 Exit codes:
   0    solved
@@ -66,6 +71,9 @@ pub struct Arguments {
     /// Use N threads [default: one for each core]
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=256))]
     threads: Option<usize>,
+    /// Keep progress in FILE, and continue from it after a kill
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
     /// Write a table of all values to this file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -140,11 +148,19 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let mut solver = solver.map_err(|error| failure(error, &cancel))?;
     let setup = begun.elapsed();
     let begun = Instant::now();
+    let mut checkpoint = match &arguments.checkpoint {
+        Some(path) => Some(continued(path, &mut solver)?),
+        None => None,
+    };
     let mut watch = ProgressLine::new();
     while solver.progress().phase != Phase::Done {
         if cancel.is_cancelled() {
             watch.clear();
-            return Err(interrupted());
+            let interrupted = interrupted();
+            return Err(match checkpoint {
+                Some(_) => interrupted.advised("; repeat the command to continue"),
+                None => interrupted,
+            });
         }
         let done = solver.step(&crew);
         done.map_err(|error| {
@@ -152,6 +168,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             failure(error, &cancel)
         })?;
         watch.show(|| line(&solver.progress()));
+        if let Some(file) = &mut checkpoint {
+            file.save(&mut solver)?;
+        }
     }
     watch.clear();
     let seconds = begun.elapsed();
@@ -173,6 +192,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             seconds: begun.elapsed().as_secs_f64(),
         });
     }
+    if let Some(file) = checkpoint {
+        file.remove()?;
+    }
     to_stdout(|stdout| {
         if arguments.json {
             json_line(stdout, &report)?;
@@ -181,6 +203,25 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         }
         Ok(exit_code::OK)
     })
+}
+
+/// The checkpoint, with the solver where it ended.
+fn continued(path: &Path, solver: &mut Solver) -> Result<CheckpointFile, Failure> {
+    let file = CheckpointFile::open(path, solver).map_err(|error| match error {
+        CheckpointError::Io { .. } => error.into(),
+        error => Failure::usage(error),
+    })?;
+    let Progress { phase, level, n_states, .. } = solver.progress();
+    if n_states > 1 {
+        let states = counted(n_states, "state", "states");
+        let path = path.display();
+        let place = match phase {
+            Phase::Reaching => format!("{states} reached, depth {level}"),
+            _ => format!("all {states} reached, values to be computed from depth {level}"),
+        };
+        writeln!(io::stderr(), "continuing from {path}: {place}")?;
+    }
+    Ok(file)
 }
 
 /// The game, beginning in the state that is asked for.

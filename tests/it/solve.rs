@@ -64,3 +64,37 @@ fn what_cannot_be_solved_is_said() {
     let told = workspace.run(&["solve", "nim", "--memory", "much"]).code(2).stderr();
     assert!(told.contains("expected a number of bytes, such as 4GiB or 500MB"), "{told}");
 }
+
+/// Killed in the middle and started again, the command makes the same table.
+#[test]
+fn a_killed_command_continues_from_its_checkpoint() {
+    let workspace = Workspace::new();
+    workspace.run(&["solve", "domineering", "--out", "whole.table"]).code(0);
+    let arguments =
+        ["solve", "domineering", "--out", "d.table", "--checkpoint", "d.part", "--threads", "1"];
+    let n_bytes = || std::fs::metadata(workspace.path("d.part")).map_or(0, |file| file.len());
+    // The machine may be so slow that the kill comes too late.
+    let was_killed = (0..20).any(|_| {
+        let _ = std::fs::remove_file(workspace.path("d.table"));
+        let mut child = workspace.spawn(&arguments);
+        while n_bytes() < 100_000 && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        !workspace.path("d.table").exists() && n_bytes() > 0
+    });
+    assert!(was_killed);
+    let other = ["solve", "nim", "--checkpoint", "d.part"];
+    let told = workspace.run(&other).code(2).stderr();
+    assert!(told.contains("`d.part`: the checkpoint is of another game"), "{told}");
+    let ran = workspace.run(&arguments).code(0);
+    assert!(ran.stderr().starts_with("continuing from d.part: "), "{}", ran.stderr());
+    let table = |name: &str| std::fs::read(workspace.path(name)).unwrap();
+    assert!(table("d.table") == table("whole.table"));
+    assert!(!workspace.path("d.part").exists());
+    workspace.write("text", "this is no checkpoint");
+    let told = workspace.run(&["solve", "nim", "--checkpoint", "text"]).code(2).stderr();
+    assert!(told.contains("cannot continue from the checkpoint `text`"), "{told}");
+    assert_eq!(workspace.read("text"), "this is no checkpoint");
+}

@@ -1,11 +1,14 @@
 //! The run of a solver: all levels forwards, and then backwards.
 
+use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
 use super::blocks::{self, BLOCK, Block, Successors};
+use super::checkpoint::{ResumeError, SegmentKind};
 use super::crew::{Crew, Task};
 use super::expand::{Expander, Fault, JOINT, TERMINAL};
 use super::keys::Keys;
+use super::saving::Saved;
 use super::store::{Code, N_SHARDS, Shard, Store, UNKNOWN};
 use super::table::{Entries, GameHash, Palette, Summary, ValueTable};
 use super::values::{self, Outcomes};
@@ -26,6 +29,8 @@ pub(super) struct Setup {
     pub(super) grading: Option<Grading>,
     /// States of a step.
     pub(super) round_states: usize,
+    /// Whether states are words of facts, which mean the same in every process.
+    pub(super) has_words: bool,
 }
 
 /// Successors of a state that a step allows for, on average; it takes fewer states if they
@@ -49,6 +54,14 @@ pub(super) trait Run: Send {
     fn first_values(&self) -> Vec<Vec<f64>>;
     fn value(&self, state: &State) -> Option<Vec<f64>>;
     fn levels(&self) -> Vec<u64>;
+    /// Whether its states can be written down: words, not numbers given by a machine.
+    fn can_save(&self) -> bool;
+    /// Writes what is complete and not in the checkpoint yet.
+    fn save(&mut self, out: &mut dyn Write) -> io::Result<()>;
+    /// Continues with a segment of the checkpoint.
+    fn load(&mut self, kind: SegmentKind, words: &[u64]) -> Result<(), ResumeError>;
+    /// Gets ready to go on after the last segment.
+    fn ready(&mut self);
     fn table(
         &mut self,
         game: GameHash,
@@ -60,32 +73,33 @@ pub(super) trait Run: Send {
 
 /// All levels, forwards and then backwards.
 pub(super) struct Levels<const N: usize> {
-    store: Store<N>,
-    expanders: Vec<Box<dyn Expander>>,
-    keys: Box<dyn Keys<N>>,
-    setup: Setup,
-    phase: Phase,
+    pub(super) store: Store<N>,
+    pub(super) expanders: Vec<Box<dyn Expander>>,
+    pub(super) keys: Box<dyn Keys<N>>,
+    pub(super) setup: Setup,
+    pub(super) phase: Phase,
     /// The level at work, and how many of its states are done.
-    level: usize,
-    at: usize,
+    pub(super) level: usize,
+    pub(super) at: usize,
     /// By level: its blocks, if they are kept.
-    blocks: Vec<Option<Vec<Block<N>>>>,
-    block_bytes: u64,
-    most_bytes: u64,
-    n_terminal: u64,
-    n_successors: u64,
+    pub(super) blocks: Vec<Option<Vec<Block<N>>>>,
+    pub(super) block_bytes: u64,
+    pub(super) most_bytes: u64,
+    pub(super) n_terminal: u64,
+    pub(super) n_successors: u64,
     /// States whose successors those are.
-    n_expanded: u64,
-    n_valued: u64,
-    sweep: u32,
-    has_changed: bool,
+    pub(super) n_expanded: u64,
+    pub(super) n_valued: u64,
+    pub(super) sweep: u32,
+    pub(super) has_changed: bool,
     /// Whether chance moves or several roles choose at once somewhere.
-    needs_numbers: bool,
-    outcomes: Option<Outcomes>,
+    pub(super) needs_numbers: bool,
+    pub(super) outcomes: Option<Outcomes>,
     /// By shard: the values of its states as numbers, if they are needed.
-    numbers: Vec<Vec<f64>>,
+    pub(super) numbers: Vec<Vec<f64>>,
     /// Shard and number of the successors of the initial state.
-    first: Vec<(usize, usize)>,
+    pub(super) first: Vec<(usize, usize)>,
+    pub(super) saved: Saved,
 }
 
 impl<const N: usize> Levels<N> {
@@ -116,10 +130,11 @@ impl<const N: usize> Levels<N> {
             outcomes: None,
             numbers: Vec::new(),
             first: Vec::new(),
+            saved: Saved::default(),
         }
     }
 
-    fn is_graded(&self) -> bool {
+    pub(super) fn is_graded(&self) -> bool {
         self.setup.grading.is_some()
     }
 
@@ -247,7 +262,7 @@ impl<const N: usize> Levels<N> {
         Err(Stopped::Error(SolveError::Memory { n_states, depth: self.level as u32, limit_bytes }))
     }
 
-    fn begin_valuing(&mut self) {
+    pub(super) fn begin_valuing(&mut self) {
         self.phase = Phase::Valuing;
         let outcomes = Outcomes::new(&self.store.outcomes, self.setup.chance);
         if self.is_graded() {
@@ -480,6 +495,22 @@ impl<const N: usize> Run for Levels<N> {
 
     fn levels(&self) -> Vec<u64> {
         (0..self.store.n_levels()).map(|level| self.store.level_len(level) as u64).collect()
+    }
+
+    fn can_save(&self) -> bool {
+        self.setup.has_words
+    }
+
+    fn save(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.save_to(out)
+    }
+
+    fn load(&mut self, kind: SegmentKind, words: &[u64]) -> Result<(), ResumeError> {
+        self.load_from(kind, words)
+    }
+
+    fn ready(&mut self) {
+        self.get_ready();
     }
 
     fn table(

@@ -178,6 +178,12 @@ impl<const N: usize> Shard<N> {
         }
     }
 
+    /// Adds states that are not there yet, without entering them into the table.
+    pub(super) fn append(&mut self, states: &[[u64; N]]) {
+        self.states.extend_from_slice(states);
+        self.codes.resize(self.states.len(), UNKNOWN);
+    }
+
     /// Sets the outcomes of states, [`UNKNOWN`] for those that are not terminal.
     pub(super) fn set_terminal(&mut self, numbers: std::ops::Range<usize>, codes: &[Code]) {
         self.terminal.resize(self.states.len().div_ceil(64), 0);

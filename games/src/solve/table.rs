@@ -45,6 +45,11 @@ const VERSION: u32 = 1;
 pub struct GameHash(u128);
 
 impl GameHash {
+    /// Its bits.
+    pub(super) fn bits(self) -> u128 {
+        self.0
+    }
+
     /// The hash of a game's rules: of all forms in file order but those that say what
     /// holds initially. So a table of what follows from a later state, an endgame, serves
     /// the whole game.
