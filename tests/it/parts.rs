@@ -215,7 +215,7 @@ fn matches_played_twice_are_kept_once_or_refused() {
     workspace.write("again/journal.jsonl", &other);
     let told = workspace.run(&["merge", "1", "again", "--out", "both"]).code(2).stderr();
     assert_eq!(told.lines().count(), 1, "{told}");
-    assert!(told.contains("their records of job "), "{told}");
+    assert!(told.contains("their records of match "), "{told}");
     assert!(!workspace.path("both").exists());
 }
 

@@ -159,7 +159,7 @@ pub enum JournalError {
     },
     /// A record would be longer than readers take.
     #[error(
-        "the record of job {job} is too long for the journal {} (over {} MiB); lower the step \
+        "the record of match {job} is too long for the journal {} (over {} MiB); lower the step \
          limit",
         .path.display(), MAX_LINE_BYTES >> 20
     )]

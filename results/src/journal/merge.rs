@@ -64,8 +64,8 @@ pub enum MergeError {
     },
     /// Two journals have different results of one job.
     #[error(
-        "cannot merge {} with {}: their records of job {job} differ; leave one journal out, or \
-         remove the lines of that job from one",
+        "cannot merge {} with {}: their records of match {job} differ; leave one journal out, or \
+         remove the lines of that match from one",
         first.display(), other.display()
     )]
     Conflict {
