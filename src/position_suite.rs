@@ -5,7 +5,7 @@
 //! solved game -> positions with few good moves, graded by depth -> text
 //! ```
 //!
-//! A suite is TOML ([`file`]). [`play`] asks players through the match manager, so that
+//! A suite is TOML ([`file`](mod@file)). [`play`] asks players through the match manager, so that
 //! remote and launched players take part and all clocks hold: each position is the initial
 //! state of rules of its own, and the match ends after one step. [`make`] selects positions
 //! of a solved game, and [`depth`] says how far a search must look ahead in them.
