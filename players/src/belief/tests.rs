@@ -223,7 +223,7 @@ fn a_lost_belief_is_found_anew() {
     let shares = shares(&played, &belief, "(hidden");
     assert_eq!(shares.keys().map(String::as_str).collect::<Vec<_>>(), ["(hidden 3 5 7)"]);
     let notes = played.trackers[0].notes();
-    assert!(notes.iter().any(|note| note.contains("found anew")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("computed again")), "{notes:?}");
 }
 
 /// The same seed draws the same sample; memory is bounded; a sample stays near the

@@ -316,7 +316,7 @@ fn cfr_plays_its_equilibrium() {
     assert_eq!(answer, "call", "{said:?}");
     assert_eq!(said.value, Some(100.0), "{said:?}");
     assert!(said.completed);
-    let judged = |note: &String| note.contains("a best response gained 0.0");
+    let judged = |note: &String| note.contains("a best response gains 0.0");
     assert!(said.notes.iter().any(judged), "{said:?}");
     let jack = "(noop noop (deal jack king))";
     let (_, said) = after(machine.as_mut(), player("cfr", []).as_mut(), 0, jack);
