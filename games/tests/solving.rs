@@ -321,7 +321,7 @@ fn an_endless_play_is_a_draw_unless_somebody_can_force_more() {
 fn games_without_a_value_are_refused() {
     let refused = |game: &Arc<Game>| solve(game).err().unwrap().to_string();
     let hidden = refused(&shipped("kuhn_poker"));
-    assert!(hidden.contains("do not see every move"), "{hidden}");
+    assert!(hidden.contains("has hidden information"), "{hidden}");
     let fishery = refused(&shipped("odd_one_out"));
     assert!(fishery.contains("choose at the same time"), "{fishery}");
     let stuck = read(
