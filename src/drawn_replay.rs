@@ -62,8 +62,7 @@ pub fn drawn_replays<'a>(
     (replays, notes)
 }
 
-/// An error and its causes in one line.
-/// One match.
+/// One match, with its positions computed from its moves.
 ///
 /// # Errors
 /// If its game is not what it was, or its moves cannot be computed.

@@ -62,7 +62,7 @@ pub struct Training {
 }
 
 impl Training {
-    /// After so much training with these settings.
+    /// Training with these settings, with its numbers of matches and states.
     #[must_use]
     pub fn new(settings: &TrainingSettings, matches: u64, states: u64) -> Self {
         let TrainingSettings { lambda, learning_rate, exploration, seed } = *settings;

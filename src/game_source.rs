@@ -5,12 +5,13 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use games::library::{self, Shipped};
 use games::{Case, Expression, Game, Leniency, Rulesheet, Severity};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize as _, Deserializer};
 use strsim::osa_distance;
-use strum::IntoStaticStr;
 
 use crate::diagnostics::{Colours, Diagnostics};
 use crate::error_chain::chained;
@@ -23,33 +24,36 @@ const MAX_BYTES: u64 = 16 << 20;
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// Compare names with or without case
-    #[arg(long, value_enum, default_value_t, value_name = "MODE")]
-    pub case: CaseMode,
+    #[arg(long, value_name = "MODE", default_value = Case::default().name(), value_parser = typed_case())]
+    pub case: Case,
     /// Accept rules outside the specification, as most systems do
     #[arg(long)]
     pub lenient: bool,
 }
 
-/// [`Case`] as typed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize, IntoStaticStr)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum CaseMode {
-    /// `Cell` and `cell` are the same name
-    #[default]
-    Folded,
-    /// `Cell` and `cell` are different names, as in ggp-base
-    Sensitive,
+/// Reads the name of a [`Case`] on the command line.
+fn typed_case() -> impl TypedValueParser<Value = Case> {
+    let names = Case::ALL.map(|case| {
+        PossibleValue::new(case.name()).help(match case {
+            Case::Folded => "`Cell` and `cell` are the same name",
+            Case::Sensitive => "`Cell` and `cell` are different names, as in ggp-base",
+        })
+    });
+    PossibleValuesParser::new(names).map(|name| case_named(&name).expect("clap has checked it"))
+}
+
+/// Reads the name of a [`Case`] in a file.
+pub(crate) fn deserialize_case<'de, D: Deserializer<'de>>(from: D) -> Result<Case, D::Error> {
+    const NAMES: [&str; 2] = [Case::ALL[0].name(), Case::ALL[1].name()];
+    let name = String::deserialize(from)?;
+    case_named(&name).ok_or_else(|| D::Error::unknown_variant(&name, &NAMES))
+}
+
+fn case_named(name: &str) -> Option<Case> {
+    Case::ALL.into_iter().find(|case| case.name() == name)
 }
 
 impl Reading {
-    fn case(self) -> Case {
-        match self.case {
-            CaseMode::Folded => Case::Folded,
-            CaseMode::Sensitive => Case::Sensitive,
-        }
-    }
-
     fn leniency(self) -> Leniency {
         if self.lenient { Leniency::Lenient } else { Leniency::Strict }
     }
@@ -203,7 +207,7 @@ impl GameSource {
     #[must_use]
     pub fn check(self, reading: Reading) -> Checked {
         let Self { file, name, text } = self;
-        let validation = games::validate::read(name, &text, reading.case(), reading.leniency());
+        let validation = games::validate::read(name, &text, reading.case, reading.leniency());
         let diagnostics = Diagnostics::new(file, text, validation.findings);
         Checked { diagnostics, game: validation.game.map(Arc::new) }
     }

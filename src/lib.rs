@@ -72,4 +72,5 @@ mod spare_time;
 pub mod spec;
 pub mod staged_schedule;
 pub mod supervisor;
+pub mod toml_text;
 mod typed_moves;

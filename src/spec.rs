@@ -144,7 +144,7 @@ impl GameEntry {
     pub fn hash(&self) -> String {
         Fingerprint::of("game")
             .text(&self.source.text)
-            .text(self.reading.case.into())
+            .text(self.reading.case.name())
             .number(self.reading.lenient.into())
             .hex(16)
     }

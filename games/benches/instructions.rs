@@ -65,10 +65,10 @@ const STARTS: [(&str, &str); 4] = [
     ("othello", "machine_code_512"),
 ];
 
-/// A count may be so much above the record: compilers differ a little.
+/// A count may be this many times the record: compilers differ a little.
 const ABOVE: f64 = 1.05;
 
-/// A record so much above the count no longer guards what was gained.
+/// A count below this fraction of the record is reported: recording it guards the gain.
 const BELOW: f64 = 0.8;
 
 const COLUMNS: &str = "game,engine,per,instructions,features,rustc,valgrind";

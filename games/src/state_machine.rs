@@ -408,7 +408,7 @@ pub(crate) fn expand_one_by_one<M: StateMachine + ?Sized>(
 
 /// How one playout ended.
 enum SinglePlayout {
-    /// In the state that is left, after so many steps.
+    /// At a terminal state, after this number of steps.
     Terminal(u32),
     /// At the greatest length, or where some role had no legal move.
     Unscored,

@@ -14,6 +14,20 @@ pub enum Case {
     Sensitive,
 }
 
+impl Case {
+    /// Both, the default first.
+    pub const ALL: [Self; 2] = [Self::Folded, Self::Sensitive];
+
+    /// Its name in options and files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Folded => "folded",
+            Self::Sensitive => "sensitive",
+        }
+    }
+}
+
 /// What [`Case::Sensitive`] folds nevertheless.
 pub(crate) const ALWAYS_FOLDED: [&str; 14] = [
     "init", "true", "next", "role", "does", "goal", "legal", "terminal", "base", "input", "random",

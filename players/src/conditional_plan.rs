@@ -34,7 +34,7 @@ pub(crate) enum ConditionalOutcome {
     /// There is none: the match is over, some line does not end within [`MAX_LEVELS`]
     /// joint moves, or a role has no move.
     None,
-    /// A plan takes more than so many states, or a move has more replies.
+    /// A plan takes more than this number of states, or a move has more replies.
     TooLarge(usize),
     /// The stop was due.
     Stopped,

@@ -119,8 +119,8 @@ pub trait Player: Send {
         Ok(())
     }
 
-    /// From now on the tree of each search is part of what the player says of its answer,
-    /// up to so many states. Returns whether it searches such a tree.
+    /// Makes the tree of each later search part of the player's report on its reply, up to
+    /// `max_nodes` states. Returns whether the player searches a tree.
     fn record_tree(&mut self, max_nodes: usize) -> bool {
         let _ = max_nodes;
         false

@@ -266,7 +266,7 @@ impl<'a> Search<'a> {
         Self { values_all: true, ..self }
     }
 
-    /// The same search, recording its tree up to so many states.
+    /// The same search, recording its tree of at most `max_nodes` states.
     pub(crate) fn recording(mut self, max_nodes: Option<usize>) -> Self {
         self.recorder = max_nodes.map(|max_nodes| Box::new(Recorder::new(max_nodes)));
         self

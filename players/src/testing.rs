@@ -41,8 +41,8 @@ pub(crate) struct Graph {
 pub(crate) enum Node {
     /// A terminal state with the reward of each role.
     Leaf(Vec<u8>),
-    /// A state where each role has so many moves; the children are in order of
-    /// joint moves, the last role's moves changing fastest.
+    /// A state that is not terminal; the children are in order of joint moves, the last
+    /// role's moves changing fastest.
     Inner {
         /// Number of moves, by role.
         n_moves: Vec<usize>,

@@ -45,8 +45,8 @@ fn is_nothing(piece: &str, pieces: &BTreeMap<String, usize>) -> bool {
     }
 }
 
-/// The beginning of a piece's words: so much of the last one, and so much of
-/// each before it. A knight is an `n` beside the king, as in chess.
+/// The first letters of a piece's words: `last` letters of the last word, and `first` letters of
+/// each word before it. A knight is an `n` beside the king, as in chess.
 fn abbreviation(piece: &str, [first, last]: [usize; 2]) -> String {
     let words = words(piece);
     let Some((end, others)) = words.split_last() else { return piece.to_owned() };

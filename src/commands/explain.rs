@@ -13,7 +13,7 @@ use players::{Deliberation, Observation, Player, Seat, Stop, Turn};
 use serde::Serialize;
 
 use super::number::{nodes, whole_from};
-use super::play::play_clock;
+use super::time_limits::play_clock;
 use super::typed_facts::facts;
 use super::typed_moves::follow;
 use super::{plan_text, said, search_tree};

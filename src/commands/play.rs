@@ -2,8 +2,6 @@
 
 mod view;
 
-use std::collections::BTreeSet;
-use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +11,9 @@ use games::Cancel;
 use results::record::{Ending, MatchRecord};
 
 use self::view::{Detail, Shown, View};
-use super::number::{nodes, whole_from};
+use super::number::whole_from;
+use super::time_limits::{TimeLimits, clock};
+use super::typed_players::typed_players;
 use crate::exit_code;
 use crate::experiment::{MatchOptions, SingleMatch};
 use crate::failure::{CommandResult, Failure};
@@ -22,9 +22,7 @@ use crate::human;
 use crate::interrupt::on_interrupt;
 use crate::manager::{Manager, ManagerSettings, MatchRules, PlayerConfig, PlayerStderr, TimeOdds};
 use crate::output::{json_line, to_stdout};
-use crate::schedule::Clocks;
-use crate::spec::duration::{EXPECTED, read_clock};
-use crate::spec::{Contestant, read_player};
+use crate::spec::Contestant;
 use crate::supervisor::OWN_EXECUTABLE;
 
 const EXAMPLES: &str = "\
@@ -63,15 +61,8 @@ pub struct Arguments {
     /// Give each player this time from START to the first move
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = clock)]
     start_clock: Duration,
-    /// Give each player this time for each move
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = play_clock)]
-    play_clock: Duration,
-    /// Accept replies until this long after a clock has ended
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = clock)]
-    margin: Duration,
-    /// Limit built-in players to N nodes (states) per move, instead of time
-    #[arg(long, value_name = "N", value_parser = nodes)]
-    nodes: Option<u64>,
+    #[command(flatten)]
+    limits: TimeLimits,
     /// End the match without scores after N steps
     #[arg(long, value_name = "N", default_value_t = MatchRules::default().step_limit, value_parser = whole_from::<u32>(0))]
     step_limit: u32,
@@ -94,25 +85,10 @@ pub struct Arguments {
     json: bool,
 }
 
-pub(super) fn clock(text: &str) -> Result<Duration, String> {
-    read_clock(text).ok_or_else(|| format!("expected {EXPECTED}"))
-}
-
-/// A time to think for each move: above zero.
-pub(super) fn play_clock(text: &str) -> Result<Duration, String> {
-    match clock(text)? {
-        Duration::ZERO => {
-            Err("there would be no time to think; give 1ms or more, or --nodes as a budget".into())
-        }
-        clock => Ok(clock),
-    }
-}
-
 /// Carries out `gamemaster play`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
-    let players = arguments.players.iter().map(|player| read_player(player));
-    let players = players.map(|player| player.map(with_time));
-    let players = distinct(players.collect::<Result<_, _>>().map_err(Failure::usage)?)?;
+    let players: Vec<Contestant> =
+        typed_players(&arguments.players)?.into_iter().map(with_time).collect();
     let source = GameSource::find(&arguments.game).map_err(Failure::game)?;
     let played = SingleMatch::new(source, arguments.reading, &players, &arguments.options())
         .map_err(Failure::experiment)?;
@@ -164,8 +140,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
 impl Arguments {
     fn options(&self) -> MatchOptions {
         MatchOptions {
-            clocks: Clocks { start: self.start_clock, play: self.play_clock, margin: self.margin },
-            nodes: self.nodes,
+            clocks: self.limits.clocks(self.start_clock),
+            nodes: self.limits.nodes,
             seed: self.seed,
             rules: MatchRules {
                 step_limit: self.step_limit,
@@ -206,27 +182,4 @@ fn with_time(mut player: Contestant) -> Contestant {
         player.config = Arc::new(PlayerConfig { odds, ..(**config).clone() });
     }
     player
-}
-
-/// Gives players of the same name a number each, with a note on standard error.
-pub(super) fn distinct(players: Vec<Contestant>) -> std::io::Result<Vec<Contestant>> {
-    let mut stderr = std::io::stderr().lock();
-    let mut taken = BTreeSet::new();
-    players
-        .into_iter()
-        .map(|mut player| {
-            let id = player.config.id.clone();
-            let mut number = 1;
-            while !taken.insert(player.config.id.clone()) {
-                number += 1;
-                let id = format!("{id}-{number}");
-                player.config = Arc::new(PlayerConfig { id, ..(*player.config).clone() });
-            }
-            if number > 1 {
-                let new = &player.config.id;
-                writeln!(stderr, "note: player {number} named `{id}` is called `{new}`")?;
-            }
-            Ok(player)
-        })
-        .collect()
 }

@@ -189,7 +189,7 @@ fn unseen(merge: &Merge, missing: Option<&[u64]>) -> Vec<Partition> {
         merge.parts().iter().filter_map(|part| part.partition).collect();
     let whole = merge.parts().iter().any(|part| part.partition.is_none());
     let of: BTreeSet<u32> = seen.iter().map(|part| part.of()).collect();
-    // Runs that were split into different numbers of parts do not tell which part is missing.
+    // Runs that were split into different numbers of parts do not show which part is missing.
     let Some(&of) = of.first().filter(|_| of.len() == 1 && !whole) else { return Vec::new() };
     let slice_of = |block: &u64| block % u64::from(of) + 1;
     let missing: Option<BTreeSet<u64>> =

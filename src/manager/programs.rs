@@ -43,7 +43,7 @@ const MARK: &str = "GAMEMASTER_PLAYER";
 /// A look at the port that takes no longer is made before and after each message.
 const FAST_LOOK: Duration = Duration::from_millis(1);
 
-/// Between two looks that take longer there is so many times that time.
+/// The pause between two looks is at least this many times as long as a look.
 const LOOK_SHARE: u32 = 20;
 
 /// Maximum number of bytes of a supervisor's report.

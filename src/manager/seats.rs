@@ -135,7 +135,7 @@ impl Reply {
         Self { fault: Some(fault), ..Self::default() }
     }
 
-    /// Late for a clock, called `name`, with so much time and so much to wait.
+    /// Records a late move: the clock `name` gave `time`, and the manager waited for `wait`.
     fn is_late(&mut self, name: &str, time: Duration, wait: Duration) {
         self.fault = Some(FaultKind::LateMove);
         self.detail = Some(format!(

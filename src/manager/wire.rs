@@ -74,7 +74,7 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// For a connection that may bring so many bytes.
+    /// For a connection that may bring at most `max_bytes`.
     pub(crate) fn new(max_bytes: usize) -> Rc<Self> {
         let now = Instant::now();
         Rc::new(Self {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::game_source::GameSourceError;
+use crate::toml_text::TomlError;
 
 /// Why a suite cannot be used. Each is one line that says where and what, and what would
 /// be right.
@@ -25,24 +26,9 @@ pub enum SuiteError {
         #[source]
         source: std::io::Error,
     },
-    /// The text is wrong at some place.
-    #[error("{origin}:{line}: {message}")]
-    At {
-        /// The suite's path.
-        origin: String,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong there.
-        message: String,
-    },
-    /// The suite as a whole is wrong.
-    #[error("{origin}: {message}")]
-    Whole {
-        /// The suite's path.
-        origin: String,
-        /// What is wrong.
-        message: String,
-    },
+    /// The text of the suite is wrong.
+    #[error(transparent)]
+    Text(#[from] TomlError),
     /// A game of the suite cannot be read.
     #[error("{origin}:{line}: cannot use the game")]
     Game {

@@ -26,7 +26,7 @@ use toml::Spanned;
 
 use super::{SHIPPED, SuiteError};
 use crate::game_source::{self, Reading};
-use crate::spec::source::in_our_words;
+use crate::toml_text::{TomlError, TomlText};
 use crate::typed_moves::{TypedMovesError, expressions, follow, legal_move};
 
 /// The suite that comes with the program.
@@ -122,10 +122,9 @@ pub fn find(path: &Path, reading: Reading) -> Result<PositionSuite, SuiteError> 
         Err(error) => return Err(unreadable(error)),
     };
     if n_bytes > MAX_BYTES {
-        return Err(SuiteError::Whole {
-            origin: path.display().to_string(),
-            message: format!("{n_bytes} bytes; expected at most {} MiB", MAX_BYTES >> 20),
-        });
+        let source = TomlText { text: "", origin: &path.display().to_string() };
+        let message = format!("{n_bytes} bytes; expected at most {} MiB", MAX_BYTES >> 20);
+        return Err(source.whole(message).into());
     }
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -143,21 +142,15 @@ pub fn read(
     folder: &Path,
     reading: Reading,
 ) -> Result<PositionSuite, SuiteError> {
-    let source = Source { text, origin };
-    let file: SuiteFile = toml::from_str(text).map_err(|error| {
-        let message = in_our_words(error.message());
-        match error.span() {
-            Some(span) => source.error(span, message),
-            None => source.whole(message),
-        }
-    })?;
+    let source = TomlText { text, origin };
+    let file: SuiteFile = toml::from_str(text).map_err(|error| source.parse_error(&error))?;
     let format = *file.format.get_ref();
     if format != FORMAT {
         let message = format!("format = {format}: this program reads format {FORMAT}");
-        return Err(source.error(file.format.span(), message));
+        return Err(source.error(file.format.span(), message).into());
     }
     if file.position.is_empty() {
-        return Err(source.whole("the suite has no positions; add a [[position]] table"));
+        return Err(source.whole("the suite has no positions; add a [[position]] table").into());
     }
     let mut reader =
         Reader { source, folder, reading, games: BTreeMap::new(), ids: BTreeSet::new() };
@@ -167,30 +160,9 @@ pub fn read(
     Ok(PositionSuite { name: stem.unwrap_or(origin).to_owned(), positions })
 }
 
-/// The text of a suite, for errors that say where they are.
-struct Source<'a> {
-    text: &'a str,
-    origin: &'a str,
-}
-
-impl Source<'_> {
-    fn line(&self, span: &Range<usize>) -> usize {
-        self.text[..span.start.min(self.text.len())].matches('\n').count() + 1
-    }
-
-    fn error(&self, span: Range<usize>, message: impl Into<String>) -> SuiteError {
-        let line = self.line(&span);
-        SuiteError::At { origin: self.origin.to_owned(), line, message: message.into() }
-    }
-
-    fn whole(&self, message: impl Into<String>) -> SuiteError {
-        SuiteError::Whole { origin: self.origin.to_owned(), message: message.into() }
-    }
-}
-
 /// Reads positions, with what was read before.
 struct Reader<'a> {
-    source: Source<'a>,
+    source: TomlText<'a>,
     folder: &'a Path,
     reading: Reading,
     /// By name or path: the game computed as written.
@@ -206,11 +178,11 @@ impl Reader<'_> {
         if !(weight > 0.0 && weight.is_finite()) {
             let span = table.weight.as_ref().map_or(spanned.span(), Spanned::span);
             let message = format!("weight = {weight}: expected a number above 0");
-            return Err(self.source.error(span, message));
+            return Err(self.source.error(span, message).into());
         }
         let depth = table.depth.as_ref().map(|depth| *depth.get_ref());
         let Self { source, folder, reading, games, .. } = self;
-        let source = &*source;
+        let source = *source;
         let name = table.game.get_ref();
         if !games.contains_key(name) {
             games.insert(name.clone(), load(source, folder, *reading, &table.game)?);
@@ -227,7 +199,7 @@ impl Reader<'_> {
         let (state, span) = match (&table.moves, &table.state) {
             (Some(_), Some(both)) => {
                 let message = "`moves` and `state` are both given; give one of them";
-                return Err(source.error(both.span(), message));
+                return Err(source.error(both.span(), message).into());
             }
             (Some(moves), None) => {
                 let line = follow(machine, start, moves.get_ref(), "moves");
@@ -240,7 +212,9 @@ impl Reader<'_> {
             (None, None) => (start, spanned.span()),
         };
         if machine.is_terminal(&state).map_err(broken)? {
-            return Err(source.error(span, format!("position `{id}`: the match is over there")));
+            return Err(source
+                .error(span, format!("position `{id}`: the match is over there"))
+                .into());
         }
         let role = role(machine.game(), source, &table.role)?;
         let mut legal = Vec::new();
@@ -287,7 +261,7 @@ impl Reader<'_> {
         };
         if !self.ids.insert(id.clone()) {
             let message = format!("duplicate id `{id}`; give each position an id of its own");
-            return Err(self.source.error(span, message));
+            return Err(self.source.error(span, message).into());
         }
         Ok(id)
     }
@@ -317,7 +291,7 @@ impl Position {
 
 /// A game of the suite, computed as written.
 fn load(
-    source: &Source<'_>,
+    source: TomlText<'_>,
     folder: &Path,
     reading: Reading,
     name: &Spanned<String>,
@@ -335,24 +309,25 @@ fn load(
         let message = format!(
             "`{text}` has hidden information; expected a game in which players see every move"
         );
-        return Err(source.error(name.span(), message));
+        return Err(source.error(name.span(), message).into());
     }
-    Prover::new(loaded.game, Guards::default())
-        .map_err(|error| source.error(name.span(), format!("cannot compute `{text}`: {error}")))
+    Prover::new(loaded.game, Guards::default()).map_err(|error| {
+        source.error(name.span(), format!("cannot compute `{text}`: {error}")).into()
+    })
 }
 
 fn state_of(
     machine: &mut Prover,
     facts: &[Expression],
-    source: &Source<'_>,
+    source: TomlText<'_>,
     text: &Spanned<String>,
-) -> Result<State, SuiteError> {
+) -> Result<State, TomlError> {
     machine.state_of(facts).ok_or_else(|| {
         source.error(text.span(), "state: these are no facts of the game without variables")
     })
 }
 
-fn role(game: &Game, source: &Source<'_>, name: &Spanned<String>) -> Result<RoleId, SuiteError> {
+fn role(game: &Game, source: TomlText<'_>, name: &Spanned<String>) -> Result<RoleId, TomlError> {
     let mut roles = game.role_ids().filter(|&role| Some(role) != game.random());
     roles.clone().find(|&role| game.role_name(role) == name.get_ref()).ok_or_else(|| {
         let known: Vec<&str> = roles.by_ref().map(|role| game.role_name(role)).collect();
@@ -366,10 +341,10 @@ fn legal_text(
     machine: &mut Prover,
     state: &State,
     role: RoleId,
-    source: &Source<'_>,
+    source: TomlText<'_>,
     text: &Spanned<String>,
     key: &str,
-) -> Result<String, SuiteError> {
+) -> Result<String, TomlError> {
     let wrong = |message: String| source.error(text.span(), message);
     let typed = text.get_ref();
     let action: Expression =
@@ -383,7 +358,7 @@ fn legal_text(
 fn beginning_in(
     machine: &Prover,
     state: &State,
-    source: &Source<'_>,
+    source: TomlText<'_>,
     name: &Spanned<String>,
     reading: Reading,
 ) -> Result<Arc<Game>, SuiteError> {

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::toml_text::TomlError;
+
 /// Why a spec cannot be used. Each is one line that says where and what, and
 /// what would be right.
 #[derive(Debug, thiserror::Error)]
@@ -15,24 +17,9 @@ pub enum SpecError {
         #[source]
         source: std::io::Error,
     },
-    /// The text is wrong at some place.
-    #[error("{origin}:{line}: {message}")]
-    At {
-        /// The spec's path.
-        origin: String,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong there.
-        message: String,
-    },
-    /// The spec as a whole is wrong.
-    #[error("{origin}: {message}")]
-    Whole {
-        /// The spec's path.
-        origin: String,
-        /// What is wrong.
-        message: String,
-    },
+    /// The text of the spec is wrong.
+    #[error(transparent)]
+    Text(#[from] TomlError),
     /// A game or player given by itself, not in a spec, is wrong.
     #[error("{0}")]
     Alone(String),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use games::Guards;
+use games::{Case, Guards};
 use results::counted::counted;
 use results::formats::{Format, Stage};
 use results::record::Budget;
@@ -16,12 +16,13 @@ use super::duration::{EXPECTED, read_clock};
 use super::overrides::{Contenders, Overrides};
 use super::player_fields::{PLAIN, PlayerFields, is_plain, kind_of};
 use super::player_text::contestant;
-use super::source::{Source, in_our_words};
+use super::source::Source;
 use super::stages::{FormatWord, RaceValue, StageTable};
 use super::{Comparison, Contestant, GameEntry, RecordSettings, Spec, SpecError};
-use crate::game_source::{CaseMode, GameSource, Reading};
+use crate::game_source::{GameSource, Reading, deserialize_case};
 use crate::manager::{Enforcement, GoalConflict, MatchRules, PlayerSource, Substitute};
 use crate::schedule::{Clocks, Seating, TimeBudget};
+use crate::toml_text::{TomlText, in_our_words};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -124,8 +125,8 @@ struct LimitsTable {
 struct GameTable {
     game: String,
     name: Option<String>,
-    #[serde(default)]
-    case: CaseMode,
+    #[serde(default, deserialize_with = "deserialize_case")]
+    case: Case,
     #[serde(default)]
     lenient: bool,
     weight: Option<u32>,
@@ -152,8 +153,8 @@ pub fn read(
     folder: &Path,
     overrides: &Overrides,
 ) -> Result<Spec, SpecError> {
-    let source = Source { text, origin };
-    let file: SpecFile = toml::from_str(text).map_err(|error| source.toml_error(&error))?;
+    let source = Source(TomlText { text, origin });
+    let file: SpecFile = toml::from_str(text).map_err(|error| source.0.parse_error(&error))?;
     let name = match &file.name {
         Some(name) => source.run_name(name)?,
         None => {

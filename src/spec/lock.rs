@@ -3,12 +3,12 @@
 
 use std::fmt::Write as _;
 
+use games::Case;
 use results::record::Budget;
 use serde::Serialize;
 use toml::{Table, Value};
 
 use super::{Comparison, Spec, odds_text};
-use crate::game_source::CaseMode;
 use crate::manager::{Enforcement, PlayerSource};
 
 /// First line of every lock file.
@@ -145,11 +145,11 @@ fn games(spec: &Spec) -> Vec<Value> {
         let mut game = table([
             ("game", found.into()),
             ("name", entry.source.name.clone().into()),
-            ("case", word(entry.reading.case)),
+            ("case", entry.reading.case.name().into()),
             ("lenient", entry.reading.lenient.into()),
             ("weight", i64::from(entry.weight).into()),
         ]);
-        if entry.reading.case == CaseMode::default() {
+        if entry.reading.case == Case::default() {
             game.remove("case");
         }
         Value::Table(game)

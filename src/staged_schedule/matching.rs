@@ -13,7 +13,7 @@ pub(super) fn has_perfect_matching(n: usize, edge: impl Fn(usize, usize) -> bool
     }
     let neighbours: Vec<Vec<usize>> =
         (0..n).map(|a| (0..n).filter(|&b| a != b && edge(a, b)).collect()).collect();
-    // With so many edges there is a Hamiltonian cycle (G. A. Dirac, 1952).
+    // Then there is a Hamiltonian cycle (G. A. Dirac, 1952).
     if neighbours.iter().all(|own| 2 * own.len() >= n) {
         return true;
     }

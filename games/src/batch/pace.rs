@@ -37,8 +37,8 @@ enum Stage {
 }
 
 impl Pace {
-    /// For a game with so many roles that move, and so many gates. `work` is
-    /// what choosing has cost before.
+    /// For a game of `n_turns` roles that move in a step, and `n_gates` gates. `work` is what
+    /// choosing moves has cost so far.
     pub(super) fn new(n_turns: usize, n_gates: usize, n_pieces: usize, work: u64) -> Self {
         let stage = if n_turns > 1 { Stage::InStep(work) } else { Stage::Decided };
         let fixed = (n_gates as f64 * GATE + 500.0) * n_pieces as f64;

@@ -50,8 +50,8 @@ pub(crate) struct Choices {
 }
 
 impl Choices {
-    /// For roles of so many moves, each in as many slots as
-    /// [`n_slots`](Choices::n_slots) says, from these slots on.
+    /// For roles with `n_moves` moves each. Each role takes the number of slots that
+    /// [`n_slots`](Choices::n_slots) returns, from `legal` and `does` on.
     pub(crate) fn new(n_moves: &[usize], legal: usize, does: usize) -> Self {
         let mut end = 0;
         let groups = n_moves.iter().map(|&n| {

@@ -125,7 +125,7 @@ impl LockStep {
         Arc::ptr_eq(&self.program, program)
     }
 
-    /// A batch with room for so many playouts, and how many it has room for.
+    /// A batch with room for `n_playouts` playouts, or the widest one.
     fn batch(&mut self, n_playouts: usize) -> &mut Batch {
         let place = Width::ALL.iter().position(|width| width.n_lanes() >= n_playouts);
         let place = place.unwrap_or(Width::ALL.len() - 1);

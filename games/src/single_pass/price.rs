@@ -40,5 +40,5 @@ impl PassSize {
 
 /// What stays in the nearest caches.
 const NEAR_BYTES: u64 = 192 << 10;
-/// From so much on, nothing that takes turns stays there.
+/// From this size on, no data stay there between two passes.
 const FAR_BYTES: u64 = 240 << 10;

@@ -115,7 +115,7 @@ impl<'a> Words<'a> {
         Ok(self.many(1)?[0])
     }
 
-    /// The next words, so many.
+    /// The next `n` words.
     ///
     /// # Errors
     /// If there are fewer.

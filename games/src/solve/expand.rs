@@ -28,7 +28,7 @@ pub(super) const JOINT: u8 = 254;
 pub(super) const TERMINAL: u8 = 255;
 
 /// Successors of a group of states, pass by pass: a pass makes one joint move in each
-/// state that has so many. The joint moves of a state come in the order of its passes:
+/// state that has one left. The joint moves of a state come in the order of its passes:
 /// the last role's move changes first.
 #[derive(Debug, Default)]
 pub(super) struct Group {

@@ -146,7 +146,8 @@ pub struct ValueTable {
 }
 
 impl ValueTable {
-    /// A table of these states. Making it takes about so much memory besides the table.
+    /// A table of these states. Making it takes about
+    /// `memory_bytes` besides the table.
     pub(super) fn new(
         game: GameHash,
         summary: Summary,

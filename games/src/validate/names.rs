@@ -119,8 +119,8 @@ pub(crate) fn arguments(number: usize) -> String {
 /// Longest name for which a similar one is searched.
 const MAX_COMPARED: usize = 64;
 
-/// The candidate that is written most like `name`, case aside, if one is so much
-/// like it that it may have been meant. Two letters in the wrong order are one
+/// The candidate that is written most like `name`, ignoring case, if `name` may be a
+/// misspelling of it. Two letters in the wrong order are one
 /// error.
 pub(crate) fn similar<'a>(
     name: &str,

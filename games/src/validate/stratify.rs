@@ -19,8 +19,8 @@ use crate::validate::clause::{Atomic, Clause, Predicate, for_each_sentence};
 use crate::validate::dependencies::Dependencies;
 use crate::validate::paths::{Edge, components, shortest_path, way};
 
-/// Maximum number of pairs of a condition and a head, alike ones counted once, that are told
-/// apart by their arguments; more of them are told apart by predicate alone.
+/// Maximum number of pairs of a condition and a head that are matched by their arguments; equal
+/// pairs count once. Beyond it, pairs are matched by predicate alone.
 /// Published rulesheets have a few thousand.
 const MAX_MATCHES: usize = 1_000_000;
 

@@ -5,7 +5,7 @@ use games::library;
 use super::*;
 use crate::testing::machine;
 
-/// A game solved by so many iterations.
+/// A game, and its solution after some iterations.
 struct Solved {
     machine: Box<dyn StateMachine>,
     tree: Tree,

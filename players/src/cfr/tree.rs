@@ -45,8 +45,8 @@ impl InformationSet {
     }
 }
 
-/// The tree. Histories that lead to the same state, and that no role can tell apart, share
-/// a node. Nodes come after their parents, and those of a stage (a role's nodes in one
+/// The tree. Histories that lead to the same state, and that look the same to every role,
+/// share a node. Nodes come after their parents, and those of a stage (a role's nodes in one
 /// step) are next to each other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {

@@ -25,7 +25,7 @@ pub(super) enum Recycled {
 }
 
 impl Recycler {
-    /// For trees of at most so many bytes.
+    /// For trees of at most `memory` bytes.
     pub(super) fn new(memory: usize) -> Self {
         Self { memory, per_node: Duration::from_nanos(200) }
     }

@@ -243,7 +243,7 @@ impl Search {
         Some((leaves, lanes))
     }
 
-    /// Makes descents until so many wait for playouts.
+    /// Makes descents until a pass of playouts is full.
     fn descend(
         &mut self,
         machine: &mut dyn StateMachine,

@@ -266,7 +266,7 @@ impl Tree {
         (node.kind, node.first_edge, node.n_edges) = (kind, first_edge, edges.len() as u32);
     }
 
-    /// Makes room for the children of a joint node with so many joint moves.
+    /// Makes room for the children of a joint node with `n_joint_moves` joint moves.
     pub(super) fn set_joint(&mut self, at: u32, n_joint_moves: u64) {
         if n_joint_moves > MAX_LISTED {
             return;

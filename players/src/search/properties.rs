@@ -8,21 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::testing::{Graph, Movers, Node, joint_moves};
 
-const PLAIN: Settings = Settings {
-    opponents: Opponents::Paranoid,
-    window: UNBOUNDED,
-    narrow: false,
-    chance_cuts: ChanceCuts::None,
-    depth: 0,
-    evaluation: EvaluationFunction::Goal,
-    deepening: false,
-    remembered: 0,
-    killer_moves: false,
-    history: false,
-    quiescence: 0,
-    extends_forced: false,
-    allocates_time: false,
-};
+const PLAIN: Settings = Settings { evaluation: EvaluationFunction::Goal, ..Settings::TEXTBOOK };
 const MINIMAX: Settings = Settings { window: BOUNDED, ..PLAIN };
 const ALPHA_BETA: Settings =
     Settings { window: OUTSIDE, narrow: true, chance_cuts: ChanceCuts::Star1, ..PLAIN };

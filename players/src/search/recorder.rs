@@ -14,7 +14,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// An empty record for so many states.
+    /// An empty record for at most `max_nodes` states.
     pub(super) fn new(max_nodes: usize) -> Self {
         Self { tree: SearchTree::default(), max_nodes, path: Vec::new() }
     }

@@ -76,7 +76,7 @@ const GENERATION: u32 = 61;
 const NO_MOVE: u64 = 0xffff;
 /// In place of a bound: the slot is empty.
 const EMPTY: u64 = 3;
-/// Generations that are told apart.
+/// Number of generations: a slot keeps its generation modulo this.
 const GENERATIONS: u64 = 8;
 
 impl Slot {
@@ -269,7 +269,7 @@ impl TranspositionTable {
         if cluster + 1 < self.clusters.len() { cluster + 1 } else { 0 }
     }
 
-    /// Moves all entries to a table of so many clusters, which are not fewer than before.
+    /// Moves all entries to a table of `n_clusters` clusters, at least the present number.
     fn grow(&mut self, n_clusters: usize) {
         let larger = vec![Cluster([Slot::NONE; WAYS]); n_clusters];
         let smaller = std::mem::replace(&mut self.clusters, larger);

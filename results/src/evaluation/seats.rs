@@ -15,8 +15,8 @@ use crate::stats::effects::{
 use crate::stats::rank_bootstrap::rank_distribution;
 use crate::stats::scored::ScoredMatch;
 
-/// More blocks are merged at random into so many groups, which are independent
-/// as well.
+/// If there are more blocks, they are merged at random into this many groups, which are
+/// independent as well.
 const MAX_CLUSTERS: usize = 2000;
 
 /// Maximum number of effects that are estimated at once: the work grows with the third power.
@@ -36,7 +36,7 @@ pub struct SeatEffects {
     /// resamples could not be rated.
     pub first: Option<Vec<f64>>,
     /// By player, then as `strata`: points above what its own and the seat's
-    /// effects say; empty if there are too many to be told apart.
+    /// effects say; empty if there are too many to estimate.
     pub at_game: Vec<Vec<Worth>>,
     /// Games, and what players without time odds had for a move.
     pub strata: Vec<(String, MoveBudget)>,

@@ -128,7 +128,7 @@ impl Index {
         self.render_by(n_threads, render, take)
     }
 
-    /// [`Self::render`] on so many threads.
+    /// [`Self::render`] on `n_threads` threads.
     pub(crate) fn render_by<T: Send, E: From<JournalError> + Send>(
         &self,
         n_threads: usize,

@@ -224,9 +224,9 @@ impl Journal {
     }
 
     /// Reads the next line as `read` understands it, with its offset, once its
-    /// checksum is found to be right. `read` is told the offset and whether all of
-    /// the line has to be looked at: it has no checksum and is so near to the end
-    /// that a power failure may have left only its beginning.
+    /// checksum is found to be right. `read` gets the offset, and whether it has to check
+    /// the whole line: a line without checksum, so near to the end that a power failure
+    /// may have left only its beginning.
     pub(crate) fn next_with<T>(
         &mut self,
         read: impl FnOnce(&[u8], u64, bool) -> serde_json::Result<T>,
@@ -306,7 +306,7 @@ impl Journal {
         self.index_by(threads.min(length / BYTES_PER_THREAD).max(1))
     }
 
-    /// [`Self::index`] on so many threads.
+    /// [`Self::index`] on `threads` threads.
     fn index_by(self, threads: u64) -> Result<Index, JournalError> {
         let path = self.path.clone();
         let has_checksums = self.has_checksums();

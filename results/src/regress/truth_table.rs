@@ -70,7 +70,7 @@ impl Faults {
     }
 }
 
-/// Plays so many laps of at most `max_laps`.
+/// Plays `n_laps` laps of at most `max_laps`.
 fn answer(case: (Strength, Faults, Canary), n_laps: u64, max_laps: u64) -> Regression {
     let (strength, faults, canary) = case;
     let laps = (0..n_laps).map(|number| {

@@ -128,7 +128,7 @@ mod tests {
         assert!(prior.rate_resample(4, &games).is_ok());
     }
 
-    /// What the prior says is as unsure as so many draws are.
+    /// The prior's standard error is that of `prior_draws` draws.
     #[test]
     fn a_prior_is_no_certainty() {
         let prior = BradleyTerry { prior_draws: 2.0, ..BradleyTerry::default() };

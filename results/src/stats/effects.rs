@@ -217,7 +217,7 @@ impl Columns {
 /// Least squares over `observations`.
 ///
 /// # Errors
-/// If effects cannot be told apart or there are too few blocks.
+/// If the effects cannot be separated, or there are too few blocks.
 pub fn effects(
     observations: &Observations,
     interaction: Interaction,
@@ -299,7 +299,7 @@ pub struct Cell {
 }
 
 /// The players' effects alone, as [`effects`] without interaction finds them:
-/// what a resample is asked for. `None` if they cannot be told apart.
+/// what a resample is asked for. `None` if they cannot be separated.
 ///
 /// # Panics
 /// If a cell names a player or a seat that is not there.

@@ -45,7 +45,7 @@ enum Order {
     Completion,
 }
 
-/// One test with so many workers. Blocks take 1, 2 or 3 units of time when won,
+/// One test with this number of workers. Blocks take 1, 2 or 3 units of time when won,
 /// drawn or lost, 10 % more or less.
 fn play(outcomes: &Outcomes, workers: u64, order: Order, seed: u64) -> (Verdict, u64) {
     let mut rng = Pcg64Mcg::seed_from_u64(seed);

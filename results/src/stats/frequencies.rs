@@ -160,8 +160,8 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Counts nothing yet; no difference is thought to be larger than so many
-    /// points. One that is counts all the same.
+    /// An empty tally. Differences are expected to be at most `largest` points; a larger one
+    /// counts as well.
     ///
     /// # Panics
     /// If `largest` is not from 1 to 100.
@@ -178,7 +178,7 @@ impl Tally {
         self.add_times(difference, 1);
     }
 
-    /// Counts so many blocks of the same difference.
+    /// Counts `n` blocks of the same difference.
     pub fn add_times(&mut self, difference: Difference, n: u64) {
         *self.counts.entry(difference).or_default() += n;
         self.n += n;

@@ -74,7 +74,7 @@ pub enum Hypotheses {
 enum Fixed {
     /// The mean.
     Mean([f64; 2]),
-    /// (mean - 1/2) / standard deviation, of observations of so many games.
+    /// (mean - 1/2) / standard deviation; each observation is the mean of this number of games.
     TValue([f64; 2], f64),
 }
 

@@ -26,9 +26,8 @@ pub struct Ranking {
     pub weight: f64,
 }
 
-/// Rates players 0 to `n_players - 1` by their finishing orders. With
-/// `prior_draws`, each player is thought to have drawn so many matches of two
-/// beforehand, spread evenly over the others.
+/// Rates players 0 to `n_players - 1` by their finishing orders. The prior is that each
+/// player has drawn `prior_draws` matches of two, spread evenly over the others.
 ///
 /// # Errors
 /// If no finite ratings are the most likely ones, players were never compared,

@@ -54,7 +54,7 @@ fn close(found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() <= tolerance, "{found} is not {expected}");
 }
 
-/// Within so many of the last digits given.
+/// Equal within `tolerance`, relative to the expected value if that is above 1.
 #[track_caller]
 fn relatively(found: f64, expected: f64, tolerance: f64) {
     close(found, expected, tolerance * expected.abs().max(1.0));

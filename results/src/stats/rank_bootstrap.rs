@@ -6,9 +6,8 @@
 //!
 //! What comes out of resamples alone is surer than it should be: from few blocks
 //! they scatter too little, and who came out first by luck comes out first again.
-//! So the resamples' errors are taken on the scale that so many blocks have, and
-//! true ratings drawn that may be behind what was seen, by
-//! `shrinkage`.
+//! So the errors of the resamples are scaled to this number of blocks, and true ratings are
+//! drawn that may be lower than the observed ones, by `shrinkage`.
 
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;

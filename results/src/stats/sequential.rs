@@ -17,7 +17,7 @@ pub struct SequentialTest {
     pub min_blocks: u64,
     /// Blocks after which the test ends undecided; `None` for no limit.
     pub max_blocks: Option<u64>,
-    /// Decides after each so many blocks; with several games, those of a lap, so
+    /// Number of blocks between two decisions; with several games, the blocks of a lap, so
     /// that each decision has seen all games equally often.
     pub check_every: u64,
     /// No difference is thought to be larger, points: 100 if nothing else is

@@ -11,8 +11,9 @@ use results::atomic_file;
 use results::position_suite::{PlayerResult, SuiteResult};
 use results::report::{Format, junit_of_positions, render_positions};
 
-use crate::commands::number::{nodes, number, whole, whole_from};
-use crate::commands::play::{clock, distinct, play_clock};
+use crate::commands::number::{number, whole, whole_from};
+use crate::commands::time_limits::{TimeLimits, clock};
+use crate::commands::typed_players::typed_players;
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure, game_code};
 use crate::game_source::Reading;
@@ -22,8 +23,6 @@ use crate::output::{json_line, to_stdout};
 use crate::position_suite::file::find;
 use crate::position_suite::play::{Asking, PlayError, play};
 use crate::position_suite::{PositionSuite, SuiteError};
-use crate::schedule::Clocks;
-use crate::spec::read_player;
 use crate::supervisor::OWN_EXECUTABLE;
 
 const EXAMPLES: &str = "\
@@ -58,15 +57,8 @@ pub struct Arguments {
     /// Give each player this time from START to the first move
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = clock)]
     start_clock: Duration,
-    /// Give each player this time for its move
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = play_clock)]
-    play_clock: Duration,
-    /// Accept replies until this long after a clock has ended
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = clock)]
-    margin: Duration,
-    /// Limit built-in players to N nodes (states) per move, instead of time
-    #[arg(long, value_name = "N", value_parser = nodes)]
-    nodes: Option<u64>,
+    #[command(flatten)]
+    limits: TimeLimits,
     /// Play N positions at once [default: one for each core]
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=1024))]
     jobs: Option<usize>,
@@ -98,10 +90,9 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         let typed = arguments.require;
         return Err(Failure::usage(anyhow!("--require {typed}: expected 0 to 100")));
     }
-    let players = arguments.players.iter().map(|player| read_player(player));
-    let players = distinct(players.collect::<Result<_, _>>().map_err(Failure::usage)?)?;
-    let players: Vec<Arc<PlayerConfig>> = players.into_iter().map(|player| player.config).collect();
-    if arguments.nodes.is_none()
+    let players: Vec<Arc<PlayerConfig>> =
+        typed_players(&arguments.players)?.into_iter().map(|player| player.config).collect();
+    if arguments.limits.nodes.is_none()
         && let Some(player) = players.iter().find(|player| player.odds.nodes.is_some())
     {
         let id = &player.id;
@@ -133,12 +124,11 @@ fn decisions(
     players: &[Arc<PlayerConfig>],
     arguments: &Arguments,
 ) -> Result<Vec<PlayerResult>, Failure> {
-    let &Arguments { start_clock, play_clock, margin, nodes, seed, .. } = arguments;
     let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let asking = Asking {
-        clocks: Clocks { start: start_clock, play: play_clock, margin },
-        nodes,
-        seed,
+        clocks: arguments.limits.clocks(arguments.start_clock),
+        nodes: arguments.limits.nodes,
+        seed: arguments.seed,
         n_workers: arguments.jobs.unwrap_or_else(cores),
     };
     let n_positions = suite.positions.len();

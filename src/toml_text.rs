@@ -1,0 +1,90 @@
+//! The text of a TOML file that a person wrote, and where in it an error is.
+
+use std::ops::Range;
+
+/// The text of a file, for errors that say where they are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TomlText<'a> {
+    pub(crate) text: &'a str,
+    /// Its file, as typed.
+    pub(crate) origin: &'a str,
+}
+
+/// What is wrong with the text.
+#[derive(Debug, thiserror::Error)]
+pub enum TomlError {
+    /// It is wrong in one place.
+    #[error("{origin}:{line}: {message}")]
+    At {
+        /// The file's path.
+        origin: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        message: String,
+    },
+    /// It is wrong as a whole.
+    #[error("{origin}: {message}")]
+    Whole {
+        /// The file's path.
+        origin: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+impl TomlText<'_> {
+    /// The line of a span, from 1.
+    pub(crate) fn line(&self, span: &Range<usize>) -> usize {
+        self.text[..span.start.min(self.text.len())].matches('\n').count() + 1
+    }
+
+    /// An error in one place.
+    pub(crate) fn error(&self, span: Range<usize>, message: impl Into<String>) -> TomlError {
+        let line = self.line(&span);
+        TomlError::At { origin: self.origin.to_owned(), line, message: message.into() }
+    }
+
+    /// An error of the text as a whole.
+    pub(crate) fn whole(&self, message: impl Into<String>) -> TomlError {
+        TomlError::Whole { origin: self.origin.to_owned(), message: message.into() }
+    }
+
+    /// The deserializer's error, in its place.
+    pub(crate) fn parse_error(&self, error: &toml::de::Error) -> TomlError {
+        let message = in_our_words(error.message());
+        let Some(span) = error.span() else { return self.whole(message) };
+        let given = self.text[..span.end].lines().next_back().unwrap_or_default().trim();
+        match message.split_once(", expected ") {
+            Some((before, expected))
+                if before.starts_with("invalid ") || before.starts_with("unknown value ") =>
+            {
+                self.error(span, format!("{given}: expected {expected}"))
+            }
+            _ => self.error(span, message),
+        }
+    }
+}
+
+/// The deserializer's message in the words of our documentation, on one line.
+pub(crate) fn in_our_words(message: &str) -> String {
+    let mut words = message.lines().collect::<Vec<_>>().join("; ");
+    if words.contains(": integer `") {
+        // An integer that is refused is out of bounds.
+        words = words.replace("expected u32", "expected a whole number up to 4294967295");
+        words = words.replace("` as i128", "`");
+    }
+    for (theirs, ours) in [
+        ("unknown field ", "unknown key "),
+        ("unknown variant ", "unknown value "),
+        ("missing field ", "missing key "),
+        ("expected u32", "expected a whole number"),
+        ("expected i64", "expected a whole number"),
+        ("expected usize", "expected a whole number"),
+        ("expected a sequence", "expected a list"),
+        ("expected a boolean", "expected true or false"),
+    ] {
+        words = words.replace(theirs, ours);
+    }
+    words
+}
