@@ -15,13 +15,14 @@
 //! own number, by which sockets are handed over.
 
 use std::io::{self, Write as _};
-use std::os::fd::{AsRawFd as _, IntoRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use command_fds::{CommandFdExt as _, FdMapping};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{
@@ -197,7 +198,7 @@ fn enter(supervised: &Supervised, parent: Pid) -> u8 {
     if supervised.socket
         && let Err(error) = hand_over(&mut command)
     {
-        let _ = writeln!(words, "failed {}", error.raw_os_error());
+        let _ = writeln!(words, "failed {}", error.raw_os_error().unwrap_or_default());
         return NOT_STARTED;
     }
     let error = command.exec();
@@ -205,16 +206,13 @@ fn enter(supervised: &Supervised, parent: Pid) -> u8 {
     NOT_STARTED
 }
 
-/// Gives standard input to the program as its first socket.
-fn hand_over(command: &mut Command) -> rustix::io::Result<()> {
-    let socket = rustix::io::fcntl_dupfd_cloexec(io::stdin(), FIRST_SOCKET)?;
-    if socket.as_raw_fd() != FIRST_SOCKET {
-        // Whoever started us left a file open there.
-        return Err(Errno::BUSY);
-    }
-    rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::empty())?;
-    // Stays open for the program.
-    let _ = socket.into_raw_fd();
+/// Gives standard input to the program as its first socket, in place of a file that whoever
+/// started gamemaster may have left open there.
+fn hand_over(command: &mut Command) -> io::Result<()> {
+    let parent_fd = io::stdin().as_fd().try_clone_to_owned()?;
+    command
+        .fd_mappings(vec![FdMapping { parent_fd, child_fd: FIRST_SOCKET }])
+        .expect("a single descriptor collides with none");
     command.env("LISTEN_FDS", "1").env("LISTEN_PID", getpid().as_raw_pid().to_string());
     Ok(())
 }

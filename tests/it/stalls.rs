@@ -157,7 +157,7 @@ fn a_want_of_descriptors_is_no_players_fault() {
         let workspace = Workspace::with_spec(&spec);
         workspace.write("three_steps.kif", THREE_STEPS);
         let arguments = ["run", "spec.toml", "--out", "out", "--quiet"];
-        let ran = workspace.run_limited(&format!("ulimit -n {limit}"), &arguments);
+        let ran = workspace.run_after(&format!("ulimit -n {limit}"), &arguments);
         let journal =
             std::fs::read_to_string(workspace.path("out/journal.jsonl")).unwrap_or_default();
         assert!(!journal.contains("\"fault\""), "{limit}: {journal}");
@@ -182,7 +182,7 @@ fn matches_at_once_are_as_many_as_there_are_descriptors_for() {
     }
     let workspace = Workspace::with_spec(&spec);
     workspace.write("three_steps.kif", THREE_STEPS);
-    let ran = workspace.run_limited("ulimit -n 128", &["run", "spec.toml", "--dry-run"]).code(0);
+    let ran = workspace.run_after("ulimit -n 128", &["run", "spec.toml", "--dry-run"]).code(0);
     let told = ran.stdout();
     assert!(told.contains("600 matches in 300 blocks\nat once: 8\n"), "{told}");
     assert!(
@@ -193,7 +193,7 @@ fn matches_at_once_are_as_many_as_there_are_descriptors_for() {
         "{told}"
     );
     // The soft limit alone does not bind.
-    let ran = workspace.run_limited("ulimit -Sn 128", &["run", "spec.toml", "--dry-run"]).code(0);
+    let ran = workspace.run_after("ulimit -Sn 128", &["run", "spec.toml", "--dry-run"]).code(0);
     assert!(ran.stdout().contains("600 matches in 300 blocks\nat once: 100\n"), "{}", ran.stdout());
 }
 

@@ -46,11 +46,11 @@ impl Workspace {
         Ran(self.command(arguments).output().unwrap())
     }
 
-    /// Runs to the end, in a shell that was told this before.
-    pub(crate) fn run_limited(&self, limit: &str, arguments: &[&str]) -> Ran {
+    /// Runs to the end in a shell, after the command `before`.
+    pub(crate) fn run_after(&self, before: &str, arguments: &[&str]) -> Ran {
         let program = assert_cmd::cargo::cargo_bin!("gamemaster");
         let mut command = Command::new("sh");
-        command.args(["-c", &format!("{limit}; exec \"$0\" \"$@\"")]).arg(program);
+        command.args(["-c", &format!("{before}; exec \"$0\" \"$@\"")]).arg(program);
         command.current_dir(self.0.path()).args(arguments).stdin(Stdio::null());
         Ran(command.output().unwrap())
     }
