@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use games::split_mix::SplitMix;
 use games::{Expression, MoveId, State, StateMachine};
 use players::{
     Deliberation, Failure, Observation, OptionError, Options, Player, PlayerKind, Seat, Stop, Turn,
@@ -37,6 +38,9 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// Maximum number of moves that are listed without being asked for.
 const MAX_LISTED: usize = 60;
+
+/// Maximum number of positions in which the board is looked for.
+const MAX_SAMPLED: usize = 100;
 
 /// Columns of a line of moves.
 const WIDTH: usize = 78;
@@ -73,8 +77,8 @@ impl Player for Human {
             View::Percepts
         } else {
             let state = machine.initial_state()?;
-            let facts = machine.facts(&state);
-            let board = board::find(machine.game(), &[facts]);
+            let positions = sample_positions(&mut *machine, &state)?;
+            let board = board::find(machine.game(), &positions);
             View::State { state, board }
         };
         self.seat = Some(Seated { machine, role, view });
@@ -100,6 +104,33 @@ impl Player for Human {
     fn deliberation(&self) -> Option<Deliberation> {
         None
     }
+}
+
+/// The positions of a random match. A board may show in them only: at the beginning it may be
+/// empty.
+fn sample_positions(
+    machine: &mut dyn StateMachine,
+    initial: &State,
+) -> Result<Vec<Vec<Expression>>, Failure> {
+    let mut random = SplitMix::new(0);
+    let mut state = initial.clone();
+    let mut positions = vec![machine.facts(&state)];
+    let (mut joint_move, mut legal) = (Vec::new(), Vec::new());
+    while positions.len() < MAX_SAMPLED && !machine.is_terminal(&state)? {
+        joint_move.clear();
+        for role in machine.game().role_ids() {
+            machine.legal_moves(&state, role, &mut legal)?;
+            if legal.is_empty() {
+                return Ok(positions);
+            }
+            joint_move.push(legal[random.below(legal.len())]);
+        }
+        let mut next = State::default();
+        machine.next_state(&state, &joint_move, &mut next)?;
+        positions.push(machine.facts(&next));
+        state = next;
+    }
+    Ok(positions)
 }
 
 impl Seated {
@@ -248,7 +279,7 @@ fn next_line(terminal: &Receiver<String>, stop: &Stop) -> Option<String> {
         match terminal.recv_timeout(TICK) {
             Ok(line) => return Some(line),
             Err(RecvTimeoutError::Disconnected) => {
-                say("\nthe input has ended, and with it the match");
+                say("\nthe input has ended, so the match is aborted");
                 return Some("quit".to_owned());
             }
             Err(RecvTimeoutError::Timeout) if stop.is_due(0) => return None,

@@ -27,7 +27,7 @@ pub enum RegretError {
     #[error(transparent)]
     Recorded(#[from] RecordedError),
     /// No match could be judged.
-    #[error("the tables are for none of the games of {run}")]
+    #[error("no table is for a game of {run}")]
     NoTable {
         /// The run.
         run: String,

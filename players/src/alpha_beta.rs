@@ -60,7 +60,7 @@ const HISTORY: OptionSpec = OptionSpec {
 
 const QUIESCENCE: OptionSpec = OptionSpec {
     name: "quiescence",
-    accepts: "whole number from 0 to 1000",
+    accepts: "a whole number from 0 to 1000",
     default: "0",
     help: "Joint moves to look beyond the depth limit while the evaluation changes by 10 or more \
            with a move, or a move may end the match with 0 or 100.",

@@ -50,7 +50,7 @@ const METHOD: OptionSpec = OptionSpec {
 
 const NODES: OptionSpec = OptionSpec {
     name: "nodes",
-    accepts: "whole number from 1 to 1000000000",
+    accepts: "a whole number from 1 to 1000000000",
     default: "1000000",
     help: "Nodes of the largest tree that is built; larger games are refused. A million usually \
            takes about 250 MB, and never more than 600.",
@@ -58,14 +58,14 @@ const NODES: OptionSpec = OptionSpec {
 
 const ITERATIONS: OptionSpec = OptionSpec {
     name: "iterations",
-    accepts: "whole number from 1",
+    accepts: "a whole number from 1",
     default: "10000",
     help: "Maximum number of iterations in a match.",
 };
 
 const TARGET: OptionSpec = OptionSpec {
     name: "target",
-    accepts: "number from 0 to 100",
+    accepts: "a number from 0 to 100",
     default: "0.02",
     help: "Points that a best response may gain: once it gains no more, the strategy is good \
            enough.",

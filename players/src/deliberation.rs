@@ -37,7 +37,7 @@ pub struct Deliberation {
     /// The moves that were looked at, in the order of the player's list of legal moves.
     pub candidates: Vec<Candidate>,
     /// The principal variation or the plan: what is expected to be played from the
-    /// state of the question on, a step each.
+    /// root on, a step each.
     pub line: Vec<ExpectedStep>,
     /// The plan that the answer is the first step of, of players that plan to the end.
     pub plan: Option<Arc<PlanStep>>,

@@ -35,7 +35,7 @@ pub(crate) const KIND: PlayerKind = PlayerKind {
 
 const DEALS: OptionSpec = OptionSpec {
     name: "deals",
-    accepts: "whole number from 1 to 100000",
+    accepts: "a whole number from 1 to 100000",
     default: "100",
     help: "States drawn from the belief for each move; all of them, with their probabilities, if \
            there are no more.",

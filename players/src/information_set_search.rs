@@ -41,8 +41,8 @@ use crate::{
 /// The player that searches information sets.
 pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "information_set_search",
-    summary: "Searches what it knows instead of states: exact against random opponents, or safe \
-              against any.",
+    summary: "Searches beliefs (sets of possible states) instead of states: exact against random \
+              opponents, or with a guarantee against any.",
     options: OPTIONS,
     instant: false,
     plays_hidden_information: true,
@@ -59,7 +59,7 @@ const OPPONENTS: OptionSpec = OptionSpec {
 
 const STATES: OptionSpec = OptionSpec {
     name: "states",
-    accepts: "whole number from 1 to 100000000",
+    accepts: "a whole number from 1 to 100000000",
     default: "200000",
     help: "Maximum number of states in all beliefs on the current path of the search; at this \
            limit it looks no further ahead.",

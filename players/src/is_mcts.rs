@@ -36,7 +36,7 @@ pub(crate) const KIND: PlayerKind = PlayerKind {
 
 const ITERATIONS: OptionSpec = OptionSpec {
     name: "iterations",
-    accepts: "whole number from 0",
+    accepts: "a whole number from 0",
     default: "0",
     help: "Iterations for each move; 0 for as many as there is time for, and 5000 without a clock \
            or node budget.",
@@ -44,7 +44,7 @@ const ITERATIONS: OptionSpec = OptionSpec {
 
 const PLAYOUTS: OptionSpec = OptionSpec {
     name: "playouts",
-    accepts: "whole number from 0 to 1000",
+    accepts: "a whole number from 0 to 1000",
     default: "0",
     help: "Playouts in each iteration, side by side; 0 for 16 under a clock, where they take \
            little more time than one, and else for 1.",
@@ -52,14 +52,14 @@ const PLAYOUTS: OptionSpec = OptionSpec {
 
 const EXPLORATION: OptionSpec = OptionSpec {
     name: "exploration",
-    accepts: "number from 0 to 10",
+    accepts: "a number from 0 to 10",
     default: "0.7",
     help: "Exploration constant of UCT, for rewards from 0 to 1.",
 };
 
 const TREE: OptionSpec = OptionSpec {
     name: "tree",
-    accepts: "whole number from 0 to 100000000",
+    accepts: "a whole number from 0 to 100000000",
     default: "1000000",
     help: "Maximum number of moves stored in all trees; after that no nodes are added. A million \
            takes about 50 MB.",
@@ -75,7 +75,7 @@ const ANSWER: OptionSpec = OptionSpec {
 
 const MAX_LENGTH: OptionSpec = OptionSpec {
     name: "max_length",
-    accepts: "whole number from 1 to 1000000",
+    accepts: "a whole number from 1 to 1000000",
     default: "1000",
     help: "Steps after which a playout is given up and counts 50.",
 };

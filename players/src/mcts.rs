@@ -48,7 +48,7 @@ pub(crate) const KIND: PlayerKind = PlayerKind {
 
 const PLAYOUTS: OptionSpec = OptionSpec {
     name: "playouts",
-    accepts: "whole number from 0",
+    accepts: "a whole number from 0",
     default: "0",
     help: "Leaves to judge for each move; 0 for as many as there is time for, and 10000 without \
            a clock or node budget.",
@@ -56,14 +56,14 @@ const PLAYOUTS: OptionSpec = OptionSpec {
 
 const EXPLORATION: OptionSpec = OptionSpec {
     name: "exploration",
-    accepts: "number from 0 to 100",
+    accepts: "a number from 0 to 100",
     default: "0.2",
     help: "Exploration constant of UCT, for rewards from 0 to 1.",
 };
 
 const FIRST_PLAY: OptionSpec = OptionSpec {
     name: "first_play",
-    accepts: "number from -100 to 100",
+    accepts: "a number from -100 to 100",
     default: "0",
     help: "Worth of a move that was never tried, above the mean of its position, for rewards \
            from 0 to 1; 100 to try all moves of a position first.",
@@ -71,21 +71,21 @@ const FIRST_PLAY: OptionSpec = OptionSpec {
 
 const EXPANSION: OptionSpec = OptionSpec {
     name: "expansion",
-    accepts: "whole number from 1 to 1000000",
+    accepts: "a whole number from 1 to 1000000",
     default: "4",
     help: "Visits of a position after which its moves are added to the tree.",
 };
 
 const LEAVES: OptionSpec = OptionSpec {
     name: "leaves",
-    accepts: "whole number from 1 to 4096",
+    accepts: "a whole number from 1 to 4096",
     default: "32",
     help: "Leaves whose playouts run side by side. Games without a batch reasoner use 1.",
 };
 
 const LANES: OptionSpec = OptionSpec {
     name: "lanes",
-    accepts: "whole number from 1 to 4096",
+    accepts: "a whole number from 1 to 4096",
     default: "16",
     help: "Playouts from each leaf. `leaves` times `lanes` should be at most 512. Games without a \
            batch reasoner use 1.",
@@ -93,14 +93,14 @@ const LANES: OptionSpec = OptionSpec {
 
 const MAX_LENGTH: OptionSpec = OptionSpec {
     name: "max_length",
-    accepts: "whole number from 1 to 1000000",
+    accepts: "a whole number from 1 to 1000000",
     default: "1000",
     help: "Steps after which a playout is given up and counts 50.",
 };
 
 const MEMORY: OptionSpec = OptionSpec {
     name: "memory",
-    accepts: "size from 1MiB, such as \"512MiB\"",
+    accepts: "a size from 1MiB, such as \"512MiB\"",
     default: "\"1GiB\"",
     help: "Maximum memory of the tree; when it is full, the moves that are seldom tried are \
            forgotten.",
@@ -108,7 +108,7 @@ const MEMORY: OptionSpec = OptionSpec {
 
 const THREADS: OptionSpec = OptionSpec {
     name: "threads",
-    accepts: "whole number from 1 to 256",
+    accepts: "a whole number from 1 to 256",
     default: "1",
     help: "Threads that search at once, each with a tree of its own and its share of the memory; \
            their figures are added up.",

@@ -34,7 +34,7 @@ pub(crate) const KIND: PlayerKind = PlayerKind {
 
 const PLAYOUTS: OptionSpec = OptionSpec {
     name: "playouts",
-    accepts: "whole number from 0",
+    accepts: "a whole number from 0",
     default: "0",
     help: "Playouts for each legal move; 0: as many as the budget allows (1000 without a clock or \
            node budget). With fewer than 64 nodes for each legal move, only some of the moves \
@@ -43,7 +43,7 @@ const PLAYOUTS: OptionSpec = OptionSpec {
 
 const MAX_LENGTH: OptionSpec = OptionSpec {
     name: "max_length",
-    accepts: "whole number from 1 to 1000000",
+    accepts: "a whole number from 1 to 1000000",
     default: "1000",
     help: "Steps after which a playout stops and counts 50.",
 };

@@ -29,7 +29,7 @@ pub struct OptionSpec {
 
 /// The text of [`OptionSpec::accepts`] for the path of a table. This crate opens no files: the
 /// reader of a spec replaces the path by [`Value::Table`].
-pub const TABLE: &str = "path of a table of `gamemaster solve`";
+pub const TABLE: &str = "the path of a table of `gamemaster solve`";
 
 /// The beginning of an option that is the path of a learned evaluation: `learned:FILE`.
 /// Whoever reads options replaces it by [`Value::Learned`].
@@ -52,10 +52,10 @@ impl OptionSpec {
 /// The option that every kind takes besides its own.
 pub const SEED: OptionSpec = OptionSpec {
     name: "seed",
-    accepts: "whole number",
+    accepts: "a whole number",
     default: "none",
     help: "Mix this number into the random seed of the match, so that copies of a player draw \
-           different random numbers. Players that draw none only get another id.",
+           different random numbers. A player that uses no random numbers only gets another name.",
 };
 
 /// A value of an option.
@@ -508,11 +508,11 @@ mod tests {
     use super::*;
 
     const SPECS: &[OptionSpec] = &[
-        OptionSpec { name: "depth", accepts: "whole number from 0", default: "0", help: "" },
-        OptionSpec { name: "share", accepts: "number from 0 to 1", default: "0.5", help: "" },
+        OptionSpec { name: "depth", accepts: "a whole number from 0", default: "0", help: "" },
+        OptionSpec { name: "share", accepts: "a number from 0 to 1", default: "0.5", help: "" },
         OptionSpec { name: "table", accepts: "true or false", default: "true", help: "" },
         OptionSpec { name: "rule", accepts: "\"a\" or \"b\"", default: "\"a\"", help: "" },
-        OptionSpec { name: "order", accepts: "list of moves", default: "[]", help: "" },
+        OptionSpec { name: "order", accepts: "a list of moves", default: "[]", help: "" },
     ];
 
     type All = (i64, f64, bool, u8, Vec<Expression>, Option<i64>);
@@ -590,7 +590,7 @@ mod tests {
     #[test]
     fn memory_is_read_with_its_unit() {
         const MEMORY: &[OptionSpec] =
-            &[OptionSpec { name: "memory", accepts: "size", default: "1MiB", help: "" }];
+            &[OptionSpec { name: "memory", accepts: "a size", default: "1MiB", help: "" }];
         let read = |value: Value| {
             let options = Options::new().with("memory", value);
             options.read("tester", MEMORY).unwrap().bytes("memory", 1000, 1 << 20).ok()

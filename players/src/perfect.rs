@@ -41,7 +41,7 @@ const TABLE_OPTION: OptionSpec = OptionSpec {
 
 const MEMORY: OptionSpec = OptionSpec {
     name: "memory",
-    accepts: "size from 1MiB, such as \"512MiB\"",
+    accepts: "a size from 1MiB, such as \"512MiB\"",
     default: "\"1GiB\"",
     help: "Maximum memory for solving a game without a table.",
 };

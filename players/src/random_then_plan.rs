@@ -23,7 +23,7 @@ pub(crate) const KIND: PlayerKind = PlayerKind {
 
 const NODE_BUDGET: OptionSpec = OptionSpec {
     name: "node_budget",
-    accepts: "whole number from 1",
+    accepts: "a whole number from 1",
     default: "1000",
     help: "Maximum number of states in one attempt to plan.",
 };

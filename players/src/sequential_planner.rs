@@ -47,7 +47,7 @@ const FALLBACK: OptionSpec = OptionSpec {
 
 const NODE_BUDGET: OptionSpec = OptionSpec {
     name: "node_budget",
-    accepts: "whole number from 0",
+    accepts: "a whole number from 0",
     default: "0",
     help: "Maximum number of states in one search for a plan; 0 for no limit but the clock.",
 };

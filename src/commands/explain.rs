@@ -10,6 +10,7 @@ use games::{
     Cancel, Guards, MoveId, ReasoningError, RoleId, State, StateMachine, state_machine_for,
 };
 use players::{Deliberation, Observation, Player, Seat, Stop, Turn};
+use results::counted::counted;
 use serde::Serialize;
 
 use super::number::{nodes, whole_from};
@@ -42,7 +43,8 @@ A joint move of --moves is a list of one move for each role, in the order of
 the roles; for a single-role game, its parentheses are optional. The player
 thinks about the state after these moves. In a game of hidden information it
 gets only its own moves and its percepts. `at most` marks a bound: the search
-ended for this move when it could not be the best.";
+ended for this move when it could not be the best. A line has the moves of the
+roles that have a choice, or of all roles where none has.";
 
 /// Arguments of `gamemaster explain`.
 #[derive(Args, Debug)]
@@ -59,7 +61,7 @@ pub struct Arguments {
     /// Make these joint moves first
     #[arg(long, value_name = "MOVES", default_value = "")]
     moves: String,
-    /// Think for this role [default: the first one that has a choice]
+    /// Think for this role [default: the first that has a choice, or else the first]
     #[arg(long)]
     role: Option<String>,
     /// Think for this time
@@ -219,7 +221,8 @@ fn write_file(
 fn print(out: &mut impl std::io::Write, decided: &Decided) -> std::io::Result<()> {
     let Decided { game, player, role, step, chosen, n_legal, nodes, said, .. } = decided;
     writeln!(out, "{game}, step {step}: {player} as {role}\n")?;
-    write!(out, "  move {chosen}  ({n_legal} legal, {nodes} nodes")?;
+    let nodes = counted(*nodes, "node", "nodes");
+    write!(out, "  move {chosen}  ({n_legal} legal, {nodes}")?;
     writeln!(out, "{})", said::found(said.as_deref()))?;
     match said {
         Some(said) => said::details(out, said, &mut |text| text.to_owned()),

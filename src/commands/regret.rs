@@ -40,7 +40,7 @@ pub struct Arguments {
     /// Judge by this table of `gamemaster solve`; may be repeated
     #[arg(long = "table", value_name = "FILE", required = true)]
     tables: Vec<PathBuf>,
-    /// Count decisions that give away N points as blunders
+    /// Count decisions that give away N points or more as blunders
     #[arg(long, value_name = "N", default_value_t = 25.0, value_parser = number)]
     blunder: f64,
     /// List the N worst decisions
@@ -142,13 +142,17 @@ fn print(out: &mut impl Write, report: &RegretSummary) -> io::Result<()> {
     }
     writeln!(
         out,
-        "\nregret: points that a decision gives away; blunders: {} or more",
+        "\nregret: points that a decision gives away; perfect: decisions that give away nothing; \
+         blunders: {} points or more",
         report.blunder_points
     )?;
     if report.worst.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nWorst decisions (see `gamemaster replay MATCH`):")?;
+    writeln!(
+        out,
+        "\nWorst decisions (`gamemaster replay MATCH --step STEP` prints the state before each):"
+    )?;
     for row in &report.worst {
         let JudgedDecision {
             job, game, step, player, role, action, value, regret, best_move, ..

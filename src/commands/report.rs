@@ -92,7 +92,7 @@ pub(super) enum FormatWord {
 /// [`Part`] as typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SectionWord {
-    /// Standings, against each other, means, thinking time, faults
+    /// Standings, cross table, means, thinking time, faults
     Summary,
     /// Probability of each rank
     Ranks,

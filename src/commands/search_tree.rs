@@ -162,9 +162,22 @@ pub(super) fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     let lines: Vec<String> =
         tree.nodes.iter().enumerate().map(|(at, node)| label(at, node)).collect();
     let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or_default().min(60);
-    writeln!(out, "\n  tree, values for {}; alpha and beta on entering in brackets", tree.role)?;
+    let root = &tree.nodes[0];
+    // Plain minimax has the same window everywhere.
+    let has_windows =
+        tree.nodes.iter().any(|node| (node.alpha, node.beta) != (root.alpha, root.beta));
+    let brackets = match has_windows {
+        true => "; in brackets: alpha and beta when the state was entered",
+        false => "",
+    };
+    writeln!(out, "\n  tree, values for {}{brackets}", tree.role)?;
     for (line, node) in lines.iter().zip(&tree.nodes) {
-        write!(out, "    {line:width$}  [{}, {}]", short(node.alpha), short(node.beta))?;
+        match has_windows {
+            true => {
+                write!(out, "    {line:width$}  [{}, {}]", short(node.alpha), short(node.beta))?
+            }
+            false => write!(out, "    {line}")?,
+        }
         if let Some(how) = node.how() {
             write!(out, "  {how}")?;
         }

@@ -50,7 +50,8 @@ Exit codes:
   0    the file is written
   2    invalid arguments, or a game with hidden information
   3    an invalid rulesheet
-  130  interrupted; a trained evaluation is written, perhaps without its strength";
+  130  interrupted; the evaluation learned so far is written, without a measured
+       strength if those matches had not ended";
 
 /// Training time without `--time` and `--matches`.
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
@@ -69,7 +70,7 @@ pub struct Arguments {
     /// Train with N matches of self-play
     #[arg(long, value_name = "N", value_parser = whole_from::<u64>(1), conflicts_with = "time")]
     matches: Option<u64>,
-    /// Let an outcome reach back: 0 one state, 1 to the first
+    /// Let each state learn from 0: the next one; 1: the reward (TD(lambda))
     #[arg(long, value_name = "L", default_value_t = TrainingSettings::default().lambda, value_parser = share)]
     lambda: f64,
     /// Size of the steps of learning
@@ -367,8 +368,8 @@ fn print(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
     writeln!(out, "{game}, trained by self-play")?;
     let matches = counted(training.matches, "match", "matches");
     writeln!(out, "  training     {matches}, {} states, {seconds:.1} s", training.states)?;
-    let n_features = counted(report.features.len(), "feature", "features");
-    writeln!(out, "  features     {n_features} of {} found", report.tried_features)?;
+    let (n_found, n_kept) = (report.tried_features, report.features.len());
+    writeln!(out, "  features     {n_found} found, {n_kept} kept")?;
     for feature in report.features.iter().take(FEATURES_SHOWN) {
         let weights =
             report.roles.iter().zip(&feature.weights).filter(|(_, weight)| **weight != 0.0);

@@ -153,7 +153,9 @@ fn what_can_be_seen_is_told_before() {
     let told = ran.stderr();
     assert!(told.contains("Is legal weaker than alpha_beta by 3 points?"), "{told}");
     assert!(
-        told.contains("40 blocks detect a head that is weaker by 20.3 points in 95 % of cases"),
+        told.contains(
+            "With 40 blocks, a head that is weaker by 20.3 points is detected in 95 % of cases"
+        ),
         "{told}"
     );
 }

@@ -16,7 +16,7 @@ use crate::{Failure, Observation, OptionError, Seat, Stop, Turn, seed};
 /// The option for the size of a belief.
 pub(crate) const PARTICLES: OptionSpec = OptionSpec {
     name: "particles",
-    accepts: "whole number from 1 to 1000000",
+    accepts: "a whole number from 1 to 1000000",
     default: "1000",
     help: "States of the belief that are kept; a larger belief is represented by a sample.",
 };

@@ -13,7 +13,7 @@ use crate::search::worst;
 pub(super) struct BestLine {
     /// The game has one role and no chance.
     is_kept: bool,
-    /// The state of the question.
+    /// The root.
     state: State,
     /// The moves and what they bring; `None` if no end was seen.
     line: Option<(Vec<MoveId>, u8)>,

@@ -45,13 +45,13 @@ pub(crate) enum EvaluationFunction {
     GoalProximity,
     /// The number of legal moves, as a share of the largest number in random play.
     Mobility,
-    /// 100 without the mobility.
+    /// 100 minus the mobility.
     Focus,
     /// The mean mobility of the other roles, chance apart; 50 if there are none.
     OpponentMobility,
-    /// 100 without the mobility of the other roles.
+    /// 100 minus the mobility of the other roles.
     OpponentFocus,
-    /// The share of facts that differ from the state in question: of all facts that hold
+    /// The share of facts that differ from the state in which the player must move: of all facts that hold
     /// in one of the two, those that do not hold in both.
     Novelty,
     /// The mean reward of a few random playouts. They follow from the state's key, so that

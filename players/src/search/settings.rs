@@ -8,7 +8,7 @@ use crate::options::Reader;
 
 pub(crate) const DEPTH: OptionSpec = OptionSpec {
     name: "depth",
-    accepts: "whole number from 0 to 1000",
+    accepts: "a whole number from 0 to 1000",
     default: "0",
     help: "Joint moves to look ahead; 0 to look as far as time allows.",
 };
@@ -30,7 +30,7 @@ pub(crate) const DEEPENING: OptionSpec = OptionSpec {
 
 pub(crate) const TRANSPOSITION: OptionSpec = OptionSpec {
     name: "transposition",
-    accepts: "whole number from 0",
+    accepts: "a whole number from 0",
     default: "200000",
     help: "States whose values are remembered during a match; 0 to remember nothing.",
 };
@@ -38,7 +38,7 @@ pub(crate) const TRANSPOSITION: OptionSpec = OptionSpec {
 /// Maximum number of states that a player keeps; each player says what it does at the limit.
 pub(crate) const MAX_STATES: OptionSpec = OptionSpec {
     name: "max_states",
-    accepts: "whole number from 1",
+    accepts: "a whole number from 1",
     default: "500000",
     help: "Maximum number of states to keep.",
 };
@@ -57,7 +57,7 @@ pub(crate) const BOUNDED: OptionSpec = OptionSpec {
 
 pub(crate) const MOVE_ORDER: OptionSpec = OptionSpec {
     name: "move_order",
-    accepts: "list of strings, each a move",
+    accepts: "a list of strings, each a move",
     default: "[]",
     help: "Moves to try before all others, in this order.",
 };

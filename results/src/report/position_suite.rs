@@ -59,7 +59,8 @@ fn players(found: &SuiteResult) -> Section {
         ]
     };
     let heading = ["player", "passed", "positions", "weight %", "mean loss"];
-    let sentence = "Weight: of the positions passed, as a share of all. Loss: points given away.";
+    let sentence = "Weight %: the weight of the passed positions, in percent of that of all positions. \
+                    Mean loss: mean points that a move gave away.";
     let rows = found.players.iter().map(row).collect();
     section("Players", Some(sentence), Table::new(1, &heading, rows))
 }

@@ -37,7 +37,8 @@ fn section(found: &RegretSummary) -> Section {
         n => format!(" {} of games without a table left out.", count(n, "match", "matches")),
     };
     let sentence = format!(
-        "Regret: points that a decision gives away, by tables of solved games; blunders: {} or more. \
+        "Regret: points that a decision gives away, by tables of solved games; perfect: decisions \
+         that give away nothing; blunders: {} points or more. \
          {} in {}.{skipped}",
         found.blunder_points,
         count(found.decisions, "decision", "decisions"),

@@ -47,7 +47,7 @@ fn by_means(standings: &Standings) -> Option<String> {
     };
     if met(&leader.player, second) != met(second, &leader.player) {
         let leader = format!("{} has the highest mean reward, {}", leader.player, points(mean));
-        return Some(format!("{leader}, but it and {second} had different opponents."));
+        return Some(format!("{leader}, but players had different opponents."));
     }
     Some(compare(leader, mean, second, behind, standings.level))
 }

@@ -161,9 +161,10 @@ fn summary(checked: &[(&str, Result<Checked, GameSourceError>)]) -> String {
             warnings: sum.warnings + counts.warnings,
             notes: sum.notes + counts.notes,
         });
+    let are = if valid == 1 { "is" } else { "are" };
     match checked.iter().filter(|(_, result)| result.is_err()).count() {
-        0 => format!("{valid} of {} rulesheets are valid, {counts}", checked.len()),
-        n => format!("{valid} of {} rulesheets are valid, {n} unusable, {counts}", checked.len()),
+        0 => format!("{valid} of {} rulesheets {are} valid, {counts}", checked.len()),
+        n => format!("{valid} of {} rulesheets {are} valid, {n} unusable, {counts}", checked.len()),
     }
 }
 

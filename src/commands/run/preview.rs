@@ -32,7 +32,7 @@ fn print_schedule(out: &mut impl Write, preview: &SchedulePreview) -> std::io::R
         let here = counted(preview.n_jobs_here, "match", "matches");
         writeln!(out, "this part: {here} ({part})")?;
     }
-    writeln!(out, "at once: {concurrency}")?;
+    writeln!(out, "matches at once: {concurrency}")?;
     let (n_played, n_left) = (preview.n_played, preview.n_left);
     writeln!(out, "folder: {} ({n_played} complete, {n_left} to play)", preview.folder)?;
     let is_begun = n_played > 0;
@@ -70,7 +70,7 @@ fn print_schedule(out: &mut impl Write, preview: &SchedulePreview) -> std::io::R
 fn print_stages(out: &mut impl Write, preview: &StagedPreview) -> std::io::Result<()> {
     let (most, at_once) = (preview.n_jobs_at_most, preview.concurrency);
     writeln!(out, "schedule: at most {}", counted(most, "match", "matches"))?;
-    writeln!(out, "at once: {at_once}")?;
+    writeln!(out, "matches at once: {at_once}")?;
     writeln!(out, "folder: {} ({} complete)", preview.folder, preview.n_played)?;
     writeln!(out)?;
     writeln!(out, "stage  format       players  rounds at most  matches at least  at most")?;
@@ -106,7 +106,7 @@ fn print_notes(
             writeln!(out, "Estimated time: {about}; at most {most} if no reply is late")
         }
         None => {
-            writeln!(out, "No time estimate: budgets are in nodes, or all players reply at once")
+            writeln!(out, "No time estimate: budgets are in nodes, or no player thinks")
         }
     }
 }

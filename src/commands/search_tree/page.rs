@@ -171,7 +171,7 @@ fn state(node: &Node, x: f64, y: f64) -> String {
          height=\"48\" rx=\"6\"/><text class=\"value\" x=\"{x}\" y=\"{}\">{value}</text><text \
          class=\"window\" x=\"{x}\" y=\"{}\">[{}, {}]</text></g>\n",
         escaped(&node.action),
-        if node.action.is_empty() { "the state of the question" } else { "" },
+        if node.action.is_empty() { "root" } else { "" },
         x - 42.0,
         y - 24.0,
         y - 3.0,
@@ -192,7 +192,7 @@ fn list(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
             write!(out, "</ul></details></li>")?;
             depth -= 1;
         }
-        let action = if at == 0 { "state of the question" } else { &node.action };
+        let action = if at == 0 { "root" } else { &node.action };
         let mut words = format!(
             "{}: <b>{}</b> <span class=\"quiet\">[{}, {}]",
             escaped(action),

@@ -30,8 +30,8 @@ Examples:
 
 Positions are states of random walks through the game in which one player
 chooses, few of its moves are good, and every other move gives something away.
-Each has the depth that a search must look ahead, and depths are mixed as evenly
-as the game has them. The same seed gives the same suite.";
+Each has the depth that a search must look ahead, and positions are spread over
+the depths as evenly as the game allows. The same seed gives the same suite.";
 
 /// Arguments of `gamemaster suite make`.
 #[derive(Debug, Args)]

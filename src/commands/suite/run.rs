@@ -34,8 +34,8 @@ Examples:
       --junit suite.xml --require 90
 
 A suite is a TOML file of positions, or `endgames`, which comes with the program
-(see docs/suites.md). A player is written as for `gamemaster play`. It gets rules
-that begin in the position, and makes one move.
+(see docs/suites.md). A player is written as for `gamemaster play`. It gets
+rules that begin in the position, and makes one move.
 
 Exit codes:
   0    every player passed what --require asks for
@@ -68,7 +68,7 @@ pub struct Arguments {
     /// Fail if a player passes less than this percentage of the weight
     #[arg(long, value_name = "PERCENT", default_value_t = 100.0, value_parser = number)]
     require: f64,
-    /// List all positions, not only the failed ones
+    /// List all positions; without it, the first 20 that each player failed
     #[arg(long)]
     all: bool,
     /// Write the results to FILE as JUnit XML

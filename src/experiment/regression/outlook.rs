@@ -68,9 +68,9 @@ fn sight(question: &Question) -> String {
         _ => {
             let n = question.max_blocks();
             format!(
-                "{n} blocks detect a head that is weaker by {} points in {percent} % of cases (for a \
-                 standard deviation between blocks of {typical} points, as in most games; with \
-                 {least} points {}, with {most} points {}).",
+                "With {n} blocks, a head that is weaker by {} points is detected in {percent} % of \
+                 cases (for a standard deviation between blocks of {typical} points, as in most \
+                 games; with {least} points {}, with {most} points {}).",
                 detectable(question, n, typical),
                 detectable(question, n, least),
                 detectable(question, n, most)

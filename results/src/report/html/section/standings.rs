@@ -22,9 +22,12 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
              weight; within a budget, scored matches.",
         ),
         interval(&level, &format!("Interval of the mean reward, {how}.")),
-        number("behind", "The leader's mean minus this player's, over the games that both played."),
+        number(
+            "behind by",
+            "The leader's mean minus this player's, over the games that both played.",
+        ),
         interval(
-            "interval of behind",
+            "its interval",
             &format!(
                 "Interval of that difference, {how}; the lower end is corrected for selecting the \
                  leader by the same results."
