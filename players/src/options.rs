@@ -562,7 +562,7 @@ mod tests {
         );
         check_error(
             Options::new().with("depth", -1),
-            expect!["invalid option `depth = -1` of `tester`: expected whole number from 0"],
+            expect!["invalid option `depth = -1` of `tester`: expected a whole number from 0"],
         );
     }
 

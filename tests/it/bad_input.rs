@@ -164,7 +164,7 @@ fn an_unknown_or_ill_typed_option_of_a_player() {
         "games = [\"nim\"]\n[[players]]\nkind = \"random\"\nseed = \"x\"\n",
         2,
         expect![[r#"
-            error: spec.toml:4: invalid option `seed = "x"` of `random`: expected whole number
+            error: spec.toml:4: invalid option `seed = "x"` of `random`: expected a whole number
         "#]],
     );
 }

@@ -125,7 +125,7 @@ fn the_tree_is_shown_as_it_was_searched() {
     let files = ["--html", "tree.html", "--dot", "tree.dot"];
     let told = workspace.run(&[&command[..], &files].concat()).code(0).stdout();
     let tree = "
-  tree, values for max; alpha and beta on entering in brackets
+  tree, values for max; in brackets: alpha and beta when the state was entered
     (root): 3        [0, 100]
       a1: 3          [0, 100]
         a1: 3        [0, 100]  terminal

@@ -246,7 +246,7 @@ fn a_dry_run_tells_what_is_known_beforehand() {
         workspace.run(&["run", "spec.toml", "--dry-run", "--jobs", "2", "--out", "out"]).code(0);
     expect![[r#"
         schedule: at most 120 matches
-        at once: 2
+        matches at once: 2
         folder: out (0 complete)
 
         stage  format       players  rounds at most  matches at least  at most

@@ -35,7 +35,7 @@ fn moves_are_typed_by_number_or_text_and_a_board_is_drawn() {
 #[test]
 fn a_board_that_is_empty_at_first_is_drawn() {
     let asked = typed(&["connect_four", "human", "legal"], "(drop 4)\nquit\n").stderr();
-    assert!(asked.contains("\n  1  o . . r . . .\n     1 2 3 4 5 6 7\n"), "{asked}");
+    assert!(asked.contains("\n  1  r . . w . . .\n     1 2 3 4 5 6 7\n"), "{asked}");
     assert!(!asked.contains("free"), "{asked}");
 }
 

@@ -217,7 +217,7 @@ kind = "alpha_beta"
     assert!(most.starts_with("at most ") && most.ends_with(" if no reply is late"), "{estimate}");
     expect![[r#"
         schedule: 3 matches in 2 blocks
-        at once: 1
+        matches at once: 1
         folder: out (0 complete, 3 to play)
 
         game         budget                players  seats  pairings  blocks  matches  matches per player and role
