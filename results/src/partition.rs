@@ -16,7 +16,7 @@ pub struct Partition {
 
 /// A text that is not a part.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}`: expected slice:M/N with M from 1 to N, such as slice:1/3")]
+#[error("`{0}`: expected slice:M/N with M from 1 to N, such as slice:1/3, or index:M/N with M from 0")]
 pub struct PartitionError(String);
 
 /// Maximum number of parts of a schedule.
@@ -42,15 +42,23 @@ impl Partition {
     }
 }
 
+/// Reads `slice:M/N`, or `index:M/N` with M from 0, as Kubernetes numbers the pods of a job.
 impl FromStr for Partition {
     type Err = PartitionError;
 
     fn from_str(text: &str) -> Result<Self, PartitionError> {
         let parsed = || {
-            let (slice, of) = text.strip_prefix("slice:")?.split_once('/')?;
+            let (kind, part) = text.split_once(':')?;
+            let first = match kind {
+                "slice" => 1,
+                "index" => 0,
+                _ => return None,
+            };
+            let (number_of_part, of) = part.split_once('/')?;
             let is_plain = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
-            let number = |word: &str| word.parse().ok().filter(|_| is_plain(word));
-            let part = Self { slice: number(slice)?, of: number(of)? };
+            let number = |word: &str| word.parse::<u32>().ok().filter(|_| is_plain(word));
+            let slice = number(number_of_part)?.checked_add(1 - first)?;
+            let part = Self { slice, of: number(of)? };
             let is_part = part.of <= MAX_PARTS && (1..=part.of).contains(&part.slice);
             is_part.then_some(part)
         };
@@ -101,8 +109,12 @@ mod tests {
             let json = serde_json::to_string(&part).unwrap();
             assert_eq!(serde_json::from_str::<Partition>(&json).unwrap(), part);
         }
+        let third: Partition = "index:2/3".parse().unwrap();
+        assert_eq!(third.to_string(), "slice:3/3");
         let wrong = [
             "",
+            "index:3/3",
+            "index:4294967295/3",
             "1/3",
             "slice:0/3",
             "slice:4/3",
