@@ -2,23 +2,29 @@
 //!
 //! A round takes some blocks. First each block is expanded and its successors are laid
 //! out by shard; then each shard takes the successors that are its own, from all blocks,
-//! and notes their numbers. Both halves run on all workers, without a lock.
+//! and notes their numbers. Both halves run on all workers, without a lock. The values of
+//! successors are read in the same way, shard by shard.
+//!
+//! All this is for the memory, which answers from far away 20 times later than from near:
+//! a shard of a level lies near while it is at work, and all else is read and written in
+//! order, in runs of many states.
 
 use std::sync::Mutex;
 
 use super::crew::{Crew, Task};
 use super::expand::{Expander, Fault, GROUP, Group, Mask, Outcome};
-use super::store::{N_SHARDS, Store, shard};
+use super::store::{Code, N_SHARDS, Store, shard};
 use super::words::Grading;
 
-/// Maximum number of states of a block.
-pub(super) const BLOCK: usize = 16 * 1024;
+/// Maximum number of states of a block: so many that the runs of its successors in each
+/// shard are long.
+pub(super) const BLOCK: usize = 64 * 1024;
 
-/// Blocks of a round, which are held with their successors in full.
-const ROUND: usize = 192;
+/// Number of states of the blocks of a level with few states, so that all workers have some.
+const SMALL_BLOCK: usize = 16 * 1024;
 
-/// States of a round.
-pub(super) const ROUND_STATES: usize = ROUND * BLOCK;
+/// States of a round, whose successors are held in full: most levels are one round.
+pub(super) const ROUND_STATES: usize = 128 * BLOCK;
 
 /// States of one level with references to their successors.
 #[derive(Debug, Default)]
@@ -64,25 +70,33 @@ impl<const N: usize> Block<N> {
             + 4 * self.numbers.capacity()) as u64
     }
 
-    /// Expands states and lays their successors out by shard.
+    /// Expands states and lays their successors out by shard, in `states`.
     fn expand(
         first: usize,
-        states: &[[u64; N]],
         expander: &mut dyn Expander,
-        buffers: &mut Buffers,
+        buffers: &mut Buffers<N>,
+        mut states: Vec<[u64; N]>,
     ) -> Result<Self, Fault> {
-        let Buffers { group, successors } = buffers;
+        let Buffers { group, parents, successors, shards, passes } = buffers;
         let mut block = Self { first, ..Self::default() };
-        block.movers.reserve_exact(states.len());
+        block.movers.reserve_exact(parents.len());
         successors.clear();
+        shards.clear();
+        passes.clear();
         let mut counts = [0_u32; N_SHARDS];
-        for (at, states) in (0..).step_by(GROUP).zip(states.chunks(GROUP)) {
-            expander.expand(states.as_flattened(), N, group)?;
+        for (at, parents) in (0..).step_by(GROUP).zip(parents.chunks(GROUP)) {
+            expander.expand(parents.as_flattened(), N, group)?;
             block.movers.extend_from_slice(&group.movers);
             block.counts.extend_from_slice(&group.counts);
             block.n_passes.push(group.passes.len() as u32);
-            block.passes.extend_from_slice(&group.passes);
-            successors.extend_from_slice(&group.successors);
+            passes.extend_from_slice(&group.passes);
+            let (found, _) = group.successors.as_chunks::<N>();
+            successors.extend_from_slice(found);
+            shards.extend(found.iter().map(|state| {
+                let shard = shard(state);
+                counts[usize::from(shard)] += 1;
+                shard
+            }));
             for (mask, outcome) in &group.outcomes {
                 let known = block.outcomes.iter().position(|known| known == outcome);
                 let known = known.unwrap_or_else(|| {
@@ -99,13 +113,8 @@ impl<const N: usize> Block<N> {
                 }
             }
         }
-        let (successors, _) = successors.as_chunks::<N>();
-        block.shards.reserve_exact(successors.len());
-        for state in successors.iter() {
-            let shard = shard(state);
-            counts[usize::from(shard)] += 1;
-            block.shards.push(shard);
-        }
+        // Of exactly their size.
+        (block.shards, block.passes) = (shards.clone(), passes.clone());
         block.starts.reserve_exact(N_SHARDS + 1);
         let mut places = [0_u32; N_SHARDS];
         let mut end = 0;
@@ -115,12 +124,14 @@ impl<const N: usize> Block<N> {
             end += count;
         }
         block.starts.push(end);
-        block.states = vec![[0; N]; successors.len()];
+        // What an earlier round left there is overwritten.
+        states.resize(successors.len(), [0; N]);
         for (state, &shard) in successors.iter().zip(&block.shards) {
             let place = &mut places[usize::from(shard)];
-            block.states[*place as usize] = *state;
+            states[*place as usize] = *state;
             *place += 1;
         }
+        block.states = states;
         block.numbers = vec![0; successors.len()];
         Ok(block)
     }
@@ -128,9 +139,55 @@ impl<const N: usize> Block<N> {
 
 /// What a worker reuses from block to block.
 #[derive(Debug, Default)]
-struct Buffers {
+struct Buffers<const N: usize> {
     group: Group,
-    successors: Vec<u64>,
+    parents: Vec<[u64; N]>,
+    /// The successors of a block, and the shard of each.
+    successors: Vec<[u64; N]>,
+    shards: Vec<u8>,
+    passes: Vec<Mask>,
+}
+
+/// Memory that rounds use again, since memory that is new is slow.
+#[derive(Debug)]
+pub(super) struct Workspace<const N: usize> {
+    /// By worker.
+    buffers: Vec<Buffers<N>>,
+    /// By block of a round: its successors.
+    states: Vec<Vec<[u64; N]>>,
+    /// By block of a round: the codes of its successors.
+    codes: Vec<Vec<Code>>,
+}
+
+impl<const N: usize> Workspace<N> {
+    pub(super) fn new(n_workers: usize) -> Self {
+        let buffers = (0..n_workers).map(|_| Buffers::default()).collect();
+        Self { buffers, states: Vec::new(), codes: Vec::new() }
+    }
+
+    /// Bytes in use.
+    pub(super) fn n_bytes(&self) -> u64 {
+        let words: usize = self.states.iter().map(Vec::capacity).sum();
+        let worker = |buffers: &Buffers<N>| {
+            size_of::<[u64; N]>() * (buffers.parents.capacity() + buffers.successors.capacity())
+                + 8 * buffers.group.successors.capacity()
+                + buffers.shards.capacity()
+                + size_of::<Mask>() * buffers.passes.capacity()
+        };
+        let workers: usize = self.buffers.iter().map(worker).sum();
+        let codes: usize = self.codes.iter().map(Vec::capacity).sum();
+        (words * size_of::<[u64; N]>() + workers + codes * size_of::<Code>()) as u64
+    }
+
+    /// Takes back memory that [`codes`] gave.
+    pub(super) fn give_back(&mut self, codes: Vec<Vec<Code>>) {
+        self.codes.extend(codes);
+    }
+
+    /// Frees everything.
+    pub(super) fn clear(&mut self) {
+        *self = Self::new(self.buffers.len());
+    }
 }
 
 /// Whether successors are new states or known ones.
@@ -142,7 +199,13 @@ pub(super) enum Successors {
     Known,
 }
 
+/// Number of states of a block if there are `n_states` in all.
+fn block_len(n_states: usize, n_workers: usize) -> usize {
+    (n_states / (4 * n_workers)).next_multiple_of(GROUP).clamp(SMALL_BLOCK, BLOCK)
+}
+
 /// The blocks of some states of a level, expanded side by side.
+#[expect(clippy::too_many_arguments, reason = "they are parts of one run, borrowed apart")]
 pub(super) fn round<const N: usize>(
     store: &mut Store<N>,
     level: usize,
@@ -150,34 +213,39 @@ pub(super) fn round<const N: usize>(
     successors: Successors,
     grading: Option<&Grading>,
     expanders: &mut [Box<dyn Expander>],
+    workspace: &mut Workspace<N>,
     crew: &dyn Crew,
 ) -> Result<Vec<Block<N>>, Fault> {
-    let mut blocks: Vec<(std::ops::Range<usize>, Result<Block<N>, Fault>)> = states
-        .clone()
-        .step_by(BLOCK)
-        .map(|first| (first..states.end.min(first + BLOCK), Ok(Block::default())))
-        .collect();
+    type Parts<const N: usize> = (std::ops::Range<usize>, Vec<[u64; N]>, Result<Block<N>, Fault>);
+    let len = block_len(states.len(), expanders.len());
+    let mut blocks: Vec<Parts<N>> = Vec::new();
+    for first in states.clone().step_by(len) {
+        let memory = workspace.states.pop().unwrap_or_default();
+        blocks.push((first..states.end.min(first + len), memory, Ok(Block::default())));
+    }
     let n_tasks = expanders.len().min(blocks.len());
     {
         let store = &*store;
         let queue = Mutex::new(blocks.iter_mut());
         let next = || queue.lock().expect("no task panics with the queue").next();
-        let tasks = expanders.iter_mut().take(n_tasks).map(|expander| {
+        let workers = expanders.iter_mut().zip(&mut workspace.buffers).take(n_tasks);
+        let tasks = workers.map(|(expander, buffers)| {
             let next = &next;
             Box::new(move || {
-                let mut buffers = Buffers::default();
-                let mut parents = Vec::with_capacity(BLOCK);
-                while let Some((range, block)) = next() {
-                    parents.clear();
+                while let Some((range, memory, block)) = next() {
+                    buffers.parents.clear();
                     for (shard, numbers) in store.pieces(level, range.start, range.len()) {
-                        parents.extend_from_slice(&store.shards[shard].states[numbers]);
+                        buffers.parents.extend_from_slice(&store.shards[shard].states[numbers]);
                     }
                     let has_depth = |grading: &Grading| {
-                        parents.iter().all(|state| grading.depth(state) == level as u64)
+                        buffers.parents.iter().all(|state| grading.depth(state) == level as u64)
                     };
                     *block = match grading {
                         Some(grading) if !has_depth(grading) => Err(Fault::Grading),
-                        _ => Block::expand(range.start, &parents, &mut **expander, &mut buffers),
+                        _ => {
+                            let memory = std::mem::take(memory);
+                            Block::expand(range.start, &mut **expander, buffers, memory)
+                        }
                     };
                 }
             }) as Task<'_>
@@ -186,7 +254,7 @@ pub(super) fn round<const N: usize>(
     }
     let mut done = Vec::with_capacity(blocks.len());
     let mut broken: Vec<u32> = Vec::new();
-    for (_, block) in blocks {
+    for (_, _, block) in blocks {
         match block {
             Ok(block) => done.push(block),
             Err(Fault::Encoding(facts)) => broken.extend(facts),
@@ -198,7 +266,7 @@ pub(super) fn round<const N: usize>(
     }
     number(store, &mut done, successors, expanders.len(), crew);
     for block in &mut done {
-        block.states = Vec::new();
+        workspace.states.push(std::mem::take(&mut block.states));
     }
     Ok(done)
 }
@@ -212,34 +280,96 @@ fn number<const N: usize>(
     crew: &dyn Crew,
 ) {
     type Runs<'a, const N: usize> = Vec<(&'a [[u64; N]], &'a mut [u32])>;
-    let n_successors: usize = blocks.iter().map(|block| block.numbers.len()).sum();
     let mut runs: Vec<Runs<'_, N>> = (0..N_SHARDS).map(|_| Vec::new()).collect();
-    for block in blocks.iter_mut() {
-        let mut left = block.numbers.as_mut_slice();
-        for (shard, runs) in runs.iter_mut().enumerate() {
-            let (start, end) = (block.starts[shard] as usize, block.starts[shard + 1] as usize);
-            let (numbers, rest) = left.split_at_mut(end - start);
-            left = rest;
-            if !numbers.is_empty() {
-                runs.push((&block.states[start..end], numbers));
-            }
+    let mut n_successors = 0;
+    for Block { states, numbers, starts, .. } in blocks {
+        n_successors += numbers.len();
+        for (runs, (states, numbers)) in
+            runs.iter_mut().zip(by_shard(starts, states).zip(by_shard_mut(starts, numbers)))
+        {
+            runs.push((states, numbers));
         }
     }
     let queue = Mutex::new(store.shards.iter_mut().zip(runs));
     let next = || queue.lock().expect("no task panics with the queue").next();
     let work = || {
         while let Some((shard, runs)) = next() {
+            shard.warm();
             for (states, numbers) in runs {
                 match successors {
                     Successors::Added => shard.insert_all(states, numbers),
                     Successors::Known => shard.find_all(states, numbers),
                 }
             }
+            shard.extend_codes();
         }
     };
-    // Threads cost more than a few thousand look-ups.
-    let n_tasks = if n_successors < BLOCK { 1 } else { n_workers };
+    let n_tasks = n_tasks(n_successors, n_workers);
     run(crew, (0..n_tasks).map(|_| Box::new(work) as Task<'_>).collect());
+}
+
+/// For each block, the codes of its successors in the order of its numbers; put into
+/// memory of the workspace, which the caller gives [back](Workspace::give_back).
+pub(super) fn codes<const N: usize>(
+    store: &Store<N>,
+    blocks: &[Block<N>],
+    workspace: &mut Workspace<N>,
+    n_workers: usize,
+    crew: &dyn Crew,
+) -> Vec<Vec<Code>> {
+    type Runs<'a> = Vec<(&'a [u32], &'a mut [Code])>;
+    let mut found: Vec<Vec<Code>> = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        let mut codes = workspace.codes.pop().unwrap_or_default();
+        codes.resize(block.numbers.len(), 0);
+        found.push(codes);
+    }
+    let mut runs: Vec<Runs<'_>> = (0..N_SHARDS).map(|_| Vec::new()).collect();
+    let mut n_successors = 0;
+    for (Block { numbers, starts, .. }, codes) in blocks.iter().zip(&mut found) {
+        n_successors += numbers.len();
+        for (runs, (numbers, codes)) in
+            runs.iter_mut().zip(by_shard(starts, numbers).zip(by_shard_mut(starts, codes)))
+        {
+            runs.push((numbers, codes));
+        }
+    }
+    let queue = Mutex::new(store.shards.iter().zip(runs));
+    let next = || queue.lock().expect("no task panics with the queue").next();
+    let work = || {
+        while let Some((shard, runs)) = next() {
+            for (numbers, codes) in runs {
+                for (code, &number) in codes.iter_mut().zip(numbers) {
+                    *code = shard.codes[number as usize];
+                }
+            }
+        }
+    };
+    let n_tasks = n_tasks(n_successors, n_workers);
+    run(crew, (0..n_tasks).map(|_| Box::new(work) as Task<'_>).collect());
+    found
+}
+
+/// The part of each shard, in order.
+fn by_shard<'a, T>(starts: &'a [u32], all: &'a [T]) -> impl Iterator<Item = &'a [T]> {
+    starts.windows(2).map(|ends| &all[ends[0] as usize..ends[1] as usize])
+}
+
+/// The part of each shard, in order.
+fn by_shard_mut<'a, T>(
+    starts: &'a [u32],
+    mut left: &'a mut [T],
+) -> impl Iterator<Item = &'a mut [T]> {
+    starts.windows(2).map(move |ends| {
+        let here;
+        (here, left) = std::mem::take(&mut left).split_at_mut((ends[1] - ends[0]) as usize);
+        here
+    })
+}
+
+/// Threads cost more than a few thousand look-ups.
+fn n_tasks(n_successors: usize, n_workers: usize) -> usize {
+    if n_successors < SMALL_BLOCK { 1 } else { n_workers }
 }
 
 /// A single task needs no crew.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use super::blocks::{self, BLOCK, Block, Successors};
+use super::blocks::{self, BLOCK, Block, Successors, Workspace};
 use super::checkpoint::{ResumeError, SegmentKind};
 use super::crew::{Crew, Task};
 use super::expand::{Expander, Fault, JOINT, TERMINAL};
@@ -100,6 +100,7 @@ pub(super) struct Levels<const N: usize> {
     /// Shard and number of the successors of the initial state.
     pub(super) first: Vec<(usize, usize)>,
     pub(super) saved: Saved,
+    workspace: Workspace<N>,
 }
 
 impl<const N: usize> Levels<N> {
@@ -111,6 +112,7 @@ impl<const N: usize> Levels<N> {
     ) -> Self {
         Self {
             store: Store::new(initial),
+            workspace: Workspace::new(expanders.len()),
             expanders,
             keys,
             setup,
@@ -140,7 +142,11 @@ impl<const N: usize> Levels<N> {
 
     fn n_bytes(&self) -> u64 {
         let numbers: usize = self.numbers.iter().map(|numbers| 8 * numbers.capacity()).sum();
-        self.store.n_bytes() + self.block_bytes + numbers as u64 + self.keys.n_bytes()
+        self.store.n_bytes()
+            + self.block_bytes
+            + numbers as u64
+            + self.keys.n_bytes()
+            + self.workspace.n_bytes()
     }
 
     /// Number of states of a round, whose successors take about an eighth of the memory.
@@ -164,8 +170,9 @@ impl<const N: usize> Levels<N> {
         let (level, states) = (self.level, self.at..end);
         let expanders = &mut self.expanders;
         let (n_states, limit_bytes) = (self.store.n_states(), self.setup.memory_bytes);
-        blocks::round(&mut self.store, level, states, successors, grading, expanders, crew).map_err(
-            |fault| match fault {
+        let (store, workspace) = (&mut self.store, &mut self.workspace);
+        blocks::round(store, level, states, successors, grading, expanders, workspace, crew)
+            .map_err(|fault| match fault {
                 Fault::Encoding(facts) => Stopped::Encoding(facts),
                 Fault::Grading => Stopped::Grading,
                 Fault::Stuck(role) => {
@@ -177,8 +184,7 @@ impl<const N: usize> Levels<N> {
                     Stopped::Error(SolveError::Memory { n_states, depth, limit_bytes })
                 }
                 Fault::Reasoning(error) => Stopped::Error(error.into()),
-            },
-        )
+            })
     }
 
     /// Reaches the successors of some states of the last complete level.
@@ -211,7 +217,7 @@ impl<const N: usize> Levels<N> {
         } else if self.is_graded() {
             // No later level reaches these states again.
             for shard in &mut self.store.shards {
-                shard.table_only(0..0);
+                shard.empty_table();
             }
         }
         Ok(())
@@ -255,6 +261,9 @@ impl<const N: usize> Levels<N> {
             self.blocks.iter_mut().for_each(|blocks| *blocks = None);
             self.block_bytes = 0;
         }
+        if self.n_bytes() > limit_bytes {
+            self.workspace.clear();
+        }
         if self.n_bytes() <= limit_bytes {
             return Ok(());
         }
@@ -270,8 +279,8 @@ impl<const N: usize> Levels<N> {
         }
         let endless = outcomes.endless();
         for shard in &mut self.store.shards {
-            for code in shard.codes.iter_mut().filter(|code| **code == UNKNOWN) {
-                *code = endless;
+            for code in &mut shard.codes {
+                *code = if *code == UNKNOWN { endless } else { *code };
             }
         }
         if self.needs_numbers {
@@ -372,20 +381,32 @@ impl<const N: usize> Levels<N> {
     fn value_codes(&mut self, round: &[Block<N>], crew: &dyn Crew) {
         let outcomes = self.outcomes.as_ref().expect("values are computed after all outcomes");
         let store = &self.store;
-        let found = side_by_side(round, self.expanders.len(), crew, |block| {
-            values::codes(block, store, outcomes)
+        let n_workers = self.expanders.len();
+        let successors = blocks::codes(store, round, &mut self.workspace, n_workers, crew);
+        let both: Vec<(&Block<N>, &[Code])> =
+            round.iter().zip(successors.iter().map(Vec::as_slice)).collect();
+        let found = side_by_side(&both, n_workers, crew, |(block, successors)| {
+            values::codes(block, successors, outcomes)
         });
+        drop(both);
+        self.workspace.give_back(successors);
         for (block, values) in round.iter().zip(found) {
-            let mut from = 0;
+            let (mut values, mut movers) = (values.as_slice(), block.movers.as_slice());
+            let mut differs = false;
             for (shard, range) in self.store.pieces(self.level, block.first, block.len()) {
-                for code in &mut self.store.shards[shard].codes[range] {
-                    if block.movers[from] != TERMINAL && *code != values[from] {
-                        *code = values[from];
-                        self.has_changed = true;
-                    }
-                    from += 1;
+                let (values_here, movers_here);
+                (values_here, values) = values.split_at(range.len());
+                (movers_here, movers) = movers.split_at(range.len());
+                let codes = &mut self.store.shards[shard].codes[range];
+                for (code, (&value, &mover)) in
+                    codes.iter_mut().zip(values_here.iter().zip(movers_here))
+                {
+                    let value = if mover == TERMINAL { *code } else { value };
+                    differs |= *code != value;
+                    *code = value;
                 }
             }
+            self.has_changed |= differs;
         }
     }
 
@@ -433,11 +454,11 @@ impl<const N: usize> Levels<N> {
 }
 
 /// What `work` makes of each block, in order.
-fn side_by_side<const N: usize, T: Send>(
-    blocks: &[Block<N>],
+fn side_by_side<B: Sync, T: Send>(
+    blocks: &[B],
     n_workers: usize,
     crew: &dyn Crew,
-    work: impl Fn(&Block<N>) -> T + Sync,
+    work: impl Fn(&B) -> T + Sync,
 ) -> Vec<T> {
     let mut results: Vec<Option<T>> = blocks.iter().map(|_| None).collect();
     let queue = Mutex::new(blocks.iter().zip(&mut results));

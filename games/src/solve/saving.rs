@@ -235,7 +235,7 @@ impl<const N: usize> Levels<N> {
         for shard in &mut self.store.shards {
             let all = shard.states.len() as u32;
             match (self.phase, is_graded) {
-                (Phase::Reaching, true) => shard.table_only(0..0),
+                (Phase::Reaching, true) => shard.empty_table(),
                 (_, true) => shard.forget_table(),
                 (_, false) => shard.table_only(0..all),
             }

@@ -12,8 +12,8 @@ const MAX_SHARD: usize = (u32::MAX - 1) as usize;
 /// States that are looked up at once.
 const AHEAD: usize = 32;
 
-/// No number of a state.
-const NONE: u32 = u32::MAX;
+/// Bytes that the processor loads at once.
+const CACHE_LINE: usize = 64;
 
 /// A code for a terminal state's outcome, or for an unknown value.
 pub(super) type Code = u16;
@@ -21,16 +21,16 @@ pub(super) type Code = u16;
 /// No value is known yet.
 pub(super) const UNKNOWN: Code = Code::MAX;
 
-/// A hash of a state: the shard in the first byte, and the place in the last bytes.
+/// A hash of a state: the shard in the first byte, and the place in the last bytes. Both
+/// halves of a product depend on all bits of its factors (Wang Yi's wyhash).
 #[inline(always)]
 pub(super) fn hash<const N: usize>(state: &[u64; N]) -> u64 {
-    let mut hash = state[0];
-    for &word in &state[1..] {
-        hash = hash.rotate_left(29).wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ word;
+    let mut hash = 0;
+    for &word in state {
+        let product = u128::from(hash ^ word ^ 0xD6E8_FEB8_6659_FD93) * 0x9E37_79B9_7F4A_7C15;
+        hash = (product >> 64) as u64 ^ product as u64;
     }
-    hash = (hash ^ hash >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    hash = (hash ^ hash >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    hash ^ hash >> 32
+    hash
 }
 
 /// The shard of a state.
@@ -47,25 +47,50 @@ pub(super) struct Shard<const N: usize> {
     pub(super) codes: Vec<Code>,
     /// By state, a bit each: whether it is terminal.
     terminal: Vec<u64>,
-    /// By place: one more than the number of a state; 0 for none. Open addressing.
+    /// By place: 0 for none, or in the low bits, as many as a place has, one more than the
+    /// number of a state counted from `base`, and above them bits of its hash, which
+    /// spare most look-ups of other states. Open addressing.
     table: Vec<u32>,
     n_tabled: usize,
+    /// The number of the first state in the table; those after it follow.
+    base: u32,
 }
 
 impl<const N: usize> Shard<N> {
     /// Puts the numbers of states into `numbers`; those that are not in the table are
-    /// added.
+    /// added. Whether a state is new cannot be foreseen, so nothing branches on it.
     pub(super) fn insert_all(&mut self, states: &[[u64; N]], numbers: &mut [u32]) {
         for (states, numbers) in states.chunks(AHEAD).zip(numbers.chunks_mut(AHEAD)) {
             if (self.n_tabled + AHEAD) * 3 >= self.table.len() * 2 {
                 self.grow();
             }
-            self.look_up(states, numbers);
-            for (state, number) in states.iter().zip(numbers) {
-                if *number == NONE {
-                    *number = self.insert(state);
-                }
+            // Each is written after those that are there, and stays if it is new.
+            let end = self.states.len();
+            self.states.resize(end + AHEAD, [0; N]);
+            let places = self.look_up(states);
+            let mask = (self.table.len() - 1) as u32;
+            let tabled = &mut self.states[self.base as usize..];
+            let mut n = self.n_tabled as u32;
+            for ((state, number), (mut place, tag)) in states.iter().zip(numbers).zip(places) {
+                let entry = loop {
+                    let entry = self.table[place as usize];
+                    let candidate = &tabled[(entry & mask).max(1) as usize - 1];
+                    let is_same = (entry & !mask == tag) & (candidate == state);
+                    if (entry == 0) | is_same {
+                        break entry;
+                    }
+                    place = (place + 1) & mask;
+                };
+                tabled[n as usize] = *state;
+                let is_new = entry == 0;
+                n += u32::from(is_new);
+                let place_number = if is_new { n } else { entry & mask };
+                self.table[place as usize] = tag | place_number;
+                *number = self.base + place_number - 1;
             }
+            self.n_tabled = n as usize;
+            self.states.truncate(self.base as usize + self.n_tabled);
+            assert!(self.states.len() < MAX_SHARD, "memory ends before");
         }
     }
 
@@ -75,95 +100,102 @@ impl<const N: usize> Shard<N> {
     /// If one is not in the table.
     pub(super) fn find_all(&self, states: &[[u64; N]], numbers: &mut [u32]) {
         for (states, numbers) in states.chunks(AHEAD).zip(numbers.chunks_mut(AHEAD)) {
-            self.look_up(states, numbers);
-            for (state, number) in states.iter().zip(numbers) {
-                if *number == NONE {
-                    let found = self.place(state).err();
-                    *number = found.expect("successors are found again");
-                }
+            let places = self.look_up(states);
+            for ((state, number), (place, tag)) in states.iter().zip(numbers).zip(places) {
+                let found = self.place(state, place as usize, tag);
+                *number = found.expect("successors are found again");
             }
         }
     }
 
     /// The number of a state, if it is in the table.
     pub(super) fn find(&self, state: &[u64; N]) -> Option<u32> {
-        if self.table.is_empty() { None } else { self.place(state).err() }
+        if self.table.is_empty() {
+            return None;
+        }
+        let (place, tag) = self.first_place(hash(state));
+        self.place(state, place as usize, tag)
     }
 
-    /// Looks for a few states where they should be; [`NONE`] for those that are not
-    /// there. All memory that is needed is asked for before the first answer is used.
+    /// Loads the table and its states into the near cache, in the order in which they
+    /// lie: much faster than line by line when they are needed.
+    pub(super) fn warm(&self) {
+        let lines = self.table.iter().step_by(CACHE_LINE / size_of::<u32>());
+        let table = lines.fold(0, |sum, entry| sum ^ entry);
+        let lines = self.states[self.base as usize..].iter();
+        let lines = lines.step_by((CACHE_LINE / size_of::<[u64; N]>()).max(1));
+        std::hint::black_box((table, lines.fold(0, |sum, state| sum ^ state[0])));
+    }
+
+    /// The place where a state of this hash should be, and the bits of its hash there.
     #[inline(always)]
-    fn look_up(&self, states: &[[u64; N]], numbers: &mut [u32]) {
-        let mask = self.table.len() - 1;
+    fn first_place(&self, hash: u64) -> (u32, u32) {
+        let mask = (self.table.len() - 1) as u32;
+        (hash as u32 & mask, (hash >> 32) as u32 & !mask)
+    }
+
+    /// The places where a few states should be, and the bits of their hashes there. All
+    /// memory that looking there needs is asked for, so that no look-up waits for another.
+    #[inline(always)]
+    fn look_up(&self, states: &[[u64; N]]) -> [(u32, u32); AHEAD] {
+        let mask = (self.table.len() - 1) as u32;
+        let tabled = &self.states[self.base as usize..];
+        let mut places = [(0_u32, 0_u32); AHEAD];
+        for (place, state) in places.iter_mut().zip(states) {
+            *place = self.first_place(hash(state));
+        }
         let mut found = [0_u32; AHEAD];
-        for (found, state) in found.iter_mut().zip(states) {
-            *found = self.table[hash(state) as usize & mask];
+        for (found, (&(place, tag), _)) in found.iter_mut().zip(places.iter().zip(states)) {
+            let entry = self.table[place as usize];
+            *found = if entry & !mask == tag { (entry & mask).max(1) - 1 } else { 0 };
         }
-        let mut candidates = [[0_u64; N]; AHEAD];
-        for ((candidate, found), _) in candidates.iter_mut().zip(found).zip(states) {
-            if found != 0 {
-                *candidate = self.states[found as usize - 1];
-            }
-        }
-        for (((number, found), candidate), state) in
-            numbers.iter_mut().zip(found).zip(candidates).zip(states)
-        {
-            *number = if found != 0 && candidate == *state { found - 1 } else { NONE };
-        }
+        let touched = found.iter().zip(states);
+        std::hint::black_box(touched.fold(0, |sum, (&at, _)| sum ^ tabled[at as usize][0]));
+        places
     }
 
-    /// The number of a state, or the place of the table where it belongs.
+    /// The number of a state.
     #[inline(always)]
-    fn place(&self, state: &[u64; N]) -> Result<usize, u32> {
-        let mask = self.table.len() - 1;
-        let mut place = hash(state) as usize & mask;
+    fn place(&self, state: &[u64; N], mut place: usize, tag: u32) -> Option<u32> {
+        let mask = (self.table.len() - 1) as u32;
         loop {
-            match self.table[place] {
-                0 => return Ok(place),
-                found if self.states[found as usize - 1] == *state => return Err(found - 1),
-                _ => place = (place + 1) & mask,
+            let entry = self.table[place];
+            if entry == 0 {
+                return None;
             }
-        }
-    }
-
-    /// The number of a state, which is added if it is not in the table. The table must
-    /// have room.
-    #[inline(always)]
-    fn insert(&mut self, state: &[u64; N]) -> u32 {
-        match self.place(state) {
-            Err(number) => number,
-            Ok(place) => {
-                assert!(self.states.len() < MAX_SHARD, "memory ends before");
-                self.states.push(*state);
-                self.codes.push(UNKNOWN);
-                self.table[place] = self.states.len() as u32;
-                self.n_tabled += 1;
-                self.states.len() as u32 - 1
+            if entry & !mask == tag {
+                let number = self.base + (entry & mask) - 1;
+                if self.states[number as usize] == *state {
+                    return Some(number);
+                }
             }
+            place = (place + 1) & mask as usize;
         }
     }
 
     /// Twice the table.
     #[cold]
     fn grow(&mut self) {
-        let len = (self.table.len() * 2).max(2 * AHEAD);
-        let numbers: Vec<u32> = self.table.iter().copied().filter(|&number| number != 0).collect();
-        self.table = vec![0; len];
-        for number in numbers {
+        self.table = vec![0; (self.table.len() * 2).max(2 * AHEAD)];
+        for number in 1..=self.n_tabled as u32 {
             self.put(number);
         }
     }
 
+    /// Enters a state by its number counted from one more than the base.
     fn put(&mut self, number: u32) {
         let mask = self.table.len() - 1;
-        let mut place = hash(&self.states[number as usize - 1]) as usize & mask;
+        let state = &self.states[(self.base + number) as usize - 1];
+        let (place, tag) = self.first_place(hash(state));
+        let mut place = place as usize;
         while self.table[place] != 0 {
             place = (place + 1) & mask;
         }
-        self.table[place] = number;
+        self.table[place] = tag | number;
     }
 
-    /// Empties the table and enters only the states of these numbers.
+    /// Empties the table and enters only the states of these numbers, after which those
+    /// that are added later must follow.
     pub(super) fn table_only(&mut self, numbers: std::ops::Range<u32>) {
         let n = numbers.len();
         let len = (n * 2).next_power_of_two().max(2 * AHEAD);
@@ -172,26 +204,36 @@ impl<const N: usize> Shard<N> {
         } else {
             self.table.fill(0);
         }
-        self.n_tabled = n;
-        for number in numbers {
-            self.put(number + 1);
+        (self.n_tabled, self.base) = (n, numbers.start);
+        for number in 1..=n as u32 {
+            self.put(number);
         }
+    }
+
+    /// Empties the table; the next state that is added is its first.
+    pub(super) fn empty_table(&mut self) {
+        let next = self.states.len() as u32;
+        self.table_only(next..next);
     }
 
     /// Adds states that are not there yet, without entering them into the table.
     pub(super) fn append(&mut self, states: &[[u64; N]]) {
         self.states.extend_from_slice(states);
+        self.extend_codes();
+    }
+
+    /// Gives the states that were added a code each.
+    pub(super) fn extend_codes(&mut self) {
         self.codes.resize(self.states.len(), UNKNOWN);
     }
 
-    /// Sets the outcomes of states, [`UNKNOWN`] for those that are not terminal.
+    /// Sets the outcomes of states that had none, [`UNKNOWN`] for those that are not
+    /// terminal.
     pub(super) fn set_terminal(&mut self, numbers: std::ops::Range<usize>, codes: &[Code]) {
         self.terminal.resize(self.states.len().div_ceil(64), 0);
+        self.codes[numbers.clone()].copy_from_slice(codes);
         for (number, &code) in numbers.zip(codes) {
-            if code != UNKNOWN {
-                self.codes[number] = code;
-                self.terminal[number / 64] |= 1 << (number % 64);
-            }
+            self.terminal[number / 64] |= u64::from(code != UNKNOWN) << (number % 64);
         }
     }
 
@@ -233,7 +275,9 @@ impl<const N: usize> Store<N> {
             starts: vec![vec![0; N_SHARDS]],
             outcomes: Vec::new(),
         };
-        store.shards[usize::from(shard(&initial))].insert_all(&[initial], &mut [0]);
+        let shard = &mut store.shards[usize::from(shard(&initial))];
+        shard.insert_all(&[initial], &mut [0]);
+        shard.extend_codes();
         store
     }
 

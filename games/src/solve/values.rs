@@ -3,7 +3,7 @@
 use super::blocks::Block;
 use super::choice::{NoValue, is_better, resolve};
 use super::expand::{GROUP, JOINT, Mask, TERMINAL};
-use super::store::{Code, Store};
+use super::store::{Code, N_SHARDS};
 
 /// Outcomes as values, and what a play that never ends is worth.
 #[derive(Clone, Debug)]
@@ -102,17 +102,16 @@ fn lanes(mask: &Mask) -> impl Iterator<Item = usize> + '_ {
 }
 
 /// The codes of a block's states in a game without chance in which one role chooses at a
-/// time; terminal states get 0.
+/// time, from those of its successors in the order of its numbers; terminal states get 0.
 pub(super) fn codes<const N: usize>(
     block: &Block<N>,
-    store: &Store<N>,
+    successors: &[Code],
     outcomes: &Outcomes,
 ) -> Vec<Code> {
-    let codes: Vec<&[Code]> = store.shards.iter().map(|shard| shard.codes.as_slice()).collect();
     let mut values = vec![0; block.len()];
-    let mut places: Vec<u32> = block.starts.clone();
+    let mut places: [u32; N_SHARDS] = std::array::from_fn(|shard| block.starts[shard]);
     let mut passes = block.passes.as_slice();
-    let mut edge = 0;
+    let mut shards = block.shards.as_slice();
     for (at, &n_passes) in block.n_passes.iter().enumerate() {
         let first = at * GROUP;
         let until = block.len().min(first + GROUP);
@@ -120,22 +119,20 @@ pub(super) fn codes<const N: usize>(
         passes = rest;
         let movers = &block.movers[first..until];
         let values = &mut values[first..until];
-        for mask in here {
-            for (word, &lanes) in mask.iter().enumerate() {
-                let mut left = lanes;
-                while left != 0 {
-                    let lane = word * 64 + left.trailing_zeros() as usize;
-                    left &= left - 1;
-                    let shard = usize::from(block.shards[edge]);
-                    edge += 1;
-                    let place = &mut places[shard];
-                    let number = block.numbers[*place as usize] as usize;
-                    *place += 1;
-                    let code = codes[shard][number];
-                    let rank = outcomes.ranks[usize::from(movers[lane])][usize::from(code)];
-                    values[lane] = values[lane].max(rank);
-                }
-            }
+        // Mostly all states of a level have the same mover.
+        let mover = movers.iter().copied().find(|&mover| mover != TERMINAL);
+        let is_one = |&other: &u8| other == TERMINAL || Some(other) == mover;
+        let only = mover.filter(|_| movers.iter().all(is_one));
+        if let Some(only) = only {
+            let ranks = outcomes.ranks[usize::from(only)].as_slice();
+            each_edge(here, &mut shards, &mut places, |lane, place| {
+                values[lane] = values[lane].max(ranks[usize::from(successors[place])]);
+            });
+        } else {
+            each_edge(here, &mut shards, &mut places, |lane, place| {
+                let ranks = &outcomes.ranks[usize::from(movers[lane])];
+                values[lane] = values[lane].max(ranks[usize::from(successors[place])]);
+            });
         }
         for (value, &mover) in values.iter_mut().zip(movers) {
             if mover != TERMINAL {
@@ -144,6 +141,31 @@ pub(super) fn codes<const N: usize>(
         }
     }
     values
+}
+
+/// Visits the successors of a group, in order of its passes, with the lane and the place
+/// of each among the numbers of the block.
+#[inline(always)]
+fn each_edge(
+    passes: &[Mask],
+    shards: &mut &[u8],
+    places: &mut [u32; N_SHARDS],
+    mut visit: impl FnMut(usize, usize),
+) {
+    for mask in passes {
+        for (word, &lanes) in mask.iter().enumerate() {
+            let (here, rest) = shards.split_at(lanes.count_ones() as usize);
+            *shards = rest;
+            let mut left = lanes;
+            for &shard in here {
+                let lane = word * 64 + left.trailing_zeros() as usize;
+                left &= left.wrapping_sub(1);
+                let place = &mut places[usize::from(shard)];
+                visit(lane % GROUP, *place as usize);
+                *place += 1;
+            }
+        }
+    }
 }
 
 /// The values of a block's states in any game, one number for each role; terminal states
