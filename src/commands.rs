@@ -6,6 +6,8 @@ pub mod export;
 pub mod game;
 pub mod merge;
 mod number;
+mod one_decision;
+mod piece_list;
 mod plan_text;
 pub mod play;
 pub mod players;
