@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod explain;
 pub mod export;
+mod fact_pattern;
 pub mod game;
 pub mod merge;
 mod number;
