@@ -3,9 +3,12 @@
 pub mod compare;
 pub mod explain;
 pub mod export;
+mod fact_pattern;
 pub mod game;
 pub mod merge;
 mod number;
+mod one_decision;
+mod piece_list;
 mod plan_text;
 pub mod play;
 pub mod players;

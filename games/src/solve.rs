@@ -166,6 +166,19 @@ pub struct Progress {
     pub state_bytes: u32,
 }
 
+/// States that are counted together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateClass {
+    /// Fewest steps that lead to each of them.
+    pub depth: u32,
+    /// How many facts of each counted kind hold in them.
+    pub counts: Vec<u32>,
+    /// Their number.
+    pub n_states: u64,
+    /// The terminal ones among them.
+    pub n_terminal: u64,
+}
+
 /// Best play in the initial state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirstMoves {
@@ -492,6 +505,17 @@ impl Solver {
     #[must_use]
     pub fn levels(&self) -> Vec<u64> {
         self.run.levels()
+    }
+
+    /// All reachable states by depth and, for each of `counted`, by the number of facts that
+    /// it picks; in this order. Values need not be known.
+    ///
+    /// # Panics
+    /// If states are still being reached.
+    #[must_use]
+    pub fn classes(&self, counted: &[&dyn Fn(&Expression) -> bool]) -> Vec<StateClass> {
+        assert_ne!(self.progress().phase, Phase::Reaching, "all states are reached");
+        self.run.classes(counted)
     }
 
     /// The table of all values. Frees what the solver no longer needs first.

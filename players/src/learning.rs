@@ -6,8 +6,8 @@
 //!
 //! `feature` says what a feature of a state is, `order` which constants the rules put in
 //! order, `discovery` finds the features of a game, `extractor` computes them, `trainer`
-//! fits their weights, and `evaluation` is the result as a value. This crate opens no
-//! files: whoever calls it reads and writes evaluations.
+//! fits their weights, `evaluation` is the result as a value, and `pieces` sums it up by
+//! kind of piece. This crate opens no files: whoever calls it reads and writes evaluations.
 //!
 //! The idea is Samuel's ("Some Studies in Machine Learning Using the Game of Checkers",
 //! 1959), the method of fitting Sutton's ("Learning to Predict by the Methods of Temporal
@@ -19,6 +19,7 @@ mod evaluation;
 mod extractor;
 mod feature;
 mod order;
+mod pieces;
 #[cfg(test)]
 mod tests;
 mod trainer;
@@ -26,4 +27,5 @@ mod trainer;
 pub(crate) use evaluation::Evaluator;
 pub use evaluation::{EvaluationError, LinearEvaluation, WeightedFeature};
 pub use feature::{Feature, FeatureError, Pattern};
+pub use pieces::{PieceWeight, piece_weights};
 pub use trainer::{TrainError, Trainer, TrainingSettings};

@@ -16,7 +16,9 @@ pub struct Partition {
 
 /// A text that is not a part.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}`: expected slice:M/N with M from 1 to N, such as slice:1/3, or index:M/N with M from 0")]
+#[error(
+    "`{0}`: expected slice:M/N with M from 1 to N, such as slice:1/3, or index:M/N with M from 0"
+)]
 pub struct PartitionError(String);
 
 /// Maximum number of parts of a schedule.

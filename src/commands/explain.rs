@@ -2,18 +2,18 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Args;
-use games::{
-    Cancel, Guards, MoveId, ReasoningError, RoleId, State, StateMachine, state_machine_for,
-};
-use players::{Deliberation, Observation, Player, Seat, Stop, Turn};
+use games::{Guards, MoveId, RoleId, State, StateMachine, state_machine_for};
+use players::Value;
 use results::counted::counted;
 use serde::Serialize;
 
 use super::number::{nodes, whole_from};
+use super::one_decision::{Question, decide, first_chooser, legal};
+use super::piece_list::PieceList;
 use super::time_limits::play_clock;
 use super::typed_facts::facts;
 use super::typed_moves::follow;
@@ -24,10 +24,10 @@ use crate::explanation::{Explanation, Names};
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
 use crate::human;
+use crate::judgement::Judgement;
 use crate::manager::PlayerSource;
 use crate::output::{json_line, to_stdout};
 use crate::spec::read_player;
-use crate::typed_moves::Line;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,6 +37,8 @@ Examples:
   gamemaster explain connect_four --player monte_carlo --time 5s \\
       --moves '((drop 4) noop) (noop (drop 4))'
   gamemaster explain tic_tac_toe --player conditional_planner --plan
+  gamemaster explain los_alamos_chess \
+      --player alpha_beta:evaluation=learned:los_alamos_chess.evaluation.toml
   gamemaster explain nim --player minimax --nodes 10000 --json
 
 A joint move of --moves is a list of one move for each role, in the order of
@@ -44,7 +46,12 @@ the roles; for a single-role game, its parentheses are optional. The player
 thinks about the state after these moves. In a game of hidden information it
 gets only its own moves and its percepts. `at most` marks a bound: the search
 ended for this move when it could not be the best. A line has the moves of the
-roles that have a choice, or of all roles where none has.";
+roles that have a choice, or of all roles where none has.
+
+The judgement reads the value on the scale of rewards, where 50 is even: lost (0
+by proof), losing (below 10), worse (below 30), slightly worse (below 45), even,
+slightly better (above 55), better (above 70), winning (above 90), won (100 by
+proof).";
 
 /// Arguments of `gamemaster explain`.
 #[derive(Args, Debug)]
@@ -103,8 +110,13 @@ struct Decided {
     chosen: String,
     n_legal: usize,
     nodes: u64,
+    /// The value in words.
+    judgement: Option<Judgement>,
     #[serde(flatten)]
     said: Option<Box<Explanation>>,
+    /// What pieces are worth by the learned evaluation that the player uses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pieces: Option<PieceList>,
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Vec<plan_text::StepData>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -157,7 +169,23 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     }
     let role = role(&mut *machine, line.last(), arguments.role.as_deref())?;
     let n_legal = legal(&mut *machine, line.last(), role)?.len();
-    let (chosen, said) = decide(player, &*machine, arguments, role, &line)?;
+    let question = Question {
+        role,
+        line: &line,
+        time: arguments.time,
+        nodes: arguments.nodes,
+        seed: arguments.seed,
+        player: &arguments.player,
+    };
+    let (chosen, said) = decide(player, &*machine, &question)?;
+    let learned = options.iter().find_map(|(_, value)| match value {
+        Value::Learned(evaluation) => Some(evaluation),
+        _ => None,
+    });
+    let pieces = learned.map(|it| PieceList::of(it, &mut *machine, arguments.seed));
+    let pieces = pieces.transpose().map_err(Failure::preflight)?.flatten();
+    let is_hidden = game.kind().hidden_information;
+    let is_proven = said.completed || (said.playouts == 0 && !is_hidden);
     let mut names = GameNames(&*machine);
     let plan = said.plan.clone().filter(|_| arguments.plan);
     if arguments.plan && plan.is_none() {
@@ -176,6 +204,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         chosen: names.action(chosen).to_string(),
         n_legal,
         nodes: said.nodes,
+        judgement: said.value.map(|value| Judgement::of(value, is_proven)),
+        pieces,
         said: Explanation::of(said, &mut names),
         tree: tree.filter(|_| shows_tree),
         plan: plan
@@ -224,35 +254,14 @@ fn print(out: &mut impl std::io::Write, decided: &Decided) -> std::io::Result<()
     let nodes = counted(*nodes, "node", "nodes");
     write!(out, "  move {chosen}  ({n_legal} legal, {nodes}")?;
     writeln!(out, "{})", said::found(said.as_deref()))?;
+    if let Some(judgement) = decided.judgement {
+        writeln!(out, "      judgement: {judgement}")?;
+    }
     match said {
-        Some(said) => said::details(out, said, &mut |text| text.to_owned()),
-        None => writeln!(out, "  the player gives no explanation"),
+        Some(said) => said::details(out, said, &mut |text| text.to_owned())?,
+        None => writeln!(out, "  the player gives no explanation")?,
     }
-}
-
-/// What `role` observes of the step of this number.
-fn observation(
-    machine: &mut dyn StateMachine,
-    line: &Line,
-    role: RoleId,
-    step: usize,
-) -> Result<Observation, ReasoningError> {
-    let joint_move = &line.joint_moves[step];
-    if !machine.game().kind().hidden_information {
-        return Ok(Observation::JointMove(joint_move.clone()));
-    }
-    let percepts = machine.percepts(&line.states[step], joint_move, role)?;
-    Ok(Observation::Percepts { own_move: joint_move[usize::from(role.0)], percepts })
-}
-
-fn legal(
-    machine: &mut dyn StateMachine,
-    state: &State,
-    role: RoleId,
-) -> Result<Vec<MoveId>, Failure> {
-    let mut moves = Vec::new();
-    machine.legal_moves(state, role, &mut moves).map_err(Failure::preflight)?;
-    Ok(moves)
+    decided.pieces.as_ref().map_or(Ok(()), |pieces| pieces.print(out, "      "))
 }
 
 /// The role that is asked for, or the first player's that has a choice.
@@ -263,64 +272,12 @@ fn role(
 ) -> Result<RoleId, Failure> {
     let game = Arc::clone(machine.game());
     let name = |role| game.role_name(role);
+    let Some(wanted) = named else { return first_chooser(machine, state) };
     let roles = game.role_ids().filter(|&role| Some(role) != game.random());
-    let Some(wanted) = named else {
-        let mut first = None;
-        for role in roles {
-            if legal(machine, state, role)?.len() > 1 {
-                return Ok(role);
-            }
-            first = first.or(Some(role));
-        }
-        return first.ok_or_else(|| Failure::usage(anyhow!("the game has no role for a player")));
-    };
     roles.clone().find(|&role| name(role) == wanted).ok_or_else(|| {
         let known: Vec<&str> = roles.map(name).collect();
         Failure::usage(anyhow!("--role {wanted}: expected one of {}", known.join(", ")))
     })
-}
-
-/// Plays the line without thinking, and thinks at its end.
-fn decide(
-    mut player: Box<dyn Player>,
-    machine: &dyn StateMachine,
-    arguments: &Arguments,
-    role: RoleId,
-    line: &Line,
-) -> Result<(MoveId, Deliberation), Failure> {
-    let no_time = || {
-        let cancel = Cancel::new();
-        cancel.cancel();
-        Stop::never().on(cancel)
-    };
-    let broken = |error: players::Failure| match error {
-        players::Failure::Unsuitable(reason) => {
-            Failure::usage(anyhow!("{} cannot play this game: {reason}", arguments.player))
-        }
-        players::Failure::Reasoning(error) => Failure::preflight(error),
-    };
-    let clock = Some(arguments.time).filter(|_| arguments.nodes.is_none());
-    let (seed, mut referee) = (arguments.seed, machine.fork());
-    let machine = machine.fork();
-    let seat = Seat { machine, role, start_clock: clock, play_clock: clock, seed };
-    player.start(seat, &no_time()).map_err(broken)?;
-    let mut observation = None;
-    for (step, state) in (0..).zip(&line.states) {
-        let legal = &legal(&mut *referee, state, role)?;
-        let turn = Turn { step, observation: observation.as_ref(), legal };
-        if step as usize == line.joint_moves.len() {
-            let stop = match arguments.nodes {
-                Some(nodes) => Stop::never().after_nodes(nodes),
-                None => Stop::never().at(Instant::now() + arguments.time),
-            };
-            let chosen = player.play(&turn, &stop).map_err(broken)?;
-            return Ok((chosen, player.deliberation().unwrap_or_default()));
-        }
-        player.play(&turn, &no_time()).map_err(broken)?;
-        let observed = self::observation(&mut *referee, line, role, step as usize);
-        observation = Some(observed.map_err(Failure::preflight)?);
-    }
-    unreachable!("the last state of a line has no joint move")
 }
 
 /// The names of a game.

@@ -2,6 +2,7 @@
 //! from it.
 
 mod bench;
+mod budget;
 mod info;
 mod list;
 mod plan;
@@ -49,6 +50,8 @@ pub enum Command {
     Trace(trace::Arguments),
     /// Measure how many states are computed per second.
     Bench(bench::Arguments),
+    /// Compute how deep a search can look, and how deep it does.
+    Budget(budget::Arguments),
 }
 
 /// Carries out `gamemaster game ...`.
@@ -62,6 +65,7 @@ pub fn execute(command: &Command) -> CommandResult {
         Command::Tree(arguments) => tree::execute(arguments),
         Command::Trace(arguments) => trace::execute(arguments),
         Command::Bench(arguments) => bench::execute(arguments),
+        Command::Budget(arguments) => budget::execute(arguments),
     }
 }
 

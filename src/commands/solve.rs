@@ -1,5 +1,7 @@
 //! `gamemaster solve`: the exact value of every state of a game.
 
+mod count;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +14,8 @@ use games::{Cancel, Game, Guards, Prover, StateMachine as _};
 use results::counted::counted;
 use serde::Serialize;
 
+use self::count::Count;
+use super::fact_pattern::FactPattern;
 use super::number::{bytes, whole};
 use super::progress_line::ProgressLine;
 use super::typed_facts::facts;
@@ -31,6 +35,9 @@ Examples:
   gamemaster solve connect_four_5x5 --out connect_four_5x5.table
   gamemaster solve rock_paper_scissors --json
   gamemaster solve nim --moves '((take a 2) noop)'
+  gamemaster solve tic_tac_toe --count
+  gamemaster solve peg_solitaire_triangle --count '(cell ? ? peg)'
+  gamemaster solve six_mens_morris --count '(men white ?)' '(men black ?)'
 
 All states that play can reach are computed, and their values from the last ones
 backwards. The value of a state is what each role gets if all play as well as
@@ -40,6 +47,10 @@ rewards sum to a constant, moves are mixed: each has a probability.
 --out writes a table of all values, for the players `perfect` and `alpha_beta`
 and for `gamemaster regret`. A table of what follows from a later state
 (--state, --moves) is an endgame database.
+
+--count reaches all states without values, and counts them by depth, or by how
+many facts of each kind hold in them: `(cell ? ? white)` counts white pieces,
+with ? for anything, and several facts in one argument are one kind.
 
 --checkpoint keeps every level that is complete. Repeat the command after a kill
 or an interruption: the table is the same as without it. The file is removed
@@ -74,6 +85,9 @@ pub struct Arguments {
     /// Keep progress in FILE, and continue from it after a kill
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
+    /// Only count the states, by depth or by numbers of these FACTS
+    #[arg(long, value_name = "FACTS", num_args = 0.., conflicts_with_all = ["out", "checkpoint"])]
+    count: Option<Vec<String>>,
     /// Write a table of all values to this file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -138,6 +152,9 @@ struct TableReport {
 /// Carries out `gamemaster solve`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
     let game = game(arguments)?;
+    let kinds = arguments.count.iter().flatten();
+    let kinds = kinds.map(|text| FactPattern::read(text, &game, "--count"));
+    let kinds = kinds.collect::<Result<Vec<_>, _>>()?;
     let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let crew = Threads(arguments.threads.unwrap_or_else(cores));
     let cancel = Cancel::new();
@@ -153,7 +170,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         None => None,
     };
     let mut watch = ProgressLine::new();
-    while solver.progress().phase != Phase::Done {
+    let is_counted = arguments.count.is_some();
+    let is_done = |phase| phase == Phase::Done || (is_counted && phase == Phase::Valuing);
+    while !is_done(solver.progress().phase) {
         if cancel.is_cancelled() {
             watch.clear();
             let interrupted = interrupted();
@@ -174,6 +193,17 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     }
     watch.clear();
     let seconds = begun.elapsed();
+    if is_counted {
+        let count = Count::of(&solver, &kinds, seconds);
+        return to_stdout(|stdout| {
+            if arguments.json {
+                json_line(stdout, &count)?;
+            } else {
+                count.print(stdout)?;
+            }
+            Ok(exit_code::OK)
+        });
+    }
     let first = solver.first_moves().map_err(|error| failure(error, &cancel))?;
     let progress = solver.progress();
     let mut report = report(&game, &solver, &progress, first);

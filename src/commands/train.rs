@@ -15,6 +15,7 @@ use results::counted::counted;
 use serde::Serialize;
 
 use super::number::{nodes, number, whole, whole_from};
+use super::piece_list::PieceList;
 use super::progress_line::ProgressLine;
 use crate::built_in;
 use crate::evaluation_file::{self, Strength, TrainedEvaluation, Training};
@@ -127,6 +128,8 @@ struct Report<'a> {
     tried_features: usize,
     features: Vec<FeatureReport>,
     roles: &'a [String],
+    /// What pieces are worth, by kind.
+    pieces: Option<PieceList>,
     seconds: f64,
     #[serde(flatten)]
     training: &'a Training,
@@ -156,6 +159,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         seed: arguments.seed,
     };
     let machine = state_machine_for(game.clone(), Guards::default()).map_err(Failure::preflight)?;
+    let mut on_pieces = machine.fork();
     let trainer = train(arguments, machine, settings, begun, &cancel)?;
     let seconds = begun.elapsed().as_secs_f64();
     let mut trained = TrainedEvaluation {
@@ -173,7 +177,15 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         run = Some(compared.1.display().to_string());
         evaluation_file::write(&path, &trained)?;
     }
-    let report = report(&trained, &path, trainer.n_features(), seconds, run);
+    let pieces = PieceList::of(&trained.evaluation, &mut *on_pieces, arguments.seed)
+        .map_err(Failure::preflight)?;
+    let report = Report {
+        pieces,
+        run,
+        seconds,
+        tried_features: trainer.n_features(),
+        ..report(&trained, &path)
+    };
     to_stdout(|stdout| {
         if arguments.json {
             json_line(stdout, &report)?;
@@ -337,13 +349,8 @@ impl Consumer for Watcher<'_> {
     }
 }
 
-fn report<'a>(
-    trained: &'a TrainedEvaluation,
-    path: &Path,
-    tried_features: usize,
-    seconds: f64,
-    run: Option<String>,
-) -> Report<'a> {
+/// What the file holds; the rest is to be filled in.
+fn report<'a>(trained: &'a TrainedEvaluation, path: &Path) -> Report<'a> {
     let TrainedEvaluation { game, evaluation, training, strength } = trained;
     let row = |it: &WeightedFeature| FeatureReport {
         feature: it.feature.to_string(),
@@ -353,13 +360,14 @@ fn report<'a>(
         game,
         game_hash: evaluation.game.to_string(),
         file: path.display().to_string(),
-        tried_features,
+        tried_features: 0,
         features: evaluation.features.iter().map(row).collect(),
         roles: &evaluation.roles,
-        seconds,
+        pieces: None,
+        seconds: 0.0,
         training,
         strength: strength.as_ref(),
-        run,
+        run: None,
     }
 }
 
@@ -376,6 +384,9 @@ fn print(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
         let weights: Vec<String> =
             weights.map(|(role, weight)| format!("{role} {weight:+.3}")).collect();
         writeln!(out, "               {}: {}", feature.feature, weights.join(", "))?;
+    }
+    if let Some(pieces) = &report.pieces {
+        pieces.print(out, "  ")?;
     }
     writeln!(out, "  file         {file}")?;
     let Some(strength) = report.strength else { return Ok(()) };

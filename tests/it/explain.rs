@@ -166,3 +166,37 @@ fn large_trees_are_lists_and_plans_are_printed() {
     let told = workspace.run(&[&planned[..], &["monte_carlo"]].concat()).code(2).stderr();
     assert!(told.contains("--plan: monte_carlo has no plan in this state"), "{told}");
 }
+
+/// The words beside the value, and what pieces are worth by a learned evaluation.
+#[test]
+fn values_are_read_as_judgements() {
+    let workspace = Workspace::new();
+    let judgement = |game: &str, player: &str| {
+        let command = ["explain", game, "--player", player, "--nodes", "2000", "--json"];
+        let json = workspace.run(&command).code(0).stdout();
+        serde_json::from_str::<serde_json::Value>(&json).unwrap()["judgement"].clone()
+    };
+    assert_eq!(judgement("aima_two_ply", "minimax"), "losing");
+    assert_eq!(judgement("eight_puzzle_seed", "compulsive_deliberation"), "won");
+    assert_eq!(judgement("connect_four", "alpha_beta:depth=3"), "even");
+    assert_eq!(judgement("nim", "legal"), serde_json::Value::Null);
+}
+
+#[test]
+fn weights_of_pieces_are_listed() {
+    let workspace = Workspace::new();
+    let train = ["train", "breakthrough_6x6", "--matches", "200", "--openings", "0"];
+    let trained = workspace.run(&train).code(0).stdout();
+    assert!(trained.contains("  pieces for white, in units of (cell ? ? white)\n"), "{trained}");
+    assert!(trained.contains("  pieces for black: the same with the other sign\n"), "{trained}");
+    let player = "alpha_beta:depth=1,evaluation=learned:breakthrough_6x6.evaluation.toml";
+    let command = ["explain", "breakthrough_6x6", "--player", player, "--json"];
+    let json = workspace.run(&command).code(0).stdout();
+    let explained: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let white = &explained["pieces"][0];
+    assert_eq!((&white["role"], &white["unit"]), (&"white".into(), &"(cell ? ? white)".into()));
+    // Its own pieces are good for it, the other's bad.
+    let relative = |at: usize| white["pieces"][at]["relative"].as_f64().unwrap();
+    assert_eq!(white["pieces"][0]["facts"], "(cell ? ? white)");
+    assert!(relative(0) == 1.0 && relative(1) < 0.0, "{white}");
+}

@@ -13,6 +13,7 @@ mod batches;
 mod breakdowns;
 #[cfg(test)]
 mod browser;
+mod budgets_and_trees;
 #[cfg(test)]
 mod compare;
 #[cfg(test)]

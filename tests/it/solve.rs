@@ -98,3 +98,44 @@ fn a_killed_command_continues_from_its_checkpoint() {
     assert!(told.contains("cannot continue from the checkpoint `text`"), "{told}");
     assert_eq!(workspace.read("text"), "this is no checkpoint");
 }
+
+/// The states of tic-tac-toe by marks, as they are known: the sums are those by depth.
+#[test]
+fn states_are_counted_by_class() {
+    let workspace = Workspace::new();
+    let count = |arguments: &[&str]| -> Value {
+        let arguments = [&["solve", "tic_tac_toe", "--json", "--count"], arguments].concat();
+        serde_json::from_str(&workspace.run(&arguments).code(0).stdout()).unwrap()
+    };
+    let numbers = |rows: &Value, key: &str| -> Vec<u64> {
+        rows.as_array().unwrap().iter().map(|row| row[key].as_u64().unwrap()).collect()
+    };
+    let states = [1, 9, 72, 252, 756, 1260, 1520, 1140, 390, 78];
+    let all = count(&[]);
+    assert_eq!(numbers(&all["depths"], "states"), states);
+    assert_eq!(all["states"], 5478);
+    let marks = count(&["(cell ? ? x)", "(cell ? ? o)"]);
+    assert_eq!(numbers(&marks["classes"], "states"), states);
+    assert_eq!(marks["classes"][9]["counts"], serde_json::json!([5, 4]));
+    // Both marks in one kind, and what follows from the others: cells that are not blank.
+    let both = count(&["(cell ?m ?n x) (cell ?m ?n o)"]);
+    assert_eq!(numbers(&both["classes"], "states"), states);
+    let blank = count(&["(cell ? ? b)"]);
+    assert_eq!(
+        numbers(&blank["classes"], "states"),
+        states.iter().rev().copied().collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn patterns_that_cannot_be_counted_are_refused() {
+    let workspace = Workspace::new();
+    let refused = |arguments: &[&str], expected: &str| {
+        let told = workspace.run(&[&["solve", "tic_tac_toe"], arguments].concat()).code(2).stderr();
+        assert!(told.contains(expected), "{told}");
+    };
+    refused(&["--count", "(cel ? ?)"], "the rules is named `cel`");
+    refused(&["--count", ""], "expected a fact such as (cell ? ? white)");
+    refused(&["--count", "(cell ? ?"], "--count: ");
+    refused(&["--count", "--out", "table"], "cannot be used with");
+}

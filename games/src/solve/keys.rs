@@ -7,12 +7,22 @@ use super::words::Encoding;
 use crate::compiled_network::CompiledNetwork;
 use crate::{Expression, State, StateKey};
 
+/// A number of facts of a state.
+pub(super) type Counter<'a, const N: usize> = Box<dyn Fn(&[u64; N]) -> u32 + 'a>;
+
 /// The keys of states written as words.
 pub(super) trait Keys<const N: usize>: Send + Sync {
     fn key(&self, state: &[u64; N]) -> StateKey;
 
     /// The facts of a state, for messages.
     fn facts(&self, state: &[u64; N]) -> Vec<Expression>;
+
+    /// Counts, state by state, the facts for which `is_counted` holds.
+    fn counter<'a>(&'a self, is_counted: &'a dyn Fn(&Expression) -> bool) -> Counter<'a, N> {
+        Box::new(move |state| {
+            self.facts(state).iter().filter(|fact| is_counted(fact)).count() as u32
+        })
+    }
 
     /// The words of a state of the machine that computes the states, if it was reached.
     fn words(&self, _: &State) -> Option<[u64; N]> {
@@ -93,6 +103,35 @@ impl<const N: usize> Keys<N> for FactKeys {
         };
         let facts = network.facts.iter().zip(0..);
         facts.filter(|&(_, fact)| holds(fact)).map(|(fact, _)| fact.clone()).collect()
+    }
+
+    /// Kept facts are bits, and derived ones parities of bits.
+    fn counter<'a>(&'a self, is_counted: &'a dyn Fn(&Expression) -> bool) -> Counter<'a, N> {
+        let facts = &self.program.network().facts;
+        let is_counted = |fact: u32| is_counted(&facts[fact as usize]);
+        let bit_of = |fact: u32| {
+            let bit = self.encoding.kept.iter().position(|&kept| kept == fact);
+            bit.expect("sums are of kept facts")
+        };
+        let mask = |of: &mut dyn Iterator<Item = u32>| {
+            let mut mask = [0_u64; N];
+            for bit in of.map(bit_of) {
+                mask[bit / 64] |= 1 << (bit % 64);
+            }
+            mask
+        };
+        let kept = mask(&mut self.encoding.kept.iter().copied().filter(|&fact| is_counted(fact)));
+        let derived = self.encoding.derived.iter().filter(|derived| is_counted(derived.fact));
+        let sums: Vec<([u64; N], u32)> = derived
+            .map(|derived| (mask(&mut derived.of.iter().copied()), u32::from(derived.negated)))
+            .collect();
+        let common = |state: &[u64; N], mask: &[u64; N]| -> u32 {
+            state.iter().zip(mask).map(|(word, mask)| (word & mask).count_ones()).sum()
+        };
+        Box::new(move |state| {
+            let parity = |(mask, one): &([u64; N], u32)| (common(state, mask) + one) & 1;
+            common(state, &kept) + sums.iter().map(parity).sum::<u32>()
+        })
     }
 }
 

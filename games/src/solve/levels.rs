@@ -1,5 +1,6 @@
 //! The run of a solver: all levels forwards, and then backwards.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
@@ -13,8 +14,8 @@ use super::store::{Code, N_SHARDS, Shard, Store, UNKNOWN};
 use super::table::{Entries, GameHash, Palette, Summary, ValueTable};
 use super::values::{self, Outcomes};
 use super::words::Grading;
-use super::{Phase, Progress, SolveError, choice, expand, store};
-use crate::{State, StateKey};
+use super::{Phase, Progress, SolveError, StateClass, choice, expand, store};
+use crate::{Expression, State, StateKey};
 
 /// Sweeps over all states after which values that still change are given up.
 const MAX_SWEEPS: u32 = 10_000;
@@ -54,6 +55,8 @@ pub(super) trait Run: Send {
     fn first_values(&self) -> Vec<Vec<f64>>;
     fn value(&self, state: &State) -> Option<Vec<f64>>;
     fn levels(&self) -> Vec<u64>;
+    /// All states by level and by the numbers of facts that each of `counted` picks.
+    fn classes(&self, counted: &[&dyn Fn(&Expression) -> bool]) -> Vec<StateClass>;
     /// Whether its states can be written down: words, not numbers given by a machine.
     fn can_save(&self) -> bool;
     /// Writes what is complete and not in the checkpoint yet.
@@ -516,6 +519,33 @@ impl<const N: usize> Run for Levels<N> {
 
     fn levels(&self) -> Vec<u64> {
         (0..self.store.n_levels()).map(|level| self.store.level_len(level) as u64).collect()
+    }
+
+    fn classes(&self, counted: &[&dyn Fn(&Expression) -> bool]) -> Vec<StateClass> {
+        let counters: Vec<_> =
+            counted.iter().map(|is_counted| self.keys.counter(*is_counted)).collect();
+        let mut classes: BTreeMap<(usize, Vec<u32>), (u64, u64)> = BTreeMap::new();
+        let mut counts = Vec::new();
+        for level in 0..self.store.n_levels() {
+            for (at, shard) in self.store.shards.iter().enumerate() {
+                for number in self.store.range(level, at) {
+                    let state = &shard.states[number as usize];
+                    counts.clear();
+                    counts.extend(counters.iter().map(|counter| counter(state)));
+                    let key = (level, std::mem::take(&mut counts));
+                    let class = classes.entry(key).or_default();
+                    class.0 += 1;
+                    class.1 += u64::from(shard.is_terminal(number as usize));
+                }
+            }
+        }
+        let class = |((level, counts), (n_states, n_terminal))| StateClass {
+            depth: level as u32,
+            counts,
+            n_states,
+            n_terminal,
+        };
+        classes.into_iter().map(class).collect()
     }
 
     fn can_save(&self) -> bool {

@@ -49,12 +49,18 @@ pub(crate) struct Found {
 
 /// States of random play.
 #[derive(Default)]
-struct Sample {
+pub(super) struct Sample {
     states: Vec<State>,
     /// By state: the number of steps before it.
     steps: Vec<usize>,
     /// By state, then by role: the number of legal moves.
     n_moves: Vec<Vec<usize>>,
+}
+
+impl Sample {
+    pub(super) fn n_states(&self) -> usize {
+        self.states.len()
+    }
 }
 
 /// The features of the machine's game, found in random play that follows from `rng`. At
@@ -75,7 +81,7 @@ pub(crate) fn discover(
     Ok(worth_keeping(machine, tried, &sample))
 }
 
-fn sample(
+pub(super) fn sample(
     machine: &mut dyn StateMachine,
     rng: &mut Pcg64,
     stop: &Stop,
@@ -113,7 +119,10 @@ fn sample(
 
 /// The facts that were met, each with the states it holds in. The order does not depend on
 /// the reasoner.
-fn facts_of(machine: &mut dyn StateMachine, sample: &Sample) -> BTreeMap<Expression, Vec<usize>> {
+pub(super) fn facts_of(
+    machine: &mut dyn StateMachine,
+    sample: &Sample,
+) -> BTreeMap<Expression, Vec<usize>> {
     let mut by_id: FxHashMap<FactId, Vec<usize>> = FxHashMap::default();
     let (mut gained, mut lost) = (Vec::new(), Vec::new());
     for (at, state) in sample.states.iter().enumerate() {
@@ -127,7 +136,7 @@ fn facts_of(machine: &mut dyn StateMachine, sample: &Sample) -> BTreeMap<Express
 }
 
 /// A relation by name and number of arguments.
-type Relation = (String, usize);
+pub(super) type Relation = (String, usize);
 
 fn relation_of(fact: &Expression) -> Relation {
     let (relation, arguments) = parts(fact);
@@ -136,7 +145,10 @@ fn relation_of(fact: &Expression) -> Relation {
 
 /// The relations that only count steps: what holds of them follows from the number of
 /// steps, and some fact never comes back once it is gone. Whose turn it is comes back.
-fn counters(facts: &BTreeMap<Expression, Vec<usize>>, sample: &Sample) -> BTreeSet<Relation> {
+pub(super) fn counters(
+    facts: &BTreeMap<Expression, Vec<usize>>,
+    sample: &Sample,
+) -> BTreeSet<Relation> {
     let mut n_at_step = vec![0; MAX_STEPS];
     for &step in &sample.steps {
         n_at_step[step] += 1;
@@ -161,7 +173,7 @@ fn counters(facts: &BTreeMap<Expression, Vec<usize>>, sample: &Sample) -> BTreeS
 }
 
 /// The facts of the relations that are no counters, in their order.
-fn by_relation<'f>(
+pub(super) fn by_relation<'f>(
     facts: &'f BTreeMap<Expression, Vec<usize>>,
     counters: &BTreeSet<Relation>,
 ) -> BTreeMap<Relation, Vec<&'f [Expression]>> {
@@ -226,7 +238,7 @@ fn tried(orders: &[Order], relations: &BTreeMap<Relation, Vec<&[Expression]>>) -
 }
 
 /// An argument whose values are in order.
-struct Ordered<'o> {
+pub(super) struct Ordered<'o> {
     argument: usize,
     /// By which relation; `None` for the order of numbers.
     order: Option<&'o Order>,
@@ -242,7 +254,7 @@ impl Ordered<'_> {
     }
 }
 
-fn ordered<'o>(
+pub(super) fn ordered<'o>(
     orders: &'o [Order],
     rows: &[&[Expression]],
     argument: usize,

@@ -3,7 +3,7 @@
 //! All features but mobility are sums over the facts of a state, so each fact adds the
 //! same to them wherever it holds. What it adds is found once, from its expression.
 
-use games::{FactId, Game, RoleId, State, StateMachine};
+use games::{Expression, FactId, Game, RoleId, State, StateMachine};
 
 use super::feature::{Feature, Pattern, parts};
 use super::order::{Order, orders};
@@ -100,15 +100,15 @@ impl Extractor {
             self.shares.resize(at + 1, None);
         }
         if self.shares[at].is_none() {
-            self.shares[at] = Some(self.find_shares(machine, fact));
+            self.shares[at] = Some(self.shares_of(&machine.fact(fact)));
         }
         self.shares[at].as_deref().expect("it was just found")
     }
 
-    fn find_shares(&self, machine: &dyn StateMachine, fact: FactId) -> Vec<Share> {
-        let fact = machine.fact(fact);
-        let (_, arguments) = parts(&fact);
-        let matching = self.sums.iter().filter(|sum| sum.pattern.matches(&fact));
+    /// What a fact adds to the features, computed anew.
+    pub(crate) fn shares_of(&self, fact: &Expression) -> Vec<Share> {
+        let (_, arguments) = parts(fact);
+        let matching = self.sums.iter().filter(|sum| sum.pattern.matches(fact));
         let share = |sum: &Sum| {
             let amount = match sum.amount {
                 Amount::One => 1.0,

@@ -1,14 +1,17 @@
 //! `gamemaster game tree`: what play from a state can lead to, counted and listed.
 
-use std::collections::HashMap;
+mod pruned;
+
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::sync::Arc;
 
 use clap::Args;
-use games::{MoveId, ReasoningError, State, StateMachine};
+use games::{Game, MoveId, ReasoningError, RoleId, State, StateMachine};
 use results::counted::counted;
 use serde::Serialize;
 
+use self::pruned::Searched;
 use super::{GameArgument, machine, reasoning};
 use crate::commands::number::{nodes, whole, whole_from};
 use crate::commands::typed_moves::follow;
@@ -21,10 +24,16 @@ Examples:
   gamemaster game tree tic_tac_toe --depth 9
   gamemaster game tree nim --depth 2 --moves '((take a 2) noop)' --lines 100
   gamemaster game tree connect_four --depth 6 --lines 0 --json
+  gamemaster game tree mini_backgammon --depth 6 --lines 0
+  gamemaster game tree pig --depth 5 --lines 0 --prune --evaluation goal_proximity
 
 A node is a sequence of joint moves, and several nodes may be the same state. A
 line goes from the root to a terminal state, or to the depth at which the tree
-ends. --moves and the lines have the same form.";
+ends. --moves and the lines have the same form. In games with chance, moves are
+counted by who chooses, and the column `reached` is the probability that chance
+takes play to a node of the depth if the players aim for it: the mean over nodes.
+--prune searches the tree with minimax and with alpha-beta, and prints how many
+states each of them enters.";
 
 /// Arguments of `gamemaster game tree`.
 #[derive(Args, Debug)]
@@ -44,6 +53,12 @@ pub struct Arguments {
     /// Stop at the depth that has more distinct states than N
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = nodes)]
     max_states: u64,
+    /// Print how many states searches of this depth enter
+    #[arg(long)]
+    prune: bool,
+    /// Value states at the depth limit by E, an option of alpha_beta
+    #[arg(long, value_name = "E", default_value = "goal", requires = "prune")]
+    evaluation: String,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -56,6 +71,12 @@ struct Tree {
     /// Joint moves before the root.
     step: usize,
     levels: Vec<Level>,
+    /// In games with chance: the moves there are, by who chooses.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    choosers: Vec<Choosers>,
+    /// What searches of the tree enter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    searches: Option<Vec<Searched>>,
     /// The depth that was too large to be counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     cut_at_depth: Option<usize>,
@@ -65,7 +86,7 @@ struct Tree {
 }
 
 /// All nodes of one depth.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 struct Level {
     depth: usize,
     /// Sequences of joint moves of this length.
@@ -78,6 +99,30 @@ struct Level {
     terminal_states: usize,
     /// States that are not terminal, but leave a role without a move.
     stuck_states: usize,
+    /// The probability that chance takes play to a node, on average over the nodes.
+    reached: f64,
+    #[serde(skip)]
+    choosers: BTreeMap<Vec<RoleId>, MoveCounts>,
+}
+
+/// Nodes where the same roles have a choice.
+#[derive(Clone, Copy, Debug)]
+struct MoveCounts {
+    nodes: u128,
+    /// Joint moves of all these nodes.
+    moves: u128,
+    min: u64,
+    max: u64,
+}
+
+/// Nodes above the last depth where the same roles have a choice.
+#[derive(Serialize)]
+struct Choosers {
+    roles: Vec<String>,
+    nodes: u128,
+    mean_moves: f64,
+    min_moves: u64,
+    max_moves: u64,
 }
 
 /// A line from the root.
@@ -110,7 +155,14 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         Lister { machine: &mut *machine, n_wanted: arguments.lines, moves: vec![], lines: vec![] };
     lister.list(root, depth).map_err(reasoning)?;
     let lines = lister.lines;
+    let choosers = if game.random().is_some() { choosers(&game, &levels) } else { Vec::new() };
+    let searches = match arguments.prune {
+        true => Some(pruned::search(&*machine, &line, arguments.depth, &arguments.evaluation)?),
+        false => None,
+    };
     let tree = Tree {
+        choosers,
+        searches,
         game: game.name().to_owned(),
         step: line.joint_moves.len(),
         n_lines: n_lines(&levels),
@@ -138,6 +190,8 @@ fn n_lines(levels: &[Level]) -> u128 {
 struct Counted {
     state: State,
     n_nodes: u128,
+    /// The sum of the probabilities that chance takes play to each of them.
+    reached: f64,
 }
 
 /// The levels from the root to `depth`, or fewer if no state is left; whether one had more
@@ -148,16 +202,18 @@ fn levels(
     depth: usize,
     max_states: u64,
 ) -> Result<(Vec<Level>, bool), ReasoningError> {
-    let mut found = Vec::new();
-    let mut states = vec![Counted { state: root.clone(), n_nodes: 1 }];
+    let mut found: Vec<Level> = Vec::new();
+    let random = machine.game().random();
+    let mut states = vec![Counted { state: root.clone(), n_nodes: 1, reached: 1.0 }];
     loop {
         let mut level = Level { depth: found.len(), states: states.len(), ..Level::default() };
         let is_last = level.depth == depth;
         let mut next = Vec::new();
         let mut places = HashMap::new();
         let mut is_cut = false;
-        for Counted { state, n_nodes } in &states {
+        for Counted { state, n_nodes, reached } in &states {
             level.nodes = level.nodes.saturating_add(*n_nodes);
+            level.reached += reached;
             if machine.is_terminal(state)? {
                 level.terminal_states += 1;
                 level.terminal_nodes = level.terminal_nodes.saturating_add(*n_nodes);
@@ -168,26 +224,66 @@ fn levels(
             if is_last || is_cut {
                 continue;
             }
+            level.count_moves(machine.game(), &legal, *n_nodes);
+            let n_outcomes = random.map_or(1, |random| legal[usize::from(random.0)].len());
             let mut joint_moves = JointMoves::new(&legal);
             while let Some(joint_move) = joint_moves.next() {
                 let mut successor = State::default();
                 machine.next_state(state, joint_move, &mut successor)?;
                 let key = machine.key(&successor).bits();
                 let place = *places.entry(key).or_insert_with(|| {
-                    next.push(Counted { state: successor, n_nodes: 0 });
+                    next.push(Counted { state: successor, n_nodes: 0, reached: 0.0 });
                     next.len() - 1
                 });
-                let counted = &mut next[place].n_nodes;
-                *counted = counted.saturating_add(*n_nodes);
+                let counted = &mut next[place];
+                counted.n_nodes = counted.n_nodes.saturating_add(*n_nodes);
+                counted.reached += reached / n_outcomes as f64;
             }
             is_cut = next.len() as u64 > max_states;
         }
+        level.reached /= level.nodes as f64;
         found.push(level);
         if is_last || is_cut || next.is_empty() {
             return Ok((found, is_cut));
         }
         states = next;
     }
+}
+
+impl Level {
+    /// Counts the moves of `n_nodes` nodes with the same state.
+    fn count_moves(&mut self, game: &Game, legal: &[Vec<MoveId>], n_nodes: u128) {
+        let choosing = game.role_ids().zip(legal).filter(|(_, moves)| moves.len() > 1);
+        let roles = choosing.map(|(role, _)| role).collect();
+        let n_moves =
+            legal.iter().fold(1, |product: u64, moves| product.saturating_mul(moves.len() as u64));
+        let counts = MoveCounts { nodes: 0, moves: 0, min: n_moves, max: n_moves };
+        let counts = self.choosers.entry(roles).or_insert(counts);
+        counts.nodes = counts.nodes.saturating_add(n_nodes);
+        counts.moves = counts.moves.saturating_add(n_nodes.saturating_mul(n_moves.into()));
+        counts.min = counts.min.min(n_moves);
+        counts.max = counts.max.max(n_moves);
+    }
+}
+
+/// The moves of all levels together.
+fn choosers(game: &Game, levels: &[Level]) -> Vec<Choosers> {
+    let mut sums: BTreeMap<&[RoleId], MoveCounts> = BTreeMap::new();
+    for (roles, counts) in levels.iter().flat_map(|level| &level.choosers) {
+        let sum = sums.entry(roles).or_insert(MoveCounts { nodes: 0, moves: 0, ..*counts });
+        sum.nodes = sum.nodes.saturating_add(counts.nodes);
+        sum.moves = sum.moves.saturating_add(counts.moves);
+        sum.min = sum.min.min(counts.min);
+        sum.max = sum.max.max(counts.max);
+    }
+    let named = |(roles, counts): (&[RoleId], MoveCounts)| Choosers {
+        roles: roles.iter().map(|&role| game.role_name(role).to_owned()).collect(),
+        nodes: counts.nodes,
+        mean_moves: counts.moves as f64 / counts.nodes as f64,
+        min_moves: counts.min,
+        max_moves: counts.max,
+    };
+    sums.into_iter().map(named).collect()
 }
 
 /// The legal moves of all roles.
@@ -282,34 +378,53 @@ impl Lister<'_> {
     }
 }
 
+/// `1`, `1 in 16` or `1 in 1.5e7`.
+fn probability(share: f64) -> String {
+    let one_in = 1.0 / share;
+    match one_in {
+        _ if one_in < 1.0 + 1e-9 => "1".to_owned(),
+        _ if one_in < 1e6 => format!("1 in {one_in:.0}"),
+        _ => format!("1 in {one_in:.1e}"),
+    }
+}
+
+/// Prints rows, with all columns at the right.
+fn table(out: &mut impl Write, rows: &[Vec<String>]) -> io::Result<()> {
+    let n_columns = rows.first().map_or(0, Vec::len);
+    let width = |at: usize| rows.iter().map(|row| row[at].len()).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..n_columns).map(width).collect();
+    for row in rows {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}")).collect();
+        writeln!(out, "  {}", cells.join("  "))?;
+    }
+    Ok(())
+}
+
 fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     writeln!(out, "{}, step {}\n", tree.game, tree.step)?;
-    let heading =
-        ["depth", "nodes", "terminal", "states", "terminal", "moves a node"].map(str::to_owned);
+    let has_chance = !tree.choosers.is_empty();
+    let mut heading = vec!["depth", "nodes", "terminal", "states", "terminal", "moves a node"];
+    heading.extend(has_chance.then_some("reached"));
     let rows = tree.levels.iter().enumerate().map(|(at, level)| {
         let inner = level.nodes - level.terminal_nodes;
         let moves = match tree.levels.get(at + 1) {
             Some(next) if inner > 0 => format!("{:.2}", next.nodes as f64 / inner as f64),
             _ => "-".to_owned(),
         };
-        [
+        let mut row = vec![
             level.depth.to_string(),
             level.nodes.to_string(),
             level.terminal_nodes.to_string(),
             level.states.to_string(),
             level.terminal_states.to_string(),
             moves,
-        ]
+        ];
+        row.extend(has_chance.then(|| probability(level.reached)));
+        row
     });
-    let rows: Vec<[String; 6]> = std::iter::once(heading).chain(rows).collect();
-    let widths: Vec<usize> = (0..6)
-        .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or_default())
-        .collect();
-    for row in &rows {
-        let cells: Vec<String> =
-            row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}")).collect();
-        writeln!(out, "  {}", cells.join("  "))?;
-    }
+    let heading = heading.into_iter().map(str::to_owned).collect();
+    table(out, &std::iter::once(heading).chain(rows).collect::<Vec<_>>())?;
     let sum = |of: fn(&Level) -> u128| {
         tree.levels.iter().fold(0_u128, |sum, level| sum.saturating_add(of(level)))
     };
@@ -322,6 +437,22 @@ fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     }
     if let Some(depth) = tree.cut_at_depth {
         writeln!(out, "Cut: depth {depth} has more states than --max-states allows.")?;
+    }
+    if has_chance {
+        writeln!(out, "\nmoves to choose from, by who chooses")?;
+        for chooser in &tree.choosers {
+            let Choosers { roles, nodes, mean_moves, min_moves, max_moves } = chooser;
+            let who =
+                if roles.is_empty() { "nobody has a choice".into() } else { roles.join(" and ") };
+            let range = match min_moves == max_moves {
+                true => format!("{min_moves}"),
+                false => format!("{min_moves} to {max_moves}, mean {mean_moves:.2}"),
+            };
+            writeln!(out, "  {who}: {range}, at {}", counted(nodes, "node", "nodes"))?;
+        }
+    }
+    if let Some(searches) = &tree.searches {
+        pruned::print(out, searches)?;
     }
     if tree.lines.is_empty() {
         return Ok(());

@@ -1,0 +1,95 @@
+//! How many states of a tree searches enter, with pruning and without.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use anyhow::anyhow;
+use games::StateMachine;
+use results::counted::counted;
+use serde::Serialize;
+
+use crate::built_in;
+use crate::commands::one_decision::{Question, decide, first_chooser, legal};
+use crate::failure::Failure;
+use crate::manager::PlayerSource;
+use crate::spec::read_player;
+use crate::typed_moves::Line;
+
+/// States that a search may enter.
+const MAX_NODES: u64 = 1_000_000_000;
+
+/// One search of the tree.
+#[derive(Serialize)]
+pub(super) struct Searched {
+    /// What it does, in words.
+    method: &'static str,
+    /// The player that does it.
+    player: String,
+    /// States entered.
+    nodes: u64,
+    /// Subtrees that were cut off.
+    prunings: u64,
+    value: Option<f64>,
+}
+
+/// Searches the tree below the end of the line to its depth, in all ways that differ in this game.
+pub(super) fn search(
+    machine: &dyn StateMachine,
+    line: &Line,
+    depth: usize,
+    evaluation: &str,
+) -> Result<Vec<Searched>, Failure> {
+    if depth == 0 {
+        return Err(Failure::usage(anyhow!("--prune: give a --depth from 1")));
+    }
+    let exact = format!("depth={depth},deepening=false,transposition=0,evaluation={evaluation}");
+    let mut methods = vec![
+        ("minimax", format!("minimax:{exact}")),
+        ("alpha-beta", format!("alpha_beta:{exact},chance_cuts=none")),
+    ];
+    if machine.game().random().is_some() {
+        methods.push(("alpha-beta, Star1", format!("alpha_beta:{exact},chance_cuts=star1")));
+        methods.push(("alpha-beta, Star2", format!("alpha_beta:{exact},chance_cuts=star2")));
+    }
+    let mut referee = machine.fork();
+    let role = first_chooser(&mut *referee, line.last())?;
+    if legal(&mut *referee, line.last(), role)?.len() < 2 {
+        return Err(Failure::usage(anyhow!(
+            "--prune: no player has a choice in this state; give --moves that lead to one"
+        )));
+    }
+    let run = |(method, player): (&'static str, String)| {
+        let contestant = read_player(&player).map_err(Failure::usage)?;
+        let PlayerSource::BuiltIn { kind, options } = &contestant.config.source else {
+            unreachable!("minimax and alpha_beta are built in")
+        };
+        let kind = built_in::find(kind).expect("minimax and alpha_beta are kinds");
+        let searching = (kind.make)(options).map_err(Failure::usage)?;
+        let question = Question {
+            role,
+            line,
+            time: Duration::ZERO,
+            nodes: Some(MAX_NODES),
+            seed: 1,
+            player: &player,
+        };
+        let (_, said) = decide(searching, machine, &question)?;
+        let (nodes, prunings, value) = (said.nodes, said.prunings, said.value);
+        Ok(Searched { method, player, nodes, prunings, value })
+    };
+    methods.into_iter().map(run).collect()
+}
+
+/// Prints the searches, each with its share of the states of the first.
+pub(super) fn print(out: &mut impl Write, searches: &[Searched]) -> io::Result<()> {
+    writeln!(out, "\nstates that a search of this depth enters")?;
+    let width = searches.iter().map(|it| it.method.len()).max().unwrap_or(0);
+    let all = searches.first().map_or(1, |first| first.nodes.max(1)) as f64;
+    for Searched { method, nodes, prunings, value, .. } in searches {
+        let share = 100.0 * *nodes as f64 / all;
+        let value = value.map_or_else(String::new, |value| format!(", value {value:.1}"));
+        let cuts = counted(prunings, "cut-off", "cut-offs");
+        writeln!(out, "  {method:width$}  {nodes} ({share:.1} %), {cuts}{value}")?;
+    }
+    Ok(())
+}

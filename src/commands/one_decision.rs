@@ -1,0 +1,111 @@
+//! Asks a built-in player for one decision.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use games::{Cancel, MoveId, ReasoningError, RoleId, State, StateMachine};
+use players::{Deliberation, Observation, Player, Seat, Stop, Turn};
+
+use crate::failure::Failure;
+use crate::typed_moves::Line;
+
+/// What is asked of a player.
+pub(super) struct Question<'a> {
+    /// For which role it thinks.
+    pub(super) role: RoleId,
+    /// The match so far; it thinks at the end.
+    pub(super) line: &'a Line,
+    /// How long it thinks.
+    pub(super) time: Duration,
+    /// How many states it may enter instead.
+    pub(super) nodes: Option<u64>,
+    /// Its random seed.
+    pub(super) seed: u64,
+    /// Its name in messages.
+    pub(super) player: &'a str,
+}
+
+/// Plays the line without thinking, and thinks at its end.
+pub(super) fn decide(
+    mut player: Box<dyn Player>,
+    machine: &dyn StateMachine,
+    question: &Question<'_>,
+) -> Result<(MoveId, Deliberation), Failure> {
+    let &Question { role, line, time, nodes, seed, .. } = question;
+    let no_time = || {
+        let cancel = Cancel::new();
+        cancel.cancel();
+        Stop::never().on(cancel)
+    };
+    let broken = |error: players::Failure| match error {
+        players::Failure::Unsuitable(reason) => {
+            Failure::usage(anyhow!("{} cannot play this game: {reason}", question.player))
+        }
+        players::Failure::Reasoning(error) => Failure::preflight(error),
+    };
+    let clock = Some(time).filter(|_| nodes.is_none());
+    let mut referee = machine.fork();
+    let machine = machine.fork();
+    let seat = Seat { machine, role, start_clock: clock, play_clock: clock, seed };
+    player.start(seat, &no_time()).map_err(broken)?;
+    let mut observation = None;
+    for (step, state) in (0..).zip(&line.states) {
+        let legal = &legal(&mut *referee, state, role)?;
+        let turn = Turn { step, observation: observation.as_ref(), legal };
+        if step as usize == line.joint_moves.len() {
+            let stop = match nodes {
+                Some(nodes) => Stop::never().after_nodes(nodes),
+                None => Stop::never().at(Instant::now() + time),
+            };
+            let chosen = player.play(&turn, &stop).map_err(broken)?;
+            return Ok((chosen, player.deliberation().unwrap_or_default()));
+        }
+        player.play(&turn, &no_time()).map_err(broken)?;
+        let observed = self::observation(&mut *referee, line, role, step as usize);
+        observation = Some(observed.map_err(Failure::preflight)?);
+    }
+    unreachable!("the last state of a line has no joint move")
+}
+
+/// What `role` observes of the step of this number.
+fn observation(
+    machine: &mut dyn StateMachine,
+    line: &Line,
+    role: RoleId,
+    step: usize,
+) -> Result<Observation, ReasoningError> {
+    let joint_move = &line.joint_moves[step];
+    if !machine.game().kind().hidden_information {
+        return Ok(Observation::JointMove(joint_move.clone()));
+    }
+    let percepts = machine.percepts(&line.states[step], joint_move, role)?;
+    Ok(Observation::Percepts { own_move: joint_move[usize::from(role.0)], percepts })
+}
+
+/// The legal moves of a role.
+pub(super) fn legal(
+    machine: &mut dyn StateMachine,
+    state: &State,
+    role: RoleId,
+) -> Result<Vec<MoveId>, Failure> {
+    let mut moves = Vec::new();
+    machine.legal_moves(state, role, &mut moves).map_err(Failure::preflight)?;
+    Ok(moves)
+}
+
+/// The first player's role that has a choice; the first player's if none has one.
+pub(super) fn first_chooser(
+    machine: &mut dyn StateMachine,
+    state: &State,
+) -> Result<RoleId, Failure> {
+    let game = Arc::clone(machine.game());
+    let mut first = None;
+    for role in game.role_ids().filter(|&role| Some(role) != game.random()) {
+        if legal(machine, state, role)?.len() > 1 {
+            return Ok(role);
+        }
+        first = first.or(Some(role));
+    }
+    first.ok_or_else(|| Failure::usage(anyhow!("the game has no role for a player")))
+}
