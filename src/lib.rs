@@ -57,6 +57,7 @@ pub mod ggp_json;
 mod human;
 pub mod interrupt;
 pub mod judgement;
+pub mod launch_limits;
 pub mod manager;
 pub mod output;
 pub mod position_suite;

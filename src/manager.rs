@@ -52,6 +52,7 @@ pub use time_odds::TimeOdds;
 pub use worker::Worker;
 
 use crate::built_in;
+use crate::launch_limits::LaunchLimits;
 use crate::protocol::{Message, is_markup};
 use crate::schedule::{Job, TimeBudget};
 use machine_limit::{lack, no_thread};
@@ -331,10 +332,10 @@ impl Manager {
                     problem,
                 });
             }
-            PlayerSource::Command { template } => {
+            PlayerSource::Command { template, limits } => {
                 let net = self.net()?;
                 let program = self
-                    .launch(&net, player, template)
+                    .launch(&net, player, template, *limits)
                     .map_err(|error| PreflightError::launch(&player.id, error))?;
                 self.programs.put_back(&player.hash, program);
             }
@@ -390,15 +391,16 @@ impl Manager {
         net: &Net,
         player: &PlayerConfig,
         template: &str,
+        limits: LaunchLimits,
     ) -> Result<LaunchedProgram, LaunchError> {
         for _ in 1..PORT_TRIES {
-            match self.launch_once(net, player, template) {
+            match self.launch_once(net, player, template, limits) {
                 // A process of another run may have got the same port by chance.
                 Err(LaunchError::Impostor(impostor)) if impostor.by.player.is_none() => {}
                 launched => return launched,
             }
         }
-        self.launch_once(net, player, template)
+        self.launch_once(net, player, template, limits)
     }
 
     fn launch_once(
@@ -406,6 +408,7 @@ impl Manager {
         net: &Net,
         player: &PlayerConfig,
         template: &str,
+        limits: LaunchLimits,
     ) -> Result<LaunchedProgram, LaunchError> {
         while let Some(mut program) = self.programs.take_idle(&player.hash) {
             if !program.suspect || net.answers_info(&program, self.info_limits(INFO_LIMIT)) {
@@ -416,7 +419,7 @@ impl Manager {
         }
         let limit = self.settings.launch_limit;
         let given_up = Instant::now() + limit;
-        let mut program = self.programs.launch(&player.id, template)?;
+        let mut program = self.programs.launch(&player.id, template, limits)?;
         loop {
             let answers = net.answers_info(&program, self.info_limits(Duration::from_millis(200)));
             let end = program.ended();
@@ -429,6 +432,10 @@ impl Manager {
                     let program = template.split_whitespace().next().unwrap_or_default().to_owned();
                     let source = std::io::Error::from_raw_os_error(reason);
                     return Err(LaunchError::spawn(program, source));
+                }
+                Some(End::Exceeded(limit)) => {
+                    let (template, log) = (template.to_owned(), program.log.clone());
+                    return Err(LaunchError::Exceeded { template, log, limit });
                 }
                 Some(End::Ended(status)) => {
                     let (template, log) = (template.to_owned(), program.log.clone());
@@ -616,6 +623,8 @@ pub enum PlayerSource {
         /// Command line with `{port}` for the port to listen on, or `{socket}` for the
         /// descriptor of a socket that listens already.
         template: String,
+        /// What it may use of this machine.
+        limits: LaunchLimits,
     },
 }
 

@@ -77,6 +77,28 @@ pub(crate) fn descendants(root: Pid, all: &[Process]) -> Vec<Process> {
     found
 }
 
+/// Bytes of memory that processes hold together. Pages that they share count once, but only if
+/// the sum would be more than `limit` otherwise, since that takes longer.
+pub(crate) fn memory_of(processes: &[Process], limit: u64) -> u64 {
+    let file = |process: &Process, name: &str| {
+        fs::read_to_string(format!("/proc/{}/{name}", process.id.as_raw_pid())).ok()
+    };
+    let resident = |process: &Process| {
+        let pages: u64 = file(process, "statm")?.split_whitespace().nth(1)?.parse().ok()?;
+        Some(pages * rustix::param::page_size() as u64)
+    };
+    let own_share = |process: &Process| {
+        let rollup = file(process, "smaps_rollup")?;
+        let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+        Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+    };
+    let sum: u64 = processes.iter().filter_map(resident).sum();
+    if sum <= limit {
+        return sum;
+    }
+    processes.iter().filter_map(|process| own_share(process).or_else(|| resident(process))).sum()
+}
+
 /// Kills all descendants of `root`, until none remains.
 pub(crate) fn kill_descendants(root: Pid) {
     kill_all(|all| descendants(root, all));

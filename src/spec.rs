@@ -9,6 +9,7 @@ mod difference;
 pub(crate) mod duration;
 mod error;
 pub(crate) mod file;
+mod limits_text;
 mod lock;
 mod odds_text;
 mod overrides;

@@ -7,13 +7,14 @@
 //! The supervisor adopts what the program leaves behind, so that all of it stays
 //! below the supervisor, and kills it when the program ends, and also when we do,
 //! however that happens. It reports on its standard output how the program ended,
-//! a line each: `failed ERRNO` if it could not be started, `ended STATUS` as
-//! `wait` gives it.
+//! a line each: `failed ERRNO` if it could not be started, `limit NAME=N` if it was killed
+//! for going beyond a limit, `ended STATUS` as `wait` gives it.
 //!
 //! The program itself is entered by a second step of the same executable: only a
 //! process can ask for a signal at its own parent's death, and only it knows its
 //! own number, by which sockets are handed over.
 
+use std::fmt::Display;
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
@@ -26,11 +27,13 @@ use command_fds::{CommandFdExt as _, FdMapping};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, getpid, getppid, pidfd_open,
-    set_parent_process_death_signal, wait,
+    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, getpid, getppid, pidfd_open,
+    set_parent_process_death_signal, setrlimit, wait,
 };
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use crate::process_tree::{adopt_orphans, kill_descendants};
+use crate::launch_limits::{ExceededLimit, LaunchLimits};
+use crate::process_tree::{adopt_orphans, all, descendants, kill_descendants, memory_of};
 
 /// The hidden command that runs a supervisor.
 pub const COMMAND: &str = "supervise";
@@ -40,6 +43,12 @@ pub const OWN_EXECUTABLE: &str = "/proc/self/exe";
 
 /// The descriptor of a socket that is handed over, by the convention of systemd.
 pub(crate) const FIRST_SOCKET: i32 = 3;
+
+/// How often to look at what a limited program uses.
+const LIMITS_LOOK: Duration = Duration::from_millis(50);
+
+/// How many times its limit of memory a process may reserve.
+const MAX_RESERVED: u64 = 2;
 
 /// How often to look for the parent where the kernel does not signal its end.
 const LOOK: Duration = Duration::from_millis(100);
@@ -56,6 +65,10 @@ pub struct Supervised {
     pub socket: bool,
     /// Enter the program, instead of supervising it.
     pub enter: bool,
+    /// What the program may use.
+    pub limits: LaunchLimits,
+    /// The first of its cores, counted in those of this process.
+    pub first_cpu: u32,
     /// The program and its arguments.
     pub words: Vec<String>,
 }
@@ -65,6 +78,8 @@ pub struct Supervised {
 pub(crate) enum Report {
     /// It could not be started, for this reason.
     Failed(i32),
+    /// It was killed, since it went beyond a limit.
+    Exceeded(ExceededLimit),
     /// It ended so.
     Ended(ExitStatus),
 }
@@ -74,6 +89,9 @@ impl Report {
     pub(crate) fn read(words: &str) -> Option<Self> {
         words.lines().find_map(|line| {
             let (word, number) = line.split_once(' ')?;
+            if word == "limit" {
+                return number.parse().ok().map(Self::Exceeded);
+            }
             let number = number.parse().ok()?;
             match word {
                 "failed" => Some(Self::Failed(number)),
@@ -86,11 +104,26 @@ impl Report {
     }
 }
 
-/// The command that runs `words` under a supervisor.
-pub(crate) fn command(executable: &std::path::Path, socket: bool, words: &[String]) -> Command {
+/// The command that runs `words` under a supervisor, within `limits`. Programs that are limited
+/// to some cores get them in turn, by their `number`.
+pub(crate) fn command(
+    executable: &std::path::Path,
+    socket: bool,
+    words: &[String],
+    limits: LaunchLimits,
+    number: u64,
+) -> Command {
+    let cpus = u64::from(limits.cpus.unwrap_or(0));
     step(
         executable,
-        &Supervised { parent: getpid().as_raw_pid(), socket, enter: false, words: words.to_vec() },
+        &Supervised {
+            parent: getpid().as_raw_pid(),
+            socket,
+            enter: false,
+            limits,
+            first_cpu: u32::try_from(number * cpus % (1 << 20)).expect("it is a remainder"),
+            words: words.to_vec(),
+        },
     )
 }
 
@@ -102,6 +135,16 @@ fn step(executable: &std::path::Path, supervised: &Supervised) -> Command {
     }
     if supervised.enter {
         command.arg("--enter");
+    }
+    let LaunchLimits { memory, processes, cpus } = supervised.limits;
+    let limits = [
+        ("--memory", memory),
+        ("--processes", processes.map(u64::from)),
+        ("--cpus", cpus.map(u64::from)),
+        ("--first-cpu", cpus.map(|_| supervised.first_cpu.into())),
+    ];
+    for (option, value) in limits {
+        command.args(value.map(|value| format!("{option}={value}")));
     }
     command.arg("--").args(&supervised.words).process_group(0);
     command
@@ -146,6 +189,14 @@ fn supervise(supervised: &Supervised, parent: Pid) -> u8 {
         Ok(child) => child.id(),
         Err(error) => return report("failed", error.raw_os_error().unwrap_or_default()),
     };
+    if supervised.limits.memory.is_some() || supervised.limits.processes.is_some() {
+        let limits = supervised.limits;
+        let watch = move || watch_limits(limits);
+        if thread::Builder::new().name("limits".to_owned()).spawn(watch).is_err() {
+            kill_descendants(getpid());
+            return report("failed", Errno::AGAIN.raw_os_error());
+        }
+    }
     let status = loop {
         match wait(WaitOptions::empty()) {
             Ok(Some((id, status))) if u32::try_from(id.as_raw_pid()) == Ok(child) => break status,
@@ -158,8 +209,23 @@ fn supervise(supervised: &Supervised, parent: Pid) -> u8 {
     report("ended", status.as_raw())
 }
 
+/// Looks again and again at what the program and its processes use. If it is too much, reports
+/// that and kills them.
+fn watch_limits(limits: LaunchLimits) {
+    loop {
+        thread::sleep(LIMITS_LOOK);
+        let processes = descendants(getpid(), &all());
+        let memory = || memory_of(&processes, limits.memory.unwrap_or(u64::MAX));
+        if let Some(exceeded) = limits.exceeded(processes.len(), memory) {
+            report("limit", exceeded);
+            kill_descendants(getpid());
+            return;
+        }
+    }
+}
+
 /// Reports how the program ended. The reader may have ended before.
-fn report(word: &str, number: i32) -> u8 {
+fn report(word: &str, number: impl Display) -> u8 {
     let mut stdout = io::stdout().lock();
     let _ = writeln!(stdout, "{word} {number}").and_then(|()| stdout.flush());
     0
@@ -195,15 +261,34 @@ fn enter(supervised: &Supervised, parent: Pid) -> u8 {
     };
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
-    if supervised.socket
-        && let Err(error) = hand_over(&mut command)
-    {
+    let handed_over = if supervised.socket { hand_over(&mut command) } else { Ok(()) };
+    if let Err(error) = handed_over.and_then(|()| Ok(limit_this_process(supervised)?)) {
         let _ = writeln!(words, "failed {}", error.raw_os_error().unwrap_or_default());
         return NOT_STARTED;
     }
     let error = command.exec();
     let _ = writeln!(words, "failed {}", error.raw_os_error().unwrap_or_default());
     NOT_STARTED
+}
+
+/// Sets the limits that the kernel enforces for a process and what it starts.
+fn limit_this_process(supervised: &Supervised) -> rustix::io::Result<()> {
+    if let Some(memory) = supervised.limits.memory {
+        // A process may reserve memory that it never uses. This stops one that takes all of it
+        // between two looks of the supervisor.
+        let most = memory.checked_mul(MAX_RESERVED);
+        setrlimit(Resource::Data, Rlimit { current: most, maximum: most })?;
+    }
+    if let Some(n_cpus) = supervised.limits.cpus {
+        let own = sched_getaffinity(None)?;
+        let own: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| own.is_set(cpu)).collect();
+        let mut cpus = CpuSet::new();
+        for number in 0..n_cpus as usize {
+            cpus.set(own[(supervised.first_cpu as usize + number) % own.len()]);
+        }
+        sched_setaffinity(None, &cpus)?;
+    }
+    Ok(())
 }
 
 /// Gives standard input to the program as its first socket, in place of a file that whoever
@@ -229,7 +314,9 @@ mod tests {
             assert_eq!(status.code(), code);
         }
         assert_eq!(Report::read("failed 2\nended 32512\n"), Some(Report::Failed(2)));
-        for words in ["", "ended", "ended it", "what"] {
+        let exceeded = Report::Exceeded(ExceededLimit::Processes(3));
+        assert_eq!(Report::read("limit processes=3\nended 9\n"), Some(exceeded));
+        for words in ["", "ended", "ended it", "limit it", "what"] {
             assert_eq!(Report::read(words), None, "{words}");
         }
     }

@@ -9,6 +9,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use bytesize::ByteSize;
 use games::Expression;
 use games::solve::ValueTable;
 
@@ -253,24 +254,6 @@ pub enum OptionError {
     },
 }
 
-/// The bytes that a text such as `1.5 GiB` means.
-fn bytes_in(text: &str) -> Option<usize> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let unit: f64 = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 1.0,
-        "kb" => 1e3,
-        "mb" => 1e6,
-        "gb" => 1e9,
-        "kib" => 1024.0,
-        "mib" => 1024.0 * 1024.0,
-        "gib" => 1024.0 * 1024.0 * 1024.0,
-        _ => return None,
-    };
-    let bytes = number.parse::<f64>().ok()? * unit;
-    (bytes.is_finite() && bytes < 1e18).then_some(bytes as usize)
-}
-
 fn did_you_mean(near: &Option<&str>) -> String {
     near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"))
 }
@@ -393,7 +376,7 @@ impl Reader<'_> {
         let Some(value) = self.value(name) else { return Ok(default) };
         let bytes = match value {
             Value::Integer(value) => usize::try_from(*value).ok(),
-            Value::Text(text) => bytes_in(text),
+            Value::Text(text) => text.parse().ok().and_then(|ByteSize(n)| usize::try_from(n).ok()),
             _ => None,
         };
         bytes.filter(|&bytes| bytes >= least).ok_or_else(|| self.refuse(name, value))

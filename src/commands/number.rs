@@ -3,6 +3,8 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use bytesize::ByteSize;
+
 /// Reads a whole number in `range`; all of the type if it is the whole range.
 pub(super) fn whole<T: TryFrom<u64>>(
     range: RangeInclusive<u64>,
@@ -39,30 +41,9 @@ pub(super) fn nodes(text: &str) -> Result<u64, String> {
 
 /// A number of bytes: `4GiB`, `500MB`, `1.5 TiB` or a plain number.
 pub(super) fn bytes(text: &str) -> Result<u64, String> {
-    const UNITS: [(&str, f64); 9] = [
-        ("B", 1.0),
-        ("KB", 1e3),
-        ("MB", 1e6),
-        ("GB", 1e9),
-        ("TB", 1e12),
-        ("KiB", 1024.0),
-        ("MiB", 1_048_576.0),
-        ("GiB", 1_073_741_824.0),
-        ("TiB", 1_099_511_627_776.0),
-    ];
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = &text[digits.len()..];
-    let is_unit = |(name, _): &&(&str, f64)| name.eq_ignore_ascii_case(unit);
-    let factor = match unit {
-        "" => Some(1.0),
-        _ => UNITS.iter().find(is_unit).map(|&(_, factor)| factor),
-    };
-    let number = digits.trim().parse::<f64>().ok().filter(|number| *number >= 0.0);
-    let bytes = factor.zip(number).map(|(factor, number)| factor * number);
-    bytes
-        .filter(|bytes| (1.0..1e18).contains(bytes))
-        .map(|bytes| bytes as u64)
-        .ok_or_else(|| "expected a number of bytes, such as 4GiB or 500MB".to_owned())
+    let size = text.parse().ok().filter(|ByteSize(n)| *n > 0);
+    let expected = || "expected a number of bytes, such as 4GiB or 500MB".to_owned();
+    size.map(|ByteSize(n)| n).ok_or_else(expected)
 }
 
 /// A number with a fraction.

@@ -32,6 +32,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use super::listeners::{self, Listener};
 use super::machine_limit::{lack, no_port, no_process};
 use super::player_logs::PlayerLogs;
+use crate::launch_limits::{ExceededLimit, LaunchLimits};
 use crate::process_tree::{
     Process, adopt_orphans, all, descendants, kill_descendants, kill_orphans,
 };
@@ -104,6 +105,16 @@ pub enum LaunchError {
         /// How it ended.
         status: ExitStatus,
     },
+    /// It went beyond a limit before it replied.
+    #[error("`{template}` was ended before it replied to INFO: {}; raise its `limits`{}", .limit.sentence(), see(log.as_deref()))]
+    Exceeded {
+        /// The command line as written.
+        template: String,
+        /// The file with its standard error, if it is kept.
+        log: Option<PathBuf>,
+        /// The limit.
+        limit: ExceededLimit,
+    },
     /// It did not reply in time.
     #[error(
         "`{template}` did not reply to INFO on its port within {}{}",
@@ -172,6 +183,8 @@ fn describe(status: ExitStatus) -> String {
 pub(crate) enum End {
     /// It could not be started, for this reason.
     NotStarted(i32),
+    /// It was ended, since it went beyond this limit.
+    Exceeded(ExceededLimit),
     /// It ran.
     Ended(ExitStatus),
 }
@@ -183,6 +196,8 @@ pub(crate) struct LaunchedProgram {
     child: Child,
     /// Where the supervisor reports.
     report: Option<ChildStdout>,
+    /// What it has reported so far.
+    reported: String,
     end: Option<End>,
     mark: String,
     live: Arc<Live>,
@@ -210,16 +225,35 @@ impl LaunchedProgram {
             if let Some(launched) = live.get_mut(&self.mark) {
                 launched.process = None;
             }
-            let reported = self.report.take().and_then(|report| Report::read(&words_of(report)));
-            self.end = Some(match reported {
+            // A supervisor that was killed leaves to us what was below it.
+            live.kill_orphans();
+            drop(live);
+            self.end = Some(match self.read_report() {
                 Some(Report::Failed(reason)) => End::NotStarted(reason),
+                Some(Report::Exceeded(limit)) => End::Exceeded(limit),
                 Some(Report::Ended(status)) => End::Ended(status),
                 None => End::Ended(status),
             });
-            // A supervisor that was killed leaves to us what was below it.
-            live.kill_orphans();
         }
         self.end
+    }
+
+    /// The limit that it went beyond. It may not have ended yet.
+    pub(crate) fn exceeded(&mut self) -> Option<ExceededLimit> {
+        match self.read_report() {
+            Some(Report::Exceeded(limit)) => Some(limit),
+            _ => None,
+        }
+    }
+
+    /// The supervisor's report, as far as there is one.
+    fn read_report(&mut self) -> Option<Report> {
+        if let Some(report) = &mut self.report
+            && self.reported.len() < MAX_REPORT_BYTES
+        {
+            self.reported += &words_of(report);
+        }
+        Report::read(&self.reported)
     }
 
     /// Checks which process listens on the port.
@@ -273,12 +307,12 @@ impl LaunchedProgram {
 }
 
 /// What is there to be read now. Others may hold the pipe open for ever.
-fn words_of(mut report: ChildStdout) -> String {
+fn words_of(report: &mut ChildStdout) -> String {
     let mut words = Vec::new();
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     while words.len() < MAX_REPORT_BYTES {
         let is_ready =
-            poll(&mut [PollFd::new(&report, PollFlags::IN)], Some(&now)).is_ok_and(|n| n > 0);
+            poll(&mut [PollFd::new(&*report, PollFlags::IN)], Some(&now)).is_ok_and(|n| n > 0);
         let mut buffer = [0; 256];
         match if is_ready { report.read(&mut buffer) } else { Ok(0) } {
             Ok(0) | Err(_) => break,
@@ -482,7 +516,12 @@ impl ProgramPool {
     }
 
     /// Starts the program of player `id`. Whether it listens is another question.
-    pub(crate) fn launch(&self, id: &str, template: &str) -> Result<LaunchedProgram, LaunchError> {
+    pub(crate) fn launch(
+        &self,
+        id: &str,
+        template: &str,
+        limits: LaunchLimits,
+    ) -> Result<LaunchedProgram, LaunchError> {
         let number = self.n_launched.fetch_add(1, Ordering::Relaxed);
         let place = Place::of(template)
             .map_err(|problem| LaunchError::Template { template: template.to_owned(), problem })?;
@@ -507,7 +546,9 @@ impl ProgramPool {
         };
         let mut command = match (&self.supervisor, &socket) {
             (Some(executable), _) => {
-                let mut command = supervisor::command(executable, socket.is_some(), &words);
+                let has_socket = socket.is_some();
+                let mut command =
+                    supervisor::command(executable, has_socket, &words, limits, number);
                 command.stdout(Stdio::piped());
                 command
             }
@@ -515,6 +556,12 @@ impl ProgramPool {
                 return Err(LaunchError::Template {
                     template: template.to_owned(),
                     problem: "`{socket}` needs a supervisor, and this manager has none",
+                });
+            }
+            (None, None) if limits != LaunchLimits::NONE => {
+                return Err(LaunchError::Template {
+                    template: template.to_owned(),
+                    problem: "`limits` need a supervisor, and this manager has none",
                 });
             }
             (None, None) => {
@@ -541,6 +588,7 @@ impl ProgramPool {
         Ok(LaunchedProgram {
             child,
             report,
+            reported: String::new(),
             end: None,
             mark,
             live: Arc::clone(&self.live),
@@ -686,8 +734,9 @@ mod tests {
     fn a_program_ends_with_its_children() {
         let programs = ProgramPool::new(PlayerStderr::Discard, None);
         // A shell that leaves its process group behind in a session of its own.
-        let program =
-            programs.launch("p", "sh -c 'setsid sleep 1000 & exec sleep 1000 # {port}'").unwrap();
+        let program = programs
+            .launch("p", "sh -c 'setsid sleep 1000 & exec sleep 1000 # {port}'", LaunchLimits::NONE)
+            .unwrap();
         let needle = format!("{MARK}={}", program.mark);
         while marked(needle.as_bytes()).len() < 2 {
             thread::yield_now();
@@ -701,12 +750,12 @@ mod tests {
     #[test]
     fn a_program_that_ended_is_not_used_again() {
         let programs = ProgramPool::new(PlayerStderr::Discard, None);
-        let mut program = programs.launch("p", "true {port}").unwrap();
+        let mut program = programs.launch("p", "true {port}", LaunchLimits::NONE).unwrap();
         while program.ended().is_none() {
             thread::yield_now();
         }
         programs.put_back("p", program);
         assert!(programs.take_idle("p").is_none());
-        assert!(programs.launch("p", "/no/such/program {port}").is_err());
+        assert!(programs.launch("p", "/no/such/program {port}", LaunchLimits::NONE).is_err());
     }
 }

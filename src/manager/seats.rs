@@ -399,7 +399,9 @@ impl RemoteSeat {
     pub(crate) async fn ask(&mut self, watch: &Watch, message: String, clock: Clock) -> Reply {
         let ended = self.program.as_mut().is_some_and(|program| program.ended().is_some());
         if ended {
-            return Reply::fault(FaultKind::Crashed);
+            let mut reply = Reply::fault(FaultKind::Crashed);
+            reply.detail = self.exceeded_limit();
+            return reply;
         }
         if let Some(program) = &mut self.program {
             program.watch_port();
@@ -441,10 +443,21 @@ impl RemoteSeat {
             }
             Err(ExchangeError::Lacking(what)) => reply.lacking = Some(what),
         }
+        if reply.fault.is_some()
+            && let Some(exceeded) = self.exceeded_limit()
+        {
+            (reply.fault, reply.detail) = (Some(FaultKind::Crashed), Some(exceeded));
+        }
         if let (Some(_), Some(program)) = (reply.fault, &mut self.program) {
             program.suspect = true;
         }
         reply
+    }
+
+    /// Why the program was ended, if it went beyond a limit.
+    fn exceeded_limit(&mut self) -> Option<String> {
+        let limit = self.program.as_mut()?.exceeded()?;
+        Some(format!("the program was ended, since {}", limit.sentence()))
     }
 
     /// A player that cannot be connected to gets less time to connect the next time.

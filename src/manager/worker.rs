@@ -193,10 +193,10 @@ impl Worker {
                 }
                 Ok(Seat::Remote(Box::new(RemoteSeat::new(config, target, None, limits))))
             }
-            PlayerSource::Command { template } => {
+            PlayerSource::Command { template, limits: use_limits } => {
                 let net = self.prepare_net()?;
                 let program = manager
-                    .launch(net, config, template)
+                    .launch(net, config, template, *use_limits)
                     .map_err(|error| not_launched(config, error))?;
                 let target = Target::new(&config.id, LOCALHOST, program.port)
                     .map_err(|error| unusable(config, &error))?;

@@ -8,7 +8,8 @@ use results::record::Budget;
 use serde::Serialize;
 use toml::{Table, Value};
 
-use super::{Comparison, Spec, odds_text};
+use super::{Comparison, Spec, limits_text, odds_text};
+use crate::launch_limits::LaunchLimits;
 use crate::manager::{Enforcement, PlayerSource};
 
 /// First line of every lock file.
@@ -169,8 +170,11 @@ fn players(spec: &Spec) -> Vec<Value> {
             PlayerSource::Remote { host, port } => {
                 fields.insert("url".into(), format!("http://{host}:{port}").into());
             }
-            PlayerSource::Command { template } => {
+            PlayerSource::Command { template, limits } => {
                 fields.insert("command".into(), template.clone().into());
+                if *limits != LaunchLimits::NONE {
+                    fields.insert("limits".into(), limits_text::written(*limits).into());
+                }
             }
         }
         if !matches!(config.source, PlayerSource::BuiltIn { .. }) {

@@ -10,12 +10,14 @@ use players::{OptionSpec, PlayerKind};
 use strum::VariantNames;
 use toml::Value;
 
+use super::limits_text;
 use super::odds_text::{self, odds};
 use super::player_fields::{PLAIN, PlayerFields, Wrong, is_plain, kind_of};
 use super::{Contestant, SpecError};
 use crate::built_in;
 use crate::error_chain::chained;
 use crate::fingerprint::Fingerprint;
+use crate::launch_limits::LaunchLimits;
 use crate::manager::{Dialect, PlayerConfig, PlayerSource, Reading, TimeOdds, unknown_kind};
 use crate::{evaluation_file, solution_file};
 
@@ -140,7 +142,11 @@ pub(super) fn contestant(fields: &PlayerFields) -> Result<Contestant, Wrong> {
                 let message = "put {port} (or {socket}) into the command; it is replaced by the port to listen on";
                 return Err(Wrong::at("command", message));
             }
-            outside(template, PlayerSource::Command { template: template.to_owned() }, fields)
+            let source = PlayerSource::Command {
+                template: template.to_owned(),
+                limits: limits_text::limits(fields)?,
+            };
+            outside(template, source, fields)
         }
         (None, None, None) => {
             Err(Wrong::whole("a player needs a `kind` (built in), a `url` or a `command`"))
@@ -277,7 +283,8 @@ fn outside(
     source: PlayerSource,
     fields: &PlayerFields,
 ) -> Result<Contestant, Wrong> {
-    const KEYS: [&str; 6] = ["id", "url", "command", "reading", "dialect", "clocks"];
+    const KEYS: [&str; 7] =
+        ["id", "url", "command", "reading", "dialect", "clocks", limits_text::KEY];
     if fields.contains_key("budget") {
         let message =
             "a player reached over HTTP has clocks only, since its nodes cannot be counted";
@@ -288,6 +295,10 @@ fn outside(
             "unknown key `{key}`; a player reached over HTTP has id, clocks, reading and dialect"
         );
         return Err(Wrong::at(key, message));
+    }
+    if matches!(source, PlayerSource::Remote { .. }) && fields.contains_key(limits_text::KEY) {
+        let message = "a player that runs already cannot be limited; give its `command` instead";
+        return Err(Wrong::at(limits_text::KEY, message));
     }
     let default_id = match &source {
         PlayerSource::Remote { host, port } => format!("{host}-{port}"),
@@ -309,6 +320,12 @@ fn outside(
         .text(address)
         .text(reading.into())
         .text(dialect.into());
+    let hash = match &source {
+        PlayerSource::Command { limits, .. } if *limits != LaunchLimits::NONE => {
+            hash.text("limits").text(&limits_text::written(*limits).to_string())
+        }
+        _ => hash,
+    };
     let odds = odds(fields)?;
     let hash = with_odds(hash, odds).hex(16);
     Ok(Contestant {

@@ -161,6 +161,43 @@ fn a_program_may_take_a_socket_in_place_of_a_port() {
     assert!(!rows.contains("aborted"), "{rows}");
 }
 
+/// A run of one match with `greedy.py` under some limits.
+fn greedy(what: &str, limits: &str) -> Workspace {
+    let workspace = workspace(1, &[("p", format!("{} {{port}} {what}", script("greedy.py")))]);
+    let spec = workspace.read("spec.toml");
+    workspace.write("spec.toml", &spec.replace("id = \"p\"\n", &format!("id = \"p\"\n{limits}\n")));
+    workspace.run(&RUN).code(0);
+    workspace
+}
+
+#[test]
+fn a_program_beyond_its_limits_is_ended_and_that_is_its_fault() {
+    for (what, limits, said) in [
+        ("memory", "limits.memory = \"128MiB\"", "its processes held more than 128.0 MiB"),
+        (
+            "processes",
+            "limits = { processes = 10, memory = \"4GiB\" }",
+            "it had more than 10 processes",
+        ),
+    ] {
+        let workspace = greedy(what, limits);
+        let moves = workspace.read("out/moves.csv");
+        assert!(moves.contains(",crashed,"), "{moves}");
+        let journal = workspace.read("out/journal.jsonl");
+        assert!(journal.contains(&format!("the program was ended, since {said}")), "{journal}");
+    }
+}
+
+#[test]
+fn a_program_runs_on_as_many_cores_as_it_may() {
+    let workspace = greedy("cpus", "limits.cpus = 1");
+    let moves = workspace.read("out/moves.csv");
+    assert!(!moves.contains("crashed"), "{moves}");
+    let mut logs = std::fs::read_dir(workspace.path("out/logs")).unwrap();
+    let log = std::fs::read_to_string(logs.next().unwrap().unwrap().path()).unwrap();
+    assert_eq!(log.lines().next().unwrap().split(' ').count(), 1, "{log}");
+}
+
 #[test]
 fn a_program_that_is_not_there_is_named() {
     let workspace = workspace(1, &[("p", "./no_such_program {port}".to_owned())]);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gamemaster::event::{Decision, EventKind, Notice, Readiness};
+use gamemaster::launch_limits::LaunchLimits;
 use gamemaster::manager::{
     Dialect, Enforcement, Manager, ManagerSettings, MatchRules, MatchSetup, PlayerConfig,
     PlayerSource, PreparedGame, Reading, TimeOdds, Worker,
@@ -47,7 +48,7 @@ pub(crate) fn remote(port: u16) -> Option<Arc<PlayerConfig>> {
 }
 
 pub(crate) fn command(template: String) -> Option<Arc<PlayerConfig>> {
-    seat("program", PlayerSource::Command { template })
+    seat("program", PlayerSource::Command { template, limits: LaunchLimits::NONE })
 }
 
 fn seat(id: &str, source: PlayerSource) -> Option<Arc<PlayerConfig>> {

@@ -194,7 +194,11 @@ fn matches_at_once_are_as_many_as_there_are_descriptors_for() {
     );
     // The soft limit alone does not bind.
     let ran = workspace.run_after("ulimit -Sn 128", &["run", "spec.toml", "--dry-run"]).code(0);
-    assert!(ran.stdout().contains("600 matches in 300 blocks\nat once: 100\n"), "{}", ran.stdout());
+    assert!(
+        ran.stdout().contains("600 matches in 300 blocks\nmatches at once: 100\n"),
+        "{}",
+        ran.stdout()
+    );
 }
 
 #[test]

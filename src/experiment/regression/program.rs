@@ -16,7 +16,7 @@ pub(super) fn identify(spec: &mut Spec) {
     let path = std::env::var_os("PATH").unwrap_or_default();
     for player in &mut spec.players {
         let config = &player.config;
-        if let PlayerSource::Command { template } = &config.source {
+        if let PlayerSource::Command { template, .. } = &config.source {
             let hash = program_hash(&config.hash, template, &path);
             player.config = Arc::new(PlayerConfig { hash, ..PlayerConfig::clone(config) });
         }
