@@ -19,6 +19,7 @@ mod compare;
 #[cfg(test)]
 mod course;
 #[cfg(test)]
+mod environments;
 mod explain;
 #[cfg(test)]
 mod fake_player;
