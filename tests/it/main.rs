@@ -14,6 +14,7 @@ mod breakdowns;
 #[cfg(test)]
 mod browser;
 mod budgets_and_trees;
+mod calibration;
 #[cfg(test)]
 mod compare;
 #[cfg(test)]
