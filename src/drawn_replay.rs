@@ -6,8 +6,8 @@ use std::path::Path;
 
 use games::Expression;
 use results::counted::counted;
-use results::record::{Ending, MatchRecord};
-use results::report::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStep};
+use results::record::{DecisionRecord, Ending, MatchRecord, SeatRecord};
+use results::report::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStart, ReplayStep};
 
 use crate::board::{self, Board, Side};
 use crate::error_chain::chained;
@@ -71,6 +71,7 @@ pub fn drawn_replay(
     record: &MatchRecord,
     reason: &str,
 ) -> Result<Replay, RecordedError> {
+    let has_times = run.spec().timings();
     let machine = run.machine(record)?;
     let positions = positions(machine, record)?;
     let game = machine.game();
@@ -88,6 +89,20 @@ pub fn drawn_replay(
         step.facts = others.map(|fact| facts.number(&fact.to_string())).collect();
         if let Some(decisions) = at.checked_sub(1).and_then(|at| record.steps.get(at)) {
             step.moves = decisions.iter().map(|decision| decision.executed.clone()).collect();
+            let players = || decisions.iter().zip(&record.seats);
+            if decisions.iter().any(|decision| decision.value_tenths.is_some()) {
+                let value = |decision: &DecisionRecord| {
+                    decision.value_tenths.map(|tenths| f64::from(tenths) / 10.0)
+                };
+                step.values = decisions.iter().map(value).collect();
+            }
+            if has_times {
+                let time = |(decision, seat): (&DecisionRecord, &SeatRecord)| {
+                    let is_choice = seat.player.is_some() && decision.n_legal > 1;
+                    is_choice.then(|| milliseconds(decision.wall_us))
+                };
+                step.times = players().map(time).collect();
+            }
             if decisions.iter().any(|decision| decision.fault.is_some()) {
                 let fault = |kind: results::record::FaultKind| kind.name().replace('_', " ");
                 step.faults = decisions
@@ -102,6 +117,12 @@ pub fn drawn_replay(
         role: seat.role.clone(),
         player: seat.player.clone(),
         reward: seat.reward.filter(|_| seat.player.is_some()),
+        start: seat.player.as_ref().and_then(|_| {
+            let (ms, nodes) =
+                (has_times.then(|| milliseconds(seat.start.wall_us)), seat.start.nodes);
+            let value = seat.start.value_tenths.map(|tenths| f64::from(tenths) / 10.0);
+            (ms.is_some() || nodes.is_some()).then_some(ReplayStart { ms, nodes, value })
+        }),
     });
     Ok(Replay {
         job: record.job,
@@ -114,6 +135,10 @@ pub fn drawn_replay(
         facts: facts.words,
         steps,
     })
+}
+
+fn milliseconds(us: u64) -> f64 {
+    us as f64 / 1000.0
 }
 
 fn ending(ending: &Ending) -> String {

@@ -67,6 +67,7 @@ pub mod span;
 pub mod split_mix;
 pub mod state;
 pub mod state_machine;
+pub mod step_counter;
 pub mod symbol;
 pub mod validate;
 

@@ -507,6 +507,13 @@ impl Solver {
         self.run.levels()
     }
 
+    /// Whether the number of steps follows from the facts of each state, by an equation that
+    /// was checked for all states reached. Then no state can come twice.
+    #[must_use]
+    pub fn steps_follow_from_facts(&self) -> bool {
+        self.run.is_graded()
+    }
+
     /// All reachable states by depth and, for each of `counted`, by the number of facts that
     /// it picks; in this order. Values need not be known.
     ///

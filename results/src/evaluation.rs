@@ -14,6 +14,7 @@ mod worth_replaying;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::calibration::CalibrationBin;
 use crate::evidence::Evidence;
 use crate::files;
 use crate::journal::JournalError;
@@ -52,6 +53,8 @@ pub struct Evaluation {
     /// By player, then clock: think times; empty if times are no part of the run's
     /// results.
     pub thinking: Vec<PlayerTimes>,
+    /// By player, then value: what players expected of their moves, and what they got.
+    pub calibration: Vec<CalibrationBin>,
     /// Each player beside each other.
     pub pairs: Vec<Pair>,
     /// What a role is worth and who is better where, each corrected for the
@@ -91,6 +94,7 @@ pub fn evaluate(
         over_time: over_time::over_time(&evidence, &own_clocks, &sampling, bootstrap),
         rewards: distributions::rewards(&matches, &players),
         thinking: distributions::thinking(&evidence, &sampling.order, timings),
+        calibration: calibration(&evidence, &players),
         pairs: standings::pairs(&evidence, &sampling, bootstrap),
         effects: seats::seat_effects(&matches, &players, &evidence, bootstrap),
         overhead: distributions::overhead(&evidence, timings),
@@ -99,6 +103,15 @@ pub fn evaluate(
         regret: None,
         standings,
     })
+}
+
+/// What players expected of their moves, player by player.
+fn calibration(evidence: &Evidence, players: &[Arc<str>]) -> Vec<CalibrationBin> {
+    let of_player = |name: &Arc<str>| {
+        let number = evidence.players.iter().position(|player| **player == **name)?;
+        Some(evidence.values[number].bins(name))
+    };
+    players.iter().filter_map(of_player).flatten().collect()
 }
 
 impl Evaluation {

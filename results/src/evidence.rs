@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::path::Path;
 
+use crate::calibration::Values;
 use crate::histogram::Histogram;
 use crate::journal::{Index, Journal, JournalError, MatchRow, Torn};
 use crate::kept_matches::KeptMatches;
@@ -37,6 +38,8 @@ pub(crate) struct Evidence {
     pub(crate) kept: KeptMatches,
     /// By player.
     pub(crate) conduct: Vec<Conduct>,
+    /// By player: what it expected of its moves.
+    pub(crate) values: Vec<Values>,
     /// By player and what bounded it, among [`Self::own_clocks`].
     paces: BTreeMap<(u32, u32), Pace>,
     /// By game: what matches took, scored or not.
@@ -196,6 +199,7 @@ struct Gathering {
     roles: Vec<Vec<String>>,
     seats: Vec<Seat>,
     conduct: Vec<Conduct>,
+    values: Vec<Values>,
     paces: BTreeMap<(u32, u32), Pace>,
     /// By game's code.
     overhead: Vec<Overhead>,
@@ -232,6 +236,7 @@ impl Gathering {
             let player = code(&mut self.players, player);
             if player as usize == self.conduct.len() {
                 self.conduct.push(Conduct::default());
+                self.values.push(Values::default());
             }
             let own_clock = code(&mut self.own_clocks, &seat.odds.unwrap_or(record.clock()));
             // What broke a match off may have made players seem at fault before it was
@@ -243,6 +248,11 @@ impl Gathering {
             self.conduct[player as usize].add(faults.map(u64::from));
             self.paces.entry((player, own_clock)).or_default().add(role, record);
             if let Some(reward) = record.reward(seat) {
+                for decision in record.decisions(role).filter(|decision| decision.is_choice()) {
+                    if let Some(value) = decision.value_tenths {
+                        self.values[player as usize].add(record.block, value, reward);
+                    }
+                }
                 self.seats.push(Seat {
                     job: record.job,
                     block: record.block,
@@ -278,12 +288,17 @@ impl Gathering {
             }
         }
         let (players, player_places) = sorted(other.players);
-        for (player, conduct) in players.iter().zip(permuted(other.conduct, &player_places)) {
+        let found = permuted(other.conduct, &player_places)
+            .into_iter()
+            .zip(permuted(other.values, &player_places));
+        for (player, (conduct, values)) in players.iter().zip(found) {
             let player = code(&mut self.players, player) as usize;
             if player == self.conduct.len() {
                 self.conduct.push(conduct);
+                self.values.push(values);
             } else {
                 self.conduct[player].add(conduct.faults);
+                self.values[player].merge(values);
             }
         }
         let (clocks, clock_places) = sorted(other.clocks);
@@ -355,6 +370,7 @@ impl Gathering {
             tally,
             kept,
             conduct: permuted(self.conduct, &player_places),
+            values: permuted(self.values, &player_places),
             overhead: permuted(self.overhead, &game_places),
             unscored: self.unscored,
             goal_flags: self.goal_flags,

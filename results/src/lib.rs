@@ -29,6 +29,7 @@
 //! ```
 
 pub mod atomic_file;
+pub mod calibration;
 pub mod comparison;
 pub mod counted;
 pub mod evaluation;

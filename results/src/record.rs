@@ -187,7 +187,7 @@ impl fmt::Display for Clock {
 }
 
 /// How a player replied to START.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartRecord {
     /// The fault, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -203,6 +203,15 @@ pub struct StartRecord {
     /// States entered before the first move, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
+    /// What the player expected then, in tenths of a point of reward: 0 to 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value_tenths: Option<u32>,
+    /// Joint moves that its search in the start clock looked ahead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// What it expected to be played, a step each (16 at most).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub line: Vec<String>,
 }
 
 /// One decision of one role.

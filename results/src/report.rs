@@ -37,7 +37,7 @@ use crate::journal::JournalError;
 use crate::regress::{ReadError, Regression};
 use crate::standings::{Standings, standings};
 use crate::stats::bootstrap::Bootstrap;
-pub use html::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStep, html};
+pub use html::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStart, ReplayStep, html};
 pub use junit::junit;
 pub use position_suite::{junit_of_positions, render_positions};
 pub use regression::{cautions_of_regression, render_regression, verdict_of_regression};

@@ -27,8 +27,7 @@ pub(crate) fn header(timings: bool) -> Header {
 }
 
 fn seat(role: &str, player: &str, reward: Option<u8>) -> SeatRecord {
-    let start =
-        StartRecord { fault: None, detail: None, wall_us: 1500, cpu_us: Some(1200), nodes: None };
+    let start = StartRecord { wall_us: 1500, cpu_us: Some(1200), ..StartRecord::default() };
     SeatRecord {
         role: role.into(),
         player: Some(player.into()),
@@ -170,7 +169,7 @@ pub(crate) fn record_with_chance(job: u64, player: &str, reward: u8) -> MatchRec
     let mut record = record(job, "dice", ["random", player], [0, reward]);
     record.seats[0] = SeatRecord {
         player_hash: String::new(),
-        start: StartRecord { fault: None, detail: None, wall_us: 0, cpu_us: None, nodes: None },
+        start: StartRecord::default(),
         player: None,
         ..seat("random", "", None)
     };

@@ -3,6 +3,7 @@
 
 mod bench;
 mod budget;
+mod environment;
 mod info;
 mod list;
 mod plan;

@@ -104,6 +104,8 @@ enum SectionWord {
     Seats,
     /// Strength against time
     Time,
+    /// What players expected of their moves, and what they got
+    Calibration,
     /// All of these
     All,
 }
@@ -117,6 +119,7 @@ impl SectionWord {
             Self::Pairs => Part::Pairs,
             Self::Seats => Part::Seats,
             Self::Time => Part::Time,
+            Self::Calibration => Part::Calibration,
             Self::All => return None,
         })
     }
@@ -145,6 +148,8 @@ enum TableWord {
     Effects,
     /// A row for each player and budget: strength against time
     Time,
+    /// A row for each player and range of values of moves
+    Calibration,
 }
 
 impl From<TableWord> for CsvTable {
@@ -160,6 +165,7 @@ impl From<TableWord> for CsvTable {
             TableWord::Seats => Self::Strength(StrengthTable::Seats),
             TableWord::Effects => Self::Strength(StrengthTable::Effects),
             TableWord::Time => Self::Strength(StrengthTable::Time),
+            TableWord::Calibration => Self::Strength(StrengthTable::Calibration),
         }
     }
 }

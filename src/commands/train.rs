@@ -11,7 +11,9 @@ use clap::Args;
 use games::{Cancel, Game, Guards, state_machine_for};
 use players::learning::{TrainError, Trainer, TrainingSettings, WeightedFeature};
 use players::{OptionSpec, Stop};
+use results::calibration::{CalibrationBin, calibration};
 use results::counted::counted;
+use results::files::JOURNAL;
 use serde::Serialize;
 
 use super::number::{nodes, number, whole, whole_from};
@@ -43,7 +45,8 @@ hold, how far pieces have advanced, mobility) and plays the game against
 itself. TD(lambda) fits a weight of each feature for each role. Afterwards a
 player with the evaluation plays the same player without it (evaluation=goal)
 from openings of four random steps, and the difference of their mean rewards
-is printed with a 95 % interval.
+is printed with a 95 % interval. So is the calibration: what the player with
+the evaluation expected of its moves, and the mean reward of their matches.
 
 With --matches, the same seed gives the same file, byte for byte.
 
@@ -134,6 +137,8 @@ struct Report<'a> {
     #[serde(flatten)]
     training: &'a Training,
     strength: Option<&'a Strength>,
+    /// What the trained player expected of its moves in the comparison, and what it got.
+    calibration: Vec<CalibrationBin>,
     run: Option<String>,
 }
 
@@ -168,12 +173,13 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         training: Training::new(&settings, trainer.n_matches(), trainer.n_states()),
         strength: None,
     };
-    let mut run = None;
+    let (mut run, mut calibration) = (None, Vec::new());
     // Before the comparison, whose player reads it.
     evaluation_file::write(&path, &trained)?;
     let is_compared = arguments.openings > 0 && !cancel.is_cancelled();
     if is_compared && let Some(compared) = compare(arguments, &game, &player, &path, &cancel)? {
         trained.strength = Some(compared.0);
+        calibration = calibrated(&compared.1)?;
         run = Some(compared.1.display().to_string());
         evaluation_file::write(&path, &trained)?;
     }
@@ -181,6 +187,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         .map_err(Failure::preflight)?;
     let report = Report {
         pieces,
+        calibration,
         run,
         seconds,
         tried_features: trainer.n_features(),
@@ -273,7 +280,7 @@ fn compare(
     let separator = if player.options.is_empty() { ":" } else { "," };
     let learned = toml::Value::String(format!("learned:{}", path.display()));
     let trained = format!("{}{separator}{EVALUATION}={learned}", arguments.player);
-    let mut players = vec![read_as(&trained, "trained")?, read_as(&arguments.player, "untrained")?];
+    let mut players = vec![read_as(&trained, TRAINED)?, read_as(&arguments.player, "untrained")?];
     let n_seats = game.role_ids().filter(|&role| Some(role) != game.random()).count();
     for copy in 2..n_seats {
         players.push(read_as(&arguments.player, &format!("untrained-{copy}"))?);
@@ -308,6 +315,16 @@ fn compare(
         level,
     };
     Ok(Some((strength, folder)))
+}
+
+/// The name of the player with the evaluation.
+const TRAINED: &str = "trained";
+
+/// What the player with the evaluation expected of its moves.
+fn calibrated(run: &Path) -> Result<Vec<CalibrationBin>, Failure> {
+    let bins = calibration(&run.join(JOURNAL))
+        .map_err(|error| Failure { code: exit_code::INTERNAL, error: error.into() })?;
+    Ok(bins.into_iter().filter(|bin| bin.player == TRAINED).collect())
 }
 
 fn read_as(player: &str, id: &str) -> Result<Contestant, Failure> {
@@ -367,6 +384,7 @@ fn report<'a>(trained: &'a TrainedEvaluation, path: &Path) -> Report<'a> {
         seconds: 0.0,
         training,
         strength: strength.as_ref(),
+        calibration: Vec::new(),
         run: None,
     }
 }
@@ -407,6 +425,19 @@ fn print(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
         out,
         "               trained {trained:.1}, untrained {untrained:.1}: {difference:+.1} points, {interval}"
     )?;
+    for (index, bin) in report.calibration.iter().enumerate() {
+        let label = if index == 0 { "calibration" } else { "" };
+        let CalibrationBin { low, high, expected, reward, interval, decisions, .. } = bin;
+        let interval = interval.map_or_else(String::new, |[low, high]| {
+            format!(", 95 % interval {low:.1} to {high:.1}")
+        });
+        let decisions = counted(decisions, "decision", "decisions");
+        writeln!(
+            out,
+            "  {label:11}  values {low} to {high}: expected {expected:.1}, reward {reward:.1}{interval}, \
+             {decisions}"
+        )?;
+    }
     if let Some(run) = &report.run {
         writeln!(out, "  matches      {run}")?;
     }

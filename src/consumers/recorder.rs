@@ -155,13 +155,7 @@ impl Recorder {
                 player_hash: player.map_or_else(String::new, |player| player.hash.clone()),
                 odds: player.and_then(|player| odds_record(&job, player.odds)),
                 reward: end.rewards.get(role).copied(),
-                start: starts.get(role).cloned().unwrap_or(StartRecord {
-                    fault: None,
-                    detail: None,
-                    wall_us: 0,
-                    cpu_us: None,
-                    nodes: None,
-                }),
+                start: starts.get(role).cloned().unwrap_or_default(),
             }
         });
         MatchRecord {
@@ -211,12 +205,16 @@ fn odds_record(job: &Job, odds: TimeOdds) -> Option<Clock> {
 }
 
 fn start_record(readiness: &Readiness) -> StartRecord {
+    let said = readiness.explanation.as_ref();
     StartRecord {
         fault: readiness.fault,
         detail: readiness.detail.clone(),
         wall_us: micros(readiness.wall),
         cpu_us: readiness.cpu.map(micros),
         nodes: readiness.nodes,
+        value_tenths: said.and_then(|said| said.value).map(tenths),
+        depth: said.map(|said| said.depth).filter(|&depth| depth > 0),
+        line: said.map_or_else(Vec::new, |said| said.line.clone()),
     }
 }
 

@@ -14,11 +14,13 @@ mod breakdowns;
 #[cfg(test)]
 mod browser;
 mod budgets_and_trees;
+mod calibration;
 #[cfg(test)]
 mod compare;
 #[cfg(test)]
 mod course;
 #[cfg(test)]
+mod environments;
 mod explain;
 #[cfg(test)]
 mod fake_player;

@@ -31,6 +31,7 @@ fn a_match_is_shown_step_by_step() {
             nim, seed 4
               left: legal
               right: first
+            start
               left is ready after T us
               right is ready after T us
             step 1
@@ -72,6 +73,7 @@ fn the_role_random_is_moved_by_the_manager() {
             monty_hall, seed 1
               candidate: legal
               random: chance
+            start
               candidate is ready after T us
             step 1
               candidate  noop  (1 legal, T us)

@@ -115,8 +115,8 @@ fn a_browser_shows_the_page() {
 
 fn sections_are_there(browser: &mut Browser) {
     let ids = browser.evaluate("[...document.querySelectorAll('section')].map(s => s.id).join()");
-    let expected =
-        "standings,ratings,against-each-other,over-time,games,rewards,faults,replays,notes";
+    let expected = "standings,ratings,against-each-other,over-time,games,rewards,calibration,faults,replays,\
+         notes";
     assert_eq!(ids, expected);
     let dead = "[...document.querySelectorAll('nav a')]
         .filter(a => !document.querySelector(a.getAttribute('href'))).length";

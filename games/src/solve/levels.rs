@@ -55,6 +55,8 @@ pub(super) trait Run: Send {
     fn first_values(&self) -> Vec<Vec<f64>>;
     fn value(&self, state: &State) -> Option<Vec<f64>>;
     fn levels(&self) -> Vec<u64>;
+    /// Whether the depth of a state follows from its facts.
+    fn is_graded(&self) -> bool;
     /// All states by level and by the numbers of facts that each of `counted` picks.
     fn classes(&self, counted: &[&dyn Fn(&Expression) -> bool]) -> Vec<StateClass>;
     /// Whether its states can be written down: words, not numbers given by a machine.
@@ -137,10 +139,6 @@ impl<const N: usize> Levels<N> {
             first: Vec::new(),
             saved: Saved::default(),
         }
-    }
-
-    pub(super) fn is_graded(&self) -> bool {
-        self.setup.grading.is_some()
     }
 
     fn n_bytes(&self) -> u64 {
@@ -519,6 +517,10 @@ impl<const N: usize> Run for Levels<N> {
 
     fn levels(&self) -> Vec<u64> {
         (0..self.store.n_levels()).map(|level| self.store.level_len(level) as u64).collect()
+    }
+
+    fn is_graded(&self) -> bool {
+        self.setup.grading.is_some()
     }
 
     fn classes(&self, counted: &[&dyn Fn(&Expression) -> bool]) -> Vec<StateClass> {

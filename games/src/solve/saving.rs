@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::Phase;
 use super::checkpoint::{ResumeError, SegmentKind, Words, push_codes, write};
 use super::expand::Outcome;
-use super::levels::Levels;
+use super::levels::{Levels, Run as _};
 use super::store::{Code, N_SHARDS, UNKNOWN};
 
 /// How much of a run is in its checkpoint.

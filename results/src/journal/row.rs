@@ -75,6 +75,8 @@ pub(crate) struct DecisionRow {
     pub(crate) wall_us: u64,
     #[serde(default)]
     pub(crate) overrun_us: u64,
+    #[serde(default)]
+    pub(crate) value_tenths: Option<u32>,
 }
 
 impl MatchRow<'_> {
@@ -147,6 +149,7 @@ impl<'a> From<&'a MatchRecord> for MatchRow<'a> {
                 fault: decision.fault,
                 wall_us: decision.wall_us,
                 overrun_us: decision.overrun_us,
+                value_tenths: decision.value_tenths,
             });
             decisions.collect()
         };

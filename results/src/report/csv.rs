@@ -42,6 +42,8 @@ pub enum StrengthTable {
     Effects,
     /// A row for each player and budget.
     Time,
+    /// A row for each player and range of values.
+    Calibration,
 }
 
 /// A table of standings.
@@ -127,6 +129,16 @@ pub(super) fn strength_table(evaluation: &Evaluation, table: StrengthTable) -> S
             written("player,points,standard_error,low,high,first", rows)
         }
         StrengthTable::Time => over_time(&strength.over_time),
+        StrengthTable::Calibration => {
+            let rows = strength.calibration.iter().map(|bin| {
+                let mut cells = vec![bin.player.clone(), bin.low.to_string(), bin.high.to_string()];
+                cells.extend([bin.expected, bin.reward].map(|points| points.to_string()));
+                cells.extend(bounds(bin.interval));
+                cells.push(bin.decisions.to_string());
+                cells
+            });
+            written("player,from,to,expected,reward,low,high,decisions", rows)
+        }
     }
 }
 

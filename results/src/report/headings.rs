@@ -18,13 +18,14 @@ pub(super) const BALANCE: &str = "Balance of the games";
 pub(super) const SEATS: &str = "Effect of seats";
 pub(super) const PLAYERS: &str = "Effect of players";
 pub(super) const THINKING: &str = "Thinking time";
+pub(super) const CALIBRATION: &str = "Expected and real rewards";
 pub(super) const FAULTS: &str = "Faults";
 pub(super) const REGRET: &str = "Regret";
 pub(super) const UNSCORED: &str = "Unscored matches";
 pub(super) const GOALS: &str = "Unusual goals";
 
 /// The order of the page.
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 20] = [
     STANDINGS,
     RANKS,
     PAIRS,
@@ -40,6 +41,7 @@ const ORDER: [&str; 19] = [
     SEATS,
     PLAYERS,
     THINKING,
+    CALIBRATION,
     REGRET,
     FAULTS,
     UNSCORED,

@@ -17,7 +17,7 @@ use crate::evaluation::Evaluation;
 use escape::Escaped;
 use section::{embedded, overview, sections};
 
-pub use replay::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStep};
+pub use replay::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStart, ReplayStep};
 
 /// The page's looks.
 const STYLE: &str = include_str!("html/page.css");

@@ -5,6 +5,7 @@ use super::layout::{Section, Table};
 use super::strength::{RankRow, RatingRow, Scale, Strength, WorthRow};
 use super::sweep;
 use super::words::{interval, marked, optional_points, points, share};
+use crate::calibration::CalibrationBin;
 use crate::evaluation::Evaluation;
 use crate::standings::Pair;
 use crate::sweep::Sweep;
@@ -30,12 +31,21 @@ pub enum Part {
     Seats,
     /// Strength against time.
     Time,
+    /// What players expected of their moves, and what they got.
+    Calibration,
 }
 
 impl Part {
     /// All of them; the sections of a report have an order of their own.
-    pub const ALL: [Self; 6] =
-        [Self::Summary, Self::Ranks, Self::Ratings, Self::Pairs, Self::Seats, Self::Time];
+    pub const ALL: [Self; 7] = [
+        Self::Summary,
+        Self::Ranks,
+        Self::Ratings,
+        Self::Pairs,
+        Self::Seats,
+        Self::Time,
+        Self::Calibration,
+    ];
 }
 
 /// The sections of all `parts` but the summary.
@@ -55,6 +65,7 @@ pub(super) fn sections(evaluation: &Evaluation, parts: &[Part]) -> Vec<Section> 
             }
             Part::Seats => sections.extend(seats(&strength)),
             Part::Time => sections.extend(sweep::sections(&Sweep::of(evaluation))),
+            Part::Calibration => sections.push(calibration(&evaluation.calibration)),
         }
     }
     sections
@@ -62,6 +73,35 @@ pub(super) fn sections(evaluation: &Evaluation, parts: &[Part]) -> Vec<Section> 
 
 fn missing(heading: &str, why: &str) -> Section {
     Section { heading: heading.into(), sentence: Some(why.into()), tables: vec![] }
+}
+
+/// What the calibration shows, in a sentence.
+pub(super) const CALIBRATION_MEANING: &str = "Moves with a choice by the value that the player gave them, and the mean reward of their \
+     matches. A player is well calibrated if it gets what it expects. Intervals are over blocks, \
+     since the moves of a match share its reward.";
+
+/// What players expected of their moves, and what they got.
+pub(super) fn calibration(bins: &[CalibrationBin]) -> Section {
+    let heading = headings::CALIBRATION;
+    if bins.is_empty() {
+        return missing(heading, "No player gave its moves a value.");
+    }
+    let columns = ["player", "value", "expected", "reward", "95 % interval", "decisions"];
+    let row = |bin: &CalibrationBin| {
+        vec![
+            bin.player.clone(),
+            format!("{} to {}", bin.low, bin.high),
+            points(bin.expected),
+            points(bin.reward),
+            interval(bin.interval),
+            bin.decisions.to_string(),
+        ]
+    };
+    Section {
+        heading: heading.into(),
+        sentence: Some(CALIBRATION_MEANING.into()),
+        tables: vec![Table::new(2, &columns, bins.iter().map(row).collect())],
+    }
 }
 
 fn ranks(rows: &[RankRow], n_resamples: usize) -> Section {

@@ -4,6 +4,7 @@
 use serde::Serialize;
 use strum::IntoStaticStr;
 
+use crate::calibration::CalibrationBin;
 use crate::evaluation::{ALPHA_RANK, Evaluation, Rating, Worth};
 use crate::standings::Pair;
 use crate::sweep::{Sweep, SweptPlayer};
@@ -27,6 +28,8 @@ pub(super) struct Strength<'a> {
     pub(super) no_effects: Option<String>,
     /// Strength against time; empty if all had the same.
     pub(super) over_time: Vec<SweptPlayer>,
+    /// By player, then value: what players expected of their moves, and what they got.
+    pub(super) calibration: &'a [CalibrationBin],
 }
 
 /// How probable each rank is for a player.
@@ -204,6 +207,7 @@ impl<'a> Strength<'a> {
             }),
             no_effects: effects.err().cloned(),
             over_time: Sweep::of(evaluation).players,
+            calibration: &evaluation.calibration,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `gamemaster game info`: what kind of game it is, and how large.
 
+mod ending;
 mod grounding;
 
 use std::collections::BTreeSet;
@@ -12,7 +13,9 @@ use games::{Game, Statistic, StatisticValue, library};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
+use self::ending::End;
 use self::grounding::Grounding;
+use super::environment::Environment;
 use super::survey::{Limits, ObservedKind, Spread, Survey, survey};
 use super::view::{ByRole, role_names};
 use super::walk::Walker;
@@ -35,7 +38,12 @@ Examples:
 Simultaneous moves, lengths, branching and goals are measured in random
 playouts; the same random seed gives the same playouts. The size of the tree is
 Knuth's estimate from these playouts: it is unbiased, but may be far off after
-few playouts. docs/reasoner.md explains the lines `reasoner` and `grounding`.";
+few playouts. docs/reasoner.md explains the lines `reasoner` and `grounding`,
+docs/environments.md the lines `environment` and `suited`.
+
+`end` says whether play must end: if the rules count steps whatever is played, or
+if all states were computed (200,000 at most) and none can come twice. It also
+says if play can come back to a state.";
 
 /// Arguments of `gamemaster game info`.
 #[derive(Args, Debug)]
@@ -69,6 +77,10 @@ struct Report {
     title: Option<&'static str>,
     roles: Vec<String>,
     kind: ObservedKind,
+    /// The task environment, and players that suit it.
+    environment: Environment,
+    /// Whether play must end.
+    end: End,
     reasoner: &'static str,
     /// The reasoner's own figures after the survey.
     reasoner_statistics: Statistics,
@@ -160,11 +172,14 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         seed: arguments.seed,
     };
     let survey = survey(&mut walker, &limits).map_err(reasoning)?;
+    let kind = ObservedKind::of(&game, survey.simultaneous);
     let report = Report {
+        environment: Environment::of(&kind, &survey),
+        end: End::of(&game)?,
         name: game.name().to_owned(),
         title: library::find(&arguments.game.file).map(library::Shipped::title),
         roles: role_names(&game),
-        kind: ObservedKind::of(&game, survey.simultaneous),
+        kind,
         reasoner,
         reasoner_statistics: Statistics(walker.machine.statistics()),
         grounding,
@@ -215,10 +230,15 @@ fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
         Some(title) => writeln!(stdout, "{name}: {title}")?,
         None => writeln!(stdout, "{name}")?,
     }
-    let mut row = |label: &str, value: String| writeln!(stdout, "  {label:14} {value}");
     let indent = " ".repeat(17);
+    let mut row = |label: &str, value: String| writeln!(stdout, "  {label:14} {value}");
     row("roles", roles.join(" "))?;
     row("kind", kind.to_string())?;
+    row("environment", report.environment.to_string())?;
+    for (index, reason) in report.environment.reasons().enumerate() {
+        row(if index == 0 { "suited" } else { "" }, reason)?;
+    }
+    row("end", wrapped(&report.end.to_string(), &indent, &indent, 80).trim().to_owned())?;
     let Sizes { bytes, forms, rules, relations, static_facts, initial_facts } = sizes;
     let (bytes, forms) = (counted(bytes, "byte", "bytes"), counted(forms, "form", "forms"));
     row("rulesheet", format!("{bytes}, {forms}, {findings}"))?;

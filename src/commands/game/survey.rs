@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use games::{Game, MoveId, ReasoningError, RoleId, State};
 use serde::Serialize;
 
+use super::environment::Interests;
 use super::view::ByRole;
 use super::walk::{Ending, Walker, playout_rng};
 
@@ -91,6 +92,12 @@ pub(super) struct Survey {
     pub(super) without_goal: u64,
     #[serde(skip)]
     pub(super) simultaneous: bool,
+    /// How rewards are related in the playouts that gave each role one.
+    #[serde(skip)]
+    pub(super) interests: Interests,
+    /// Choices of the player that had most of them in a playout.
+    #[serde(skip)]
+    pub(super) most_choices: u64,
 }
 
 /// Plays at random from the initial state.
@@ -105,10 +112,13 @@ pub(super) fn survey(walker: &mut Walker, limits: &Limits) -> Result<Survey, Rea
     let mut goals = vec![Spread::default(); game.roles().len()];
     let (mut ended, mut cut, mut stuck, mut without_goal, mut playouts) = (0, 0, 0, 0, 0);
     let mut simultaneous = false;
+    let mut rewards = Rewards::default();
+    let mut most_choices = 0;
     let mut trees = Vec::new();
     while playouts < limits.playouts && (playouts == 0 || in_time()) {
         let mut rng = playout_rng(limits.seed, playouts);
         let mut tree = TreeEstimate::default();
+        let mut choices_of = vec![0_u64; game.roles().len()];
         let visit =
             |machine: &mut dyn games::StateMachine, state: &State, moves: &[Vec<MoveId>]| {
                 let choices: f64 = moves.iter().map(|moves| moves.len() as f64).product();
@@ -116,10 +126,16 @@ pub(super) fn survey(walker: &mut Walker, limits: &Limits) -> Result<Survey, Rea
                 tree.descend(choices);
                 facts.add(machine.facts(state).len() as f64);
                 simultaneous |= n_choosers(moves, random) > 1;
+                for (n, moves) in choices_of.iter_mut().zip(moves) {
+                    *n += u64::from(moves.len() > 1);
+                }
                 in_time()
             };
         let playout = walker.playout(initial.clone(), &mut rng, limits.steps, visit)?;
         playouts += 1;
+        let chosen = game.role_ids().filter(|&role| Some(role) != random);
+        let chosen = chosen.map(|role| choices_of[usize::from(role.0)]).max();
+        most_choices = most_choices.max(chosen.unwrap_or_default());
         match playout.ending {
             Ending::Terminal => ended += 1,
             Ending::StepLimit | Ending::Stopped => cut += 1,
@@ -132,11 +148,18 @@ pub(super) fn survey(walker: &mut Walker, limits: &Limits) -> Result<Survey, Rea
         facts.add(walker.machine.facts(&playout.last).len() as f64);
         trees.push(tree.log10());
         let mut complete = true;
+        let mut ends = Vec::new();
         for (role, spread) in game.role_ids().zip(&mut goals) {
             match walker.machine.goal(&playout.last, role)?.unique() {
-                Some(goal) => spread.add(f64::from(goal.value())),
+                Some(goal) => {
+                    spread.add(f64::from(goal.value()));
+                    ends.extend((Some(role) != random).then_some(goal.value()));
+                }
                 None => complete = false,
             }
+        }
+        if ends.len() + usize::from(random.is_some()) == game.roles().len() {
+            rewards.add(&ends);
         }
         without_goal += u64::from(!complete);
     }
@@ -153,7 +176,40 @@ pub(super) fn survey(walker: &mut Walker, limits: &Limits) -> Result<Survey, Rea
         goals: ByRole::new(&game, goals),
         without_goal,
         simultaneous,
+        interests: rewards.interests(),
+        most_choices,
     })
+}
+
+/// What the ends of playouts show of how rewards are related.
+#[derive(Default)]
+struct Rewards {
+    n_players: usize,
+    /// The sums that were met, two at most.
+    sums: Vec<u32>,
+    /// Whether players got different rewards in some end.
+    differ: bool,
+}
+
+impl Rewards {
+    fn add(&mut self, rewards: &[u8]) {
+        self.n_players = rewards.len();
+        let sum = rewards.iter().map(|&reward| u32::from(reward)).sum();
+        if self.sums.len() < 2 && !self.sums.contains(&sum) {
+            self.sums.push(sum);
+        }
+        self.differ |= rewards.windows(2).any(|pair| pair[0] != pair[1]);
+    }
+
+    fn interests(&self) -> Interests {
+        match (self.n_players, self.sums.len()) {
+            (_, 0) => Interests::Unknown,
+            (0 | 1, _) => Interests::Single,
+            _ if !self.differ => Interests::Common,
+            (_, 1) => Interests::ConstantSum,
+            _ => Interests::GeneralSum,
+        }
+    }
 }
 
 /// Players that have more than one legal move.

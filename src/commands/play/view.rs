@@ -126,6 +126,7 @@ impl<'a, W: Write> View<'a, W> {
     }
 
     fn ready(&mut self, job: &Job, roles: &[Readiness]) -> std::io::Result<()> {
+        writeln!(self.out, "start")?;
         for (role, readiness) in
             roles.iter().enumerate().filter(|(role, _)| job.seats[*role].is_some())
         {

@@ -173,6 +173,65 @@
       svg("text", { x: left(below) + column * pitch, y: top(below) - 6, class: "label" }, label)));
     return board;
   };
+  // A curve for each player over the steps of the match; a click goes to the step.
+  const curve = (heading, of, most, unit) => {
+    const last = Math.max(1, replay.steps.length - 1);
+    const lines = replay.seats.map((seat, role) => replay.steps
+      .map((step, place) => [place, (of(step) ?? [])[role] ?? null])
+      .filter(([, value]) => value !== null));
+    if (!lines.some((line) => line.length)) return null;
+    const top = most ?? Math.max(...lines.flat().map(([, value]) => value), 1e-3);
+    const [left, right, low, high] = [6, 294, 74, 18];
+    const x = (place) => left + (right - left) * place / last;
+    const y = (value) => low - (low - high) * value / top;
+    const drawing = svg("svg", { class: "curve", role: "img", viewBox: "0 0 300 80" });
+    drawing.append(svg("title", {}, heading));
+    drawing.append(svg("desc", {}, heading + " of each player, step by step."));
+    drawing.append(svg("text", { x: left, y: 11, class: "unit" },
+      heading + " (0 to " + (top < 10 ? top.toFixed(1) : Math.round(top)) + " " + unit + ")"));
+    drawing.append(svg("line", { x1: left, x2: right, y1: low, y2: low, class: "axis" }));
+    lines.forEach((line, role) => {
+      const colour = "s" + (role % 6);
+      const points = line.map(([place, value]) => x(place).toFixed(1) + "," + y(value).toFixed(1));
+      drawing.append(svg("polyline", { points: points.join(" "), class: colour + " stroke" }));
+      for (const [place, value] of line) {
+        const mark = svg("circle", { cx: x(place), cy: y(value), r: 2.5, class: colour + " fill" });
+        mark.append(svg("title", {}, replay.seats[role].role + ", step " + place + ": "
+          + Number(value.toFixed(2)) + " " + unit));
+        drawing.append(mark);
+      }
+    });
+    drawing.append(svg("line", { x1: x(at), x2: x(at), y1: high, y2: low, class: "median" }));
+    drawing.addEventListener("click", (event) => {
+      const box = drawing.getBoundingClientRect();
+      const place = (event.clientX - box.left) / box.width * 300;
+      go(Math.round((place - left) / (right - left) * last));
+    });
+    return drawing;
+  };
+  const curves = () => {
+    const found = [
+      curve("Expected reward", (step) => step.values, 100, "points"),
+      curve("Thinking time", (step) => step.times, null, "ms"),
+    ].filter((drawing) => drawing !== null);
+    if (!found.length) return found;
+    const names = element("p", undefined, "legend");
+    replay.seats.forEach((seat, role) => {
+      if (seat.player === null) return;
+      const name = element("span", "● " + seat.role);
+      name.style.color = "var(--s" + (role % 6) + ")";
+      names.append(name, " ");
+    });
+    return [names, ...found];
+  };
+  // What the start clock was used for.
+  const starts = () => replay.seats.filter((seat) => seat.start).map((seat) => {
+    const words = [];
+    if (seat.start.ms !== undefined) words.push(Number(seat.start.ms.toFixed(1)) + " ms");
+    if (seat.start.nodes !== undefined) words.push(seat.start.nodes + " nodes");
+    if (seat.start.value !== undefined) words.push("value " + seat.start.value);
+    return element("li", seat.role + ": start clock, " + words.join(", "));
+  });
   const board = (step, before) => (replay.board.shift ? hexagons : squares)(step, before);
   const draw = () => {
     const step = replay.steps[at];
@@ -181,7 +240,8 @@
       ? "Initial state, " + (replay.steps.length - 1) + " steps follow."
       : "Step " + at + " of " + (replay.steps.length - 1)
         + (at === replay.steps.length - 1 ? ", the last: " + replay.ending + "." : ".");
-    byId("viewer-moves").replaceChildren(...step.moves.map((move, role) => {
+    byId("viewer-curves").replaceChildren(...curves());
+    byId("viewer-moves").replaceChildren(...(at === 0 ? starts() : []), ...step.moves.map((move, role) => {
       const line = element("li", replay.seats[role].role + ": " + move);
       const fault = (step.faults ?? [])[role];
       if (fault) line.append(element("span", " (" + fault + ")", "fault"));

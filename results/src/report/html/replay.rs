@@ -36,6 +36,23 @@ pub struct ReplaySeat {
     pub player: Option<String>,
     /// 0 to 100; `None` if the match is unscored.
     pub reward: Option<u8>,
+    /// What the start clock was used for; `None` if nothing is known of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<ReplayStart>,
+}
+
+/// What a player did between START and its first move.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReplayStart {
+    /// Milliseconds; `None` if times are no part of the run's results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ms: Option<f64>,
+    /// States entered, if the player counted any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u64>,
+    /// What the player expected then, 0 to 100, if it said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
 }
 
 /// A grid and what may stand on it.
@@ -85,6 +102,12 @@ pub struct ReplayStep {
     /// By role: the fault, or nothing; empty if there was none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
+    /// By role: what the player expected of its move, 0 to 100; empty if nobody said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<Option<f64>>,
+    /// By role: milliseconds until the reply; empty if times are no part of the results.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub times: Vec<Option<f64>>,
     /// The board's cells row by row, as indices of pieces; empty without a board.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<u32>,

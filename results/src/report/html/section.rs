@@ -1,5 +1,6 @@
 //! The sections of the page, one file each: numbers come in, markup goes out.
 
+mod calibration;
 mod cross_table;
 mod faults;
 mod games;
@@ -32,7 +33,7 @@ pub(super) struct Section {
 
 /// All sections that have something to say.
 pub(super) fn sections(page: &Page<'_>) -> Vec<Section> {
-    let sections: [fn(&Page<'_>) -> Option<Section>; 14] = [
+    let sections: [fn(&Page<'_>) -> Option<Section>; 15] = [
         stages::section,
         standings::section,
         ratings::section,
@@ -42,6 +43,7 @@ pub(super) fn sections(page: &Page<'_>) -> Vec<Section> {
         games::section,
         rewards::section,
         thinking::section,
+        calibration::section,
         regret::section,
         faults::section,
         overhead::section,

@@ -26,8 +26,13 @@ fn replay(name: &str) -> Replay {
         reason: name.into(),
         ending: name.into(),
         seats: vec![
-            ReplaySeat { role: name.into(), player: Some(name.into()), reward: Some(100) },
-            ReplaySeat { role: "o".into(), player: Some("beta".into()), reward: None },
+            ReplaySeat {
+                role: name.into(),
+                player: Some(name.into()),
+                reward: Some(100),
+                start: None,
+            },
+            ReplaySeat { role: "o".into(), player: Some("beta".into()), reward: None, start: None },
         ],
         board: Some(ReplayBoard {
             columns: vec![name.into()],

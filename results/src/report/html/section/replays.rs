@@ -11,7 +11,8 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     }
     let mut body = paragraph(
         "States are computed by the rules from the recorded moves. Step with the buttons, the \
-         slider or the arrow keys.",
+         slider or the arrow keys. Curves show what players expected of their moves, and how \
+         long they thought where they had a choice.",
     );
     body += VIEWER;
     let columns = vec![
@@ -48,7 +49,8 @@ const VIEWER: &str = "\
 <div class=\"viewer-head\"><h3 id=\"viewer-title\"></h3><p id=\"viewer-seats\"></p></div>
 <div class=\"viewer-body\"><div id=\"board\" class=\"scroll\"></div>
 <div class=\"viewer-side\"><p id=\"viewer-step\" aria-live=\"polite\"></p>
-<ul id=\"viewer-moves\"></ul><ul id=\"viewer-facts\"></ul></div></div>
+<ul id=\"viewer-moves\"></ul><div id=\"viewer-curves\"></div>\
+<ul id=\"viewer-facts\"></ul></div></div>
 <div class=\"controls\">
 <button type=\"button\" data-go=\"first\" aria-label=\"first state\">|◀</button>
 <button type=\"button\" data-go=\"back\" aria-label=\"one step back\">◀</button>

@@ -1,0 +1,195 @@
+//! What kind of task environment a game is, and which players suit it.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::survey::{MoveOrder, ObservedKind, Survey};
+
+/// A game as a task environment, in the terms of Russell and Norvig. All games are discrete,
+/// their rules are known, and states do not change while players think.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Environment {
+    /// Players; chance is none.
+    agents: usize,
+    observable: Observable,
+    /// Whether the next state follows from the state and the players' moves.
+    deterministic: bool,
+    /// Whether no player has more than one choice in a match, as far as random play shows.
+    episodic: bool,
+    /// Whether players choose at the same time somewhere.
+    simultaneous: bool,
+    interests: Interests,
+    /// Players that suit it, each with the reason.
+    suited: Vec<Suited>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Observable {
+    Fully,
+    Partially,
+}
+
+/// How the rewards of the players are related, as far as random play shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Interests {
+    /// There is only one player.
+    Single,
+    /// Rewards always have the same sum.
+    ConstantSum,
+    /// All players always get the same.
+    Common,
+    /// Neither.
+    GeneralSum,
+    /// No playout ended with a reward for each player.
+    Unknown,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Suited {
+    player: &'static str,
+    why: &'static str,
+}
+
+/// Nodes of a tree that a player can search to its end in seconds.
+const SMALL_TREE_LOG10: f64 = 6.0;
+
+impl Environment {
+    pub(super) fn of(kind: &ObservedKind, survey: &Survey) -> Self {
+        let is_small = survey.tree_log10.is_some_and(|log10| log10 <= SMALL_TREE_LOG10);
+        Self {
+            agents: kind.players,
+            observable: match kind.hidden_information {
+                true => Observable::Partially,
+                false => Observable::Fully,
+            },
+            deterministic: !kind.chance,
+            episodic: survey.most_choices <= 1,
+            simultaneous: kind.turns == MoveOrder::Simultaneous,
+            interests: survey.interests,
+            suited: suited(kind, survey.interests, is_small),
+        }
+    }
+
+    /// The names of the players that suit it.
+    pub(super) fn players(&self) -> impl Iterator<Item = &'static str> {
+        self.suited.iter().map(|suited| suited.player)
+    }
+
+    /// A line for each player that suits it, with the reason.
+    pub(super) fn reasons(&self) -> impl Iterator<Item = String> {
+        self.suited.iter().map(|Suited { player, why }| format!("{player}: {why}"))
+    }
+
+    /// The cells of a table: agents, observable, deterministic, episodic, interests.
+    pub(super) fn cells(&self) -> [String; 5] {
+        let agents = match (self.agents, self.simultaneous) {
+            (1, _) => "1".to_owned(),
+            (agents, true) => format!("{agents}, at once"),
+            (agents, false) => format!("{agents}, in turn"),
+        };
+        let word = |is_first: bool, [first, second]: [&str; 2]| {
+            if is_first { first.to_owned() } else { second.to_owned() }
+        };
+        [
+            agents,
+            word(self.observable == Observable::Fully, ["fully", "partially"]),
+            word(self.deterministic, ["yes", "chance"]),
+            word(self.episodic, ["episodic", "sequential"]),
+            self.interests.words().to_owned(),
+        ]
+    }
+}
+
+impl Interests {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Single => "one player",
+            Self::ConstantSum => "constant sum",
+            Self::Common => "common",
+            Self::GeneralSum => "general sum",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// `2 agents in turn, fully observable, deterministic, sequential, constant sum`.
+impl fmt::Display for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [agents, observable, _, episodic, interests] = self.cells();
+        let agents = match agents.split_once(", ") {
+            Some((n, order)) => format!("{n} agents {order}"),
+            None => "1 agent".to_owned(),
+        };
+        let chance = if self.deterministic { "deterministic" } else { "with chance" };
+        write!(f, "{agents}, {observable} observable, {chance}, {episodic}, {interests}")
+    }
+}
+
+/// The players that suit a game, the most suitable first.
+fn suited(kind: &ObservedKind, interests: Interests, is_small: bool) -> Vec<Suited> {
+    let mut suited = Vec::new();
+    let mut add = |player, why| suited.push(Suited { player, why });
+    if kind.hidden_information {
+        if is_small {
+            add("cfr", "small enough for a whole strategy, mixed where hiding pays");
+            if kind.players == 1 || kind.turns == MoveOrder::TurnTaking {
+                add("information_set_search", "one choice for all states that look the same");
+            }
+        }
+        add("is_mcts", "samples states that agree with the percepts");
+        add("determinization", "solves sampled states, blind to the worth of information");
+        return suited;
+    }
+    if kind.players == 1 {
+        if !kind.chance && is_small {
+            add("sequential_planner", "nobody else moves: one plan serves the whole match");
+        }
+        if kind.chance {
+            add("alpha_beta", "expectiminimax: the mean over what chance may do");
+        }
+        add("mcts", "too large for a plan: sampled play shows where to look");
+        if !kind.chance && is_small {
+            suited.truncate(1);
+            suited.push(Suited {
+                player: "incremental_deliberation",
+                why: "keeps its tree, and expands no state twice",
+            });
+        }
+        return suited;
+    }
+    if kind.turns == MoveOrder::Simultaneous {
+        if interests == Interests::ConstantSum && kind.players == 2 {
+            if is_small {
+                add("perfect", "small enough to be solved, with mixed strategies");
+            }
+            add("minimax:opponents=matrix", "opposite interests at once: a mixed strategy is safe");
+        }
+        add("mcts", "each role samples its own moves");
+        return suited;
+    }
+    match interests {
+        Interests::ConstantSum if kind.players == 2 => {
+            if is_small {
+                add("perfect", "small enough to be solved");
+            }
+            let why = match kind.chance {
+                true => "expectiminimax with cut-offs below chance",
+                false => "opposite interests in turn: minimax with cut-offs",
+            };
+            add("alpha_beta", why);
+            add("mcts", "needs no evaluation of states");
+        }
+        Interests::Common => {
+            add("minimax:opponents=cooperative", "all want the same");
+            add("mcts", "needs no evaluation of states");
+        }
+        _ => {
+            add("minimax:opponents=max_n", "interests differ, but are not opposite");
+            add("mcts", "each role maximises its own reward");
+        }
+    }
+    suited
+}
