@@ -411,7 +411,7 @@ impl Solver {
     /// initial state and what its bits mean.
     fn identity(&self) -> Vec<u64> {
         /// Changes when checkpoints can no longer be continued.
-        const VERSION: u64 = 1;
+        const VERSION: u64 = 2;
         let mut words = vec![u64::from(self.may_grade), self.forced.len() as u64];
         words.extend(self.forced.iter().map(|&fact| u64::from(fact)));
         let game = GameHash::of(&self.game).bits();

@@ -9,11 +9,12 @@
 //! a shard of a level lies near while it is at work, and all else is read and written in
 //! order, in runs of many states.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use super::crew::{Crew, Task};
 use super::expand::{Expander, Fault, GROUP, Group, Mask, Outcome};
-use super::store::{Code, N_SHARDS, Store, shard};
+use super::store::{Code, N_SHARDS, Shard, Store, UNKNOWN, shard};
 use super::words::Grading;
 
 /// Maximum number of states of a block: so many that the runs of its successors in each
@@ -47,9 +48,9 @@ pub(super) struct Block<const N: usize> {
     pub(super) numbers: Vec<u32>,
     /// The successors in the same order, within a round only.
     states: Vec<[u64; N]>,
-    /// Terminal states by outcome: each is the place in the block and an index into
-    /// [`outcomes`](Self::outcomes). Within a round only.
-    pub(super) terminal: Vec<(u32, u32)>,
+    /// By state: the index of its outcome, [`UNKNOWN`] if it is not terminal. Within a
+    /// round only.
+    pub(super) terminal: Vec<Code>,
     pub(super) outcomes: Vec<Outcome>,
 }
 
@@ -80,11 +81,12 @@ impl<const N: usize> Block<N> {
         let Buffers { group, parents, successors, shards, passes } = buffers;
         let mut block = Self { first, ..Self::default() };
         block.movers.reserve_exact(parents.len());
+        block.terminal.resize(parents.len(), UNKNOWN);
         successors.clear();
         shards.clear();
         passes.clear();
         let mut counts = [0_u32; N_SHARDS];
-        for (at, parents) in (0..).step_by(GROUP).zip(parents.chunks(GROUP)) {
+        for (parents, terminal) in parents.chunks(GROUP).zip(block.terminal.chunks_mut(GROUP)) {
             expander.expand(parents.as_flattened(), N, group)?;
             block.movers.extend_from_slice(&group.movers);
             block.counts.extend_from_slice(&group.counts);
@@ -106,8 +108,9 @@ impl<const N: usize> Block<N> {
                 for (word, &lanes) in mask.iter().enumerate() {
                     let mut left = lanes;
                     while left != 0 {
-                        let lane = word as u32 * 64 + left.trailing_zeros();
-                        block.terminal.push((at + lane, known as u32));
+                        let lane = word * 64 + left.trailing_zeros() as usize;
+                        // More outcomes than codes are an error of the run.
+                        terminal[lane] = Code::try_from(known).unwrap_or(0).min(UNKNOWN - 1);
                         left &= left - 1;
                     }
                 }
@@ -348,6 +351,41 @@ pub(super) fn codes<const N: usize>(
     let n_tasks = n_tasks(n_successors, n_workers);
     run(crew, (0..n_tasks).map(|_| Box::new(work) as Task<'_>).collect());
     found
+}
+
+/// For each shard, which states of a level some blocks have there: the block, the places
+/// in it, and the numbers in the shard.
+type Places = Vec<(usize, Range<usize>, Range<usize>)>;
+
+/// Calls `work` for each shard with the states of these blocks in it, on all workers.
+pub(super) fn each_shard<const N: usize>(
+    store: &mut Store<N>,
+    level: usize,
+    blocks: &[Block<N>],
+    n_workers: usize,
+    crew: &dyn Crew,
+    work: impl Fn(&mut Shard<N>, &Places) + Sync,
+) {
+    let mut places: Vec<Places> = vec![Vec::new(); N_SHARDS];
+    let mut n_states = 0;
+    for (at, block) in blocks.iter().enumerate() {
+        n_states += block.len();
+        let mut from = 0;
+        for (shard, numbers) in store.pieces(level, block.first, block.len()) {
+            let until = from + numbers.len();
+            places[shard].push((at, from..until, numbers));
+            from = until;
+        }
+    }
+    let queue = Mutex::new(store.shards.iter_mut().zip(places));
+    let next = || queue.lock().expect("no task panics with the queue").next();
+    let task = || {
+        while let Some((shard, places)) = next() {
+            work(shard, &places);
+        }
+    };
+    let n_tasks = n_tasks(n_states, n_workers);
+    run(crew, (0..n_tasks).map(|_| Box::new(task) as Task<'_>).collect());
 }
 
 /// The part of each shard, in order.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::blocks::{self, BLOCK, Block, Successors, Workspace};
@@ -194,16 +195,17 @@ impl<const N: usize> Levels<N> {
             self.blocks.push(Some(Vec::new()));
             self.store.begin_level();
         }
-        let round = self.round(Successors::Added, crew)?;
+        let mut round = self.round(Successors::Added, crew)?;
         for block in &round {
             self.n_successors += block.numbers.len() as u64;
             self.n_expanded += block.len() as u64;
             self.at += block.len();
             self.note_movers(block);
-            self.note_terminal(block)?;
         }
+        self.note_terminal(&round, crew)?;
         if let Some(Some(blocks)) = self.blocks.last_mut() {
             self.block_bytes += round.iter().map(Block::n_bytes).sum::<u64>();
+            round.iter_mut().for_each(|block| block.terminal = Vec::new());
             blocks.extend(round);
         }
         self.keep_within_memory()?;
@@ -231,25 +233,24 @@ impl<const N: usize> Levels<N> {
     }
 
     /// Sets the values of terminal states.
-    fn note_terminal(&mut self, block: &Block<N>) -> Result<(), Stopped> {
-        let mut codes = Vec::with_capacity(block.outcomes.len());
-        for outcome in &block.outcomes {
+    fn note_terminal(&mut self, round: &[Block<N>], crew: &dyn Crew) -> Result<(), Stopped> {
+        // By block and outcome of the block.
+        let mut codes: Vec<Vec<Code>> = Vec::with_capacity(round.len());
+        for block in round {
             let limit = usize::from(UNKNOWN) - 1;
-            let code = self.store.code(outcome);
-            codes.push(code.ok_or(Stopped::Error(SolveError::TooManyOutcomes { limit }))?);
+            let known = block.outcomes.iter().map(|outcome| self.store.code(outcome));
+            let known = known.collect::<Option<Vec<Code>>>();
+            codes.push(known.ok_or(Stopped::Error(SolveError::TooManyOutcomes { limit }))?);
+            self.n_terminal +=
+                block.terminal.iter().map(|&outcome| u64::from(outcome != UNKNOWN)).sum::<u64>();
         }
-        self.n_terminal += block.terminal.len() as u64;
-        let pieces = self.store.pieces(self.level, block.first, block.len());
-        let mut sorted: Vec<Code> = vec![UNKNOWN; block.len()];
-        for &(place, outcome) in &block.terminal {
-            sorted[place as usize] = codes[outcome as usize];
-        }
-        let mut from = sorted.as_slice();
-        for (shard, range) in pieces {
-            let (here, rest) = from.split_at(range.len());
-            self.store.shards[shard].set_terminal(range, here);
-            from = rest;
-        }
+        let n_workers = self.expanders.len();
+        blocks::each_shard(&mut self.store, self.level, round, n_workers, crew, |shard, places| {
+            for (block, states, numbers) in places {
+                let terminal = &round[*block].terminal[states.clone()];
+                shard.set_terminal(numbers.clone(), terminal, &codes[*block]);
+            }
+        });
         Ok(())
     }
 
@@ -391,24 +392,25 @@ impl<const N: usize> Levels<N> {
         });
         drop(both);
         self.workspace.give_back(successors);
-        for (block, values) in round.iter().zip(found) {
-            let (mut values, mut movers) = (values.as_slice(), block.movers.as_slice());
+        let has_changed = AtomicBool::new(false);
+        let (store, level) = (&mut self.store, self.level);
+        blocks::each_shard(store, level, round, n_workers, crew, |shard, places| {
             let mut differs = false;
-            for (shard, range) in self.store.pieces(self.level, block.first, block.len()) {
-                let (values_here, movers_here);
-                (values_here, values) = values.split_at(range.len());
-                (movers_here, movers) = movers.split_at(range.len());
-                let codes = &mut self.store.shards[shard].codes[range];
-                for (code, (&value, &mover)) in
-                    codes.iter_mut().zip(values_here.iter().zip(movers_here))
-                {
+            for (block, states, numbers) in places {
+                let codes = &mut shard.codes[numbers.clone()];
+                let values = &found[*block][states.clone()];
+                let movers = &round[*block].movers[states.clone()];
+                for (code, (&value, &mover)) in codes.iter_mut().zip(values.iter().zip(movers)) {
                     let value = if mover == TERMINAL { *code } else { value };
                     differs |= *code != value;
                     *code = value;
                 }
             }
-            self.has_changed |= differs;
-        }
+            if differs {
+                has_changed.store(true, Ordering::Relaxed);
+            }
+        });
+        self.has_changed |= has_changed.into_inner();
     }
 
     fn value_numbers(&mut self, round: &[Block<N>], crew: &dyn Crew) -> Result<(), Stopped> {

@@ -183,7 +183,8 @@ impl<const N: usize> Levels<N> {
             if !codes.iter().all(is_known) {
                 return Err(ResumeError::Damaged);
             }
-            self.store.shards[at].set_terminal(range, &codes);
+            let all: Vec<Code> = (0..self.store.outcomes.len() as Code).collect();
+            self.store.shards[at].set_terminal(range, &codes, &all);
         }
         self.store.begin_level();
         for shard in &mut self.store.shards {

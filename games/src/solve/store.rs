@@ -61,7 +61,7 @@ impl<const N: usize> Shard<N> {
     /// added. Whether a state is new cannot be foreseen, so nothing branches on it.
     pub(super) fn insert_all(&mut self, states: &[[u64; N]], numbers: &mut [u32]) {
         for (states, numbers) in states.chunks(AHEAD).zip(numbers.chunks_mut(AHEAD)) {
-            if (self.n_tabled + AHEAD) * 3 >= self.table.len() * 2 {
+            if (self.n_tabled + AHEAD) * 2 >= self.table.len() {
                 self.grow();
             }
             // Each is written after those that are there, and stays if it is new.
@@ -227,12 +227,18 @@ impl<const N: usize> Shard<N> {
         self.codes.resize(self.states.len(), UNKNOWN);
     }
 
-    /// Sets the outcomes of states that had none, [`UNKNOWN`] for those that are not
-    /// terminal.
-    pub(super) fn set_terminal(&mut self, numbers: std::ops::Range<usize>, codes: &[Code]) {
+    /// Sets the outcomes of states that had none: indices into `codes`, [`UNKNOWN`] for
+    /// those that are not terminal.
+    pub(super) fn set_terminal(
+        &mut self,
+        numbers: std::ops::Range<usize>,
+        outcomes: &[Code],
+        codes: &[Code],
+    ) {
         self.terminal.resize(self.states.len().div_ceil(64), 0);
-        self.codes[numbers.clone()].copy_from_slice(codes);
-        for (number, &code) in numbers.zip(codes) {
+        for (number, &outcome) in numbers.zip(outcomes) {
+            let code = codes.get(usize::from(outcome)).copied().unwrap_or(UNKNOWN);
+            self.codes[number] = code;
             self.terminal[number / 64] |= u64::from(code != UNKNOWN) << (number % 64);
         }
     }
