@@ -1,25 +1,16 @@
 //! Strength against time, as text, Markdown, CSV and JSON.
 
-use super::Format;
 use super::csv::over_time;
 use super::headings;
-use super::layout::{Document, Section, Table};
-use super::markdown::markdown;
-use super::text::text;
+use super::layout::{Document, Section};
 use super::words::{count, interval, optional_points, points};
+use super::{Format, rendered};
 use crate::sweep::{AtBudget, Sweep, SweptPlayer, Unit};
 
 /// Writes a sweep down; the text ends with a line feed.
 #[must_use]
 pub fn render_sweep(sweep: &Sweep, format: Format) -> String {
-    match format {
-        Format::Text => text(&document(sweep)),
-        Format::Md => markdown(&document(sweep)),
-        Format::Json => {
-            serde_json::to_string_pretty(sweep).expect("a sweep is representable") + "\n"
-        }
-        Format::Csv => over_time(&sweep.players),
-    }
+    rendered(format, sweep, || document(sweep), || over_time(&sweep.players))
 }
 
 fn document(sweep: &Sweep) -> Document {
@@ -65,17 +56,12 @@ fn against_time(sweep: &Sweep, level: &str) -> Option<Section> {
     let rows: Vec<Vec<String>> =
         players.flat_map(|player| player.at.iter().map(move |at| row(player, at))).collect();
     let heading = ["player", "budget", "reward", level, "matches", "blocks"];
-    (!rows.is_empty()).then(|| Section {
-        heading: headings::AT_EACH_BUDGET.into(),
-        sentence: Some(
+    Some(Section::with_rows(headings::AT_EACH_BUDGET, 2, &heading, rows)?.saying(
             "All players of a match have the same budget, unless a player has clocks or a budget of \
              its own. If all players get more time, a mean shows only which players gain more \
              than others; to see the gain itself, give the opponents a fixed budget. Means are over the games that \
-             the player played at every budget; games have equal weight."
-                .into(),
-        ),
-        tables: vec![table(2, &heading, rows)],
-    })
+             the player played at every budget; games have equal weight.",
+    ))
 }
 
 fn per_doubling(sweep: &Sweep, level: &str) -> Option<Section> {
@@ -90,18 +76,9 @@ fn per_doubling(sweep: &Sweep, level: &str) -> Option<Section> {
     };
     let rows: Vec<Vec<String>> = sweep.players.iter().filter_map(row).collect();
     let heading = ["player", "points", level, "blocks"];
-    (!rows.is_empty()).then(|| Section {
-        heading: headings::PER_DOUBLING.into(),
-        sentence: Some(
-            "The slope of the line through a player's means against the logarithm of the budget; \
+    Some(Section::with_rows(headings::PER_DOUBLING, 1, &heading, rows)?.saying(
+        "The slope of the line through a player's means against the logarithm of the budget; \
              budgets have equal weight. Large budgets often gain less per doubling: check also the \
-             means at each budget."
-                .into(),
-        ),
-        tables: vec![table(1, &heading, rows)],
-    })
-}
-
-fn table(n_names: usize, heading: &[&str], rows: Vec<Vec<String>>) -> Table {
-    Table { n_names, heading: heading.iter().map(|&name| name.into()).collect(), rows }
+             means at each budget.",
+    ))
 }
