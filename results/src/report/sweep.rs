@@ -5,7 +5,8 @@ use super::headings;
 use super::layout::{Document, Section};
 use super::words::{count, interval, optional_points, points};
 use super::{Format, rendered};
-use crate::sweep::{AtBudget, Sweep, SweptPlayer, Unit};
+use crate::evaluation::MoveBudget;
+use crate::sweep::{AtBudget, Sweep, SweptPlayer};
 
 /// Writes a sweep down; the text ends with a line feed.
 #[must_use]
@@ -38,11 +39,11 @@ pub(super) fn sections(sweep: &Sweep) -> Vec<Section> {
     [per_doubling(sweep, &level), against_time(sweep, &level)].into_iter().flatten().collect()
 }
 
-fn budget(at: &AtBudget) -> String {
-    match (at.unit, at.amount) {
-        (Unit::Nodes, nodes) => count(nodes, "node", "nodes"),
-        (Unit::Milliseconds, ms) if ms.is_multiple_of(1000) => format!("{} s", ms / 1000),
-        (Unit::Milliseconds, ms) => format!("{ms} ms"),
+fn budget(budget: MoveBudget) -> String {
+    match budget {
+        MoveBudget::Nodes(nodes) => count(nodes, "node", "nodes"),
+        MoveBudget::Milliseconds(ms) if ms.is_multiple_of(1000) => format!("{} s", ms / 1000),
+        MoveBudget::Milliseconds(ms) => format!("{ms} ms"),
     }
 }
 
@@ -50,7 +51,7 @@ fn against_time(sweep: &Sweep, level: &str) -> Option<Section> {
     let row = |player: &SweptPlayer, at: &AtBudget| {
         let numbers = [at.reward.n_matches, at.reward.n_blocks].map(|n| n.to_string());
         let mean = [optional_points(at.reward.mean), interval(at.reward.interval)];
-        [&[player.player.clone(), budget(at)][..], &mean, &numbers].concat()
+        [&[player.player.clone(), budget(at.budget)][..], &mean, &numbers].concat()
     };
     let players = sweep.players.iter();
     let rows: Vec<Vec<String>> =
@@ -69,8 +70,8 @@ fn per_doubling(sweep: &Sweep, level: &str) -> Option<Section> {
         let found = player.per_doubling?;
         Some(vec![
             player.player.clone(),
-            points(found.points),
-            interval(found.interval),
+            points(found.slope.points),
+            interval(found.slope.interval),
             found.n_blocks.to_string(),
         ])
     };
