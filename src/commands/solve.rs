@@ -21,7 +21,7 @@ use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
 use crate::interrupt;
-use crate::output::{json_line, to_stdout};
+use crate::output::json_or_text;
 use crate::solution_file;
 use crate::solving_crew::Threads;
 
@@ -195,14 +195,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     if let Some(file) = checkpoint {
         file.remove()?;
     }
-    to_stdout(|stdout| {
-        if arguments.json {
-            json_line(stdout, &report)?;
-        } else {
-            print(stdout, &report)?;
-        }
-        Ok(exit_code::OK)
-    })
+    json_or_text(arguments.json, &report, print)
 }
 
 /// The checkpoint, with the solver where it ended.
