@@ -24,6 +24,25 @@ fn is_broken_pipe(failure: &Failure) -> bool {
     error.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
+/// Prints what was found to standard output: as a line of JSON, or else with `print`.
+///
+/// # Errors
+/// If standard output cannot be written to.
+pub fn json_or_text<T: serde::Serialize>(
+    json: bool,
+    found: &T,
+    print: impl FnOnce(&mut StdoutLock<'static>, &T) -> std::io::Result<()>,
+) -> CommandResult {
+    to_stdout(|stdout| {
+        if json {
+            json_line(stdout, found)?;
+        } else {
+            print(stdout, found)?;
+        }
+        Ok(exit_code::OK)
+    })
+}
+
 /// Prints `value` as one line of JSON.
 pub fn json_line(
     stdout: &mut impl std::io::Write,

@@ -17,7 +17,7 @@ mod parts;
 use std::time::Duration;
 
 use results::formats::RoundRecord;
-use results::record::Budget;
+use results::record::{Budget, Clock};
 use serde::Deserialize;
 use strum::IntoStaticStr;
 
@@ -98,6 +98,21 @@ pub struct TimeBudget {
     pub clocks: Clocks,
     /// The budget.
     pub budget: Budget,
+}
+
+impl TimeBudget {
+    /// As it is recorded.
+    pub(crate) fn recorded(&self) -> Clock {
+        Clock {
+            start_clock_ms: millis(self.clocks.start),
+            play_clock_ms: millis(self.clocks.play),
+            budget: self.budget,
+        }
+    }
+}
+
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// What a schedule needs to know of a game.

@@ -19,12 +19,11 @@ pub(crate) mod source;
 mod stages;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use games::{Game, Guards};
 
 use results::formats::{Format, Formats, Stage};
-use results::record::{Budget, Clock};
+use results::record::Budget;
 use serde::Deserialize;
 use strum::IntoStaticStr;
 
@@ -33,6 +32,7 @@ use crate::game_source::{GameSource, Reading as RulesReading};
 use crate::manager::{Enforcement, MatchRules, PlayerConfig};
 use crate::schedule::{
     Pairings, PlannedGame, PlannedPairing, PlannedPlayer, Seating, TimeBudget, TournamentPlan,
+    millis,
 };
 
 pub use comparison::{BLOCKS_PER_CANARY, Comparison};
@@ -272,15 +272,11 @@ impl Spec {
             hash = hash.text(&game.source.name).text(&game.hash()).number(game.weight.into());
         }
         for time in &self.time_budgets {
-            let millis = |duration: std::time::Duration| duration.as_millis() as u64;
             hash = hash
                 .number(millis(time.clocks.start))
                 .number(millis(time.clocks.play))
                 .number(millis(time.clocks.margin))
-                .number(match time.budget {
-                    Budget::Clock => 0,
-                    Budget::Nodes(nodes) => nodes,
-                });
+                .number(time.budget.nodes().unwrap_or(0));
         }
         if self.stages != [Stage::round_robin(self.blocks)] {
             hash = stages::hashed(hash, &self.stages);
@@ -292,7 +288,5 @@ impl Spec {
 /// Budgets as reports print them: `start 10 s, play 1 s`, `1000 nodes per move`.
 #[must_use]
 pub fn time_budget_words(time: &TimeBudget) -> String {
-    let ms = |clock: Duration| u64::try_from(clock.as_millis()).unwrap_or(u64::MAX);
-    let [start_clock_ms, play_clock_ms] = [time.clocks.start, time.clocks.play].map(ms);
-    Clock { start_clock_ms, play_clock_ms, budget: time.budget }.to_string()
+    time.recorded().to_string()
 }

@@ -87,12 +87,6 @@ impl StagedSchedule {
         &self.stages
     }
 
-    /// The plan that the stages play.
-    #[must_use]
-    pub fn plan(&self) -> &TournamentPlan {
-        &self.plan
-    }
-
     /// All rounds that follow from what was played, in order. The last is not
     /// finished, unless the tournament is.
     #[must_use]

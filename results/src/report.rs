@@ -169,6 +169,21 @@ struct Whole<'a> {
     strength: Strength<'a>,
 }
 
+/// What is found, written in a format; the text ends with a line feed.
+fn rendered(
+    format: Format,
+    found: &impl Serialize,
+    document: impl FnOnce() -> Document,
+    csv: impl FnOnce() -> String,
+) -> String {
+    match format {
+        Format::Text => text(&document()),
+        Format::Md => markdown(&document()),
+        Format::Json => json(found),
+        Format::Csv => csv(),
+    }
+}
+
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).expect("a report is representable") + "\n"
 }
@@ -188,10 +203,7 @@ pub fn write_regression(
         (files::REGRESSION_MD, render_regression(found, Format::Md)),
         (files::JUNIT_XML, junit(found, inconclusive_fails)),
     ] {
-        write_whole(&run.join(name), |file| {
-            file.write_all(contents.as_bytes())?;
-            Ok::<_, FillError<ReportError>>(())
-        })?;
+        write_text(&run.join(name), &contents)?;
     }
     Ok(())
 }
@@ -204,9 +216,7 @@ pub fn write_regression(
 pub fn evaluated(run: &Path, n_replays: usize) -> Result<Evaluation, ReportError> {
     let mut evaluation = evaluate(run, &Bootstrap::default(), n_replays)?;
     evaluation.regression = crate::regress::read(run)?;
-    if evaluation.standings.n_matches == 0 {
-        return Err(ReportError::Empty { run: run.display().to_string() });
-    }
+    not_empty(run, &evaluation.standings)?;
     Ok(evaluation)
 }
 
@@ -218,21 +228,18 @@ pub fn evaluated(run: &Path, n_replays: usize) -> Result<Evaluation, ReportError
 pub fn write_summaries(run: &Path) -> Result<Standings, ReportError> {
     let standings = standings(run, &Bootstrap::default())?;
     for (name, format) in [(files::SUMMARY_JSON, Format::Json), (files::SUMMARY_MD, Format::Md)] {
-        write_whole(&run.join(name), |file| {
-            file.write_all(render(&standings, format).as_bytes())?;
-            Ok::<_, FillError<ReportError>>(())
-        })?;
+        write_text(&run.join(name), &render(&standings, format))?;
     }
     Ok(standings)
 }
 
-/// Writes a page to a file, whole or not at all.
+/// Writes a text to a file, whole or not at all.
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_page(file: &Path, page: &str) -> Result<(), ReportError> {
+pub fn write_text(file: &Path, text: &str) -> Result<(), ReportError> {
     write_whole(file, |writer| {
-        writer.write_all(page.as_bytes())?;
+        writer.write_all(text.as_bytes())?;
         Ok::<_, FillError<ReportError>>(())
     })
 }
@@ -240,12 +247,7 @@ pub fn write_page(file: &Path, page: &str) -> Result<(), ReportError> {
 /// Writes standings down; the text ends with a line feed.
 #[must_use]
 pub fn render(standings: &Standings, format: Format) -> String {
-    match format {
-        Format::Text => text(&document(standings)),
-        Format::Md => markdown(&document(standings)),
-        Format::Json => json(standings),
-        Format::Csv => csv(standings),
-    }
+    rendered(format, standings, || document(standings), || csv(standings))
 }
 
 /// The standings alone, of each stage and of all together, as text: what a run

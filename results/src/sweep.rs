@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::evaluation::{Evaluation, MoveBudget, OverTime, evaluate};
+use crate::evaluation::{Evaluation, MoveBudget, OverTime, TimePoint, evaluate};
 use crate::journal::JournalError;
-use crate::standings::Estimate;
+use crate::standings::{Estimate, Slope};
 use crate::stats::bootstrap::Bootstrap;
 
 /// What players made of their budgets. No number in it is infinite or undefined.
@@ -40,34 +40,20 @@ pub struct SweptPlayer {
 /// A player's mean at one budget.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AtBudget {
-    /// What the budget is counted in.
-    pub unit: Unit,
-    /// How many of them for a move.
-    pub amount: u64,
+    /// What a move may take, as `unit` and `amount`.
+    #[serde(flatten)]
+    pub budget: MoveBudget,
     /// Mean reward over its games.
     #[serde(flatten)]
     pub reward: Estimate,
 }
 
-/// What a budget is counted in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// The play clock.
-    Milliseconds,
-    /// States that a player may enter.
-    Nodes,
-}
-
 /// Points gained with each doubling of the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Doubling {
-    /// Points.
-    pub points: f64,
-    /// From the standard deviation between blocks; `None` if all games have a single block.
-    pub standard_error: Option<f64>,
-    /// Student's interval; `None` like the error.
-    pub interval: Option<[f64; 2]>,
+    /// Points with their uncertainty.
+    #[serde(flatten)]
+    pub slope: Slope,
     /// Blocks of all means that the line goes through.
     pub n_blocks: u64,
 }
@@ -80,13 +66,10 @@ impl Sweep {
         let standings = &evaluation.standings;
         let player = |over: &OverTime| SweptPlayer {
             player: standings.players[over.player].player.clone(),
-            at: over.points.iter().map(|point| at_budget(point.budget, &point.reward)).collect(),
-            per_doubling: over.per_doubling.map(|found| Doubling {
-                points: found.points,
-                standard_error: found.standard_error,
-                interval: found.interval,
-                n_blocks: over.n_blocks,
-            }),
+            at: over.points.iter().map(at_budget).collect(),
+            per_doubling: over
+                .per_doubling
+                .map(|slope| Doubling { slope, n_blocks: over.n_blocks }),
             n_games: over.n_games,
             n_other_games: over.n_other_games,
         };
@@ -98,12 +81,8 @@ impl Sweep {
     }
 }
 
-fn at_budget(budget: MoveBudget, reward: &Estimate) -> AtBudget {
-    let unit = match budget {
-        MoveBudget::Milliseconds(_) => Unit::Milliseconds,
-        MoveBudget::Nodes(_) => Unit::Nodes,
-    };
-    AtBudget { unit, amount: budget.amount(), reward: reward.clone() }
+fn at_budget(point: &TimePoint) -> AtBudget {
+    AtBudget { budget: point.budget, reward: point.reward.clone() }
 }
 
 /// Reads the run in folder `run`.
@@ -135,12 +114,12 @@ mod tests {
         let run = sample::run(true, &records.collect::<Vec<_>>());
         let found = sweep(run.path()).unwrap();
         let of = |player: &SweptPlayer| {
-            let at = player.at.iter().map(|at| (at.unit, at.amount, at.reward.mean.unwrap()));
-            (at.collect::<Vec<_>>(), player.per_doubling.unwrap().points.round())
+            let at = player.at.iter().map(|at| (at.budget, at.reward.mean.unwrap()));
+            (at.collect::<Vec<_>>(), player.per_doubling.unwrap().slope.points.round())
         };
-        let ms = Unit::Milliseconds;
-        let a = vec![(ms, 1000, 60.0), (ms, 2000, 70.0), (ms, 4000, 80.0)];
-        let b = vec![(ms, 1000, 40.0), (ms, 2000, 30.0), (ms, 4000, 20.0)];
+        let ms = MoveBudget::Milliseconds;
+        let a = vec![(ms(1000), 60.0), (ms(2000), 70.0), (ms(4000), 80.0)];
+        let b = vec![(ms(1000), 40.0), (ms(2000), 30.0), (ms(4000), 20.0)];
         let found_of: Vec<_> = found.players.iter().map(of).collect();
         assert_eq!(found_of, [(a, 10.0), (b, -10.0)]);
 

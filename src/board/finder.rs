@@ -3,12 +3,12 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use games::{Expression, Game, Guards, Leniency, Prover, Rulesheet, StateMachine as _};
+use games::{Expression, Game, Guards};
 
 use super::axis::{Axis, Orders, SIDES};
 use super::grid::{Grid, Layer};
+use super::statics::initial_facts;
 
 /// At least this share of the cells is named by some position, unless the
 /// rulesheet states both orders.
@@ -130,14 +130,8 @@ pub(super) fn domain(game: &Game) -> Vec<Expression> {
     // The initial position of this game is what `base` lists.
     let mut forms = game.forms().to_vec();
     forms.extend(game.forms().iter().filter_map(initial));
-    let rulesheet = Rulesheet::from_forms(game.name(), &forms, game.symbols().case());
-    let Ok(rulesheet) = rulesheet else { return Vec::new() };
-    let game = games::validate(&rulesheet, Leniency::Lenient).game;
     let guards = Guards { max_steps: MAX_STEPS, ..Guards::default() };
-    let machine = game.map(|game| Prover::new(Arc::new(game), guards));
-    let Some(Ok(mut machine)) = machine else { return Vec::new() };
-    let state = machine.initial_state();
-    state.map_or_else(|_| Vec::new(), |state| machine.facts(&state))
+    initial_facts(game, &forms, guards).unwrap_or_default()
 }
 
 /// The rule for `init` that says what this one says of `base`.

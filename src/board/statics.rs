@@ -72,13 +72,22 @@ fn facts(game: &Game, wanted: &[Relation], needed: &BTreeSet<Relation>) -> Vec<E
     }
     let frame = ["(<= (legal ?r noop) (role ?r))", "(<= (goal ?r 0) (role ?r))", "terminal"];
     forms.extend(frame.map(|form| form.parse().expect("it is written above")));
-    let rulesheet = Rulesheet::from_forms(game.name(), &forms, game.symbols().case());
-    let Ok(rulesheet) = rulesheet else { return Vec::new() };
-    let Some(game) = games::validate(&rulesheet, Leniency::Lenient).game else { return Vec::new() };
     let guards = Guards { max_steps: MAX_STEPS, max_facts: MAX_FACTS, ..Guards::default() };
-    let Ok(mut machine) = Prover::new(Arc::new(game), guards) else { return Vec::new() };
-    let state = machine.initial_state();
-    state.map_or_else(|_| Vec::new(), |state| machine.facts(&state))
+    initial_facts(game, &forms, guards).unwrap_or_default()
+}
+
+/// The facts that `forms` state initially, read as those of `game`; none if they are no
+/// game, or take more than the guards allow.
+pub(super) fn initial_facts(
+    game: &Game,
+    forms: &[Expression],
+    guards: Guards,
+) -> Option<Vec<Expression>> {
+    let rulesheet = Rulesheet::from_forms(game.name(), forms, game.symbols().case()).ok()?;
+    let game = games::validate(&rulesheet, Leniency::Lenient).game?;
+    let mut machine = Prover::new(Arc::new(game), guards).ok()?;
+    let state = machine.initial_state().ok()?;
+    Some(machine.facts(&state))
 }
 
 /// The relation that a form states something of.

@@ -25,7 +25,7 @@ use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
 use crate::interrupt;
-use crate::output::{json_line, to_stdout};
+use crate::output::json_or_text;
 use crate::solution_file;
 use crate::solving_crew::Threads;
 
@@ -195,14 +195,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let seconds = begun.elapsed();
     if is_counted {
         let count = Count::of(&solver, &kinds, seconds);
-        return to_stdout(|stdout| {
-            if arguments.json {
-                json_line(stdout, &count)?;
-            } else {
-                count.print(stdout)?;
-            }
-            Ok(exit_code::OK)
-        });
+        return json_or_text(arguments.json, &count, |out, count| count.print(out));
     }
     let first = solver.first_moves().map_err(|error| failure(error, &cancel))?;
     let progress = solver.progress();
@@ -225,14 +218,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     if let Some(file) = checkpoint {
         file.remove()?;
     }
-    to_stdout(|stdout| {
-        if arguments.json {
-            json_line(stdout, &report)?;
-        } else {
-            print(stdout, &report)?;
-        }
-        Ok(exit_code::OK)
-    })
+    json_or_text(arguments.json, &report, print)
 }
 
 /// The checkpoint, with the solver where it ended.

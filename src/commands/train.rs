@@ -28,7 +28,7 @@ use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
 use crate::interrupt;
 use crate::manager::PlayerSource;
-use crate::output::{json_line, to_stdout};
+use crate::output::json_or_text;
 use crate::runner::Consumer;
 use crate::spec::{self, Contestant};
 
@@ -193,14 +193,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         tried_features: trainer.n_features(),
         ..report(&trained, &path)
     };
-    to_stdout(|stdout| {
-        if arguments.json {
-            json_line(stdout, &report)?;
-        } else {
-            print(stdout, &report)?;
-        }
-        Ok(exit_code::OK)
-    })?;
+    json_or_text(arguments.json, &report, print)?;
     Ok(if cancel.is_cancelled() { exit_code::INTERRUPTED } else { exit_code::OK })
 }
 

@@ -10,7 +10,6 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use results::counted::counted;
 use results::formats::{Format, RoundId};
-use results::record::Budget;
 
 use super::recorder::Catalogue;
 use crate::event::{Event, EventKind};
@@ -74,11 +73,7 @@ impl Score {
 type Bounds = (Duration, Duration, Option<u64>);
 
 fn bounds(job: &Job) -> Bounds {
-    let nodes = match job.budget {
-        Budget::Clock => None,
-        Budget::Nodes(nodes) => Some(nodes),
-    };
-    (job.clocks.start, job.clocks.play, nodes)
+    (job.clocks.start, job.clocks.play, job.budget.nodes())
 }
 
 /// The mean as in the standings: over games, each weighing the same, of means over

@@ -10,7 +10,7 @@ use results::record::{
 
 use crate::event::{Decision, EventKind, Readiness};
 use crate::manager::{self, PlayerConfig, PreparedGame, TimeOdds};
-use crate::schedule::{Job, TimeBudget};
+use crate::schedule::{Job, TimeBudget, millis};
 
 /// Maximum number of characters kept of a reply that was not executed.
 const MAX_SUBMITTED: usize = 200;
@@ -196,12 +196,7 @@ struct End<'a> {
 
 fn odds_record(job: &Job, odds: TimeOdds) -> Option<Clock> {
     let time = odds.apply(TimeBudget { clocks: job.clocks, budget: job.budget });
-    let record = Clock {
-        start_clock_ms: millis(time.clocks.start),
-        play_clock_ms: millis(time.clocks.play),
-        budget: time.budget,
-    };
-    (!odds.is_none()).then_some(record)
+    (!odds.is_none()).then(|| time.recorded())
 }
 
 fn start_record(readiness: &Readiness) -> StartRecord {
@@ -246,8 +241,4 @@ fn tenths(value: f64) -> u32 {
 
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

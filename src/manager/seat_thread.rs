@@ -60,13 +60,10 @@ pub(crate) struct SeatThread {
     orders: mpsc::Sender<Order>,
 }
 
-enum Order {
-    Begin(Box<dyn Player>),
-    Start(Box<Seat>, Stop, oneshot::Sender<Answer<()>>),
-    Play(Question, Stop, oneshot::Sender<Answer<MoveId>>),
-    Stop(Option<Observation>, oneshot::Sender<Answer<()>>),
-    Abort(oneshot::Sender<Answer<()>>),
-}
+type Seated = Option<Box<dyn Player>>;
+
+/// What the thread does next with the player in its seat.
+type Order = Box<dyn FnOnce(&mut Seated) + Send>;
 
 /// A [`Turn`] that crosses threads.
 pub(crate) struct Question {
@@ -93,34 +90,56 @@ impl SeatThread {
 
     /// Seats `player` in place of the one before.
     pub(crate) fn begin(&self, player: Box<dyn Player>) {
-        self.order(Order::Begin(player));
+        self.order(Box::new(|seated| {
+            discard(seated);
+            *seated = Some(player);
+        }));
     }
 
     pub(crate) fn start(&self, seat: Seat, stop: Stop, asked: Instant) -> Pending<()> {
-        self.ask(stop, asked, |stop, answer| Order::Start(Box::new(seat), stop, answer))
+        self.ask(stop, asked, |seated, stop| call(seated, |player| player.start(seat, stop)))
     }
 
     pub(crate) fn play(&self, question: Question, stop: Stop, asked: Instant) -> Pending<MoveId> {
-        self.ask(stop, asked, |stop, answer| Order::Play(question, stop, answer))
+        self.ask(stop, asked, move |seated, stop| {
+            let Question { step, observation, legal } = &question;
+            let turn = Turn { step: *step, observation: observation.as_ref(), legal };
+            call(seated, |player| player.play(&turn, stop))
+        })
     }
 
     pub(crate) fn stop(&self, observation: Option<Observation>) -> Pending<()> {
-        self.ask(Stop::never(), Instant::now(), |_, answer| Order::Stop(observation, answer))
+        self.end(move |player| player.stop(observation.as_ref()))
     }
 
     pub(crate) fn abort(&self) -> Pending<()> {
-        self.ask(Stop::never(), Instant::now(), |_, answer| Order::Abort(answer))
+        self.end(|player| player.abort())
     }
 
-    fn ask<T>(
+    /// Says `farewell` to the player and empties the seat.
+    fn end(&self, farewell: impl FnOnce(&mut dyn Player) + Send + 'static) -> Pending<()> {
+        self.ask(Stop::never(), Instant::now(), |seated, _| {
+            let answer = call(seated, |player| {
+                farewell(player);
+                Ok(())
+            });
+            discard(seated);
+            answer
+        })
+    }
+
+    fn ask<T: Send + 'static>(
         &self,
         stop: Stop,
         asked: Instant,
-        order: impl FnOnce(Stop, oneshot::Sender<Answer<T>>) -> Order,
+        question: impl FnOnce(&mut Seated, &Stop) -> Answer<T> + Send + 'static,
     ) -> Pending<T> {
         let cancel = Cancel::new();
+        let stop = stop.on(cancel.clone());
         let (sender, answer) = oneshot::channel();
-        self.order(order(stop.on(cancel.clone()), sender));
+        self.order(Box::new(move |seated| {
+            let _ = sender.send(question(seated, &stop));
+        }));
         Pending { asked, cancel, answer }
     }
 
@@ -131,49 +150,15 @@ impl SeatThread {
 }
 
 fn serve(orders: &mpsc::Receiver<Order>) {
-    let mut seated: Option<Box<dyn Player>> = None;
+    let mut seated = None;
     while let Ok(order) = orders.recv() {
-        match order {
-            Order::Begin(player) => {
-                discard(&mut seated);
-                seated = Some(player);
-            }
-            Order::Start(seat, stop, answer) => {
-                let result = call(&mut seated, |player| player.start(*seat, &stop));
-                let _ = answer.send(result);
-            }
-            Order::Play(question, stop, answer) => {
-                let turn = Turn {
-                    step: question.step,
-                    observation: question.observation.as_ref(),
-                    legal: &question.legal,
-                };
-                let result = call(&mut seated, |player| player.play(&turn, &stop));
-                let _ = answer.send(result);
-            }
-            Order::Stop(observation, answer) => {
-                let result = call(&mut seated, |player| {
-                    player.stop(observation.as_ref());
-                    Ok(())
-                });
-                discard(&mut seated);
-                let _ = answer.send(result);
-            }
-            Order::Abort(answer) => {
-                let result = call(&mut seated, |player| {
-                    player.abort();
-                    Ok(())
-                });
-                discard(&mut seated);
-                let _ = answer.send(result);
-            }
-        }
+        order(&mut seated);
     }
     discard(&mut seated);
 }
 
 fn call<T>(
-    seated: &mut Option<Box<dyn Player>>,
+    seated: &mut Seated,
     question: impl FnOnce(&mut dyn Player) -> Result<T, Failure>,
 ) -> Answer<T> {
     let cpu_before = thread_cpu();
@@ -204,7 +189,7 @@ fn call<T>(
 }
 
 /// Drops the player; that may panic too.
-pub(crate) fn discard(seated: &mut Option<Box<dyn Player>>) {
+pub(crate) fn discard(seated: &mut Seated) {
     let player = seated.take();
     let _ = catch_unwind(AssertUnwindSafe(move || drop(player)));
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use players::PlayerKind;
-use results::record::{AbortReason, Budget, Ending};
+use results::record::{AbortReason, Ending};
 use tokio::sync::watch;
 
 use super::flow::{Match, MatchEnd, Tools};
@@ -167,10 +167,7 @@ impl Worker {
                 })?;
                 let player = (found.make)(options).map_err(|error| unusable(config, &error))?;
                 if found.instant {
-                    let nodes = match setup.time(Some(config)).budget {
-                        Budget::Nodes(nodes) => Some(nodes),
-                        Budget::Clock => None,
-                    };
+                    let nodes = setup.time(Some(config)).budget.nodes();
                     return Ok(Seat::Instant(InstantSeat::new(player, nodes)));
                 }
                 self.prepare_net()?;

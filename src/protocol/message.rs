@@ -177,14 +177,8 @@ impl FromStr for Message {
             "info" | "ping" => Ok(Self::Info),
             "preview" => preview(arguments),
             "start" => start(arguments),
-            "play" => {
-                let (id, news) = news(arguments, "play")?;
-                Ok(Self::Play { id, news })
-            }
-            "stop" => {
-                let (id, news) = news(arguments, "stop")?;
-                Ok(Self::Stop { id, news })
-            }
+            "play" => news(arguments, "play").map(|(id, news)| Self::Play { id, news }),
+            "stop" => news(arguments, "stop").map(|(id, news)| Self::Stop { id, news }),
             "abort" => match arguments.into_iter().next() {
                 Some(Expression::Atom(id)) => Ok(Self::Abort { id }),
                 _ => Err(MessageError::Arguments { verb: "abort", expected: "the match" }),

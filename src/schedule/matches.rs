@@ -1,14 +1,11 @@
 //! From a block to its matches: their seats, seeds and ids.
 
-use std::time::Duration;
-
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use results::formats::RoundRecord;
-use results::record::Budget;
 
-use super::{Block, Job, Seating, TournamentPlan};
+use super::{Block, Job, Seating, TournamentPlan, millis};
 use crate::fingerprint::Fingerprint;
 
 /// Where a match of a block stands in a schedule.
@@ -68,7 +65,7 @@ impl TournamentPlan {
             .number(millis(job.clocks.start))
             .number(millis(job.clocks.play))
             .number(millis(job.clocks.margin))
-            .number(nodes(job.budget))
+            .number(job.budget.nodes().unwrap_or(0))
             .number(job.seed);
         for seat in &job.seats {
             hash = hash.text(seat.map_or("", |player| &self.players[player].hash));
@@ -113,19 +110,8 @@ impl TournamentPlan {
             .number(block.lap.into())
             .number(millis(time.clocks.start))
             .number(millis(time.clocks.play))
-            .number(nodes(time.budget));
+            .number(time.budget.nodes().unwrap_or(0));
         keys.into_iter().fold(seed, Fingerprint::text).seed()
-    }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-fn nodes(budget: Budget) -> u64 {
-    match budget {
-        Budget::Clock => 0,
-        Budget::Nodes(nodes) => nodes,
     }
 }
 

@@ -91,27 +91,13 @@ pub(super) struct Candidates {
 impl Candidates {
     /// At the beginning of a match there is no doubt.
     pub(super) fn new(role: RoleId, initial: State) -> Self {
-        let layer = Layer {
-            states: vec![initial],
-            known: BTreeSet::new(),
-            explanation: None,
-            heard: Heard::new(None, None, &[]),
-            parent: 0,
-            joint_moves: None,
-        };
+        let layer = Layer::new(vec![initial], Heard::new(None, None, &[]));
         Self { role, layers: vec![layer], n_tries: 0 }
     }
 
     /// Adds what is known of one more step.
     pub(super) fn add(&mut self, heard: Heard) {
-        self.layers.push(Layer {
-            states: Vec::new(),
-            known: BTreeSet::new(),
-            explanation: None,
-            heard,
-            parent: 0,
-            joint_moves: None,
-        });
+        self.layers.push(Layer::new(Vec::new(), heard));
         if self.layers.len() > MAX_LAYERS {
             self.layers.remove(0);
         }
@@ -187,6 +173,11 @@ enum Tried {
 }
 
 impl Layer {
+    fn new(states: Vec<State>, heard: Heard) -> Self {
+        let known = BTreeSet::new();
+        Self { states, known, explanation: None, heard, parent: 0, joint_moves: None }
+    }
+
     /// Tries the next joint move from `parent`.
     fn try_next(
         &mut self,

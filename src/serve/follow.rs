@@ -51,27 +51,17 @@ pub(super) enum Order {
 
 /// A match to come.
 pub(super) struct Follower {
-    kind: &'static PlayerKind,
-    options: Options,
-    memory: Memory,
-    fallback: Arc<Mutex<String>>,
+    pub(super) kind: &'static PlayerKind,
+    pub(super) options: Options,
+    pub(super) memory: Memory,
+    pub(super) fallback: Arc<Mutex<String>>,
     /// Raised when the match is abandoned.
-    ended: Cancel,
+    pub(super) ended: Cancel,
     /// Raised when orders are taken.
-    begun: Arc<AtomicBool>,
+    pub(super) begun: Arc<AtomicBool>,
 }
 
 impl Follower {
-    pub(super) fn new(
-        kind: &'static PlayerKind,
-        options: Options,
-        memory: Memory,
-        fallback: Arc<Mutex<String>>,
-        (ended, begun): (Cancel, Arc<AtomicBool>),
-    ) -> Self {
-        Self { kind, options, memory, fallback, ended, begun }
-    }
-
     /// Follows the match to its end. `ready` is sent whether it can be played.
     pub(super) fn follow(
         self,

@@ -217,13 +217,14 @@ impl Service {
         };
         let hurry = tokio::spawn(raise(ended.hurry.clone(), arrived + start_clock / 2));
         let (ready, is_ready) = oneshot::channel();
-        let follower = Follower::new(
-            self.settings.kind,
-            self.settings.options.clone(),
-            self.memory,
+        let follower = Follower {
+            kind: self.settings.kind,
+            options: self.settings.options.clone(),
+            memory: self.memory,
             fallback,
-            (ended.cancel.clone(), Arc::clone(&ended.begun)),
-        );
+            ended: ended.cancel.clone(),
+            begun: Arc::clone(&ended.begun),
+        };
         let spawned =
             thread::Builder::new().name("match".to_owned()).stack_size(16 << 20).spawn(move || {
                 follower.follow(order, ready, &receiver);

@@ -4,8 +4,6 @@
 use std::fmt::Write as _;
 
 use games::Case;
-use results::record::Budget;
-use serde::Serialize;
 use toml::{Table, Value};
 
 use super::{Comparison, Spec, limits_text, odds_text};
@@ -14,14 +12,6 @@ use crate::manager::{Enforcement, PlayerSource};
 
 /// First line of every lock file.
 pub const LOCK_HEADER: &str = "# The complete spec of this run; `gamemaster run` reads it too.\n";
-
-/// The machine on which a run began.
-#[derive(Clone, Debug, Serialize)]
-struct Machine {
-    os: &'static str,
-    arch: &'static str,
-    cores: usize,
-}
 
 /// The text of a lock file.
 #[must_use]
@@ -43,10 +33,7 @@ pub fn lock_text(spec: &Spec) -> String {
     let nodes: Vec<Value> = spec
         .time_budgets
         .iter()
-        .filter_map(|time| match time.budget {
-            Budget::Clock => None,
-            Budget::Nodes(nodes) => Some(seed_value(nodes)),
-        })
+        .filter_map(|time| time.budget.nodes().map(seed_value))
         .fold(vec![], |mut distinct, nodes| {
             if !distinct.contains(&nodes) {
                 distinct.push(nodes);
@@ -189,7 +176,11 @@ fn players(spec: &Spec) -> Vec<Value> {
 
 fn lock(spec: &Spec) -> Table {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let machine = Machine { os: std::env::consts::OS, arch: std::env::consts::ARCH, cores };
+    let machine = table([
+        ("os", std::env::consts::OS.into()),
+        ("arch", std::env::consts::ARCH.into()),
+        ("cores", Value::Integer(i64::try_from(cores).unwrap_or(i64::MAX))),
+    ]);
     let game_hashes: Table =
         spec.games.iter().map(|game| (game.source.name.clone(), game.text_hash().into())).collect();
     let player_hashes: Table = spec
@@ -203,6 +194,6 @@ fn lock(spec: &Spec) -> Table {
         ("settings_hash", spec.settings_hash().into()),
         ("game_hashes", game_hashes.into()),
         ("player_hashes", player_hashes.into()),
-        ("machine", Value::try_from(machine).expect("plain values")),
+        ("machine", machine.into()),
     ])
 }

@@ -8,6 +8,7 @@ use results::formats::{Format, RaceRule, Stage};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use strum::IntoStaticStr;
 use toml::{Spanned, Table, Value};
 
 use super::SpecError;
@@ -16,8 +17,9 @@ use super::source::Source;
 use crate::fingerprint::Fingerprint;
 
 /// Formats by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, IntoStaticStr, ValueEnum)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 #[value(rename_all = "snake_case")]
 pub enum FormatWord {
     /// Pair each player with every other
@@ -31,19 +33,6 @@ pub enum FormatWord {
     Knockout,
     /// Pair neighbours by Glicko-2 rating
     Ladder,
-}
-
-impl FormatWord {
-    /// As it is written in specs.
-    fn name(self) -> &'static str {
-        match self {
-            Self::RoundRobin => "round_robin",
-            Self::Gauntlet => "gauntlet",
-            Self::Swiss => "swiss",
-            Self::Knockout => "knockout",
-            Self::Ladder => "ladder",
-        }
-    }
 }
 
 /// Default number of rounds of a ladder.
@@ -217,8 +206,8 @@ impl Source<'_> {
         if formats.contains(&word) {
             return Ok(());
         }
-        let names: Vec<&str> = formats.iter().map(|format| format.name()).collect();
-        let (names, word) = (names.join(" and "), word.name());
+        let names: Vec<&str> = formats.iter().map(Into::into).collect();
+        let (names, word): (_, &str) = (names.join(" and "), word.into());
         Err(self.error(value.span(), format!("`{key}` is for {names}, but the format is {word}")))
     }
 

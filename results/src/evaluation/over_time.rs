@@ -3,13 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+use strum::IntoStaticStr;
+
 use crate::evidence::Evidence;
 use crate::record::Clock;
 use crate::standings::{Estimate, Sampling, Slope};
 use crate::stats::bootstrap::Bootstrap;
 
 /// What a player may use for a move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, IntoStaticStr)]
+#[serde(tag = "unit", content = "amount", rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum MoveBudget {
     /// The play clock, milliseconds.
     Milliseconds(u64),

@@ -37,7 +37,7 @@ pub struct Dropped {
 pub struct Race {
     rule: RaceRule,
     n_laps: u32,
-    running: Vec<u32>,
+    pub(super) running: Vec<u32>,
     dropped: Vec<Dropped>,
     /// By the player that is tested to be better, then the other.
     gamblers: BTreeMap<(u32, u32), EProcess>,
@@ -98,12 +98,6 @@ impl Race {
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.running.len() <= self.rule.keep as usize
-    }
-
-    /// The remaining players, in the original order.
-    #[must_use]
-    pub fn running(&self) -> &[u32] {
-        &self.running
     }
 
     /// The dropped players, in the order in which they were dropped.
@@ -196,7 +190,7 @@ mod tests {
         let runners: Vec<u32> = (0..strengths.len() as u32).collect();
         let mut race = Race::new(&runners, RaceRule { alpha: 0.05, keep });
         while !race.is_over() && race.n_laps < max_laps {
-            let running = race.running().to_vec();
+            let running = race.running.clone();
             race.add_lap(&lap(&running, strengths, &mut rng));
         }
         race
@@ -210,14 +204,14 @@ mod tests {
         assert_eq!(dropped, [0, 3]);
         assert!(race.dropped().iter().all(|dropped| dropped.laps <= 10), "{:?}", race.dropped());
         assert!(race.dropped()[0].better.iter().all(|better| [1, 2].contains(better)));
-        assert_eq!(race.running(), [1, 2]);
+        assert_eq!(race.running, [1, 2]);
     }
 
     #[test]
     fn as_many_as_asked_for_are_kept() {
         let race = race(&[8.0, 4.0, 2.0, 1.0, 0.5], 2, 5000, 2);
         assert!(race.is_over());
-        assert_eq!(race.running(), [0, 1]);
+        assert_eq!(race.running, [0, 1]);
     }
 
     #[test]
@@ -228,7 +222,7 @@ mod tests {
         assert!(wrong.count() <= 80);
         let best_dropped = (0..400).filter(|&seed| {
             let race = race(&[1.2, 1.0, 1.0, 1.0], 1, 60, seed);
-            !race.running().contains(&0)
+            !race.running.contains(&0)
         });
         // 5 % are allowed; three standard errors are 13.
         assert!(best_dropped.count() <= 33);

@@ -105,7 +105,7 @@ mod tests {
     fn challengers_do_not_run() {
         let format = Format::Gauntlet { challengers: 1 };
         let stage = Stage { format, race: Some(RaceRule::default()), ..Stage::round_robin(1) };
-        assert_eq!(runners_race(&stage, &[4, 2, 3]).unwrap().running(), [2, 3]);
+        assert_eq!(runners_race(&stage, &[4, 2, 3]).unwrap().running, [2, 3]);
         assert!(runners_race(&Stage::round_robin(1), &[0, 1]).is_none());
     }
 }

@@ -201,12 +201,6 @@ impl JournalWriter {
         }
     }
 
-    /// The file.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     fn write_error(&self, source: io::Error) -> JournalError {
         let path = self.path.clone();
         match source.kind() {

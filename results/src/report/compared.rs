@@ -2,25 +2,17 @@
 
 use super::csv::{bounds, written};
 use super::headings;
-use super::layout::{Document, Section, Table};
+use super::layout::{Document, Section};
 use super::notes::exact_games;
 use super::words::{count, interval, points};
-use super::{Format, markdown::markdown, text::text};
+use super::{Format, rendered};
 use crate::comparison::{Change, ComparedRun, Comparison, PlayerChange};
 use crate::standings::FEW_BLOCKS;
 
 /// Writes a comparison down; the text ends with a line feed.
 #[must_use]
 pub fn render_comparison(comparison: &Comparison, format: Format) -> String {
-    match format {
-        Format::Text => text(&document(comparison)),
-        Format::Md => markdown(&document(comparison)),
-        Format::Json => {
-            let json = serde_json::to_string_pretty(comparison);
-            json.expect("comparisons are representable") + "\n"
-        }
-        Format::Csv => csv(comparison),
-    }
+    rendered(format, comparison, || document(comparison), || csv(comparison))
 }
 
 fn document(comparison: &Comparison) -> Document {
@@ -81,11 +73,9 @@ fn players(comparison: &Comparison) -> Option<Section> {
     let heading =
         ["player", "before", "after", "difference", &level, "blocks", "equal", "p", "corrected p"];
     let star = if any_changed { " * had another configuration after." } else { "" };
-    Some(Section {
-        heading: "Players".into(),
-        sentence: Some(verdict(comparison) + " Equal: blocks with the same mean reward." + star),
-        tables: vec![Table::new(1, &heading, comparison.players.iter().map(row).collect())],
-    })
+    let rows = comparison.players.iter().map(row).collect();
+    let sentence = verdict(comparison) + " Equal: blocks with the same mean reward." + star;
+    Some(Section::with_rows("Players", 1, &heading, rows)?.saying(sentence))
 }
 
 /// What the comparison says, in a sentence or two.
@@ -162,21 +152,7 @@ fn by_game(comparison: &Comparison) -> Option<Section> {
         .collect();
     let heading =
         ["game", "player", "before", "after", "difference", "interval", "blocks", "equal"];
-    section(headings::BY_GAME, 2, &heading, rows)
-}
-
-fn section(
-    heading: &str,
-    n_names: usize,
-    columns: &[&str],
-    rows: Vec<Vec<String>>,
-) -> Option<Section> {
-    let table = Table::new(n_names, columns, rows);
-    (!table.rows.is_empty()).then(|| Section {
-        heading: heading.into(),
-        sentence: None,
-        tables: vec![table],
-    })
+    Section::with_rows(headings::BY_GAME, 2, &heading, rows)
 }
 
 fn timing(comparison: &Comparison) -> Option<Section> {
@@ -187,7 +163,7 @@ fn timing(comparison: &Comparison) -> Option<Section> {
         Some([vec![player.player.clone()], times.to_vec()].concat())
     });
     let heading = ["player", "p50 ms before", "p50 ms after", "p95 ms before", "p95 ms after"];
-    section(headings::THINKING, 1, &heading, rows.collect())
+    Section::with_rows(headings::THINKING, 1, &heading, rows.collect())
 }
 
 fn faults(comparison: &Comparison) -> Option<Section> {
@@ -196,7 +172,12 @@ fn faults(comparison: &Comparison) -> Option<Section> {
         let of = |at: usize| format!("{} of {}", player.faulty_matches[at], player.matches[at]);
         Some(vec![player.player.clone(), of(0), of(1), p_value])
     });
-    section("Matches with a fault", 1, &["player", "before", "after", "p"], rows.collect())
+    Section::with_rows(
+        "Matches with a fault",
+        1,
+        &["player", "before", "after", "p"],
+        rows.collect(),
+    )
 }
 
 fn notes(comparison: &Comparison) -> Vec<String> {

@@ -3,7 +3,7 @@
 use super::strength::{Strength, WorthRow};
 use crate::evaluation::Evaluation;
 use crate::standings::{Estimate, Standings};
-use crate::sweep::{AtBudget, SweptPlayer, Unit};
+use crate::sweep::{AtBudget, SweptPlayer};
 
 /// A table of a report as CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,11 +145,8 @@ pub(super) fn strength_table(evaluation: &Evaluation, table: StrengthTable) -> S
 /// A row for each player and budget.
 pub(super) fn over_time(players: &[SweptPlayer]) -> String {
     let row = |player: &SweptPlayer, at: &AtBudget| {
-        let unit = match at.unit {
-            Unit::Milliseconds => "milliseconds",
-            Unit::Nodes => "nodes",
-        };
-        let mut cells = vec![player.player.clone(), unit.to_owned(), at.amount.to_string()];
+        let (unit, amount): (&str, u64) = (at.budget.into(), at.budget.amount());
+        let mut cells = vec![player.player.clone(), unit.to_owned(), amount.to_string()];
         cells.push(number(at.reward.mean));
         cells.extend(bounds(at.reward.interval));
         cells.extend([at.reward.n_matches, at.reward.n_blocks].map(|n| n.to_string()));

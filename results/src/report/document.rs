@@ -108,20 +108,7 @@ fn estimates(
         })
         .collect();
     let columns = [names, &ESTIMATE_HEADING].concat();
-    section(heading, names.len(), &columns, rows)
-}
-
-fn section(
-    heading: &str,
-    n_names: usize,
-    columns: &[&str],
-    rows: Vec<Vec<String>>,
-) -> Option<Section> {
-    (!rows.is_empty()).then(|| Section {
-        heading: heading.into(),
-        sentence: None,
-        tables: vec![Table::new(n_names, columns, rows)],
-    })
+    Section::with_rows(heading, names.len(), &columns, rows)
 }
 
 fn by_game(standings: &Standings) -> Option<Section> {
@@ -184,7 +171,7 @@ fn balance(standings: &Standings) -> Option<Section> {
     let rows = standings.balance.iter().map(|row| {
         vec![row.game.clone(), row.role.clone(), points(row.mean), row.n_matches.to_string()]
     });
-    section(headings::BALANCE, 2, &["game", "role", "reward", "matches"], rows.collect())
+    Section::with_rows(headings::BALANCE, 2, &["game", "role", "reward", "matches"], rows.collect())
 }
 
 /// Milliseconds, with as many decimals as they are worth.
@@ -224,14 +211,14 @@ fn timing(standings: &Standings) -> Option<Section> {
     let sentence = "Moves with a choice: their number, and their times in milliseconds (quantiles \
                     and maximum). Overruns: moves that took longer than the play clock, and the \
                     longest time beyond it.";
-    let section = section(headings::THINKING, if several { 2 } else { 1 }, &columns, rows)?;
-    Some(Section { sentence: Some(sentence.into()), ..section })
+    let n_names = if several { 2 } else { 1 };
+    Some(Section::with_rows(headings::THINKING, n_names, &columns, rows)?.saying(sentence))
 }
 
 fn faults(standings: &Standings) -> Option<Section> {
     let rows = standings.faults.iter();
     let rows = rows.map(|row| vec![row.player.clone(), row.kind.name().into(), row.n.to_string()]);
-    section(headings::FAULTS, 2, &["player", "fault", "times"], rows.collect())
+    Section::with_rows(headings::FAULTS, 2, &["player", "fault", "times"], rows.collect())
 }
 
 /// Standings under each fault policy, side by side.
@@ -268,11 +255,11 @@ fn unscored(standings: &Standings) -> Option<Section> {
         vec![row.game.clone(), row.ending.clone(), reason.into(), row.n.to_string()]
     });
     let columns = ["game", "ending", "reason", "matches"];
-    section(headings::UNSCORED, 3, &columns, rows.collect())
+    Section::with_rows(headings::UNSCORED, 3, &columns, rows.collect())
 }
 
 fn goal_flags(standings: &Standings) -> Option<Section> {
     let rows = standings.goal_flags.iter();
     let rows = rows.map(|row| vec![row.game.clone(), row.flag.name().into(), row.n.to_string()]);
-    section(headings::GOALS, 2, &["game", "goal", "times"], rows.collect())
+    Section::with_rows(headings::GOALS, 2, &["game", "goal", "times"], rows.collect())
 }

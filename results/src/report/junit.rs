@@ -23,11 +23,7 @@ pub fn junit(found: &Regression, inconclusive_fails: bool) -> String {
         // No result, however inconclusive ones count.
         (Outcome::Inconclusive, Reason::Internal) => failure("internal", &verdict),
         (Outcome::Inconclusive, _) if inconclusive_fails => failure("inconclusive", &verdict),
-        (Outcome::Inconclusive, _) => {
-            let mut skipped = TestCaseStatus::skipped();
-            skipped.set_message(verdict.clone());
-            skipped
-        }
+        (Outcome::Inconclusive, _) => skipped(&verdict),
     };
     let mut strength = case("strength", strength);
     strength.set_system_out(render_regression(found, Format::Text));
@@ -44,6 +40,11 @@ pub fn junit(found: &Regression, inconclusive_fails: bool) -> String {
     suite.add_test_cases(found.games.iter().map(game));
     let mut report = Report::new("gamemaster regress");
     report.add_test_suite(suite);
+    xml(&report)
+}
+
+/// The report as text that ends with a line feed.
+pub(super) fn xml(report: &Report) -> String {
     report.to_string().expect("writing to memory does not fail") + "\n"
 }
 
@@ -59,16 +60,20 @@ fn faults(found: &Regression, inconclusive_fails: bool) -> TestCase {
     } else if inconclusive_fails {
         failure("faults", &broken())
     } else {
-        let mut skipped = TestCaseStatus::skipped();
-        skipped.set_message(broken());
-        skipped
+        skipped(&broken())
     };
     let mut case = case("faults", status);
     case.set_system_out(format!("matches with a fault: {counts}"));
     case
 }
 
-fn failure(kind: &str, message: &str) -> TestCaseStatus {
+fn skipped(message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(message);
+    status
+}
+
+pub(super) fn failure(kind: &str, message: &str) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
     status.set_type(kind).set_message(message);
     status

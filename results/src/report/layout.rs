@@ -16,6 +16,25 @@ pub(super) struct Section {
     pub(super) tables: Vec<Table>,
 }
 
+impl Section {
+    /// A section with one table; none if there are no rows.
+    pub(super) fn with_rows(
+        heading: &str,
+        n_names: usize,
+        columns: &[&str],
+        rows: Vec<Vec<String>>,
+    ) -> Option<Self> {
+        let table = Table::new(n_names, columns, rows);
+        let has_rows = !table.rows.is_empty();
+        has_rows.then(|| Self { heading: heading.into(), sentence: None, tables: vec![table] })
+    }
+
+    /// The section with a sentence below the table.
+    pub(super) fn saying(self, sentence: impl Into<String>) -> Self {
+        Self { sentence: Some(sentence.into()), ..self }
+    }
+}
+
 /// The first `n_names` columns are names, the others numbers: they are aligned right.
 pub(super) struct Table {
     pub(super) n_names: usize,
@@ -24,7 +43,11 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn new(n_names: usize, heading: &[&str], rows: Vec<Vec<String>>) -> Self {
-        Self { n_names, heading: heading.iter().map(|&name| name.into()).collect(), rows }
+    pub(super) fn new(
+        n_names: usize,
+        heading: impl IntoIterator<Item: ToString>,
+        rows: Vec<Vec<String>>,
+    ) -> Self {
+        Self { n_names, heading: heading.into_iter().map(|name| name.to_string()).collect(), rows }
     }
 }

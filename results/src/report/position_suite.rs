@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use quick_junit::{Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::Format;
+use super::csv::{number, written};
+use super::junit::{failure, xml};
 use super::layout::{Document, Section, Table};
-use super::markdown::markdown;
-use super::text::text;
 use super::words::{count, optional_points, points, share};
+use super::{Format, rendered};
 use crate::position_suite::{PlayerResult, PositionResult, SuiteResult, Total, Verdict};
 
 /// Writes results down; the text ends with a line feed. `with_all` lists the positions that
@@ -18,14 +18,7 @@ use crate::position_suite::{PlayerResult, PositionResult, SuiteResult, Total, Ve
 /// Never: what is written is representable.
 #[must_use]
 pub fn render_positions(found: &SuiteResult, format: Format, with_all: bool) -> String {
-    match format {
-        Format::Text => text(&document(found, with_all)),
-        Format::Md => markdown(&document(found, with_all)),
-        Format::Json => {
-            serde_json::to_string_pretty(found).expect("results are representable") + "\n"
-        }
-        Format::Csv => csv(found),
-    }
+    rendered(format, found, || document(found, with_all), || csv(found))
 }
 
 fn document(found: &SuiteResult, with_all: bool) -> Document {
@@ -142,42 +135,33 @@ fn outcome(result: &PositionResult) -> String {
 }
 
 fn csv(found: &SuiteResult) -> String {
-    let mut rows =
-        csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
-    let heading = [
-        "player", "position", "game", "role", "depth", "weight", "result", "move", "good", "value",
-        "loss", "seconds", "nodes",
-    ];
-    let written = "writing to memory does not fail";
-    rows.write_record(heading).expect(written);
-    for player in &found.players {
-        for result in &player.results {
-            let word = match &result.verdict {
-                Verdict::Passed => "passed",
-                Verdict::Failed => "failed",
-                Verdict::Fault { fault, .. } => fault.name(),
-                Verdict::CannotPlay { .. } => "cannot_play",
-            };
-            let number = |number: Option<f64>| number.map_or(String::new(), |it| it.to_string());
-            rows.write_record([
-                player.player.clone(),
-                result.position.clone(),
-                result.game.clone(),
-                result.role.clone(),
-                result.depth.map_or(String::new(), |depth| depth.to_string()),
-                result.weight.to_string(),
-                word.to_owned(),
-                result.chosen.clone().unwrap_or_default(),
-                result.good.join(" "),
-                number(result.value),
-                number(result.loss),
-                result.seconds.to_string(),
-                result.nodes.map_or(String::new(), |nodes| nodes.to_string()),
-            ])
-            .expect(written);
-        }
-    }
-    String::from_utf8(rows.into_inner().expect(written)).expect("all fields are text")
+    let row = |player: &PlayerResult, result: &PositionResult| {
+        let word = match &result.verdict {
+            Verdict::Passed => "passed",
+            Verdict::Failed => "failed",
+            Verdict::Fault { fault, .. } => fault.name(),
+            Verdict::CannotPlay { .. } => "cannot_play",
+        };
+        vec![
+            player.player.clone(),
+            result.position.clone(),
+            result.game.clone(),
+            result.role.clone(),
+            result.depth.map_or(String::new(), |depth| depth.to_string()),
+            result.weight.to_string(),
+            word.to_owned(),
+            result.chosen.clone().unwrap_or_default(),
+            result.good.join(" "),
+            number(result.value),
+            number(result.loss),
+            result.seconds.to_string(),
+            result.nodes.map_or(String::new(), |nodes| nodes.to_string()),
+        ]
+    };
+    let players = found.players.iter();
+    let rows = players.flat_map(|of| of.results.iter().map(move |result| row(of, result)));
+    let about_position = "player,position,game,role,depth,weight";
+    written(&format!("{about_position},result,move,good,value,loss,seconds,nodes"), rows)
 }
 
 /// As JUnit XML: a test suite for each player, and a test case for each position.
@@ -192,16 +176,11 @@ pub fn junit_of_positions(found: &SuiteResult) -> String {
         suite.add_test_cases(player.results.iter().map(case));
         report.add_test_suite(suite);
     }
-    report.to_string().expect("writing to memory does not fail") + "\n"
+    xml(&report)
 }
 
 fn case(result: &PositionResult) -> TestCase {
     let good = result.good.join(", ");
-    let failure = |kind: &str, message: String| {
-        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-        status.set_type(kind).set_message(message);
-        status
-    };
     let status = match &result.verdict {
         Verdict::Passed => TestCaseStatus::success(),
         Verdict::Failed => {
@@ -209,13 +188,13 @@ fn case(result: &PositionResult) -> TestCase {
             let loss = result
                 .loss
                 .map_or(String::new(), |loss| format!(" and gives away {} points", points(loss)));
-            failure("wrong move", format!("{chosen} is not good{loss}; good: {good}"))
+            failure("wrong move", &format!("{chosen} is not good{loss}; good: {good}"))
         }
         Verdict::Fault { fault, detail, .. } => {
             let detail = detail.as_ref().map_or(String::new(), |detail| format!(": {detail}"));
-            failure(fault.name(), format!("no legal move in time{detail}; good: {good}"))
+            failure(fault.name(), &format!("no legal move in time{detail}; good: {good}"))
         }
-        Verdict::CannotPlay { reason } => failure("cannot play", reason.clone()),
+        Verdict::CannotPlay { reason } => failure("cannot play", reason),
     };
     let mut case = TestCase::new(result.position.clone(), status);
     case.set_classname(result.game.clone());

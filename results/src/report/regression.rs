@@ -1,12 +1,10 @@
 //! The result of a comparison of two versions of a player, for people.
 
-use super::Format;
 use super::csv::{bounds, number, written};
 use super::headings;
-use super::layout::{Document, Section, Table};
-use super::markdown::markdown;
-use super::text::text;
+use super::layout::{Document, Section};
 use super::words::{count, interval, optional_points, points};
+use super::{Format, rendered};
 use crate::record::FaultKind;
 use crate::regress::{Effect, FaultCounts, Faults, Outcome, Reason, Regression, Stopped};
 
@@ -14,15 +12,7 @@ use crate::regress::{Effect, FaultCounts, Faults, Outcome, Reason, Regression, S
 /// each game.
 #[must_use]
 pub fn render_regression(found: &Regression, format: Format) -> String {
-    match format {
-        Format::Text => text(&document(found)),
-        Format::Md => markdown(&document(found)),
-        Format::Json => {
-            let json = serde_json::to_string_pretty(found);
-            json.expect("a regression is representable") + "\n"
-        }
-        Format::Csv => csv(found),
-    }
+    rendered(format, found, || document(found), || csv(found))
 }
 
 /// The result in one sentence.
@@ -196,12 +186,7 @@ fn strength(found: &Regression) -> Option<Section> {
             percent(1.0 - question.alpha)
         );
     }
-    let sentence = Some(sentence);
-    Some(Section {
-        heading: "Strength".into(),
-        sentence,
-        tables: vec![Table::new(2, &["", "value"], rows)],
-    })
+    Some(Section::with_rows("Strength", 2, &["", "value"], rows)?.saying(sentence))
 }
 
 fn columns(effect: &Effect) -> [String; 3] {
@@ -226,17 +211,13 @@ fn games(found: &Regression) -> Option<Section> {
     };
     let heading =
         ["game", "budget", "warning", "blocks", "head minus base", &level, "p", "corrected p"];
-    let n_games = found.games.len() as u64;
-    (n_games > 0).then(|| Section {
-        heading: "Games".into(),
-        sentence: Some(format!(
-            "Single games only give warnings, by the corrected p and not by the interval. p is the \
-             probability of a difference this low by chance (sign-flip test); the corrected p allows \
-             for {} by Holm's method.",
-            count(n_games, "comparison", "comparisons")
-        )),
-        tables: vec![Table::new(3, &heading, found.games.iter().map(row).collect())],
-    })
+    let rows = found.games.iter().map(row).collect();
+    Some(Section::with_rows("Games", 3, &heading, rows)?.saying(format!(
+        "Single games only give warnings, by the corrected p and not by the interval. p is the \
+         probability of a difference this low by chance (sign-flip test); the corrected p allows \
+         for {} by Holm's method.",
+        count(found.games.len(), "comparison", "comparisons")
+    )))
 }
 
 fn kinds(counts: &FaultCounts) -> String {
@@ -244,6 +225,8 @@ fn kinds(counts: &FaultCounts) -> String {
     let kinds: Vec<String> = counts.kinds.iter().map(kind).collect();
     if kinds.is_empty() { "-".into() } else { kinds.join(", ") }
 }
+
+const FAULT_HEADING: [&str; 4] = ["player", "faults", "matches", "with a fault"];
 
 fn fault_row(name: &str, counts: &FaultCounts) -> Vec<String> {
     let numbers = [counts.n_matches, counts.n_faulty].map(|n| n.to_string());
@@ -253,7 +236,6 @@ fn fault_row(name: &str, counts: &FaultCounts) -> Vec<String> {
 fn faults(found: &Regression) -> Option<Section> {
     let faults = &found.faults;
     let rows = vec![fault_row("base", &faults.base), fault_row("head", &faults.head)];
-    let heading = ["player", "faults", "matches", "with a fault"];
     let said = if faults.fails {
         "the head is less reliable"
     } else if faults.head.n_faulty > faults.base.n_faulty {
@@ -261,15 +243,11 @@ fn faults(found: &Regression) -> Option<Section> {
     } else {
         "no sign that the head is less reliable"
     };
-    Some(Section {
-        heading: "Faults".into(),
-        sentence: Some(format!(
-            "Sequential test over {} of matches under the same conditions: p = {}, {said}.",
-            count(faults.n_pairs, "pair", "pairs"),
-            probability(faults.p)
-        )),
-        tables: vec![Table::new(2, &heading, rows)],
-    })
+    Some(Section::with_rows("Faults", 2, &FAULT_HEADING, rows)?.saying(format!(
+        "Sequential test over {} of matches under the same conditions: p = {}, {said}.",
+        count(faults.n_pairs, "pair", "pairs"),
+        probability(faults.p)
+    )))
 }
 
 fn policies(found: &Regression) -> Option<Section> {
@@ -278,15 +256,8 @@ fn policies(found: &Regression) -> Option<Section> {
         let [blocks, difference, interval] = columns(&mean.difference);
         vec![mean.policy.replace('_', " "), blocks, difference, interval]
     };
-    (!found.policies.is_empty()).then(|| Section {
-        heading: headings::POLICIES.into(),
-        sentence: None,
-        tables: vec![Table::new(
-            1,
-            &["policy", "blocks", "head minus base", &level],
-            found.policies.iter().map(row).collect(),
-        )],
-    })
+    let heading = ["policy", "blocks", "head minus base", &level];
+    Section::with_rows(headings::POLICIES, 1, &heading, found.policies.iter().map(row).collect())
 }
 
 fn canary(found: &Regression) -> Option<Section> {
@@ -297,22 +268,16 @@ fn canary(found: &Regression) -> Option<Section> {
         "No sign that the machine disturbs the matches."
     };
     let effect = &canary.difference;
-    Some(Section {
-        heading: "Canary: head and its copy".into(),
-        sentence: Some(format!(
-            "Head minus its copy: {} points from {} (p of the difference {}, p of the faults {}). \
-             {said}",
-            optional_points(effect.mean),
-            count(effect.n_blocks, "block", "blocks"),
-            canary.p.map_or_else(|| "-".into(), probability),
-            canary.p_faults.map_or_else(|| "-".into(), probability),
-        )),
-        tables: vec![Table::new(
-            2,
-            &["player", "faults", "matches", "with a fault"],
-            vec![fault_row("head", &canary.head), fault_row("copy", &canary.canary)],
-        )],
-    })
+    let rows = vec![fault_row("head", &canary.head), fault_row("copy", &canary.canary)];
+    let section = Section::with_rows("Canary: head and its copy", 2, &FAULT_HEADING, rows)?;
+    Some(section.saying(format!(
+        "Head minus its copy: {} points from {} (p of the difference {}, p of the faults {}). \
+         {said}",
+        optional_points(effect.mean),
+        count(effect.n_blocks, "block", "blocks"),
+        canary.p.map_or_else(|| "-".into(), probability),
+        canary.p_faults.map_or_else(|| "-".into(), probability),
+    )))
 }
 
 fn notes(found: &Regression) -> Vec<String> {

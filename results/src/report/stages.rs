@@ -110,22 +110,14 @@ fn short(points: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn table(n_names: usize, heading: Vec<String>, rows: Vec<Vec<String>>) -> Table {
-    Table { n_names, heading, rows }
-}
-
-fn words(heading: &[&str]) -> Vec<String> {
-    heading.iter().map(|&word| word.to_owned()).collect()
-}
-
 fn place(row: &Placed) -> Vec<String> {
     vec![row.place.to_string(), row.player.clone()]
 }
 
 fn means(stage: &StageSummary) -> Table {
-    let mut heading = words(&["", "player", "reward", "blocks"]);
+    let mut heading = vec!["", "player", "reward", "blocks"];
     if stage.rule.race.is_some() {
-        heading.push("dropped after lap".into());
+        heading.push("dropped after lap");
     }
     let row = |row: &Placed| {
         let mut cells = place(row);
@@ -137,16 +129,16 @@ fn means(stage: &StageSummary) -> Table {
         }
         cells
     };
-    table(2, heading, stage.ranking.iter().map(row).collect())
+    Table::new(2, heading, stage.ranking.iter().map(row).collect())
 }
 
 fn swiss(stage: &StageSummary) -> Table {
     let n_rounds = stage.n_rounds_finished as usize;
     // The last ones, if there are too many.
     let first = n_rounds.saturating_sub(ROUNDS_ABREAST);
-    let mut heading = words(&["", "player", "points"]);
+    let mut heading = ["", "player", "points"].map(str::to_owned).to_vec();
     heading.extend((first..n_rounds).map(|round| format!("r{}", round + 1)));
-    heading.extend(words(&["Buchholz", "reward difference", "byes"]));
+    heading.extend(["Buchholz", "reward difference", "byes"].map(str::to_owned));
     let row = |row: &Placed| {
         let mut cells = place(row);
         if let PlacedBy::Swiss { points: own, by_round, buchholz, margin, n_byes } = &row.by {
@@ -156,7 +148,7 @@ fn swiss(stage: &StageSummary) -> Table {
         }
         cells
     };
-    table(2, heading, stage.ranking.iter().map(row).collect())
+    Table::new(2, heading, stage.ranking.iter().map(row).collect())
 }
 
 fn ladder(ranking: &[Placed]) -> Table {
@@ -169,7 +161,7 @@ fn ladder(ranking: &[Placed]) -> Table {
         cells
     };
     let heading = ["", "player", "rating", "deviation", "won", "drawn", "lost", "byes"];
-    table(2, words(&heading), ranking.iter().map(row).collect())
+    Table::new(2, heading, ranking.iter().map(row).collect())
 }
 
 fn places(ranking: &[Placed]) -> Table {
@@ -180,13 +172,13 @@ fn places(ranking: &[Placed]) -> Table {
         }
         cells
     };
-    table(2, words(&["", "player", "seed no."]), ranking.iter().map(row).collect())
+    Table::new(2, ["", "player", "seed no."], ranking.iter().map(row).collect())
 }
 
 fn bracket(ties: &[TieSummary]) -> Table {
     let heading = ["round", "player", "opponent", "rewards", "advances", "decided by"];
     let rows = ties.iter().map(|tie| tie_words(tie).to_vec());
-    table(6, words(&heading), rows.collect())
+    Table::new(6, heading, rows.collect())
 }
 
 /// Round, player and opponent as in the bracket, rewards, who advances, and what decided.

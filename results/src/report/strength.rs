@@ -240,28 +240,23 @@ fn ratings(evaluation: &Evaluation, names: &[&str]) -> Vec<RatingRow> {
             });
         }
     };
-    let places = (ratings.ranked_pairs.as_ref())
+    let places: Option<Vec<_>> = (ratings.ranked_pairs.as_ref())
         .map(|places| places.iter().map(|&place| Some(place as f64)).collect());
     let shares = (ratings.nash_shares.as_ref())
         .map(|shares| shares.iter().map(|&share| Some(share)).collect());
-    let of_rating =
-        |rating: &'_ Option<Rating>| rating.as_ref().map(|rating| rating.values.clone());
-    for (scale, values, rating) in [
-        (Scale::BradleyTerry, of_rating(&ratings.bradley_terry), ratings.bradley_terry.as_ref()),
-        (Scale::PlackettLuce, of_rating(&ratings.plackett_luce), ratings.plackett_luce.as_ref()),
-        (Scale::Copeland, of_rating(&ratings.copeland), ratings.copeland.as_ref()),
-        (Scale::RankedPairs, places, None),
-        (
-            Scale::MaximalLottery,
-            of_rating(&ratings.maximal_lottery),
-            ratings.maximal_lottery.as_ref(),
-        ),
-        (Scale::Nash, of_rating(&ratings.nash), ratings.nash.as_ref()),
-        (Scale::NashShare, shares, None),
-        (Scale::AlphaRank, of_rating(&ratings.alpha_rank), ratings.alpha_rank.as_ref()),
+    for (scale, rating, values) in [
+        (Scale::BradleyTerry, &ratings.bradley_terry, None),
+        (Scale::PlackettLuce, &ratings.plackett_luce, None),
+        (Scale::Copeland, &ratings.copeland, None),
+        (Scale::RankedPairs, &None, places),
+        (Scale::MaximalLottery, &ratings.maximal_lottery, None),
+        (Scale::Nash, &ratings.nash, None),
+        (Scale::NashShare, &None, shares),
+        (Scale::AlphaRank, &ratings.alpha_rank, None),
     ] {
-        if let Some(values) = values {
-            add(scale, &values, rating);
+        let rating = rating.as_ref();
+        if let Some(values) = values.as_ref().or(rating.map(|rating| &rating.values)) {
+            add(scale, values, rating);
         }
     }
     rows

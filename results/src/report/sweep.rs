@@ -1,25 +1,17 @@
 //! Strength against time, as text, Markdown, CSV and JSON.
 
-use super::Format;
 use super::csv::over_time;
 use super::headings;
-use super::layout::{Document, Section, Table};
-use super::markdown::markdown;
-use super::text::text;
+use super::layout::{Document, Section};
 use super::words::{count, interval, optional_points, points};
-use crate::sweep::{AtBudget, Sweep, SweptPlayer, Unit};
+use super::{Format, rendered};
+use crate::evaluation::MoveBudget;
+use crate::sweep::{AtBudget, Sweep, SweptPlayer};
 
 /// Writes a sweep down; the text ends with a line feed.
 #[must_use]
 pub fn render_sweep(sweep: &Sweep, format: Format) -> String {
-    match format {
-        Format::Text => text(&document(sweep)),
-        Format::Md => markdown(&document(sweep)),
-        Format::Json => {
-            serde_json::to_string_pretty(sweep).expect("a sweep is representable") + "\n"
-        }
-        Format::Csv => over_time(&sweep.players),
-    }
+    rendered(format, sweep, || document(sweep), || over_time(&sweep.players))
 }
 
 fn document(sweep: &Sweep) -> Document {
@@ -47,11 +39,11 @@ pub(super) fn sections(sweep: &Sweep) -> Vec<Section> {
     [per_doubling(sweep, &level), against_time(sweep, &level)].into_iter().flatten().collect()
 }
 
-fn budget(at: &AtBudget) -> String {
-    match (at.unit, at.amount) {
-        (Unit::Nodes, nodes) => count(nodes, "node", "nodes"),
-        (Unit::Milliseconds, ms) if ms.is_multiple_of(1000) => format!("{} s", ms / 1000),
-        (Unit::Milliseconds, ms) => format!("{ms} ms"),
+fn budget(budget: MoveBudget) -> String {
+    match budget {
+        MoveBudget::Nodes(nodes) => count(nodes, "node", "nodes"),
+        MoveBudget::Milliseconds(ms) if ms.is_multiple_of(1000) => format!("{} s", ms / 1000),
+        MoveBudget::Milliseconds(ms) => format!("{ms} ms"),
     }
 }
 
@@ -59,23 +51,18 @@ fn against_time(sweep: &Sweep, level: &str) -> Option<Section> {
     let row = |player: &SweptPlayer, at: &AtBudget| {
         let numbers = [at.reward.n_matches, at.reward.n_blocks].map(|n| n.to_string());
         let mean = [optional_points(at.reward.mean), interval(at.reward.interval)];
-        [&[player.player.clone(), budget(at)][..], &mean, &numbers].concat()
+        [&[player.player.clone(), budget(at.budget)][..], &mean, &numbers].concat()
     };
     let players = sweep.players.iter();
     let rows: Vec<Vec<String>> =
         players.flat_map(|player| player.at.iter().map(move |at| row(player, at))).collect();
     let heading = ["player", "budget", "reward", level, "matches", "blocks"];
-    (!rows.is_empty()).then(|| Section {
-        heading: headings::AT_EACH_BUDGET.into(),
-        sentence: Some(
+    Some(Section::with_rows(headings::AT_EACH_BUDGET, 2, &heading, rows)?.saying(
             "All players of a match have the same budget, unless a player has clocks or a budget of \
              its own. If all players get more time, a mean shows only which players gain more \
              than others; to see the gain itself, give the opponents a fixed budget. Means are over the games that \
-             the player played at every budget; games have equal weight."
-                .into(),
-        ),
-        tables: vec![table(2, &heading, rows)],
-    })
+             the player played at every budget; games have equal weight.",
+    ))
 }
 
 fn per_doubling(sweep: &Sweep, level: &str) -> Option<Section> {
@@ -83,25 +70,16 @@ fn per_doubling(sweep: &Sweep, level: &str) -> Option<Section> {
         let found = player.per_doubling?;
         Some(vec![
             player.player.clone(),
-            points(found.points),
-            interval(found.interval),
+            points(found.slope.points),
+            interval(found.slope.interval),
             found.n_blocks.to_string(),
         ])
     };
     let rows: Vec<Vec<String>> = sweep.players.iter().filter_map(row).collect();
     let heading = ["player", "points", level, "blocks"];
-    (!rows.is_empty()).then(|| Section {
-        heading: headings::PER_DOUBLING.into(),
-        sentence: Some(
-            "The slope of the line through a player's means against the logarithm of the budget; \
+    Some(Section::with_rows(headings::PER_DOUBLING, 1, &heading, rows)?.saying(
+        "The slope of the line through a player's means against the logarithm of the budget; \
              budgets have equal weight. Large budgets often gain less per doubling: check also the \
-             means at each budget."
-                .into(),
-        ),
-        tables: vec![table(1, &heading, rows)],
-    })
-}
-
-fn table(n_names: usize, heading: &[&str], rows: Vec<Vec<String>>) -> Table {
-    Table { n_names, heading: heading.iter().map(|&name| name.into()).collect(), rows }
+             means at each budget.",
+    ))
 }

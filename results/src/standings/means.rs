@@ -1,6 +1,8 @@
 //! Mean rewards: overall, by game, by role and by clock.
 
-use super::rows::{BudgetStanding, Difference, GameStanding, PlayerStanding, RoleStanding};
+use super::rows::{
+    BudgetStanding, Difference, Estimate, GameStanding, PlayerStanding, RoleStanding,
+};
 use super::samples::{Sample, Sampled, average, average_over_games, estimate, rounded};
 use super::strata::Stratum;
 use crate::evidence::Evidence;
@@ -103,6 +105,22 @@ fn both(evidence: &Evidence, a: &Stratum, b: &Stratum) -> u64 {
     evidence.tally.both.get(&key).copied().unwrap_or_default()
 }
 
+/// The players with matches in a part of their strata, in order, with their mean rewards
+/// over this part.
+fn rewards<'a, S: Iterator<Item = &'a Sample>>(
+    evidence: &Evidence,
+    sampled: &'a [Vec<Sampled>],
+    order: &[usize],
+    bootstrap: &Bootstrap,
+    part: impl Fn(std::slice::Iter<'a, Sampled>) -> S,
+) -> Vec<(String, Estimate)> {
+    let reward = |&player: &usize| {
+        let sample = average(part(sampled[player].iter()))?;
+        Some((evidence.players[player].clone(), estimate(Some(&sample), bootstrap)))
+    };
+    order.iter().filter_map(reward).collect()
+}
+
 pub(super) fn by_game(
     evidence: &Evidence,
     sampled: &[Vec<Sampled>],
@@ -111,16 +129,11 @@ pub(super) fn by_game(
 ) -> Vec<GameStanding> {
     let mut standings = vec![];
     for (game, name) in evidence.games.iter().enumerate() {
-        for &player in order {
-            let strata = sampled[player].iter().filter(|stratum| stratum.game as usize == game);
-            if let Some(sample) = average(strata.map(|stratum| &stratum.overall)) {
-                standings.push(GameStanding {
-                    game: name.clone(),
-                    player: evidence.players[player].clone(),
-                    reward: estimate(Some(&sample), bootstrap),
-                });
-            }
-        }
+        let rewards = rewards(evidence, sampled, order, bootstrap, |strata| {
+            strata.filter(|of| of.game as usize == game).map(|of| &of.overall)
+        });
+        let standing = |(player, reward)| GameStanding { game: name.clone(), player, reward };
+        standings.extend(rewards.into_iter().map(standing));
     }
     standings
 }
@@ -134,19 +147,15 @@ pub(super) fn by_role(
     let mut standings = vec![];
     for (game, name) in evidence.games.iter().enumerate() {
         for (role, role_name) in evidence.roles[game].iter().enumerate() {
-            for &player in order {
-                let strata = sampled[player].iter().filter(|stratum| stratum.game as usize == game);
-                let roles = strata.flat_map(|stratum| &stratum.roles);
-                let samples = roles.filter(|(index, _)| *index as usize == role);
-                if let Some(sample) = average(samples.map(|(_, sample)| sample)) {
-                    standings.push(RoleStanding {
-                        game: name.clone(),
-                        role: role_name.clone(),
-                        player: evidence.players[player].clone(),
-                        reward: estimate(Some(&sample), bootstrap),
-                    });
-                }
-            }
+            let rewards = rewards(evidence, sampled, order, bootstrap, |strata| {
+                let roles = strata.filter(|of| of.game as usize == game).flat_map(|of| &of.roles);
+                roles.filter(|(of, _)| *of as usize == role).map(|(_, sample)| sample)
+            });
+            let standing = |(player, reward)| {
+                let (game, role) = (name.clone(), role_name.clone());
+                RoleStanding { game, role, player, reward }
+            };
+            standings.extend(rewards.into_iter().map(standing));
         }
     }
     standings
@@ -160,16 +169,12 @@ pub(super) fn by_budget(
 ) -> Vec<BudgetStanding> {
     let mut standings = vec![];
     for (clock, words) in evidence.clocks.iter().enumerate() {
-        for &player in order {
-            let strata = sampled[player].iter().filter(|stratum| stratum.clock as usize == clock);
-            if let Some(sample) = average(strata.map(|stratum| &stratum.overall)) {
-                standings.push(BudgetStanding {
-                    budget: words.to_string(),
-                    player: evidence.players[player].clone(),
-                    reward: estimate(Some(&sample), bootstrap),
-                });
-            }
-        }
+        let rewards = rewards(evidence, sampled, order, bootstrap, |strata| {
+            strata.filter(|of| of.clock as usize == clock).map(|of| &of.overall)
+        });
+        let standing =
+            |(player, reward)| BudgetStanding { budget: words.to_string(), player, reward };
+        standings.extend(rewards.into_iter().map(standing));
     }
     standings
 }

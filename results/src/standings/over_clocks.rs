@@ -6,6 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+
 use super::rows::Estimate;
 use super::samples::{Sample, Sampled, average_over_games, estimate, rounded};
 use crate::stats::bootstrap::Bootstrap;
@@ -23,7 +25,7 @@ pub(crate) struct OverClocks {
 }
 
 /// The line through means over the logarithm of budgets.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Slope {
     /// Points gained with each doubling.
     pub points: f64,

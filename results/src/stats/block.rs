@@ -57,12 +57,6 @@ impl Difference {
         let numerator = self.numerator + 100 * self.denominator;
         numerator as f64 / (200 * self.denominator) as f64
     }
-
-    /// As the other player sees it.
-    #[must_use]
-    pub fn negated(self) -> Self {
-        Self { numerator: -self.numerator, denominator: self.denominator }
-    }
 }
 
 impl Ord for Difference {
@@ -238,6 +232,11 @@ mod tests {
     use super::*;
     use crate::sample;
 
+    /// As the other player sees it.
+    fn negated(difference: Difference) -> Difference {
+        Difference { numerator: -difference.numerator, ..difference }
+    }
+
     fn matches() -> Vec<ScoredMatch> {
         let mut matches = vec![];
         for (block, rewards) in
@@ -266,7 +265,7 @@ mod tests {
         assert!(found.incomplete.is_empty());
         let other = block_scores(&matches(), "beta", "alpha", Unit::Block);
         for (score, other) in found.scores.iter().zip(&other.scores) {
-            assert_eq!(score.difference, other.difference.negated());
+            assert_eq!(score.difference, negated(other.difference));
         }
     }
 
@@ -304,7 +303,7 @@ mod tests {
             let (left, right) = (Difference::new(a, 6), Difference::new(b, 6));
             prop_assert_eq!(left.cmp(&right), a.cmp(&b));
             prop_assert_eq!(left == right, a == b);
-            prop_assert!((left.score() + left.negated().score() - 1.0).abs() < 1e-12);
+            prop_assert!((left.score() + negated(left).score() - 1.0).abs() < 1e-12);
             prop_assert!((left.score() - (left.points() + 100.0) / 200.0).abs() < 1e-12);
         }
 

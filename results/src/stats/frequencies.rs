@@ -21,68 +21,7 @@ pub struct Frequencies {
     counts: Vec<f64>,
 }
 
-/// Why there are no frequencies.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum FrequenciesError {
-    /// A value that is no score, or not above the one before.
-    #[error("invalid score {0}: scores ascend from 0 to 1")]
-    Value(f64),
-    /// A count that is negative or no number.
-    #[error("invalid count {0}: counts are 0 or more")]
-    Count(f64),
-    /// Fewer than two outcomes are possible.
-    #[error("fewer than two outcomes are possible")]
-    TooFew,
-}
-
 impl Frequencies {
-    /// Frequencies of any scores. Counts may be fractions, such as the
-    /// probabilities of a distribution.
-    ///
-    /// # Errors
-    /// If values are not ascending from 0 to 1, counts are negative, or there
-    /// are fewer than two values.
-    pub fn new(pairs: impl IntoIterator<Item = (f64, f64)>) -> Result<Self, FrequenciesError> {
-        let (mut values, mut counts) = (vec![], vec![]);
-        for (value, count) in pairs {
-            let above = values.last().is_none_or(|&last| value > last);
-            if !((0.0..=1.0).contains(&value) && above) {
-                return Err(FrequenciesError::Value(value));
-            }
-            if !(count >= 0.0 && count.is_finite()) {
-                return Err(FrequenciesError::Count(count));
-            }
-            values.push(value);
-            counts.push(count);
-        }
-        if values.len() < 2 {
-            return Err(FrequenciesError::TooFew);
-        }
-        Ok(Self { values, counts })
-    }
-
-    /// Of evenly spaced scores from 0 to 1, the counts from low to high: losses,
-    /// draws and wins, or the five outcomes of a pair of games.
-    ///
-    /// # Panics
-    /// If there are fewer than two counts.
-    #[must_use]
-    pub fn even(counts: &[u64]) -> Self {
-        assert!(counts.len() >= 2, "at least two outcomes");
-        let last = (counts.len() - 1) as f64;
-        let values = (0..counts.len()).map(|index| index as f64 / last).collect();
-        Self { values, counts: counts.iter().map(|&count| count as f64).collect() }
-    }
-
-    /// Of the differences of blocks, of which none is thought to be larger than
-    /// 100; see [`Tally`].
-    #[must_use]
-    pub fn of_differences(differences: impl IntoIterator<Item = Difference>) -> Self {
-        let mut tally = Tally::default();
-        differences.into_iter().for_each(|difference| tally.add(difference));
-        tally.frequencies()
-    }
-
     /// The scores, ascending.
     #[must_use]
     pub fn values(&self) -> &[f64] {
@@ -121,15 +60,6 @@ impl Frequencies {
     pub fn regularized(&self) -> Self {
         let some = |&count: &f64| if count == 0.0 { ALMOST_NOTHING } else { count };
         Self { values: self.values.clone(), counts: self.counts.iter().map(some).collect() }
-    }
-
-    /// As seen by the other side: every score is one less it.
-    #[must_use]
-    pub fn mirrored(&self) -> Self {
-        Self {
-            values: self.values.iter().rev().map(|value| 1.0 - value).collect(),
-            counts: self.counts.iter().rev().copied().collect(),
-        }
     }
 
     /// Scores with their counts.
@@ -204,15 +134,41 @@ impl Tally {
 mod tests {
     use super::*;
 
-    #[test]
-    fn scores_must_ascend_and_counts_be_numbers() {
-        let check = |pairs: &[(f64, f64)], error| {
-            assert_eq!(Frequencies::new(pairs.iter().copied()), Err(error));
-        };
-        check(&[(0.0, 1.0), (0.0, 1.0)], FrequenciesError::Value(0.0));
-        check(&[(0.0, 1.0), (1.5, 1.0)], FrequenciesError::Value(1.5));
-        check(&[(0.0, 1.0), (1.0, -1.0)], FrequenciesError::Count(-1.0));
-        check(&[(0.5, 1.0)], FrequenciesError::TooFew);
+    /// Frequencies made up for tests.
+    impl Frequencies {
+        /// Of any scores, ascending, with counts that may be fractions.
+        pub(crate) fn new(pairs: impl IntoIterator<Item = (f64, f64)>) -> Self {
+            let (values, counts) = pairs.into_iter().unzip();
+            Self { values, counts }
+        }
+
+        /// Of evenly spaced scores from 0 to 1, the counts from low to high: losses,
+        /// draws and wins, or the five outcomes of a pair of games.
+        ///
+        /// # Panics
+        /// If there are fewer than two counts.
+        pub(crate) fn even(counts: &[u64]) -> Self {
+            assert!(counts.len() >= 2, "at least two outcomes");
+            let last = (counts.len() - 1) as f64;
+            let values = (0..counts.len()).map(|index| index as f64 / last).collect();
+            Self { values, counts: counts.iter().map(|&count| count as f64).collect() }
+        }
+
+        /// Of the differences of blocks, of which none is thought to be larger than
+        /// 100; see [`Tally`].
+        pub(crate) fn of_differences(differences: impl IntoIterator<Item = Difference>) -> Self {
+            let mut tally = Tally::default();
+            differences.into_iter().for_each(|difference| tally.add(difference));
+            tally.frequencies()
+        }
+
+        /// As seen by the other side: every score is one less it.
+        pub(crate) fn mirrored(&self) -> Self {
+            Self {
+                values: self.values.iter().rev().map(|value| 1.0 - value).collect(),
+                counts: self.counts.iter().rev().copied().collect(),
+            }
+        }
     }
 
     #[test]

@@ -249,7 +249,7 @@ fn votes() {
         })
         .collect();
     let margins = Margins::of(3, &votes);
-    assert_eq!(margins.rows(), matrix(&given["margins"]));
+    assert_eq!(margins.0, matrix(&given["margins"]));
     assert_eq!(margins.condorcet_winner(), Some(2));
     assert_eq!(given["condorcet"], "C");
     all_close(&margins.maximal_lottery(), &given["maximal_lottery"], 1e-7);

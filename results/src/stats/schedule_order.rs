@@ -45,12 +45,6 @@ impl<T> ScheduleOrder<T> {
         }
         Ok(ready)
     }
-
-    /// The first place without a result: how many were handed on.
-    #[must_use]
-    pub fn next(&self) -> u64 {
-        self.next
-    }
 }
 
 #[cfg(test)]
@@ -65,7 +59,7 @@ mod tests {
         assert_eq!(order.finish(1, 'b'), Ok(vec![]));
         assert_eq!(order.finish(3, 'd'), Ok(vec![]));
         assert_eq!(order.finish(0, 'a'), Ok(vec!['a', 'b']));
-        assert_eq!(order.next(), 2);
+        assert_eq!(order.next, 2);
         assert_eq!(order.finish(0, 'x'), Err(SecondResult(0)));
         assert_eq!(order.finish(3, 'x'), Err(SecondResult(3)));
         assert_eq!(order.finish(2, 'c'), Ok(vec!['c', 'd']));

@@ -1,9 +1,6 @@
 //! A test that reads blocks one by one and stops when it has seen enough.
 
-use crate::stats::block::{BlockScores, Difference};
-use crate::stats::frequencies::{Frequencies, Tally};
 use crate::stats::gsprt::{ErrorRates, Hypotheses};
-use crate::stats::schedule_order::{ScheduleOrder, SecondResult};
 
 /// A sequential test of the mean difference of blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +18,7 @@ pub struct SequentialTest {
     /// that each decision has seen all games equally often.
     pub check_every: u64,
     /// No difference is thought to be larger, points: 100 if nothing else is
-    /// known, as [`Tally`] explains.
+    /// known, as [`Tally`](crate::stats::frequencies::Tally) explains.
     pub largest: u8,
 }
 
@@ -70,108 +67,101 @@ impl SequentialTest {
     }
 }
 
-/// Plays a test over the blocks of a finished run, in the order of the schedule.
-/// While a run goes on feed a [`Sequence`] instead, block by block once all
-/// matches of a block have finished: a block that is incomplete because it is
-/// being played must not be passed over.
-///
-/// # Panics
-/// If the test's largest difference is not from 1 to 100.
-#[must_use]
-pub fn replay(test: SequentialTest, blocks: &BlockScores) -> Sequence {
-    let scored = blocks.scores.iter().map(|score| (score.block, Some(score.difference)));
-    let mut all: Vec<(u64, Option<Difference>)> =
-        scored.chain(blocks.incomplete.iter().map(|&block| (block, None))).collect();
-    all.sort_unstable_by_key(|(block, _)| *block);
-    let mut sequence = Sequence::new(test);
-    for (place, (_, difference)) in (0..).zip(all) {
-        sequence.finish(place, difference).expect("each place once");
-    }
-    sequence
-}
-
-/// A test under way. Blocks may finish in any order; they count in the
-/// schedule's, and none counts after the verdict.
-#[derive(Clone, Debug)]
-pub struct Sequence {
-    test: SequentialTest,
-    order: ScheduleOrder<Option<Difference>>,
-    tally: Tally,
-    llr: f64,
-    verdict: Verdict,
-}
-
-impl Sequence {
-    /// Begins a test.
-    ///
-    /// # Panics
-    /// If its largest difference is not from 1 to 100.
-    #[must_use]
-    pub fn new(test: SequentialTest) -> Self {
-        let (order, tally) = (ScheduleOrder::default(), Tally::within(test.largest));
-        Self { test, order, tally, llr: 0.0, verdict: Verdict::GoOn }
-    }
-
-    /// Takes the block at a `place` of the schedule, counted from 0 without gaps
-    /// among the blocks of the test: its difference, or `None` if it finished
-    /// without one, which is no evidence either way. Returns the verdict so far.
-    ///
-    /// # Errors
-    /// If the block finished before.
-    pub fn finish(
-        &mut self,
-        place: u64,
-        difference: Option<Difference>,
-    ) -> Result<Verdict, SecondResult> {
-        for difference in self.order.finish(place, difference)?.into_iter().flatten() {
-            if self.verdict != Verdict::GoOn {
-                break;
-            }
-            self.tally.add(difference);
-            self.look();
-        }
-        Ok(self.verdict)
-    }
-
-    fn look(&mut self) {
-        let n = self.tally.n();
-        if self.test.looks(n) {
-            self.llr = self.test.hypotheses.llr(&self.tally.frequencies());
-            self.verdict = self.test.judge(n, self.llr);
-        }
-    }
-
-    /// The verdict so far; once there is one, it stays.
-    #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        self.verdict
-    }
-
-    /// The log-likelihood ratio when it was last looked at.
-    #[must_use]
-    pub fn llr(&self) -> f64 {
-        self.llr
-    }
-
-    /// Blocks that counted.
-    #[must_use]
-    pub fn n_blocks(&self) -> u64 {
-        self.tally.n()
-    }
-
-    /// What was seen of them.
-    #[must_use]
-    pub fn seen(&self) -> Frequencies {
-        self.tally.frequencies()
-    }
-}
+#[cfg(test)]
+pub(crate) use tests::Sequence;
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::stats::block::made_up;
+    use crate::stats::block::{BlockScores, Difference, made_up};
+    use crate::stats::frequencies::{Frequencies, Tally};
+    use crate::stats::schedule_order::{ScheduleOrder, SecondResult};
+
+    /// A test under way. Blocks may finish in any order; they count in the
+    /// schedule's, and none counts after the verdict.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Sequence {
+        test: SequentialTest,
+        order: ScheduleOrder<Option<Difference>>,
+        tally: Tally,
+        llr: f64,
+        verdict: Verdict,
+    }
+
+    impl Sequence {
+        /// Begins a test.
+        ///
+        /// # Panics
+        /// If its largest difference is not from 1 to 100.
+        pub(crate) fn new(test: SequentialTest) -> Self {
+            let (order, tally) = (ScheduleOrder::default(), Tally::within(test.largest));
+            Self { test, order, tally, llr: 0.0, verdict: Verdict::GoOn }
+        }
+
+        /// Takes the block at a `place` of the schedule, counted from 0 without gaps
+        /// among the blocks of the test: its difference, or `None` if it finished
+        /// without one, which is no evidence either way. Returns the verdict so far.
+        ///
+        /// # Errors
+        /// If the block finished before.
+        pub(crate) fn finish(
+            &mut self,
+            place: u64,
+            difference: Option<Difference>,
+        ) -> Result<Verdict, SecondResult> {
+            for difference in self.order.finish(place, difference)?.into_iter().flatten() {
+                if self.verdict != Verdict::GoOn {
+                    break;
+                }
+                self.tally.add(difference);
+                self.look();
+            }
+            Ok(self.verdict)
+        }
+
+        fn look(&mut self) {
+            let n = self.tally.n();
+            if self.test.looks(n) {
+                self.llr = self.test.hypotheses.llr(&self.tally.frequencies());
+                self.verdict = self.test.judge(n, self.llr);
+            }
+        }
+
+        /// The verdict so far; once there is one, it stays.
+        pub(crate) fn verdict(&self) -> Verdict {
+            self.verdict
+        }
+
+        /// The log-likelihood ratio when it was last looked at.
+        pub(crate) fn llr(&self) -> f64 {
+            self.llr
+        }
+
+        /// Blocks that counted.
+        pub(crate) fn n_blocks(&self) -> u64 {
+            self.tally.n()
+        }
+
+        /// What was seen of them.
+        pub(crate) fn seen(&self) -> Frequencies {
+            self.tally.frequencies()
+        }
+    }
+
+    /// Plays a test over the blocks of a finished run, in the order of the schedule.
+    fn replay(test: SequentialTest, blocks: &BlockScores) -> Sequence {
+        let scored = blocks.scores.iter().map(|score| (score.block, Some(score.difference)));
+        let mut all: Vec<(u64, Option<Difference>)> =
+            scored.chain(blocks.incomplete.iter().map(|&block| (block, None))).collect();
+        all.sort_unstable_by_key(|(block, _)| *block);
+        let mut sequence = Sequence::new(test);
+        for (place, (_, difference)) in (0..).zip(all) {
+            sequence.finish(place, difference).expect("each place once");
+        }
+        sequence
+    }
 
     fn test(max_blocks: u64) -> SequentialTest {
         let hypotheses = Hypotheses::Normalized([0.0, 0.5]);

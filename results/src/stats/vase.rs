@@ -16,7 +16,7 @@ pub type Vote = Vec<Option<f64>>;
 
 /// How many more voters prefer one player to another than the reverse.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Margins(Vec<Vec<f64>>);
+pub struct Margins(pub(super) Vec<Vec<f64>>);
 
 impl Margins {
     /// Counts votes.
@@ -38,12 +38,6 @@ impl Margins {
             }
         }
         Self(margins)
-    }
-
-    /// `rows()[i][j]`: voters that prefer `i` to `j` less those that prefer `j`.
-    #[must_use]
-    pub fn rows(&self) -> &[Vec<f64>] {
-        &self.0
     }
 
     /// The player that a majority prefers to each other, if there is one.

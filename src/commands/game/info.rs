@@ -22,10 +22,9 @@ use super::walk::Walker;
 use super::{GameArgument, reasoning};
 use crate::commands::number::whole_from;
 use crate::diagnostics::Counts;
-use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::LoadedGame;
-use crate::output::{json_line, to_stdout};
+use crate::output::json_or_text;
 use results::counted::counted;
 use results::report::wrapped;
 
@@ -188,14 +187,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         findings: diagnostics.counts(),
         survey,
     };
-    to_stdout(|stdout| {
-        if arguments.json {
-            json_line(stdout, &report)?;
-        } else {
-            print(stdout, &report)?;
-        }
-        Ok(exit_code::OK)
-    })
+    json_or_text(arguments.json, &report, print)
 }
 
 fn legal_at_start(

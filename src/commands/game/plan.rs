@@ -13,9 +13,8 @@ use serde::Serialize;
 use super::{GameArgument, machine};
 use crate::commands::number::{seconds, whole_from};
 use crate::commands::typed_moves::expressions;
-use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
-use crate::output::{json_line, to_stdout};
+use crate::output::json_or_text;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -101,14 +100,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         false => None,
     };
     let report = Report { game: game.name().to_owned(), plan, optimal_plans };
-    to_stdout(|stdout| {
-        if arguments.json {
-            json_line(stdout, &report)?;
-        } else {
-            print(stdout, &report)?;
-        }
-        Ok(exit_code::OK)
-    })
+    json_or_text(arguments.json, &report, print)
 }
 
 fn check(machine: &mut dyn StateMachine, text: &str, stop: &Stop) -> Result<Checked, Failure> {

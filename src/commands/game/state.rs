@@ -10,9 +10,8 @@ use super::view::{ByRole, View, percepts};
 use super::{GameArgument, prover, reasoning};
 use crate::commands::typed_facts::facts;
 use crate::commands::typed_moves::follow;
-use crate::exit_code;
 use crate::failure::CommandResult;
-use crate::output::{json_line, to_stdout};
+use crate::output::json_or_text;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -89,14 +88,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         values,
         percepts,
     };
-    to_stdout(|stdout| {
-        if arguments.json {
-            json_line(stdout, &report)?;
-        } else {
-            print(stdout, &report)?;
-        }
-        Ok(exit_code::OK)
-    })
+    json_or_text(arguments.json, &report, print)
 }
 
 fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {

@@ -15,9 +15,8 @@ use self::pruned::Searched;
 use super::{GameArgument, machine, reasoning};
 use crate::commands::number::{nodes, whole, whole_from};
 use crate::commands::typed_moves::follow;
-use crate::exit_code;
 use crate::failure::CommandResult;
-use crate::output::{json_line, to_stdout};
+use crate::output::json_or_text;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -170,14 +169,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         levels,
         lines,
     };
-    to_stdout(|stdout| {
-        if arguments.json {
-            json_line(stdout, &tree)?;
-        } else {
-            print(stdout, &tree)?;
-        }
-        Ok(exit_code::OK)
-    })
+    json_or_text(arguments.json, &tree, print)
 }
 
 /// Lines end in terminal states, in states without a move, and at the last depth.

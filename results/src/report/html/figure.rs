@@ -56,6 +56,20 @@ impl Figure {
         );
     }
 
+    /// Vertical lines at the ticks of a scale, with their values below.
+    pub(super) fn ticks(
+        &mut self,
+        scale: Scale,
+        [top, bottom]: [f64; 2],
+        shown: fn(f64) -> String,
+    ) {
+        for value in scale.ticks() {
+            let x = scale.at(value);
+            self.line([x, top], [x, bottom], "grid");
+            self.text([x, bottom + 15.0], Anchor::Middle, "tick", &shown(value));
+        }
+    }
+
     /// A rectangle that says `tip` when pointed at.
     pub(super) fn rectangle(
         &mut self,

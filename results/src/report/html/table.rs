@@ -1,7 +1,6 @@
 //! Tables that can be sorted and saved as CSV, each column with what it was
 //! computed from.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::super::words;
@@ -146,59 +145,54 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-/// A table with its name, which is also that of the CSV file.
-pub(super) struct PageTable {
-    /// Letters and hyphens, unique on the page.
-    pub(super) id: Cow<'static, str>,
-    pub(super) caption: String,
-    pub(super) columns: Vec<Column>,
-    pub(super) rows: Vec<Vec<Cell>>,
+/// A table on the page. Its id, which is also the name of its CSV file, consists
+/// of letters and hyphens and is unique on the page.
+pub(super) fn page_table(
+    id: &str,
+    caption: &str,
+    columns: &[Column],
+    rows: impl IntoIterator<Item = Vec<Cell>>,
+) -> String {
+    let caption = Escaped(caption);
+    let mut html = format!(
+        "<figure class=\"table\" id=\"{id}\"><div class=\"bar\"><figcaption>{caption}\
+         </figcaption><button type=\"button\" class=\"csv\" data-table=\"{id}\">CSV</button>\
+         </div><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\
+         <table><thead><tr>",
+    );
+    for column in columns {
+        let (kind, heading) = (column.kind.word(), Escaped(&column.heading));
+        // A place is a number without a heading; its column needs no room.
+        let place = if column.heading.is_empty() { " place" } else { "" };
+        let meaning = Escaped(&column.meaning);
+        let _ = write!(
+            html,
+            "<th scope=\"col\" class=\"{kind}{place}\" title=\"{meaning}\"><button type=\"button\">\
+             {heading}</button></th>"
+        );
+    }
+    html += "</tr></thead><tbody>\n";
+    for row in rows {
+        html += "<tr>";
+        for (column, cell) in columns.iter().zip(&row) {
+            write_cell(&mut html, column.kind, cell);
+        }
+        html += "</tr>\n";
+    }
+    html += "</tbody></table></div>";
+    write_meanings(&mut html, columns);
+    html + "</figure>\n"
 }
 
-impl PageTable {
-    pub(super) fn html(&self) -> String {
-        let mut html = format!(
-            "<figure class=\"table\" id=\"{id}\"><div class=\"bar\"><figcaption>{caption}\
-             </figcaption><button type=\"button\" class=\"csv\" data-table=\"{id}\">CSV</button>\
-             </div><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\
-             <table><thead><tr>",
-            id = self.id,
-            caption = Escaped(&self.caption),
-        );
-        for column in &self.columns {
-            let (kind, heading) = (column.kind.word(), Escaped(&column.heading));
-            // A place is a number without a heading; its column needs no room.
-            let place = if column.heading.is_empty() { " place" } else { "" };
-            let meaning = Escaped(&column.meaning);
-            let _ = write!(
-                html,
-                "<th scope=\"col\" class=\"{kind}{place}\" title=\"{meaning}\"><button type=\"button\">\
-                 {heading}</button></th>"
-            );
-        }
-        html += "</tr></thead><tbody>\n";
-        for row in &self.rows {
-            html += "<tr>";
-            for (column, cell) in self.columns.iter().zip(row) {
-                write_cell(&mut html, column.kind, cell);
-            }
-            html += "</tr>\n";
-        }
-        html += "</tbody></table></div>";
-        self.write_meanings(&mut html);
-        html + "</figure>\n"
+/// What the columns mean, for those who cannot hover over them.
+fn write_meanings(html: &mut String, columns: &[Column]) {
+    html.push_str("<details class=\"how\"><summary>What the columns mean</summary><dl>");
+    for column in columns.iter().filter(|column| !column.meaning.is_empty()) {
+        let heading = if column.heading.is_empty() { "#" } else { &column.heading };
+        let (heading, meaning) = (Escaped(heading), Escaped(&column.meaning));
+        let _ = write!(html, "<dt>{heading}</dt><dd>{meaning}</dd>");
     }
-
-    /// What the columns mean, for those who cannot hover over them.
-    fn write_meanings(&self, html: &mut String) {
-        html.push_str("<details class=\"how\"><summary>What the columns mean</summary><dl>");
-        for column in self.columns.iter().filter(|column| !column.meaning.is_empty()) {
-            let heading = if column.heading.is_empty() { "#" } else { &column.heading };
-            let (heading, meaning) = (Escaped(heading), Escaped(&column.meaning));
-            let _ = write!(html, "<dt>{heading}</dt><dd>{meaning}</dd>");
-        }
-        html.push_str("</dl></details>");
-    }
+    html.push_str("</dl></details>");
 }
 
 fn write_cell(html: &mut String, kind: CellKind, cell: &Cell) {

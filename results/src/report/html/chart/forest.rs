@@ -37,11 +37,7 @@ impl Forest<'_> {
         let high = values.fold(f64::NEG_INFINITY, f64::max);
         let margin = (high - low) * 0.03;
         let scale = Scale::linear([low - margin, high + margin], [left, WIDTH - RIGHT]);
-        for value in scale.ticks() {
-            let x = scale.at(value);
-            figure.line([x, TOP], [x, bottom], "grid");
-            figure.text([x, bottom + 15.0], Anchor::Middle, "tick", &tick(value));
-        }
+        figure.ticks(scale, [TOP, bottom], tick);
         if let Some(reference) = self.reference {
             let x = scale.at(reference);
             figure.line([x, TOP], [x, bottom], "axis");

@@ -39,11 +39,7 @@ impl Histograms<'_> {
         let bottom = TOP + ROW * self.rows.len() as f64;
         let mut figure = Figure::new(self.title, self.description, bottom + 22.0);
         let scale = Scale::log([low, high], [left, WIDTH - RIGHT]);
-        for value in scale.ticks() {
-            let x = scale.at(value);
-            figure.line([x, TOP], [x, bottom], "grid");
-            figure.text([x, bottom + 15.0], Anchor::Middle, "tick", &time(value));
-        }
+        figure.ticks(scale, [TOP, bottom], time);
         let mut last = f64::NEG_INFINITY;
         for (ms, words) in self.references.iter().filter(|(ms, _)| *ms > 0.0) {
             let x = scale.at(*ms);

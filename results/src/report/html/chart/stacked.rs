@@ -44,11 +44,7 @@ impl Stacked<'_> {
         let sum = |parts: &Vec<Part>| parts.iter().map(|part| part.size).sum::<f64>();
         let longest = self.rows.iter().map(|(_, parts)| sum(parts)).fold(0.0, f64::max);
         let scale = Scale::linear([0.0, longest], [left, WIDTH - RIGHT]);
-        for value in scale.ticks() {
-            let x = scale.at(value);
-            figure.line([x, top], [x, bottom], "grid");
-            figure.text([x, bottom + 15.0], Anchor::Middle, "tick", &tick(value));
-        }
+        figure.ticks(scale, [top, bottom], tick);
         for (place, (name, parts)) in self.rows.iter().enumerate() {
             let y = top + ROW * place as f64;
             figure.row_name(left, y + ROW / 2.0 + 4.0, name);

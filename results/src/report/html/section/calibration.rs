@@ -1,7 +1,7 @@
 //! What players expected of their moves, and what they got.
 
 use super::super::chart::{Expected, Point, Series};
-use super::super::table::{Cell, PageTable, interval, name, number};
+use super::super::table::{Cell, interval, name, number, page_table};
 use super::super::{Page, headings};
 use super::{Section, abreast, paragraph};
 use crate::calibration::CalibrationBin;
@@ -59,12 +59,8 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             Cell::count(bin.decisions),
         ]
     };
-    let table = PageTable {
-        id: "calibration-table".into(),
-        caption: headings::CALIBRATION.into(),
-        columns,
-        rows: bins.iter().map(row).collect(),
-    };
-    let body = paragraph(CALIBRATION_MEANING) + &abreast(&[figure.html()]) + &table.html();
+    let table =
+        page_table("calibration-table", headings::CALIBRATION, &columns, bins.iter().map(row));
+    let body = paragraph(CALIBRATION_MEANING) + &abreast(&[figure.html()]) + &table;
     Some(Section { id: "calibration", heading: headings::CALIBRATION, body })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::chart::{Heat, HeatCell, Hue};
-use super::super::table::{Cell, PageTable, name, number};
+use super::super::table::{Cell, name, number, page_table};
 use super::super::{Page, headings, words};
 use super::{Section, abreast, paragraph};
 
@@ -72,7 +72,6 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             }),
         ]
     });
-    let (caption, rows) = (headings::CROSS_TABLE.into(), rows.collect());
-    body += &PageTable { id: "cross-table".into(), caption, columns, rows }.html();
+    body += &page_table("cross-table", headings::CROSS_TABLE, &columns, rows);
     Some(Section { id: "against-each-other", heading: headings::CROSS_TABLE, body })
 }

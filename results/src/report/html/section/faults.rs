@@ -1,7 +1,7 @@
 //! Faults of players, unscored matches, and unusual goals.
 
 use super::super::chart::{Part, Stacked};
-use super::super::table::{Cell, PageTable, name, number};
+use super::super::table::{Cell, name, number, page_table};
 use super::super::{Page, headings};
 use super::{Section, abreast, paragraph};
 use crate::counted::counted;
@@ -26,9 +26,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             let ending = row.ending.replace('_', " ");
             vec![Cell::text(&row.game), Cell::text(ending), Cell::text(reason), Cell::count(row.n)]
         });
-        let caption = headings::UNSCORED.into();
-        body += &PageTable { id: "unscored-table".into(), caption, columns, rows: rows.collect() }
-            .html();
+        body += &page_table("unscored-table", headings::UNSCORED, &columns, rows);
     }
     if !standings.goal_flags.is_empty() {
         let columns = vec![
@@ -40,9 +38,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             let flag = row.flag.name().replace('_', " ");
             vec![Cell::text(&row.game), Cell::text(flag), Cell::count(row.n)]
         });
-        let caption = headings::GOALS.into();
-        body +=
-            &PageTable { id: "goal-table".into(), caption, columns, rows: rows.collect() }.html();
+        body += &page_table("goal-table", headings::GOALS, &columns, rows);
     }
     Some(Section { id: "faults", heading: headings::FAULTS, body })
 }
@@ -85,9 +81,8 @@ fn faults(page: &Page<'_>) -> String {
         cells.push(Cell::count(row.n_faults));
         cells
     });
-    let caption = headings::FAULTS.into();
-    let table = PageTable { id: "fault-table".into(), caption, columns, rows: rows.collect() };
-    abreast(&[stacked.html()]) + &table.html()
+    let table = page_table("fault-table", headings::FAULTS, &columns, rows);
+    abreast(&[stacked.html()]) + &table
 }
 
 fn meaning(kind: FaultKind) -> &'static str {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::chart::{Forest, Heat, HeatCell, Hue, Interval};
 use super::super::figure::budget;
-use super::super::table::{Cell, Column, PageTable, interval, name, number};
+use super::super::table::{Cell, Column, interval, name, number, page_table};
 use super::super::{Page, headings, words};
 use super::{Section, abreast, paragraph};
 use crate::evaluation::{MoveBudget, SeatEffects, Worth};
@@ -98,34 +98,24 @@ fn estimate_cells(names: &[&str], estimate: &Estimate) -> Vec<Cell> {
 }
 
 fn by_game(standings: &Standings) -> String {
+    let columns = estimate_columns(&[
+        name("game", "Name of the rulesheet."),
+        name("player", "In the order of the standings."),
+    ]);
     let rows = standings.by_game.iter();
-    PageTable {
-        id: "game-table".into(),
-        caption: headings::BY_GAME.into(),
-        columns: estimate_columns(&[
-            name("game", "Name of the rulesheet."),
-            name("player", "In the order of the standings."),
-        ]),
-        rows: rows.map(|row| estimate_cells(&[&row.game, &row.player], &row.reward)).collect(),
-    }
-    .html()
+    let rows = rows.map(|row| estimate_cells(&[&row.game, &row.player], &row.reward));
+    page_table("game-table", headings::BY_GAME, &columns, rows)
 }
 
 fn by_role(standings: &Standings) -> String {
+    let columns = estimate_columns(&[
+        name("game", "Name of the rulesheet."),
+        name("role", "Name of the role."),
+        name("player", "In the order of the standings."),
+    ]);
     let rows = standings.by_role.iter();
-    PageTable {
-        id: "role-table".into(),
-        caption: headings::BY_ROLE.into(),
-        columns: estimate_columns(&[
-            name("game", "Name of the rulesheet."),
-            name("role", "Name of the role."),
-            name("player", "In the order of the standings."),
-        ]),
-        rows: rows
-            .map(|row| estimate_cells(&[&row.game, &row.role, &row.player], &row.reward))
-            .collect(),
-    }
-    .html()
+    let rows = rows.map(|row| estimate_cells(&[&row.game, &row.role, &row.player], &row.reward));
+    page_table("role-table", headings::BY_ROLE, &columns, rows)
 }
 
 fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
@@ -169,8 +159,7 @@ fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
         cells.extend(effect_cells(Some(seat.effect)));
         cells
     });
-    let caption = headings::SEATS.into();
-    html += &PageTable { id: "seat-table".into(), caption, columns, rows: rows.collect() }.html();
+    html += &page_table("seat-table", headings::SEATS, &columns, rows);
     let mut columns = vec![name("player", "In the order of the standings.")];
     columns.extend(effect_columns(
         "Points that the player adds to the effects of its seats; over all players they sum to 0.",
@@ -188,8 +177,7 @@ fn effects_of(page: &Page<'_>, effects: &SeatEffects) -> String {
         cells.extend(effects.first.iter().map(|first| Cell::percent(Some(first[place]))));
         cells
     });
-    let caption = headings::PLAYERS.into();
-    html + &PageTable { id: "effect-table".into(), caption, columns, rows: rows.collect() }.html()
+    html + &page_table("effect-table", headings::PLAYERS, &columns, rows)
 }
 
 fn has_several_clocks(effects: &SeatEffects) -> bool {

@@ -2,7 +2,7 @@
 
 use super::super::chart::{Lines, Point, Series};
 use super::super::figure::{budget, tick, time};
-use super::super::table::{Cell, PageTable, interval, name, number};
+use super::super::table::{Cell, interval, name, number, page_table};
 use super::super::{Page, headings, words};
 use super::{Section, abreast, exact_games, paragraph};
 use crate::evaluation::{MoveBudget, OverTime, TimePoint};
@@ -117,8 +117,7 @@ fn per_doubling(over_time: &[OverTime], names: &[&str], level: f64) -> String {
             Cell::count(over.points.len() as u64),
         ])
     });
-    let caption = headings::PER_DOUBLING.into();
-    PageTable { id: "doubling-table".into(), caption, columns, rows: rows.collect() }.html()
+    page_table("doubling-table", headings::PER_DOUBLING, &columns, rows)
 }
 
 fn at_each_budget(over_time: &[OverTime], names: &[&str]) -> String {
@@ -146,6 +145,5 @@ fn at_each_budget(over_time: &[OverTime], names: &[&str]) -> String {
         let name = names[over.player];
         over.points.iter().map(move |point| row(name, point))
     });
-    let caption = headings::AT_EACH_BUDGET.into();
-    PageTable { id: "clock-table".into(), caption, columns, rows: rows.collect() }.html()
+    page_table("clock-table", headings::AT_EACH_BUDGET, &columns, rows)
 }

@@ -2,7 +2,7 @@
 
 use super::super::Page;
 use super::super::chart::{Histograms, Row};
-use super::super::table::{Cell, PageTable, name, number};
+use super::super::table::{Cell, name, number, page_table};
 use super::{Section, abreast, paragraph};
 
 /// Maximum number of games of the figure.
@@ -47,11 +47,10 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             Cell::percent(row.share),
         ]
     });
-    let caption = "Duration of matches, and time of the harness".into();
-    let table = PageTable { id: "overhead-table".into(), caption, columns, rows: rows.collect() };
+    let caption = "Duration of matches, and time of the harness";
     let body =
         paragraph("The share of a match's duration that the harness takes, not the players.")
             + &abreast(&[figure.html().unwrap_or_default()])
-            + &table.html();
+            + &page_table("overhead-table", caption, &columns, rows);
     Some(Section { id: "overhead", heading: "Harness overhead", body })
 }

@@ -1,6 +1,6 @@
 //! What faults cost: standings under each fault policy side by side.
 
-use super::super::table::{Cell, PageTable, interval, name, number};
+use super::super::table::{Cell, interval, name, number, page_table};
 use super::super::{Page, headings, words};
 use super::{Section, paragraph};
 use crate::stats::fault_policy::FaultPolicy;
@@ -40,8 +40,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     } else {
         "Faults do not matter for the order of the players: it is the same under all policies."
     });
-    let caption = "Standings under each fault policy".into();
-    body += &PageTable { id: "policies-table".into(), caption, columns, rows }.html();
+    body += &page_table("policies-table", "Standings under each fault policy", &columns, rows);
     Some(Section { id: "policies", heading: headings::POLICIES, body })
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::super::strength::alpha_rank_meaning;
 use super::super::chart::{Forest, Interval};
-use super::super::table::{Cell, Column, PageTable, interval, name, number};
+use super::super::table::{Cell, Column, interval, name, number, page_table};
 use super::super::{Page, headings, words};
 use super::{Section, abreast, exact_games, paragraph};
 use crate::evaluation::Rating;
@@ -44,14 +44,14 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             unrated.join(", ")
         ));
     }
-    let table = |id: &'static str, caption: &str, columns: Vec<(Column, Vec<Cell>)>| {
+    let table = |id: &str, caption: &str, columns: Vec<(Column, Vec<Cell>)>| {
         let mut rows: Vec<Vec<Cell>> = names.iter().map(|&name| vec![Cell::text(name)]).collect();
         let mut headings = vec![name("player", "In the order of the standings.")];
         for (heading, cells) in columns {
             headings.push(heading);
             rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
         }
-        PageTable { id: id.into(), caption: caption.into(), columns: headings, rows }.html()
+        page_table(id, caption, &headings, rows)
     };
     body += &table("ratings-table", "Ratings", columns);
     let first = firsts(page);

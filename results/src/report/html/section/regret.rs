@@ -1,6 +1,6 @@
 //! What decisions gave away, by tables of solved games.
 
-use super::super::table::{Cell, PageTable, interval, name, number};
+use super::super::table::{Cell, interval, name, number, page_table};
 use super::super::words::count;
 use super::super::{Page, headings};
 use super::{Section, paragraph};
@@ -20,14 +20,14 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         count(found.decisions, "decision", "decisions"),
         count(found.matches, "match", "matches"),
     );
-    let mut body = paragraph(&lead) + &players(found).html();
+    let mut body = paragraph(&lead) + &players(found);
     if !found.worst.is_empty() {
-        body += &worst(page, found).html();
+        body += &worst(page, found);
     }
     Some(Section { id: "regret", heading: headings::REGRET, body })
 }
 
-fn players(found: &RegretSummary) -> PageTable {
+fn players(found: &RegretSummary) -> String {
     let blunder = format!("Decisions that give away {} points or more.", found.blunder_points);
     let columns = vec![
         name("player", "Name of the player."),
@@ -47,11 +47,10 @@ fn players(found: &RegretSummary) -> PageTable {
             Cell::percent(Some(row.blunders)),
         ]
     };
-    let rows = found.players.iter().map(row).collect();
-    PageTable { id: "regret-table".into(), caption: headings::REGRET.into(), columns, rows }
+    page_table("regret-table", headings::REGRET, &columns, found.players.iter().map(row))
 }
 
-fn worst(page: &Page<'_>, found: &RegretSummary) -> PageTable {
+fn worst(page: &Page<'_>, found: &RegretSummary) -> String {
     let columns = vec![
         name("player", "Who decided."),
         name("role", "In which role."),
@@ -81,6 +80,5 @@ fn worst(page: &Page<'_>, found: &RegretSummary) -> PageTable {
             },
         ]
     };
-    let rows = found.worst.iter().map(row).collect();
-    PageTable { id: "worst-table".into(), caption: "Worst decisions".into(), columns, rows }
+    page_table("worst-table", "Worst decisions", &columns, found.worst.iter().map(row))
 }

@@ -2,7 +2,7 @@
 
 use super::super::Page;
 use super::super::escape::json_in_script;
-use super::super::table::{Cell, PageTable, name, number};
+use super::super::table::{Cell, name, number, page_table};
 use super::{Section, paragraph};
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
@@ -38,8 +38,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             Cell::text(&replay.reason),
         ]
     });
-    let caption = "Matches to replay".into();
-    body += &PageTable { id: "replay-table".into(), caption, columns, rows: rows.collect() }.html();
+    body += &page_table("replay-table", "Matches to replay", &columns, rows);
     Some(Section { id: "replays", heading: "Replays", body })
 }
 

@@ -1,7 +1,7 @@
 //! How rewards are distributed.
 
 use super::super::chart::{Part, Stacked};
-use super::super::table::{Cell, PageTable, name, number};
+use super::super::table::{Cell, name, number, page_table};
 use super::super::{Page, words};
 use super::{Section, abreast, paragraph};
 use crate::evaluation::RewardDistribution;
@@ -64,10 +64,8 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         ]);
         cells
     });
-    let caption = "Rewards of single matches".into();
-    let table = PageTable { id: "reward-table".into(), caption, columns, rows: rows.collect() };
     let body = paragraph("The distribution of the rewards of single matches, as played.")
         + &abreast(&[stacked.html()])
-        + &table.html();
+        + &page_table("reward-table", "Rewards of single matches", &columns, rows);
     Some(Section { id: "rewards", heading: "Rewards", body })
 }

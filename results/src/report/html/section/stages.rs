@@ -2,7 +2,7 @@
 
 use super::super::Page;
 use super::super::escape::Escaped;
-use super::super::table::{Cell, Column, PageTable, name, number};
+use super::super::table::{Cell, Column, name, number, page_table};
 use super::{Section, paragraph};
 use crate::formats::summary::{Placed, PlacedBy, StageSummary};
 use crate::formats::{Format, Stage};
@@ -21,7 +21,7 @@ fn stage_body(stage: &StageSummary) -> String {
     let mut body =
         format!("<h3>{}</h3>\n{}", Escaped(&heading(stage)), paragraph(&sentence(stage)));
     if !stage.ties.is_empty() {
-        let id = format!("bracket-{}-table", stage.stage).into();
+        let id = format!("bracket-{}-table", stage.stage);
         let columns = vec![
             name("round", "The round of the knockout."),
             name(
@@ -37,13 +37,13 @@ fn stage_body(stage: &StageSummary) -> String {
             name("decided by", "What decided the encounter."),
         ];
         let row = |tie| tie_words(tie).map(Cell::text).to_vec();
-        let rows = stage.ties.iter().map(row).collect();
-        body += &PageTable { id, caption: "Bracket".into(), columns, rows }.html();
+        let rows = stage.ties.iter().map(row);
+        body += &page_table(&id, "Bracket", &columns, rows);
     }
-    let id = format!("stage-{}-table", stage.stage).into();
+    let id = format!("stage-{}-table", stage.stage);
     let columns = columns(&stage.rule, stage.n_rounds_finished);
-    let rows = stage.ranking.iter().map(|row| placed(row, &stage.rule)).collect();
-    body + &PageTable { id, caption: "Places".into(), columns, rows }.html()
+    let rows = stage.ranking.iter().map(|row| placed(row, &stage.rule));
+    body + &page_table(&id, "Places", &columns, rows)
 }
 
 fn columns(rule: &Stage, n_rounds: u32) -> Vec<Column> {

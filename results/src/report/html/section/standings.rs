@@ -1,7 +1,7 @@
 //! The standings, the probability of each rank, and all pairs.
 
 use super::super::chart::{Forest, Heat, HeatCell, Hue, Interval};
-use super::super::table::{Cell, PageTable, interval, name, number, percent};
+use super::super::table::{Cell, interval, name, number, page_table, percent};
 use super::super::{Page, headings, words};
 use super::{Section, abreast, exact_games, paragraph};
 
@@ -84,13 +84,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         ]);
         cells
     });
-    let table = PageTable {
-        id: "standings-table".into(),
-        caption: headings::STANDINGS.into(),
-        columns,
-        rows: rows.collect(),
-    };
-    let mut body = table.html();
+    let mut body = page_table("standings-table", headings::STANDINGS, &columns, rows);
     body += &abreast(&[forest(page), probabilities(page)]);
     body += &pairs(page);
     if ranks.is_none() {
@@ -140,11 +134,9 @@ fn pairs(page: &Page<'_>) -> String {
             Cell::count(difference.n_blocks),
         ]
     });
-    let caption = headings::PAIRS.into();
-    let table = PageTable { id: "pair-table".into(), caption, columns, rows: rows.collect() };
     let which = "In the table of pairs, the interval allows for results not seen yet; LOS and rank \
                  probabilities do not. If they disagree, trust the interval.";
-    paragraph(which) + &table.html()
+    paragraph(which) + &page_table("pair-table", headings::PAIRS, &columns, rows)
 }
 
 fn forest(page: &Page<'_>) -> String {

@@ -2,7 +2,7 @@
 
 use super::super::chart::{Histograms, Row};
 use super::super::figure::{budget, time};
-use super::super::table::{Cell, PageTable, name, number};
+use super::super::table::{Cell, name, number, page_table};
 use super::super::{Page, headings};
 use super::{Section, abreast, paragraph};
 use crate::evaluation::{MoveBudget, PlayerTimes, Times};
@@ -94,6 +94,5 @@ fn table(page: &Page<'_>, names: &[&str]) -> String {
         cells.extend([Cell::count(overruns.n), median, longest]);
         cells
     });
-    let caption = "Thinking time, milliseconds".into();
-    PageTable { id: "time-table".into(), caption, columns, rows: rows.collect() }.html()
+    page_table("time-table", "Thinking time, milliseconds", &columns, rows)
 }
