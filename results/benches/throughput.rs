@@ -114,13 +114,7 @@ fn record() -> MatchRecord {
         player_hash: "0123456789abcdef0123456789abcdef".into(),
         odds: None,
         reward: None,
-        start: StartRecord {
-            fault: None,
-            detail: None,
-            wall_us: 1234,
-            cpu_us: Some(1200),
-            nodes: None,
-        },
+        start: StartRecord { wall_us: 1234, cpu_us: Some(1200), ..StartRecord::default() },
     };
     MatchRecord {
         job: 0,

@@ -269,6 +269,7 @@ fn chance_is_no_player_of_a_replay() {
         role: role.into(),
         player: player.map(str::to_owned),
         reward: player.map(|_| 70),
+        start: None,
     };
     let seats = vec![seat("random", None), seat("oplayer", Some("alpha"))];
     let with_chance = Replay { job: 4, seats, ..replay("x") };
