@@ -12,6 +12,7 @@
 pub(crate) mod choice;
 pub(crate) mod code;
 mod cover;
+pub(crate) mod ends;
 pub(crate) mod features;
 mod gates;
 pub(crate) mod interpreter;
@@ -33,6 +34,7 @@ pub use width::Width;
 use self::choice::Choices;
 use self::code::{Assembly, Code, assemble};
 use self::cover::Prices;
+use self::ends::Ends;
 use self::gates::Library;
 use self::machine::{Machine, Target};
 use self::parts::{Part, Results};
@@ -61,6 +63,8 @@ pub struct CompiledNetwork {
     pub(crate) results: Results,
     /// By width, if it was translated.
     machines: [OnceLock<Result<Arc<Machine>, NoMachineCode>>; 3],
+    /// As it is interpreted, and translated; made on first use.
+    ends: [OnceLock<Arc<Ends>>; 2],
 }
 
 /// The size of a [`CompiledNetwork`].
@@ -121,6 +125,7 @@ impl CompiledNetwork {
             percepts,
             results,
             machines: Default::default(),
+            ends: Default::default(),
             network,
         }
     }
@@ -146,6 +151,12 @@ impl CompiledNetwork {
     #[inline]
     pub(crate) fn machine(&self, width: Width) -> Option<&Arc<Machine>> {
         self.machines[width as usize].get()?.as_ref().ok()
+    }
+
+    /// Code for ends and goals alone; as machine code for 256 lanes if `is_translated`.
+    pub(crate) fn ends(&self, is_translated: bool) -> &Arc<Ends> {
+        self.ends[usize::from(is_translated)]
+            .get_or_init(|| Arc::new(Ends::new(self, is_translated)))
     }
 
     /// How many bytes of machine code there are for batches of this width; 0 if

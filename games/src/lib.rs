@@ -45,6 +45,7 @@ pub mod batch;
 pub mod children;
 pub mod compiled_network;
 mod components;
+pub mod cursor;
 pub mod expression;
 pub mod finding;
 pub mod game;
@@ -58,6 +59,7 @@ pub mod playouts;
 pub mod prover;
 pub mod reader;
 pub mod reasoner;
+mod reasoning_error;
 mod relational;
 pub mod rule;
 pub mod rulesheet;
@@ -68,12 +70,14 @@ pub mod split_mix;
 pub mod state;
 pub mod state_machine;
 pub mod step_counter;
+mod successors;
 pub mod symbol;
 pub mod validate;
 
 pub use batch::Batch;
 pub use children::{Children, ExpansionRange, Wanted};
 pub use compiled_network::{CompiledNetwork, Width};
+pub use cursor::{Cursor, LegalMoves};
 pub use expression::Expression;
 pub use finding::{Finding, Severity};
 pub use game::{Game, GameKind};
@@ -92,5 +96,6 @@ pub use state_machine::{
     Cancel, Guards, MAX_TERM_SIZE, ReasoningError, SpareWork, StateMachine, Statistic,
     StatisticValue,
 };
+pub use successors::{Outcome, Successors, n_joint_moves};
 pub use symbol::{Case, SymbolId, Symbols};
 pub use validate::{Leniency, Validation, validate};

@@ -10,6 +10,7 @@ mod backend;
 mod best_backend;
 mod class_passes;
 mod cone;
+mod cursor;
 mod differential;
 mod lock_step;
 mod position_classes;
@@ -24,19 +25,23 @@ use smallvec::SmallVec;
 
 pub use backend::EvaluationMethod;
 
-use self::backend::Backend;
+use self::backend::{Backend, PositionEvaluator};
 use self::cone::ConeValues;
+use self::cursor::NetworkCursor;
 use self::lock_step::LockStep;
 use self::shared::{NONE, Shared};
 use crate::children::{Children, ExpansionRange, Wanted};
-use crate::network::{Evaluator, Network};
+use crate::cursor::Cursor;
+use crate::network::Network;
 use crate::playouts::{PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutSums};
-use crate::single_pass::Expander;
+use crate::single_pass::RoleInputs;
 use crate::state::{FactId, GoalReading, MoveId, RoleId, State};
 use crate::state_machine::{
     Cancel, ReasoningError, SpareWork, StateMachine, Statistic, expand_one_by_one,
-    playout_line_one_by_one, playout_sums_one_by_one, playouts_one_by_one,
+    outcomes_one_by_one, playout_line_one_by_one, playout_sums_one_by_one, playouts_one_by_one,
+    successors_one_by_one,
 };
+use crate::successors::{Outcome, Successors, n_joint_moves};
 use crate::{Expression, Game, Prover, StateKey};
 
 /// Bits of a word.
@@ -47,11 +52,11 @@ const WORD: usize = 64;
 pub struct NetworkMachine {
     shared: Arc<Shared>,
     backend: Arc<Backend>,
-    evaluator: Box<dyn Evaluator>,
-    /// Created when children are first requested.
-    expander: Option<Box<dyn Expander>>,
+    evaluator: PositionEvaluator,
     /// The inputs of the joint moves that lead to the children.
     inputs: Vec<u32>,
+    /// The inputs of the moves that lead to successors.
+    role_inputs: RoleInputs,
     percepts: ConeValues,
     /// Created when playouts are first added up.
     lock_step: Option<LockStep>,
@@ -96,8 +101,8 @@ impl NetworkMachine {
         Self {
             evaluator: backend.evaluator(),
             backend,
-            expander: None,
             inputs: Vec::new(),
+            role_inputs: RoleInputs::default(),
             keyed: (vec![0; shared.network.n_state_words()], StateKey::default()),
             percepts: ConeValues::default(),
             lock_step: None,
@@ -114,7 +119,7 @@ impl NetworkMachine {
             return false;
         }
         self.keep_up();
-        self.evaluator.load(&state.words);
+        self.evaluator.single().load(&state.words);
         true
     }
 
@@ -124,7 +129,6 @@ impl NetworkMachine {
         if !Arc::ptr_eq(&self.backend, self.shared.backends.current()) {
             self.backend = Arc::clone(self.shared.backends.current());
             self.evaluator = self.backend.evaluator();
-            self.expander = None;
         }
     }
 
@@ -133,21 +137,21 @@ impl NetworkMachine {
     fn load_moves(&mut self, joint_move: &[MoveId]) -> bool {
         let shared = &self.shared;
         assert_eq!(joint_move.len(), shared.inputs.len(), "one move per role");
-        if self.evaluator.is_terminal() {
+        let evaluator = self.evaluator.single();
+        if evaluator.is_terminal() {
             return false;
         }
         let mut inputs: SmallVec<[u32; 4]> = SmallVec::new();
         let mut first = shared.network.n_facts();
         for (role, id) in joint_move.iter().enumerate() {
             let input = shared.inputs[role].get(id.0 as usize).copied().unwrap_or(NONE);
-            let is_legal = |input: u32| self.evaluator.is_legal(role, input as usize - first);
-            if input == NONE || !is_legal(input) {
+            if input == NONE || !evaluator.is_legal(role, input as usize - first) {
                 return false;
             }
             inputs.push(input);
             first += shared.ids[role].len();
         }
-        self.evaluator.make(&inputs);
+        evaluator.make(&inputs);
         true
     }
 
@@ -161,9 +165,13 @@ impl NetworkMachine {
         children: &mut Children,
     ) -> bool {
         self.keep_up();
-        let Self { shared, backend, expander, inputs, .. } = self;
-        let expander = expander.get_or_insert_with(|| backend.expander());
-        if state.words.len() != shared.network.n_state_words() || !expander.load(&state.words) {
+        let Self { shared, backend, evaluator, inputs, .. } = self;
+        let expander = evaluator.expander(backend);
+        if state.words.len() != shared.network.n_state_words() {
+            return false;
+        }
+        expander.load(&state.words);
+        if expander.is_terminal() {
             return false;
         }
         let n_roles = shared.ids.len();
@@ -181,6 +189,39 @@ impl NetworkMachine {
             }
         }
         expander.expand(inputs, wanted, &shared.ids, children);
+        true
+    }
+
+    /// Loads a state and moves of all roles where successors are computed; `false` if the network
+    /// does not cover them or they are too many.
+    fn load_role_moves(&mut self, state: &State, moves: &[Vec<MoveId>]) -> bool {
+        self.keep_up();
+        let most = self.backend.successor_range().map_or(0, |range| range.most);
+        let Self { shared, backend, evaluator, role_inputs, .. } = self;
+        assert_eq!(moves.len(), shared.ids.len(), "moves of each role");
+        let n = n_joint_moves(moves);
+        if state.words.len() != shared.network.n_state_words() || n == 0 || n > most {
+            return false;
+        }
+        let expander = evaluator.expander(backend);
+        expander.load(&state.words);
+        if expander.is_terminal() {
+            return false;
+        }
+        role_inputs.clear();
+        let mut first = shared.network.n_facts();
+        for (role, (moves, inputs)) in moves.iter().zip(&shared.inputs).enumerate() {
+            let legal = expander.legal(role);
+            for id in moves {
+                let input = inputs.get(id.0 as usize).copied().unwrap_or(NONE);
+                if input == NONE || !has_bit(legal, input as usize - first) {
+                    return false;
+                }
+                role_inputs.push(input);
+            }
+            role_inputs.end_role();
+            first += shared.ids[role].len();
+        }
         true
     }
 
@@ -253,6 +294,10 @@ impl NetworkMachine {
     }
 }
 
+fn has_bit(words: &[u64], bit: usize) -> bool {
+    words[bit / WORD] >> (bit % WORD) & 1 == 1
+}
+
 /// Adds the facts of one word of a state.
 fn push_bits(at: usize, mut word: u64, ids: &mut Vec<FactId>) {
     while word != 0 {
@@ -282,6 +327,10 @@ impl StateMachine for NetworkMachine {
         Box::new(Self::over(Arc::clone(&self.shared)))
     }
 
+    fn cursor(&self, state: &State) -> Box<dyn Cursor> {
+        Box::new(NetworkCursor::new(&self.shared, &self.cancel, state))
+    }
+
     fn set_cancel(&mut self, cancel: Cancel) {
         if let Some(prover) = &mut self.prover {
             prover.set_cancel(cancel.clone());
@@ -295,7 +344,7 @@ impl StateMachine for NetworkMachine {
 
     fn is_terminal(&mut self, state: &State) -> Result<bool, ReasoningError> {
         if self.load(state) {
-            return Ok(self.evaluator.is_terminal());
+            return Ok(self.evaluator.single().is_terminal());
         }
         let state = self.proven(state);
         self.prover().is_terminal(&state)
@@ -312,7 +361,7 @@ impl StateMachine for NetworkMachine {
             let shared = &self.shared;
             let role = usize::from(role.0);
             let ids = &shared.ids[role];
-            for (at, &word) in self.evaluator.legal(role).iter().enumerate() {
+            for (at, &word) in self.evaluator.single().legal(role).iter().enumerate() {
                 let mut left = word;
                 while left != 0 {
                     moves.push(ids[at * WORD + left.trailing_zeros() as usize]);
@@ -340,7 +389,7 @@ impl StateMachine for NetworkMachine {
     ) -> Result<(), ReasoningError> {
         if self.load(state) && self.load_moves(joint_move) {
             next.words.clear();
-            next.words.extend_from_slice(self.evaluator.next());
+            next.words.extend_from_slice(self.evaluator.single().next());
             return Ok(());
         }
         let state = self.proven(state);
@@ -374,6 +423,41 @@ impl StateMachine for NetworkMachine {
         {
             return expand_one_by_one(self, state, joint_moves, wanted, children);
         }
+        Ok(())
+    }
+
+    fn successor_range(&self) -> Option<ExpansionRange> {
+        self.backend.successor_range()
+    }
+
+    fn successors(
+        &mut self,
+        state: &State,
+        moves: &[Vec<MoveId>],
+        successors: &mut Successors,
+    ) -> Result<(), ReasoningError> {
+        if !self.load_role_moves(state, moves) {
+            return successors_one_by_one(self, state, moves, successors);
+        }
+        let key = self.key(state);
+        let Self { shared, backend, evaluator, role_inputs, .. } = self;
+        let expander = evaluator.expander(backend);
+        expander.successors(role_inputs, key, shared.keys(), successors);
+        Ok(())
+    }
+
+    fn outcomes(
+        &mut self,
+        state: &State,
+        moves: &[Vec<MoveId>],
+        role: RoleId,
+        outcomes: &mut Vec<Outcome>,
+    ) -> Result<(), ReasoningError> {
+        if !self.load_role_moves(state, moves) {
+            return outcomes_one_by_one(self, state, moves, role, outcomes);
+        }
+        let Self { backend, evaluator, role_inputs, .. } = self;
+        evaluator.expander(backend).outcomes(role_inputs, usize::from(role.0), outcomes);
         Ok(())
     }
 
@@ -438,6 +522,7 @@ impl StateMachine for NetworkMachine {
     ) -> Result<Vec<Expression>, ReasoningError> {
         if self.load(state) && self.load_moves(joint_move) {
             let Self { backend, evaluator, percepts, .. } = self;
+            let evaluator = evaluator.single();
             backend.percepts().evaluate(|input| evaluator.input(input), percepts);
             let role = usize::from(role.0);
             let roles = &backend.network().roles;
@@ -459,7 +544,7 @@ impl StateMachine for NetworkMachine {
         let role = usize::from(role.0);
         let mut reading = GoalReading::default();
         for (at, (value, _)) in self.shared.network.roles[role].goals.iter().enumerate() {
-            if self.evaluator.goal(role, at) {
+            if self.evaluator.single().goal(role, at) {
                 value.read_into(&mut reading);
             }
         }

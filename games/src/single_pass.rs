@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-pub(crate) use expansion::{Expander, expander, expansion_width};
+use expansion::{Difference, OutcomeSlots};
+pub(crate) use expansion::{Expander, RoleInputs, expander, expansion_width};
 pub(crate) use price::PassSize;
 
 use crate::RoleId;
@@ -20,7 +21,7 @@ use crate::compiled_network::Width;
 use crate::compiled_network::features::{self, Kernel};
 use crate::compiled_network::interpreter::Interpret;
 use crate::compiled_network::lanes::{Block, Lanes64};
-use crate::compiled_network::machine::Machine;
+use crate::compiled_network::machine::{Machine, Routine};
 use crate::compiled_network::parts::Results;
 use crate::compiled_network::schedule::{ALL, NONE};
 #[cfg(target_arch = "x86_64")]
@@ -50,8 +51,10 @@ fn translated(program: &CompiledNetwork) -> Option<Arc<Machine>> {
 /// Which results the slots hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
-    /// None, or none any more: computing the next state overwrites its inputs.
+    /// None.
     Nothing,
+    /// Legal moves and the end. Computing next states overwrote their inputs.
+    Legal,
     /// Legal moves and the end, and the inputs of the next state.
     State,
     /// The next state, and still the legal moves.
@@ -66,6 +69,14 @@ struct SinglePass<B: Block> {
     machine: Option<Arc<Machine>>,
     slots: Vec<B>,
     goals: Vec<B>,
+    /// Slots for the children of the position, made when some are first computed.
+    child_slots: Vec<B>,
+    /// Slots of moves that are written together, with their first words.
+    made: Vec<(u32, u64)>,
+    /// In which lanes the next states differ from the position.
+    differences: Vec<Difference>,
+    /// What computes the outcomes of children, made when some are first computed.
+    outcomes: Option<OutcomeSlots<B>>,
     /// The facts as they are in the slots.
     facts: Vec<u64>,
     /// The inputs of the moves in the slots.
@@ -116,6 +127,10 @@ impl<B: Block> SinglePass<B> {
         Self {
             slots: blank(results.n_slots),
             goals: blank(results.n_goal_slots),
+            child_slots: Vec::new(),
+            made: Vec::new(),
+            differences: Vec::new(),
+            outcomes: None,
             facts: vec![0; network.n_state_words()],
             moves: SmallVec::new(),
             lane_moves: Vec::new(),
@@ -168,23 +183,52 @@ impl<B: Block> SinglePass<B> {
     /// Makes different moves in each lane and computes the next states. `moves` are
     /// inputs: those of the first lane, then those of the second.
     fn make_many(&mut self, moves: &[u32], n_roles: usize) {
-        if self.known != Known::State {
-            self.compute_state();
-        }
+        self.clear_moves();
         let places = &self.program.task.inputs;
-        for input in self.moves.drain(..).chain(self.lane_moves.drain(..)) {
-            self.slots[places[input as usize] as usize] = B::none(self.proof);
-        }
         for (lane, joint_move) in moves.chunks(n_roles).enumerate() {
             for &input in joint_move {
                 let slot = &mut self.slots[places[input as usize] as usize];
                 slot.words_mut()[lane / WORD] |= 1 << (lane % WORD);
             }
         }
-        self.compute_next();
-        // A next fact may be a move itself, so the moves are cleared later.
         self.lane_moves.extend_from_slice(moves);
-        self.known = Known::Nothing;
+        self.compute_next_of_lanes();
+    }
+
+    /// Prepares the slots of moves for moves that differ from lane to lane.
+    fn clear_moves(&mut self) {
+        if self.known != Known::State {
+            self.compute_state();
+        }
+        // A next fact may be a move itself, so the moves are cleared as late as now.
+        let places = &self.program.task.inputs;
+        for input in self.moves.drain(..).chain(self.lane_moves.drain(..)) {
+            self.slots[places[input as usize] as usize] = B::none(self.proof);
+        }
+    }
+
+    /// Computes the next states by moves that differ from lane to lane.
+    fn compute_next_of_lanes(&mut self) {
+        self.compute_next();
+        self.known = Known::Legal;
+    }
+
+    /// Goes to a position. Machine code also reads the legal moves at once.
+    fn enter(&mut self, state: &[u64]) {
+        let first = self.program.fact(0);
+        let Self { slots, facts, .. } = self;
+        let flip = Flip { slots, first, from: facts, to: state };
+        if let Some(machine) = &self.machine {
+            let (bytes, legal) = (&self.legal_bytes, &mut self.legal);
+            self.is_terminal = features::run(Enter { machine, flip, bytes, legal });
+            self.known = Known::State;
+            self.knows_legal = !self.is_terminal;
+        } else {
+            features::run(flip);
+            self.compute_state();
+            self.knows_legal = false;
+        }
+        self.knows_goals = false;
     }
 
     fn compute_goals(&mut self) {
@@ -212,13 +256,21 @@ impl<B: Block> SinglePass<B> {
 
 impl<B: Block + std::fmt::Debug> Evaluator for SinglePass<B> {
     fn load(&mut self, state: &[u64]) {
-        if self.known != Known::Nothing && self.facts == state {
-            return;
+        // States have few words, so that they are compared here and not by a call.
+        if self.known == Known::Nothing || !self.facts.iter().eq(state) {
+            self.enter(state);
         }
-        let first = self.program.fact(0);
-        features::run(Flip { slots: &mut self.slots, first, from: &mut self.facts, to: state });
-        self.compute_state();
-        (self.knows_legal, self.knows_goals) = (false, false);
+    }
+
+    fn advance(&mut self, words: &mut Vec<u64>) {
+        let mut next = std::mem::take(&mut self.next);
+        if !self.knows_next {
+            let (bytes, to) = (&self.next_bytes, &mut next);
+            features::run(Pack { slots: &self.slots, bytes, to });
+        }
+        self.enter(&next);
+        words.extend_from_slice(&next);
+        self.next = next;
     }
 
     fn is_terminal(&self) -> bool {
@@ -229,22 +281,22 @@ impl<B: Block + std::fmt::Debug> Evaluator for SinglePass<B> {
         self.slots[self.legal_slots[role][index] as usize].has(0)
     }
 
+    #[inline]
     fn legal(&mut self, role: usize) -> &[u64] {
         if !self.knows_legal {
-            for (bytes, to) in self.legal_bytes.iter().zip(&mut self.legal) {
-                features::run(Pack { slots: &self.slots, bytes, to });
-            }
+            let (slots, bytes) = (&self.slots, &self.legal_bytes);
+            features::run(PackAll { slots, bytes, to: &mut self.legal });
             self.knows_legal = true;
         }
         &self.legal[role]
     }
 
     fn make(&mut self, moves: &[u32]) {
-        let is_made = self.moves.as_slice() == moves;
+        let is_made = self.moves.iter().eq(moves);
         match self.known {
             Known::Next if is_made => return,
             Known::State => {}
-            Known::Next | Known::Nothing => self.compute_state(),
+            Known::Next | Known::Legal | Known::Nothing => self.compute_state(),
         }
         if !is_made {
             let does = &self.program.task.inputs;
@@ -252,8 +304,14 @@ impl<B: Block + std::fmt::Debug> Evaluator for SinglePass<B> {
                 self.slots[does[input as usize] as usize] = B::none(self.proof);
             }
             let (slots, from, to) = (&mut self.slots, &self.moves, moves);
-            features::run(Replace { slots, places: does, from, to });
-            self.moves = SmallVec::from_slice(moves);
+            let next = self.machine.as_ref().map(|machine| &machine.next);
+            features::run(Replace { slots, places: does, from, to, next });
+            self.moves.clear();
+            self.moves.extend(moves.iter().copied());
+            if next.is_some() {
+                (self.known, self.knows_next) = (Known::Next, false);
+                return;
+            }
         }
         self.compute_next();
     }
@@ -347,11 +405,68 @@ impl<B: Block> Kernel for Pack<'_, B> {
 
     #[inline(always)]
     fn run(self) {
-        self.to.fill(0);
-        for Byte { at, slots } in self.bytes {
-            let bits = B::uniform(slots.map(|slot| &self.slots[slot as usize]));
-            self.to[*at as usize / 8] |= u64::from(bits) << (at % 8 * 8);
+        let Self { slots, bytes, to } = self;
+        pack(slots, bytes, to);
+    }
+}
+
+/// The same of several lists.
+struct PackAll<'a, B> {
+    slots: &'a [B],
+    bytes: &'a [Vec<Byte>],
+    to: &'a mut [Vec<u64>],
+}
+
+impl<B: Block> Kernel for PackAll<'_, B> {
+    type Output = ();
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
+
+    #[inline(always)]
+    fn run(self) {
+        for (bytes, to) in self.bytes.iter().zip(self.to) {
+            pack(self.slots, bytes, to);
         }
+    }
+}
+
+/// Reads slots as bits. Lists are short: each word is written once.
+#[inline(always)]
+fn pack<B: Block>(slots: &[B], bytes: &[Byte], to: &mut [u64]) {
+    let mut bytes = bytes.iter().peekable();
+    for (at, word) in to.iter_mut().enumerate() {
+        let mut bits = 0;
+        while let Some(byte) = bytes.next_if(|byte| byte.at as usize / 8 == at) {
+            let eight = B::uniform(byte.slots.map(|slot| &slots[slot as usize]));
+            bits |= u64::from(eight) << (byte.at % 8 * 8);
+        }
+        *word = bits;
+    }
+}
+
+/// Goes to a position, computes its legal moves and whether it is terminal, and reads the moves
+/// if it is not. Returns whether it is terminal. All in one call: each part is short.
+struct Enter<'a, B> {
+    machine: &'a Machine,
+    flip: Flip<'a, B>,
+    /// By role: the slots of whether its moves are legal.
+    bytes: &'a [Vec<Byte>],
+    legal: &'a mut [Vec<u64>],
+}
+
+impl<B: Block> Kernel for Enter<'_, B> {
+    type Output = bool;
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let Self { machine, flip: Flip { slots, first, from, to }, bytes, legal } = self;
+        Flip { slots: &mut *slots, first, from, to }.run();
+        machine.state.run(slots);
+        let is_terminal = slots[machine.results.terminal as usize].has(0);
+        if !is_terminal {
+            PackAll { slots, bytes, to: legal }.run();
+        }
+        is_terminal
     }
 }
 
@@ -382,13 +497,14 @@ impl<B: Block> Kernel for Flip<'_, B> {
     }
 }
 
-/// Clears some inputs and sets others.
+/// Clears some inputs and sets others, and computes what is next if there is machine code for it.
 struct Replace<'a, B> {
     slots: &'a mut [B],
     /// By input: its slot.
     places: &'a [u32],
     from: &'a [u32],
     to: &'a [u32],
+    next: Option<&'a Routine>,
 }
 
 impl<B: Block> Kernel for Replace<'_, B> {
@@ -403,6 +519,9 @@ impl<B: Block> Kernel for Replace<'_, B> {
         }
         for &input in self.to {
             self.slots[self.places[input as usize] as usize] = all;
+        }
+        if let Some(next) = self.next {
+            next.run(self.slots);
         }
     }
 }

@@ -39,6 +39,11 @@ impl Goal {
         u8::try_from(value).ok().filter(|&value| value <= 100).map(Goal)
     }
 
+    /// The goal that is nearest to `value`.
+    pub(crate) fn clamped(value: i64) -> Goal {
+        Goal(value.clamp(0, 100) as u8)
+    }
+
     /// The goal as a number, 0..=100.
     #[must_use]
     pub fn value(self) -> u8 {
@@ -69,10 +74,8 @@ impl GoalReading {
 
     /// Adds a value that the rules give.
     pub(crate) fn add(&mut self, value: i64) {
-        let goal = Goal::new(value).unwrap_or_else(|| {
-            self.clamped = true;
-            if value < 0 { Goal::MIN } else { Goal::MAX }
-        });
+        let goal = Goal::clamped(value);
+        self.clamped |= i64::from(goal.value()) != value;
         if !self.values.contains(&goal) {
             self.values.push(goal);
         }
@@ -98,6 +101,7 @@ impl State {
 
     /// Becomes the state that these [`words`](State::words) were taken from. Other words
     /// are no state of any machine.
+    #[inline]
     pub fn set_words(&mut self, words: &[u64]) {
         self.words.clear();
         self.words.extend_from_slice(words);

@@ -1,39 +1,22 @@
 //! The interface of every reasoner: states, legal moves, successors, percepts and goals
 //! of one game.
 
+mod state_cursor;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
+pub(crate) use state_cursor::StateCursor;
+
 use crate::children::{Children, ExpansionRange, Wanted};
+use crate::cursor::Cursor;
 use crate::playouts::{PlayoutEnd, PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutSums};
+pub use crate::reasoning_error::{Cancel, ReasoningError};
 use crate::split_mix::SplitMix;
 use crate::state::{FactId, GoalReading, MoveId, RoleId, State};
+use crate::successors::{Outcome, Successors, n_joint_moves};
 use crate::{Expression, Game, Network, StateKey};
-
-/// A flag by which another thread stops a running computation.
-#[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
-
-impl Cancel {
-    /// A flag that is not yet raised.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Raises the flag for good.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the flag was raised.
-    #[must_use]
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// Limits on a single computation, so that a hostile rulesheet exhausts neither
 /// memory nor time (recursion over functions may build terms for ever).
@@ -66,55 +49,6 @@ impl Default for Guards {
             max_terms: 20_000_000,
         }
     }
-}
-
-/// Why a state could not be computed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ReasoningError {
-    /// A rule builds deeper terms than [`Guards::max_term_depth`].
-    #[error(
-        "a derived term is nested deeper than {limit}; a recursive rule keeps building larger terms"
-    )]
-    TermTooDeep {
-        /// The limit that was reached.
-        limit: u32,
-    },
-    /// A rule builds larger terms than [`MAX_TERM_SIZE`].
-    #[error("a derived term has more than {limit} symbols; some rule keeps doubling its terms")]
-    TermTooLarge {
-        /// The limit that was reached.
-        limit: u32,
-    },
-    /// A state has more facts than [`Guards::max_facts`].
-    #[error("a single state has more than {limit} facts")]
-    TooManyFacts {
-        /// The limit that was reached.
-        limit: usize,
-    },
-    /// A computation takes more steps than [`Guards::max_steps`].
-    #[error(
-        "a single computation takes more than {limit} steps; some rule joins relations into too \
-         many combinations"
-    )]
-    TooManySteps {
-        /// The limit that was reached.
-        limit: u64,
-    },
-    /// The alternatives of the rules make more conditions than a machine supports.
-    #[error("the alternatives of the rules make more than {limit} conditions")]
-    RulesTooLarge {
-        /// The limit that was reached.
-        limit: usize,
-    },
-    /// There are more different terms than [`Guards::max_terms`].
-    #[error("the rules derive more than {limit} different terms")]
-    TooManyTerms {
-        /// The limit that was reached.
-        limit: usize,
-    },
-    /// The [`Cancel`] flag was raised.
-    #[error("the computation was cancelled")]
-    Cancelled,
 }
 
 /// Work for a thread with spare time; see [`StateMachine::spare_work`]. It ends soon
@@ -229,6 +163,12 @@ pub trait StateMachine: Send {
         next: &mut State,
     ) -> Result<(), ReasoningError>;
 
+    /// A position that is asked, played on and taken back, with a workspace of its own. It begins
+    /// at `state`, and its answers are those of this machine.
+    fn cursor(&self, state: &State) -> Box<dyn Cursor> {
+        Box::new(StateCursor::new(self.fork(), state))
+    }
+
     /// Work that makes this machine and all its forks faster, for a thread with spare
     /// time, while they are in use. Their answers stay the same. `None` if there is
     /// nothing left to do or to try.
@@ -259,6 +199,51 @@ pub trait StateMachine: Send {
         children: &mut Children,
     ) -> Result<(), ReasoningError> {
         expand_one_by_one(self, state, joint_moves, wanted, children)
+    }
+
+    /// For how many successors [`successors`](StateMachine::successors) and
+    /// [`outcomes`](StateMachine::outcomes) are faster than questions about one after the other;
+    /// `None` if they never are.
+    fn successor_range(&self) -> Option<ExpansionRange> {
+        None
+    }
+
+    /// Puts the states that follow from `state` under all joint moves of some `moves` of each
+    /// role into `successors`, in role order, the last role's moves changing fastest. The
+    /// answers are those of [`next_state`](StateMachine::next_state) and
+    /// [`key`](StateMachine::key).
+    ///
+    /// # Errors
+    /// As those of the questions about one state.
+    ///
+    /// # Panics
+    /// If `moves` has not one list for each role.
+    fn successors(
+        &mut self,
+        state: &State,
+        moves: &[Vec<MoveId>],
+        successors: &mut Successors,
+    ) -> Result<(), ReasoningError> {
+        successors_one_by_one(self, state, moves, successors)
+    }
+
+    /// Puts what the same states are worth to `role` into `outcomes` (cleared first), in the
+    /// order of [`successors`](StateMachine::successors). The answers are those of the questions
+    /// about one state.
+    ///
+    /// # Errors
+    /// As those of the questions about one state.
+    ///
+    /// # Panics
+    /// If `moves` has not one list for each role.
+    fn outcomes(
+        &mut self,
+        state: &State,
+        moves: &[Vec<MoveId>],
+        role: RoleId,
+        outcomes: &mut Vec<Outcome>,
+    ) -> Result<(), ReasoningError> {
+        outcomes_one_by_one(self, state, moves, role, outcomes)
     }
 
     /// Plays from each of `starts` to the end, each role's move chosen uniformly among
@@ -404,6 +389,60 @@ pub(crate) fn expand_one_by_one<M: StateMachine + ?Sized>(
         }
     }
     Ok(())
+}
+
+/// Visits all joint moves, the last role's moves changing fastest.
+fn for_each_joint_move<E>(
+    moves: &[Vec<MoveId>],
+    mut visit: impl FnMut(&[MoveId]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut joint_move: SmallVec<[MoveId; 4]> = SmallVec::new();
+    for joint in 0..n_joint_moves(moves) {
+        joint_move.clear();
+        let mut index = joint;
+        for moves in moves.iter().rev() {
+            joint_move.push(moves[index % moves.len()]);
+            index /= moves.len();
+        }
+        joint_move.reverse();
+        visit(&joint_move)?;
+    }
+    Ok(())
+}
+
+/// The default of [`StateMachine::successors`]: one after the other.
+pub(crate) fn successors_one_by_one<M: StateMachine + ?Sized>(
+    machine: &mut M,
+    state: &State,
+    moves: &[Vec<MoveId>],
+    successors: &mut Successors,
+) -> Result<(), ReasoningError> {
+    successors.clear();
+    let mut next = State::default();
+    for_each_joint_move(moves, |joint_move| {
+        machine.next_state(state, joint_move, &mut next)?;
+        let key = machine.key(&next);
+        successors.push(&next, key);
+        Ok(())
+    })
+}
+
+/// The default of [`StateMachine::outcomes`]: one after the other.
+pub(crate) fn outcomes_one_by_one<M: StateMachine + ?Sized>(
+    machine: &mut M,
+    state: &State,
+    moves: &[Vec<MoveId>],
+    role: RoleId,
+    outcomes: &mut Vec<Outcome>,
+) -> Result<(), ReasoningError> {
+    outcomes.clear();
+    let mut next = State::default();
+    for_each_joint_move(moves, |joint_move| {
+        machine.next_state(state, joint_move, &mut next)?;
+        let is_terminal = machine.is_terminal(&next)?;
+        outcomes.push(Outcome::new(is_terminal, &machine.goal(&next, role)?));
+        Ok(())
+    })
 }
 
 /// How one playout ended.

@@ -355,20 +355,18 @@ struct Best {
 
 impl PlanSearch<'_> {
     fn best_plan(&mut self, level: usize) -> Result<Best, Halt> {
-        let frame = &mut self.frames[level];
-        if self.settings.remembered > 0 {
-            frame.key = self.machine.key(&frame.state);
-        }
-        if let Some(plan) = self.solved.plans.get(&frame.key) {
+        let remembers = self.settings.remembered > 0;
+        let key = remembers.then(|| self.frames[level].key(self.machine));
+        if let Some(plan) = key.and_then(|key| self.solved.plans.get(&key)) {
             return Ok(Best { plan: Some(plan.clone()), is_whole: true });
         }
         self.stopwatch.enter(level)?;
         let found = self.deliberate(level)?;
         if found.is_whole
-            && let Some(plan) = &found.plan
+            && let (Some(plan), Some(key)) = (&found.plan, key)
             && self.solved.plans.len() < self.settings.remembered
         {
-            self.solved.plans.insert(self.frames[level].key, plan.clone());
+            self.solved.plans.insert(key, plan.clone());
         }
         Ok(found)
     }

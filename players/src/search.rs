@@ -38,7 +38,9 @@ mod value;
 use std::sync::Arc;
 
 use games::solve::ValueTable;
-use games::{Expression, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine, Wanted};
+use games::{
+    Expression, GoalReading, MoveId, Outcome, ReasoningError, RoleId, State, StateMachine, Wanted,
+};
 use rustc_hash::FxHashMap;
 
 use crate::{Deliberation, Stop, ValueBound};
@@ -200,6 +202,9 @@ pub(crate) struct Search<'a> {
     probing: Probing,
     /// Values at the depth limit are kept in the table.
     remembers_leaves: bool,
+    /// Children at the depth limit are worth what their goals say, and nothing else is asked of
+    /// them.
+    reads_outcomes: bool,
     /// Which moves to try first.
     move_order: MoveOrder,
     /// The move to try first at the root, by its index.
@@ -227,6 +232,12 @@ impl<'a> Search<'a> {
     ) -> Self {
         let roles = SearchRoles::new(machine.game(), role);
         let n_roles = roles.n_roles;
+        let reads_goals =
+            matches!(settings.evaluation, EvaluationFunction::Goal | EvaluationFunction::Zero);
+        let reads_outcomes = reads_goals
+            && settings.opponents != Opponents::MaxN
+            && settings.quiescence == 0
+            && !settings.extends_forced;
         let remembers_leaves = settings.evaluation.is_costly() || settings.extends_forced;
         let move_order = MoveOrder::new(n_roles, settings.killer_moves, settings.history);
         Self {
@@ -245,6 +256,7 @@ impl<'a> Search<'a> {
             deepest: 0,
             probing: Probing::default(),
             remembers_leaves,
+            reads_outcomes,
             root_hint: None,
             root_values: Vec::new(),
             root_strategy: None,
@@ -269,12 +281,14 @@ impl<'a> Search<'a> {
     /// The same search, recording its tree of at most `max_nodes` states.
     pub(crate) fn recording(mut self, max_nodes: Option<usize>) -> Self {
         self.recorder = max_nodes.map(|max_nodes| Box::new(Recorder::new(max_nodes)));
+        self.reads_outcomes &= self.recorder.is_none();
         self
     }
 
     /// The same search, which takes the values of states from this table where it has them.
     pub(crate) fn knowing(self, solved: Option<&'a ValueTable>) -> Self {
-        Self { solved, ..self }
+        let reads_outcomes = self.reads_outcomes && solved.is_none();
+        Self { solved, reads_outcomes, ..self }
     }
 
     /// The counters so far, and the tree if it is recorded.
@@ -403,18 +417,24 @@ impl<'a> Search<'a> {
             return Ok(Arrival::CutOff);
         }
         let is_last = frame.counted + usize::from(!frame.is_extended) >= self.limit;
-        let of_estimates = self.settings.evaluation.wanted();
         let looks_further = self.settings.extends_forced || self.settings.quiescence > 0;
-        let wanted = Wanted {
-            legal: !is_last || of_estimates.legal || looks_further,
-            all_goals: (is_last || looks_further) && of_estimates.all_goals,
-        };
-        frame.expand(
-            self.machine,
-            wanted,
-            &mut self.visit_rate,
-            self.stopwatch.deliberation.nodes,
-        )?;
+        let n_entered = self.stopwatch.deliberation.nodes;
+        let visit_rate = &mut self.visit_rate;
+        if !is_last && !looks_further {
+            frame.compute_successors(self.machine, visit_rate, n_entered)?;
+            if self.settings.remembered > 0 {
+                frame.child_keys().iter().for_each(|&key| self.memory.table.prefetch(key));
+            }
+        } else if is_last && self.reads_outcomes {
+            frame.compute_outcomes(self.machine, self.roles.me, visit_rate, n_entered)?;
+        } else {
+            let of_estimates = self.settings.evaluation.wanted();
+            let wanted = Wanted {
+                legal: !is_last || of_estimates.legal || looks_further,
+                all_goals: (is_last || looks_further) && of_estimates.all_goals,
+            };
+            frame.expand(self.machine, wanted, visit_rate, n_entered)?;
+        }
         Ok(Arrival::Inner)
     }
 
@@ -506,7 +526,7 @@ impl<'a> Search<'a> {
     /// The value of a state by the table of the solved game. Terminal states are not in it.
     fn look_up(&mut self, level: usize) -> Option<Value> {
         let solved = self.solved?;
-        let key = self.machine.key(&self.frames[level].state);
+        let key = self.frames[level].key(self.machine);
         let score = solved.value(key)?[self.roles.index()];
         self.stopwatch.deliberation.table_hits += 1;
         self.frames[level].line.clear();
@@ -523,9 +543,8 @@ impl<'a> Search<'a> {
         if !self.is_remembered(level) {
             return None;
         }
-        let frame = &mut self.frames[level];
-        frame.key = self.machine.key(&frame.state);
-        self.memory.table.get(frame.key)
+        let key = self.frames[level].key(self.machine);
+        self.memory.table.get(key)
     }
 
     fn remember(&mut self, level: usize, value: Value, alpha: f64, beta: f64) {
@@ -537,7 +556,7 @@ impl<'a> Search<'a> {
             score if score <= alpha && score > 0.0 => Bound::Upper,
             _ => Bound::Exact,
         };
-        let frame = &self.frames[level];
+        let frame = &mut self.frames[level];
         let entry = Entry {
             value,
             bound,
@@ -545,7 +564,8 @@ impl<'a> Search<'a> {
             best: frame.best,
             best_reply: frame.best_reply,
         };
-        self.memory.table.insert(frame.key, entry, self.settings.remembered);
+        let key = frame.key(self.machine);
+        self.memory.table.insert(key, entry, self.settings.remembered);
     }
 
     /// The maximising layer: the best of my moves, the first of equals.
@@ -618,7 +638,7 @@ impl<'a> Search<'a> {
                 if rank == usize::from(hint.is_some()) {
                     self.move_order.order(level, me, &frame.legal[me], hint, &mut frame.order);
                 }
-                frame.order[rank] as usize
+                frame.order.index(rank)
             }
         }
     }
@@ -641,7 +661,7 @@ impl<'a> Search<'a> {
                     let first = hint.map(|index| index as usize);
                     self.move_order.order(level, replier, &legal[replier], first, reply_order);
                 }
-                u64::from(self.frames[level].reply_order[rank as usize])
+                self.frames[level].reply_order.index(rank as usize) as u64
             }
         }
     }
@@ -730,8 +750,34 @@ impl<'a> Search<'a> {
     }
 
     fn child(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {
+        if let Some(outcome) = self.frames[level].outcome() {
+            return self.last_child(level, outcome);
+        }
         self.advance(level)?;
         self.value(level + 1, alpha, beta)
+    }
+
+    /// The value of a child at the depth limit, of which only the outcome was computed. Counts it
+    /// as if it were entered.
+    fn last_child(&mut self, level: usize, outcome: Outcome) -> Result<Value, Halt> {
+        self.stopwatch.poll()?;
+        if self.frames.len() == level + 1 {
+            self.frames.push(Frame::new(self.roles.n_roles));
+        }
+        self.frames[level + 1].line.clear();
+        self.stopwatch.deliberation.next_calls += 1;
+        self.stopwatch.enter(level + 1)?;
+        self.stopwatch.deliberation.leaves += 1;
+        let is_terminal = outcome.is_terminal;
+        self.n_estimates += u64::from(!is_terminal);
+        let score = match self.settings.evaluation {
+            _ if is_terminal => outcome.worst.map_or(0.0, |goal| f64::from(goal.value())),
+            EvaluationFunction::Zero => 0.0,
+            _ => evaluation::of_goal(outcome.unique),
+        };
+        #[cfg(test)]
+        self.leaf_log.push(score);
+        Ok(Value { score, proven: is_terminal })
     }
 
     /// Puts the successor by the joint move of `level` into the next frame.

@@ -34,6 +34,14 @@ pub(crate) trait Lanes:
     /// Every lane.
     fn all(proof: Self::Proof) -> Self;
 
+    /// The lanes of the first word alone.
+    #[inline(always)]
+    fn of_word(proof: Self::Proof, word: u64) -> Self {
+        let mut lanes = Self::none(proof);
+        lanes.words_mut()[0] = word;
+        lanes
+    }
+
     /// The evidence that this value was made with.
     fn proof(self) -> Self::Proof;
 

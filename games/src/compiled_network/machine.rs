@@ -24,11 +24,11 @@ mod target;
 
 pub use error::NoMachineCode;
 
+pub(crate) use routine::Routine;
 pub(crate) use target::Target;
 
 use self::allocate::{Chunked, Chunks, translate};
 use self::operations::lower;
-use self::routine::Routine;
 use super::gates::Library;
 use super::parts::{Part, Results};
 use super::schedule::{Schedule, Task};
@@ -52,16 +52,15 @@ impl Machine {
     ) -> Result<Self, NoMachineCode> {
         let library = Library::new();
         let main = generate(graph, &library, task, target);
-        let goals = generate(graph, &library, &goals_part.task, target);
-        let goal_outputs = goals_part.by_role(goals.outputs);
-        let results = Results::new(main.outputs, main.n_slots, goal_outputs, goals.n_slots);
+        let PartMachine { routine: goals, outputs, n_slots } =
+            PartMachine::new(graph, goals_part, target)?;
+        let results = Results::new(main.outputs, main.n_slots, outputs, n_slots);
         let routine = |chunks: Chunks, n_slots| Routine::new(chunks, n_slots, target);
         let [state, next] = main.phases.try_into().expect("two phases");
-        let [goals] = goals.phases.try_into().expect("one phase");
         Ok(Self {
             state: routine(state, results.n_slots)?,
             next: routine(next, results.n_slots)?,
-            goals: routine(goals, results.n_goal_slots)?,
+            goals,
             results,
         })
     }
@@ -69,6 +68,25 @@ impl Machine {
     /// Bytes of code.
     pub(crate) fn n_bytes(&self) -> usize {
         [&self.state, &self.next, &self.goals].iter().map(|routine| routine.n_bytes()).sum()
+    }
+}
+
+/// A part as machine code.
+#[derive(Debug)]
+pub(crate) struct PartMachine {
+    pub(crate) routine: Routine,
+    /// By role: the slots of the outputs.
+    pub(crate) outputs: Vec<Vec<u32>>,
+    pub(crate) n_slots: usize,
+}
+
+impl PartMachine {
+    pub(crate) fn new(graph: &Graph, part: &Part, target: Target) -> Result<Self, NoMachineCode> {
+        let Chunked { phases, outputs, n_slots } =
+            generate(graph, &Library::new(), &part.task, target);
+        let [chunks] = phases.try_into().expect("one phase");
+        let routine = Routine::new(chunks, n_slots, target)?;
+        Ok(Self { routine, outputs: part.by_role(outputs), n_slots })
     }
 }
 

@@ -9,8 +9,8 @@
 
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_blend_epi32, _mm256_castsi256_ps,
-    _mm256_movemask_ps, _mm256_or_si256, _mm256_slli_epi64, _mm256_srli_epi64, _mm256_testz_si256,
-    _mm256_xor_si256,
+    _mm256_movemask_ps, _mm256_or_si256, _mm256_set_epi64x, _mm256_slli_epi64, _mm256_srli_epi64,
+    _mm256_testz_si256, _mm256_xor_si256,
 };
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
@@ -88,6 +88,15 @@ impl<const N: usize> Lanes for Registers<N> {
     #[inline(always)]
     fn all(avx2: Avx2) -> Self {
         Self([ONES; N], avx2)
+    }
+
+    /// In a register at once: a slot that is written in parts is slow to read as a whole.
+    #[inline(always)]
+    fn of_word(avx2: Avx2, word: u64) -> Self {
+        let mut registers = [ZEROS; N];
+        // SAFETY: the CPU has AVX2, and so AVX, as the argument proves.
+        registers[0] = unsafe { _mm256_set_epi64x(0, 0, 0, word as i64) };
+        Self(registers, avx2)
     }
 
     #[inline(always)]

@@ -40,6 +40,41 @@ const MAX_EXPANDED: usize = 20_000;
 /// Maximum number of gates of a network whose playouts run in lock step.
 const MAX_LOCK_STEP: usize = 120_000;
 
+/// What computes one position after the other, and its children.
+#[derive(Debug)]
+pub(super) enum PositionEvaluator {
+    /// The same code computes both.
+    Common(Box<dyn Expander>),
+    /// Each has code of its own.
+    Separate {
+        /// What computes positions.
+        single: Box<dyn Evaluator>,
+        /// What computes children, created when some are first requested.
+        expander: Option<Box<dyn Expander>>,
+    },
+}
+
+impl PositionEvaluator {
+    /// What computes positions.
+    #[inline]
+    pub(super) fn single(&mut self) -> &mut dyn Evaluator {
+        match self {
+            Self::Common(expander) => expander.as_mut(),
+            Self::Separate { single, .. } => single.as_mut(),
+        }
+    }
+
+    /// What computes children. `backend` is that of this evaluator.
+    pub(super) fn expander(&mut self, backend: &Backend) -> &mut dyn Expander {
+        match self {
+            Self::Common(expander) => expander.as_mut(),
+            Self::Separate { expander, .. } => {
+                expander.get_or_insert_with(|| backend.expander()).as_mut()
+            }
+        }
+    }
+}
+
 /// A network with its evaluation method and compiled code.
 #[derive(Debug)]
 pub(super) struct Backend {
@@ -48,6 +83,7 @@ pub(super) struct Backend {
     evaluation: EvaluationMethod,
     programs: Arc<ClassPrograms>,
     expansion_range: Option<ExpansionRange>,
+    successor_range: Option<ExpansionRange>,
     percepts: Cone,
 }
 
@@ -74,8 +110,13 @@ impl Backend {
         // Two passes, and the work of laying out children side by side.
         let least = (2 * whole + 8_000).div_ceil(one) as usize;
         let expansion_range = ExpansionRange { least, most: single_pass::expansion_width() };
+        // One pass, and the differences between successors.
+        let least = (whole + 1_500).div_ceil(one).max(2) as usize;
+        let successor_range = ExpansionRange { least, ..expansion_range };
+        let is_expanded = circuit.n_gates() <= MAX_EXPANDED;
         Self {
-            expansion_range: (circuit.n_gates() <= MAX_EXPANDED).then_some(expansion_range),
+            expansion_range: is_expanded.then_some(expansion_range),
+            successor_range: is_expanded.then_some(successor_range),
             percepts: Cone::new(&network.graph, &percepts),
             circuit: Arc::new(circuit),
             evaluation,
@@ -104,11 +145,25 @@ impl Backend {
         &self.percepts
     }
 
+    /// For how many successors it pays to compute them at once.
+    pub(super) fn successor_range(&self) -> Option<ExpansionRange> {
+        self.successor_range
+    }
+
     /// An evaluator without a position.
-    pub(super) fn evaluator(&self) -> Box<dyn Evaluator> {
+    pub(super) fn evaluator(&self) -> PositionEvaluator {
+        let separate = |single| PositionEvaluator::Separate { single, expander: None };
         match self.evaluation {
-            EvaluationMethod::Differential => Box::new(Differential::new(&self.circuit)),
-            EvaluationMethod::Pass => self.programs.evaluator(),
+            EvaluationMethod::Differential => {
+                separate(Box::new(Differential::new(&self.circuit)) as Box<dyn Evaluator>)
+            }
+            EvaluationMethod::Pass if self.expansion_range.is_some() => {
+                match self.programs.is_split() {
+                    false => PositionEvaluator::Common(self.expander()),
+                    true => separate(self.programs.evaluator()),
+                }
+            }
+            EvaluationMethod::Pass => separate(self.programs.evaluator()),
         }
     }
 

@@ -105,6 +105,11 @@ impl ClassPrograms {
         })
     }
 
+    /// Whether some classes may have code of their own.
+    pub(super) fn is_split(&self) -> bool {
+        self.own.len() > 1
+    }
+
     /// An evaluator without a position. The code of frequent classes is compiled now.
     pub(super) fn evaluator(self: &Arc<Self>) -> Box<dyn Evaluator> {
         if self.own.len() == 1 {

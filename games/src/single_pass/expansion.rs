@@ -1,34 +1,31 @@
 //! All children of one position by two passes: one over the position, with a different
 //! joint move in each lane, and one over the resulting states.
 
-use std::fmt;
 use std::sync::Arc;
 
-use super::{SinglePass, translated};
-use crate::MoveId;
+use super::{Known, SinglePass, translated};
 use crate::children::{Children, Wanted};
 use crate::compiled_network::CompiledNetwork;
 use crate::compiled_network::Width;
+use crate::compiled_network::ends::Ends;
 use crate::compiled_network::features::{self, Kernel, has_avx2};
 use crate::compiled_network::lanes::{Block, Lanes64};
 use crate::compiled_network::schedule::ALL;
 #[cfg(target_arch = "x86_64")]
 use crate::compiled_network::{features::Avx2, registers::Registers};
-use crate::network::Evaluator as _;
+use crate::network::{Evaluator, GoalValue};
+use crate::successors::{Outcome, Successors};
+use crate::{Goal, MoveId, StateKey};
 
 /// Bits of a word.
 const WORD: usize = 64;
 
-/// Computes the children of one position after the other.
-pub(crate) trait Expander: Send + fmt::Debug {
-    /// Loads a state; `false` if it is terminal.
-    fn load(&mut self, state: &[u64]) -> bool;
-
-    /// Whether a move, by its index among those of the role, is legal.
-    fn is_legal(&self, role: usize, index: usize) -> bool;
-
-    /// Computes the children by moves given as inputs of the graph, a legal one of each
-    /// role for each child. `ids` are the ids of moves by role and index.
+/// An evaluator that also computes the children of its position, of one position after the
+/// other.
+pub(crate) trait Expander: Evaluator {
+    /// Computes the children of the position, which is not terminal, by moves given as inputs of
+    /// the graph, a legal one of each role for each child. `ids` are the ids of moves by role and
+    /// index.
     fn expand(
         &mut self,
         moves: &[u32],
@@ -36,6 +33,56 @@ pub(crate) trait Expander: Send + fmt::Debug {
         ids: &[Vec<MoveId>],
         children: &mut Children,
     );
+
+    /// Computes the states that follow by all joint moves, the last role's moves changing
+    /// fastest. `key` is that of the position, and `keys` are those of the facts.
+    fn successors(
+        &mut self,
+        moves: &RoleInputs,
+        key: StateKey,
+        keys: &[StateKey],
+        successors: &mut Successors,
+    );
+
+    /// Computes what the same states are worth to a role.
+    fn outcomes(&mut self, moves: &RoleInputs, role: usize, outcomes: &mut Vec<Outcome>);
+}
+
+/// Moves of each role as inputs of the graph.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RoleInputs {
+    inputs: Vec<u32>,
+    /// By role: where its moves end.
+    ends: Vec<usize>,
+}
+
+impl RoleInputs {
+    /// Removes all roles.
+    pub(crate) fn clear(&mut self) {
+        self.inputs.clear();
+        self.ends.clear();
+    }
+
+    /// Adds a move of the next role.
+    pub(crate) fn push(&mut self, input: u32) {
+        self.inputs.push(input);
+    }
+
+    /// The moves of the next role are complete.
+    pub(crate) fn end_role(&mut self) {
+        self.ends.push(self.inputs.len());
+    }
+
+    /// By role: its moves.
+    fn roles(&self) -> impl DoubleEndedIterator<Item = &[u32]> + Clone {
+        let start = |role: usize| role.checked_sub(1).map_or(0, |before| self.ends[before]);
+        (0..self.ends.len()).map(move |role| &self.inputs[start(role)..self.ends[role]])
+    }
+
+    /// The number of joint moves.
+    pub(crate) fn n_joint_moves(&self) -> usize {
+        self.roles().fold(1, |n: usize, moves| n.saturating_mul(moves.len()))
+    }
 }
 
 /// Maximum number of children of one expansion.
@@ -46,53 +93,34 @@ pub(crate) fn expansion_width() -> usize {
 /// An expander by machine code if there is some for this CPU.
 pub(crate) fn expander(program: &Arc<CompiledNetwork>) -> Box<dyn Expander> {
     #[cfg(target_arch = "x86_64")]
+    if let (Some(machine), Some(avx2)) = (translated(program), Avx2::detect()) {
+        return Box::new(SinglePass::<Registers<1>>::new(program, Some(machine), avx2));
+    }
+    #[cfg(target_arch = "x86_64")]
     if let Some(avx2) = Avx2::detect() {
-        let parent = SinglePass::<Registers<1>>::new(program, translated(program), avx2);
-        return Box::new(Expansion::new(parent));
+        return Box::new(SinglePass::<Registers<1>>::new(program, None, avx2));
     }
-    Box::new(Expansion::new(SinglePass::<Lanes64>::new(program, None, ())))
+    Box::new(SinglePass::<Lanes64>::new(program, None, ()))
 }
 
-/// A position, and slots for its children.
-#[derive(Debug)]
-struct Expansion<B: Block> {
-    parent: SinglePass<B>,
-    slots: Vec<B>,
-}
-
-impl<B: Block + fmt::Debug> Expansion<B> {
-    fn new(parent: SinglePass<B>) -> Self {
-        let mut slots = vec![B::none(parent.proof); parent.slots.len()];
-        slots[ALL as usize] = B::all(parent.proof);
-        Self { parent, slots }
-    }
-
-    /// The bits of children, a word of them, that are set in a slot.
-    fn each(lanes: B, word: usize, n: usize, mut visit: impl FnMut(usize)) {
-        let mut left = lanes.words()[word] & mask(word, n);
-        while left != 0 {
-            visit(word * WORD + left.trailing_zeros() as usize);
-            left &= left - 1;
-        }
+/// The bits of children, a word of them, that are set in a slot.
+#[inline(always)]
+fn each<B: Block>(lanes: B, word: usize, n: usize, mut visit: impl FnMut(usize)) {
+    let mut left = lanes.words()[word] & mask(word, n);
+    while left != 0 {
+        visit(word * WORD + left.trailing_zeros() as usize);
+        left &= left - 1;
     }
 }
 
 /// The lanes of a word that are children.
+#[inline(always)]
 fn mask(word: usize, n: usize) -> u64 {
     let left = n - word * WORD;
     if left >= WORD { u64::MAX } else { (1 << left) - 1 }
 }
 
-impl<B: Block + fmt::Debug> Expander for Expansion<B> {
-    fn load(&mut self, state: &[u64]) -> bool {
-        self.parent.load(state);
-        !self.parent.is_terminal()
-    }
-
-    fn is_legal(&self, role: usize, index: usize) -> bool {
-        self.parent.is_legal(role, index)
-    }
-
+impl<B: Block + std::fmt::Debug> Expander for SinglePass<B> {
     fn expand(
         &mut self,
         moves: &[u32],
@@ -104,99 +132,345 @@ impl<B: Block + fmt::Debug> Expander for Expansion<B> {
         let n = moves.len() / n_roles;
         assert!(n <= B::N_WORDS * WORD, "{n} children of {}", B::N_WORDS * WORD);
         children.clear(n, n_roles);
-        self.parent.make_many(moves, n_roles);
-        let program = Arc::clone(&self.parent.program);
-        let next = &self.parent.results().next_facts;
+        self.make_many(moves, n_roles);
         for child in &mut children.states[..n] {
             child.words.clear();
-            child.words.resize(program.network.n_state_words(), 0);
+            child.words.extend_from_slice(&self.facts);
         }
-        for word in 0..n.div_ceil(WORD) {
-            self.read_states(next, word, n, children);
+        self.find_differences(n);
+        for &Difference { word, fact, lanes } in &self.differences {
+            each_lane(lanes, |lane| {
+                let child = word as usize * WORD + lane;
+                children.states[child].words[fact as usize / WORD] ^= 1 << (fact as usize % WORD);
+            });
         }
-        let first = program.fact(0);
-        features::run(Gather {
-            from: &self.parent.slots,
-            places: next,
-            to: &mut self.slots[first..],
-        });
-        self.parent.run_state(&mut self.slots);
-        let terminal = self.slots[self.parent.results().terminal as usize];
+        let mut slots = self.compute_children();
+        let terminal = slots[self.results().terminal as usize];
         for word in 0..n.div_ceil(WORD) {
-            Self::each(terminal, word, n, |child| children.is_terminal[child] = true);
+            each(terminal, word, n, |child| children.is_terminal[child] = true);
         }
         if wanted.legal {
-            self.read_legal(!terminal, n, ids, children);
+            self.read_legal(&slots, !terminal, n, ids, children);
         }
         let with_goals = if wanted.all_goals { terminal.full() } else { terminal };
         if children.is_terminal.contains(&true) || wanted.all_goals {
+            self.run_goals(&slots);
             self.read_goals(with_goals, n, n_roles, children);
+        }
+        std::mem::swap(&mut self.child_slots, &mut slots);
+    }
+
+    fn successors(
+        &mut self,
+        moves: &RoleInputs,
+        key: StateKey,
+        keys: &[StateKey],
+        successors: &mut Successors,
+    ) {
+        let n = self.make_all(moves);
+        successors.fill(n, &self.facts, key);
+        let n_words = self.facts.len();
+        let Successors { words, keys: successor_keys, .. } = successors;
+        self.find_differences(n);
+        for &Difference { word, fact, lanes } in &self.differences {
+            let (first, fact) = (word as usize * WORD, fact as usize);
+            let (at, bit, key) = (fact / WORD, 1 << (fact % WORD), keys[fact]);
+            each_lane(lanes, |lane| {
+                words[(first + lane) * n_words + at] ^= bit;
+                successor_keys[first + lane].toggle(key);
+            });
+        }
+    }
+
+    fn outcomes(&mut self, moves: &RoleInputs, role: usize, outcomes: &mut Vec<Outcome>) {
+        let n = self.make_all(moves);
+        let Self { program, machine, outcomes: kept, proof, .. } = self;
+        let kept = kept.get_or_insert_with(|| {
+            let ends = program.ends(machine.is_some());
+            let mut slots = vec![B::none(*proof); ends.n_slots];
+            slots[ALL as usize] = B::all(*proof);
+            let results = machine.as_ref().map_or(&program.results, |machine| &machine.results);
+            let next = |&[fact, here]: &[u32; 2]| [results.next_facts[fact as usize], here];
+            OutcomeSlots {
+                places: ends.inputs.iter().map(next).collect(),
+                slots,
+                ends: Arc::clone(ends),
+            }
+        });
+        let OutcomeSlots { ends, places, slots } = kept;
+        features::run(Copy { from: &self.slots, places, to: slots });
+        ends.run(slots);
+        let terminal = slots[ends.terminal as usize];
+        outcomes.clear();
+        outcomes.resize(n, Outcome::default());
+        for word in 0..n.div_ceil(WORD) {
+            each(terminal, word, n, |child| outcomes[child].is_terminal = true);
+            // Children with a value that is not exactly one goal.
+            let mut spoiled = 0;
+            for (value, &slot) in program.goal_values(role).zip(&ends.goals[role]) {
+                let lanes = slots[slot as usize].words()[word] & mask(word, n);
+                if lanes == 0 {
+                    continue;
+                }
+                let GoalValue::Integer(value) = value else {
+                    spoiled |= lanes;
+                    continue;
+                };
+                let goal = Goal::clamped(value);
+                if i64::from(goal.value()) != value {
+                    spoiled |= lanes;
+                }
+                each_lane(lanes, |lane| {
+                    let outcome = &mut outcomes[word * WORD + lane];
+                    match outcome.worst {
+                        // Values are ascending.
+                        Some(worst) if worst != goal => spoiled |= 1 << lane,
+                        Some(_) => {}
+                        None => (outcome.worst, outcome.unique) = (Some(goal), Some(goal)),
+                    }
+                });
+            }
+            each_lane(spoiled, |lane| outcomes[word * WORD + lane].unique = None);
         }
     }
 }
 
-impl<B: Block + fmt::Debug> Expansion<B> {
-    /// What is next, for a word of children. Most facts are the same in all.
-    fn read_states(&self, next: &[u32], word: usize, n: usize, children: &mut Children) {
-        let mask = mask(word, n);
-        let here = word * WORD..n.min((word + 1) * WORD);
-        for (at, facts) in next.chunks(WORD).enumerate() {
-            let mut common = 0;
-            for (bit, &slot) in facts.iter().enumerate() {
-                let lanes = self.parent.slots[slot as usize].words()[word] & mask;
-                if lanes == mask {
-                    common |= 1 << bit;
-                } else if lanes != 0 {
-                    let mut left = lanes;
-                    while left != 0 {
-                        let child = word * WORD + left.trailing_zeros() as usize;
-                        children.states[child].words[at] |= 1 << bit;
-                        left &= left - 1;
+/// Slots for the outcomes of children.
+#[derive(Debug)]
+pub(super) struct OutcomeSlots<B> {
+    ends: Arc<Ends>,
+    /// The slots that are read: those of the parent's next states and those here.
+    places: Vec<[u32; 2]>,
+    slots: Vec<B>,
+}
+
+/// Visits the lanes of a word.
+#[inline(always)]
+fn each_lane(mut lanes: u64, mut visit: impl FnMut(usize)) {
+    while lanes != 0 {
+        visit(lanes.trailing_zeros() as usize);
+        lanes &= lanes - 1;
+    }
+}
+
+impl<B: Block + std::fmt::Debug> SinglePass<B> {
+    /// Makes a joint move in each lane, all of them in order, and computes the next states.
+    /// Returns how many there are.
+    fn make_all(&mut self, moves: &RoleInputs) -> usize {
+        let n = moves.n_joint_moves();
+        assert!(n <= B::N_WORDS * WORD, "{n} children of {}", B::N_WORDS * WORD);
+        if self.known != Known::State {
+            self.compute_state();
+        }
+        let before = self.moves.iter().chain(&self.lane_moves);
+        let Self { program, slots, made, .. } = self;
+        let places = &program.task.inputs;
+        made.clear();
+        made.extend(before.map(|&input| (places[input as usize], 0)));
+        if n > WORD {
+            features::run(Assign { slots, words: made, proof: self.proof });
+            made.clear();
+        }
+        // A role's move changes after so many lanes, and all of its moves come again after so
+        // many.
+        let mut period = 1;
+        for inputs in moves.roles().rev() {
+            let cycle = period * inputs.len();
+            for (at, &input) in inputs.iter().enumerate() {
+                let (place, first) = (places[input as usize], at * period);
+                if n <= WORD {
+                    let is_only = inputs.len() == 1;
+                    let lanes =
+                        if is_only { mask(0, n) } else { periodic(first, period, cycle, n) };
+                    made.push((place, lanes));
+                    continue;
+                }
+                let slot = &mut slots[place as usize];
+                for start in (first..n).step_by(cycle) {
+                    for lane in start..start + period {
+                        slot.words_mut()[lane / WORD] |= 1 << (lane % WORD);
                     }
                 }
             }
-            for child in &mut children.states[here.clone()] {
-                child.words[at] |= common;
-            }
+            period = cycle;
         }
+        features::run(Assign { slots, words: made, proof: self.proof });
+        self.moves.clear();
+        self.lane_moves.clear();
+        self.lane_moves.extend_from_slice(&moves.inputs);
+        self.compute_next_of_lanes();
+        n
     }
 
-    fn read_legal(&self, live: B, n: usize, ids: &[Vec<MoveId>], children: &mut Children) {
+    /// Computes what follows from the next states of lanes, in slots of their own, which are to
+    /// be put back.
+    fn compute_children(&mut self) -> Vec<B> {
+        let mut slots = std::mem::take(&mut self.child_slots);
+        if slots.is_empty() {
+            slots = vec![B::none(self.proof); self.slots.len()];
+            slots[ALL as usize] = B::all(self.proof);
+        }
+        let first = self.program.fact(0);
+        features::run(Gather {
+            from: &self.slots,
+            places: &self.results().next_facts,
+            to: &mut slots[first..],
+        });
+        self.run_state(&mut slots);
+        slots
+    }
+
+    /// Finds the lanes whose next state differs from the position.
+    fn find_differences(&mut self, n: usize) {
+        let mut found = std::mem::take(&mut self.differences);
+        found.clear();
+        let next = &self.results().next_facts;
+        let facts = &self.slots[self.program.fact(0)..][..next.len()];
+        for word in 0..n.div_ceil(WORD) {
+            let (slots, found, mask) = (&self.slots, &mut found, mask(word, n));
+            features::run(Compare { slots, next, facts, word, mask, found });
+        }
+        self.differences = found;
+    }
+
+    fn read_legal(
+        &self,
+        slots: &[B],
+        live: B,
+        n: usize,
+        ids: &[Vec<MoveId>],
+        children: &mut Children,
+    ) {
         let n_roles = ids.len();
         for word in 0..n.div_ceil(WORD) {
             let live = live.words()[word] & mask(word, n);
-            for (role, (rows, ids)) in self.parent.legal_rows.iter().zip(ids).enumerate() {
+            for (role, (rows, ids)) in self.legal_rows.iter().zip(ids).enumerate() {
                 for row in rows {
-                    let slots = &self.slots[row.slot..row.slot + row.n];
+                    let slots = &slots[row.slot..row.slot + row.n];
                     if slots.iter().fold(0, |any, slot| any | slot.words()[word]) & live == 0 {
                         continue;
                     }
                     for (slot, &id) in slots.iter().zip(&ids[row.bit..]) {
-                        let mut left = slot.words()[word] & live;
-                        while left != 0 {
-                            let child = word * WORD + left.trailing_zeros() as usize;
+                        each_lane(slot.words()[word] & live, |lane| {
+                            let child = word * WORD + lane;
                             children.legal[child * n_roles + role].push(id);
-                            left &= left - 1;
-                        }
+                        });
                     }
                 }
             }
         }
     }
 
-    fn read_goals(&mut self, lanes: B, n: usize, n_roles: usize, children: &mut Children) {
-        self.parent.run_goals(&self.slots);
-        let program = &self.parent.program;
+    /// Reads the goals that were computed last.
+    fn read_goals(&self, lanes: B, n: usize, n_roles: usize, children: &mut Children) {
         for role in 0..n_roles {
-            let slots = &self.parent.results().goals[role];
-            for (value, &slot) in program.goal_values(role).zip(slots) {
-                let holds = self.parent.goals[slot as usize] & lanes;
+            let slots = &self.results().goals[role];
+            for (value, &slot) in self.program.goal_values(role).zip(slots) {
+                let holds = self.goals[slot as usize] & lanes;
                 for word in 0..n.div_ceil(WORD) {
-                    Self::each(holds, word, n, |child| {
+                    each(holds, word, n, |child| {
                         value.read_into(&mut children.goals[child * n_roles + role]);
                     });
                 }
             }
+        }
+    }
+}
+
+/// Ones from `first` on, `length` of them, and again after each `cycle`, up to `n`, which is at
+/// most the number of bits of a word.
+#[inline(always)]
+fn periodic(first: usize, length: usize, cycle: usize, n: usize) -> u64 {
+    let ones = u64::MAX >> (WORD - length);
+    let mut word = 0;
+    for start in (first..n).step_by(cycle) {
+        word |= ones << start;
+    }
+    word
+}
+
+/// Writes slots of which only the first word has lanes, each at once: a slot that is written in
+/// parts is slow to read as a whole.
+struct Assign<'a, B: Block> {
+    slots: &'a mut [B],
+    words: &'a [(u32, u64)],
+    proof: B::Proof,
+}
+
+impl<B: Block> Kernel for Assign<'_, B> {
+    type Output = ();
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
+
+    #[inline(always)]
+    fn run(self) {
+        for &(slot, word) in self.words {
+            self.slots[slot as usize] = B::of_word(self.proof, word);
+        }
+    }
+}
+
+/// Lanes of a word in which a fact differs from the position.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Difference {
+    word: u32,
+    fact: u32,
+    lanes: u64,
+}
+
+/// Finds the facts that differ in some lanes of a word.
+struct Compare<'a, B> {
+    slots: &'a [B],
+    /// By fact: the slot of whether it is next.
+    next: &'a [u32],
+    /// By fact: whether it holds.
+    facts: &'a [B],
+    word: usize,
+    /// The lanes of the word that are compared.
+    mask: u64,
+    found: &'a mut Vec<Difference>,
+}
+
+impl<B: Block> Kernel for Compare<'_, B> {
+    type Output = ();
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { slots, next, facts, word, mask, found } = self;
+        // Most facts stay as they are: four are tested at once.
+        for (at, (places, before)) in next.chunks(4).zip(facts.chunks(4)).enumerate() {
+            let mut lanes = [0; 4];
+            for (lanes, (&place, before)) in lanes.iter_mut().zip(places.iter().zip(before)) {
+                *lanes = slots[place as usize].words()[word] ^ before.words()[word];
+            }
+            if (lanes[0] | lanes[1] | lanes[2] | lanes[3]) & mask == 0 {
+                continue;
+            }
+            for (fact, lanes) in (4 * at as u32..).zip(lanes) {
+                if lanes & mask != 0 {
+                    found.push(Difference { word: word as u32, fact, lanes: lanes & mask });
+                }
+            }
+        }
+    }
+}
+
+/// Copies slots to where they are read.
+struct Copy<'a, B> {
+    from: &'a [B],
+    /// From where to where.
+    places: &'a [[u32; 2]],
+    to: &'a mut [B],
+}
+
+impl<B: Block> Kernel for Copy<'_, B> {
+    type Output = ();
+    const IN_REGISTERS: bool = B::IN_REGISTERS;
+
+    #[inline(always)]
+    fn run(self) {
+        for &[from, to] in self.places {
+            self.to[to as usize] = self.from[from as usize];
         }
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use games::compiled_network::{CompiledNetwork, Width};
 use games::{
-    Batch, Expression, Guards, MoveId, Network, NetworkMachine, Prover, ReasoningError, RoleId,
-    State, StateMachine,
+    Batch, Cursor, Expression, Guards, MoveId, Network, NetworkMachine, Outcome, Prover,
+    ReasoningError, RoleId, State, StateMachine, Successors,
 };
 
 /// What to compare.
@@ -55,6 +55,8 @@ struct Position {
     /// As the prover has it, and the network.
     proven: State,
     state: State,
+    /// Follows the network's from the initial state, and back there at an end.
+    cursor: Box<dyn Cursor>,
 }
 
 /// What the prover says of a position.
@@ -111,6 +113,7 @@ impl Tiers {
                 narrow,
                 proven: proven.clone(),
                 state: state.clone(),
+                cursor: machine.cursor(&state),
             })
             .into();
         let network = Arc::clone(network);
@@ -132,11 +135,12 @@ impl Tiers {
             follower.batch.evaluate();
         }
         self.compare_lanes(step);
-        let positions = std::mem::take(&mut self.positions);
+        let mut positions = std::mem::take(&mut self.positions);
         let mut all = Vec::new();
-        for position in &positions {
+        for position in &mut positions {
             let place = self.place(step, position);
             all.push(self.compare_machine(position, &place)?);
+            self.compare_cursor(position, &place)?;
             let expected = all.last().expect("just put there");
             let facts = self.prover.facts(&position.proven);
             let mut goals = Vec::new();
@@ -198,7 +202,105 @@ impl Tiers {
             assert_eq!(found, goal, "goal of {role:?} by the network, {place}");
             legal.push(known);
         }
-        Ok(Expected { is_terminal, legal })
+        let expected = Expected { is_terminal, legal };
+        if expected.can_move() {
+            self.compare_successors(position, &expected.legal, place)?;
+        }
+        Ok(expected)
+    }
+
+    /// The cursor against the prover, also after a move that is taken back.
+    fn compare_cursor(
+        &mut self,
+        position: &mut Position,
+        place: &str,
+    ) -> Result<(), ReasoningError> {
+        let Position { proven, state, cursor, .. } = position;
+        let (prover, machine) = (&mut self.prover, &mut self.machine);
+        let right = "the cursor answers";
+        for is_taken_back in [false, true] {
+            let place = format!("cursor, taken back: {is_taken_back}, {place}");
+            let is_terminal = prover.is_terminal(proven)?;
+            assert_eq!(cursor.is_terminal().expect(right), is_terminal, "end, {place}");
+            let mut some = Vec::new();
+            for role in self.network.role_ids() {
+                let mut known = Vec::new();
+                prover.legal_moves(proven, role, &mut known)?;
+                let known: Vec<_> = known.iter().map(|&id| prover.move_expression(id)).collect();
+                let found = cursor.legal_moves(role).expect(right);
+                let listed: Vec<MoveId> = found.iter().collect();
+                assert_eq!((found.len(), found.is_empty()), (listed.len(), listed.is_empty()));
+                let one_by_one: Vec<MoveId> = (0..).map_while(|at| found.get(at)).collect();
+                assert_eq!(one_by_one, listed, "{place}");
+                let found: Vec<_> = listed.iter().map(|&id| machine.move_expression(id)).collect();
+                assert_eq!(found, known, "legal moves of {role:?}, {place}");
+                let goal = prover.goal(proven, role)?;
+                assert_eq!(cursor.goal(role).expect(right), goal, "goal of {role:?}, {place}");
+                some.extend(listed.last());
+            }
+            let mut found = State::default();
+            cursor.copy_state(&mut found);
+            assert_eq!(found, *state, "{place}");
+            assert_eq!(cursor.key(), prover.key(proven), "key, {place}");
+            if is_terminal || some.len() < self.network.roles.len() {
+                break;
+            }
+            if !is_taken_back {
+                cursor.play(&some).expect(right);
+                let mut next = State::default();
+                machine.next_state(state, &some, &mut next).expect(right);
+                cursor.copy_state(&mut found);
+                assert_eq!((found, cursor.key()), (next.clone(), machine.key(&next)), "{place}");
+                assert!(cursor.take_back(), "{place}");
+            }
+        }
+        Ok(())
+    }
+
+    /// The states that follow, computed by the network all at once, against the prover: by the
+    /// first and the last move of the first roles that have a choice, and a move of each other.
+    fn compare_successors(
+        &mut self,
+        position: &Position,
+        legal: &[Vec<MoveId>],
+        place: &str,
+    ) -> Result<(), ReasoningError> {
+        let mut n_choosing = 0;
+        let some = |moves: &Vec<MoveId>| {
+            n_choosing += usize::from(moves.len() > 1);
+            let mut some = vec![*moves.last().expect("all roles can move")];
+            if moves.len() > 1 && n_choosing <= 2 {
+                some.insert(0, moves[0]);
+            }
+            some
+        };
+        let proven: Vec<Vec<MoveId>> = legal.iter().map(some).collect();
+        let Self { prover, machine, .. } = self;
+        let mut played = |id: &MoveId| {
+            let expression = prover.move_expression(*id);
+            machine.find_move(&expression).expect("a move of the game")
+        };
+        let played: Vec<Vec<MoveId>> =
+            proven.iter().map(|moves| moves.iter().map(&mut played).collect()).collect();
+        let (mut known, mut found) = (Successors::default(), Successors::default());
+        prover.successors(&position.proven, &proven, &mut known)?;
+        machine.successors(&position.state, &played, &mut found).expect("the network answers");
+        assert_eq!(found.len(), known.len(), "successors, {place}");
+        let (mut before, mut after) = (State::default(), State::default());
+        for at in 0..known.len() {
+            before.set_words(known.words(at));
+            after.set_words(found.words(at));
+            let facts = prover.facts(&before);
+            assert_eq!(machine.facts(&after), facts, "successor {at}, {place}");
+            assert_eq!(found.key(at), known.key(at), "key of successor {at}, {place}");
+        }
+        for role in self.network.role_ids() {
+            let (mut known, mut found): (Vec<Outcome>, Vec<Outcome>) = Default::default();
+            prover.outcomes(&position.proven, &proven, role, &mut known)?;
+            machine.outcomes(&position.state, &played, role, &mut found).expect("it answers");
+            assert_eq!(found, known, "outcomes for {role:?}, {place}");
+        }
+        Ok(())
     }
 
     /// The leader against its equals, in all lanes.
@@ -300,6 +402,7 @@ impl Tiers {
         let mut next = State::default();
         self.machine.next_state(&position.state, &played, &mut next).expect("the network answers");
         position.state = next;
+        position.cursor.play(&played).expect("the cursor answers");
         Ok(())
     }
 
@@ -322,6 +425,7 @@ impl Tiers {
             }
             position.proven = self.prover.initial_state()?;
             position.state = self.machine.initial_state().expect("the network has one");
+            while position.cursor.take_back() {}
         }
         Ok(())
     }

@@ -8,9 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use games::{
-    Cancel, Case, Children, Expression, Game, GoalReading, GroundingLimits, Guards, Leniency,
-    MoveId, Network, Prover, RoleId, State, StateKey, StateMachine, Wanted, ground, library,
-    validate,
+    Cancel, Case, Children, Cursor, Expression, Game, GoalReading, GroundingLimits, Guards,
+    Leniency, MoveId, Network, Prover, RoleId, State, StateKey, StateMachine, Wanted, ground,
+    library, validate,
 };
 use games::{EvaluationMethod, NetworkMachine};
 
@@ -83,6 +83,7 @@ fn walk(game: &Arc<Game>, network: &Arc<Network>, evaluation: EvaluationMethod) 
         let mut pair = Pair {
             proven: prover.initial_state().unwrap(),
             state: machine.initial_state().unwrap(),
+            cursor: machine.cursor(&network.initial_state()),
             prover: &mut prover,
             machine,
             name: game.name(),
@@ -103,6 +104,7 @@ fn walk(game: &Arc<Game>, network: &Arc<Network>, evaluation: EvaluationMethod) 
         // And from facts, which are as good as a state that was played to.
         let facts = pair.prover.facts(&pair.proven);
         pair.state = pair.machine.state_of(&facts).unwrap();
+        pair.cursor.enter(&pair.state);
         pair.compare(n_steps);
         if let Some(joint_move) = pair.draw(&mut random) {
             pair.advance(&joint_move);
@@ -115,6 +117,29 @@ fn walk(game: &Arc<Game>, network: &Arc<Network>, evaluation: EvaluationMethod) 
             pair.advance(&joint_move);
             pair.compare(n_steps + 2);
             assert_eq!(pair.machine.initial_state().unwrap(), start);
+            // And in the initial state, which the network covers: what follows may not be.
+            (pair.state, pair.proven) = (start.clone(), proven_start);
+            pair.cursor.enter(&start);
+            assert!(!pair.cursor.take_back());
+            for step in 0..3 {
+                pair.compare(step);
+                pair.advance(&joint_move);
+            }
+            pair.compare(3);
+            let (state, proven) = (pair.state.clone(), pair.proven.clone());
+            pair.advance(&joint_move);
+            assert!(pair.cursor.take_back());
+            (pair.state, pair.proven) = (state, proven);
+            pair.compare(3);
+            if walk == 1 {
+                pair.cursor.forget_way();
+                assert!(!pair.cursor.take_back());
+                pair.compare(3);
+                continue;
+            }
+            while pair.cursor.take_back() {}
+            (pair.state, pair.proven) = (start, pair.prover.initial_state().unwrap());
+            pair.compare(0);
         }
     }
 }
@@ -156,6 +181,8 @@ struct Pair<'a> {
     machine: &'a mut dyn StateMachine,
     proven: State,
     state: State,
+    /// Is where `state` is.
+    cursor: Box<dyn Cursor>,
     name: &'a str,
     /// The states met, by their keys.
     seen: BTreeMap<StateKey, Vec<Expression>>,
@@ -190,7 +217,18 @@ impl Pair<'_> {
             assert_eq!(moves, self.legal(role), "{place}");
             let goal = self.machine.goal(&self.state, role).unwrap();
             assert_eq!(goal, self.prover.goal(&self.proven, role).unwrap(), "{place}");
+            let found = self.cursor.legal_moves(role).unwrap();
+            let found: Vec<MoveId> = found.iter().collect();
+            let found: Vec<_> = found.iter().map(|&id| self.machine.move_expression(id)).collect();
+            assert_eq!(found, moves, "cursor, {place}");
+            assert_eq!(self.cursor.goal(role).unwrap(), goal, "cursor, {place}");
         }
+        assert_eq!(self.cursor.is_terminal().unwrap(), ends, "cursor, {place}");
+        assert_eq!(self.cursor.key(), self.machine.key(&self.state), "cursor, {place}");
+        let mut found = State::default();
+        self.cursor.copy_state(&mut found);
+        let facts = self.machine.facts(&self.state);
+        assert_eq!(self.machine.facts(&found), facts, "cursor, {place}");
     }
 
     /// The key that follows from the state before is that of a machine which never
@@ -305,5 +343,6 @@ impl Pair<'_> {
         let mut next = State::default();
         self.machine.next_state(&self.state, &played, &mut next).unwrap();
         self.state = next;
+        self.cursor.play(&played).unwrap();
     }
 }

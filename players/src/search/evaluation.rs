@@ -12,7 +12,7 @@ mod mobility_scale;
 
 use std::sync::Arc;
 
-use games::{Expression, PlayoutPlan, PlayoutSums, RoleId, State, StateMachine, Wanted};
+use games::{Expression, Goal, PlayoutPlan, PlayoutSums, RoleId, State, StateMachine, Wanted};
 use rustc_hash::FxHashSet;
 
 use self::goal_proximity::GoalProximity;
@@ -153,6 +153,11 @@ impl EvaluationFunction {
     }
 }
 
+/// The estimate of [`EvaluationFunction::Goal`] for a state with this goal.
+pub(super) fn of_goal(goal: Option<Goal>) -> f64 {
+    goal.map_or(UNKNOWN, |goal| f64::from(goal.value())).clamp(LEAST, MOST)
+}
+
 /// What evaluation functions know for a whole match.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EvaluationMemory {
@@ -207,8 +212,7 @@ impl CutOff<'_, '_> {
         let score = match function {
             EvaluationFunction::Zero => return Ok(0.0),
             EvaluationFunction::Goal => {
-                let goal = self.frame.goal(self.machine, self.above, self.role)?.unique();
-                goal.map_or(UNKNOWN, |goal| f64::from(goal.value()))
+                return Ok(of_goal(self.frame.goal(self.machine, self.above, self.role)?.unique()));
             }
             EvaluationFunction::GoalProximity => self.goal_proximity(),
             EvaluationFunction::Mobility => self.mobility(self.role)?,

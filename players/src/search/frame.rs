@@ -2,10 +2,12 @@
 //! kept from visit to visit so that the inner loop allocates nothing.
 
 use games::{
-    Children, Game, GoalReading, MoveId, ReasoningError, RoleId, State, StateKey, StateMachine,
-    Wanted,
+    Children, ExpansionRange, Game, GoalReading, MoveId, Outcome, ReasoningError, RoleId, State,
+    StateKey, StateMachine, Successors, Wanted, n_joint_moves,
 };
 use rustc_hash::FxHashMap;
+
+use super::move_order::Order;
 
 /// The roles of a game as a search sees them.
 #[derive(Clone, Debug)]
@@ -74,13 +76,26 @@ impl VisitRate {
     }
 }
 
+/// What a frame knows of all children of its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expanded {
+    /// Nothing: they are computed one by one.
+    Nothing,
+    /// Everything that was wanted of them.
+    Children,
+    /// Their states and keys.
+    Successors,
+    /// What they are worth.
+    Outcomes,
+}
+
 /// One level of a search.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     /// The state entered.
     pub(crate) state: State,
-    /// Its key, where a table is asked.
-    pub(crate) key: StateKey,
+    /// Its key, if it is known.
+    key: Option<StateKey>,
     /// The legal moves, by role.
     pub(crate) legal: Vec<Vec<MoveId>>,
     /// The joint move tried, by role.
@@ -90,7 +105,12 @@ pub(crate) struct Frame {
     /// The children, if the frame was expanded: in the order of joint moves, the last
     /// role's moves changing fastest.
     children: Option<Box<Children>>,
-    is_expanded: bool,
+    /// The states of the children, in the same order.
+    successors: Successors,
+    /// What the children are worth to me, in the same order.
+    outcomes: Vec<Outcome>,
+    /// What is known of the children.
+    expanded: Expanded,
     /// The legal moves are listed.
     is_listed: bool,
     /// Levels from the root to this one that count against the depth limit.
@@ -100,9 +120,9 @@ pub(crate) struct Frame {
     /// The estimate of the state, where it was needed.
     pub(crate) estimate: Option<f64>,
     /// My moves by index, in the order in which they are tried, where that is not theirs.
-    pub(crate) order: Vec<u32>,
+    pub(crate) order: Order,
     /// The same of the joint replies.
-    pub(crate) reply_order: Vec<u32>,
+    pub(crate) reply_order: Order,
     /// Which child of the frame above this is, if that was expanded.
     given: Option<usize>,
     /// Room for the joint moves to all children.
@@ -125,18 +145,20 @@ impl Frame {
     pub(crate) fn new(n_roles: usize) -> Self {
         Self {
             state: State::default(),
-            key: StateKey::default(),
+            key: None,
             legal: vec![Vec::new(); n_roles],
             joint: vec![MoveId(0); n_roles],
             picked: vec![0; n_roles],
             children: None,
-            is_expanded: false,
+            successors: Successors::default(),
+            outcomes: Vec::new(),
+            expanded: Expanded::Nothing,
             is_listed: false,
             counted: 0,
             is_extended: false,
             estimate: None,
-            order: Vec::new(),
-            reply_order: Vec::new(),
+            order: Order::default(),
+            reply_order: Order::default(),
             given: None,
             joint_moves: Vec::new(),
             best: None,
@@ -150,6 +172,7 @@ impl Frame {
     /// Begins with a state that was not reached through a frame.
     pub(crate) fn begin(&mut self, state: &State) {
         self.state.clone_from(state);
+        self.key = None;
         self.given = None;
         self.is_listed = false;
         self.counted = 0;
@@ -181,16 +204,89 @@ impl Frame {
         next.counted = self.counted + usize::from(!self.is_extended);
         next.is_extended = false;
         next.estimate = None;
-        match &self.children {
-            Some(children) if self.is_expanded => {
-                let moves = self.picked.iter().zip(&self.legal);
-                let child = moves.fold(0, |child, (&at, moves)| child * moves.len() + at);
+        next.key = None;
+        match (self.expanded, &self.children) {
+            (Expanded::Successors, _) => {
+                let child = self.child();
+                next.state.set_words(self.successors.words(child));
+                next.key = Some(self.successors.key(child));
+                Ok(())
+            }
+            (Expanded::Children, Some(children)) => {
+                let child = self.child();
                 next.state.clone_from(children.state(child));
                 next.given = Some(child);
                 Ok(())
             }
             _ => machine.next_state(&self.state, &self.joint, &mut next.state),
         }
+    }
+
+    /// The child by the joint move, in the order of all joint moves.
+    fn child(&self) -> usize {
+        let moves = self.picked.iter().zip(&self.legal);
+        moves.fold(0, |child, (&at, moves)| child * moves.len() + at)
+    }
+
+    /// What the child by the joint move is worth, if that is known.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        (self.expanded == Expanded::Outcomes).then(|| self.outcomes[self.child()])
+    }
+
+    /// The key of the state.
+    pub(crate) fn key(&mut self, machine: &mut dyn StateMachine) -> StateKey {
+        *self.key.get_or_insert_with(|| machine.key(&self.state))
+    }
+
+    /// The number of children, if it is in a range and enough of them will be visited.
+    fn pays(
+        &self,
+        range: Option<ExpansionRange>,
+        visit_rate: &mut VisitRate,
+        n_entered: u64,
+    ) -> Option<usize> {
+        let range = range?;
+        let n_children = n_joint_moves(&self.legal);
+        let expected = visit_rate.expected(n_children, n_entered);
+        (n_children <= range.most && expected >= range.least).then_some(n_children)
+    }
+
+    /// Computes the states of all children, if that pays at the visit rate so far. Answers do
+    /// not depend on it.
+    pub(crate) fn compute_successors(
+        &mut self,
+        machine: &mut dyn StateMachine,
+        visit_rate: &mut VisitRate,
+        n_entered: u64,
+    ) -> Result<(), ReasoningError> {
+        if self.pays(machine.successor_range(), visit_rate, n_entered).is_some() {
+            machine.successors(&self.state, &self.legal, &mut self.successors)?;
+            self.expanded = Expanded::Successors;
+        }
+        Ok(())
+    }
+
+    /// The keys of the children, as far as they are known.
+    pub(crate) fn child_keys(&self) -> &[StateKey] {
+        match self.expanded {
+            Expanded::Successors => self.successors.keys(),
+            _ => &[],
+        }
+    }
+
+    /// Computes what all children are worth to a role, if that pays at the visit rate so far.
+    pub(crate) fn compute_outcomes(
+        &mut self,
+        machine: &mut dyn StateMachine,
+        role: RoleId,
+        visit_rate: &mut VisitRate,
+        n_entered: u64,
+    ) -> Result<(), ReasoningError> {
+        if self.pays(machine.successor_range(), visit_rate, n_entered).is_some() {
+            machine.outcomes(&self.state, &self.legal, role, &mut self.outcomes)?;
+            self.expanded = Expanded::Outcomes;
+        }
+        Ok(())
     }
 
     /// Computes all children by one expansion, if that pays at the visit rate so far.
@@ -202,12 +298,8 @@ impl Frame {
         visit_rate: &mut VisitRate,
         n_entered: u64,
     ) -> Result<(), ReasoningError> {
-        let Some(range) = machine.expansion_range() else { return Ok(()) };
-        let n_children = self.legal.iter().fold(1, |n: usize, moves| n.saturating_mul(moves.len()));
-        let expected = visit_rate.expected(n_children, n_entered);
-        if n_children > range.most || expected < range.least {
-            return Ok(());
-        }
+        let range = machine.expansion_range();
+        let Some(n_children) = self.pays(range, visit_rate, n_entered) else { return Ok(()) };
         self.joint_moves.clear();
         for child in 0..n_children {
             let first = self.joint_moves.len();
@@ -220,7 +312,7 @@ impl Frame {
         }
         let children = self.children.get_or_insert_default();
         machine.expand(&self.state, &self.joint_moves, wanted, children)?;
-        self.is_expanded = true;
+        self.expanded = Expanded::Children;
         Ok(())
     }
 
@@ -230,7 +322,7 @@ impl Frame {
         machine: &mut dyn StateMachine,
         above: Option<&Frame>,
     ) -> Result<bool, ReasoningError> {
-        self.is_expanded = false;
+        self.expanded = Expanded::Nothing;
         match self.as_given(above) {
             Some((children, child)) => Ok(children.is_terminal(child)),
             None => machine.is_terminal(&self.state),

@@ -64,44 +64,54 @@ impl MoveOrder {
         }
     }
 
-    /// Puts the indices of a role's `moves` at `level` into `order`: `first`, then killers,
-    /// then by history; of equals the first.
+    /// Puts a role's `moves` at `level` into `order`: `first`, then killers, then by history; of
+    /// equals the first.
     pub(crate) fn order(
         &self,
         level: usize,
         role: usize,
         moves: &[MoveId],
         first: Option<usize>,
-        order: &mut Vec<u32>,
+        order: &mut Order,
     ) {
-        let killers = self.killers.get(level).copied().unwrap_or_default();
+        let [killer, other] = self.killers.get(level).copied().unwrap_or_default();
+        let (killer, other) = (killer.filter(|it| it.0 == role), other.filter(|it| it.0 == role));
+        let (killer, other) = (killer.map(|it| it.1), other.map(|it| it.1));
         let cuts = &self.cuts[role];
-        let rank = |index: u32| {
-            let index = index as usize;
-            let id = moves[index];
-            if first == Some(index) {
+        let Order(order) = order;
+        order.clear();
+        for (index, &id) in moves.iter().enumerate() {
+            let rank = if first == Some(index) {
                 u32::MAX
-            } else if killers[0] == Some((role, id)) {
+            } else if killer == Some(id) {
                 u32::MAX - 1
-            } else if killers[1] == Some((role, id)) {
+            } else if other == Some(id) {
                 u32::MAX - 2
             } else {
                 cuts.get(id.0 as usize).copied().unwrap_or(0)
-            }
-        };
-        order.clear();
-        order.extend(0..moves.len() as u32);
-        // Lists are short and mostly in order.
-        for end in 1..order.len() {
-            let index = order[end];
-            let key = rank(index);
-            let mut at = end;
-            while at > 0 && rank(order[at - 1]) < key {
+            };
+            let new = u64::from(rank) << 32 | u64::from(!(index as u32));
+            // Lists are short and mostly in order.
+            order.push(new);
+            let mut at = index;
+            while at > 0 && order[at - 1] < new {
                 order[at] = order[at - 1];
                 at -= 1;
             }
-            order[at] = index;
+            order[at] = new;
         }
+    }
+}
+
+/// Moves by their indices, in the order in which they are tried: the rank above, and the
+/// complement of the index below, so that the largest comes first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Order(Vec<u64>);
+
+impl Order {
+    /// The index of the move to try at `rank`.
+    pub(crate) fn index(&self, rank: usize) -> usize {
+        !(self.0[rank] as u32) as usize
     }
 }
 
@@ -109,11 +119,11 @@ impl MoveOrder {
 mod tests {
     use super::*;
 
-    fn order(heuristics: &MoveOrder, level: usize, first: Option<usize>) -> Vec<u32> {
+    fn order(heuristics: &MoveOrder, level: usize, first: Option<usize>) -> Vec<usize> {
         let moves: Vec<MoveId> = (10..15).map(MoveId).collect();
-        let mut order = Vec::new();
+        let mut order = Order::default();
         heuristics.order(level, 1, &moves, first, &mut order);
-        order
+        (0..moves.len()).map(|rank| order.index(rank)).collect()
     }
 
     #[test]

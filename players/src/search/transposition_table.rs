@@ -1,5 +1,7 @@
 //! The transposition table: what is known of states met before.
 
+mod prefetch;
+
 use games::StateKey;
 
 use super::value::Value;
@@ -185,6 +187,14 @@ impl TranspositionTable {
                 return None;
             }
             at = self.after(at);
+        }
+    }
+
+    /// Begins to fetch from memory what is known of a state that will soon be asked for.
+    pub(crate) fn prefetch(&self, state: StateKey) {
+        if let Some(Cluster(slots)) = self.clusters.get(self.home(state.bits())) {
+            prefetch::prefetch(&slots[0]);
+            prefetch::prefetch(&slots[WAYS / 2]);
         }
     }
 

@@ -3,11 +3,13 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use games::StateMachine;
 use games::batch::{self, Batch, Limits};
+use games::{Cursor, ReasoningError, RoleId, StateMachine};
+use rand::RngExt as _;
+use rand_pcg::Pcg64Mcg;
 
 use super::super::reasoning;
-use super::super::walk::{Ending, Walker, playout_rng};
+use super::super::walk::{Ending, playout_rng};
 use super::reasoner::{Fork, Reasoner};
 use crate::failure::Failure;
 
@@ -107,41 +109,76 @@ pub(super) fn play(reasoner: &Reasoner, effort: &Effort, n_threads: u32) -> Resu
 
 /// Playouts one after the other; of `n_threads` threads, each has its own.
 fn walk(
-    machine: Box<dyn StateMachine>,
+    mut machine: Box<dyn StateMachine>,
     effort: &Effort,
     thread: u32,
     n_threads: u32,
 ) -> Result<Tally, Failure> {
-    let mut walker = Walker::new(machine);
-    let initial = walker.machine.initial_state().map_err(reasoning)?;
+    let initial = machine.initial_state().map_err(reasoning)?;
+    let roles: Vec<RoleId> = machine.game().role_ids().collect();
+    let mut cursor = machine.cursor(&initial);
     let beginning = Instant::now();
-    let mut tally = Tally::new(walker.roles().count());
+    let mut tally = Tally::new(roles.len());
     // At least one playout, however short the time.
     while tally.playouts == 0 || beginning.elapsed() < effort.time {
         let index = tally.playouts * u64::from(n_threads) + u64::from(thread);
         let mut rng = playout_rng(effort.seed, index);
-        let playout = walker
-            .playout(initial.clone(), &mut rng, effort.max_steps as usize, |_, _, _| true)
-            .map_err(reasoning)?;
+        cursor.enter(&initial);
+        let (ending, steps) =
+            play_out(cursor.as_mut(), &roles, effort.max_steps, &mut rng).map_err(reasoning)?;
         tally.playouts += 1;
-        tally.states += playout.steps as u64;
-        match playout.ending {
+        tally.states += steps;
+        match ending {
             Ending::Terminal | Ending::Stopped => {}
             Ending::StepLimit => tally.cut += 1,
             Ending::NoMove => tally.stuck += 1,
         }
-        if playout.ending != Ending::Terminal {
+        if ending != Ending::Terminal {
             continue;
         }
-        for (role, sum) in walker.roles().zip(&mut tally.goals) {
-            let reading = walker.machine.goal(&playout.last, role).map_err(reasoning)?;
-            if let Some(goal) = reading.unique() {
+        for (&role, sum) in roles.iter().zip(&mut tally.goals) {
+            if let Some(goal) = cursor.goal(role).map_err(reasoning)?.unique() {
                 sum.sum += u64::from(goal.value());
                 sum.count += 1;
             }
         }
     }
     Ok(tally)
+}
+
+/// Steps that a cursor may keep, so that long playouts take little memory.
+const WAY: u64 = 256;
+
+/// A random playout from the cursor's position: how it ended, and its number of joint moves. The
+/// cursor stands at its last state.
+fn play_out(
+    cursor: &mut dyn Cursor,
+    roles: &[RoleId],
+    max_steps: u32,
+    rng: &mut Pcg64Mcg,
+) -> Result<(Ending, u64), ReasoningError> {
+    let mut joint_move = Vec::with_capacity(roles.len());
+    let mut steps = 0;
+    while !cursor.is_terminal()? {
+        joint_move.clear();
+        for &role in roles {
+            let moves = cursor.legal_moves(role)?;
+            let n_moves = moves.len();
+            if n_moves == 0 {
+                return Ok((Ending::NoMove, steps));
+            }
+            joint_move.extend(moves.get(rng.random_range(..n_moves)));
+        }
+        if steps == u64::from(max_steps) {
+            return Ok((Ending::StepLimit, steps));
+        }
+        cursor.play(&joint_move)?;
+        steps += 1;
+        if steps.is_multiple_of(WAY) {
+            cursor.forget_way();
+        }
+    }
+    Ok((Ending::Terminal, steps))
 }
 
 /// States of the first portion of playouts in a batch, for each lane.

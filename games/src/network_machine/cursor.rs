@@ -1,0 +1,241 @@
+//! A position of a network that is asked, played on and taken back.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::backend::{Backend, PositionEvaluator};
+use super::shared::{NONE, Shared};
+use super::{NetworkMachine, WORD};
+use crate::StateKey;
+use crate::cursor::{Cursor, LegalMoves};
+use crate::state::{GoalReading, MoveId, RoleId, State};
+use crate::state_machine::{Cancel, ReasoningError, StateCursor};
+
+/// A cursor that computes a network.
+pub(super) struct NetworkCursor {
+    shared: Arc<Shared>,
+    backend: Arc<Backend>,
+    evaluator: PositionEvaluator,
+    n_words: usize,
+    /// The words of the state entered and of those that followed.
+    words: Vec<u64>,
+    /// Their keys, as far as they are known.
+    keys: Vec<Option<StateKey>>,
+    /// The evaluator has the position.
+    is_loaded: bool,
+    /// What follows a move that the network does not cover.
+    beyond: Option<StateCursor>,
+    cancel: Cancel,
+}
+
+impl NetworkCursor {
+    pub(super) fn new(shared: &Arc<Shared>, cancel: &Cancel, state: &State) -> Self {
+        let backend = Arc::clone(shared.backends.current());
+        let mut cursor = Self {
+            evaluator: backend.evaluator(),
+            backend,
+            n_words: shared.network.n_state_words(),
+            words: Vec::new(),
+            keys: Vec::new(),
+            is_loaded: false,
+            beyond: None,
+            cancel: cancel.clone(),
+            shared: Arc::clone(shared),
+        };
+        cursor.enter(state);
+        cursor
+    }
+
+    /// The words of the position.
+    fn position(&self) -> &[u64] {
+        &self.words[self.words.len() - self.n_words..]
+    }
+
+    /// Gives the evaluator the position.
+    #[inline]
+    fn load(&mut self) {
+        if self.is_loaded {
+            return;
+        }
+        if !Arc::ptr_eq(&self.backend, self.shared.backends.current()) {
+            self.backend = Arc::clone(self.shared.backends.current());
+            self.evaluator = self.backend.evaluator();
+        }
+        let position = &self.words[self.words.len() - self.n_words..];
+        self.evaluator.single().load(position);
+        self.is_loaded = true;
+    }
+
+    /// Makes moves in the evaluator; `false` if a move is illegal or the position terminal.
+    fn make(&mut self, joint_move: &[MoveId]) -> bool {
+        self.load();
+        let Self { shared, evaluator, .. } = self;
+        assert_eq!(joint_move.len(), shared.inputs.len(), "one move per role");
+        let evaluator = evaluator.single();
+        if evaluator.is_terminal() {
+            return false;
+        }
+        let mut inputs: SmallVec<[u32; 4]> = SmallVec::new();
+        let mut first = shared.network.n_facts();
+        let roles = shared.inputs.iter().zip(&shared.ids);
+        for ((role, id), (of_role, ids)) in joint_move.iter().enumerate().zip(roles) {
+            let input = of_role.get(id.0 as usize).copied().unwrap_or(NONE);
+            if input == NONE || !evaluator.is_legal(role, input as usize - first) {
+                return false;
+            }
+            inputs.push(input);
+            first += ids.len();
+        }
+        evaluator.make(&inputs);
+        true
+    }
+
+    /// Goes on with a machine where the network does not.
+    fn go_beyond(&self, state: &State) -> StateCursor {
+        let machine = NetworkMachine::over(Arc::clone(&self.shared));
+        let mut cursor = StateCursor::new(Box::new(machine), state);
+        cursor.set_cancel(self.cancel.clone());
+        cursor
+    }
+}
+
+impl Cursor for NetworkCursor {
+    fn set_cancel(&mut self, cancel: Cancel) {
+        if let Some(beyond) = &mut self.beyond {
+            beyond.set_cancel(cancel.clone());
+        }
+        self.cancel = cancel;
+    }
+
+    fn enter(&mut self, state: &State) {
+        self.words.clear();
+        self.keys.clear();
+        self.beyond = None;
+        self.is_loaded = false;
+        if state.words.len() == self.n_words {
+            self.words.extend_from_slice(&state.words);
+            self.keys.push(None);
+        } else {
+            self.beyond = Some(self.go_beyond(state));
+        }
+    }
+
+    fn is_terminal(&mut self) -> Result<bool, ReasoningError> {
+        if let Some(beyond) = &mut self.beyond {
+            return beyond.is_terminal();
+        }
+        self.load();
+        Ok(self.evaluator.single().is_terminal())
+    }
+
+    fn legal_moves(&mut self, role: RoleId) -> Result<LegalMoves<'_>, ReasoningError> {
+        // Asked again below, since the borrow is returned.
+        if self.beyond.is_none() {
+            self.load();
+            let role = usize::from(role.0);
+            let bits = self.evaluator.single().legal(role);
+            return Ok(LegalMoves::of_bits(bits, &self.shared.ids[role]));
+        }
+        self.beyond.as_mut().expect("just seen").legal_moves(role)
+    }
+
+    fn play(&mut self, joint_move: &[MoveId]) -> Result<(), ReasoningError> {
+        if let Some(beyond) = &mut self.beyond {
+            return beyond.play(joint_move);
+        }
+        if !self.make(joint_move) {
+            let mut state = State::default();
+            self.copy_state(&mut state);
+            let mut beyond = self.go_beyond(&state);
+            beyond.play(joint_move)?;
+            self.beyond = Some(beyond);
+            return Ok(());
+        }
+        // The evaluator goes on to the next position, too.
+        self.evaluator.single().advance(&mut self.words);
+        self.keys.push(None);
+        Ok(())
+    }
+
+    fn take_back(&mut self) -> bool {
+        if let Some(beyond) = &mut self.beyond {
+            // It may have begun with the move that led beyond, or with the state entered.
+            if !beyond.take_back() {
+                return false;
+            }
+            if beyond.is_at_start() && !self.words.is_empty() {
+                self.beyond = None;
+            }
+            return true;
+        }
+        if self.words.len() == self.n_words {
+            return false;
+        }
+        self.words.truncate(self.words.len() - self.n_words);
+        self.keys.pop();
+        self.is_loaded = false;
+        true
+    }
+
+    fn forget_way(&mut self) {
+        if let Some(beyond) = &mut self.beyond {
+            beyond.forget_way();
+            self.words.clear();
+            self.keys.clear();
+            return;
+        }
+        let start = self.words.len() - self.n_words;
+        self.words.copy_within(start.., 0);
+        self.words.truncate(self.n_words);
+        let last = self.keys.len() - 1;
+        self.keys.swap(0, last);
+        self.keys.truncate(1);
+    }
+
+    fn goal(&mut self, role: RoleId) -> Result<GoalReading, ReasoningError> {
+        if let Some(beyond) = &mut self.beyond {
+            return beyond.goal(role);
+        }
+        self.load();
+        let role = usize::from(role.0);
+        let mut reading = GoalReading::default();
+        let evaluator = self.evaluator.single();
+        for (at, (value, _)) in self.shared.network.roles[role].goals.iter().enumerate() {
+            if evaluator.goal(role, at) {
+                value.read_into(&mut reading);
+            }
+        }
+        Ok(reading)
+    }
+
+    fn key(&mut self) -> StateKey {
+        if let Some(beyond) = &mut self.beyond {
+            return beyond.key();
+        }
+        // From the last one that is known, else from the state without facts.
+        let known = self.keys.iter().rposition(Option::is_some);
+        let mut key = known.and_then(|level| self.keys[level]).unwrap_or_default();
+        let facts = self.shared.keys();
+        let position = self.position();
+        for (at, &word) in position.iter().enumerate() {
+            let before = known.map_or(0, |level| self.words[level * self.n_words + at]);
+            let mut changed = before ^ word;
+            while changed != 0 {
+                key.toggle(facts[at * WORD + changed.trailing_zeros() as usize]);
+                changed &= changed - 1;
+            }
+        }
+        if let Some(last) = self.keys.last_mut() {
+            *last = Some(key);
+        }
+        key
+    }
+
+    fn copy_state(&self, state: &mut State) {
+        match &self.beyond {
+            Some(beyond) => beyond.copy_state(state),
+            None => state.set_words(self.position()),
+        }
+    }
+}
