@@ -18,6 +18,8 @@ mod compare;
 #[cfg(test)]
 mod course;
 #[cfg(test)]
+mod every_player;
+#[cfg(test)]
 mod explain;
 #[cfg(test)]
 mod fake_player;
