@@ -460,7 +460,9 @@ mod tests {
             Arc::new(PreparedGame::new(game.name(), "hash", machine))
         };
         Tournament {
-            schedule: Arc::new(Schedule::new(spec.plan(&validated)).unwrap()),
+            schedule: Arc::new(
+                Schedule::new(spec.plan(&validated, &vec![vec![]; validated.len()])).unwrap(),
+            ),
             games: validated.iter().map(prepare).collect(),
             players: spec.players.iter().map(|player| Arc::clone(&player.config)).collect(),
             rules: Arc::new(spec.rules.clone()),

@@ -126,6 +126,8 @@ pub struct PlannedGame {
     pub weight: u32,
     /// Whether roles see less than the state.
     pub hidden_information: bool,
+    /// Players that cannot play it for another reason.
+    pub unable: Vec<usize>,
     /// The sets of players that meet here; `None` for every set that fills the
     /// seats.
     pub pairings: Option<Vec<PlannedPairing>>,
@@ -174,6 +176,17 @@ pub struct TournamentPlan {
     pub time_budgets: Vec<TimeBudget>,
     /// Hash of the settings that all matches share.
     pub settings_hash: String,
+}
+
+impl TournamentPlan {
+    /// Whether a player can play a game.
+    #[must_use]
+    pub fn is_able(&self, game: usize, player: usize) -> bool {
+        let planned = &self.games[game];
+        let sees_enough =
+            !planned.hidden_information || self.players[player].plays_hidden_information;
+        sees_enough && !planned.unable.contains(&player)
+    }
 }
 
 /// Why a game or a player is left out of the schedule.
@@ -339,9 +352,7 @@ impl Schedule {
             return;
         }
         let (players, idle): (Vec<usize>, Vec<usize>) =
-            (0..self.plan.players.len()).partition(|&player| {
-                !planned.hidden_information || self.plan.players[player].plays_hidden_information
-            });
+            (0..self.plan.players.len()).partition(|&player| self.plan.is_able(game, player));
         if let Some(pairings) = planned.pairings.clone() {
             self.lay_out_pairings(game, n_seats, &players, pairings);
             return;
@@ -669,6 +680,7 @@ mod tests {
             seats,
             weight,
             hidden_information: false,
+            unable: vec![],
             pairings: None,
         }
     }

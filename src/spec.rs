@@ -72,6 +72,9 @@ pub struct Spec {
     pub rules: MatchRules,
     /// Limits on single computations of the reasoner.
     pub guards: Guards,
+    /// Whether players sit out of games that they know beforehand that they cannot play;
+    /// else these are errors.
+    pub skip_unsuitable: bool,
     /// Matches at once; chosen by the runner if `None`.
     pub jobs: Option<u32>,
     /// What is written down.
@@ -178,21 +181,25 @@ impl Spec {
     }
 
     /// What the schedule follows from, given the games in the order of
-    /// [`games`](Self::games).
+    /// [`games`](Self::games), and for each the players that know that they cannot play it.
     #[must_use]
-    pub fn plan(&self, games: &[Arc<Game>]) -> TournamentPlan {
-        let game = |(entry, game): (&GameEntry, &Arc<Game>)| {
+    pub fn plan(&self, games: &[Arc<Game>], unsuitable: &[Vec<usize>]) -> TournamentPlan {
+        let game = |((entry, game), unable): ((&GameEntry, &Arc<Game>), &Vec<usize>)| {
             let seats: Vec<bool> = (0..game.roles().len())
                 .map(|role| game.random().is_none_or(|random| usize::from(random.0) != role))
                 .collect();
             let hidden_information = game.kind().hidden_information;
             PlannedGame {
                 hash: entry.hash(),
-                pairings: self
-                    .pairings(seats.iter().filter(|&&seat| seat).count(), hidden_information),
+                pairings: self.pairings(
+                    seats.iter().filter(|&&seat| seat).count(),
+                    hidden_information,
+                    unable,
+                ),
                 seats,
                 weight: entry.weight,
                 hidden_information,
+                unable: unable.clone(),
             }
         };
         let player = |(index, player): (usize, &Contestant)| {
@@ -214,16 +221,22 @@ impl Spec {
                 }
                 _ => Pairings::All,
             },
-            games: self.games.iter().zip(games).map(game).collect(),
+            games: self.games.iter().zip(games).zip(unsuitable).map(game).collect(),
             players: self.players.iter().enumerate().map(player).collect(),
             time_budgets: self.time_budgets.clone(),
             settings_hash: self.settings_hash(),
         }
     }
 
-    fn pairings(&self, n_seats: usize, hidden: bool) -> Option<Vec<PlannedPairing>> {
+    fn pairings(
+        &self,
+        n_seats: usize,
+        hidden: bool,
+        unable: &[usize],
+    ) -> Option<Vec<PlannedPairing>> {
         let able = (0..self.players.len())
-            .filter(|&player| !hidden || self.players[player].plays_hidden_information);
+            .filter(|&player| !hidden || self.players[player].plays_hidden_information)
+            .filter(|player| !unable.contains(player));
         Some(self.comparison?.pairings(&able.collect::<Vec<_>>(), n_seats))
     }
 
@@ -280,6 +293,9 @@ impl Spec {
         }
         if self.stages != [Stage::round_robin(self.blocks)] {
             hash = stages::hashed(hash, &self.stages);
+        }
+        if self.skip_unsuitable {
+            hash = hash.text("skip unsuitable");
         }
         hash.hex(16)
     }

@@ -82,6 +82,9 @@ pub struct Arguments {
     /// Drop clearly weaker players early (round_robin, gauntlet)
     #[arg(long)]
     race: bool,
+    /// Leave players out of games that they cannot play, instead of an error
+    #[arg(long)]
+    skip_unsuitable: bool,
     /// Use this random seed instead of the one in the spec
     #[arg(long, value_name = "S", value_parser = whole_from::<u64>(0))]
     seed: Option<u64>,
@@ -141,6 +144,7 @@ fn read_spec(arguments: &Arguments) -> Result<Spec, SpecError> {
         format: arguments.format,
         rounds: arguments.rounds,
         race: arguments.race,
+        skip_unsuitable: arguments.skip_unsuitable,
         ..Overrides::default()
     };
     match &arguments.spec {
@@ -169,6 +173,7 @@ fn command_line(arguments: &Arguments) -> CommandLine {
         .option("--format", format.as_ref().map(|format| format.get_name()))
         .option("--rounds", arguments.rounds)
         .flag("--race", arguments.race)
+        .flag("--skip-unsuitable", arguments.skip_unsuitable)
         .flag("--quiet", arguments.quiet)
         .flag("--json", arguments.json)
 }

@@ -8,17 +8,28 @@ use results::formats::Format;
 use results::record::Budget;
 
 use super::jobs::Jobs;
+use super::plan::Unsuitable;
 use crate::manager::{Enforcement, PlayerSource};
 use crate::schedule::{Clocks, ScheduleError, Skip, TimeBudget};
 use crate::spec::{Contestant, Spec};
 use crate::staged_schedule::StagedScheduleError;
 
-pub(super) fn no_schedule(spec: &Spec, error: &ScheduleError) -> String {
+/// Why a player cannot play a game, as an error.
+pub(super) fn unsuitable(spec: &Spec, found: &Unsuitable) -> String {
+    format!(
+        "{} cannot play {}: {}; remove the player or the game, or leave the player out of it with \
+         `skip_unsuitable = true`",
+        spec.players[found.player].config.id, spec.games[found.game].source.name, found.reason
+    )
+}
+
+pub(super) fn no_schedule(spec: &Spec, error: &ScheduleError, unsuitable: &[Unsuitable]) -> String {
     let ScheduleError::NothingToPlay { skips } = error else { return error.to_string() };
+    let why = |game| why_unable(spec, game, unsuitable);
     let reason = |skip: &Skip| match *skip {
         Skip::TooFewPlayers { game, n_seats, n_players } => {
             let name = &spec.games[game].source.name;
-            Some(format!("{name} {}", too_few(n_seats, n_players, spec.players.len())))
+            Some(format!("{name} {}", too_few(n_seats, n_players, spec.players.len(), &why(game))))
         }
         Skip::NoSeats { game } => {
             Some(format!("{} has no role for a player", spec.games[game].source.name))
@@ -33,20 +44,36 @@ pub(super) fn no_schedule(spec: &Spec, error: &ScheduleError) -> String {
     format!("no game can be played: {}", reasons.join("; "))
 }
 
+/// Why a player cannot play a game: `hidden information`, or what it says.
+fn reason(unsuitable: &[Unsuitable], game: usize, player: usize) -> &str {
+    let found = unsuitable.iter().find(|it| (it.game, it.player) == (game, player));
+    found.map_or("hidden information", |it| it.reason.as_str())
+}
+
+/// Why some players cannot play a game: `hidden information`, or what they say.
+fn why_unable(spec: &Spec, game: usize, unsuitable: &[Unsuitable]) -> String {
+    let reasons = unsuitable.iter().filter(|it| it.game == game);
+    let reasons: Vec<String> =
+        reasons.map(|it| format!("{}: {}", spec.players[it.player].config.id, it.reason)).collect();
+    if reasons.is_empty() { "hidden information".to_owned() } else { reasons.join("; ") }
+}
+
 /// `needs 2 players, but the spec has 1`.
-fn too_few(n_needed: usize, n_able: usize, n_players: usize) -> String {
+fn too_few(n_needed: usize, n_able: usize, n_players: usize, why: &str) -> String {
     let needed = counted(n_needed, "player", "players");
     match n_able {
         _ if n_able == n_players => format!("needs {needed}, but the spec has {n_players}"),
-        0 => format!("needs {needed}, but none of {n_players} can play it (hidden information)"),
-        _ => format!(
-            "needs {needed}, but only {n_able} of {n_players} can play it (hidden information)"
-        ),
+        0 => format!("needs {needed}, but none of {n_players} can play it ({why})"),
+        _ => format!("needs {needed}, but only {n_able} of {n_players} can play it ({why})"),
     }
 }
 
 /// Why stages cannot be played, with names.
-pub(super) fn no_stages(spec: &Spec, error: &StagedScheduleError) -> String {
+pub(super) fn no_stages(
+    spec: &Spec,
+    error: &StagedScheduleError,
+    unsuitable: &[Unsuitable],
+) -> String {
     let game = |game: usize| &spec.games[game].source.name;
     match *error {
         StagedScheduleError::Seats { stage, format, wanted, game: index, n_seats } => format!(
@@ -57,10 +84,11 @@ pub(super) fn no_stages(spec: &Spec, error: &StagedScheduleError) -> String {
             counted(n_seats, "role", "roles")
         ),
         StagedScheduleError::SitsOut { game: index, player } => format!(
-            "{} cannot play {} (hidden information); in this format every player plays every game, so \
+            "{} cannot play {} ({}); in this format every player plays every game, so \
              remove the player or the game",
             spec.players[player].config.id,
-            game(index)
+            game(index),
+            reason(unsuitable, index, player)
         ),
         StagedScheduleError::TooFewPlayers { stage, n_players, n_needed } => format!(
             "{}{} needs at least {}, and the spec has {n_players}",
@@ -79,7 +107,7 @@ fn stage_words(spec: &Spec, stage: usize) -> String {
 
 /// What is left out and why, in words. Players that sit out of several games
 /// are named once.
-pub(super) fn sitting_out(spec: &Spec, skips: &[Skip]) -> Vec<String> {
+pub(super) fn sitting_out(spec: &Spec, skips: &[Skip], unsuitable: &[Unsuitable]) -> Vec<String> {
     let name = |game: usize| &spec.games[game].source.name;
     let mut words = Vec::new();
     for skip in skips {
@@ -91,7 +119,12 @@ pub(super) fn sitting_out(spec: &Spec, skips: &[Skip]) -> Vec<String> {
                 words.push(format!(
                     "left out: {} (it {})",
                     name(game),
-                    too_few(n_seats, n_players, spec.players.len())
+                    too_few(
+                        n_seats,
+                        n_players,
+                        spec.players.len(),
+                        &why_unable(spec, game, unsuitable)
+                    )
                 ));
             }
             Skip::NoGauntlet { game } => {
@@ -104,19 +137,22 @@ pub(super) fn sitting_out(spec: &Spec, skips: &[Skip]) -> Vec<String> {
         }
     }
     for (index, player) in spec.players.iter().enumerate() {
-        let games: Vec<&str> = skips
-            .iter()
-            .filter_map(|skip| match skip {
-                Skip::SitsOut { game, player } if *player == index => Some(name(*game).as_str()),
-                _ => None,
-            })
-            .collect();
-        if !games.is_empty() {
-            words.push(format!(
-                "{} does not play {} (hidden information)",
-                player.config.id,
-                games.join(", ")
-            ));
+        // Its games by the reason, in the order in which the reasons come up.
+        let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+        for skip in skips {
+            let Skip::SitsOut { game, player } = *skip else { continue };
+            if player != index {
+                continue;
+            }
+            let reason = reason(unsuitable, game, player);
+            match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, games)) => games.push(name(game)),
+                None => by_reason.push((reason, vec![name(game)])),
+            }
+        }
+        for (reason, games) in by_reason {
+            let id = &player.config.id;
+            words.push(format!("{id} does not play {} ({reason})", games.join(", ")));
         }
     }
     words

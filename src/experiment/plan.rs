@@ -54,25 +54,40 @@ impl Experiment {
     pub fn new(spec: Spec) -> Result<Self, ExperimentError> {
         refuse_people(&spec)?;
         let games = spec.games.iter().map(validated).collect::<Result<Vec<_>, _>>()?;
+        let mut reasoner_notes = vec![];
+        let prepared = spec.games.iter().zip(&games);
+        let prepared = prepared
+            .map(|(entry, game)| prepare(&spec, entry, Arc::clone(game), &mut reasoner_notes));
+        let prepared = prepared.collect::<Result<Vec<_>, _>>()?;
+        let unsuitable = unsuitable(&spec, &prepared)?;
+        if let Some(first) = unsuitable.first().filter(|_| !spec.skip_unsuitable) {
+            return Err(ExperimentError::Unplayable(notes::unsuitable(&spec, first)));
+        }
+        let unable: Vec<Vec<usize>> = (0..games.len())
+            .map(|game| {
+                let here = unsuitable.iter().filter(|it| it.game == game);
+                here.map(|it| it.player).collect()
+            })
+            .collect();
+        let plan = spec.plan(&games, &unable);
         let mut warnings = vec![];
         let jobs = if spec.follows_results() {
-            let schedule = StagedSchedule::new(spec.plan(&games), spec.stages.clone())
-                .map_err(|error| ExperimentError::Unplayable(notes::no_stages(&spec, &error)))?;
+            let schedule = StagedSchedule::new(plan, spec.stages.clone()).map_err(|error| {
+                ExperimentError::Unplayable(notes::no_stages(&spec, &error, &unsuitable))
+            })?;
             Jobs::Staged(Arc::new(schedule))
         } else {
-            let schedule = Schedule::new(spec.plan(&games))
-                .map_err(|error| ExperimentError::Unplayable(notes::no_schedule(&spec, &error)))?;
-            warnings = notes::sitting_out(&spec, schedule.skips());
+            let schedule = Schedule::new(plan).map_err(|error| {
+                ExperimentError::Unplayable(notes::no_schedule(&spec, &error, &unsuitable))
+            })?;
+            warnings = notes::sitting_out(&spec, schedule.skips(), &unsuitable);
             Jobs::Schedule(Arc::new(schedule))
         };
         let concurrency = concurrency(&spec, &jobs, &mut warnings);
         warnings.extend(notes::no_time_to_think(&spec));
         warnings.extend(notes::fractions(&spec));
-        let prepared = spec.games.iter().zip(games);
-        let prepared = prepared.map(|(entry, game)| prepare(&spec, entry, game, &mut warnings));
-        let games = prepared.collect::<Result<Vec<_>, _>>()?;
-        refuse_unsuitable(&spec, &games)?;
-        Ok(Self { games, jobs, concurrency, warnings, spec })
+        warnings.extend(reasoner_notes);
+        Ok(Self { games: prepared, jobs, concurrency, warnings, spec })
     }
 
     /// The folder meant by `place`.
@@ -118,24 +133,33 @@ fn refuse_people(spec: &Spec) -> Result<(), ExperimentError> {
     })
 }
 
-/// Refuses a game that one of its players knows beforehand that it cannot play.
-fn refuse_unsuitable(spec: &Spec, games: &[Arc<PreparedGame>]) -> Result<(), ExperimentError> {
-    for game in games {
+/// A game that a player knows beforehand that it cannot play.
+pub(super) struct Unsuitable {
+    pub(super) game: usize,
+    pub(super) player: usize,
+    pub(super) reason: String,
+}
+
+/// The games that players know beforehand that they cannot play, but for those of hidden
+/// information.
+fn unsuitable(
+    spec: &Spec,
+    games: &[Arc<PreparedGame>],
+) -> Result<Vec<Unsuitable>, ExperimentError> {
+    let mut found = Vec::new();
+    for (at, game) in games.iter().enumerate() {
         let hides = game.game.kind().hidden_information;
-        let playing = |player: &&Contestant| !hides || player.plays_hidden_information;
-        for player in spec.players.iter().filter(playing) {
-            let unsuitable = player.config.unsuitable(game.fork());
-            let reason = unsuitable
-                .map_err(|source| ExperimentError::Rules { game: game.name.clone(), source })?;
-            if let Some(reason) = reason {
-                return Err(ExperimentError::Unplayable(format!(
-                    "{} cannot play {}: {reason}; remove the player or the game",
-                    player.config.id, game.name
-                )));
+        for (player, contestant) in spec.players.iter().enumerate() {
+            if hides && !contestant.plays_hidden_information {
+                continue;
             }
+            let reason = contestant.config.unsuitable(game.fork());
+            let reason = reason
+                .map_err(|source| ExperimentError::Rules { game: game.name.clone(), source })?;
+            found.extend(reason.map(|reason| Unsuitable { game: at, player, reason }));
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 fn validated(entry: &GameEntry) -> Result<Arc<Game>, GameSourceError> {

@@ -40,6 +40,8 @@ struct SpecFile {
     race: Option<Spanned<RaceValue>>,
     #[serde(default)]
     stage: Vec<Spanned<StageTable>>,
+    #[serde(default)]
+    skip_unsuitable: bool,
     jobs: Option<Spanned<u32>>,
     #[serde(default)]
     scramble: bool,
@@ -211,6 +213,7 @@ pub fn read(
             max_steps: limits.max_steps.unwrap_or(default_guards.max_steps),
             ..default_guards
         },
+        skip_unsuitable: file.skip_unsuitable || overrides.skip_unsuitable,
         jobs: overrides.jobs.or(jobs),
         record: file.record,
     })

@@ -25,6 +25,9 @@ pub fn lock_text(spec: &Spec) -> String {
     for (key, value) in super::stages::written(&spec.stages, spec.blocks) {
         put(&key, value);
     }
+    if spec.skip_unsuitable {
+        put("skip_unsuitable", true.into());
+    }
     if let Some(jobs) = spec.jobs {
         put("jobs", i64::from(jobs).into());
     }

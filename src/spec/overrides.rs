@@ -24,6 +24,8 @@ pub struct Overrides {
     pub rounds: Option<u32>,
     /// Whether clearly weaker players are dropped early.
     pub race: bool,
+    /// Whether players sit out of games that they cannot play.
+    pub skip_unsuitable: bool,
 }
 
 /// Two players to be compared.

@@ -107,10 +107,8 @@ impl StagedSchedule {
         if let n @ 2.. = plan.time_budgets.len() {
             return Err(StagedScheduleError::TimeBudgets { n });
         }
-        for (game, planned) in plan.games.iter().enumerate() {
-            let sits_out = |player: &usize| {
-                planned.hidden_information && !plan.players[*player].plays_hidden_information
-            };
+        for game in 0..plan.games.len() {
+            let sits_out = |&player: &usize| !plan.is_able(game, player);
             if let Some(player) = (0..plan.players.len()).find(sits_out) {
                 return Err(StagedScheduleError::SitsOut { game, player });
             }

@@ -18,6 +18,7 @@ fn plan(seats: &[usize], n_players: usize) -> TournamentPlan {
         seats: [vec![false], vec![true; n_seats]].concat(),
         weight: 1 + index as u32 % 2,
         hidden_information: false,
+        unable: vec![],
         pairings: None,
     };
     let player = |index| {

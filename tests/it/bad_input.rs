@@ -65,7 +65,7 @@ fn an_unknown_key() {
         "name = \"a\"\nblokcs = 3\n",
         2,
         expect![[r#"
-            error: spec.toml:2: unknown key `blokcs`, expected one of `name`, `seed`, `blocks`, `seating`, `format`, `rounds`, `challengers`, `extra_laps`, `race`, `stage`, `jobs`, `scramble`, `players`, `comparison`, `games`, `clocks`, `budget`, `faults`, `limits`, `record`, `lock`
+            error: spec.toml:2: unknown key `blokcs`, expected one of `name`, `seed`, `blocks`, `seating`, `format`, `rounds`, `challengers`, `extra_laps`, `race`, `stage`, `skip_unsuitable`, `jobs`, `scramble`, `players`, `comparison`, `games`, `clocks`, `budget`, `faults`, `limits`, `record`, `lock`
         "#]],
     );
     check_spec(
@@ -356,7 +356,7 @@ fn a_game_that_is_too_large_for_a_player() {
         spec,
         2,
         expect![[r#"
-        error: spec.toml: cfr-nodes100 cannot play leduc_poker: its tree has more than 100 nodes, and `cfr` solves whole games (option `nodes`); remove the player or the game
+        error: spec.toml: cfr-nodes100 cannot play leduc_poker: its tree has more than 100 nodes, and `cfr` solves whole games (option `nodes`); remove the player or the game, or leave the player out of it with `skip_unsuitable = true`
     "#]],
     );
     check(

@@ -80,7 +80,7 @@ fn finished_matches_are_handed_on_before_a_player_is_waited_for() {
     let spec = spec::read(SPEC, "test", Path::new(""), &Overrides::default()).unwrap();
     let entry = &spec.games[0];
     let game = entry.source.clone().check(entry.reading).game.unwrap();
-    let schedule = Schedule::new(spec.plan(&[Arc::clone(&game)])).unwrap();
+    let schedule = Schedule::new(spec.plan(&[Arc::clone(&game)], &[vec![]])).unwrap();
     let waits = |job: &Job| job.seats.contains(&Some(2));
     let jobs: Vec<Job> = schedule.jobs().collect();
     let mixed = jobs.windows(2).any(|pair| !waits(&pair[0]) && waits(&pair[1]));

@@ -21,6 +21,9 @@ mod compare;
 mod course;
 #[cfg(test)]
 mod environments;
+#[cfg(test)]
+mod every_player;
+#[cfg(test)]
 mod explain;
 #[cfg(test)]
 mod fake_player;
