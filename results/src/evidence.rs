@@ -35,8 +35,9 @@ pub(crate) struct Evidence {
     pub(crate) tally: Tally,
     /// Empty unless it was asked for.
     pub(crate) kept: KeptMatches,
-    /// By player.
-    pub(crate) conduct: Vec<Conduct>,
+    /// By player: its faults in all matches that count, scored or not, in the order of
+    /// [`FaultKind::ALL`](crate::record::FaultKind::ALL).
+    pub(crate) conduct: Vec<[u64; 6]>,
     /// By player and what bounded it, among [`Self::own_clocks`].
     paces: BTreeMap<(u32, u32), Pace>,
     /// By game: what matches took, scored or not.
@@ -47,13 +48,6 @@ pub(crate) struct Evidence {
     pub(crate) goal_flags: BTreeMap<(String, GoalFlag), u64>,
     /// Where the records that count are in the journal.
     pub(crate) index: Index,
-}
-
-/// How a player behaved in all matches that count, scored or not.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Conduct {
-    /// Faults, in the order of [`FaultKind::ALL`](crate::record::FaultKind::ALL).
-    pub(crate) faults: [u64; 6],
 }
 
 /// How fast a player was under one clock, in all matches that count, scored or not.
@@ -195,7 +189,7 @@ struct Gathering {
     /// By game's code, then role.
     roles: Vec<Vec<String>>,
     seats: Vec<Seat>,
-    conduct: Vec<Conduct>,
+    conduct: Vec<[u64; 6]>,
     paces: BTreeMap<(u32, u32), Pace>,
     /// By game's code.
     overhead: Vec<Overhead>,
@@ -231,7 +225,7 @@ impl Gathering {
         for (role, player, seat) in record.players() {
             let player = code(&mut self.players, player);
             if player as usize == self.conduct.len() {
-                self.conduct.push(Conduct::default());
+                self.conduct.push([0; 6]);
             }
             let own_clock = code(&mut self.own_clocks, &seat.odds.unwrap_or(record.clock()));
             // What broke a match off may have made players seem at fault before it was
@@ -240,7 +234,7 @@ impl Gathering {
                 continue;
             }
             let faults = record.faults(role);
-            self.conduct[player as usize].add(faults.map(u64::from));
+            add_faults(&mut self.conduct[player as usize], faults.map(u64::from));
             self.paces.entry((player, own_clock)).or_default().add(role, record);
             if let Some(reward) = record.reward(seat) {
                 self.seats.push(Seat {
@@ -283,7 +277,7 @@ impl Gathering {
             if player == self.conduct.len() {
                 self.conduct.push(conduct);
             } else {
-                self.conduct[player].add(conduct.faults);
+                add_faults(&mut self.conduct[player], conduct);
             }
         }
         let (clocks, clock_places) = sorted(other.clocks);
@@ -369,10 +363,9 @@ fn permuted<T>(values: Vec<T>, places: &[u32]) -> Vec<T> {
     pairs.into_iter().map(|(_, value)| value).collect()
 }
 
-impl Conduct {
-    fn add(&mut self, faults: [u64; 6]) {
-        self.faults.iter_mut().zip(faults).for_each(|(sum, n)| *sum += n);
-    }
+/// Adds numbers of faults by kind.
+fn add_faults(sums: &mut [u64; 6], faults: [u64; 6]) {
+    sums.iter_mut().zip(faults).for_each(|(sum, n)| *sum += n);
 }
 
 impl Pace {
