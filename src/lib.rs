@@ -56,6 +56,7 @@ pub mod game_source;
 pub mod ggp_json;
 mod human;
 pub mod interrupt;
+mod locking;
 pub mod manager;
 pub mod output;
 pub mod position_suite;
