@@ -58,6 +58,7 @@ mod human;
 pub mod interrupt;
 pub mod judgement;
 pub mod launch_limits;
+mod locking;
 pub mod manager;
 pub mod output;
 pub mod position_suite;

@@ -53,6 +53,7 @@ pub use worker::Worker;
 
 use crate::built_in;
 use crate::launch_limits::LaunchLimits;
+use crate::locking::lock;
 use crate::protocol::{Message, is_markup};
 use crate::schedule::{Job, TimeBudget};
 use machine_limit::{lack, no_thread};
@@ -458,18 +459,17 @@ impl Manager {
 
     /// Notes that a remote player could not be reached.
     fn doubt(&self, address: Address) {
-        self.doubted.lock().unwrap_or_else(PoisonError::into_inner).insert(address);
+        lock(&self.doubted).insert(address);
     }
 
     /// Whether a remote player that could not be reached in its last match replies again.
     fn is_back(&self, net: &Net, target: &Target, address: &Address) -> bool {
-        let lock = || self.doubted.lock().unwrap_or_else(PoisonError::into_inner);
-        if !lock().contains(address) {
+        if !lock(&self.doubted).contains(address) {
             return true;
         }
         let answers = net.answers(target, self.info_limits(INFO_LIMIT));
         if answers {
-            lock().remove(address);
+            lock(&self.doubted).remove(address);
         }
         answers
     }
@@ -477,7 +477,7 @@ impl Manager {
     /// Waits until no other match uses any of `addresses`.
     fn claim(&self, addresses: BTreeSet<Address>) -> Claim<'_> {
         if !addresses.is_empty() {
-            let mut in_use = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut in_use = lock(&self.addresses);
             while !self.is_interrupted() && !in_use.is_disjoint(&addresses) {
                 // The limit covers an interruption between the look and the wait.
                 let wait = self.address_freed.wait_timeout(in_use, Duration::from_millis(100));
@@ -498,7 +498,7 @@ struct Claim<'a> {
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
         if !self.addresses.is_empty() {
-            let mut in_use = self.manager.addresses.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut in_use = lock(&self.manager.addresses);
             in_use.retain(|address| !self.addresses.contains(address));
             self.manager.address_freed.notify_all();
         }

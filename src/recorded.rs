@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use games::{Expression, Game, Prover, ReasoningError, State, StateMachine};
+use games::{Expression, Game, MoveId, Prover, ReasoningError, State, StateMachine};
 use results::files::SPEC_LOCK;
 use results::journal::{JournalError, each_match};
-use results::record::MatchRecord;
+use results::record::{DecisionRecord, MatchRecord};
 
 use crate::game_source::GameSourceError;
 use crate::spec::{self, Overrides, Spec, SpecError};
@@ -218,18 +218,25 @@ pub fn positions(
     let mut state = machine.initial_state().map_err(reasoning)?;
     let mut positions = vec![machine.facts(&state)];
     for (step, decisions) in record.steps.iter().enumerate() {
-        let mut joint_move = Vec::with_capacity(decisions.len());
-        for decision in decisions {
-            let expression: Option<Expression> = decision.executed.parse().ok();
-            let id = expression.and_then(|expression| machine.find_move(&expression));
-            joint_move.push(
-                id.ok_or_else(|| RecordedError::Move { played: decision.executed.clone(), step })?,
-            );
-        }
+        let joint_move = joint_move(machine, decisions, step)?;
         let mut next = State::default();
         machine.next_state(&state, &joint_move, &mut next).map_err(reasoning)?;
         state = next;
         positions.push(machine.facts(&state));
     }
     Ok(positions)
+}
+
+/// The joint move that was executed in a step.
+pub(crate) fn joint_move(
+    machine: &mut dyn StateMachine,
+    decisions: &[DecisionRecord],
+    step: usize,
+) -> Result<Vec<MoveId>, RecordedError> {
+    let executed = |decision: &DecisionRecord| {
+        let expression: Option<Expression> = decision.executed.parse().ok();
+        let id = expression.and_then(|expression| machine.find_move(&expression));
+        id.ok_or_else(|| RecordedError::Move { played: decision.executed.clone(), step })
+    };
+    decisions.iter().map(executed).collect()
 }

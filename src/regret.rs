@@ -12,13 +12,13 @@ use std::sync::Arc;
 
 use games::solve::best_play::{BestPlay, LookUpError};
 use games::solve::{GameHash, ValueTable};
-use games::{Expression, MoveId, State, StateMachine};
+use games::{MoveId, State, StateMachine};
 use results::journal::each_match;
-use results::record::{DecisionRecord, MatchRecord};
+use results::record::MatchRecord;
 use results::regret::{JudgedDecision, RegretOfPlayer, RegretSummary};
 use results::stats::interval::{Part, REWARDS, interval, mean};
 
-use crate::recorded::{RecordedError, RecordedRun};
+use crate::recorded::{RecordedError, RecordedRun, joint_move};
 
 /// Why decisions could not be judged.
 #[derive(Debug, thiserror::Error)]
@@ -180,10 +180,7 @@ impl Judge {
         let mut next = State::default();
         let mut found = Vec::new();
         for (step, decisions) in record.steps.iter().enumerate() {
-            let mut joint_move = Vec::with_capacity(decisions.len());
-            for decision in decisions {
-                joint_move.push(executed(machine, decision, step)?);
-            }
+            let joint_move = joint_move(machine, decisions, step)?;
             if decisions.iter().any(|decision| decision.n_legal > 1) {
                 let looked = self.look_up(machine, &hash, &table, &state);
                 let looked = looked.map_err(|source| RegretError::LookUp {
@@ -255,16 +252,6 @@ impl Judge {
 /// Rounding is no regret.
 fn points(difference: f64) -> f64 {
     if difference < 1e-6 { 0.0 } else { difference }
-}
-
-fn executed(
-    machine: &mut dyn StateMachine,
-    decision: &DecisionRecord,
-    step: usize,
-) -> Result<MoveId, RecordedError> {
-    let expression: Option<Expression> = decision.executed.parse().ok();
-    let id = expression.and_then(|expression| machine.find_move(&expression));
-    id.ok_or_else(|| RecordedError::Move { played: decision.executed.clone(), step })
 }
 
 /// The decisions of each player, summed up.

@@ -17,13 +17,13 @@ mod parts;
 use std::time::Duration;
 
 use results::formats::RoundRecord;
-use results::record::{Budget, Clock};
+use results::record::Budget;
 use serde::Deserialize;
 use strum::IntoStaticStr;
 
 use crate::fingerprint::Fingerprint;
 
-pub(crate) use matches::{MatchPlace, order_by_seed};
+pub(crate) use matches::{MatchPlace, millis, order_by_seed};
 
 /// One match to be played.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,21 +98,6 @@ pub struct TimeBudget {
     pub clocks: Clocks,
     /// The budget.
     pub budget: Budget,
-}
-
-impl TimeBudget {
-    /// As it is recorded.
-    pub(crate) fn recorded(&self) -> Clock {
-        Clock {
-            start_clock_ms: millis(self.clocks.start),
-            play_clock_ms: millis(self.clocks.play),
-            budget: self.budget,
-        }
-    }
-}
-
-pub(crate) fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// What a schedule needs to know of a game.

@@ -309,7 +309,7 @@ impl Walk {
             Format::Ladder { .. } => {
                 let mut rows = self.ladder.clone();
                 // Stable: equals stay in the order of seeds.
-                rows.sort_by(|a, b| b.rating.total_cmp(&a.rating));
+                rows.sort_by(|a, b| b.glicko.rating.total_cmp(&a.glicko.rating));
                 let n_met = |a: u32, b: u32| self.n_rounds_met.get(&[a.min(b), a.max(b)]).copied();
                 neighbours::pair(&rows, |a, b| n_met(a, b).unwrap_or(0))
             }

@@ -36,8 +36,9 @@ pub(crate) struct Evidence {
     pub(crate) tally: Tally,
     /// Empty unless it was asked for.
     pub(crate) kept: KeptMatches,
-    /// By player.
-    pub(crate) conduct: Vec<Conduct>,
+    /// By player: its faults in all matches that count, scored or not, in the order of
+    /// [`FaultKind::ALL`](crate::record::FaultKind::ALL).
+    pub(crate) conduct: Vec<[u64; 6]>,
     /// By player: what it expected of its moves.
     pub(crate) values: Vec<Values>,
     /// By player and what bounded it, among [`Self::own_clocks`].
@@ -50,13 +51,6 @@ pub(crate) struct Evidence {
     pub(crate) goal_flags: BTreeMap<(String, GoalFlag), u64>,
     /// Where the records that count are in the journal.
     pub(crate) index: Index,
-}
-
-/// How a player behaved in all matches that count, scored or not.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Conduct {
-    /// Faults, in the order of [`FaultKind::ALL`](crate::record::FaultKind::ALL).
-    pub(crate) faults: [u64; 6],
 }
 
 /// How fast a player was under one clock, in all matches that count, scored or not.
@@ -198,7 +192,7 @@ struct Gathering {
     /// By game's code, then role.
     roles: Vec<Vec<String>>,
     seats: Vec<Seat>,
-    conduct: Vec<Conduct>,
+    conduct: Vec<[u64; 6]>,
     values: Vec<Values>,
     paces: BTreeMap<(u32, u32), Pace>,
     /// By game's code.
@@ -235,7 +229,7 @@ impl Gathering {
         for (role, player, seat) in record.players() {
             let player = code(&mut self.players, player);
             if player as usize == self.conduct.len() {
-                self.conduct.push(Conduct::default());
+                self.conduct.push([0; 6]);
                 self.values.push(Values::default());
             }
             let own_clock = code(&mut self.own_clocks, &seat.odds.unwrap_or(record.clock()));
@@ -245,7 +239,7 @@ impl Gathering {
                 continue;
             }
             let faults = record.faults(role);
-            self.conduct[player as usize].add(faults.map(u64::from));
+            add_faults(&mut self.conduct[player as usize], faults.map(u64::from));
             self.paces.entry((player, own_clock)).or_default().add(role, record);
             if let Some(reward) = record.reward(seat) {
                 for decision in record.decisions(role).filter(|decision| decision.is_choice()) {
@@ -297,7 +291,7 @@ impl Gathering {
                 self.conduct.push(conduct);
                 self.values.push(values);
             } else {
-                self.conduct[player].add(conduct.faults);
+                add_faults(&mut self.conduct[player], conduct);
                 self.values[player].merge(values);
             }
         }
@@ -385,10 +379,9 @@ fn permuted<T>(values: Vec<T>, places: &[u32]) -> Vec<T> {
     pairs.into_iter().map(|(_, value)| value).collect()
 }
 
-impl Conduct {
-    fn add(&mut self, faults: [u64; 6]) {
-        self.faults.iter_mut().zip(faults).for_each(|(sum, n)| *sum += n);
-    }
+/// Adds numbers of faults by kind.
+fn add_faults(sums: &mut [u64; 6], faults: [u64; 6]) {
+    sums.iter_mut().zip(faults).for_each(|(sum, n)| *sum += n);
 }
 
 impl Pace {

@@ -48,7 +48,7 @@ pub(super) fn first_mover(game: &Game) -> Option<RoleId> {
     let state = machine.initial_state().ok()?;
     let mut legal = Vec::new();
     let mut movers = Vec::new();
-    for role in roles(game) {
+    for role in game.role_ids() {
         machine.legal_moves(&state, role, &mut legal).ok()?;
         if legal.len() > 1 && Some(role) != game.random() {
             movers.push(role);
@@ -58,10 +58,6 @@ pub(super) fn first_mover(game: &Game) -> Option<RoleId> {
         [mover] => Some(*mover),
         _ => None,
     }
-}
-
-fn roles(game: &Game) -> impl Iterator<Item = RoleId> + use<> {
-    game.role_ids()
 }
 
 fn machine(game: &Game) -> Option<Prover> {
@@ -105,7 +101,7 @@ impl Trial {
                 break;
             }
             let mut joint_move: Vec<MoveId> = Vec::new();
-            for role in roles(&game) {
+            for role in game.role_ids() {
                 machine.legal_moves(&state, role, &mut legal)?;
                 if legal.is_empty() {
                     return Ok(());
@@ -115,7 +111,7 @@ impl Trial {
             let mut next = State::default();
             machine.next_state(&state, &joint_move, &mut next)?;
             let after = eye.look(&machine.facts(&next));
-            for (role, &id) in roles(&game).zip(&joint_move) {
+            for (role, &id) in game.role_ids().zip(&joint_move) {
                 let name = game.role_name(role);
                 let played = machine.move_expression(id);
                 self.ways.extend(eye.ways(&played, name, &before, &after));

@@ -10,10 +10,9 @@ use results::partition::Partition;
 use serde::Serialize;
 
 use super::run_name::folder;
-use crate::exit_code;
 use crate::experiment::merge::{Merged, merge};
 use crate::failure::{CommandResult, Failure};
-use crate::output::{json_line, to_stdout};
+use crate::output::json_or_text;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,14 +52,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         writeln!(stderr, "note: {bytes} at the end of {} left out", run.display())?;
     }
     let folder = arguments.out.display().to_string();
-    to_stdout(|stdout| {
-        if arguments.json {
-            json_line(stdout, &MergedJson::new(folder, &merged))?;
-        } else {
-            print(stdout, &folder, &merged)?;
-        }
-        Ok(exit_code::OK)
-    })
+    let found = MergedJson::new(&folder, &merged);
+    json_or_text(arguments.json, &found, |stdout, _| print(stdout, &folder, &merged))
 }
 
 /// Parts that are named where more are missing.
@@ -99,7 +92,7 @@ fn print(out: &mut impl Write, folder: &str, merged: &Merged) -> std::io::Result
 /// A merged run as printed with `--json`.
 #[derive(Serialize)]
 struct MergedJson<'a> {
-    folder: String,
+    folder: &'a str,
     n_parts: usize,
     n_done: u64,
     n_duplicates: u64,
@@ -109,7 +102,7 @@ struct MergedJson<'a> {
 }
 
 impl<'a> MergedJson<'a> {
-    fn new(folder: String, merged: &'a Merged) -> Self {
+    fn new(folder: &'a str, merged: &'a Merged) -> Self {
         Self {
             folder,
             n_parts: merged.n_runs,

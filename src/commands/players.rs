@@ -9,9 +9,8 @@ use results::report::wrapped;
 use serde::Serialize;
 
 use crate::built_in::kinds;
-use crate::exit_code;
 use crate::failure::CommandResult;
-use crate::output::{json_line, to_stdout};
+use crate::output::json_or_text;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,13 +54,9 @@ struct OptionRow {
 /// Carries out `gamemaster players`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
     let rows: Vec<Row> = kinds().map(row).collect();
-    to_stdout(|stdout| {
-        if arguments.json {
-            json_line(stdout, &rows)?;
-            return Ok(exit_code::OK);
-        }
+    json_or_text(arguments.json, &rows, |stdout, rows| {
         let lines = |text: &str, indent: &str| wrapped(text, indent, indent, 80);
-        for row in &rows {
+        for row in rows {
             write!(stdout, "{}\n{}", row.name, lines(row.summary, "    "))?;
             if !row.plays_hidden_information {
                 writeln!(stdout, "    Cannot play games of hidden information.")?;
@@ -72,7 +67,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
                 write!(stdout, "{}{}", lines(&head, "      "), lines(help, "          "))?;
             }
         }
-        Ok(exit_code::OK)
+        Ok(())
     })
 }
 

@@ -19,7 +19,7 @@ use crate::experiment::{ExperimentError, Session, folder};
 use crate::failure::{CommandResult, Failure};
 use crate::interrupt::on_interrupt;
 use crate::manager::PlayerSource;
-use crate::output::{json_line, to_stdout};
+use crate::output::json_or_text;
 use crate::spec::Difference;
 use crate::supervisor::OWN_EXECUTABLE;
 
@@ -274,14 +274,9 @@ fn append(file: &Path, text: &str) -> std::io::Result<()> {
 
 /// Prints the result, and returns it as an exit code.
 fn print(arguments: &Arguments, path: &Path, found: &Regression) -> CommandResult {
-    to_stdout(|stdout| {
-        if arguments.json {
-            json_line(stdout, found)?;
-        } else {
-            write!(stdout, "{}", report::render_regression(found, Format::Text))?;
-            writeln!(stdout, "\nFolder: {}", path.display())?;
-        }
-        Ok(exit_code::OK)
+    json_or_text(arguments.json, found, |stdout, found| {
+        write!(stdout, "{}", report::render_regression(found, Format::Text))?;
+        writeln!(stdout, "\nFolder: {}", path.display())
     })?;
     let mut stderr = std::io::stderr().lock();
     for caution in report::cautions_of_regression(found) {

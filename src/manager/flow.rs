@@ -178,8 +178,7 @@ impl<'a> Match<'a> {
     fn start(&mut self, emit: Emit<'_>) -> Result<(), Ending> {
         let Self { setup, workspace, seats, tools, scrambler, times, .. } = self;
         let setup = *setup;
-        let mut replies: Vec<Reply> = Vec::with_capacity(seats.len());
-        replies.resize_with(seats.len(), Reply::default);
+        let mut replies: Vec<Reply> = seats.iter().map(|_| Reply::default()).collect();
         // While players think, so may the reasoner that they share.
         let longest = times.iter().filter_map(|time| time.start.time).max();
         let _spare_time = longest
@@ -329,8 +328,7 @@ impl<'a> Match<'a> {
 
     /// Asks those that have to be waited for, in parallel.
     fn ask_slow(&mut self) -> Result<Vec<Reply>, Ending> {
-        let mut replies: Vec<Reply> = Vec::with_capacity(self.seats.len());
-        replies.resize_with(self.seats.len(), Reply::default);
+        let mut replies: Vec<Reply> = self.seats.iter().map(|_| Reply::default()).collect();
         let news = self.all_news();
         let mut asked: Vec<Asked<'_>> = Vec::new();
         let watch = self.tools.watch;
@@ -392,8 +390,7 @@ impl<'a> Match<'a> {
     /// Sends STOP or ABORT to all players.
     fn end(&mut self, completed: bool, emit: Emit<'_>) {
         let news = if completed { self.all_news() } else { vec![None; self.seats.len()] };
-        let mut replies: Vec<Reply> = Vec::with_capacity(self.seats.len());
-        replies.resize_with(self.seats.len(), Reply::default);
+        let mut replies: Vec<Reply> = self.seats.iter().map(|_| Reply::default()).collect();
         let mut asked: Vec<Asked<'_>> = Vec::new();
         let watch = self.tools.watch;
         for ((role, seat), news) in self.seats.iter_mut().enumerate().zip(news) {
@@ -665,8 +662,7 @@ fn wait_all(
 }
 
 async fn join_all<T>(mut futures: Vec<Pin<Box<dyn Future<Output = T> + '_>>>) -> Vec<T> {
-    let mut results: Vec<Option<T>> = Vec::with_capacity(futures.len());
-    results.resize_with(futures.len(), || None);
+    let mut results: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     poll_fn(|context| {
         let mut all_ready = true;
         for (future, result) in futures.iter_mut().zip(&mut results) {

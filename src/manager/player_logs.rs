@@ -5,7 +5,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use crate::locking::lock;
 
 /// Maximum number of bytes that are kept of what one launched program writes.
 const MAX_LAUNCH_BYTES: u64 = 4 << 20;
@@ -48,7 +50,7 @@ impl PlayerLogs {
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
         let name: String = id.chars().map(plain).collect();
         let left = {
-            let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut left = lock(&self.left);
             let all = || MAX_PLAYER_BYTES.saturating_sub(written(&self.folder, &name));
             Arc::clone(left.entry(name.clone()).or_insert_with(|| Arc::new(all().into())))
         };

@@ -21,7 +21,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -33,6 +33,7 @@ use super::listeners::{self, Listener};
 use super::machine_limit::{lack, no_port, no_process};
 use super::player_logs::PlayerLogs;
 use crate::launch_limits::{ExceededLimit, LaunchLimits};
+use crate::locking::lock;
 use crate::process_tree::{
     Process, adopt_orphans, all, descendants, kill_descendants, kill_orphans,
 };
@@ -641,10 +642,6 @@ impl ProgramPool {
             }
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn nanoseconds() -> u128 {

@@ -10,11 +10,13 @@
 //! thread when it has an answer.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::time::timeout_at;
+
+use crate::locking::lock;
 
 /// Time between two ticks.
 const TICK: Duration = Duration::from_millis(25);
@@ -125,10 +127,6 @@ fn keep(ticks: &Weak<Mutex<Ticks>>) {
         let Some(ticks) = ticks.upgrade() else { return };
         lock(&ticks).tick(Instant::now());
     }
-}
-
-fn lock(ticks: &Mutex<Ticks>) -> MutexGuard<'_, Ticks> {
-    ticks.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! From a block to its matches: their seats, seeds and ids.
 
+use std::time::Duration;
+
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use results::formats::RoundRecord;
+use results::record::Clock;
 
-use super::{Block, Job, Seating, TournamentPlan, millis};
+use super::{Block, Job, Seating, TimeBudget, TournamentPlan};
 use crate::fingerprint::Fingerprint;
 
 /// Where a match of a block stands in a schedule.
@@ -113,6 +116,21 @@ impl TournamentPlan {
             .number(time.budget.nodes().unwrap_or(0));
         keys.into_iter().fold(seed, Fingerprint::text).seed()
     }
+}
+
+impl TimeBudget {
+    /// As it is recorded.
+    pub(crate) fn recorded(&self) -> Clock {
+        Clock {
+            start_clock_ms: millis(self.clocks.start),
+            play_clock_ms: millis(self.clocks.play),
+            budget: self.budget,
+        }
+    }
+}
+
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The permutation of `items` with this number, in lexicographic order.

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hyper::server::conn::http1;
@@ -18,6 +18,7 @@ use tokio::time::sleep;
 
 use super::http;
 use super::service::Service;
+use crate::locking::lock;
 
 /// How long the header of a request may take to arrive.
 const HEADER_LIMIT: Duration = Duration::from_secs(10);
@@ -61,10 +62,6 @@ impl Drop for Place {
     fn drop(&mut self) {
         lock(&self.open).slots.remove(&self.number);
     }
-}
-
-fn lock(open: &Mutex<Open>) -> MutexGuard<'_, Open> {
-    open.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Connections {

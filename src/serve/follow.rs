@@ -7,7 +7,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use games::{
@@ -20,24 +20,27 @@ use super::candidates::{Candidates, Heard};
 use super::memory::Memory;
 use super::track::Track;
 use super::waiting::Waiting;
+use crate::locking::lock;
 use crate::protocol::News;
 use crate::spare_time::SpareTime;
+
+/// How a match begins.
+pub(super) struct Begin {
+    pub(super) role: Expression,
+    pub(super) rules: Arc<[Expression]>,
+    pub(super) start_clock: Duration,
+    pub(super) play_clock: Duration,
+    pub(super) deadline: Instant,
+    pub(super) cancel: Cancel,
+    /// Raised when a fast reasoner has to be done without.
+    pub(super) hurry: Cancel,
+    /// Held while the rules are in memory as they came.
+    pub(super) large: Option<OwnedSemaphorePermit>,
+}
 
 /// Orders to the thread of a match. A question is given up when its `cancel` is raised.
 pub(super) enum Order {
     /// The first order.
-    Start {
-        role: Expression,
-        rules: Arc<[Expression]>,
-        start_clock: Duration,
-        play_clock: Duration,
-        deadline: Instant,
-        cancel: Cancel,
-        /// Raised when a fast reasoner has to be done without.
-        hurry: Cancel,
-        /// Held while the rules are in memory as they came.
-        large: Option<OwnedSemaphorePermit>,
-    },
     Play {
         news: News,
         deadline: Instant,
@@ -65,7 +68,7 @@ impl Follower {
     /// Follows the match to its end. `ready` is sent whether it can be played.
     pub(super) fn follow(
         self,
-        first: Order,
+        first: Begin,
         ready: oneshot::Sender<bool>,
         orders: &mpsc::Receiver<Order>,
     ) {
@@ -75,13 +78,11 @@ impl Follower {
         let Some(mut followed) = begun else { return };
         while let Ok(order) = orders.recv() {
             match order {
-                Order::Start { .. } => {}
                 Order::Play { news, deadline, cancel, reply, waiting } => {
                     let stop = Stop::never().at(deadline).on(cancel);
                     let answer = catch_unwind(AssertUnwindSafe(|| followed.play(news, &stop)));
                     let answer = answer.ok().flatten();
-                    let fallback =
-                        || self.fallback.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                    let fallback = || lock(&self.fallback).clone();
                     // Before it is answered: the next one may be here at once.
                     drop(waiting);
                     let _ = reply.send(answer.unwrap_or_else(fallback));
@@ -96,12 +97,8 @@ impl Follower {
         }
     }
 
-    fn begin(&self, first: Order) -> Option<FollowedMatch> {
-        let Order::Start { role, rules, start_clock, play_clock, deadline, cancel, hurry, large } =
-            first
-        else {
-            return None;
-        };
+    fn begin(&self, first: Begin) -> Option<FollowedMatch> {
+        let Begin { role, rules, start_clock, play_clock, deadline, cancel, hurry, large } = first;
         let mut text = String::new();
         for rule in rules.iter() {
             text.push_str(&rule.to_string());
@@ -223,7 +220,7 @@ impl FollowedMatch {
         let mut legal = Vec::new();
         if self.machine.legal_moves(state, self.role, &mut legal).is_ok() && !legal.is_empty() {
             let text = self.machine.move_expression(legal[0]).to_string();
-            *self.fallback.lock().unwrap_or_else(PoisonError::into_inner) = text;
+            *lock(&self.fallback) = text;
             self.last_legal = legal;
         }
     }

@@ -1,7 +1,7 @@
 //! Answers to a Gamemaster, and the match being played.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,9 +10,10 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{timeout, timeout_at};
 
 use super::ServeSettings;
-use super::follow::{Follower, Order};
+use super::follow::{Begin, Follower, Order};
 use super::memory::{MAX_MATCHES, Memory};
 use super::waiting::Waiting;
+use crate::locking::lock;
 use crate::protocol::{Message, News};
 
 /// Kept back of each clock for the way to the Gamemaster, but never more than a
@@ -91,10 +92,6 @@ impl Seated {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// When serving stops, computing stops.
 impl Drop for Service {
     fn drop(&mut self) {
@@ -140,7 +137,7 @@ impl Service {
                 let deadline = arrived + start_clock - margin(start_clock);
                 let ended = Arc::new(Ended::default());
                 let cancel = Cancel::new();
-                let order = Order::Start {
+                let begin = Begin {
                     role,
                     rules,
                     start_clock,
@@ -150,7 +147,7 @@ impl Service {
                     hurry: ended.hurry.clone(),
                     large: heard.large,
                 };
-                self.start(id, order, (cancel, ended), (start_clock, play_clock), arrived).await
+                self.start(id, begin, (cancel, ended), (start_clock, play_clock), arrived).await
             }
             Message::Play { id, news } => {
                 let Some(seated) = self.hear(&id, arrived) else { return "busy".to_owned() };
@@ -190,7 +187,7 @@ impl Service {
     async fn start(
         &self,
         id: String,
-        order: Order,
+        begin: Begin,
         (cancel, ended): (Cancel, Arc<Ended>),
         (start_clock, play_clock): (Duration, Duration),
         arrived: Instant,
@@ -227,7 +224,7 @@ impl Service {
         };
         let spawned =
             thread::Builder::new().name("match".to_owned()).stack_size(16 << 20).spawn(move || {
-                follower.follow(order, ready, &receiver);
+                follower.follow(begin, ready, &receiver);
                 drop(permit);
             });
         if spawned.is_err() {

@@ -50,7 +50,7 @@ fn play(kind: &str, game: &Shipped, n_matches: usize) -> Outcome {
     }
     let workspace = Workspace::with_spec(&spec);
     let ran = workspace
-        .run_limited(MEMORY, &["run", "spec.toml", "--out", "r", "--quiet", "--skip-unsuitable"]);
+        .run_after(MEMORY, &["run", "spec.toml", "--out", "r", "--quiet", "--skip-unsuitable"]);
     let what = format!("{kind} at {}", game.name);
     if ran.0.status.code() == Some(2) {
         let error = ran.stderr();

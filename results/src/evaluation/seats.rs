@@ -172,16 +172,7 @@ pub(super) fn seat_effects(
     evidence: &Evidence,
     bootstrap: &Bootstrap,
 ) -> Result<SeatEffects, String> {
-    effects_of(matches, players, evidence, bootstrap).map_err(|error| match error {
-        EffectsError::NotIdentified => {
-            "some players never had the same seats as others, so the effect of a seat cannot be \
-             separated from that of a player"
-                .to_owned()
-        }
-        EffectsError::TooFew => {
-            "there are too few blocks for the number of players and seats".to_owned()
-        }
-    })
+    effects_of(matches, players, evidence, bootstrap).map_err(|error| error.to_string())
 }
 
 fn named(

@@ -1,7 +1,5 @@
 //! A ladder: ratings that follow from round to round.
 
-use serde::Serialize;
-
 use super::PlayedBlock;
 use crate::stats::ladder::Glicko2;
 
@@ -9,16 +7,12 @@ use crate::stats::ladder::Glicko2;
 const TAU: f64 = 0.5;
 
 /// How one player stands on a ladder.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LadderRow {
     /// Number of the player.
     pub player: u32,
-    /// Glicko-2 rating, 1500 in the beginning.
-    pub rating: f64,
-    /// Its deviation, 350 in the beginning.
-    pub deviation: f64,
-    /// Its volatility.
-    pub volatility: f64,
+    /// Glicko-2 rating with its deviation, 1500 and 350 in the beginning.
+    pub glicko: Glicko2,
     /// Blocks in which it had the better, the same and the worse mean reward.
     pub won: [u32; 3],
     /// Rounds in which it did not play.
@@ -32,19 +26,13 @@ pub struct LadderRow {
 /// period and makes the rating less certain.
 #[must_use]
 pub fn ladder(entrants: &[u32], rounds: &[Vec<PlayedBlock>]) -> Vec<LadderRow> {
-    let row = |&player: &u32| LadderRow {
-        player,
-        rating: Glicko2::default().rating,
-        deviation: Glicko2::default().deviation,
-        volatility: Glicko2::default().volatility,
-        won: [0; 3],
-        n_byes: 0,
-    };
+    let row =
+        |&player: &u32| LadderRow { player, glicko: Glicko2::default(), won: [0; 3], n_byes: 0 };
     let rows: Vec<LadderRow> = entrants.iter().map(row).collect();
     let mut rows = rounds.iter().fold(rows, |rows, round| after(&rows, round));
     let seed = |player: u32| entrants.iter().position(|&other| other == player);
     rows.sort_by_key(|row| seed(row.player));
-    rows.sort_by(|a, b| b.rating.total_cmp(&a.rating));
+    rows.sort_by(|a, b| b.glicko.rating.total_cmp(&a.glicko.rating));
     rows
 }
 
@@ -54,13 +42,6 @@ pub fn after(before: &[LadderRow], round: &[PlayedBlock]) -> Vec<LadderRow> {
     let mut rows = before.to_vec();
     rows.iter_mut().for_each(|row| after_round(row, before, round));
     rows
-}
-
-impl LadderRow {
-    fn glicko(&self) -> Glicko2 {
-        let Self { rating, deviation, volatility, .. } = *self;
-        Glicko2 { rating, deviation, volatility }
-    }
 }
 
 fn after_round(row: &mut LadderRow, before: &[LadderRow], round: &[PlayedBlock]) {
@@ -81,10 +62,9 @@ fn after_round(row: &mut LadderRow, before: &[LadderRow], round: &[PlayedBlock])
             Some(false) => 2,
         }] += 1;
         let opponent = before.iter().find(|other| other.player == *opponent);
-        results.extend(opponent.map(|opponent| (opponent.glicko(), won)));
+        results.extend(opponent.map(|opponent| (opponent.glicko, won)));
     }
-    let Glicko2 { rating, deviation, volatility } = row.glicko().after(&results, TAU);
-    (row.rating, row.deviation, row.volatility) = (rating, deviation, volatility);
+    row.glicko = row.glicko.after(&results, TAU);
 }
 
 #[cfg(test)]
@@ -99,13 +79,13 @@ mod tests {
         let order: Vec<u32> = rows.iter().map(|row| row.player).collect();
         assert_eq!(order, [1, 2, 3, 4, 0]);
         assert_eq!((rows[0].won, rows[1].won, rows[4].won), ([1, 0, 0], [0, 1, 0], [0, 0, 1]));
-        assert!((rows[0].rating + rows[4].rating - 3000.0).abs() < 1e-6);
-        assert_eq!((rows[3].n_byes, rows[3].rating), (1, 1500.0));
+        assert!((rows[0].glicko.rating + rows[4].glicko.rating - 3000.0).abs() < 1e-6);
+        assert_eq!((rows[3].n_byes, rows[3].glicko.rating), (1, 1500.0));
         let [once, waited] = [1, 2].map(|n| {
             let rounds: Vec<_> = [rounds[0].clone(), vec![]].into_iter().take(n).collect();
             ladder(&[0, 1, 2, 3, 4], &rounds).remove(0)
         });
-        assert!(once.deviation < 350.0 && waited.deviation > once.deviation);
+        assert!(once.glicko.deviation < 350.0 && waited.glicko.deviation > once.glicko.deviation);
     }
 
     #[test]
@@ -113,6 +93,6 @@ mod tests {
         // Opponents of one round are rated as before it, whatever they did in it.
         let rounds = [vec![block(0, 1, [100.0, 0.0]), block(0, 1, [100.0, 0.0])]];
         let expected = Glicko2::default().after(&[(Glicko2::default(), Some(true)); 2], TAU).rating;
-        assert_eq!(ladder(&[0, 1], &rounds)[0].rating, expected);
+        assert_eq!(ladder(&[0, 1], &rounds)[0].glicko.rating, expected);
     }
 }

@@ -16,13 +16,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::{PlayedBlock, RaceRule};
 use crate::stats::betting::EProcess;
 
 /// A player that was dropped.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
     /// Number of the player.
     pub player: u32,

@@ -192,7 +192,8 @@ fn ranking(
             Standing::Ladder(rows) => {
                 let Some(row) = rows.iter().find(|row| row.player == player) else { continue };
                 let [n_won, n_drawn, n_lost] = row.won;
-                let (rating, deviation, n_byes) = (row.rating, row.deviation, row.n_byes);
+                let (rating, deviation, n_byes) =
+                    (row.glicko.rating, row.glicko.deviation, row.n_byes);
                 PlacedBy::Ladder { rating, deviation, n_won, n_drawn, n_lost, n_byes }
             }
         };

@@ -1,11 +1,9 @@
 //! A swiss system: points of encounters, and how ties are broken.
 
-use serde::Serialize;
-
 use super::{Encounter, PlayedBlock, encounters};
 
 /// One player's row in the table of a swiss stage.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SwissRow {
     /// Number of the player.
     pub player: u32,

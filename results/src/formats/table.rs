@@ -1,11 +1,9 @@
 //! A table of means: how a round robin or a gauntlet stands.
 
-use serde::Serialize;
-
 use super::PlayedBlock;
 
 /// How one player stands in a stage without pairings by result.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TableRow {
     /// Number of the player.
     pub player: u32,

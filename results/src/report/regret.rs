@@ -32,19 +32,24 @@ fn section(found: &RegretSummary) -> Section {
     if !found.worst.is_empty() {
         tables.push(worst(found));
     }
-    let skipped = match found.skipped_matches {
-        0 => String::new(),
-        n => format!(" {} of games without a table left out.", count(n, "match", "matches")),
-    };
     let sentence = format!(
         "Regret: points that a decision gives away, by tables of solved games; perfect: decisions \
          that give away nothing; blunders: {} points or more. \
-         {} in {}.{skipped}",
+         {} in {}.{}",
         found.blunder_points,
         count(found.decisions, "decision", "decisions"),
         count(found.matches, "match", "matches"),
+        skipped(found),
     );
     Section { heading: headings::REGRET.into(), sentence: Some(sentence), tables }
+}
+
+/// What a sentence adds if there are matches without a table.
+pub(super) fn skipped(found: &RegretSummary) -> String {
+    match found.skipped_matches {
+        0 => String::new(),
+        n => format!(" {} of games without a table left out.", count(n, "match", "matches")),
+    }
 }
 
 fn worst(found: &RegretSummary) -> Table {

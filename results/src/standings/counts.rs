@@ -59,7 +59,7 @@ pub(super) fn balance(evidence: &Evidence) -> Vec<RoleBalance> {
 pub(super) fn faults(evidence: &Evidence, order: &[usize]) -> Vec<FaultCount> {
     let mut faults = vec![];
     for &player in order {
-        for (kind, &n) in FaultKind::ALL.into_iter().zip(&evidence.conduct[player].faults) {
+        for (kind, &n) in FaultKind::ALL.into_iter().zip(&evidence.conduct[player]) {
             if n > 0 {
                 faults.push(FaultCount { player: evidence.players[player].clone(), kind, n });
             }

@@ -45,7 +45,7 @@ pub(super) fn players(
                 let interval = behind_interval(&sample.parts, n_rivals, bootstrap.level);
                 difference_of(&sample, n_games, interval)
             }),
-            n_faults: evidence.conduct[player].faults.iter().sum(),
+            n_faults: evidence.conduct[player].iter().sum(),
         }
     };
     order.iter().zip(leads).map(standing).collect()

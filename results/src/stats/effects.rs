@@ -141,10 +141,13 @@ pub struct Effects {
 pub enum EffectsError {
     /// Some effects cannot be told from others: a player never sat somewhere, or
     /// groups of players never sat in the same seats.
-    #[error("effects cannot be separated: some players never sat in the same seats as others")]
+    #[error(
+        "some players never had the same seats as others, so the effect of a seat cannot be \
+         separated from that of a player"
+    )]
     NotIdentified,
     /// Fewer than two blocks, or fewer rewards than effects.
-    #[error("too few blocks to estimate effects")]
+    #[error("there are too few blocks for the number of players and seats")]
     TooFew,
 }
 

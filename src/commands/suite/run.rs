@@ -19,7 +19,7 @@ use crate::failure::{CommandResult, Failure, game_code};
 use crate::game_source::Reading;
 use crate::interrupt::on_interrupt;
 use crate::manager::{Manager, ManagerSettings, PlayerConfig, PlayerStderr};
-use crate::output::{json_line, to_stdout};
+use crate::output::json_or_text;
 use crate::position_suite::file::find;
 use crate::position_suite::play::{Asking, PlayError, play};
 use crate::position_suite::{PositionSuite, SuiteError};
@@ -154,14 +154,9 @@ fn decisions(
 
 /// Prints the results, and returns them as an exit code.
 fn print(found: &SuiteResult, arguments: &Arguments) -> CommandResult {
-    to_stdout(|stdout| {
-        if arguments.json {
-            json_line(stdout, found)?;
-        } else {
-            let format = if arguments.csv { Format::Csv } else { Format::Text };
-            write!(stdout, "{}", render_positions(found, format, arguments.all))?;
-        }
-        Ok(exit_code::OK)
+    json_or_text(arguments.json, found, |stdout, found| {
+        let format = if arguments.csv { Format::Csv } else { Format::Text };
+        write!(stdout, "{}", render_positions(found, format, arguments.all))
     })?;
     // A sum of weights may be off in the last digit.
     let is_enough =

@@ -1,5 +1,6 @@
 //! What decisions gave away, by tables of solved games.
 
+use super::super::super::regret::skipped;
 use super::super::table::{Cell, interval, name, number, page_table};
 use super::super::words::count;
 use super::super::{Page, headings};
@@ -9,16 +10,13 @@ use crate::regret::{JudgedDecision, RegretOfPlayer, RegretSummary};
 /// The players' regret, and the worst decisions with links to their replays.
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let found = page.evaluation.regret.as_ref()?;
-    let skipped = match found.skipped_matches {
-        0 => String::new(),
-        n => format!(" {} of games without a table left out.", count(n, "match", "matches")),
-    };
     let lead = format!(
         "The regret of a decision is what the state was worth to the role, less what it is worth \
          after the move, with best play of all from there on; exact, by tables of solved games. \
-         {} in {}.{skipped}",
+         {} in {}.{}",
         count(found.decisions, "decision", "decisions"),
         count(found.matches, "match", "matches"),
+        skipped(found),
     );
     let mut body = paragraph(&lead) + &players(found);
     if !found.worst.is_empty() {
