@@ -358,6 +358,11 @@ fn a_game_is_described() {
             tic_tac_toe: Tic-tac-toe (noughts and crosses) on a board of 3 by 3.
               roles          xplayer oplayer
               kind           2 players, turn-taking, deterministic, perfect information
+              environment    2 agents in turn, fully observable, deterministic, sequential, constant sum
+              suited         perfect: small enough to be solved
+                             alpha_beta: opposite interests in turn: minimax with cut-offs
+                             mcts: needs no evaluation of states
+              end            after at most 9 steps: of all 5478 states, none can come twice
               rulesheet      1827 bytes, 36 forms, no findings
               rules          24 rules, 12 constant facts, 17 relations
               reasoner       network: 29 possible facts, 20 possible moves, 104
@@ -385,6 +390,11 @@ fn a_game_is_described() {
             game
               roles          keeper
               kind           1 player, deterministic, perfect information
+              environment    1 agent, fully observable, deterministic, episodic, one player
+              suited         sequential_planner: nobody else moves: one plan serves the whole match
+                             incremental_deliberation: keeps its tree, and expands no state twice
+              end            not forced: play can come back to a state, for example after 2
+                             steps
               rulesheet      287 bytes, 9 forms, no findings
               rules          7 rules, 2 constant facts, 6 relations
               reasoner       network: 3 possible facts, 2 possible moves, 0 conjunctions, 0

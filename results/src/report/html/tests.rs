@@ -187,6 +187,7 @@ fn every_section_is_there() {
         "games",
         "rewards",
         "thinking",
+        "calibration",
         "faults",
         "overhead",
         "replays",
