@@ -61,6 +61,8 @@ pub mod output;
 pub mod position_suite;
 mod process_tree;
 pub mod protocol;
+#[cfg(feature = "queue")]
+pub mod queue;
 pub mod recorded;
 pub mod regret;
 pub mod runner;

@@ -39,7 +39,7 @@ pub use difference::{Difference, differences};
 pub(crate) use duration::read_clock as read_play_clock;
 pub use error::SpecError;
 pub use file::{read, read_file};
-pub use lock::{LOCK_HEADER, lock_text};
+pub use lock::{LOCK_HEADER, is_shipped, lock_text, portable_text};
 pub use overrides::{Contenders, Overrides};
 pub(crate) use player_text::option_value;
 pub use player_text::{read_player, read_player_as};
