@@ -75,3 +75,4 @@ pub mod spec;
 pub mod staged_schedule;
 pub mod supervisor;
 mod typed_moves;
+mod url_text;

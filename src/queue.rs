@@ -27,10 +27,12 @@ mod result_reader;
 mod rulesheets;
 mod run_file;
 mod slots;
+mod upkeep;
 mod wire;
 mod worker;
 
 pub use address::Server;
 pub use coordinator::{Coordinator, CoordinatorSettings};
 pub use error::QueueError;
+pub use upkeep::{QueueStatus, RunStatus, WorkerStatus, drain, purge, status};
 pub use worker::{WorkerNews, WorkerSettings, WorkerStop, work};

@@ -9,6 +9,7 @@ use async_nats::jetstream::{self, Context};
 use async_nats::{ConnectOptions, ServerAddr};
 
 use super::QueueError;
+use crate::url_text::without_password;
 
 /// Time for a connection, and for the reply to a request.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -97,15 +98,6 @@ pub(super) fn pause(attempt: u32) -> Duration {
 /// A number that no other call and no other process gets. Nothing of a match depends on it.
 pub(super) fn random() -> u64 {
     RandomState::new().hash_one(std::process::id())
-}
-
-/// A text that may hold `user:password@`, without it.
-fn without_password(url: &str) -> String {
-    match (url.find("://"), url.rfind('@')) {
-        (Some(scheme), Some(at)) if at > scheme => format!("{}{}", &url[..scheme + 3], &url[at + 1..]),
-        (None, Some(at)) => url[at + 1..].to_owned(),
-        _ => url.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ use super::address::pause;
 use super::blocks::{Blocks, JobsOfBlock};
 use super::replayed::{Replayed, replayed};
 use super::result_reader::{ResultReader, StoredResult};
-use super::run_file::run_name;
+use super::run_file::{RunName, run_name};
+use super::upkeep::remove;
 use super::wire::{
     BlockMessage, Build, FORMAT, JobMessage, Manifest, Refusal, ResultMessage, WorkerMessage,
     decode, encode,
@@ -27,6 +28,7 @@ use super::{QueueError, Server, names, rulesheets};
 use crate::consumers::Catalogue;
 use crate::event::{EventKind, Notice};
 use crate::experiment::Experiment;
+use crate::manager::PlayerSource;
 use crate::runner::{Crew, Dispatcher};
 use crate::schedule::Job;
 use crate::spec;
@@ -69,11 +71,13 @@ pub struct CoordinatorSettings {
     /// Whether workers of other versions of this program, or with other versions of
     /// players' programs, may take part.
     pub mixed_versions: bool,
+    /// What the machine of every worker must have.
+    pub tags: Vec<String>,
 }
 
 impl Default for CoordinatorSettings {
     fn default() -> Self {
-        Self { ack_wait: Duration::from_secs(10), mixed_versions: false }
+        Self { ack_wait: Duration::from_secs(10), mixed_versions: false, tags: vec![] }
     }
 }
 
@@ -91,6 +95,8 @@ struct Queue {
     run: String,
     manifest: Manifest,
     catalogue: Arc<Catalogue>,
+    /// What a worker needs for the matches of each player.
+    tags: Vec<BTreeSet<String>>,
     /// By block.
     given_out: BTreeMap<u64, GivenOut>,
     /// Blocks before this one were given out, or have nothing left to play.
@@ -116,7 +122,8 @@ struct Queue {
 /// A block whose results are awaited.
 struct GivenOut {
     jobs: JobsOfBlock,
-    class: String,
+    /// What a worker needs.
+    tags: Vec<String>,
     attempt: u32,
     refused: Vec<Refusal>,
     since: Instant,
@@ -127,15 +134,22 @@ impl Coordinator {
     /// keeps its name on the server.
     ///
     /// # Errors
-    /// If there is no connection, or the server refuses something.
+    /// If there is no connection, the server refuses something, or a player has an
+    /// address, so that all workers would use it at once.
     pub fn new(
         server: Server,
         experiment: &Experiment,
         folder: &Path,
         settings: &CoordinatorSettings,
     ) -> Result<Self, QueueError> {
+        let is_remote = |player: &&spec::Contestant| {
+            matches!(player.config.source, PlayerSource::Remote { .. })
+        };
+        if let Some(player) = experiment.spec.players.iter().find(is_remote) {
+            return Err(QueueError::RemotePlayer { player: player.config.id.clone() });
+        }
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let run = run_name(folder, &experiment.spec.name)?;
+        let run = run_name(folder, &experiment.spec.name, &experiment.spec.hash())?;
         let queue = runtime.block_on(Queue::open(server, experiment, run, settings))?;
         Ok(Self { runtime, queue })
     }
@@ -180,28 +194,14 @@ impl Crew for Coordinator {
     }
 }
 
-/// Removes a run from the server.
-async fn remove(server: &Server, context: &Context, run: &str) -> Result<(), QueueError> {
-    let refused = server.refused("remove the run");
-    let runs = context.get_stream_no_info(names::RUNS).await.map_err(|error| refused(&error))?;
-    let subjects =
-        [names::manifest(run), names::rules(run, "*"), names::program(run, "*"), names::worker(run, "*")];
-    for subject in subjects {
-        runs.purge().filter(subject).await.map_err(|error| refused(&error))?;
-    }
-    for stream in [names::blocks_stream(run), names::results_stream(run)] {
-        context.delete_stream(stream).await.map_err(|error| refused(&error))?;
-    }
-    Ok(())
-}
-
 impl Queue {
     async fn open(
         server: Server,
         experiment: &Experiment,
-        run: String,
+        run: RunName,
         settings: &CoordinatorSettings,
     ) -> Result<Self, QueueError> {
+        let RunName { name: run, earlier } = run;
         let context = server.connect(&format!("gamemaster coordinator of {run}")).await?;
         let refused = server.refused("make the streams of the run");
         let streams = [
@@ -226,6 +226,10 @@ impl Queue {
         for stream in streams {
             context.get_or_create_stream(stream).await.map_err(|error| refused(&error))?;
         }
+        if let Some(earlier) = earlier {
+            // It may be gone already.
+            let _ = remove(&server, &context, &earlier).await;
+        }
         let spec = &experiment.spec;
         let sent = || spec.games.iter().filter(|entry| !spec::is_shipped(entry));
         for entry in sent() {
@@ -247,6 +251,9 @@ impl Queue {
         let players: Vec<_> =
             spec.players.iter().map(|player| Arc::clone(&player.config)).collect();
         let catalogue = Catalogue::new(&experiment.games, &players, experiment.concurrency);
+        let tags = |player: &spec::Contestant| {
+            player.tags.iter().chain(&settings.tags).cloned().collect()
+        };
         let refused = server.refused("listen to workers");
         let signs = context.client().subscribe(names::worker(&run, "*")).await;
         let signs = signs.map_err(|error| refused(&error))?;
@@ -257,6 +264,7 @@ impl Queue {
             run,
             manifest,
             catalogue: Arc::new(catalogue),
+            tags: spec.players.iter().map(tags).collect(),
             given_out: BTreeMap::new(),
             cursor: 0,
             early: BTreeMap::new(),
@@ -347,9 +355,11 @@ impl Queue {
     ) -> Result<Option<u64>, QueueError> {
         let block = jobs[0].block;
         self.cursor = self.cursor.max(block + 1);
-        let class = names::class(&[]);
+        let players = jobs.iter().flat_map(|job| job.seats.iter().flatten());
+        let tags: BTreeSet<&String> = players.flat_map(|&player| &self.tags[player]).collect();
+        let tags: Vec<String> = tags.into_iter().cloned().collect();
         let (attempt, refused, since) = (0, vec![], Instant::now());
-        self.given_out.insert(block, GivenOut { jobs, class, attempt, refused, since });
+        self.given_out.insert(block, GivenOut { jobs, tags, attempt, refused, since });
         for result in self.early.remove(&block).unwrap_or_default() {
             self.collect(result, dispatcher)?;
         }
@@ -359,10 +369,11 @@ impl Queue {
     /// Publishes blocks that are awaited. Those that are on the server stay there once.
     async fn give_out(&mut self, blocks: &[u64]) -> Result<(), QueueError> {
         for block in blocks {
-            if let Some(class) = self.given_out.get(block).map(|block| block.class.clone())
-                && !self.manifest.classes.contains_key(&class)
-            {
-                self.open_class(class, vec![]).await?;
+            let Some(given_out) = self.given_out.get(block) else { continue };
+            let class = names::class(&given_out.tags);
+            if !self.manifest.classes.contains_key(&class) {
+                let tags = given_out.tags.clone();
+                self.open_class(class, tags).await?;
             }
         }
         for some in blocks.chunks(PUBLISHED_AT_ONCE) {
@@ -409,7 +420,7 @@ impl Queue {
         let given_out = self.given_out.get(&block)?;
         let jobs = given_out.jobs.iter().map(|job| JobMessage::from(&**job)).collect();
         let (attempt, refused) = (given_out.attempt, given_out.refused.clone());
-        let subject = names::block(&self.run, &given_out.class, block, attempt);
+        let subject = names::block(&self.run, &names::class(&given_out.tags), block, attempt);
         Some((subject, encode(&BlockMessage { attempt, refused, jobs })))
     }
 
@@ -417,9 +428,14 @@ impl Queue {
     async fn open_class(&mut self, class: String, tags: Vec<String>) -> Result<(), QueueError> {
         let config = consumer_config(&self.run, &class, self.manifest.ack_wait_ms);
         let stream = names::blocks_stream(&self.run);
-        let made = self.context.create_consumer_on_stream(config, stream).await;
-        let refused = self.server.refused("make a consumer");
-        made.map_err(|error| refused(&error))?;
+        let made = self.context.create_consumer_on_stream(config.clone(), &stream).await;
+        if made.is_err() {
+            // One of other settings: what it has given out is given out again.
+            let _ = self.context.delete_consumer_from_stream(&class, &stream).await;
+            let made = self.context.create_consumer_on_stream(config, &stream).await;
+            let refused = self.server.refused("make a consumer");
+            made.map_err(|error| refused(&error))?;
+        }
         self.manifest.classes.insert(class, tags);
         let (subject, payload) = (names::manifest(&self.run), encode(&self.manifest));
         store(&self.server, &self.context, subject, "the spec".to_owned(), payload).await
@@ -573,7 +589,8 @@ impl Queue {
             }
             if given_out.since.elapsed() > wait {
                 given_out.since = Instant::now();
-                let subject = names::block(&self.run, &given_out.class, block, given_out.attempt);
+                let class = names::class(&given_out.tags);
+                let subject = names::block(&self.run, &class, block, given_out.attempt);
                 old.push((block, subject));
             }
         }

@@ -51,6 +51,14 @@ pub enum QueueError {
         /// The largest size that the server accepts.
         limit: usize,
     },
+    /// The server has no such run.
+    #[error("there is no run `{run}` in the queue at {url}; `gamemaster queue status` lists the runs")]
+    NoSuchRun {
+        /// What was asked for.
+        run: String,
+        /// The address, without a password.
+        url: String,
+    },
     /// Somebody removed the run from the server.
     #[error("the run {run} was removed from the queue; repeat the command to enqueue it again")]
     Purged {
@@ -66,6 +74,15 @@ pub enum QueueError {
         n: u32,
         /// Why, the last time.
         reason: String,
+    },
+    /// A player that all workers would use at once.
+    #[error(
+        "player {player} has a url, and all workers would use it at once; give it a command that \
+         workers launch"
+    )]
+    RemotePlayer {
+        /// The player.
+        player: String,
     },
     /// The file in the run's folder that names the run in the queue.
     #[error("cannot use `{}`", path.display())]

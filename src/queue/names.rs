@@ -10,6 +10,8 @@
 //!   gamemaster.block.RUN.CLASS.BLOCK.TRY
 //! stream gamemaster-results-RUN    what was played, until the journal has it
 //!   gamemaster.result.RUN.BLOCK.TRY
+//! no stream
+//!   gamemaster.drain                 a request to all workers to leave
 //! ```
 
 use crate::fingerprint::Fingerprint;
@@ -24,6 +26,9 @@ pub(super) const RUNS_SUBJECTS: [&str; 4] = [
     "gamemaster.program.*.*",
     "gamemaster.worker.*.*",
 ];
+
+/// A request to all workers to leave.
+pub(super) const DRAIN: &str = "gamemaster.drain";
 
 /// Every run's [`manifest`].
 pub(super) const MANIFESTS: &str = "gamemaster.run.*";

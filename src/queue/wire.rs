@@ -148,6 +148,8 @@ pub(super) struct WorkerMessage {
     pub(super) n_held: u32,
     /// Blocks of this run whose results it has sent.
     pub(super) n_blocks: u64,
+    /// Seconds since it joined the run.
+    pub(super) joined_s: u64,
     /// When, RFC 3339 in UTC.
     pub(super) at: String,
     /// It takes no more blocks.

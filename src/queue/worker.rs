@@ -225,8 +225,12 @@ struct Joined {
     /// Classes that this machine plays.
     classes: BTreeMap<String, Class>,
     programs: BTreeMap<String, String>,
+    since: Instant,
     n_blocks: u64,
+    /// Blocks in a row with an aborted match.
     n_aborted: u32,
+    /// Too many of them: no more blocks are taken.
+    has_left: bool,
 }
 
 #[derive(Default)]
@@ -262,6 +266,8 @@ struct QueueWorker<'a> {
     slots: Slots,
     played: UnboundedReceiver<Played>,
     manifests: Option<Subscriber>,
+    /// Requests to leave.
+    drains: Option<Subscriber>,
     runs: BTreeMap<String, Known>,
     preparing: JoinSet<Prepared>,
     held: HashMap<u64, Held>,
@@ -289,6 +295,7 @@ impl<'a> QueueWorker<'a> {
             slots: Slots::start(settings.at_once, &sender)?,
             played,
             manifests: None,
+            drains: None,
             runs: BTreeMap::new(),
             preparing: JoinSet::new(),
             held: HashMap::new(),
@@ -310,7 +317,10 @@ impl<'a> QueueWorker<'a> {
         let mut fetch_at = Instant::now();
         let mut is_draining = false;
         loop {
-            if stop.is_draining() && !is_draining {
+            let is_asked = self.drains.as_mut().is_some_and(|drains| {
+                matches!(drains.next().now_or_never(), Some(Some(_)))
+            });
+            if (stop.is_draining() || is_asked) && !is_draining {
                 is_draining = true;
                 self.slots.drain();
                 say(WorkerNews::Draining { n: self.n_in_slots });
@@ -403,6 +413,9 @@ impl<'a> QueueWorker<'a> {
     async fn discover(&mut self, say: &mut dyn FnMut(WorkerNews)) {
         if self.manifests.is_none() {
             self.manifests = self.context.client().subscribe(names::MANIFESTS).await.ok();
+        }
+        if self.drains.is_none() {
+            self.drains = self.context.client().subscribe(names::DRAIN).await.ok();
         }
         let Ok(found) = tokio::time::timeout(PATIENCE, self.manifests()).await else { return };
         let Some(found) = found else { return };
@@ -574,8 +587,10 @@ impl<'a> QueueWorker<'a> {
                     run: run_ready,
                     classes: BTreeMap::new(),
                     programs,
+                    since: Instant::now(),
                     n_blocks: 0,
                     n_aborted: 0,
+                    has_left: false,
                 };
                 joined.open_classes(&manifest, &self.settings.tags);
                 self.runs.insert(run.clone(), Known::Joined(joined));
@@ -816,6 +831,7 @@ impl<'a> QueueWorker<'a> {
         if joined.n_aborted >= MAX_ABORTED_HERE {
             let reason = records.last().map(|record| record.ending.reason()).unwrap_or_default();
             say(WorkerNews::NotPlayed { run: run.clone(), reason });
+            joined.has_left = true;
             joined.classes.clear();
         }
         self.give_back(key, Some(GIVE_BACK));
@@ -890,6 +906,7 @@ impl<'a> QueueWorker<'a> {
                 programs: joined.programs.clone(),
                 n_held: u32::try_from(n_held).unwrap_or(u32::MAX),
                 n_blocks: joined.n_blocks,
+                joined_s: joined.since.elapsed().as_secs(),
                 at: jiff::Timestamp::now().to_string(),
                 is_leaving,
             };
@@ -903,7 +920,7 @@ impl Joined {
     /// Plays the classes whose tags this machine has.
     fn open_classes(&mut self, manifest: &Manifest, tags: &[String]) {
         for (class, needed) in &manifest.classes {
-            if names::is_token(class) && needed.iter().all(|tag| tags.contains(tag)) {
+            if !self.has_left && names::is_token(class) && needed.iter().all(|tag| tags.contains(tag)) {
                 self.classes.entry(class.clone()).or_default();
             }
         }

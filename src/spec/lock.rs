@@ -195,6 +195,10 @@ fn players(spec: &Spec) -> Vec<Value> {
             fields.insert("dialect".into(), word(config.dialect));
         }
         fields.extend(odds_text::written(config.odds));
+        if !player.tags.is_empty() {
+            let tags: Vec<Value> = player.tags.iter().map(|tag| tag.clone().into()).collect();
+            fields.insert("tags".into(), tags.into());
+        }
         Value::Table(fields)
     };
     spec.players.iter().map(player).collect()
