@@ -76,3 +76,4 @@ pub mod staged_schedule;
 pub mod supervisor;
 mod typed_moves;
 mod url_text;
+mod yardstick;

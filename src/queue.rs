@@ -18,9 +18,11 @@
 
 mod address;
 mod blocks;
+mod calibration;
 mod coordinator;
 mod error;
 mod names;
+mod news;
 mod prepared;
 mod replayed;
 mod result_reader;
@@ -35,4 +37,5 @@ pub use address::Server;
 pub use coordinator::{Coordinator, CoordinatorSettings};
 pub use error::QueueError;
 pub use upkeep::{QueueStatus, RunStatus, WorkerStatus, drain, purge, status};
-pub use worker::{WorkerNews, WorkerSettings, WorkerStop, work};
+pub use news::WorkerNews;
+pub use worker::{WorkerSettings, WorkerStop, work};

@@ -1,7 +1,7 @@
 //! Gives the blocks of a run to workers, and collects what they played.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,10 +12,13 @@ use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::stream::{Config, RetentionPolicy};
 use futures_util::{FutureExt as _, StreamExt as _};
+use results::files;
+use results::workers::{WorkerMachine, WorkersFile};
 use tokio::runtime::{Builder, Runtime};
 
 use super::address::pause;
 use super::blocks::{Blocks, JobsOfBlock};
+use super::calibration::Calibration;
 use super::replayed::{Replayed, replayed};
 use super::result_reader::{ResultReader, StoredResult};
 use super::run_file::{RunName, run_name};
@@ -114,6 +117,10 @@ struct Queue {
     signs: Subscriber,
     workers: BTreeMap<String, (WorkerMessage, Instant)>,
     n_workers: (u32, u32),
+    folder: PathBuf,
+    /// The machines of the workers, and whether the file has them all.
+    machines: WorkersFile,
+    machines_are_written: bool,
     /// When blocks were collected, in the last second.
     collected: VecDeque<Instant>,
     failure: Option<QueueError>,
@@ -150,7 +157,7 @@ impl Coordinator {
         }
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let run = run_name(folder, &experiment.spec.name, &experiment.spec.hash())?;
-        let queue = runtime.block_on(Queue::open(server, experiment, run, settings))?;
+        let queue = runtime.block_on(Queue::open(server, experiment, folder, run, settings))?;
         Ok(Self { runtime, queue })
     }
 
@@ -198,6 +205,7 @@ impl Queue {
     async fn open(
         server: Server,
         experiment: &Experiment,
+        folder: &Path,
         run: RunName,
         settings: &CoordinatorSettings,
     ) -> Result<Self, QueueError> {
@@ -274,6 +282,11 @@ impl Queue {
             signs,
             workers: BTreeMap::new(),
             n_workers: (0, 0),
+            machines: WorkersFile::read(folder).map_err(|source| {
+                QueueError::RunFile { path: folder.join(files::WORKERS), source }
+            })?,
+            machines_are_written: true,
+            folder: folder.to_owned(),
             collected: VecDeque::new(),
             failure: None,
         })
@@ -324,6 +337,7 @@ impl Queue {
                 synced = Instant::now();
                 self.settle(dispatcher).await;
                 self.count_workers(dispatcher);
+                self.write_machines();
             }
             if searched.elapsed() >= SEARCH_TIME {
                 searched = Instant::now();
@@ -332,6 +346,8 @@ impl Queue {
             }
         }
         self.settle(dispatcher).await;
+        self.count_workers(dispatcher);
+        self.write_machines();
         Ok(())
     }
 
@@ -464,9 +480,18 @@ impl Queue {
         }
         let checked = decode::<ResultMessage>(&result.payload)
             .map_err(|error| ("?".to_owned(), error.to_string()))
-            .and_then(|message| self.checked(message, block));
+            .and_then(|message| {
+                let machine = (message.worker.clone(), message.calibration);
+                Ok((machine, self.checked(message, block)?))
+            });
         match checked {
-            Ok(matches) => {
+            Ok(((worker, calibration), matches)) => {
+                if let Some(reading) = calibration.filter(Calibration::is_possible) {
+                    let machine = self.machines.workers.entry(worker).or_default();
+                    machine.speed.add(reading.speed);
+                    machine.lateness_us.add(reading.lateness_us);
+                    self.machines_are_written = false;
+                }
                 self.given_out.remove(&block);
                 self.collected.push_back(Instant::now());
                 for (job, Replayed { events, missing }) in matches {
@@ -485,7 +510,7 @@ impl Queue {
         message: ResultMessage,
         block: u64,
     ) -> Result<Vec<(Arc<Job>, Replayed)>, (String, String)> {
-        let ResultMessage { worker, records } = message;
+        let ResultMessage { worker, records, .. } = message;
         if !names::is_token(&worker) {
             return Err(("?".to_owned(), "the worker has no proper name".to_owned()));
         }
@@ -561,6 +586,7 @@ impl Queue {
     fn count_workers(&mut self, dispatcher: &mut Dispatcher<'_>) {
         while let Some(Some(message)) = self.signs.next().now_or_never() {
             if let Ok(worker) = decode::<WorkerMessage>(&message.payload) {
+                self.know(&worker);
                 match worker.is_leaving {
                     true => drop(self.workers.remove(&worker.instance)),
                     false => {
@@ -575,6 +601,35 @@ impl Queue {
         if self.n_workers != (n_workers, n_at_once) {
             self.n_workers = (n_workers, n_at_once);
             dispatcher.emit(EventKind::WorkersChanged { n_workers, n_at_once });
+        }
+    }
+
+    /// Notes what a worker says of its machine.
+    fn know(&mut self, worker: &WorkerMessage) {
+        if !names::is_token(&worker.name) {
+            return;
+        }
+        let known = self.machines.workers.get(&worker.name).cloned().unwrap_or_default();
+        let machine = WorkerMachine {
+            version: worker.build.version.clone(),
+            executable: worker.build.executable.clone(),
+            cores: worker.cores,
+            at_once: worker.at_once,
+            tags: worker.tags.clone(),
+            programs: worker.programs.clone(),
+            ..known.clone()
+        };
+        if machine != known {
+            self.machines.workers.insert(worker.name.clone(), machine);
+            self.machines_are_written = false;
+        }
+    }
+
+    /// Writes what is new of the workers.
+    fn write_machines(&mut self) {
+        if !self.machines_are_written {
+            // The journal is what counts; a full disk is found by it.
+            self.machines_are_written = self.machines.write(&self.folder).is_ok();
         }
     }
 

@@ -12,6 +12,7 @@ use results::record::{Budget, MatchRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::calibration::Calibration;
 use crate::schedule::{Clocks, Job};
 
 /// Version of the messages. A worker takes no run of another version.
@@ -125,6 +126,9 @@ pub(super) struct ResultMessage {
     pub(super) worker: String,
     /// Its matches, in the order in which they were listed.
     pub(super) records: Vec<MatchRecord>,
+    /// The worker's machine, if it was measured since its last result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) calibration: Option<Calibration>,
 }
 
 /// A sign of life of a worker.

@@ -12,12 +12,12 @@ use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::{Acker, PublishMessage};
 use async_nats::jetstream::{AckKind, Context};
 use futures_util::{FutureExt as _, StreamExt as _};
-use results::counted::counted;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 
 use super::address::{pause, random};
+use super::calibration::Calibrator;
 use super::coordinator::consumer_config;
 use super::prepared::{PreparedRun, program_hash};
 use super::rulesheets::RulesheetCache;
@@ -25,7 +25,7 @@ use super::slots::{Played, Slots, Task};
 use super::wire::{
     BlockMessage, Build, Manifest, ResultMessage, WorkerMessage, decode, encode,
 };
-use super::{QueueError, Server, names};
+use super::{QueueError, Server, WorkerNews, names};
 use crate::manager::command_words;
 
 /// Time between looks for runs.
@@ -99,68 +99,6 @@ impl WorkerStop {
     fn is_draining(&self) -> bool {
         self.0.0.load(Ordering::Relaxed)
     }
-}
-
-/// What a worker has to say. Its text is the line that a user reads.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkerNews {
-    /// It waits for runs.
-    #[error("worker {name} at {url}: {}", counted(u64::from(*at_once), "match at once", "matches at once"))]
-    Connected {
-        /// Its name.
-        name: String,
-        /// The server.
-        url: String,
-        /// Matches at once.
-        at_once: u32,
-    },
-    /// There is no connection, and it tries again.
-    #[error("{0}; trying again")]
-    Unreachable(QueueError),
-    /// It plays a run.
-    #[error("run {run}: joined")]
-    Joined {
-        /// The run.
-        run: String,
-    },
-    /// It does not play a run.
-    #[error("run {run}: not played here: {reason}")]
-    NotPlayed {
-        /// The run.
-        run: String,
-        /// Why.
-        reason: String,
-    },
-    /// A run is over.
-    #[error("run {run}: over, {} played here", counted(*n_blocks, "block", "blocks"))]
-    Over {
-        /// The run.
-        run: String,
-        /// Blocks that were played here.
-        n_blocks: u64,
-    },
-    /// A block is none.
-    #[error("run {run}: a block was refused: {reason}")]
-    BadBlock {
-        /// The run.
-        run: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The coordinator refused results.
-    #[error("run {run}: the coordinator refused results of this worker: {reason}")]
-    ResultRefused {
-        /// The run.
-        run: String,
-        /// Why.
-        reason: String,
-    },
-    /// It finishes what it plays.
-    #[error("finishing {}", counted(u64::from(*n), "block", "blocks"))]
-    Draining {
-        /// Blocks in play or waiting.
-        n: u32,
-    },
 }
 
 /// Plays blocks until `stop` asks it to leave.
@@ -261,6 +199,7 @@ struct QueueWorker<'a> {
     settings: &'a WorkerSettings,
     context: Context,
     build: Build,
+    calibrator: Calibrator,
     instance: String,
     cache: Arc<RulesheetCache>,
     slots: Slots,
@@ -290,6 +229,7 @@ impl<'a> QueueWorker<'a> {
             settings,
             context,
             build: Build::this()?,
+            calibrator: Calibrator::start()?,
             instance: format!("{}-{:08x}", settings.name, random() >> 32),
             cache: Arc::new(RulesheetCache::new(settings.cache.clone()).map_err(unusable)?),
             slots: Slots::start(settings.at_once, &sender)?,
@@ -852,7 +792,8 @@ impl<'a> QueueWorker<'a> {
     fn send(&mut self, key: u64, records: Vec<results::record::MatchRecord>) {
         let Some(held) = self.held.get_mut(&key) else { return };
         let worker = self.settings.name.clone();
-        let mut payload = encode(&ResultMessage { worker: worker.clone(), records });
+        let calibration = self.calibrator.take();
+        let mut payload = encode(&ResultMessage { worker: worker.clone(), records, calibration });
         let limit = self.context.client().max_payload();
         if payload.len() > limit
             && let Some(Known::Joined(joined)) = self.runs.get(&held.run)
@@ -864,7 +805,7 @@ impl<'a> QueueWorker<'a> {
             };
             let unplayed = |job: crate::schedule::Job| joined.run.unplayed(job, why.to_string());
             let records = std::mem::take(&mut held.jobs).into_iter().map(unplayed).collect();
-            payload = encode(&ResultMessage { worker, records });
+            payload = encode(&ResultMessage { worker, records, calibration });
         }
         let subject = names::result(&held.run, held.block, held.attempt);
         let none = Acker::new(self.context.clone(), None);
