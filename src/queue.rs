@@ -36,6 +36,6 @@ mod worker;
 pub use address::Server;
 pub use coordinator::{Coordinator, CoordinatorSettings};
 pub use error::QueueError;
-pub use upkeep::{QueueStatus, RunStatus, WorkerStatus, drain, purge, status};
 pub use news::WorkerNews;
+pub use upkeep::{QueueStatus, RunStatus, WorkerStatus, drain, purge, status};
 pub use worker::{WorkerSettings, WorkerStop, work};

@@ -243,11 +243,7 @@ pub fn run_staged_by(
             n_done: round.n_jobs - n_left,
         });
         let jobs = Mutex::new(jobs.into_iter());
-        crew.play(
-            &|| jobs.lock().expect("workers do not panic").next(),
-            n_left,
-            &mut dispatcher,
-        );
+        crew.play(&|| jobs.lock().expect("workers do not panic").next(), n_left, &mut dispatcher);
         let is_finished = walk.pass(&outcomes());
         if stop.is_raised() {
             return dispatcher.finish(StopReason::Interrupted);

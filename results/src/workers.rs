@@ -184,8 +184,7 @@ pub fn workers(folder: &Path) -> Result<Vec<WorkerRow>, JournalError> {
 }
 
 fn take(open: &mut OpenBlock, row: &MatchRow<'_>) {
-    let mut players: Vec<String> =
-        row.players().map(|(_, player, _)| player.to_owned()).collect();
+    let mut players: Vec<String> = row.players().map(|(_, player, _)| player.to_owned()).collect();
     players.sort_unstable();
     let worker = row.worker().unwrap_or_default();
     if open.stratum.is_none() {
@@ -357,7 +356,8 @@ mod tests {
         assert_eq!(without(run.path(), &["slow".into()], folder.path()).unwrap(), 10);
         let rows = workers(folder.path()).unwrap();
         assert_eq!(rows.iter().map(|row| row.n_blocks).collect::<Vec<_>>(), [5]);
-        let notes = Journal::open(&folder.path().join(files::JOURNAL)).unwrap().header().notes.clone();
+        let notes =
+            Journal::open(&folder.path().join(files::JOURNAL)).unwrap().header().notes.clone();
         assert_eq!(notes, ["The matches that worker slow played are left out."]);
     }
 }

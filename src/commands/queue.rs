@@ -21,13 +21,13 @@ pub enum Command {
 pub struct StatusArguments {
     /// Look at the queue of this NATS server
     #[arg(value_name = "nats://HOST:4222")]
-    queue: String,
+    pub queue: String,
     /// How to reach the server.
     #[command(flatten)]
-    server: ServerOptions,
+    pub server: ServerOptions,
     /// Print JSON
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 /// Arguments of `gamemaster queue drain`.
@@ -35,10 +35,10 @@ pub struct StatusArguments {
 pub struct DrainArguments {
     /// Ask the workers of this NATS server
     #[arg(value_name = "nats://HOST:4222")]
-    queue: String,
+    pub queue: String,
     /// How to reach the server.
     #[command(flatten)]
-    server: ServerOptions,
+    pub server: ServerOptions,
 }
 
 /// Arguments of `gamemaster queue purge`.
@@ -46,16 +46,16 @@ pub struct DrainArguments {
 pub struct PurgeArguments {
     /// Empty the queue of this NATS server
     #[arg(value_name = "nats://HOST:4222")]
-    queue: String,
+    pub queue: String,
     /// Remove these runs, as `queue status` lists them
     #[arg(value_name = "RUN", required_unless_present = "all")]
-    runs: Vec<String>,
+    pub runs: Vec<String>,
     /// Remove all runs
     #[arg(long, conflicts_with = "runs")]
-    all: bool,
+    pub all: bool,
     /// How to reach the server.
     #[command(flatten)]
-    server: ServerOptions,
+    pub server: ServerOptions,
 }
 
 /// Carries out `gamemaster queue`.

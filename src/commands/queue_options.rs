@@ -11,34 +11,35 @@ use crate::spec;
 
 /// How to reach a NATS server.
 #[derive(Args, Clone, Debug)]
-pub(super) struct ServerOptions {
+pub struct ServerOptions {
     /// Prove who you are with this NATS credentials file
     #[arg(long, value_name = "FILE")]
-    pub(super) creds: Option<PathBuf>,
+    pub creds: Option<PathBuf>,
     /// Use TLS, and trust the certificates in this file
     #[arg(long, value_name = "FILE")]
-    pub(super) tls_ca: Option<PathBuf>,
+    pub tls_ca: Option<PathBuf>,
 }
 
 /// How a coordinator uses the queue.
 #[derive(Args, Clone, Debug)]
-pub(super) struct CoordinatorOptions {
+pub struct CoordinatorOptions {
     /// Have the matches played by workers, through this NATS server (see
     /// docs/cluster.md)
     #[arg(long, value_name = "nats://HOST:4222", conflicts_with_all = ["jobs", "partition"])]
-    pub(super) queue: Option<String>,
+    pub queue: Option<String>,
+    /// How to reach the server.
     #[command(flatten)]
-    pub(super) server: ServerOptions,
+    pub server: ServerOptions,
     /// Give matches only to workers with these tags, such as cpu=zen4
     #[arg(long, value_name = "TAGS", requires = "queue", value_delimiter = ',', value_parser = tag)]
-    pub(super) tags: Vec<String>,
+    pub tags: Vec<String>,
     /// Let workers with other versions of gamemaster or of players take part
     #[arg(long, requires = "queue")]
-    pub(super) allow_mixed_versions: bool,
+    pub allow_mixed_versions: bool,
     /// Give the blocks of a worker out again if it is silent for this long
     #[arg(long, value_name = "TIME", requires = "queue", default_value = "10s",
           value_parser = duration(Duration::from_secs(1), Duration::from_secs(3600)))]
-    pub(super) ack_wait: Duration,
+    pub ack_wait: Duration,
 }
 
 /// Something that a machine has.
@@ -63,9 +64,7 @@ pub(super) fn failure(error: crate::queue::QueueError) -> Failure {
         QueueError::Address { .. }
         | QueueError::File { .. }
         | QueueError::NoSuchRun { .. }
-        | QueueError::RemotePlayer { .. } => {
-            Failure::usage(error)
-        }
+        | QueueError::RemotePlayer { .. } => Failure::usage(error),
         error => Failure::from(error),
     }
 }

@@ -122,7 +122,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         let preview = experiment.preview(&place).map_err(tournament::not_opened)?;
         return preview::print(&preview, arguments.json);
     }
-    let Some(played) = tournament::play(&experiment, &place, arguments.quiet, Some(&arguments.queue))? else {
+    let Some(played) =
+        tournament::play(&experiment, &place, arguments.quiet, Some(&arguments.queue))?
+    else {
         return Ok(exit_code::INTERRUPTED);
     };
     let printed = to_stdout(|stdout| {
@@ -166,6 +168,7 @@ struct Summary<'a> {
 /// The command that resumes this run.
 fn command_line(arguments: &Arguments) -> CommandLine {
     let format = arguments.format.and_then(|format| format.to_possible_value());
+    let on_queue = Some(&arguments.queue).filter(|queue| queue.queue.is_some());
     CommandLine::new("run")
         .words(arguments.spec.iter().map(|spec| spec.display()))
         .option("--out", arguments.out.as_ref().map(|out| out.display()))
@@ -179,6 +182,7 @@ fn command_line(arguments: &Arguments) -> CommandLine {
         .option("--creds", arguments.queue.server.creds.as_ref().map(|path| path.display()))
         .option("--tls-ca", arguments.queue.server.tls_ca.as_ref().map(|path| path.display()))
         .list("--tags", &arguments.queue.tags)
+        .option("--ack-wait", on_queue.map(|queue| humantime::format_duration(queue.ack_wait)))
         .flag("--allow-mixed-versions", arguments.queue.allow_mixed_versions)
         .flag("--quiet", arguments.quiet)
         .flag("--json", arguments.json)

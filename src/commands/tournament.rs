@@ -166,11 +166,7 @@ pub(super) fn conclude(
 }
 
 /// Prints on standard error that a run begins.
-fn announce(
-    experiment: &Experiment,
-    folder: &RunFolder,
-    on_queue: bool,
-) -> std::io::Result<()> {
+fn announce(experiment: &Experiment, folder: &RunFolder, on_queue: bool) -> std::io::Result<()> {
     let mut stderr = std::io::stderr().lock();
     for warning in &experiment.warnings {
         writeln!(stderr, "warning: {warning}")?;

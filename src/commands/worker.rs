@@ -30,28 +30,28 @@ Exit codes:
 pub struct Arguments {
     /// Take blocks of matches from this NATS server
     #[arg(long, value_name = "nats://HOST:4222")]
-    queue: String,
+    pub queue: String,
     /// Play N matches at once [default: one for each core]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
-    jobs: Option<u32>,
+    pub jobs: Option<u32>,
     /// Launch players with a command, in this folder
     #[arg(long, value_name = "DIR")]
-    players_dir: Option<PathBuf>,
+    pub players_dir: Option<PathBuf>,
     /// State what this machine has, such as cpu=zen4,python
     #[arg(long, value_name = "TAGS", value_delimiter = ',', value_parser = tag)]
-    tags: Vec<String>,
+    pub tags: Vec<String>,
     /// Call this worker NAME in journals [default: the name of the machine]
     #[arg(long, value_name = "NAME")]
-    name: Option<String>,
+    pub name: Option<String>,
     /// Keep rulesheets in this folder [default: ~/.cache/gamemaster]
     #[arg(long, value_name = "DIR")]
-    cache: Option<PathBuf>,
+    pub cache: Option<PathBuf>,
     /// How to reach the server.
     #[command(flatten)]
-    server: ServerOptions,
+    pub server: ServerOptions,
     /// Print errors only
     #[arg(long)]
-    quiet: bool,
+    pub quiet: bool,
 }
 
 /// Carries out `gamemaster worker`.

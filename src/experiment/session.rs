@@ -213,7 +213,9 @@ impl<'a> Session<'a> {
                     None => runner::run_staged(&tournament, &outcomes, manager, no_more, consumers),
                     Some(crew) => {
                         let schedule = &tournament.schedule;
-                        runner::run_staged_by(crew, schedule, &outcomes, manager, no_more, consumers)
+                        runner::run_staged_by(
+                            crew, schedule, &outcomes, manager, no_more, consumers,
+                        )
                     }
                 }
             }

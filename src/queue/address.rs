@@ -64,9 +64,10 @@ impl Server {
             std::fs::metadata(path).map_err(unreadable)?;
             options = options.add_root_certificates(path.clone()).require_tls(true);
         }
-        let client = options.connect(self.address.clone()).await.map_err(|error| {
-            QueueError::Connect { url: self.url(), reason: error.to_string() }
-        })?;
+        let client = options
+            .connect(self.address.clone())
+            .await
+            .map_err(|error| QueueError::Connect { url: self.url(), reason: error.to_string() })?;
         Ok(jetstream::ContextBuilder::new()
             .timeout(PATIENCE)
             .ack_timeout(PATIENCE)

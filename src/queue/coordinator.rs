@@ -243,7 +243,8 @@ impl Queue {
         for entry in sent() {
             let what = format!("the rulesheet {}", entry.source.name);
             let subject = names::rules(&run, &entry.text_hash());
-            store(&server, &context, subject, what, rulesheets::encoded(&entry.source.text)).await?;
+            store(&server, &context, subject, what, rulesheets::encoded(&entry.source.text))
+                .await?;
         }
         let manifest = Manifest {
             format: FORMAT,
@@ -259,9 +260,8 @@ impl Queue {
         let players: Vec<_> =
             spec.players.iter().map(|player| Arc::clone(&player.config)).collect();
         let catalogue = Catalogue::new(&experiment.games, &players, experiment.concurrency);
-        let tags = |player: &spec::Contestant| {
-            player.tags.iter().chain(&settings.tags).cloned().collect()
-        };
+        let tags =
+            |player: &spec::Contestant| player.tags.iter().chain(&settings.tags).cloned().collect();
         let refused = server.refused("listen to workers");
         let signs = context.client().subscribe(names::worker(&run, "*")).await;
         let signs = signs.map_err(|error| refused(&error))?;
@@ -282,8 +282,9 @@ impl Queue {
             signs,
             workers: BTreeMap::new(),
             n_workers: (0, 0),
-            machines: WorkersFile::read(folder).map_err(|source| {
-                QueueError::RunFile { path: folder.join(files::WORKERS), source }
+            machines: WorkersFile::read(folder).map_err(|source| QueueError::RunFile {
+                path: folder.join(files::WORKERS),
+                source,
             })?,
             machines_are_written: true,
             folder: folder.to_owned(),
@@ -399,8 +400,7 @@ impl Queue {
                 let mut sent = vec![];
                 for block in left.drain(..) {
                     let Some((subject, payload)) = self.message(block) else { continue };
-                    let (bytes, limit) =
-                        (payload.len(), self.context.client().max_payload());
+                    let (bytes, limit) = (payload.len(), self.context.client().max_payload());
                     if bytes > limit {
                         let what = format!("block {block}");
                         return Err(QueueError::TooLarge { what, bytes, limit });

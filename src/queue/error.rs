@@ -52,7 +52,9 @@ pub enum QueueError {
         limit: usize,
     },
     /// The server has no such run.
-    #[error("there is no run `{run}` in the queue at {url}; `gamemaster queue status` lists the runs")]
+    #[error(
+        "there is no run `{run}` in the queue at {url}; `gamemaster queue status` lists the runs"
+    )]
     NoSuchRun {
         /// What was asked for.
         run: String,

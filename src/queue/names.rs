@@ -20,12 +20,8 @@ use crate::fingerprint::Fingerprint;
 pub(super) const RUNS: &str = "gamemaster-runs";
 
 /// The subjects of that stream.
-pub(super) const RUNS_SUBJECTS: [&str; 4] = [
-    "gamemaster.run.*",
-    "gamemaster.rules.*.*",
-    "gamemaster.program.*.*",
-    "gamemaster.worker.*.*",
-];
+pub(super) const RUNS_SUBJECTS: [&str; 4] =
+    ["gamemaster.run.*", "gamemaster.rules.*.*", "gamemaster.program.*.*", "gamemaster.worker.*.*"];
 
 /// A request to all workers to leave.
 pub(super) const DRAIN: &str = "gamemaster.drain";

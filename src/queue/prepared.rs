@@ -55,9 +55,11 @@ impl PreparedRun {
         let spec = spec::read(&manifest.spec, &manifest.run, rulesheets, &overrides)
             .map_err(|error| chained(&error))?;
         if spec.hash() != manifest.spec_hash {
-            return Err("its spec means something else to this program, or an evaluation or table \
+            return Err(
+                "its spec means something else to this program, or an evaluation or table \
                         of a player is another one here"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         let experiment = Experiment::new(spec).map_err(|error| chained(&error))?;
         let Experiment { spec, games, .. } = experiment;

@@ -58,9 +58,7 @@ pub(super) struct Replayed {
 impl Replayed {
     /// Whether the match was broken off and is to be played again.
     pub(super) fn is_aborted(&self) -> bool {
-        let aborts = |event: &EventKind| {
-            matches!(event, EventKind::MatchFinished { ending, .. } if !ending.is_done())
-        };
+        let aborts = |event: &EventKind| matches!(event, EventKind::MatchFinished { ending, .. } if !ending.is_done());
         self.events.iter().any(aborts)
     }
 }

@@ -173,9 +173,10 @@ async fn run_status(
 }
 
 fn worker_status(message: WorkerMessage) -> WorkerStatus {
-    let silent = message.at.parse::<jiff::Timestamp>().map_or(0, |at| {
-        jiff::Timestamp::now().duration_since(at).as_secs()
-    });
+    let silent = message
+        .at
+        .parse::<jiff::Timestamp>()
+        .map_or(0, |at| jiff::Timestamp::now().duration_since(at).as_secs());
     WorkerStatus {
         name: message.name,
         version: message.build.version,

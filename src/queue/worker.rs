@@ -22,9 +22,7 @@ use super::coordinator::consumer_config;
 use super::prepared::{PreparedRun, program_hash};
 use super::rulesheets::RulesheetCache;
 use super::slots::{Played, Slots, Task};
-use super::wire::{
-    BlockMessage, Build, Manifest, ResultMessage, WorkerMessage, decode, encode,
-};
+use super::wire::{BlockMessage, Build, Manifest, ResultMessage, WorkerMessage, decode, encode};
 use super::{QueueError, Server, WorkerNews, names};
 use crate::manager::command_words;
 
@@ -223,8 +221,7 @@ struct QueueWorker<'a> {
 impl<'a> QueueWorker<'a> {
     fn new(settings: &'a WorkerSettings, context: Context) -> Result<Self, QueueError> {
         let (sender, played) = unbounded_channel();
-        let unusable =
-            |source| QueueError::File { path: settings.cache.clone(), source };
+        let unusable = |source| QueueError::File { path: settings.cache.clone(), source };
         Ok(Self {
             settings,
             context,
@@ -257,9 +254,10 @@ impl<'a> QueueWorker<'a> {
         let mut fetch_at = Instant::now();
         let mut is_draining = false;
         loop {
-            let is_asked = self.drains.as_mut().is_some_and(|drains| {
-                matches!(drains.next().now_or_never(), Some(Some(_)))
-            });
+            let is_asked = self
+                .drains
+                .as_mut()
+                .is_some_and(|drains| matches!(drains.next().now_or_never(), Some(Some(_))));
             if (stop.is_draining() || is_asked) && !is_draining {
                 is_draining = true;
                 self.slots.drain();
@@ -268,7 +266,9 @@ impl<'a> QueueWorker<'a> {
             if is_draining && self.held.is_empty() {
                 break;
             }
-            if !is_draining && self.is_news() | discovered.is_none_or(|at| at.elapsed() >= DISCOVERY) {
+            if !is_draining
+                && self.is_news() | discovered.is_none_or(|at| at.elapsed() >= DISCOVERY)
+            {
                 discovered = Some(Instant::now());
                 self.discover(say).await;
             }
@@ -282,7 +282,8 @@ impl<'a> QueueWorker<'a> {
                     };
                 }
                 // Workers that are idle do not ask in step.
-                fetch_at = Instant::now() + self.idle.mul_f64(0.5 + (random() % 1000) as f64 / 2000.0);
+                fetch_at =
+                    Instant::now() + self.idle.mul_f64(0.5 + (random() % 1000) as f64 / 2000.0);
             }
             if beaten.elapsed() >= BEAT {
                 beaten = Instant::now();
@@ -498,8 +499,11 @@ impl<'a> QueueWorker<'a> {
             let missing = |error: &dyn std::error::Error| {
                 format!("the rulesheet {hash} is not on the server: {error}")
             };
-            let stream =
-                self.context.get_stream_no_info(names::RUNS).await.map_err(|error| missing(&error))?;
+            let stream = self
+                .context
+                .get_stream_no_info(names::RUNS)
+                .await
+                .map_err(|error| missing(&error))?;
             let subject = names::rules(&manifest.run, hash);
             let message = stream.get_last_raw_message_by_subject(&subject).await;
             let message = message.map_err(|error| missing(&error))?;
@@ -622,9 +626,7 @@ impl<'a> QueueWorker<'a> {
 
     fn class(&mut self, run: &str, class: &str) -> Option<(&mut Class, &Manifest)> {
         match self.runs.get_mut(run)? {
-            Known::Joined(joined) => {
-                Some((joined.classes.get_mut(class)?, &joined.run.manifest))
-            }
+            Known::Joined(joined) => Some((joined.classes.get_mut(class)?, &joined.run.manifest)),
             _ => None,
         }
     }
@@ -861,7 +863,10 @@ impl Joined {
     /// Plays the classes whose tags this machine has.
     fn open_classes(&mut self, manifest: &Manifest, tags: &[String]) {
         for (class, needed) in &manifest.classes {
-            if !self.has_left && names::is_token(class) && needed.iter().all(|tag| tags.contains(tag)) {
+            if !self.has_left
+                && names::is_token(class)
+                && needed.iter().all(|tag| tags.contains(tag))
+            {
                 self.classes.entry(class.clone()).or_default();
             }
         }
@@ -880,7 +885,9 @@ async fn publish(context: &Context, run: &str, subject: String, payload: Vec<u8>
         };
         match stored.map_err(|error| error.kind()) {
             Ok(()) | Err(PublishErrorKind::WrongLastSequence) => return,
-            Err(PublishErrorKind::StreamNotFound) if n_failed > 2 && is_over(context, run).await => {
+            Err(PublishErrorKind::StreamNotFound)
+                if n_failed > 2 && is_over(context, run).await =>
+            {
                 return;
             }
             Err(_) => {}

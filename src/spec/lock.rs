@@ -25,11 +25,14 @@ struct Machine {
 /// The text of a lock file.
 #[must_use]
 pub fn lock_text(spec: &Spec) -> String {
-    text(spec, games(spec, |entry| {
-        // Relative paths would mean something else from the run's folder.
-        let file = &entry.source.file;
-        std::path::absolute(file).map_or(file.clone(), |path| path.display().to_string())
-    }))
+    text(
+        spec,
+        games(spec, |entry| {
+            // Relative paths would mean something else from the run's folder.
+            let file = &entry.source.file;
+            std::path::absolute(file).map_or(file.clone(), |path| path.display().to_string())
+        }),
+    )
 }
 
 /// The text of a spec for another machine: rulesheets that are not shipped are the files

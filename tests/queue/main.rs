@@ -13,6 +13,8 @@ mod players;
 #[cfg(test)]
 mod refusals;
 #[cfg(test)]
+mod upkeep;
+#[cfg(test)]
 #[expect(dead_code, reason = "shared with the other integration tests, which use all of it")]
 #[path = "../it/workspace.rs"]
 mod workspace;

@@ -22,7 +22,8 @@ impl NatsServer {
             eprintln!("skipped: nats-server is not installed (apt-get install nats-server)");
             return None;
         }
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let port =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         let store = tempfile::tempdir().unwrap();
         let process = launch(port, store.path().to_owned());
         let server = Self { port, store, process };
@@ -105,6 +106,11 @@ impl WorkerProcess {
         assert_eq!(self.process.wait().unwrap().code(), Some(0), "{}", self.log());
     }
 
+    /// Waits until it has left by itself.
+    pub(crate) fn wait_for_end(&mut self) {
+        assert_eq!(self.process.wait().unwrap().code(), Some(0), "{}", self.log());
+    }
+
     /// What it has printed.
     pub(crate) fn log(&self) -> String {
         self.folder.read("log")
@@ -157,8 +163,16 @@ pub(crate) fn records(workspace: &Workspace) -> Vec<serde_json::Value> {
 fn without_times(value: serde_json::Value) -> serde_json::Value {
     use serde_json::Value;
     const TIMES: [&str; 10] = [
-        "attempt", "concurrency", "worker", "started_at", "duration_us", "harness_us", "wall_us",
-        "cpu_us", "overrun_us", "crc",
+        "attempt",
+        "concurrency",
+        "worker",
+        "started_at",
+        "duration_us",
+        "harness_us",
+        "wall_us",
+        "cpu_us",
+        "overrun_us",
+        "crc",
     ];
     match value {
         Value::Object(fields) => {

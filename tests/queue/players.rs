@@ -17,7 +17,7 @@ record = {{ timings = "never" }}
 kind = "legal"
 [[players]]
 id = "served"
-command = "{program} serve legal --port {{port}}"
+command = "{program} serve --player legal --port {{port}}"
 "#
     )
 }

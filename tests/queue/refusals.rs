@@ -57,8 +57,7 @@ fn check_refused(change: impl FnOnce(&str) -> String, expected: &str) {
     let workspace = Workspace::with_spec(SPEC);
     let url = server.url();
     let mut command = workspace.command(&coordinate(&url, &[]));
-    let coordinator =
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let coordinator = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     in_runtime(async {
         let context = jetstream::new(async_nats::connect(&url).await.unwrap());
         let run = wait_for_blocks(&context, &workspace).await;
@@ -95,13 +94,17 @@ fn results_that_do_not_parse_are_refused() {
 #[test]
 fn results_of_another_match_are_refused() {
     check_refused(|honest| honest.replacen("\"job\":0,", "\"job\":2,", 1), "missing");
-    check_refused(|honest| honest.replacen("\"job_id\":\"", "\"job_id\":\"0", 1), "does not belong");
+    check_refused(
+        |honest| honest.replacen("\"job_id\":\"", "\"job_id\":\"0", 1),
+        "does not belong",
+    );
     check_refused(|honest| honest.replacen("\"seed\":\"", "\"seed\":\"0", 1), "another seed");
 }
 
 #[test]
 fn results_of_other_roles_or_players_are_refused() {
-    let check = |from, to| check_refused(move |honest| honest.replacen(from, to, 1), "another role");
+    let check =
+        |from, to| check_refused(move |honest| honest.replacen(from, to, 1), "another role");
     check("\"role\":\"xplayer\"", "\"role\":\"oplayer\"");
     check("\"player\":\"random\"", "\"player\":\"champion\"");
 }
