@@ -54,6 +54,14 @@ impl Server {
             .connection_timeout(PATIENCE)
             .request_timeout(Some(PATIENCE))
             .reconnect_delay_callback(|attempt| pause(u32::try_from(attempt).unwrap_or(u32::MAX)));
+        // The client does not read them from the address.
+        options = match (self.address.username(), self.address.password()) {
+            (Some(user), Some(password)) => {
+                options.user_and_password(user.to_owned(), password.to_owned())
+            }
+            (Some(token), None) => options.token(token.to_owned()),
+            _ => options,
+        };
         if let Some(path) = &self.creds {
             let unreadable = |source| QueueError::File { path: path.clone(), source };
             options = options.credentials_file(path).await.map_err(unreadable)?;

@@ -12,11 +12,17 @@ pub(crate) struct NatsServer {
     port: u16,
     store: tempfile::TempDir,
     process: Child,
+    arguments: Vec<&'static str>,
 }
 
 impl NatsServer {
     /// Starts a server; `None` if there is none on this machine.
     pub(crate) fn start() -> Option<Self> {
+        Self::start_with(&[])
+    }
+
+    /// Starts a server with these arguments besides.
+    pub(crate) fn start_with(arguments: &[&'static str]) -> Option<Self> {
         let installed = Command::new("nats-server").arg("--version").output();
         if installed.is_err() {
             eprintln!("skipped: nats-server is not installed (apt-get install nats-server)");
@@ -25,8 +31,9 @@ impl NatsServer {
         let port =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         let store = tempfile::tempdir().unwrap();
-        let process = launch(port, store.path().to_owned());
-        let server = Self { port, store, process };
+        let arguments = arguments.to_vec();
+        let process = launch(port, store.path().to_owned(), &arguments);
+        let server = Self { port, store, process, arguments };
         server.wait();
         Some(server)
     }
@@ -38,7 +45,7 @@ impl NatsServer {
     /// Kills the server, and starts it again with the same disk.
     pub(crate) fn kill_and_restart(&mut self) {
         self.kill();
-        self.process = launch(self.port, self.store.path().to_owned());
+        self.process = launch(self.port, self.store.path().to_owned(), &self.arguments);
         self.wait();
     }
 
@@ -61,9 +68,10 @@ impl Drop for NatsServer {
     }
 }
 
-fn launch(port: u16, store: PathBuf) -> Child {
+fn launch(port: u16, store: PathBuf, arguments: &[&str]) -> Child {
     let mut command = Command::new("nats-server");
     command.args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"]).arg(store);
+    command.args(arguments);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
@@ -162,7 +170,7 @@ pub(crate) fn records(workspace: &Workspace) -> Vec<serde_json::Value> {
 
 fn without_times(value: serde_json::Value) -> serde_json::Value {
     use serde_json::Value;
-    const TIMES: [&str; 10] = [
+    const TIMES: [&str; 11] = [
         "attempt",
         "concurrency",
         "worker",
@@ -173,6 +181,7 @@ fn without_times(value: serde_json::Value) -> serde_json::Value {
         "cpu_us",
         "overrun_us",
         "crc",
+        "connect_us",
     ];
     match value {
         Value::Object(fields) => {

@@ -144,3 +144,22 @@ fn a_player_with_an_address_is_no_player_of_a_queue() {
     let ran = run(&workspace, &server, &[]).code(2);
     assert!(ran.stderr().contains("give it a command"), "{}", ran.stderr());
 }
+
+#[test]
+fn user_and_password_of_the_address_are_used_and_written_nowhere() {
+    let Some(server) = NatsServer::start_with(&["--user", "me", "--pass", "sesame"]) else {
+        return;
+    };
+    let workspace = Workspace::with_spec(SPEC);
+    let ran = run(&workspace, &server, &[]).code(1);
+    assert!(ran.stderr().contains("authorization violation"), "{}", ran.stderr());
+    let url = server.url().replace("nats://", "nats://me:sesame@");
+    let mut worker = workspace.command(&["worker", "--queue", &url, "--cache", "cache"]);
+    let mut worker = worker.stderr(Stdio::null()).spawn().unwrap();
+    let ran = workspace.run(&coordinate(&url, &[])).code(0);
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    let said = ran.stdout() + &ran.stderr() + &workspace.read("out/journal.jsonl");
+    assert!(!said.contains("sesame"), "{said}");
+    assert!(!workspace.read("out/workers.json").contains("sesame"));
+}
