@@ -64,6 +64,8 @@ pub mod output;
 pub mod position_suite;
 mod process_tree;
 pub mod protocol;
+#[cfg(feature = "queue")]
+pub mod queue;
 pub mod recorded;
 pub mod regret;
 pub mod runner;
@@ -77,3 +79,5 @@ pub mod staged_schedule;
 pub mod supervisor;
 pub mod toml_text;
 mod typed_moves;
+mod url_text;
+mod yardstick;

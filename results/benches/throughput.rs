@@ -124,6 +124,7 @@ fn record() -> MatchRecord {
         rotation: 1,
         round: None,
         attempt: 1,
+        worker: None,
         game: String::new(),
         game_hash: "0123456789abcdef0123456789abcdef".into(),
         match_id: "bench.0123456789ab".into(),

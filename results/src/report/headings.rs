@@ -21,11 +21,12 @@ pub(super) const THINKING: &str = "Thinking time";
 pub(super) const CALIBRATION: &str = "Expected and real rewards";
 pub(super) const FAULTS: &str = "Faults";
 pub(super) const REGRET: &str = "Regret";
+pub(super) const WORKERS: &str = "Workers";
 pub(super) const UNSCORED: &str = "Unscored matches";
 pub(super) const GOALS: &str = "Unusual goals";
 
 /// The order of the page.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
     STANDINGS,
     RANKS,
     PAIRS,
@@ -44,6 +45,7 @@ const ORDER: [&str; 20] = [
     CALIBRATION,
     REGRET,
     FAULTS,
+    WORKERS,
     UNSCORED,
     GOALS,
 ];

@@ -33,11 +33,13 @@ pub enum Part {
     Time,
     /// What players expected of their moves, and what they got.
     Calibration,
+    /// The workers that played the run, if others than one process did.
+    Workers,
 }
 
 impl Part {
     /// All of them; the sections of a report have an order of their own.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Summary,
         Self::Ranks,
         Self::Ratings,
@@ -45,10 +47,11 @@ impl Part {
         Self::Seats,
         Self::Time,
         Self::Calibration,
+        Self::Workers,
     ];
 }
 
-/// The sections of all `parts` but the summary.
+/// The sections of all `parts` but the summary and the workers.
 pub(super) fn sections(evaluation: &Evaluation, parts: &[Part]) -> Vec<Section> {
     let strength = Strength::of(evaluation);
     let n_resamples = evaluation.standings.n_resamples;
@@ -56,7 +59,8 @@ pub(super) fn sections(evaluation: &Evaluation, parts: &[Part]) -> Vec<Section> 
     let mut sections = vec![];
     for part in Part::ALL.iter().filter(|part| parts.contains(part)) {
         match part {
-            Part::Summary => {}
+            // Those of workers are computed from the journal.
+            Part::Summary | Part::Workers => {}
             Part::Ranks => sections.push(ranks(&strength.ranks, n_resamples)),
             Part::Ratings => sections.push(ratings(&strength, evaluation)),
             Part::Pairs => {
