@@ -221,7 +221,13 @@ impl Player for Perfect {
         let fallback = turn.legal[self.rng.random_range(0..turn.legal.len())];
         let Some(track) = &mut self.track else { return Ok(fallback) };
         let Some(state) = track.follow(turn, stop)? else { return Ok(fallback) };
-        self.solve(stop)?;
+        // That a state has no value may be found late; the match goes on without a table.
+        match self.solve(stop) {
+            Err(Failure::Unsuitable(reason)) => {
+                self.own = Own::Failed(format!("the game is not solved: {reason}"));
+            }
+            done => done?,
+        }
         if turn.legal.len() == 1 {
             return Ok(fallback);
         }
