@@ -591,7 +591,7 @@ impl<'a> Search<'a> {
                 let n_left = (n_moves - rank - 1) as u64;
                 self.stopwatch.prune(n_left.saturating_mul(n_replies));
                 best.proven = reply.proven;
-                if n_moves > 1 {
+                if n_moves > 1 && (reply.proven || reply.score > beta) {
                     self.note_cut(level, self.roles.index());
                 }
                 return Ok(best);
@@ -657,7 +657,9 @@ impl<'a> Search<'a> {
         choosing.next().filter(|_| choosing.next().is_none()).copied()
     }
 
-    /// Notes that the move of `role` in the frame of `level` cut off its siblings.
+    /// Notes that the move of `role` in the frame of `level` cut off its siblings. Callers
+    /// leave out estimates that are just as good as the bound: where nothing is known of a
+    /// state, all estimates are equal, and any move would have cut off.
     fn note_cut(&mut self, level: usize, role: usize) {
         if self.move_order.is_used() {
             let (id, depth_left) = (self.frames[level].joint[role], self.depth_left(level));
@@ -711,9 +713,12 @@ impl<'a> Search<'a> {
                 }
             }
             let score = chosen.map_or(0.0, |chosen| chosen.score);
-            if (cooperative && score >= beta) || (!cooperative && score <= alpha) {
+            let bound = if cooperative { beta } else { alpha };
+            if (cooperative && score >= bound) || (!cooperative && score <= bound) {
                 self.stopwatch.prune(n_replies - rank - 1);
-                if let Some(replier) = replier {
+                if let Some(replier) = replier
+                    && (value.proven || value.score != bound)
+                {
                     self.note_cut(level, replier);
                 }
                 return Ok(Value { score, proven: value.proven });
