@@ -106,6 +106,91 @@ fn first_moves_are_those_of_theory() {
     assert_eq!(first.best.strategies[0], [1.0, 0.0, 0.0]);
 }
 
+/// Hex by stones as bits, without any rulesheet: who wins with perfect play.
+struct Hex {
+    size: u32,
+    /// By cell: its neighbours.
+    near: Vec<u32>,
+    /// By stones of red, of blue: whether red wins.
+    known: std::collections::HashMap<(u32, u32), bool>,
+}
+
+impl Hex {
+    fn new(size: u32) -> Self {
+        let n = size as i32;
+        let steps = [(1, 0), (-1, 0), (0, 1), (0, -1), (1, -1), (-1, 1)];
+        let near = |cell: i32| {
+            let cells = steps.map(|(right, down)| (cell % n + right, cell / n + down));
+            let inside = cells.iter().filter(|(c, r)| (0..n).contains(c) && (0..n).contains(r));
+            inside.fold(0, |mask, (c, r)| mask | 1 << (r * n + c))
+        };
+        Self { size, near: (0..n * n).map(near).collect(), known: Default::default() }
+    }
+
+    /// Whether stones join two sides: the first row or column with the last one.
+    fn joins(&self, stones: u32, rows: bool) -> bool {
+        let side = |at: u32| {
+            let cells =
+                (0..self.size).map(|i| if rows { at * self.size + i } else { i * self.size + at });
+            cells.fold(0, |mask, cell| mask | 1 << cell)
+        };
+        let mut reached = stones & side(0);
+        let mut edge = reached;
+        while edge != 0 {
+            let cell = edge.trailing_zeros();
+            edge &= edge - 1;
+            let more = self.near[cell as usize] & stones & !reached;
+            reached |= more;
+            edge |= more;
+        }
+        reached & side(self.size - 1) != 0
+    }
+
+    fn red_wins(&mut self, red: u32, blue: u32) -> bool {
+        if self.joins(red, true) {
+            return true;
+        }
+        if self.joins(blue, false) {
+            return false;
+        }
+        if let Some(&known) = self.known.get(&(red, blue)) {
+            return known;
+        }
+        let is_red = red.count_ones() == blue.count_ones();
+        let empty = (0..self.size * self.size).filter(|cell| (red | blue) >> cell & 1 == 0);
+        let mut empty: Vec<u32> = empty.collect();
+        // The short diagonal first, which cuts off most.
+        empty.sort_by_key(|cell| (cell / self.size + cell % self.size).abs_diff(self.size - 1));
+        let wins = if is_red {
+            empty.iter().any(|cell| self.red_wins(red | 1 << cell, blue))
+        } else {
+            empty.iter().all(|cell| self.red_wins(red, blue | 1 << cell))
+        };
+        self.known.insert((red, blue), wins);
+        wins
+    }
+}
+
+#[test]
+fn openings_of_hex_are_those_of_another_program() {
+    let mut solver = solve(&shipped("hex_4x4")).unwrap();
+    assert_eq!(solver.progress().n_states, 9_386_235);
+    let first = solver.first_moves().unwrap();
+    let mut hex = Hex::new(4);
+    let mut n_winning = 0;
+    for (opening, value) in first.legal[0].iter().zip(&first.values) {
+        let text = opening.to_string();
+        let place = text.trim_start_matches("(place ").trim_end_matches(')').split_once(' ');
+        let [column, row] =
+            place.map(|(c, r)| [c, r].map(|it| it.parse::<u32>().unwrap() - 1)).unwrap();
+        let red_wins = hex.red_wins(1 << (row * 4 + column), 0);
+        assert_eq!(value[0], if red_wins { 100.0 } else { 0.0 }, "{text}");
+        n_winning += u32::from(red_wins);
+    }
+    // The cells of the short diagonal.
+    assert_eq!((first.values.len(), n_winning), (16, 4));
+}
+
 /// All states of a game by plain search of its graph with the prover, and their values
 /// by plain recursion; for games without circles.
 fn by_recursion(game: &Arc<Game>) -> BTreeMap<u128, (bool, Vec<f64>)> {
