@@ -313,7 +313,7 @@ mod tests {
         let text = report_parts(run.path(), Format::Text, parts).unwrap();
         insta::assert_snapshot!("parts.txt", text);
         let markdown = report_parts(run.path(), Format::Md, parts).unwrap();
-        assert_eq!(markdown.matches("\n## ").count(), 7, "{markdown}");
+        assert_eq!(markdown.matches("\n## ").count(), 8, "{markdown}");
     }
 
     /// All forms are written from one evaluation.
