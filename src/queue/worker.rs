@@ -1,6 +1,6 @@
 //! A worker: takes blocks from the queue, plays them, and sends the results.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -207,7 +207,7 @@ struct QueueWorker<'a> {
     drains: Option<Subscriber>,
     runs: BTreeMap<String, Known>,
     preparing: JoinSet<Prepared>,
-    held: HashMap<u64, Held>,
+    held: BTreeMap<u64, Held>,
     next_key: u64,
     /// Blocks that the slots have.
     n_in_slots: u32,
@@ -235,7 +235,7 @@ impl<'a> QueueWorker<'a> {
             drains: None,
             runs: BTreeMap::new(),
             preparing: JoinSet::new(),
-            held: HashMap::new(),
+            held: BTreeMap::new(),
             next_key: 0,
             n_in_slots: 0,
             sending: JoinSet::new(),
