@@ -28,6 +28,7 @@ mod replayed;
 mod result_reader;
 mod rulesheets;
 mod run_file;
+mod sending;
 mod slots;
 mod upkeep;
 mod wire;

@@ -126,6 +126,9 @@ struct Queue {
     failure: Option<QueueError>,
 }
 
+/// A match that a worker played, checked.
+type PlayedMatch = (Arc<Job>, Replayed);
+
 /// A block whose results are awaited.
 struct GivenOut {
     jobs: JobsOfBlock,
@@ -509,7 +512,7 @@ impl Queue {
         &self,
         message: ResultMessage,
         block: u64,
-    ) -> Result<Vec<(Arc<Job>, Replayed)>, (String, String)> {
+    ) -> Result<Vec<PlayedMatch>, (String, String)> {
         let ResultMessage { worker, records, .. } = message;
         if !names::is_token(&worker) {
             return Err(("?".to_owned(), "the worker has no proper name".to_owned()));
@@ -527,7 +530,7 @@ impl Queue {
                     }
                 }
             };
-            if matches.iter().any(|(other, _): &(Arc<Job>, _)| other.number == job.number) {
+            if matches.iter().any(|(other, _): &PlayedMatch| other.number == job.number) {
                 return Err((worker, format!("match {} is there twice", job.number)));
             }
             match replayed(record, job, &worker, &self.catalogue) {

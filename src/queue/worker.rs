@@ -1,6 +1,6 @@
 //! A worker: takes blocks from the queue, plays them, and sends the results.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +21,7 @@ use super::calibration::Calibrator;
 use super::coordinator::consumer_config;
 use super::prepared::{PreparedRun, program_hash};
 use super::rulesheets::RulesheetCache;
+use super::sending::publish;
 use super::slots::{Played, Slots, Task};
 use super::wire::{BlockMessage, Build, Manifest, ResultMessage, WorkerMessage, decode, encode};
 use super::{QueueError, Server, WorkerNews, names};
@@ -207,7 +208,7 @@ struct QueueWorker<'a> {
     drains: Option<Subscriber>,
     runs: BTreeMap<String, Known>,
     preparing: JoinSet<Prepared>,
-    held: HashMap<u64, Held>,
+    held: BTreeMap<u64, Held>,
     next_key: u64,
     /// Blocks that the slots have.
     n_in_slots: u32,
@@ -235,7 +236,7 @@ impl<'a> QueueWorker<'a> {
             drains: None,
             runs: BTreeMap::new(),
             preparing: JoinSet::new(),
-            held: HashMap::new(),
+            held: BTreeMap::new(),
             next_key: 0,
             n_in_slots: 0,
             sending: JoinSet::new(),
@@ -871,39 +872,4 @@ impl Joined {
             }
         }
     }
-}
-
-/// Stores a result on the server, however long that takes. A second result of the same
-/// block is refused by the server, and dropped.
-async fn publish(context: &Context, run: &str, subject: String, payload: Vec<u8>) {
-    let message = PublishMessage::build().payload(payload.into()).expected_last_subject_sequence(0);
-    let mut n_failed = 0;
-    loop {
-        let stored = match context.send_publish(subject.clone(), message.clone()).await {
-            Ok(acknowledged) => acknowledged.await.map(|_| ()),
-            Err(error) => Err(error),
-        };
-        match stored.map_err(|error| error.kind()) {
-            Ok(()) | Err(PublishErrorKind::WrongLastSequence) => return,
-            Err(PublishErrorKind::StreamNotFound)
-                if n_failed > 2 && is_over(context, run).await =>
-            {
-                return;
-            }
-            Err(_) => {}
-        }
-        tokio::time::sleep(pause(n_failed)).await;
-        n_failed = n_failed.saturating_add(1);
-    }
-}
-
-/// Whether the run was removed from the server.
-async fn is_over(context: &Context, run: &str) -> bool {
-    use async_nats::jetstream::ErrorCode;
-    use async_nats::jetstream::context::GetStreamErrorKind;
-    let found = context.get_stream(names::results_stream(run)).await;
-    found.is_err_and(|error| match error.kind() {
-        GetStreamErrorKind::JetStream(error) => error.error_code() == ErrorCode::STREAM_NOT_FOUND,
-        _ => false,
-    })
 }

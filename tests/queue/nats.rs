@@ -1,5 +1,6 @@
 //! A NATS server of a test's own, with workers and a coordinator.
 
+use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -25,7 +26,8 @@ impl NatsServer {
     pub(crate) fn start_with(arguments: &[&'static str]) -> Option<Self> {
         let installed = Command::new("nats-server").arg("--version").output();
         if installed.is_err() {
-            eprintln!("skipped: nats-server is not installed (apt-get install nats-server)");
+            let note = "skipped: nats-server is not installed (apt-get install nats-server)";
+            writeln!(std::io::stderr(), "{note}").unwrap();
             return None;
         }
         let port =
