@@ -62,6 +62,11 @@ enum Command {
     Players(commands::players::Arguments),
     /// Serve a built-in player over HTTP, for another GGP game manager.
     Serve(commands::serve::Arguments),
+    /// Play matches of runs that a coordinator has put into a queue.
+    Worker(commands::worker::Arguments),
+    /// Show, drain and empty the queue of a NATS server.
+    #[command(subcommand)]
+    Queue(commands::queue::Command),
     /// Supervise a launched program; used by gamemaster itself.
     #[command(hide = true)]
     Supervise(commands::supervise::Arguments),
@@ -103,6 +108,8 @@ pub fn main() -> ExitCode {
         Command::Sweep(arguments) => commands::sweep::execute(&arguments),
         Command::Players(arguments) => commands::players::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
+        Command::Worker(arguments) => commands::worker::execute(&arguments),
+        Command::Queue(command) => commands::queue::execute(&command),
         Command::Supervise(arguments) => commands::supervise::execute(&arguments),
         Command::Game(command) => commands::game::execute(&command),
     };

@@ -106,6 +106,19 @@ pub enum Notice {
         /// The player.
         player: String,
     },
+    /// The results that a worker sent of a block are not those of the block.
+    #[error(
+        "the results of block {block} from worker {worker} were refused, and the block is given \
+         out again: {reason}"
+    )]
+    ResultRefused {
+        /// The block.
+        block: u64,
+        /// The worker; `?` if the results do not say it.
+        worker: String,
+        /// What is wrong with them.
+        reason: String,
+    },
     /// Not as many workers could be started as were asked for.
     #[error("only {}, not {wanted}: {why}", counted(*n, "match at once", "matches at once"))]
     FewerWorkers {
@@ -116,6 +129,15 @@ pub enum Notice {
         /// What is lacking.
         why: String,
     },
+}
+
+/// A machine that plays matches for this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteWorker {
+    /// Its name.
+    pub name: String,
+    /// Matches that it plays at once.
+    pub concurrency: u32,
 }
 
 /// The kinds of events. `job` is the number of the job in its schedule.
@@ -150,6 +172,8 @@ pub enum EventKind {
         job: Arc<Job>,
         /// When, RFC 3339 in UTC.
         at: String,
+        /// The machine that plays it; `None` for this process.
+        remote: Option<Arc<RemoteWorker>>,
     },
     /// All roles have answered START or run out of time; in role order.
     PlayersReady {
@@ -194,6 +218,13 @@ pub enum EventKind {
     },
     /// Something a user should know that is no player's fault.
     Notice(Notice),
+    /// Machines that play for this process joined or left.
+    WorkersChanged {
+        /// Workers that show signs of life.
+        n_workers: u32,
+        /// Matches that they play at once.
+        n_at_once: u32,
+    },
     /// A player was missing in several matches in a row, and no more matches begin.
     PlayerGivenUp {
         /// Its position among the players.

@@ -57,7 +57,7 @@ pub use session::{Ended, Session, Stopper};
 pub use single_match::{MatchOptions, SingleMatch};
 
 use self::folder::RunFolder;
-use crate::runner::Consumer;
+use crate::runner::{Consumer, Crew};
 use crate::spec::Spec;
 
 /// Settings of [`run`].
@@ -91,8 +91,22 @@ impl Session<'_> {
         folder: RunFolder,
         observer: &mut dyn Consumer,
     ) -> Result<Finished, ExperimentError> {
+        self.finish_by(None, folder, observer)
+    }
+
+    /// As [`finish`](Self::finish); a crew, if there is one, plays the matches instead of
+    /// this process.
+    ///
+    /// # Errors
+    /// If the journal, a table or a summary cannot be written.
+    pub fn finish_by(
+        &self,
+        crew: Option<&mut dyn Crew>,
+        folder: RunFolder,
+        observer: &mut dyn Consumer,
+    ) -> Result<Finished, ExperimentError> {
         let path = folder.path.clone();
-        let ended = self.play(folder, observer)?;
+        let ended = self.play_by(crew, folder, observer)?;
         let standings = summarise(&path, self.experiment().spec.record.moves)?;
         Ok(Finished { folder: path, ended, standings })
     }

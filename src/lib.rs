@@ -61,6 +61,8 @@ pub mod output;
 pub mod position_suite;
 mod process_tree;
 pub mod protocol;
+#[cfg(feature = "queue")]
+pub mod queue;
 pub mod recorded;
 pub mod regret;
 pub mod runner;
@@ -73,3 +75,5 @@ pub mod spec;
 pub mod staged_schedule;
 pub mod supervisor;
 mod typed_moves;
+mod url_text;
+mod yardstick;

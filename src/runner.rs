@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use results::formats::outcomes::Outcomes;
-use results::record::MatchRecord;
+use results::record::{AbortReason, MatchRecord};
 
 use absences::Absences;
 
@@ -58,6 +58,35 @@ pub struct StagedTournament {
     pub concurrency: u32,
 }
 
+/// Plays the jobs of a tournament: the threads of this process, or other machines.
+pub trait Crew {
+    /// Plays the jobs that `next` gives, until it has no more or the
+    /// [`Dispatcher`] stops, and emits what happens. `n_left` is their number.
+    ///
+    /// `next` gives the jobs in the order of the schedule, and may be called from any
+    /// thread.
+    fn play(
+        &mut self,
+        next: &(dyn Fn() -> Option<Job> + Sync),
+        n_left: u64,
+        dispatcher: &mut Dispatcher<'_>,
+    );
+}
+
+/// The threads of this process.
+struct Threads<'a>(Setting<'a>);
+
+impl Crew for Threads<'_> {
+    fn play(
+        &mut self,
+        next: &(dyn Fn() -> Option<Job> + Sync),
+        n_left: u64,
+        dispatcher: &mut Dispatcher<'_>,
+    ) {
+        play(self.0, next, n_left, dispatcher);
+    }
+}
+
 /// What all jobs share.
 #[derive(Clone, Copy)]
 struct Setting<'a> {
@@ -80,6 +109,12 @@ pub trait Consumer {
 
     /// Called when no event is waiting: the time to flush.
     fn pause(&mut self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    /// Called before the source of the events forgets them: the time to bring to the
+    /// disk what is to outlive a crash of the machine.
+    fn sync(&mut self) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
@@ -124,17 +159,27 @@ pub fn run(
     stop: &StopFlag,
     consumer: &mut dyn Consumer,
 ) -> StopReason {
+    let Tournament { games, players, rules, concurrency, .. } = tournament;
+    let setting = Setting { games, players, rules, concurrency: *concurrency };
+    run_by(&mut Threads(setting), tournament, manager, stop, consumer)
+}
+
+/// As [`run`], but `crew` plays the jobs.
+pub fn run_by(
+    crew: &mut dyn Crew,
+    tournament: &Tournament,
+    manager: &Arc<Manager>,
+    stop: &StopFlag,
+    consumer: &mut dyn Consumer,
+) -> StopReason {
     let mut dispatcher = Dispatcher::new(consumer, stop, manager);
     let n_jobs = tournament.schedule.n_jobs() - tournament.elsewhere.len() as u64;
     let n_done = tournament.done.len() as u64;
     dispatcher.emit(EventKind::TournamentStarted { n_jobs, n_done });
     let mut skipped = [&tournament.done[..], &tournament.elsewhere[..]].concat();
     skipped.sort_unstable();
-    let Tournament { games, players, rules, concurrency, .. } = tournament;
-    let setting = Setting { games, players, rules, concurrency: *concurrency };
     let cursor = Mutex::new(Cursor::new(&tournament.schedule, &skipped));
-    play(
-        setting,
+    crew.play(
         &|| cursor.lock().expect("workers do not panic").next(),
         n_jobs - n_done,
         &mut dispatcher,
@@ -161,8 +206,20 @@ pub fn run_staged(
     stop: &StopFlag,
     consumer: &mut dyn Consumer,
 ) -> StopReason {
-    let StagedTournament { schedule, games, players, rules, concurrency } = tournament;
+    let StagedTournament { games, players, rules, concurrency, .. } = tournament;
     let setting = Setting { games, players, rules, concurrency: *concurrency };
+    run_staged_by(&mut Threads(setting), &tournament.schedule, outcomes, manager, stop, consumer)
+}
+
+/// As [`run_staged`], but `crew` plays the jobs.
+pub fn run_staged_by(
+    crew: &mut dyn Crew,
+    schedule: &Arc<StagedSchedule>,
+    outcomes: &Mutex<Outcomes>,
+    manager: &Arc<Manager>,
+    stop: &StopFlag,
+    consumer: &mut dyn Consumer,
+) -> StopReason {
     let outcomes = || outcomes.lock().unwrap_or_else(PoisonError::into_inner);
     let mut dispatcher = Dispatcher::new(consumer, stop, manager);
     let mut walk = Walk::new(Arc::clone(schedule));
@@ -186,12 +243,7 @@ pub fn run_staged(
             n_done: round.n_jobs - n_left,
         });
         let jobs = Mutex::new(jobs.into_iter());
-        play(
-            setting,
-            &|| jobs.lock().expect("workers do not panic").next(),
-            n_left,
-            &mut dispatcher,
-        );
+        crew.play(&|| jobs.lock().expect("workers do not panic").next(), n_left, &mut dispatcher);
         let is_finished = walk.pass(&outcomes());
         if stop.is_raised() {
             return dispatcher.finish(StopReason::Interrupted);
@@ -370,7 +422,7 @@ fn setup(setting: Setting<'_>, job: Job) -> MatchSetup {
 }
 
 /// Numbers events and hands them on.
-struct Dispatcher<'a> {
+pub struct Dispatcher<'a> {
     seq: u64,
     began: Instant,
     consumer: &'a mut dyn Consumer,
@@ -399,8 +451,28 @@ impl<'a> Dispatcher<'a> {
         stop
     }
 
+    /// Whether no more matches are to begin.
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        self.stop.is_raised() || self.absences.given_up().is_some()
+    }
+
+    /// Lets no more matches begin.
+    pub fn stop(&self) {
+        self.stop.raise();
+    }
+
+    /// Notes whether all players of a match were there, which stops the run when the
+    /// same player is missing again and again. `missing` is the role without a player.
+    pub fn note_presence(&self, job: &Job, missing: Option<(usize, AbortReason)>) {
+        match missing.and_then(|(role, reason)| Some((job.seats[role]?, reason))) {
+            None => self.absences.were_there(job.seats.iter().flatten().copied()),
+            Some((player, reason)) => self.absences.was_missing(player, reason, Instant::now()),
+        }
+    }
+
     /// Emits something that happens now.
-    fn emit(&mut self, kind: EventKind) {
+    pub fn emit(&mut self, kind: EventKind) {
         self.emit_at(self.began.elapsed(), kind);
     }
 
@@ -420,9 +492,17 @@ impl<'a> Dispatcher<'a> {
         self.obey(flow);
     }
 
-    fn pause(&mut self) {
+    /// Emits nothing for now: the consumers write what they keep.
+    pub fn pause(&mut self) {
         let flow = self.consumer.pause();
         self.obey(flow);
+    }
+
+    /// Brings to the disk what was emitted; says whether all consumers could.
+    pub fn sync(&mut self) -> bool {
+        let flow = self.consumer.sync();
+        self.obey(flow);
+        flow.is_continue()
     }
 
     fn obey(&self, flow: ControlFlow<()>) {

@@ -39,9 +39,9 @@ pub use difference::{Difference, differences};
 pub(crate) use duration::read_clock as read_play_clock;
 pub use error::SpecError;
 pub use file::{read, read_file};
-pub use lock::{LOCK_HEADER, lock_text};
+pub use lock::{LOCK_HEADER, is_shipped, lock_text, portable_text};
 pub use overrides::{Contenders, Overrides};
-pub(crate) use player_text::option_value;
+pub(crate) use player_text::{TAG_EXPECTED, is_tag, option_value};
 pub use player_text::{read_player, read_player_as};
 pub use stages::FormatWord;
 
@@ -86,6 +86,8 @@ pub struct Contestant {
     pub thinks: bool,
     /// Whether it can play games of hidden information.
     pub plays_hidden_information: bool,
+    /// What the machine of a worker must have to play its matches, ascending.
+    pub tags: Vec<String>,
     /// The options of a built-in player, as written.
     pub options: toml::Table,
 }

@@ -20,3 +20,5 @@ pub const JUNIT_XML: &str = "junit.xml";
 pub const REPORT_HTML: &str = "report.html";
 /// The spec of the run, completed.
 pub const SPEC_LOCK: &str = "spec.lock.toml";
+/// The workers that played a run, and the speed of their machines.
+pub const WORKERS: &str = "workers.json";

@@ -52,3 +52,4 @@ pub mod stats;
 pub mod sweep;
 pub mod tables;
 mod tally;
+pub mod workers;

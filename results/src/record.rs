@@ -282,6 +282,9 @@ pub struct MatchRecord {
     pub budget: Budget,
     /// Matches allowed to run at once while this one was played.
     pub concurrency: u32,
+    /// The worker that played it; `None` where the run's own process did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
     /// When it began, RFC 3339 in UTC.
     pub started_at: String,
     /// From START to the last STOP, microseconds.
@@ -308,7 +311,7 @@ impl MatchRecord {
     /// The record without what depends on when and how fast the match was played.
     #[must_use]
     pub(crate) fn without_times(mut self) -> Self {
-        (self.attempt, self.concurrency) = (0, 0);
+        (self.attempt, self.concurrency, self.worker) = (0, 0, None);
         (self.duration_us, self.harness_us) = (0, 0);
         self.started_at.clear();
         for seat in &mut self.seats {

@@ -25,6 +25,7 @@ mod sweep;
 mod text;
 mod verdict;
 mod words;
+mod workers;
 
 use std::path::Path;
 
@@ -37,6 +38,7 @@ use crate::journal::JournalError;
 use crate::regress::{ReadError, Regression};
 use crate::standings::{Standings, standings};
 use crate::stats::bootstrap::Bootstrap;
+use crate::workers::{WorkerRow, workers};
 pub use html::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStep, html};
 pub use junit::junit;
 pub use position_suite::{junit_of_positions, render_positions};
@@ -100,7 +102,12 @@ pub fn report(run: &Path, format: Format) -> Result<String, ReportError> {
         Format::Json => {
             let evaluation = evaluated(run, 0)?;
             let (standings, strength) = (&evaluation.standings, Strength::of(&evaluation));
-            Ok(json(&Whole { regression: evaluation.regression.as_ref(), standings, strength }))
+            let workers = match run.join(files::WORKERS).exists() {
+                true => workers(run)?,
+                false => vec![],
+            };
+            let regression = evaluation.regression.as_ref();
+            Ok(json(&Whole { regression, standings, strength, workers }))
         }
         Format::Csv => {
             let standings = standings(run, &Bootstrap::default())?;
@@ -118,7 +125,8 @@ pub fn report(run: &Path, format: Format) -> Result<String, ReportError> {
 /// As those of [`report`].
 pub fn report_parts(run: &Path, format: Format, parts: &[Part]) -> Result<String, ReportError> {
     let written: fn(&Document) -> String = if format == Format::Md { markdown } else { text };
-    let (standings, more) = if parts.iter().all(|part| *part == Part::Summary) {
+    let is_quick = |part: &Part| [Part::Summary, Part::Workers].contains(part);
+    let (standings, more) = if parts.iter().all(is_quick) {
         (standings(run, &Bootstrap::default())?, vec![])
     } else {
         let evaluation = evaluated(run, 0)?;
@@ -131,6 +139,14 @@ pub fn report_parts(run: &Path, format: Format, parts: &[Part]) -> Result<String
         document.sections.clear();
     }
     document.sections.extend(more);
+    // A run on one machine has no such file, and its journal is not read again.
+    let has_workers = run.join(files::WORKERS).exists();
+    if parts.contains(&Part::Workers) || is_whole && has_workers {
+        let rows = workers(run)?;
+        if !rows.is_empty() || parts == [Part::Workers] {
+            document.sections.push(workers::section(&rows));
+        }
+    }
     headings::sort(&mut document.sections);
     let answer = if is_whole { crate::regress::read(run)? } else { None };
     let answer = answer.map(|found| render_regression(&found, format) + "\n");
@@ -167,6 +183,8 @@ struct Whole<'a> {
     #[serde(flatten)]
     standings: &'a Standings,
     strength: Strength<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    workers: Vec<WorkerRow>,
 }
 
 fn json(value: &impl Serialize) -> String {

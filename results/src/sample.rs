@@ -91,6 +91,7 @@ pub(crate) fn record(job: u64, game: &str, players: [&str; 2], rewards: [u8; 2])
         play_clock_ms: 1000,
         budget: Budget::Clock,
         concurrency: 2,
+        worker: None,
         started_at: "2026-11-21T10:00:00Z".into(),
         duration_us: 20_000 + job,
         harness_us: 160,

@@ -79,6 +79,20 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A duration from `least` to `most`.
+pub(super) fn duration(
+    least: Duration,
+    most: Duration,
+) -> impl Fn(&str) -> Result<Duration, String> + Clone {
+    move |text| {
+        let duration = humantime::parse_duration(text).ok();
+        let words = humantime::format_duration;
+        duration
+            .filter(|duration| (least..=most).contains(duration))
+            .ok_or_else(|| format!("expected a duration from {} to {}", words(least), words(most)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,10 +4,12 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use results::files::REPORT_HTML;
-use results::journal::JournalError;
+use results::files::{REPORT_HTML, SPEC_LOCK, WORKERS};
+use results::journal::{JournalError, each_match};
 use results::report::{self, CsvTable, Format, Part, ReportError, StandingsTable, StrengthTable};
+use results::workers;
 
 use super::number::whole_from;
 use super::regret::not_judged;
@@ -69,6 +71,9 @@ pub struct Arguments {
     /// Add what decisions gave away, by this table of `gamemaster solve`; may be repeated
     #[arg(long = "regret", value_name = "FILE", conflicts_with_all = ["json", "table"])]
     regret: Vec<PathBuf>,
+    /// Leave out the matches that this worker played; may be repeated
+    #[arg(long = "exclude-worker", value_name = "NAME", conflicts_with = "rebuild")]
+    excluded: Vec<String>,
     /// Also rewrite the CSV tables and summaries
     #[arg(long)]
     rebuild: bool,
@@ -104,6 +109,8 @@ enum SectionWord {
     Seats,
     /// Strength against time
     Time,
+    /// The workers that played, and whether their machines shift results
+    Workers,
     /// All of these
     All,
 }
@@ -117,6 +124,7 @@ impl SectionWord {
             Self::Pairs => Part::Pairs,
             Self::Seats => Part::Seats,
             Self::Time => Part::Time,
+            Self::Workers => Part::Workers,
             Self::All => return None,
         })
     }
@@ -180,7 +188,12 @@ impl FormatWord {
 /// Carries out `gamemaster report`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
     let format = arguments.format.or_json(arguments.json);
-    let run = folder(&arguments.run)?;
+    let whole = folder(&arguments.run)?;
+    let reduced = match &arguments.excluded[..] {
+        [] => None,
+        excluded => Some(ReducedRun::new(&whole, excluded)?),
+    };
+    let run = reduced.as_ref().map_or(&whole, |reduced| &reduced.folder).clone();
     let parts: Option<Vec<Part>> = arguments.sections.iter().map(|word| word.part()).collect();
     let parts = parts.unwrap_or_else(|| Part::ALL.to_vec());
     let judged = match &arguments.regret[..] {
@@ -217,7 +230,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     }
     let file = match &arguments.html {
         Some(Some(file)) if file.as_os_str() != "-" => Some(file.clone()),
-        Some(None) => Some(run.join(REPORT_HTML)),
+        Some(None) => Some(whole.join(REPORT_HTML)),
         _ => None,
     };
     let text = match file {
@@ -231,6 +244,48 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         stdout.write_all(text.as_bytes())?;
         Ok(exit_code::OK)
     })
+}
+
+/// A copy of a run without the matches of some workers, which goes away when it is
+/// dropped.
+struct ReducedRun {
+    folder: PathBuf,
+}
+
+impl ReducedRun {
+    fn new(run: &Path, excluded: &[String]) -> Result<Self, Failure> {
+        let name = format!("gamemaster-report-{}", std::process::id());
+        let reduced = Self { folder: std::env::temp_dir().join(name) };
+        let unwritable = || format!("cannot write to `{}`", reduced.folder.display());
+        std::fs::create_dir(&reduced.folder).with_context(unwritable)?;
+        for file in [SPEC_LOCK, WORKERS].iter().filter(|file| run.join(file).exists()) {
+            std::fs::copy(run.join(file), reduced.folder.join(file)).with_context(unwritable)?;
+        }
+        for worker in excluded {
+            let mut is_there = false;
+            each_match(run, |record| {
+                is_there |= record.worker.as_deref() == Some(worker);
+                if is_there { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })
+            .map_err(|error| failure(error.into()))?;
+            if !is_there {
+                return Err(Failure::usage(anyhow::anyhow!(
+                    "--exclude-worker {worker}: no match of {} was played by this worker",
+                    run.display()
+                )));
+            }
+        }
+        let left_out = workers::without(run, excluded, &reduced.folder);
+        left_out.map_err(|error| failure(error.into()))?;
+        Ok(reduced)
+    }
+}
+
+impl Drop for ReducedRun {
+    fn drop(&mut self) {
+        // What is left of it is in the folder of temporary files.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
 }
 
 /// What the decisions of the run gave away, by these tables.

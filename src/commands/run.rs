@@ -12,6 +12,7 @@ use results::standings::Standings;
 use serde::Serialize;
 
 use super::number::{whole, whole_from};
+use super::queue_options::CoordinatorOptions;
 use super::tournament::{self, CommandLine};
 use crate::event::StopReason;
 use crate::exit_code;
@@ -19,6 +20,7 @@ use crate::experiment::{Experiment, Place};
 use crate::failure::{CommandResult, Failure};
 use crate::output::{json_line, to_stdout};
 use crate::spec::{self, FormatWord, Overrides, Spec, SpecError};
+use crate::url_text::without_password;
 
 /// The default spec of `gamemaster run`.
 const DEFAULT_SPEC: &str = include_str!("../default_spec.toml");
@@ -37,6 +39,8 @@ Examples:
       use another format (see docs/formats.md)
   gamemaster run my_spec.toml --race
       drop clearly weaker players early
+  gamemaster run my_spec.toml --queue nats://HOST:4222
+      have workers on other machines play it (see docs/cluster.md)
   gamemaster report my_run
       report which players are stronger
 
@@ -91,6 +95,8 @@ pub struct Arguments {
     /// Play only this part of the schedule, such as slice:1/3 (see `merge`)
     #[arg(long, value_name = "slice:M/N", conflicts_with = "extend")]
     partition: Option<Partition>,
+    #[command(flatten)]
+    queue: CoordinatorOptions,
     /// Print what would be played, without playing it
     #[arg(long)]
     dry_run: bool,
@@ -116,7 +122,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         let preview = experiment.preview(&place).map_err(tournament::not_opened)?;
         return preview::print(&preview, arguments.json);
     }
-    let Some(played) = tournament::play(&experiment, &place, arguments.quiet)? else {
+    let Some(played) =
+        tournament::play(&experiment, &place, arguments.quiet, Some(&arguments.queue))?
+    else {
         return Ok(exit_code::INTERRUPTED);
     };
     let printed = to_stdout(|stdout| {
@@ -160,6 +168,7 @@ struct Summary<'a> {
 /// The command that resumes this run.
 fn command_line(arguments: &Arguments) -> CommandLine {
     let format = arguments.format.and_then(|format| format.to_possible_value());
+    let on_queue = Some(&arguments.queue).filter(|queue| queue.queue.is_some());
     CommandLine::new("run")
         .words(arguments.spec.iter().map(|spec| spec.display()))
         .option("--out", arguments.out.as_ref().map(|out| out.display()))
@@ -169,6 +178,12 @@ fn command_line(arguments: &Arguments) -> CommandLine {
         .option("--format", format.as_ref().map(|format| format.get_name()))
         .option("--rounds", arguments.rounds)
         .flag("--race", arguments.race)
+        .option("--queue", arguments.queue.queue.as_deref().map(without_password))
+        .option("--creds", arguments.queue.server.creds.as_ref().map(|path| path.display()))
+        .option("--tls-ca", arguments.queue.server.tls_ca.as_ref().map(|path| path.display()))
+        .list("--tags", &arguments.queue.tags)
+        .option("--ack-wait", on_queue.map(|queue| humantime::format_duration(queue.ack_wait)))
+        .flag("--allow-mixed-versions", arguments.queue.allow_mixed_versions)
         .flag("--quiet", arguments.quiet)
         .flag("--json", arguments.json)
 }

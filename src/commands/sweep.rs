@@ -122,7 +122,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         let preview = experiment.preview(&place).map_err(tournament::not_opened)?;
         return preview::print(&preview, arguments.json);
     }
-    let Some(played) = tournament::play(&experiment, &place, arguments.quiet)? else {
+    let Some(played) = tournament::play(&experiment, &place, arguments.quiet, None)? else {
         return Ok(exit_code::INTERRUPTED);
     };
     // A sweep with missing matches has no results yet.

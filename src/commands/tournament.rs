@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use results::counted::counted;
 use results::journal::Torn;
 
+use super::queue_options::CoordinatorOptions;
 use crate::consumers::{Catalogue, Progress, Style};
 use crate::event::StopReason;
 use crate::exit_code;
@@ -21,23 +22,27 @@ use crate::supervisor::OWN_EXECUTABLE;
 
 /// Plays an experiment with progress on standard error until it is complete or
 /// interrupted, and makes its tables and summaries. `None` if it was interrupted
-/// before anything was played.
+/// before anything was played. If `queue` names a server, workers play the matches.
 pub(super) fn play(
     experiment: &Experiment,
     place: &Place,
     is_quiet: bool,
+    queue: Option<&CoordinatorOptions>,
 ) -> Result<Option<Finished>, Failure> {
     let folder = experiment.open(place).map_err(not_opened)?;
     // Launched players end with the session, whichever way we leave.
     let session = Session::new(experiment, &folder.path, Some(OWN_EXECUTABLE.into()));
     let stopper = session.stopper();
     on_interrupt(move || stopper.interrupt()).context("cannot listen for interrupts")?;
-    match session.preflight(&folder) {
-        Err(ExperimentError::Interrupted) => return Ok(None),
-        checked => checked.map_err(Failure::experiment)?,
+    let queue = queue.and_then(|options| Some((options.queue.as_deref()?, options)));
+    if queue.is_none() {
+        match session.preflight(&folder) {
+            Err(ExperimentError::Interrupted) => return Ok(None),
+            checked => checked.map_err(Failure::experiment)?,
+        }
     }
     if !is_quiet {
-        announce(experiment, &folder)?;
+        announce(experiment, &folder, queue.is_some())?;
     }
     let style = match (is_quiet, std::io::stderr().is_terminal()) {
         (true, _) => Style::Quiet,
@@ -45,7 +50,53 @@ pub(super) fn play(
         (false, false) => Style::Lines,
     };
     let mut progress = Progress::new(catalogue(experiment), style);
-    session.finish(folder, &mut progress).map(Some).map_err(Failure::experiment)
+    match queue {
+        None => session.finish(folder, &mut progress).map(Some).map_err(Failure::experiment),
+        Some((url, options)) => {
+            finish_on_queue(&session, folder, url, options, &mut progress).map(Some)
+        }
+    }
+}
+
+/// Has the missing matches played by workers.
+#[cfg(feature = "queue")]
+fn finish_on_queue(
+    session: &Session<'_>,
+    folder: RunFolder,
+    url: &str,
+    options: &CoordinatorOptions,
+    progress: &mut Progress,
+) -> Result<Finished, Failure> {
+    use super::queue_options::failure;
+    use crate::queue::{Coordinator, CoordinatorSettings};
+    let settings = CoordinatorSettings {
+        ack_wait: options.ack_wait,
+        mixed_versions: options.allow_mixed_versions,
+        tags: options.tags.clone(),
+    };
+    let server = options.server.server(url)?;
+    let coordinator = Coordinator::new(server, session.experiment(), &folder.path, &settings);
+    let mut coordinator = coordinator.map_err(failure)?;
+    let finished = session.finish_by(Some(&mut coordinator), folder, progress);
+    let finished = finished.map_err(Failure::experiment)?;
+    if let Some(error) = coordinator.take_failure() {
+        return Err(failure(error));
+    }
+    if finished.ended.stop == StopReason::Completed {
+        coordinator.close().map_err(failure)?;
+    }
+    Ok(finished)
+}
+
+#[cfg(not(feature = "queue"))]
+fn finish_on_queue(
+    _session: &Session<'_>,
+    _folder: RunFolder,
+    _url: &str,
+    _options: &CoordinatorOptions,
+    _progress: &mut Progress,
+) -> Result<Finished, Failure> {
+    Err(super::queue_options::no_queue())
 }
 
 /// Why a spec cannot be played, with its name; that of the games and players in it is in
@@ -115,7 +166,7 @@ pub(super) fn conclude(
 }
 
 /// Prints on standard error that a run begins.
-fn announce(experiment: &Experiment, folder: &RunFolder) -> std::io::Result<()> {
+fn announce(experiment: &Experiment, folder: &RunFolder, on_queue: bool) -> std::io::Result<()> {
     let mut stderr = std::io::stderr().lock();
     for warning in &experiment.warnings {
         writeln!(stderr, "warning: {warning}")?;
@@ -145,8 +196,11 @@ fn announce(experiment: &Experiment, folder: &RunFolder) -> std::io::Result<()> 
         // "1 of 1 matches": what is counted is the whole.
         writeln!(stderr, "Resuming {path}: {n_done} of {most}{n_jobs} matches are complete")
     } else {
-        let at_once = experiment.concurrency;
-        writeln!(stderr, "Playing {most}{matches}, {at_once} at once, into {path}")
+        let by = match on_queue {
+            true => "by workers".to_owned(),
+            false => format!("{} at once", experiment.concurrency),
+        };
+        writeln!(stderr, "Playing {most}{matches}, {by}, into {path}")
     }
 }
 

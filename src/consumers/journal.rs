@@ -90,6 +90,16 @@ impl JournalConsumer {
         self.note(result)
     }
 
+    /// Brings all to the disk. `Break` if anything could not be written.
+    pub fn sync(&mut self) -> ControlFlow<()> {
+        if self.n_unsynced == 0 || self.failure.is_some() {
+            return self.note(Ok(()));
+        }
+        (self.synced, self.n_unsynced) = (Instant::now(), 0);
+        let result = self.writer.sync();
+        self.note(result)
+    }
+
     fn append(&mut self, mut record: MatchRecord) -> Result<MatchRecord, JournalFailure> {
         if let Some(state) = self.attempts.get(&record.job_id) {
             record.attempt = state.n_attempts + 1;

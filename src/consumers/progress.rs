@@ -51,6 +51,8 @@ pub struct Progress {
     n_played: u64,
     n_faults: u64,
     n_aborted: u64,
+    /// Workers and the matches that they play at once, where others than this process play.
+    workers: Option<(u32, u32)>,
     /// The round that is played, in words; empty where there are none.
     round: String,
     printed: Duration,
@@ -109,6 +111,7 @@ impl Progress {
             n_played: 0,
             n_faults: 0,
             n_aborted: 0,
+            workers: None,
             round: String::new(),
             printed: Duration::ZERO,
             printed_at: 0,
@@ -192,6 +195,10 @@ impl Progress {
             let since = if self.n_done > 0 { "since resuming" } else { "so far" };
             message += &format!("  mean reward {since}: {}", leaders.join(", "));
         }
+        if let Some((n_workers, n_at_once)) = self.workers {
+            let workers = counted(u64::from(n_workers), "worker", "workers");
+            message += &format!("  {workers}, {n_at_once} at once");
+        }
         for (n, what) in [(self.n_faults, "faults"), (self.n_aborted, "aborted")] {
             if n > 0 {
                 message += &format!("  {what} {n}");
@@ -268,6 +275,17 @@ impl Consumer for Progress {
             EventKind::MatchFinished { job, rewards, ending, .. } => {
                 self.n_aborted += u64::from(!ending.is_done());
                 self.finish_match(*job, rewards, event.elapsed);
+            }
+            EventKind::WorkersChanged { n_workers, n_at_once } => {
+                let workers = counted(u64::from(*n_workers), "worker", "workers");
+                let is_news = self.workers.map(|(n, _)| n) != Some(*n_workers);
+                self.workers = Some((*n_workers, *n_at_once));
+                if self.style == Style::Lines && is_news {
+                    self.line(&format!(
+                        "{workers}, {} at once",
+                        counted(u64::from(*n_at_once), "match", "matches")
+                    ));
+                }
             }
             EventKind::Notice(notice) => self.line(&format!("note: {notice}")),
             EventKind::PlayerMissing { .. } | EventKind::PlayerGivenUp { .. } => {}

@@ -8,7 +8,7 @@ use results::record::{
     Clock, DecisionRecord, Ending, GoalFlag, MatchRecord, SeatRecord, StartRecord,
 };
 
-use crate::event::{Decision, EventKind, Readiness};
+use crate::event::{Decision, EventKind, Readiness, RemoteWorker};
 use crate::manager::{self, PlayerConfig, PreparedGame, TimeOdds};
 use crate::schedule::{Job, TimeBudget};
 
@@ -98,6 +98,7 @@ pub struct Recorder {
 struct Running {
     job: Arc<Job>,
     started_at: String,
+    remote: Option<Arc<RemoteWorker>>,
     starts: Vec<StartRecord>,
     steps: Vec<Vec<DecisionRecord>>,
 }
@@ -112,11 +113,11 @@ impl Recorder {
     /// Takes in an event; gives the record of a match that it ends.
     pub fn take(&mut self, event: &EventKind) -> Option<MatchRecord> {
         match event {
-            EventKind::MatchStarted { job, at } => {
-                let job = Arc::clone(job);
+            EventKind::MatchStarted { job, at, remote } => {
+                let (job, remote) = (Arc::clone(job), remote.clone());
                 let number = job.number;
-                let running =
-                    Running { job, started_at: at.clone(), starts: vec![], steps: vec![] };
+                let started_at = at.clone();
+                let running = Running { job, started_at, remote, starts: vec![], steps: vec![] };
                 self.running.insert(number, running);
                 None
             }
@@ -140,12 +141,13 @@ impl Recorder {
             | EventKind::PlayerMissing { .. }
             | EventKind::PlayerGivenUp { .. }
             | EventKind::Notice(_)
+            | EventKind::WorkersChanged { .. }
             | EventKind::TournamentFinished { .. } => None,
         }
     }
 
     fn record(&self, running: Running, end: &End<'_>) -> MatchRecord {
-        let Running { job, started_at, starts, steps } = running;
+        let Running { job, started_at, remote, starts, steps } = running;
         let game = &self.catalogue.games[job.game];
         let seats = game.roles.iter().enumerate().map(|(role, name)| {
             let player = job.seats[role].map(|player| &self.catalogue.players[player]);
@@ -178,7 +180,10 @@ impl Recorder {
             start_clock_ms: millis(job.clocks.start),
             play_clock_ms: millis(job.clocks.play),
             budget: job.budget,
-            concurrency: self.catalogue.concurrency,
+            concurrency: remote
+                .as_ref()
+                .map_or(self.catalogue.concurrency, |remote| remote.concurrency),
+            worker: remote.map(|remote| remote.name.clone()),
             started_at,
             duration_us: micros(end.duration),
             harness_us: micros(end.harness),

@@ -14,7 +14,7 @@ use super::plan::Experiment;
 use crate::consumers::{Catalogue, JournalConsumer};
 use crate::event::{Event, EventKind, StopReason};
 use crate::manager::{Manager, ManagerSettings, PlayerStderr};
-use crate::runner::{self, Consumer, StagedTournament, StopFlag, Tournament};
+use crate::runner::{self, Consumer, Crew, StagedTournament, StopFlag, Tournament};
 use crate::staged_schedule::Walk;
 
 /// Stops a session, from any thread.
@@ -151,6 +151,20 @@ impl<'a> Session<'a> {
         folder: RunFolder,
         observer: &mut dyn Consumer,
     ) -> Result<Ended, ExperimentError> {
+        self.play_by(None, folder, observer)
+    }
+
+    /// As [`play`](Self::play); a crew, if there is one, plays the matches instead of
+    /// this process.
+    ///
+    /// # Errors
+    /// If the journal cannot be written. What it holds stays, and can be resumed.
+    pub fn play_by(
+        &self,
+        crew: Option<&mut dyn Crew>,
+        folder: RunFolder,
+        observer: &mut dyn Consumer,
+    ) -> Result<Ended, ExperimentError> {
         let Experiment { spec, games, jobs, concurrency, .. } = self.experiment;
         let players: Vec<_> =
             spec.players.iter().map(|player| Arc::clone(&player.config)).collect();
@@ -184,12 +198,26 @@ impl<'a> Session<'a> {
                 let (done, elsewhere) = (folder.done, folder.elsewhere);
                 let tournament =
                     Tournament { schedule, games, players, rules, concurrency, done, elsewhere };
-                runner::run(&tournament, manager, no_more, &mut consumers)
+                match crew {
+                    None => runner::run(&tournament, manager, no_more, &mut consumers),
+                    Some(crew) => {
+                        runner::run_by(crew, &tournament, manager, no_more, &mut consumers)
+                    }
+                }
             }
             Jobs::Staged(schedule) => {
                 let schedule = Arc::clone(schedule);
                 let tournament = StagedTournament { schedule, games, players, rules, concurrency };
-                runner::run_staged(&tournament, &outcomes, manager, no_more, &mut consumers)
+                let consumers = &mut consumers;
+                match crew {
+                    None => runner::run_staged(&tournament, &outcomes, manager, no_more, consumers),
+                    Some(crew) => {
+                        let schedule = &tournament.schedule;
+                        runner::run_staged_by(
+                            crew, schedule, &outcomes, manager, no_more, consumers,
+                        )
+                    }
+                }
             }
         };
         let Consumers { journal, ended, .. } = consumers;
@@ -260,6 +288,11 @@ impl Consumer for Consumers<'_> {
 
     fn pause(&mut self) -> ControlFlow<()> {
         let (journal, observer) = (self.journal.pause(), self.observer.pause());
+        if journal.is_break() { journal } else { observer }
+    }
+
+    fn sync(&mut self) -> ControlFlow<()> {
+        let (journal, observer) = (self.journal.sync(), self.observer.sync());
         if journal.is_break() { journal } else { observer }
     }
 }

@@ -63,6 +63,7 @@ impl Worker {
         emit(EventKind::MatchStarted {
             job: Arc::clone(&setup.job),
             at: jiff::Timestamp::now().to_string(),
+            remote: None,
         });
         let mut begun = Instant::now();
         let outcome = self.seat_all(setup, emit).map(|watch| {

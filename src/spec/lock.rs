@@ -25,6 +25,24 @@ struct Machine {
 /// The text of a lock file.
 #[must_use]
 pub fn lock_text(spec: &Spec) -> String {
+    text(
+        spec,
+        games(spec, |entry| {
+            // Relative paths would mean something else from the run's folder.
+            let file = &entry.source.file;
+            std::path::absolute(file).map_or(file.clone(), |path| path.display().to_string())
+        }),
+    )
+}
+
+/// The text of a spec for another machine: rulesheets that are not shipped are the files
+/// `HASH.kif` of the folder in which it is read.
+#[must_use]
+pub fn portable_text(spec: &Spec) -> String {
+    text(spec, games(spec, |entry| format!("{}.kif", entry.text_hash())))
+}
+
+fn text(spec: &Spec, games: Vec<Value>) -> String {
     let mut root = Table::new();
     let mut put = |key: &str, value: Value| root.insert(key.to_owned(), value);
     put("name", spec.name.clone().into());
@@ -60,7 +78,7 @@ pub fn lock_text(spec: &Spec) -> String {
     let timings = word(spec.record.timings);
     let record = [("moves", spec.record.moves.into()), ("timings", timings)];
     put("record", table(record).into());
-    put("games", games(spec).into());
+    put("games", games.into());
     put("players", players(spec).into());
     if let Some(comparison) = spec.comparison {
         put("comparison", compared(spec, comparison).into());
@@ -133,15 +151,17 @@ fn limits(spec: &Spec) -> Table {
     ])
 }
 
-fn games(spec: &Spec) -> Vec<Value> {
+/// Whether the rulesheet is a shipped one.
+#[must_use]
+pub fn is_shipped(entry: &super::GameEntry) -> bool {
+    let shipped = games::library::find(&entry.source.file);
+    shipped.is_some_and(|shipped| shipped.text == entry.source.text)
+}
+
+/// `file` names the file of a rulesheet that is not shipped.
+fn games(spec: &Spec, file: impl Fn(&super::GameEntry) -> String) -> Vec<Value> {
     let game = |entry: &super::GameEntry| {
-        // Relative paths would mean something else from the run's folder.
-        let file = &entry.source.file;
-        let found = if games::library::find(file).is_some() {
-            file.clone()
-        } else {
-            std::path::absolute(file).map_or(file.clone(), |path| path.display().to_string())
-        };
+        let found = if is_shipped(entry) { entry.source.file.clone() } else { file(entry) };
         let mut game = table([
             ("game", found.into()),
             ("name", entry.source.name.clone().into()),
@@ -178,6 +198,10 @@ fn players(spec: &Spec) -> Vec<Value> {
             fields.insert("dialect".into(), word(config.dialect));
         }
         fields.extend(odds_text::written(config.odds));
+        if !player.tags.is_empty() {
+            let tags: Vec<Value> = player.tags.iter().map(|tag| tag.clone().into()).collect();
+            fields.insert("tags".into(), tags.into());
+        }
         Value::Table(fields)
     };
     spec.players.iter().map(player).collect()

@@ -19,6 +19,9 @@ use crate::fingerprint::Fingerprint;
 use crate::manager::{Dialect, PlayerConfig, PlayerSource, Reading, TimeOdds, unknown_kind};
 use crate::{evaluation_file, solution_file};
 
+/// The key of what a worker's machine must have.
+const TAGS: &str = "tags";
+
 /// Reads a player from the command line: `KIND`, `KIND:option=value,...`,
 /// `http://HOST:PORT`, or `cmd:COMMAND LINE with {port}`. A leading `ID=` names
 /// it.
@@ -172,7 +175,7 @@ fn built_in(name: &str, fields: &PlayerFields) -> Result<Contestant, Wrong> {
     let given: BTreeMap<&str, &Value> = fields
         .iter()
         .map(|(key, value)| (key.as_str(), value))
-        .filter(|(key, _)| !["id", "kind"].contains(key) && !odds_text::KEYS.contains(key))
+        .filter(|(key, _)| !["id", "kind", TAGS].contains(key) && !odds_text::KEYS.contains(key))
         .collect();
     let options = options(kind, &given)?;
     let odds = odds(fields)?;
@@ -198,6 +201,7 @@ fn built_in(name: &str, fields: &PlayerFields) -> Result<Contestant, Wrong> {
             dialect: Dialect::default(),
         }),
         thinks: !kind.instant,
+        tags: tags(fields)?,
         plays_hidden_information: kind.plays_hidden_information,
         options: given.iter().map(|(key, value)| ((*key).to_owned(), (*value).clone())).collect(),
     })
@@ -277,7 +281,7 @@ fn outside(
     source: PlayerSource,
     fields: &PlayerFields,
 ) -> Result<Contestant, Wrong> {
-    const KEYS: [&str; 6] = ["id", "url", "command", "reading", "dialect", "clocks"];
+    const KEYS: [&str; 7] = ["id", "url", "command", "reading", "dialect", "clocks", TAGS];
     if fields.contains_key("budget") {
         let message =
             "a player reached over HTTP has clocks only, since its nodes cannot be counted";
@@ -314,9 +318,34 @@ fn outside(
     Ok(Contestant {
         config: Arc::new(PlayerConfig { id, source, hash, odds, reading, dialect }),
         thinks: true,
+        tags: tags(fields)?,
         plays_hidden_information: true,
         options: toml::Table::new(),
     })
+}
+
+/// What a worker's machine must have to play matches of the player, in ascending order.
+fn tags(fields: &PlayerFields) -> Result<Vec<String>, Wrong> {
+    let Some(value) = fields.get(TAGS) else { return Ok(vec![]) };
+    let listed = value.as_array().and_then(|list| list.iter().map(Value::as_str).collect());
+    let Some(mut tags): Option<Vec<&str>> = listed else {
+        return Err(Wrong::at(TAGS, format!("tags = {value}: expected a list of strings")));
+    };
+    if let Some(wrong) = tags.iter().find(|tag| !is_tag(tag)) {
+        return Err(Wrong::at(TAGS, format!("tags: {wrong:?}: {TAG_EXPECTED}")));
+    }
+    tags.sort_unstable();
+    tags.dedup();
+    Ok(tags.into_iter().map(str::to_owned).collect())
+}
+
+/// What is expected of a tag, in words.
+pub(crate) const TAG_EXPECTED: &str = "use letters, digits, `_`, `-`, `.`, `+` and `=`";
+
+/// Whether a text is a tag, such as `python` or `cpu=zen4`.
+pub(crate) fn is_tag(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-.+=".contains(c);
+    !text.is_empty() && text.chars().all(plain)
 }
 
 /// A variant by its name; the default without one.

@@ -27,6 +27,8 @@ pub(crate) struct MatchRow<'a> {
     start_clock_ms: u64,
     play_clock_ms: u64,
     budget: Budget,
+    #[serde(default, borrow)]
+    worker: Option<Name<'a>>,
     pub(crate) duration_us: u64,
     pub(crate) harness_us: u64,
     pub(crate) ending: Ending,
@@ -82,6 +84,11 @@ impl MatchRow<'_> {
     pub(crate) fn clock(&self) -> Clock {
         let Self { start_clock_ms, play_clock_ms, budget, .. } = *self;
         Clock { start_clock_ms, play_clock_ms, budget }
+    }
+
+    /// The worker that played it; `None` if the run's own process did.
+    pub(crate) fn worker(&self) -> Option<&str> {
+        Some(&*self.worker.as_ref()?.0)
     }
 
     /// Whether a terminal state was reached, so that rewards count.
@@ -162,6 +169,7 @@ impl<'a> From<&'a MatchRecord> for MatchRow<'a> {
             start_clock_ms: record.start_clock_ms,
             play_clock_ms: record.play_clock_ms,
             budget: record.budget,
+            worker: record.worker.as_ref().map(|name| Name(Cow::from(name))),
             duration_us: record.duration_us,
             harness_us: record.harness_us,
             ending: record.ending.clone(),

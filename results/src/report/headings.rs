@@ -20,11 +20,12 @@ pub(super) const PLAYERS: &str = "Effect of players";
 pub(super) const THINKING: &str = "Thinking time";
 pub(super) const FAULTS: &str = "Faults";
 pub(super) const REGRET: &str = "Regret";
+pub(super) const WORKERS: &str = "Workers";
 pub(super) const UNSCORED: &str = "Unscored matches";
 pub(super) const GOALS: &str = "Unusual goals";
 
 /// The order of the page.
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 20] = [
     STANDINGS,
     RANKS,
     PAIRS,
@@ -42,6 +43,7 @@ const ORDER: [&str; 19] = [
     THINKING,
     REGRET,
     FAULTS,
+    WORKERS,
     UNSCORED,
     GOALS,
 ];

@@ -30,15 +30,24 @@ pub enum Part {
     Seats,
     /// Strength against time.
     Time,
+    /// The workers that played the run, if others than one process did.
+    Workers,
 }
 
 impl Part {
     /// All of them; the sections of a report have an order of their own.
-    pub const ALL: [Self; 6] =
-        [Self::Summary, Self::Ranks, Self::Ratings, Self::Pairs, Self::Seats, Self::Time];
+    pub const ALL: [Self; 7] = [
+        Self::Summary,
+        Self::Ranks,
+        Self::Ratings,
+        Self::Pairs,
+        Self::Seats,
+        Self::Time,
+        Self::Workers,
+    ];
 }
 
-/// The sections of all `parts` but the summary.
+/// The sections of all `parts` but the summary and the workers.
 pub(super) fn sections(evaluation: &Evaluation, parts: &[Part]) -> Vec<Section> {
     let strength = Strength::of(evaluation);
     let n_resamples = evaluation.standings.n_resamples;
@@ -46,7 +55,8 @@ pub(super) fn sections(evaluation: &Evaluation, parts: &[Part]) -> Vec<Section> 
     let mut sections = vec![];
     for part in Part::ALL.iter().filter(|part| parts.contains(part)) {
         match part {
-            Part::Summary => {}
+            // Those of workers are computed from the journal.
+            Part::Summary | Part::Workers => {}
             Part::Ranks => sections.push(ranks(&strength.ranks, n_resamples)),
             Part::Ratings => sections.push(ratings(&strength, evaluation)),
             Part::Pairs => {

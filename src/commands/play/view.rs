@@ -111,6 +111,7 @@ impl<'a, W: Write> View<'a, W> {
             | EventKind::RoundStarted { .. }
             | EventKind::PlayerMissing { .. }
             | EventKind::PlayerGivenUp { .. }
+            | EventKind::WorkersChanged { .. }
             | EventKind::TournamentFinished { .. } => {}
         }
         self.out.flush()

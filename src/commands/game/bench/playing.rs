@@ -10,6 +10,7 @@ use super::super::reasoning;
 use super::super::walk::{Ending, Walker, playout_rng};
 use super::reasoner::{Fork, Reasoner};
 use crate::failure::Failure;
+use crate::yardstick::thread_cpu;
 
 /// How much to play.
 #[derive(Clone, Copy, Debug)]
@@ -180,10 +181,4 @@ fn add(tally: &mut Tally, played: &batch::Playouts) {
         sum.sum += goals.sum();
         sum.count += goals.n();
     }
-}
-
-/// CPU time of this thread, seconds.
-pub(super) fn thread_cpu() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

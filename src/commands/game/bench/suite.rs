@@ -3,7 +3,6 @@
 
 mod computer;
 mod table;
-mod yardstick;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
@@ -25,12 +24,16 @@ use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
 use crate::output::{json_line, to_stdout};
+use crate::yardstick::rounds_per_cpu_second;
 
 /// Time for each reasoner and game, if none is given.
 pub(super) const SECONDS: f64 = 1.0;
 
 /// Lanes of the batches: the fastest for most games.
 const WIDTH: Width = Width::Lanes512;
+
+/// CPU time of one reading of the yardstick, seconds.
+const YARDSTICK_TIME: f64 = 0.1;
 
 /// How often a start is timed; the least time counts.
 const N_STARTS: usize = 3;
@@ -131,7 +134,7 @@ fn load(name: &str) -> Result<Arc<Game>, Failure> {
 }
 
 fn measure(name: &str, effort: &Effort) -> Result<Row, Failure> {
-    let yardstick = yardstick::rounds_per_cpu_second();
+    let yardstick = rounds_per_cpu_second(YARDSTICK_TIME);
     let start_ms = least_ms(|| start(name, effort))?;
     let game = load(name)?;
     let speed = |reasoner: &Reasoner| -> Result<f64, Failure> {

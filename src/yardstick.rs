@@ -4,15 +4,10 @@
 
 use std::hint::black_box;
 
-use super::super::playing::thread_cpu;
-
 const N_WORDS: usize = 8192;
 
 /// Rounds between two looks at the clock.
 const PORTION: u64 = 1 << 20;
-
-/// CPU time of one reading, seconds.
-const TIME: f64 = 0.1;
 
 struct Yardstick {
     table: Vec<u64>,
@@ -44,15 +39,21 @@ impl Yardstick {
     }
 }
 
-/// Rounds in a second of this thread's CPU time.
-pub(super) fn rounds_per_cpu_second() -> f64 {
+/// CPU time of this thread, seconds.
+pub(crate) fn thread_cpu() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// Rounds in a second of this thread's CPU time, of which it takes `cpu_seconds` at least.
+pub(crate) fn rounds_per_cpu_second(cpu_seconds: f64) -> f64 {
     let mut yardstick = black_box(Yardstick::new());
     let (mut n_rounds, beginning) = (0, thread_cpu());
     loop {
         yardstick.run(PORTION);
         n_rounds += PORTION;
         let time = thread_cpu() - beginning;
-        if time >= TIME {
+        if time >= cpu_seconds {
             black_box(yardstick.sum);
             return n_rounds as f64 / time;
         }

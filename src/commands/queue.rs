@@ -1,0 +1,163 @@
+//! Looking after the queue of a NATS server.
+
+use clap::{Args, Subcommand};
+
+use super::queue_options::ServerOptions;
+use crate::failure::CommandResult;
+
+/// `gamemaster queue ...`.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show runs: blocks waiting and in play, workers and their rates.
+    Status(StatusArguments),
+    /// Ask all workers to finish what they play and to leave.
+    Drain(DrainArguments),
+    /// Remove runs from the queue; their folders stay as they are.
+    Purge(PurgeArguments),
+}
+
+/// Arguments of `gamemaster queue status`.
+#[derive(Debug, Args)]
+pub struct StatusArguments {
+    /// Look at the queue of this NATS server
+    #[arg(value_name = "nats://HOST:4222")]
+    pub queue: String,
+    /// How to reach the server.
+    #[command(flatten)]
+    pub server: ServerOptions,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `gamemaster queue drain`.
+#[derive(Debug, Args)]
+pub struct DrainArguments {
+    /// Ask the workers of this NATS server
+    #[arg(value_name = "nats://HOST:4222")]
+    pub queue: String,
+    /// How to reach the server.
+    #[command(flatten)]
+    pub server: ServerOptions,
+}
+
+/// Arguments of `gamemaster queue purge`.
+#[derive(Debug, Args)]
+pub struct PurgeArguments {
+    /// Empty the queue of this NATS server
+    #[arg(value_name = "nats://HOST:4222")]
+    pub queue: String,
+    /// Remove these runs, as `queue status` lists them
+    #[arg(value_name = "RUN", required_unless_present = "all")]
+    pub runs: Vec<String>,
+    /// Remove all runs
+    #[arg(long, conflicts_with = "runs")]
+    pub all: bool,
+    /// How to reach the server.
+    #[command(flatten)]
+    pub server: ServerOptions,
+}
+
+/// Carries out `gamemaster queue`.
+#[cfg(not(feature = "queue"))]
+pub fn execute(_command: &Command) -> CommandResult {
+    Err(super::queue_options::no_queue())
+}
+
+/// Carries out `gamemaster queue`.
+#[cfg(feature = "queue")]
+pub fn execute(command: &Command) -> CommandResult {
+    use std::io::Write as _;
+
+    use results::counted::counted;
+
+    use super::queue_options::failure;
+    use crate::output::{json_line, to_stdout};
+    use crate::queue::{drain, purge, status};
+
+    match command {
+        Command::Status(StatusArguments { queue, server, json }) => {
+            let status = status(&server.server(queue)?).map_err(failure)?;
+            to_stdout(|stdout| {
+                if *json {
+                    json_line(stdout, &status)?;
+                } else {
+                    write!(stdout, "{}", text::status(&status))?;
+                }
+                Ok(crate::exit_code::OK)
+            })
+        }
+        Command::Drain(DrainArguments { queue, server }) => {
+            drain(&server.server(queue)?).map_err(failure)?;
+            to_stdout(|stdout| {
+                writeln!(stdout, "Workers were asked to leave after the blocks that they play")?;
+                Ok(crate::exit_code::OK)
+            })
+        }
+        Command::Purge(PurgeArguments { queue, runs, server, .. }) => {
+            let removed = purge(&server.server(queue)?, runs).map_err(failure)?;
+            to_stdout(|stdout| {
+                let n = counted(removed.len() as u64, "run", "runs");
+                writeln!(stdout, "Removed {n}")?;
+                removed.iter().try_for_each(|run| writeln!(stdout, "  {run}"))?;
+                Ok(crate::exit_code::OK)
+            })
+        }
+    }
+}
+
+/// A status as text.
+#[cfg(feature = "queue")]
+mod text {
+    use std::fmt::Write as _;
+    use std::time::Duration;
+
+    use results::counted::counted;
+
+    use crate::consumers::brief;
+    use crate::queue::{QueueStatus, RunStatus, WorkerStatus};
+
+    pub(super) fn status(status: &QueueStatus) -> String {
+        if status.runs.is_empty() {
+            return "The queue has no run\n".to_owned();
+        }
+        status.runs.iter().map(|(name, run)| text_of(name, run)).collect::<Vec<_>>().join("\n")
+    }
+
+    fn text_of(name: &str, run: &RunStatus) -> String {
+        let RunStatus { n_waiting, n_in_play, n_results, n_unread, workers } = run;
+        let mut text = format!(
+            "{name}: {} waiting, {n_in_play} in play, {n_results} played, {n_unread} of them not \
+             yet in the journal\n",
+            counted(*n_waiting, "block", "blocks")
+        );
+        let width = workers.iter().map(|worker| worker.name.len()).max().unwrap_or(0).max(6);
+        if workers.is_empty() {
+            text += "  no worker has joined\n";
+        } else {
+            let _ = writeln!(
+                text,
+                "  {:width$}  {:>7}  {:>8}  {:>9}  {:>7}  last sign of life",
+                "worker", "at once", "played", "blocks/s", "in hand"
+            );
+        }
+        for worker in workers {
+            let WorkerStatus { at_once, n_blocks, blocks_per_second, n_held, .. } = worker;
+            let last = match worker.has_left {
+                true => "left".to_owned(),
+                false => format!("{} ago", brief(Duration::from_secs(worker.silent_s))),
+            };
+            let tags = match &worker.tags[..] {
+                [] => String::new(),
+                tags => format!("  {}", tags.join(",")),
+            };
+            let _ = writeln!(
+                text,
+                "  {:width$}  {at_once:>7}  {n_blocks:>8}  {blocks_per_second:>9.1}  {n_held:>7}  \
+                 {last}{tags}",
+                worker.name
+            );
+        }
+        text
+    }
+}

@@ -1,0 +1,130 @@
+//! Where the server is, and how it is reached.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::path::PathBuf;
+use std::str::FromStr as _;
+use std::time::Duration;
+
+use async_nats::jetstream::{self, Context};
+use async_nats::{ConnectOptions, ServerAddr};
+
+use super::QueueError;
+use crate::url_text::without_password;
+
+/// Time for a connection, and for the reply to a request.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Longest pause before the next attempt to connect.
+const MAX_PAUSE: Duration = Duration::from_secs(5);
+
+/// A NATS server, and what proves to it who we are.
+#[derive(Clone)]
+pub struct Server {
+    address: ServerAddr,
+    creds: Option<PathBuf>,
+    tls_ca: Option<PathBuf>,
+}
+
+impl Server {
+    /// The server at `url`, such as `nats://localhost:4222`. `creds` is a file of
+    /// credentials as NATS writes them, `tls_ca` certificates that vouch for the server.
+    ///
+    /// # Errors
+    /// If that is no address.
+    pub fn new(
+        url: &str,
+        creds: Option<PathBuf>,
+        tls_ca: Option<PathBuf>,
+    ) -> Result<Self, QueueError> {
+        let address = ServerAddr::from_str(url)
+            .map_err(|_| QueueError::Address { url: without_password(url) })?;
+        Ok(Self { address, creds, tls_ca })
+    }
+
+    /// The address without user and password.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("{}://{}:{}", self.address.scheme(), self.address.host(), self.address.port())
+    }
+
+    /// Connects once.
+    pub(super) async fn connect(&self, name: &str) -> Result<Context, QueueError> {
+        let mut options = ConnectOptions::new()
+            .name(name)
+            .connection_timeout(PATIENCE)
+            .request_timeout(Some(PATIENCE))
+            .reconnect_delay_callback(|attempt| pause(u32::try_from(attempt).unwrap_or(u32::MAX)));
+        // The client does not read them from the address.
+        options = match (self.address.username(), self.address.password()) {
+            (Some(user), Some(password)) => {
+                options.user_and_password(user.to_owned(), password.to_owned())
+            }
+            (Some(token), None) => options.token(token.to_owned()),
+            _ => options,
+        };
+        if let Some(path) = &self.creds {
+            let unreadable = |source| QueueError::File { path: path.clone(), source };
+            options = options.credentials_file(path).await.map_err(unreadable)?;
+        }
+        if let Some(path) = &self.tls_ca {
+            // Found missing by the client, the error would not name the file.
+            let unreadable = |source| QueueError::File { path: path.clone(), source };
+            std::fs::metadata(path).map_err(unreadable)?;
+            options = options.add_root_certificates(path.clone()).require_tls(true);
+        }
+        let client = options
+            .connect(self.address.clone())
+            .await
+            .map_err(|error| QueueError::Connect { url: self.url(), reason: error.to_string() })?;
+        Ok(jetstream::ContextBuilder::new()
+            .timeout(PATIENCE)
+            .ack_timeout(PATIENCE)
+            .max_ack_inflight(1 << 16)
+            .build(client))
+    }
+
+    /// An error of a request.
+    pub(super) fn refused(
+        &self,
+        what: &'static str,
+    ) -> impl Fn(&dyn std::error::Error) -> QueueError + use<> {
+        let url = self.url();
+        move |error| QueueError::Refused {
+            url: url.clone(),
+            what,
+            reason: crate::error_chain::chained(error),
+        }
+    }
+}
+
+/// The pause before the attempt with this number: longer each time, and different for
+/// workers that lost the server together.
+pub(super) fn pause(attempt: u32) -> Duration {
+    let longest = Duration::from_millis(50).saturating_mul(1 << attempt.min(8)).min(MAX_PAUSE);
+    longest.mul_f64(0.5 + random() as f64 / u64::MAX as f64 / 2.0)
+}
+
+/// A number that no other call and no other process gets. Nothing of a match depends on it.
+pub(super) fn random() -> u64 {
+    RandomState::new().hash_one(std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let shown = |url: &str| Server::new(url, None, None).map(|server| server.url());
+        assert_eq!(shown("nats://me:secret@host:4222").unwrap(), "nats://host:4222");
+        let error = shown("nats://me:secret@host:port").unwrap_err().to_string();
+        assert!(!error.contains("secret"), "{error}");
+        assert_eq!(without_password("me:secret@host"), "host");
+    }
+
+    #[test]
+    fn pauses_grow_and_have_a_limit() {
+        assert!(pause(0) < Duration::from_millis(51));
+        assert!(pause(20) <= MAX_PAUSE && pause(20) >= MAX_PAUSE / 2);
+    }
+}

@@ -1,0 +1,724 @@
+//! Gives the blocks of a run to workers, and collects what they played.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_nats::Subscriber;
+use async_nats::jetstream::Context;
+use async_nats::jetstream::consumer::{AckPolicy, pull};
+use async_nats::jetstream::context::PublishErrorKind;
+use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::stream::{Config, RetentionPolicy};
+use futures_util::{FutureExt as _, StreamExt as _};
+use results::files;
+use results::workers::{WorkerMachine, WorkersFile};
+use tokio::runtime::{Builder, Runtime};
+
+use super::address::pause;
+use super::blocks::{Blocks, JobsOfBlock};
+use super::calibration::Calibration;
+use super::replayed::{Replayed, replayed};
+use super::result_reader::{ResultReader, StoredResult};
+use super::run_file::{RunName, run_name};
+use super::upkeep::remove;
+use super::wire::{
+    BlockMessage, Build, FORMAT, JobMessage, Manifest, Refusal, ResultMessage, WorkerMessage,
+    decode, encode,
+};
+use super::{QueueError, Server, names, rulesheets};
+use crate::consumers::Catalogue;
+use crate::event::{EventKind, Notice};
+use crate::experiment::Experiment;
+use crate::manager::PlayerSource;
+use crate::runner::{Crew, Dispatcher};
+use crate::schedule::Job;
+use crate::spec;
+
+/// Blocks that are given out before it is known how quickly they are played.
+const MIN_WINDOW: usize = 64;
+
+/// Blocks that are given out at most; their results would wait on the server.
+const MAX_WINDOW: usize = 16_384;
+
+/// Blocks given out for each match that the workers play at once.
+const WINDOW_PER_SLOT: usize = 8;
+
+/// Blocks that are published before their acknowledgements are waited for.
+const PUBLISHED_AT_ONCE: usize = 512;
+
+/// How long the loop waits for results before it looks after other things.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Time between writes to the disk, after which the server forgets results.
+const SYNC_TIME: Duration = Duration::from_secs(1);
+
+/// Time between looks for blocks that the queue has lost.
+const SEARCH_TIME: Duration = Duration::from_secs(5);
+
+/// Blocks that are looked for at once.
+const SEARCHED_AT_ONCE: usize = 16;
+
+/// A worker without a sign of life for so long is not counted any more.
+const SILENCE: Duration = Duration::from_secs(15);
+
+/// How often the results of a block may be refused.
+const MAX_REFUSALS: u32 = 5;
+
+/// Settings of a coordinator.
+#[derive(Clone, Debug)]
+pub struct CoordinatorSettings {
+    /// How long a worker may be silent before its blocks are given out again.
+    pub ack_wait: Duration,
+    /// Whether workers of other versions of this program, or with other versions of
+    /// players' programs, may take part.
+    pub mixed_versions: bool,
+    /// What the machine of every worker must have.
+    pub tags: Vec<String>,
+}
+
+impl Default for CoordinatorSettings {
+    fn default() -> Self {
+        Self { ack_wait: Duration::from_secs(10), mixed_versions: false, tags: vec![] }
+    }
+}
+
+/// Has the matches of a run played by workers. Dropping it leaves all on the server: the
+/// workers play the blocks that are given out, and the results wait there.
+pub struct Coordinator {
+    runtime: Runtime,
+    queue: Queue,
+}
+
+/// What the coordinator knows, apart from the runtime that its requests need.
+struct Queue {
+    server: Server,
+    context: Context,
+    run: String,
+    manifest: Manifest,
+    catalogue: Arc<Catalogue>,
+    /// What a worker needs for the matches of each player.
+    tags: Vec<BTreeSet<String>>,
+    /// By block.
+    given_out: BTreeMap<u64, GivenOut>,
+    /// Blocks before this one were given out, or have nothing left to play.
+    cursor: u64,
+    /// Results of blocks that were given out before this process started, and come later
+    /// in the schedule.
+    early: BTreeMap<u64, Vec<StoredResult>>,
+    reader: ResultReader,
+    /// Places of results that were read and are not in the journal.
+    unsettled: BTreeSet<u64>,
+    /// Results up to this place were read.
+    read: u64,
+    /// Results up to this place were removed from the server.
+    removed: u64,
+    signs: Subscriber,
+    workers: BTreeMap<String, (WorkerMessage, Instant)>,
+    n_workers: (u32, u32),
+    folder: PathBuf,
+    /// The machines of the workers, and whether the file has them all.
+    machines: WorkersFile,
+    machines_are_written: bool,
+    /// When blocks were collected, in the last second.
+    collected: VecDeque<Instant>,
+    failure: Option<QueueError>,
+}
+
+/// A match that a worker played, checked.
+type PlayedMatch = (Arc<Job>, Replayed);
+
+/// A block whose results are awaited.
+struct GivenOut {
+    jobs: JobsOfBlock,
+    /// What a worker needs.
+    tags: Vec<String>,
+    attempt: u32,
+    refused: Vec<Refusal>,
+    since: Instant,
+}
+
+impl Coordinator {
+    /// Connects, and makes the run known to workers. `folder` is the run's folder, which
+    /// keeps its name on the server.
+    ///
+    /// # Errors
+    /// If there is no connection, the server refuses something, or a player has an
+    /// address, so that all workers would use it at once.
+    pub fn new(
+        server: Server,
+        experiment: &Experiment,
+        folder: &Path,
+        settings: &CoordinatorSettings,
+    ) -> Result<Self, QueueError> {
+        let is_remote = |player: &&spec::Contestant| {
+            matches!(player.config.source, PlayerSource::Remote { .. })
+        };
+        if let Some(player) = experiment.spec.players.iter().find(is_remote) {
+            return Err(QueueError::RemotePlayer { player: player.config.id.clone() });
+        }
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let run = run_name(folder, &experiment.spec.name, &experiment.spec.hash())?;
+        let queue = runtime.block_on(Queue::open(server, experiment, folder, run, settings))?;
+        Ok(Self { runtime, queue })
+    }
+
+    /// The run's name on the server.
+    #[must_use]
+    pub fn run(&self) -> &str {
+        &self.queue.run
+    }
+
+    /// Ends the run on the server: workers play none of it any more. To be called when
+    /// the run is complete.
+    ///
+    /// # Errors
+    /// If the server refuses. The failure of an earlier request, if there is one.
+    pub fn close(self) -> Result<(), QueueError> {
+        let Self { runtime, queue } = self;
+        match queue.failure {
+            Some(failure) => Err(failure),
+            None => runtime.block_on(remove(&queue.server, &queue.context, &queue.run)),
+        }
+    }
+
+    /// Why the run stopped before its end, if the queue failed.
+    pub fn take_failure(&mut self) -> Option<QueueError> {
+        self.queue.failure.take()
+    }
+}
+
+impl Crew for Coordinator {
+    fn play(
+        &mut self,
+        next: &(dyn Fn() -> Option<Job> + Sync),
+        _n_left: u64,
+        dispatcher: &mut Dispatcher<'_>,
+    ) {
+        let Self { runtime, queue } = self;
+        if let Err(failure) = runtime.block_on(queue.play(next, dispatcher)) {
+            queue.failure = Some(failure);
+            dispatcher.stop();
+        }
+    }
+}
+
+impl Queue {
+    async fn open(
+        server: Server,
+        experiment: &Experiment,
+        folder: &Path,
+        run: RunName,
+        settings: &CoordinatorSettings,
+    ) -> Result<Self, QueueError> {
+        let RunName { name: run, earlier } = run;
+        let context = server.connect(&format!("gamemaster coordinator of {run}")).await?;
+        let refused = server.refused("make the streams of the run");
+        let streams = [
+            Config {
+                name: names::RUNS.to_owned(),
+                subjects: names::RUNS_SUBJECTS.map(str::to_owned).to_vec(),
+                max_messages_per_subject: 1,
+                ..Config::default()
+            },
+            Config {
+                name: names::blocks_stream(&run),
+                subjects: vec![names::blocks(&run)],
+                retention: RetentionPolicy::WorkQueue,
+                ..Config::default()
+            },
+            Config {
+                name: names::results_stream(&run),
+                subjects: vec![names::results(&run)],
+                ..Config::default()
+            },
+        ];
+        for stream in streams {
+            context.get_or_create_stream(stream).await.map_err(|error| refused(&error))?;
+        }
+        if let Some(earlier) = earlier {
+            // It may be gone already.
+            let _ = remove(&server, &context, &earlier).await;
+        }
+        let spec = &experiment.spec;
+        let sent = || spec.games.iter().filter(|entry| !spec::is_shipped(entry));
+        for entry in sent() {
+            let what = format!("the rulesheet {}", entry.source.name);
+            let subject = names::rules(&run, &entry.text_hash());
+            store(&server, &context, subject, what, rulesheets::encoded(&entry.source.text))
+                .await?;
+        }
+        let manifest = Manifest {
+            format: FORMAT,
+            run: run.clone(),
+            build: Build::this()?,
+            mixed_versions: settings.mixed_versions,
+            spec_hash: spec.hash(),
+            spec: spec::portable_text(spec),
+            rulesheets: sent().map(spec::GameEntry::text_hash).collect(),
+            classes: BTreeMap::new(),
+            ack_wait_ms: u64::try_from(settings.ack_wait.as_millis()).unwrap_or(u64::MAX),
+        };
+        let players: Vec<_> =
+            spec.players.iter().map(|player| Arc::clone(&player.config)).collect();
+        let catalogue = Catalogue::new(&experiment.games, &players, experiment.concurrency);
+        let tags =
+            |player: &spec::Contestant| player.tags.iter().chain(&settings.tags).cloned().collect();
+        let refused = server.refused("listen to workers");
+        let signs = context.client().subscribe(names::worker(&run, "*")).await;
+        let signs = signs.map_err(|error| refused(&error))?;
+        Ok(Self {
+            reader: ResultReader::new(&run),
+            server,
+            context,
+            run,
+            manifest,
+            catalogue: Arc::new(catalogue),
+            tags: spec.players.iter().map(tags).collect(),
+            given_out: BTreeMap::new(),
+            cursor: 0,
+            early: BTreeMap::new(),
+            unsettled: BTreeSet::new(),
+            read: 0,
+            removed: 0,
+            signs,
+            workers: BTreeMap::new(),
+            n_workers: (0, 0),
+            machines: WorkersFile::read(folder).map_err(|source| QueueError::RunFile {
+                path: folder.join(files::WORKERS),
+                source,
+            })?,
+            machines_are_written: true,
+            folder: folder.to_owned(),
+            collected: VecDeque::new(),
+            failure: None,
+        })
+    }
+
+    async fn play(
+        &mut self,
+        next: &(dyn Fn() -> Option<Job> + Sync),
+        dispatcher: &mut Dispatcher<'_>,
+    ) -> Result<(), QueueError> {
+        let mut blocks = Blocks::new(next);
+        let mut is_exhausted = false;
+        let mut synced = Instant::now();
+        let mut searched = Instant::now();
+        let mut n_failed = 0;
+        while !dispatcher.is_stopping() {
+            let mut fresh = vec![];
+            while !is_exhausted && self.given_out.len() < self.window() {
+                match blocks.next() {
+                    None => is_exhausted = true,
+                    Some(jobs) => fresh.extend(self.take_up(jobs, dispatcher)?),
+                }
+            }
+            self.give_out(&fresh).await?;
+            if is_exhausted && self.given_out.is_empty() {
+                break;
+            }
+            match self.reader.read(&self.context, PATIENCE).await {
+                Ok(results) => {
+                    n_failed = 0;
+                    let mut again = vec![];
+                    for result in results {
+                        again.extend(self.collect(result, dispatcher)?);
+                    }
+                    self.give_out(&again).await?;
+                    dispatcher.pause();
+                }
+                Err(_) => {
+                    if n_failed % 8 == 4 {
+                        self.check_streams().await?;
+                    }
+                    // The server restarts, perhaps.
+                    tokio::time::sleep(pause(n_failed)).await;
+                    n_failed = n_failed.saturating_add(1);
+                }
+            }
+            if synced.elapsed() >= SYNC_TIME {
+                synced = Instant::now();
+                self.settle(dispatcher).await;
+                self.count_workers(dispatcher);
+                self.write_machines();
+            }
+            if searched.elapsed() >= SEARCH_TIME {
+                searched = Instant::now();
+                let lost = self.lost().await;
+                self.give_out(&lost).await?;
+            }
+        }
+        self.settle(dispatcher).await;
+        self.count_workers(dispatcher);
+        self.write_machines();
+        Ok(())
+    }
+
+    /// Blocks that may be given out: enough that no worker waits, and not many more, since
+    /// a run may end or go on otherwise after any result.
+    fn window(&mut self) -> usize {
+        let second = Duration::from_secs(1);
+        while self.collected.front().is_some_and(|first| first.elapsed() > second) {
+            self.collected.pop_front();
+        }
+        let (_, n_slots) = self.n_workers;
+        let wanted = (n_slots as usize * WINDOW_PER_SLOT).max(4 * self.collected.len());
+        wanted.clamp(MIN_WINDOW, MAX_WINDOW)
+    }
+
+    /// Awaits a block; gives its number if it is to be given out.
+    fn take_up(
+        &mut self,
+        jobs: JobsOfBlock,
+        dispatcher: &mut Dispatcher<'_>,
+    ) -> Result<Option<u64>, QueueError> {
+        let block = jobs[0].block;
+        self.cursor = self.cursor.max(block + 1);
+        let players = jobs.iter().flat_map(|job| job.seats.iter().flatten());
+        let tags: BTreeSet<&String> = players.flat_map(|&player| &self.tags[player]).collect();
+        let tags: Vec<String> = tags.into_iter().cloned().collect();
+        let (attempt, refused, since) = (0, vec![], Instant::now());
+        self.given_out.insert(block, GivenOut { jobs, tags, attempt, refused, since });
+        for result in self.early.remove(&block).unwrap_or_default() {
+            self.collect(result, dispatcher)?;
+        }
+        Ok(self.given_out.contains_key(&block).then_some(block))
+    }
+
+    /// Publishes blocks that are awaited. Those that are on the server stay there once.
+    async fn give_out(&mut self, blocks: &[u64]) -> Result<(), QueueError> {
+        for block in blocks {
+            let Some(given_out) = self.given_out.get(block) else { continue };
+            let class = names::class(&given_out.tags);
+            if !self.manifest.classes.contains_key(&class) {
+                let tags = given_out.tags.clone();
+                self.open_class(class, tags).await?;
+            }
+        }
+        for some in blocks.chunks(PUBLISHED_AT_ONCE) {
+            let mut left: Vec<u64> = some.to_vec();
+            let mut n_failed = 0;
+            while !left.is_empty() {
+                let mut sent = vec![];
+                for block in left.drain(..) {
+                    let Some((subject, payload)) = self.message(block) else { continue };
+                    let (bytes, limit) = (payload.len(), self.context.client().max_payload());
+                    if bytes > limit {
+                        let what = format!("block {block}");
+                        return Err(QueueError::TooLarge { what, bytes, limit });
+                    }
+                    let message = PublishMessage::build()
+                        .payload(payload.into())
+                        .expected_last_subject_sequence(0);
+                    sent.push((block, self.context.send_publish(subject, message).await));
+                }
+                for (block, acknowledged) in sent {
+                    let stored = match acknowledged {
+                        Ok(acknowledged) => acknowledged.await.map(|_| ()),
+                        Err(error) => Err(error),
+                    };
+                    match stored {
+                        Err(error) if error.kind() != PublishErrorKind::WrongLastSequence => {
+                            left.push(block);
+                        }
+                        _ => {}
+                    }
+                }
+                if !left.is_empty() {
+                    self.check_streams().await?;
+                    tokio::time::sleep(pause(n_failed)).await;
+                    n_failed = n_failed.saturating_add(1);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn message(&self, block: u64) -> Option<(String, Vec<u8>)> {
+        let given_out = self.given_out.get(&block)?;
+        let jobs = given_out.jobs.iter().map(|job| JobMessage::from(&**job)).collect();
+        let (attempt, refused) = (given_out.attempt, given_out.refused.clone());
+        let subject = names::block(&self.run, &names::class(&given_out.tags), block, attempt);
+        Some((subject, encode(&BlockMessage { attempt, refused, jobs })))
+    }
+
+    /// Makes the consumer of a class of blocks, and tells workers about it.
+    async fn open_class(&mut self, class: String, tags: Vec<String>) -> Result<(), QueueError> {
+        let config = consumer_config(&self.run, &class, self.manifest.ack_wait_ms);
+        let stream = names::blocks_stream(&self.run);
+        let made = self.context.create_consumer_on_stream(config.clone(), &stream).await;
+        if made.is_err() {
+            // One of other settings: what it has given out is given out again.
+            let _ = self.context.delete_consumer_from_stream(&class, &stream).await;
+            let made = self.context.create_consumer_on_stream(config, &stream).await;
+            let refused = self.server.refused("make a consumer");
+            made.map_err(|error| refused(&error))?;
+        }
+        self.manifest.classes.insert(class, tags);
+        let (subject, payload) = (names::manifest(&self.run), encode(&self.manifest));
+        store(&self.server, &self.context, subject, "the spec".to_owned(), payload).await
+    }
+
+    /// Takes in a result. Gives the block if it is to be given out again.
+    fn collect(
+        &mut self,
+        result: StoredResult,
+        dispatcher: &mut Dispatcher<'_>,
+    ) -> Result<Option<u64>, QueueError> {
+        self.read = self.read.max(result.sequence);
+        let Some((block, attempt)) = names::of_result(&result.subject) else { return Ok(None) };
+        let Some(given_out) = self.given_out.get(&block) else {
+            // Either the block is done, and this is a second result of it, or its turn
+            // is yet to come.
+            if block >= self.cursor {
+                self.unsettled.insert(result.sequence);
+                self.early.entry(block).or_default().push(result);
+            }
+            return Ok(None);
+        };
+        self.unsettled.remove(&result.sequence);
+        if attempt < given_out.attempt {
+            return Ok(None);
+        }
+        let checked = decode::<ResultMessage>(&result.payload)
+            .map_err(|error| ("?".to_owned(), error.to_string()))
+            .and_then(|message| {
+                let machine = (message.worker.clone(), message.calibration);
+                Ok((machine, self.checked(message, block)?))
+            });
+        match checked {
+            Ok(((worker, calibration), matches)) => {
+                if let Some(reading) = calibration.filter(Calibration::is_possible) {
+                    let machine = self.machines.workers.entry(worker).or_default();
+                    machine.speed.add(reading.speed);
+                    machine.lateness_us.add(reading.lateness_us);
+                    self.machines_are_written = false;
+                }
+                self.given_out.remove(&block);
+                self.collected.push_back(Instant::now());
+                for (job, Replayed { events, missing }) in matches {
+                    events.into_iter().for_each(|event| dispatcher.emit(event));
+                    dispatcher.note_presence(&job, missing);
+                }
+                Ok(None)
+            }
+            Err((worker, reason)) => self.refuse(block, worker, reason, dispatcher),
+        }
+    }
+
+    /// The matches of a result; else the worker, and why the result is refused.
+    fn checked(
+        &self,
+        message: ResultMessage,
+        block: u64,
+    ) -> Result<Vec<PlayedMatch>, (String, String)> {
+        let ResultMessage { worker, records, .. } = message;
+        if !names::is_token(&worker) {
+            return Err(("?".to_owned(), "the worker has no proper name".to_owned()));
+        }
+        let jobs = &self.given_out[&block].jobs;
+        let mut matches = Vec::with_capacity(jobs.len());
+        for record in records {
+            let Some(job) = jobs.iter().find(|job| job.number == record.job) else {
+                // Of a block that was given out before a part of it was in the journal.
+                match record.block == block {
+                    true => continue,
+                    false => {
+                        let foreign = super::replayed::Unfit::Foreign { job: record.job };
+                        return Err((worker, foreign.to_string()));
+                    }
+                }
+            };
+            if matches.iter().any(|(other, _): &PlayedMatch| other.number == job.number) {
+                return Err((worker, format!("match {} is there twice", job.number)));
+            }
+            match replayed(record, job, &worker, &self.catalogue) {
+                Ok(replayed) => matches.push((Arc::clone(job), replayed)),
+                Err(unfit) => return Err((worker, unfit.to_string())),
+            }
+        }
+        let is_there = |job: &Arc<Job>| matches.iter().any(|(other, _)| other.number == job.number);
+        match jobs.iter().find(|job| !is_there(job)) {
+            // A match that could not be played ends the block.
+            Some(_) if matches.iter().any(|(_, replayed)| replayed.is_aborted()) => Ok(matches),
+            Some(job) => {
+                let missing = super::replayed::Unfit::Missing { job: job.number };
+                Err((worker, missing.to_string()))
+            }
+            None => Ok(matches),
+        }
+    }
+
+    fn refuse(
+        &mut self,
+        block: u64,
+        worker: String,
+        reason: String,
+        dispatcher: &mut Dispatcher<'_>,
+    ) -> Result<Option<u64>, QueueError> {
+        let given_out = self.given_out.get_mut(&block).expect("only what is awaited is refused");
+        given_out.attempt += 1;
+        given_out.since = Instant::now();
+        let n = given_out.attempt;
+        if n >= MAX_REFUSALS {
+            return Err(QueueError::NoGoodResult { block, n, reason });
+        }
+        given_out.refused.push(Refusal { worker: worker.clone(), reason: reason.clone() });
+        dispatcher.emit(EventKind::Notice(Notice::ResultRefused { block, worker, reason }));
+        Ok(Some(block))
+    }
+
+    /// Brings the journal to the disk, and removes from the server what it holds.
+    async fn settle(&mut self, dispatcher: &mut Dispatcher<'_>) {
+        let first_unsettled = self.unsettled.first().copied().unwrap_or(self.read + 1);
+        let settled = self.read.min(first_unsettled - 1);
+        if settled <= self.removed || !dispatcher.sync() {
+            return;
+        }
+        let stream = self.context.get_stream_no_info(names::results_stream(&self.run)).await;
+        if let Ok(stream) = stream
+            // All before this place.
+            && stream.purge().sequence(settled + 1).await.is_ok()
+        {
+            self.removed = settled;
+        }
+    }
+
+    /// Counts the workers that show signs of life.
+    fn count_workers(&mut self, dispatcher: &mut Dispatcher<'_>) {
+        while let Some(Some(message)) = self.signs.next().now_or_never() {
+            if let Ok(worker) = decode::<WorkerMessage>(&message.payload) {
+                self.know(&worker);
+                match worker.is_leaving {
+                    true => drop(self.workers.remove(&worker.instance)),
+                    false => {
+                        self.workers.insert(worker.instance.clone(), (worker, Instant::now()));
+                    }
+                }
+            }
+        }
+        self.workers.retain(|_, (_, seen)| seen.elapsed() < SILENCE);
+        let n_workers = u32::try_from(self.workers.len()).unwrap_or(u32::MAX);
+        let n_at_once = self.workers.values().map(|(worker, _)| worker.at_once).sum();
+        if self.n_workers != (n_workers, n_at_once) {
+            self.n_workers = (n_workers, n_at_once);
+            dispatcher.emit(EventKind::WorkersChanged { n_workers, n_at_once });
+        }
+    }
+
+    /// Notes what a worker says of its machine.
+    fn know(&mut self, worker: &WorkerMessage) {
+        if !names::is_token(&worker.name) {
+            return;
+        }
+        let known = self.machines.workers.get(&worker.name).cloned().unwrap_or_default();
+        let machine = WorkerMachine {
+            version: worker.build.version.clone(),
+            executable: worker.build.executable.clone(),
+            cores: worker.cores,
+            at_once: worker.at_once,
+            tags: worker.tags.clone(),
+            programs: worker.programs.clone(),
+            ..known.clone()
+        };
+        if machine != known {
+            self.machines.workers.insert(worker.name.clone(), machine);
+            self.machines_are_written = false;
+        }
+    }
+
+    /// Writes what is new of the workers.
+    fn write_machines(&mut self) {
+        if !self.machines_are_written {
+            // The journal is what counts; a full disk is found by it.
+            self.machines_are_written = self.machines.write(&self.folder).is_ok();
+        }
+    }
+
+    /// Blocks that were given out, and are neither on the server nor played: the server
+    /// lost them with its disk, or a worker acknowledged them without a result.
+    async fn lost(&mut self) -> Vec<u64> {
+        let wait = Duration::from_millis(self.manifest.ack_wait_ms).max(SEARCH_TIME);
+        let mut old: Vec<(u64, String)> = vec![];
+        for (&block, given_out) in &mut self.given_out {
+            if old.len() >= SEARCHED_AT_ONCE {
+                break;
+            }
+            if given_out.since.elapsed() > wait {
+                given_out.since = Instant::now();
+                let class = names::class(&given_out.tags);
+                let subject = names::block(&self.run, &class, block, given_out.attempt);
+                old.push((block, subject));
+            }
+        }
+        let Ok(stream) = self.context.get_stream_no_info(names::blocks_stream(&self.run)).await
+        else {
+            return vec![];
+        };
+        let mut lost = vec![];
+        for (block, subject) in old {
+            use async_nats::jetstream::stream::LastRawMessageErrorKind;
+            let found = stream.get_last_raw_message_by_subject(&subject).await;
+            if found.is_err_and(|error| error.kind() == LastRawMessageErrorKind::NoMessageFound) {
+                lost.push(block);
+            }
+        }
+        lost
+    }
+
+    /// Whether the run is still on the server, if that can be known.
+    async fn check_streams(&self) -> Result<(), QueueError> {
+        use async_nats::jetstream::ErrorCode;
+        use async_nats::jetstream::context::GetStreamErrorKind;
+        let found = self.context.get_stream(names::blocks_stream(&self.run)).await;
+        match found.map_err(|error| error.kind()) {
+            Err(GetStreamErrorKind::JetStream(error))
+                if error.error_code() == ErrorCode::STREAM_NOT_FOUND =>
+            {
+                Err(QueueError::Purged { run: self.run.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The consumer of a class of blocks, from which workers pull.
+pub(super) fn consumer_config(run: &str, class: &str, ack_wait_ms: u64) -> pull::Config {
+    pull::Config {
+        durable_name: Some(class.to_owned()),
+        filter_subject: names::blocks_of_class(run, class),
+        ack_policy: AckPolicy::Explicit,
+        ack_wait: Duration::from_millis(ack_wait_ms),
+        // Blocks in play, of all workers.
+        max_ack_pending: 100_000,
+        ..pull::Config::default()
+    }
+}
+
+/// Stores a message in the stream of runs.
+async fn store(
+    server: &Server,
+    context: &Context,
+    subject: String,
+    what: String,
+    payload: Vec<u8>,
+) -> Result<(), QueueError> {
+    let (bytes, limit) = (payload.len(), context.client().max_payload());
+    if bytes > limit {
+        return Err(QueueError::TooLarge { what, bytes, limit });
+    }
+    let refused = server.refused("store the spec and the rulesheets");
+    let stored = context.publish(subject, payload.into()).await.map_err(|error| refused(&error))?;
+    stored.await.map_err(|error| refused(&error))?;
+    Ok(())
+}
+
+impl Build {
+    /// This program.
+    pub(super) fn this() -> std::io::Result<Self> {
+        let mut executable = std::fs::File::open(crate::supervisor::OWN_EXECUTABLE)?;
+        let hash = crate::fingerprint::Fingerprint::of("executable").content(&mut executable)?;
+        Ok(Self { version: env!("CARGO_PKG_VERSION").to_owned(), executable: hash.hex(16) })
+    }
+}

@@ -1,0 +1,101 @@
+//! Why the queue cannot be used.
+
+use std::path::PathBuf;
+
+/// Why the queue cannot be used, or no longer.
+#[derive(Debug, thiserror::Error)]
+pub enum QueueError {
+    /// The address is no address of a NATS server.
+    #[error("`{url}` is not the address of a NATS server; expected nats://HOST:4222")]
+    Address {
+        /// The address, without a password.
+        url: String,
+    },
+    /// A file of credentials or certificates cannot be read.
+    #[error("cannot read `{}`", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// There is no connection.
+    #[error("cannot connect to {url}: {reason}")]
+    Connect {
+        /// The address, without a password.
+        url: String,
+        /// Why.
+        reason: String,
+    },
+    /// The server refuses a request.
+    #[error("the NATS server at {url} refuses to {what}: {reason}")]
+    Refused {
+        /// The address, without a password.
+        url: String,
+        /// What was requested.
+        what: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// A message is larger than the server accepts.
+    #[error(
+        "{what} has {bytes} bytes, and the NATS server accepts {limit}; raise max_payload in the \
+         configuration of the server"
+    )]
+    TooLarge {
+        /// What the message holds.
+        what: String,
+        /// Its size.
+        bytes: usize,
+        /// The largest size that the server accepts.
+        limit: usize,
+    },
+    /// The server has no such run.
+    #[error(
+        "there is no run `{run}` in the queue at {url}; `gamemaster queue status` lists the runs"
+    )]
+    NoSuchRun {
+        /// What was asked for.
+        run: String,
+        /// The address, without a password.
+        url: String,
+    },
+    /// Somebody removed the run from the server.
+    #[error("the run {run} was removed from the queue; repeat the command to enqueue it again")]
+    Purged {
+        /// The run's name in the queue.
+        run: String,
+    },
+    /// A block whose results were refused again and again.
+    #[error("the results of block {block} were refused {n} times, the last time because {reason}")]
+    NoGoodResult {
+        /// The block.
+        block: u64,
+        /// How often.
+        n: u32,
+        /// Why, the last time.
+        reason: String,
+    },
+    /// A player that all workers would use at once.
+    #[error(
+        "player {player} has a url, and all workers would use it at once; give it a command that \
+         workers launch"
+    )]
+    RemotePlayer {
+        /// The player.
+        player: String,
+    },
+    /// The file in the run's folder that names the run in the queue.
+    #[error("cannot use `{}`", path.display())]
+    RunFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// This machine lacks something.
+    #[error("cannot start")]
+    Machine(#[from] std::io::Error),
+}

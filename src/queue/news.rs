@@ -1,0 +1,67 @@
+//! What a worker has to say to its user.
+
+use results::counted::counted;
+
+use super::QueueError;
+
+/// What a worker has to say. Its text is the line that a user reads.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerNews {
+    /// It waits for runs.
+    #[error("worker {name} at {url}: {}", counted(u64::from(*at_once), "match at once", "matches at once"))]
+    Connected {
+        /// Its name.
+        name: String,
+        /// The server.
+        url: String,
+        /// Matches at once.
+        at_once: u32,
+    },
+    /// There is no connection, and it tries again.
+    #[error("{0}; trying again")]
+    Unreachable(QueueError),
+    /// It plays a run.
+    #[error("run {run}: joined")]
+    Joined {
+        /// The run.
+        run: String,
+    },
+    /// It does not play a run.
+    #[error("run {run}: not played here: {reason}")]
+    NotPlayed {
+        /// The run.
+        run: String,
+        /// Why.
+        reason: String,
+    },
+    /// A run is over.
+    #[error("run {run}: over, {} played here", counted(*n_blocks, "block", "blocks"))]
+    Over {
+        /// The run.
+        run: String,
+        /// Blocks that were played here.
+        n_blocks: u64,
+    },
+    /// A block is none.
+    #[error("run {run}: a block was refused: {reason}")]
+    BadBlock {
+        /// The run.
+        run: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The coordinator refused results.
+    #[error("run {run}: the coordinator refused results of this worker: {reason}")]
+    ResultRefused {
+        /// The run.
+        run: String,
+        /// Why.
+        reason: String,
+    },
+    /// It finishes what it plays.
+    #[error("finishing {}", counted(u64::from(*n), "block", "blocks"))]
+    Draining {
+        /// Blocks in play or waiting.
+        n: u32,
+    },
+}

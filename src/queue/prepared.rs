@@ -1,0 +1,152 @@
+//! A run as a worker plays it: what the manifest says, with games and players ready.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use results::record::{AbortReason, Ending, MatchRecord};
+
+use super::wire::{FORMAT, Manifest};
+use crate::consumers::{Catalogue, Recorder};
+use crate::error_chain::chained;
+use crate::event::EventKind;
+use crate::experiment::Experiment;
+use crate::fingerprint::Fingerprint;
+use crate::manager::{
+    Manager, ManagerSettings, MatchRules, MatchSetup, PlayerConfig, PlayerSource, PlayerStderr,
+    PreparedGame, Worker,
+};
+use crate::schedule::Job;
+use crate::spec::{self, Overrides};
+use crate::supervisor::OWN_EXECUTABLE;
+
+/// A run, ready to be played here.
+pub(super) struct PreparedRun {
+    pub(super) manifest: Manifest,
+    pub(super) manager: Arc<Manager>,
+    games: Vec<Arc<PreparedGame>>,
+    players: Vec<Arc<PlayerConfig>>,
+    rules: Arc<MatchRules>,
+    catalogue: Arc<Catalogue>,
+    at_once: u32,
+}
+
+impl Drop for PreparedRun {
+    fn drop(&mut self) {
+        self.manager.shutdown();
+    }
+}
+
+impl PreparedRun {
+    /// Loads the games and players of a run; rulesheets are in `rulesheets`. In words why
+    /// the run cannot be played here.
+    pub(super) fn new(
+        manifest: Manifest,
+        rulesheets: &Path,
+        at_once: u32,
+        logs: &Path,
+    ) -> Result<Self, String> {
+        if manifest.format != FORMAT {
+            return Err(format!(
+                "its messages have version {}, and this program knows version {FORMAT}",
+                manifest.format
+            ));
+        }
+        let overrides = Overrides { jobs: Some(at_once), ..Overrides::default() };
+        let spec = spec::read(&manifest.spec, &manifest.run, rulesheets, &overrides)
+            .map_err(|error| chained(&error))?;
+        if spec.hash() != manifest.spec_hash {
+            return Err(
+                "its spec means something else to this program, or an evaluation or table \
+                        of a player is another one here"
+                    .to_owned(),
+            );
+        }
+        let experiment = Experiment::new(spec).map_err(|error| chained(&error))?;
+        let Experiment { spec, games, .. } = experiment;
+        let players: Vec<_> =
+            spec.players.iter().map(|player| Arc::clone(&player.config)).collect();
+        let catalogue = Arc::new(Catalogue::new(&games, &players, at_once));
+        let manager = Manager::new(ManagerSettings {
+            stderr: PlayerStderr::Log(logs.join(&manifest.run)),
+            supervisor: Some(OWN_EXECUTABLE.into()),
+            ..ManagerSettings::default()
+        });
+        let rules = Arc::new(spec.rules.clone());
+        Ok(Self { manifest, manager, games, players, rules, catalogue, at_once })
+    }
+
+    /// Whether the job can be one of this run.
+    pub(super) fn has(&self, job: &Job) -> bool {
+        let Some(game) = self.games.get(job.game) else { return false };
+        let random = game.game.random().map(|role| usize::from(role.0));
+        let fits = |(role, seat): (usize, &Option<usize>)| match seat {
+            Some(player) => random != Some(role) && *player < self.players.len(),
+            None => random == Some(role),
+        };
+        job.seats.len() == game.game.roles().len() && job.seats.iter().enumerate().all(fits)
+    }
+
+    /// Plays a match.
+    pub(super) fn play(&self, job: Job, worker: &mut Worker) -> MatchRecord {
+        let player = |seat: &Option<usize>| seat.map(|player| Arc::clone(&self.players[player]));
+        let setup = MatchSetup {
+            game: Arc::clone(&self.games[job.game]),
+            seats: job.seats.iter().map(player).collect(),
+            rules: Arc::clone(&self.rules),
+            budget: job.budget,
+            concurrency: self.at_once,
+            job: Arc::new(job),
+        };
+        let mut recorder = Recorder::new(Arc::clone(&self.catalogue));
+        let mut record = None;
+        worker.play(&setup, &mut |event| record = recorder.take(&event).or_else(|| record.take()));
+        record.expect("a match ends with its record")
+    }
+
+    /// The record of a match that cannot be played here, and why.
+    pub(super) fn unplayed(&self, job: Job, why: String) -> MatchRecord {
+        let mut recorder = Recorder::new(Arc::clone(&self.catalogue));
+        let number = job.number;
+        let at = jiff::Timestamp::now().to_string();
+        recorder.take(&EventKind::MatchStarted { job: Arc::new(job), at, remote: None });
+        let reason = AbortReason::MachineLimit { player: None, detail: why };
+        let ended = recorder.take(&EventKind::MatchFinished {
+            job: number,
+            ending: Ending::Aborted { reason },
+            rewards: vec![],
+            goal_flags: vec![],
+            duration: std::time::Duration::ZERO,
+            harness: std::time::Duration::ZERO,
+        });
+        ended.expect("a match ends with its record")
+    }
+
+    /// The players whose program is launched here.
+    pub(super) fn launched(&self) -> impl Iterator<Item = (&PlayerConfig, &str)> {
+        self.players.iter().filter_map(|player| match &player.source {
+            PlayerSource::Command { template } => Some((&**player, template.as_str())),
+            _ => None,
+        })
+    }
+}
+
+/// Hash of the files that a command line names: the program, found as the shell finds it,
+/// and each word that is a file, such as a script.
+pub(super) fn program_hash(words: &[String]) -> std::io::Result<String> {
+    let mut hash = Fingerprint::of("program");
+    for (index, word) in words.iter().enumerate() {
+        let path = match index {
+            0 if !word.contains('/') => in_path(word).unwrap_or_else(|| word.into()),
+            _ => word.into(),
+        };
+        if path.is_file() {
+            hash = hash.content(&mut std::fs::File::open(path)?)?;
+        }
+    }
+    Ok(hash.hex(16))
+}
+
+fn in_path(word: &str) -> Option<std::path::PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(word)).find(|file| file.is_file())
+}

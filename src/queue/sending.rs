@@ -1,0 +1,43 @@
+//! Stores results on the server.
+
+use async_nats::jetstream::Context;
+use async_nats::jetstream::context::PublishErrorKind;
+use async_nats::jetstream::message::PublishMessage;
+
+use super::address::pause;
+use super::names;
+
+/// Stores a result on the server, however long that takes. A second result of the same
+/// block is refused by the server, and dropped.
+pub(super) async fn publish(context: &Context, run: &str, subject: String, payload: Vec<u8>) {
+    let message = PublishMessage::build().payload(payload.into()).expected_last_subject_sequence(0);
+    let mut n_failed = 0;
+    loop {
+        let stored = match context.send_publish(subject.clone(), message.clone()).await {
+            Ok(acknowledged) => acknowledged.await.map(|_| ()),
+            Err(error) => Err(error),
+        };
+        match stored.map_err(|error| error.kind()) {
+            Ok(()) | Err(PublishErrorKind::WrongLastSequence) => return,
+            Err(PublishErrorKind::StreamNotFound)
+                if n_failed > 2 && is_over(context, run).await =>
+            {
+                return;
+            }
+            Err(_) => {}
+        }
+        tokio::time::sleep(pause(n_failed)).await;
+        n_failed = n_failed.saturating_add(1);
+    }
+}
+
+/// Whether the run was removed from the server.
+async fn is_over(context: &Context, run: &str) -> bool {
+    use async_nats::jetstream::ErrorCode;
+    use async_nats::jetstream::context::GetStreamErrorKind;
+    let found = context.get_stream(names::results_stream(run)).await;
+    found.is_err_and(|error| match error.kind() {
+        GetStreamErrorKind::JetStream(error) => error.error_code() == ErrorCode::STREAM_NOT_FOUND,
+        _ => false,
+    })
+}

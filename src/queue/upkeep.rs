@@ -1,0 +1,215 @@
+//! Looks after the queue of a server: what it holds, and removing it.
+
+use std::collections::BTreeMap;
+
+use async_nats::jetstream::Context;
+use async_nats::jetstream::stream::Stream;
+use futures_util::StreamExt as _;
+use serde::Serialize;
+use tokio::runtime::Builder;
+
+use super::wire::{WorkerMessage, decode};
+use super::{QueueError, Server, names};
+
+/// What a server holds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QueueStatus {
+    /// The runs, by name.
+    pub runs: BTreeMap<String, RunStatus>,
+}
+
+/// A run on a server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RunStatus {
+    /// Blocks that no worker has.
+    pub n_waiting: u64,
+    /// Blocks that workers have.
+    pub n_in_play: u64,
+    /// Results that workers have sent.
+    pub n_results: u64,
+    /// Those of them that the coordinator has not written to the disk.
+    pub n_unread: u64,
+    /// Workers that have joined the run, by name.
+    pub workers: Vec<WorkerStatus>,
+}
+
+/// A worker as its last sign of life shows it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorkerStatus {
+    /// Its name in journals.
+    pub name: String,
+    /// Version of gamemaster.
+    pub version: String,
+    /// Matches at once.
+    pub at_once: u32,
+    /// What its machine has.
+    pub tags: Vec<String>,
+    /// Hashes of the programs of players, by the player's id.
+    pub programs: BTreeMap<String, String>,
+    /// Blocks that it has.
+    pub n_held: u32,
+    /// Blocks of the run whose results it has sent.
+    pub n_blocks: u64,
+    /// The same in a second, since it joined.
+    pub blocks_per_second: f64,
+    /// Seconds since the last sign of life.
+    pub silent_s: u64,
+    /// Whether it has left.
+    pub has_left: bool,
+}
+
+/// What the server holds.
+///
+/// # Errors
+/// If it cannot be reached, or refuses a request.
+pub fn status(server: &Server) -> Result<QueueStatus, QueueError> {
+    Builder::new_current_thread().enable_all().build()?.block_on(async {
+        let context = server.connect("gamemaster queue status").await?;
+        let mut found = QueueStatus { runs: BTreeMap::new() };
+        for run in runs(server, &context).await? {
+            let status = run_status(server, &context, &run).await?;
+            found.runs.insert(run, status);
+        }
+        Ok(found)
+    })
+}
+
+/// Asks all workers to finish what they play and to leave.
+///
+/// # Errors
+/// If the server cannot be reached.
+pub fn drain(server: &Server) -> Result<(), QueueError> {
+    Builder::new_current_thread().enable_all().build()?.block_on(async {
+        let context = server.connect("gamemaster queue drain").await?;
+        let refused = server.refused("pass on the request");
+        let sent = context.client().publish(names::DRAIN, Vec::new().into()).await;
+        sent.map_err(|error| refused(&error))?;
+        context.client().flush().await.map_err(|error| refused(&error))
+    })
+}
+
+/// Removes runs, or all if none is named. Gives those that were removed. A coordinator
+/// that is waiting for results of such a run ends.
+///
+/// # Errors
+/// If the server cannot be reached or refuses, or there is no run with one of the names.
+pub fn purge(server: &Server, named: &[String]) -> Result<Vec<String>, QueueError> {
+    Builder::new_current_thread().enable_all().build()?.block_on(async {
+        let context = server.connect("gamemaster queue purge").await?;
+        let there = runs(server, &context).await?;
+        if let Some(run) = named.iter().find(|run| !there.contains(run)) {
+            return Err(QueueError::NoSuchRun { run: run.clone(), url: server.url() });
+        }
+        let wanted = if named.is_empty() { there } else { named.to_vec() };
+        for run in &wanted {
+            remove(server, &context, run).await?;
+        }
+        Ok(wanted)
+    })
+}
+
+/// The stream of runs; `None` if there has never been a run.
+async fn runs_stream(server: &Server, context: &Context) -> Result<Option<Stream>, QueueError> {
+    use async_nats::jetstream::ErrorCode;
+    use async_nats::jetstream::context::GetStreamErrorKind;
+    match context.get_stream(names::RUNS).await {
+        Ok(stream) => Ok(Some(stream)),
+        Err(error) => match error.kind() {
+            GetStreamErrorKind::JetStream(cause)
+                if cause.error_code() == ErrorCode::STREAM_NOT_FOUND =>
+            {
+                Ok(None)
+            }
+            _ => Err(server.refused("list the runs")(&error)),
+        },
+    }
+}
+
+/// The names of all runs.
+async fn runs(server: &Server, context: &Context) -> Result<Vec<String>, QueueError> {
+    let refused = server.refused("list the runs");
+    let Some(stream) = runs_stream(server, context).await? else { return Ok(vec![]) };
+    let subjects = stream.info_with_subjects(names::MANIFESTS).await;
+    let mut subjects = subjects.map_err(|error| refused(&error))?;
+    let mut runs = vec![];
+    while let Some(subject) = subjects.next().await {
+        let (subject, _) = subject.map_err(|error| refused(&error))?;
+        runs.extend(names::run_of_manifest(&subject).map(str::to_owned));
+    }
+    runs.sort();
+    Ok(runs)
+}
+
+async fn run_status(
+    server: &Server,
+    context: &Context,
+    run: &str,
+) -> Result<RunStatus, QueueError> {
+    let refused = server.refused("show the run");
+    let mut status = RunStatus::default();
+    if let Ok(blocks) = context.get_stream(names::blocks_stream(run)).await {
+        let mut consumers = blocks.consumers();
+        while let Some(consumer) = consumers.next().await {
+            let consumer = consumer.map_err(|error| refused(&error))?;
+            status.n_waiting += consumer.num_pending;
+            status.n_in_play += consumer.num_ack_pending as u64;
+        }
+    }
+    if let Ok(results) = context.get_stream(names::results_stream(run)).await {
+        let state = &results.cached_info().state;
+        (status.n_results, status.n_unread) = (state.last_sequence, state.messages);
+    }
+    let Some(stream) = runs_stream(server, context).await? else { return Ok(status) };
+    let subjects = stream.info_with_subjects(names::worker(run, "*")).await;
+    let mut subjects = subjects.map_err(|error| refused(&error))?;
+    while let Some(subject) = subjects.next().await {
+        let (subject, _) = subject.map_err(|error| refused(&error))?;
+        let message = stream.get_last_raw_message_by_subject(&subject).await;
+        let message = message.map_err(|error| refused(&error))?;
+        status.workers.extend(decode(&message.payload).ok().map(worker_status));
+    }
+    status.workers.sort_by(|a, b| (&a.name, a.silent_s).cmp(&(&b.name, b.silent_s)));
+    Ok(status)
+}
+
+fn worker_status(message: WorkerMessage) -> WorkerStatus {
+    let silent = message
+        .at
+        .parse::<jiff::Timestamp>()
+        .map_or(0, |at| jiff::Timestamp::now().duration_since(at).as_secs());
+    WorkerStatus {
+        name: message.name,
+        version: message.build.version,
+        at_once: message.at_once,
+        tags: message.tags,
+        programs: message.programs,
+        n_held: message.n_held,
+        n_blocks: message.n_blocks,
+        blocks_per_second: message.n_blocks as f64 / message.joined_s.max(1) as f64,
+        silent_s: u64::try_from(silent).unwrap_or(0),
+        has_left: message.is_leaving,
+    }
+}
+
+/// Removes a run: first what workers look for, then blocks and results.
+pub(super) async fn remove(
+    server: &Server,
+    context: &Context,
+    run: &str,
+) -> Result<(), QueueError> {
+    let refused = server.refused("remove the run");
+    let runs = context.get_stream_no_info(names::RUNS).await.map_err(|error| refused(&error))?;
+    let subjects = [
+        names::manifest(run),
+        names::rules(run, "*"),
+        names::program(run, "*"),
+        names::worker(run, "*"),
+    ];
+    for subject in subjects {
+        runs.purge().filter(subject).await.map_err(|error| refused(&error))?;
+    }
+    for stream in [names::blocks_stream(run), names::results_stream(run)] {
+        context.delete_stream(stream).await.map_err(|error| refused(&error))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,285 @@
+//! What coordinator and workers send each other, and how much of it either accepts.
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use results::formats::RoundRecord;
+use results::record::{Budget, MatchRecord};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::calibration::Calibration;
+use crate::schedule::{Clocks, Job};
+
+/// Version of the messages. A worker takes no run of another version.
+pub(super) const FORMAT: u32 = 1;
+
+/// Largest message after decompression: as long as the longest line of a journal.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Messages from this size on are compressed.
+const COMPRESSED_FROM: usize = 8 << 10;
+
+/// First byte of a message: how the rest is encoded.
+const PLAIN: u8 = b'j';
+const DEFLATED: u8 = b'd';
+
+/// Matches of a block, at most.
+const MAX_JOBS: usize = 50_000;
+
+/// Roles of a match, at most.
+const MAX_ROLES: usize = 1_000;
+
+/// Why a message is refused.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum WireError {
+    #[error("it is empty or of an unknown encoding")]
+    Encoding,
+    #[error("it is longer than {} MiB", MAX_BYTES >> 20)]
+    TooLong,
+    #[error("it cannot be decompressed")]
+    Decompression(#[source] std::io::Error),
+    #[error("it is no message of this kind: {0}")]
+    Content(String),
+}
+
+/// What a worker has to know of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    /// [`FORMAT`].
+    pub(super) format: u32,
+    /// The run's name in the queue.
+    pub(super) run: String,
+    /// What plays at the coordinator.
+    pub(super) build: Build,
+    /// Whether workers of another build take part.
+    pub(super) mixed_versions: bool,
+    /// Hash of the spec.
+    pub(super) spec_hash: String,
+    /// The spec, with rulesheets named by their hash.
+    pub(super) spec: String,
+    /// Hashes of the rulesheets that are not shipped.
+    pub(super) rulesheets: Vec<String>,
+    /// Tags that blocks need, by class.
+    pub(super) classes: BTreeMap<String, Vec<String>>,
+    /// How long a worker may be silent before its blocks are given out again.
+    pub(super) ack_wait_ms: u64,
+}
+
+/// A build of this program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Build {
+    /// Its version.
+    pub(super) version: String,
+    /// Hash of the executable.
+    pub(super) executable: String,
+}
+
+/// A block to be played.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct BlockMessage {
+    /// How often its results were refused.
+    pub(super) attempt: u32,
+    /// Workers whose results of it were refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) refused: Vec<Refusal>,
+    /// Its matches that are missing.
+    pub(super) jobs: Vec<JobMessage>,
+}
+
+/// Why a result was refused.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Refusal {
+    /// The worker.
+    pub(super) worker: String,
+    /// Why.
+    pub(super) reason: String,
+}
+
+/// A [`Job`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct JobMessage {
+    number: u64,
+    id: String,
+    block: u64,
+    lap: u32,
+    rotation: u32,
+    game: usize,
+    seats: Vec<Option<usize>>,
+    start_clock_ms: u64,
+    play_clock_ms: u64,
+    margin_ms: u64,
+    budget: Budget,
+    seed: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    round: Option<RoundRecord>,
+}
+
+/// What became of a block.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ResultMessage {
+    /// The worker's name.
+    pub(super) worker: String,
+    /// Its matches, in the order in which they were listed.
+    pub(super) records: Vec<MatchRecord>,
+    /// The worker's machine, if it was measured since its last result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) calibration: Option<Calibration>,
+}
+
+/// A sign of life of a worker.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct WorkerMessage {
+    /// Its name, as in the journal.
+    pub(super) name: String,
+    /// Its name and a random part.
+    pub(super) instance: String,
+    /// What plays there.
+    pub(super) build: Build,
+    /// Matches at once.
+    pub(super) at_once: u32,
+    /// What the machine has.
+    pub(super) tags: Vec<String>,
+    /// Cores of the machine.
+    pub(super) cores: usize,
+    /// Hashes of the programs of players, by the player's id.
+    pub(super) programs: BTreeMap<String, String>,
+    /// Blocks that it holds.
+    pub(super) n_held: u32,
+    /// Blocks of this run whose results it has sent.
+    pub(super) n_blocks: u64,
+    /// Seconds since it joined the run.
+    pub(super) joined_s: u64,
+    /// When, RFC 3339 in UTC.
+    pub(super) at: String,
+    /// It takes no more blocks.
+    pub(super) is_leaving: bool,
+}
+
+impl From<&Job> for JobMessage {
+    fn from(job: &Job) -> Self {
+        let ms = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        Self {
+            number: job.number,
+            id: job.id.clone(),
+            block: job.block,
+            lap: job.lap,
+            rotation: job.rotation,
+            game: job.game,
+            seats: job.seats.clone(),
+            start_clock_ms: ms(job.clocks.start),
+            play_clock_ms: ms(job.clocks.play),
+            margin_ms: ms(job.clocks.margin),
+            budget: job.budget,
+            seed: job.seed,
+            round: job.round,
+        }
+    }
+}
+
+impl From<JobMessage> for Job {
+    fn from(job: JobMessage) -> Self {
+        Self {
+            number: job.number,
+            id: job.id,
+            block: job.block,
+            lap: job.lap,
+            rotation: job.rotation,
+            game: job.game,
+            seats: job.seats,
+            clocks: Clocks {
+                start: Duration::from_millis(job.start_clock_ms),
+                play: Duration::from_millis(job.play_clock_ms),
+                margin: Duration::from_millis(job.margin_ms),
+            },
+            budget: job.budget,
+            seed: job.seed,
+            round: job.round,
+        }
+    }
+}
+
+impl BlockMessage {
+    /// The jobs, if there are as many as a block may have, all of one block.
+    pub(super) fn jobs(self) -> Result<Vec<Job>, WireError> {
+        let wrong = |what: &str| Err(WireError::Content(what.to_owned()));
+        let jobs: Vec<Job> = self.jobs.into_iter().map(Job::from).collect();
+        let Some(first) = jobs.first() else { return wrong("a block without matches") };
+        if jobs.len() > MAX_JOBS || jobs.iter().any(|job| job.seats.len() > MAX_ROLES) {
+            return wrong("a block with too many matches or roles");
+        }
+        if jobs.iter().any(|job| job.block != first.block || job.game != first.game) {
+            return wrong("matches of several blocks");
+        }
+        Ok(jobs)
+    }
+}
+
+/// A message as bytes.
+pub(super) fn encode(message: &impl Serialize) -> Vec<u8> {
+    let mut bytes = vec![PLAIN];
+    serde_json::to_writer(&mut bytes, message).expect("messages are representable");
+    if bytes.len() < COMPRESSED_FROM {
+        return bytes;
+    }
+    let mut encoder = DeflateEncoder::new(vec![DEFLATED], Compression::fast());
+    let compressed = encoder.write_all(&bytes[1..]).and_then(|()| encoder.finish());
+    compressed.expect("a vector takes all bytes")
+}
+
+/// A message of bytes from elsewhere.
+pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
+    let content = |error: serde_json::Error| WireError::Content(error.to_string());
+    match bytes.split_first() {
+        Some((&PLAIN, json)) if json.len() as u64 <= MAX_BYTES => {
+            serde_json::from_slice(json).map_err(content)
+        }
+        Some((&DEFLATED, compressed)) => {
+            let mut json = Vec::new();
+            let mut decoder = DeflateDecoder::new(compressed).take(MAX_BYTES + 1);
+            decoder.read_to_end(&mut json).map_err(WireError::Decompression)?;
+            if json.len() as u64 > MAX_BYTES {
+                return Err(WireError::TooLong);
+            }
+            serde_json::from_slice(&json).map_err(content)
+        }
+        Some((&PLAIN, _)) => Err(WireError::TooLong),
+        _ => Err(WireError::Encoding),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_read_as_they_were_written() {
+        for length in [0, 100, COMPRESSED_FROM, 1 << 20] {
+            let text = "x".repeat(length);
+            let bytes = encode(&text);
+            assert_eq!(decode::<String>(&bytes).unwrap(), text);
+            assert!(bytes.len() < COMPRESSED_FROM + 10);
+        }
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused() {
+        assert!(matches!(decode::<String>(b""), Err(WireError::Encoding)));
+        assert!(matches!(decode::<String>(b"?\"\""), Err(WireError::Encoding)));
+        assert!(matches!(decode::<String>(b"j{"), Err(WireError::Content(_))));
+        assert!(decode::<String>(b"d\xff\xff\xff").is_err());
+        // A few bytes that would fill the memory.
+        let mut encoder = DeflateEncoder::new(vec![DEFLATED], Compression::best());
+        let megabyte = vec![b' '; 1 << 20];
+        for _ in 0..=MAX_BYTES >> 20 {
+            encoder.write_all(&megabyte).unwrap();
+        }
+        let bomb = encoder.finish().unwrap();
+        assert!(bomb.len() < 1 << 20);
+        assert!(matches!(decode::<String>(&bomb), Err(WireError::TooLong)));
+    }
+}

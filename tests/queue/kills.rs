@@ -1,0 +1,74 @@
+//! Workers, the coordinator and the server are killed, and nothing is lost or counted
+//! twice.
+
+use std::process::Child;
+use std::time::Duration;
+
+use crate::nats::{NatsServer, WorkerProcess, check_same, coordinate, reference};
+use crate::workspace::{Ran, Workspace};
+
+/// 300 blocks of 2 matches.
+const SPEC: &str = r#"
+name = "kills"
+seed = 11
+blocks = 50
+games = ["tic_tac_toe", "connect_four"]
+budget = { nodes = 150 }
+[[players]]
+kind = "random"
+[[players]]
+kind = "mcts"
+[[players]]
+kind = "alpha_beta"
+"#;
+
+const N_MATCHES: usize = 600;
+
+/// Lines of the journal after the first.
+fn n_matches(workspace: &Workspace) -> usize {
+    let journal = std::fs::read(workspace.path("out/journal.jsonl")).unwrap_or_default();
+    journal.iter().filter(|&&byte| byte == b'\n').count().saturating_sub(1)
+}
+
+/// Waits until so many matches are in the journal, or the coordinator has ended.
+fn wait_for(workspace: &Workspace, coordinator: &mut Child, n: usize) {
+    while n_matches(workspace) < n && coordinator.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn kills_of_workers_coordinator_and_server_lose_nothing_and_count_nothing_twice() {
+    let Some(mut server) = NatsServer::start() else { return };
+    let expected = reference(SPEC);
+    let workspace = Workspace::with_spec(SPEC);
+    let url = server.url();
+    let start = |server: &NatsServer, index: usize| {
+        WorkerProcess::start(server, &format!("w{index}"), &["--jobs", "2"])
+    };
+    let mut workers: Vec<_> = (0..3).map(|index| start(&server, index)).collect();
+    let mut coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let mut n_killed = 0;
+    for (round, n) in (1..12).map(|twelfth| (twelfth, twelfth * N_MATCHES / 12)) {
+        wait_for(&workspace, &mut coordinator, n);
+        match round {
+            4 => server.kill_and_restart(),
+            8 => {
+                coordinator.kill().unwrap();
+                n_killed += u32::from(coordinator.wait().unwrap().code().is_none());
+                coordinator = workspace.spawn(&coordinate(&url, &[]));
+            }
+            _ => {
+                let index = round % workers.len();
+                workers[index].kill();
+                workers[index] = start(&server, round + 10);
+            }
+        }
+    }
+    Ran(coordinator.wait_with_output().unwrap()).code(0);
+    assert_eq!(n_killed, 1, "the coordinator was killed while it ran");
+    check_same(&workspace, &expected);
+    let journal = workspace.read("out/journal.jsonl");
+    let n_workers = (0..24).filter(|n| journal.contains(&format!("\"worker\":\"w{n}\""))).count();
+    assert!(n_workers > 3, "{n_workers} workers took part");
+}

@@ -1,0 +1,216 @@
+//! A NATS server of a test's own, with workers and a coordinator.
+
+use std::io::Write as _;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::workspace::{Ran, Workspace};
+
+/// A server that is killed with the test.
+pub(crate) struct NatsServer {
+    port: u16,
+    store: tempfile::TempDir,
+    process: Child,
+    arguments: Vec<&'static str>,
+}
+
+impl NatsServer {
+    /// Starts a server; `None` if there is none on this machine.
+    pub(crate) fn start() -> Option<Self> {
+        Self::start_with(&[])
+    }
+
+    /// Starts a server with these arguments besides.
+    pub(crate) fn start_with(arguments: &[&'static str]) -> Option<Self> {
+        let installed = Command::new("nats-server").arg("--version").output();
+        if installed.is_err() {
+            let note = "skipped: nats-server is not installed (apt-get install nats-server)";
+            writeln!(std::io::stderr(), "{note}").unwrap();
+            return None;
+        }
+        let port =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let store = tempfile::tempdir().unwrap();
+        let arguments = arguments.to_vec();
+        let process = launch(port, store.path().to_owned(), &arguments);
+        let server = Self { port, store, process, arguments };
+        server.wait();
+        Some(server)
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    /// Kills the server, and starts it again with the same disk.
+    pub(crate) fn kill_and_restart(&mut self) {
+        self.kill();
+        self.process = launch(self.port, self.store.path().to_owned(), &self.arguments);
+        self.wait();
+    }
+
+    fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Waits until it accepts connections.
+    fn wait(&self) {
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_err() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for NatsServer {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn launch(port: u16, store: PathBuf, arguments: &[&str]) -> Child {
+    let mut command = Command::new("nats-server");
+    command.args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"]).arg(store);
+    command.args(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// A worker that is killed with the test.
+pub(crate) struct WorkerProcess {
+    process: Child,
+    folder: Workspace,
+}
+
+impl WorkerProcess {
+    /// Starts a worker in a folder of its own, with these arguments besides.
+    pub(crate) fn start(server: &NatsServer, name: &str, arguments: &[&str]) -> Self {
+        Self::start_in(Workspace::new(), server, name, arguments)
+    }
+
+    /// Starts a worker in this folder.
+    pub(crate) fn start_in(
+        folder: Workspace,
+        server: &NatsServer,
+        name: &str,
+        arguments: &[&str],
+    ) -> Self {
+        let url = server.url();
+        let all = ["worker", "--queue", &url, "--name", name, "--cache", "cache"];
+        let mut command = folder.command(&[&all, arguments].concat());
+        let log = std::fs::File::create(folder.path("log")).unwrap();
+        let process = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
+        Self { process, folder }
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Asks it to leave, and waits until it has.
+    pub(crate) fn drain(&mut self) {
+        use rustix::process::{Pid, Signal, kill_process};
+        kill_process(Pid::from_child(&self.process), Signal::TERM).unwrap();
+        assert_eq!(self.process.wait().unwrap().code(), Some(0), "{}", self.log());
+    }
+
+    /// Waits until it has left by itself.
+    pub(crate) fn wait_for_end(&mut self) {
+        assert_eq!(self.process.wait().unwrap().code(), Some(0), "{}", self.log());
+    }
+
+    /// What it has printed.
+    pub(crate) fn log(&self) -> String {
+        self.folder.read("log")
+    }
+
+    /// Waits until it has printed this.
+    pub(crate) fn wait_for(&mut self, text: &str) {
+        while !self.log().contains(text) {
+            assert!(self.process.try_wait().unwrap().is_none(), "it ended: {}", self.log());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for WorkerProcess {
+    fn drop(&mut self) {
+        if self.process.try_wait().unwrap().is_none() {
+            self.kill();
+        }
+    }
+}
+
+/// The arguments of a coordinator that runs `spec.toml`.
+pub(crate) fn coordinate<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let all = ["run", "spec.toml", "--out", "out", "--ack-wait", "1s", "--queue", url];
+    [&all, more].concat()
+}
+
+/// Runs a coordinator to its end.
+pub(crate) fn run(workspace: &Workspace, server: &NatsServer, more: &[&str]) -> Ran {
+    let url = server.url();
+    workspace.run(&coordinate(&url, more))
+}
+
+/// The records of a run by job, without what depends on where and how fast they were
+/// played. Panics if a match is there twice.
+pub(crate) fn records(workspace: &Workspace) -> Vec<serde_json::Value> {
+    let mut records: Vec<serde_json::Value> = workspace
+        .read("out/journal.jsonl")
+        .lines()
+        .skip(1)
+        .map(|line| without_times(serde_json::from_str(line).unwrap()))
+        .collect();
+    records.sort_by_key(|record| record["job"].as_u64());
+    let jobs: Vec<u64> = records.iter().map(|record| record["job"].as_u64().unwrap()).collect();
+    assert!(jobs.windows(2).all(|pair| pair[0] < pair[1]), "no match counts twice");
+    records
+}
+
+fn without_times(value: serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    const TIMES: [&str; 11] = [
+        "attempt",
+        "concurrency",
+        "worker",
+        "started_at",
+        "duration_us",
+        "harness_us",
+        "wall_us",
+        "cpu_us",
+        "overrun_us",
+        "crc",
+        "connect_us",
+    ];
+    match value {
+        Value::Object(fields) => {
+            let kept = fields.into_iter().filter(|(name, _)| !TIMES.contains(&name.as_str()));
+            Value::Object(kept.map(|(name, value)| (name, without_times(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(without_times).collect()),
+        other => other,
+    }
+}
+
+/// The same run, played by one process.
+pub(crate) fn reference(spec: &str) -> Workspace {
+    let workspace = Workspace::with_spec(spec);
+    workspace.run(&["run", "spec.toml", "--out", "out"]).code(0);
+    workspace
+}
+
+/// Panics unless both runs have the same matches and tables.
+pub(crate) fn check_same(one: &Workspace, other: &Workspace) {
+    let (records, expected) = (records(one), records(other));
+    assert_eq!(records.len(), expected.len());
+    for (record, expected) in records.iter().zip(&expected) {
+        assert_eq!(record, expected);
+    }
+    let tables = |workspace: &Workspace| crate::workspace::tables(&workspace.path("out"));
+    for (table, expected) in tables(one).into_iter().zip(tables(other)) {
+        assert!(table == expected, "{} differs:\n{}\n{}", table.0, table.1, expected.1);
+    }
+}

@@ -1,0 +1,165 @@
+//! What must not count does not, and the user is told why.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use async_nats::jetstream::{self, Context};
+
+use crate::nats::{NatsServer, WorkerProcess, check_same, coordinate, reference, run};
+use crate::workspace::{Ran, Workspace};
+
+const SPEC: &str = r#"
+name = "refusals"
+blocks = 2
+games = ["tic_tac_toe"]
+budget = { nodes = 10 }
+[[players]]
+kind = "random"
+[[players]]
+kind = "legal"
+"#;
+
+/// Plain messages begin with this letter.
+const PLAIN: &str = "j";
+
+fn in_runtime<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.unwrap().block_on(future)
+}
+
+/// Waits until both blocks of the run are on the server; gives its name there.
+async fn wait_for_blocks(context: &Context, workspace: &Workspace) -> String {
+    loop {
+        if let Ok(run) = std::fs::read_to_string(workspace.path("out/queue.txt")) {
+            let run = run.trim().to_owned();
+            let stream = context.get_stream(format!("gamemaster-blocks-{run}")).await;
+            if stream.is_ok_and(|stream| stream.cached_info().state.messages == 2) {
+                return run;
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// The results of block 0 as another run of the same spec has them, changed by `change`,
+/// are refused for a reason that contains `expected`; then a proper worker plays it.
+fn check_refused(change: impl FnOnce(&str) -> String, expected: &str) {
+    let Some(server) = NatsServer::start() else { return };
+    let reference = reference(SPEC);
+    let journal = reference.read("out/journal.jsonl");
+    let mut records: Vec<&str> = journal.lines().skip(1).collect();
+    records.sort_by_key(|line| {
+        serde_json::from_str::<serde_json::Value>(line).unwrap()["job"].as_u64()
+    });
+    let records = records[..2].join(",");
+    let honest = format!("{PLAIN}{{\"worker\":\"mallory\",\"records\":[{records}]}}");
+    let hostile = change(&honest);
+    let workspace = Workspace::with_spec(SPEC);
+    let url = server.url();
+    let mut command = workspace.command(&coordinate(&url, &[]));
+    let coordinator = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    in_runtime(async {
+        let context = jetstream::new(async_nats::connect(&url).await.unwrap());
+        let run = wait_for_blocks(&context, &workspace).await;
+        let subject = format!("gamemaster.result.{run}.0.0");
+        context.publish(subject, hostile.into()).await.unwrap().await.unwrap();
+    });
+    let _worker = WorkerProcess::start(&server, "honest", &[]);
+    let ran = Ran(coordinator.wait_with_output().unwrap()).code(0);
+    let errors = ran.stderr();
+    match expected {
+        "" => assert!(!errors.contains("refused"), "{errors}"),
+        _ => {
+            let line = errors.lines().find(|line| line.contains("were refused"));
+            let line = line.unwrap_or_else(|| panic!("nothing was refused: {errors}"));
+            assert!(line.contains("block 0") && line.contains(expected), "{line}");
+        }
+    }
+    check_same(&workspace, &reference);
+    let is_hers = workspace.read("out/journal.jsonl").contains("\"worker\":\"mallory\"");
+    assert_eq!(is_hers, expected.is_empty());
+}
+
+#[test]
+fn honest_results_are_taken_from_anybody() {
+    check_refused(str::to_owned, "");
+}
+
+#[test]
+fn results_that_do_not_parse_are_refused() {
+    check_refused(|_| "j{\"worker\":".to_owned(), "no message of this kind");
+    check_refused(|_| "?".to_owned(), "unknown encoding");
+}
+
+#[test]
+fn results_of_another_match_are_refused() {
+    check_refused(|honest| honest.replacen("\"job\":0,", "\"job\":2,", 1), "missing");
+    check_refused(
+        |honest| honest.replacen("\"job_id\":\"", "\"job_id\":\"0", 1),
+        "does not belong",
+    );
+    check_refused(|honest| honest.replacen("\"seed\":\"", "\"seed\":\"0", 1), "another seed");
+}
+
+#[test]
+fn results_of_other_roles_or_players_are_refused() {
+    let check =
+        |from, to| check_refused(move |honest| honest.replacen(from, to, 1), "another role");
+    check("\"role\":\"xplayer\"", "\"role\":\"oplayer\"");
+    check("\"player\":\"random\"", "\"player\":\"champion\"");
+}
+
+#[test]
+fn impossible_goals_are_refused() {
+    let check = |to: &'static str, expected| {
+        check_refused(
+            move |honest| {
+                let begin = honest.find("\"reward\":").unwrap() + "\"reward\":".len();
+                let end = begin + honest[begin..].find(',').unwrap();
+                format!("{}{to}{}", &honest[..begin], &honest[end..])
+            },
+            expected,
+        );
+    };
+    check("101", "expected 0 to 100");
+    check("null", "some roles have a reward");
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named() {
+    let workspace = Workspace::with_spec(SPEC);
+    let ran = workspace.run(&coordinate("nats://me:secret@127.0.0.1:1", &[])).code(1);
+    let error = ran.stderr();
+    assert!(error.contains("cannot connect to nats://127.0.0.1:1"), "{error}");
+    assert!(!error.contains("secret"), "{error}");
+    let ran = workspace.run(&["worker", "--queue", "http://a:b"]).code(2);
+    assert!(ran.stderr().contains("expected nats://HOST:4222"), "{}", ran.stderr());
+}
+
+#[test]
+fn a_player_with_an_address_is_no_player_of_a_queue() {
+    let Some(server) = NatsServer::start() else { return };
+    let workspace =
+        Workspace::with_spec(&SPEC.replace("kind = \"legal\"", "url = \"http://127.0.0.1:1\""));
+    let ran = run(&workspace, &server, &[]).code(2);
+    assert!(ran.stderr().contains("give it a command"), "{}", ran.stderr());
+}
+
+#[test]
+fn user_and_password_of_the_address_are_used_and_written_nowhere() {
+    let Some(server) = NatsServer::start_with(&["--user", "me", "--pass", "sesame"]) else {
+        return;
+    };
+    let workspace = Workspace::with_spec(SPEC);
+    let ran = run(&workspace, &server, &[]).code(1);
+    assert!(ran.stderr().contains("authorization violation"), "{}", ran.stderr());
+    let url = server.url().replace("nats://", "nats://me:sesame@");
+    let mut worker = workspace.command(&["worker", "--queue", &url, "--cache", "cache"]);
+    let mut worker = worker.stderr(Stdio::null()).spawn().unwrap();
+    let ran = workspace.run(&coordinate(&url, &[])).code(0);
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    let said = ran.stdout() + &ran.stderr() + &workspace.read("out/journal.jsonl");
+    assert!(!said.contains("sesame"), "{said}");
+    assert!(!workspace.read("out/workers.json").contains("sesame"));
+}

@@ -1,0 +1,110 @@
+//! Looking after the queue, tags, and what the report says of workers.
+
+use crate::nats::{NatsServer, WorkerProcess, check_same, coordinate, reference, run};
+use crate::workspace::{Ran, Workspace};
+
+const SPEC: &str = r#"
+name = "upkeep"
+blocks = 20
+games = ["tic_tac_toe"]
+budget = { nodes = 10 }
+[[players]]
+kind = "random"
+[[players]]
+kind = "legal"
+tags = ["big"]
+"#;
+
+/// The status of the only run on the server, when it is as `is_wanted` says.
+fn status_when(
+    workspace: &Workspace,
+    url: &str,
+    is_wanted: impl Fn(&serde_json::Value) -> bool,
+) -> (String, serde_json::Value) {
+    loop {
+        let ran = workspace.run(&["queue", "status", url, "--json"]).code(0);
+        let status: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
+        if let Some((name, run)) = status["runs"].as_object().unwrap().iter().next()
+            && is_wanted(run)
+        {
+            return (name.clone(), run.clone());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn tags_match_blocks_to_workers_and_the_queue_can_be_looked_after() {
+    let Some(server) = NatsServer::start() else { return };
+    let url = server.url();
+    let workspace = Workspace::with_spec(SPEC);
+    let ran = workspace.run(&["queue", "status", &url]).code(0);
+    assert_eq!(ran.stdout(), "The queue has no run\n");
+    let coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let mut small = WorkerProcess::start(&server, "small", &[]);
+    small.wait_for("joined");
+    // The worker lacks a tag, and takes nothing.
+    let is_joined = |run: &serde_json::Value| {
+        run["n_waiting"] == 20 && run["workers"].as_array().is_some_and(|all| !all.is_empty())
+    };
+    let (_, status) = status_when(&workspace, &url, is_joined);
+    assert_eq!((&status["n_in_play"], &status["workers"][0]["name"]), (&0.into(), &"small".into()));
+    let text = workspace.run(&["queue", "status", &url]).code(0).stdout();
+    assert!(text.contains("20 blocks waiting, 0 in play") && text.contains("small"), "{text}");
+    let _big = WorkerProcess::start(&server, "big", &["--tags", "big,other"]);
+    Ran(coordinator.wait_with_output().unwrap()).code(0);
+    check_same(&workspace, &reference(SPEC));
+    assert!(!workspace.read("out/journal.jsonl").contains("small"));
+    // Asked to leave, the worker ends by itself.
+    workspace.run(&["queue", "drain", &url]).code(0);
+    small.wait_for_end();
+    // A run that is complete is not on the server any more.
+    let ran = workspace.run(&["queue", "status", &url]).code(0);
+    assert_eq!(ran.stdout(), "The queue has no run\n");
+}
+
+#[test]
+fn a_run_that_is_purged_ends_its_coordinator() {
+    let Some(server) = NatsServer::start() else { return };
+    let url = server.url();
+    let workspace = Workspace::with_spec(SPEC);
+    let coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let (name, _) = status_when(&workspace, &url, |run| run["n_waiting"] == 20);
+    let ran = workspace.run(&["queue", "purge", &url, "other"]).code(2);
+    assert!(ran.stderr().contains("there is no run `other`"), "{}", ran.stderr());
+    let ran = workspace.run(&["queue", "purge", &url, &name]).code(0);
+    assert!(ran.stdout().starts_with("Removed 1 run\n"), "{}", ran.stdout());
+    let ran = Ran(coordinator.wait_with_output().unwrap()).code(1);
+    assert!(ran.stderr().contains("was removed from the queue"), "{}", ran.stderr());
+}
+
+#[test]
+fn the_report_shows_workers_and_can_do_without_one() {
+    let Some(server) = NatsServer::start() else { return };
+    let spec = SPEC.replace("tags = [\"big\"]\n", "");
+    let workspace = Workspace::with_spec(&spec);
+    let _first = WorkerProcess::start(&server, "first", &["--jobs", "1"]);
+    run(&workspace, &server, &[]).code(0);
+    let text = workspace.run(&["report", "out"]).code(0).stdout();
+    assert!(text.contains("Workers") && text.contains("first"), "{text}");
+    let ran = workspace.run(&["report", "out", "--exclude-worker", "second"]).code(2);
+    assert!(ran.stderr().contains("was played by this worker"), "{}", ran.stderr());
+    // Of two workers, one is left.
+    let journal = workspace.read("out/journal.jsonl");
+    let renamed: Vec<String> = journal
+        .lines()
+        .map(|line| match line.contains("\"block\":0,") {
+            true => {
+                let line = line.replace("\"worker\":\"first\"", "\"worker\":\"second\"");
+                let end = line.rfind(",\"crc\"").unwrap();
+                line[..end].to_owned() + "}"
+            }
+            false => line[..line.rfind(",\"crc\"").unwrap()].to_owned() + "}",
+        })
+        .collect();
+    let text = renamed.join("\n").replacen("\"format_version\":2", "\"format_version\":1", 1);
+    workspace.write("out/journal.jsonl", &(text + "\n"));
+    let text = workspace.run(&["report", "out", "--exclude-worker", "second"]).code(0).stdout();
+    assert!(text.contains("38 matches in 19 blocks"), "{text}");
+    assert!(text.contains("that worker second played are left out"), "{text}");
+}
