@@ -8,6 +8,7 @@ pub mod game;
 pub mod merge;
 mod number;
 mod one_decision;
+mod output_files;
 mod piece_list;
 mod plan_text;
 pub mod play;

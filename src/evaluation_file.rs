@@ -161,8 +161,12 @@ pub fn write(path: &Path, trained: &TrainedEvaluation) -> Result<(), EvaluationF
 /// There is no such file, or it is no evaluation.
 pub fn read(path: &Path) -> Result<TrainedEvaluation, EvaluationFileError> {
     let open = |source| EvaluationFileError::Open { path: path.to_owned(), source };
-    let length = std::fs::metadata(path).map_err(open)?.len();
+    let metadata = std::fs::metadata(path).map_err(open)?;
+    let length = metadata.len();
     let wrong = |reason: String| EvaluationFileError::Content { path: path.to_owned(), reason };
+    if !metadata.is_file() {
+        return Err(wrong("it is not a regular file".to_owned()));
+    }
     if length > MAX_BYTES {
         return Err(wrong(format!("it has more than {MAX_BYTES} bytes")));
     }

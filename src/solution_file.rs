@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write as _};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
 use games::solve::{TableError, ValueTable};
+use results::atomic_file;
 
 /// Why a table could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -50,21 +51,9 @@ pub enum SolutionFileError {
 /// # Errors
 /// The disk is full, or the folder may not be written to.
 pub fn write(path: &Path, table: &ValueTable) -> Result<u64, SolutionFileError> {
-    let part = beside(path, "new");
-    let written = || -> std::io::Result<u64> {
-        let mut out = BufWriter::with_capacity(1 << 20, File::create(&part)?);
-        table.write(&mut out)?;
-        out.flush()?;
-        let file = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-        file.sync_all()?;
-        let n_bytes = file.metadata()?.len();
-        std::fs::rename(&part, path)?;
-        Ok(n_bytes)
-    };
-    written().map_err(|source| {
-        let _ = std::fs::remove_file(&part);
-        SolutionFileError::Write { path: path.to_owned(), source }
-    })
+    let written = atomic_file::replace_with(path, |mut out| table.write(&mut out));
+    let n_bytes = written.and_then(|()| Ok(std::fs::metadata(path)?.len()));
+    n_bytes.map_err(|source| SolutionFileError::Write { path: path.to_owned(), source })
 }
 
 /// Reads a table.
@@ -101,12 +90,4 @@ pub fn shared(path: &Path) -> Result<Arc<ValueTable>, SolutionFileError> {
     let table = Arc::new(read(path)?);
     tables.insert(path.to_owned(), (written, length, Arc::downgrade(&table)));
     Ok(table)
-}
-
-/// The path with another extension behind the one it has.
-pub(crate) fn beside(path: &Path, extension: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".");
-    name.push(extension);
-    name.into()
 }

@@ -21,8 +21,46 @@ pub struct WriteError {
 /// # Errors
 /// If it cannot be written.
 pub fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let written = write_whole::<WriteError>(path, |file| Ok(file.write_all(contents)?));
+    replace_with(path, |file| file.write_all(contents))
+}
+
+/// Writes a file, whole or not at all. `fill` writes its contents.
+///
+/// # Errors
+/// If it cannot be written, or `fill` fails.
+pub fn replace_with(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let written = write_whole::<WriteError>(path, |file| Ok(fill(file)?));
     written.map_err(|error| error.source)
+}
+
+/// Checks that a file of this name can be written later, without changing what is there.
+///
+/// # Errors
+/// If it cannot.
+pub fn check(path: &Path) -> io::Result<()> {
+    let temporary = beside(&target(path)?);
+    drop(own(&temporary)?);
+    std::fs::remove_file(temporary)
+}
+
+/// The file that is replaced: behind symbolic links, and no device or folder.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    match std::fs::canonicalize(path) {
+        Ok(file) if std::fs::metadata(&file)?.is_file() => Ok(file),
+        Ok(_) => Err(io::Error::other("it is not a regular file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(path.to_owned()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The name under which a file is written.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    path.with_file_name(name)
 }
 
 /// Writes a file under another name and renames it when it is on disk, so that
@@ -31,11 +69,9 @@ pub(crate) fn write_whole<E: From<WriteError>>(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> Result<(), FillError<E>>,
 ) -> Result<(), E> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let temporary = path.with_file_name(name);
     let failed = |source| WriteError { path: path.into(), source };
-
+    let path = &target(path).map_err(failed)?;
+    let temporary = beside(path);
     let file = own(&temporary).map_err(failed)?;
     let mut writer = BufWriter::with_capacity(WRITE_BUFFER, file);
     let filled = fill(&mut writer).and_then(|()| {

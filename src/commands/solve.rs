@@ -17,6 +17,7 @@ use serde::Serialize;
 use self::count::Count;
 use super::fact_pattern::FactPattern;
 use super::number::{bytes, whole};
+use super::output_files;
 use super::progress_line::ProgressLine;
 use super::typed_facts::facts;
 use super::typed_moves::follow;
@@ -151,6 +152,11 @@ struct TableReport {
 
 /// Carries out `gamemaster solve`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
+    let checkpoint = arguments.checkpoint.as_deref().map(|path| ("--checkpoint", path));
+    let game_file = ("the game", Path::new(&arguments.game));
+    let inputs: Vec<_> = checkpoint.into_iter().chain([game_file]).collect();
+    let output = arguments.out.as_deref().map(|path| ("--out", path));
+    output_files::check(output.as_slice(), &inputs)?;
     let game = game(arguments)?;
     let kinds = arguments.count.iter().flatten();
     let kinds = kinds.map(|text| FactPattern::read(text, &game, "--count"));

@@ -17,6 +17,7 @@ use results::files::JOURNAL;
 use serde::Serialize;
 
 use super::number::{nodes, number, whole, whole_from};
+use super::output_files;
 use super::piece_list::PieceList;
 use super::progress_line::ProgressLine;
 use crate::built_in;
@@ -163,6 +164,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         exploration: arguments.exploration,
         seed: arguments.seed,
     };
+    output_files::check(&[("--output", &path)], &[("the game", Path::new(&arguments.game))])?;
     let machine = state_machine_for(game.clone(), Guards::default()).map_err(Failure::preflight)?;
     let mut on_pieces = machine.fork();
     let trainer = train(arguments, machine, settings, begun, &cancel)?;

@@ -114,7 +114,12 @@ pub fn find(path: &Path, reading: Reading) -> Result<PositionSuite, SuiteError> 
         return read(SHIPPED_TEXT, SHIPPED, Path::new(""), reading);
     }
     let unreadable = |source| SuiteError::Unreadable { path: path.to_owned(), source };
+    let origin = path.display().to_string();
+    let source = TomlText { text: "", origin: &origin };
     let n_bytes = match std::fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() => {
+            return Err(source.whole("it is not a regular file; copy its text into one").into());
+        }
         Ok(metadata) => metadata.len(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(SuiteError::Unknown { path: path.to_owned() });
@@ -122,7 +127,6 @@ pub fn find(path: &Path, reading: Reading) -> Result<PositionSuite, SuiteError> 
         Err(error) => return Err(unreadable(error)),
     };
     if n_bytes > MAX_BYTES {
-        let source = TomlText { text: "", origin: &path.display().to_string() };
         let message = format!("{n_bytes} bytes; expected at most {} MiB", MAX_BYTES >> 20);
         return Err(source.whole(message).into());
     }

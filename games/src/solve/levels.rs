@@ -275,7 +275,8 @@ impl<const N: usize> Levels<N> {
 
     pub(super) fn begin_valuing(&mut self) {
         self.phase = Phase::Valuing;
-        let outcomes = Outcomes::new(&self.store.outcomes, self.setup.chance);
+        let outcomes =
+            Outcomes::new(&self.store.outcomes, self.setup.roles.len(), self.setup.chance);
         if self.is_graded() {
             self.store.shards.iter_mut().for_each(Shard::forget_table);
         }

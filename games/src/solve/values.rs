@@ -21,7 +21,11 @@ impl Outcomes {
     /// The outcomes of all terminal states. A play that never ends gives each role an
     /// equal share of the sum of the rewards if that is the same in all of them, and
     /// else 0.
-    pub(super) fn new(outcomes: &[super::expand::Outcome], chance: Option<usize>) -> Self {
+    pub(super) fn new(
+        outcomes: &[super::expand::Outcome],
+        n_roles: usize,
+        chance: Option<usize>,
+    ) -> Self {
         let value = |outcome: &super::expand::Outcome| {
             let rewards = outcome.iter().enumerate();
             let reward = |(role, &reward): (usize, &u8)| match Some(role) == chance {
@@ -31,7 +35,6 @@ impl Outcomes {
             rewards.map(reward).collect::<Vec<f64>>()
         };
         let mut values: Vec<Vec<f64>> = outcomes.iter().map(value).collect();
-        let n_roles = values.first().map_or(0, Vec::len);
         let players: Vec<usize> = (0..n_roles).filter(|&role| Some(role) != chance).collect();
         let sum = |value: &Vec<f64>| value.iter().sum::<f64>();
         let is_constant = values.windows(2).all(|pair| sum(&pair[0]) == sum(&pair[1]));

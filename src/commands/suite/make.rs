@@ -1,7 +1,7 @@
 //! `gamemaster suite make`: a suite from the tables of solved games.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
@@ -13,6 +13,7 @@ use results::atomic_file;
 use results::counted::counted;
 
 use crate::commands::number::{nodes, number, whole, whole_from};
+use crate::commands::output_files;
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
@@ -77,6 +78,11 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
             return Err(Failure::usage(anyhow!("{option} {value}: {expected}")));
         }
     }
+    let inputs = arguments.tables.iter().map(|path| ("--table", path.as_path()));
+    let games = arguments.games.iter().map(|game| ("a game", Path::new(game)));
+    let inputs: Vec<_> = inputs.chain(games).collect();
+    let output = arguments.out.as_deref().map(|path| ("--out", path));
+    output_files::check(output.as_slice(), &inputs)?;
     let mut tables = Vec::new();
     for path in &arguments.tables {
         tables.push(solution_file::shared(path).map_err(Failure::usage)?);

@@ -12,6 +12,7 @@ use results::position_suite::{PlayerResult, SuiteResult};
 use results::report::{Format, junit_of_positions, render_positions};
 
 use crate::commands::number::{number, whole, whole_from};
+use crate::commands::output_files;
 use crate::commands::time_limits::{TimeLimits, clock};
 use crate::commands::typed_players::typed_players;
 use crate::exit_code;
@@ -90,6 +91,8 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         let typed = arguments.require;
         return Err(Failure::usage(anyhow!("--require {typed}: expected 0 to 100")));
     }
+    let output = arguments.junit.as_deref().map(|path| ("--junit", path));
+    output_files::check(output.as_slice(), &[("the suite", arguments.suite.as_path())])?;
     let players: Vec<Arc<PlayerConfig>> =
         typed_players(&arguments.players)?.into_iter().map(|player| player.config).collect();
     if arguments.limits.nodes.is_none()
