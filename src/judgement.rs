@@ -30,7 +30,7 @@ pub enum Judgement {
 
 impl Judgement {
     /// The judgement of an expected reward from 0 to 100. `is_proven` says whether 0 and 100
-    /// are results of complete analysis, not means of samples.
+    /// are results of complete analysis under the true rules.
     #[must_use]
     pub fn of(value: f64, is_proven: bool) -> Self {
         match value {

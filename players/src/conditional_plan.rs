@@ -61,14 +61,17 @@ pub(crate) fn plan(
         visit_rate: VisitRate::default(),
         known: FxHashMap::default(),
         end: None,
+        met_simultaneous_moves: false,
     };
     search.frames[0].begin(state);
     let best = search.best(0);
     let end = search.end;
+    let is_proven = !search.met_simultaneous_moves;
     let mut deliberation = search.stopwatch.deliberation;
     let outcome = match (best, end) {
         (Ok((value, Some(step))), None) => {
             deliberation.completed = true;
+            deliberation.proven = is_proven;
             deliberation.value = Some(value);
             ConditionalOutcome::Found(value, step)
         }
@@ -117,6 +120,8 @@ struct ConditionalSearch<'a> {
     /// Plans from the states that were searched to the end.
     known: FxHashMap<StateKey, Best>,
     end: Option<End>,
+    /// A state was entered in which several roles choose at once.
+    met_simultaneous_moves: bool,
 }
 
 /// The value of a state, and the plan from it; none if it is terminal.
@@ -154,6 +159,7 @@ impl ConditionalSearch<'_> {
         if level >= MAX_LEVELS || !frame.list_moves(self.machine, above, self.ranks)? {
             return Err(self.give_up(End::Endless));
         }
+        self.met_simultaneous_moves |= self.roles.choose_at_once(frame);
         let wanted = Wanted { legal: true, all_goals: false };
         let n_entered = self.stopwatch.deliberation.nodes;
         frame.expand(self.machine, wanted, &mut self.visit_rate, n_entered)?;

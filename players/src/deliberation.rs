@@ -34,6 +34,9 @@ pub struct Deliberation {
     pub value: Option<f64>,
     /// The search ended by itself, not by its [`Stop`](crate::Stop).
     pub completed: bool,
+    /// The value is a result of complete analysis under the true rules: neither an estimate or
+    /// a mean of samples, nor the result of an assumption on what other roles know or want.
+    pub proven: bool,
     /// The moves that were looked at, in the order of the player's list of legal moves.
     pub candidates: Vec<Candidate>,
     /// The principal variation or the plan: what is expected to be played from the

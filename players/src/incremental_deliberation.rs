@@ -366,6 +366,7 @@ impl IncrementalDeliberation {
         let ranks = ranks(machine, &self.move_order);
         let roles = SearchRoles::new(machine.game(), role);
         let frame = Frame::new(roles.n_roles);
+        let is_alone = roles.n_roles == 1;
         let max_states = self.max_states;
         let stopwatch = Stopwatch::new(stop);
         let mut growth = Growth { machine, roles, ranks: &ranks, stopwatch, frame, max_states };
@@ -374,6 +375,7 @@ impl IncrementalDeliberation {
         match grown {
             Ok(is_full) => {
                 said.completed = self.tree.is_solved(0);
+                said.proven = said.completed && is_alone;
                 if is_full {
                     said.notes.push(format!(
                         "the tree has {max_states} states, its maximum, and stopped growing (option \

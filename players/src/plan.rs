@@ -307,8 +307,9 @@ pub(crate) fn plan(
     let mut roles = SearchRoles::new(machine.game(), role);
     roles.others = (0..roles.n_roles).filter(|&other| other != roles.index()).collect();
     roles.chance = None;
+    let n_roles = roles.n_roles;
     let stopwatch = Stopwatch::new(stop);
-    let frames = vec![Frame::new(roles.n_roles)];
+    let frames = vec![Frame::new(n_roles)];
     let mut search = PlanSearch {
         machine,
         roles,
@@ -323,8 +324,10 @@ pub(crate) fn plan(
     let result = search.best_plan(0);
     let mut deliberation = search.stopwatch.deliberation;
     let outcome = match result {
-        Ok(Best { plan, .. }) => {
+        Ok(Best { plan, is_whole }) => {
             deliberation.completed = true;
+            let is_perfect = plan.as_ref().is_some_and(|plan| plan.score == 100);
+            deliberation.proven = n_roles == 1 && (is_whole || is_perfect);
             deliberation.value = plan.as_ref().map(|plan| f64::from(plan.score));
             plan.map_or(PlanOutcome::Hopeless, PlanOutcome::Found)
         }

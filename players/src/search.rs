@@ -177,6 +177,8 @@ pub(crate) struct Memory {
     pub(crate) table: TranspositionTable,
     /// What the evaluation function knows.
     pub(crate) evaluation: EvaluationMemory,
+    /// A state was entered in which several roles choose at once.
+    pub(crate) met_simultaneous_moves: bool,
 }
 
 /// A search of the tree below one state.
@@ -324,6 +326,7 @@ impl<'a> Search<'a> {
                     answer = Answer { value: Some(value), ..self.current_answer() };
                     self.root_hint = self.frames[0].best;
                     self.explain(state, value);
+                    self.stopwatch.deliberation.proven = self.is_proof(value);
                     if value.proven {
                         break;
                     }
@@ -352,6 +355,17 @@ impl<'a> Search<'a> {
         }
         self.stopwatch.deliberation.completed = true;
         Ok(answer)
+    }
+
+    /// Whether a value of the search is one under the true rules, too. Where several roles
+    /// choose at once, the search lets the others know more or less than they do; and other
+    /// roles may neither help nor seek their own good.
+    fn is_proof(&self, value: Value) -> bool {
+        let is_true_model = match self.settings.opponents {
+            Opponents::Paranoid | Opponents::Matrix => !self.memory.met_simultaneous_moves,
+            Opponents::MaxN | Opponents::Cooperative => false,
+        };
+        value.proven && (is_true_model || self.roles.others.is_empty())
     }
 
     /// Whether all moves at the root but one are proven to be worth nothing, so that no
@@ -412,6 +426,7 @@ impl<'a> Search<'a> {
         if !frame.list_moves(self.machine, above, &self.ranks)? {
             return Ok(Arrival::DeadEnd);
         }
+        self.memory.met_simultaneous_moves |= self.roles.choose_at_once(frame);
         frame.is_extended = may_extend && frame.legal.iter().all(|moves| moves.len() == 1);
         if is_at_limit && !frame.is_extended {
             return Ok(Arrival::CutOff);

@@ -180,7 +180,9 @@ impl SequentialPlanner {
             Some(Arc::new(PlanStep { action, n_legal: 0, after }))
         });
         let value = Some(f64::from(script.score));
-        Deliberation { completed: true, value, line, plan, ..deliberation }
+        let n_roles = self.track.as_ref().map(|track| track.machine.game().roles().len());
+        let proven = deliberation.proven || (n_roles == Some(1) && script.score == 100);
+        Deliberation { completed: true, proven, value, line, plan, ..deliberation }
     }
 
     fn role_index(&self) -> usize {

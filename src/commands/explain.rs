@@ -51,7 +51,8 @@ roles that have a choice, or of all roles where none has.
 The judgement reads the value on the scale of rewards, where 50 is even: lost (0
 by proof), losing (below 10), worse (below 30), slightly worse (below 45), even,
 slightly better (above 55), better (above 70), winning (above 90), won (100 by
-proof).";
+proof). A proof is a search to the end under the true rules: never playouts,
+hidden information, or an assumption on what others want or know.";
 
 /// Arguments of `gamemaster explain`.
 #[derive(Args, Debug)]
@@ -185,7 +186,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let pieces = learned.map(|it| PieceList::of(it, &mut *machine, arguments.seed));
     let pieces = pieces.transpose().map_err(Failure::preflight)?.flatten();
     let is_hidden = game.kind().hidden_information;
-    let is_proven = said.completed || (said.playouts == 0 && !is_hidden);
+    // A solved game needs no assumption on the other roles.
+    let is_solution = kind.name == "perfect" && said.completed;
+    let is_proven = !is_hidden && (said.proven || is_solution);
     let mut names = GameNames(&*machine);
     let plan = said.plan.clone().filter(|_| arguments.plan);
     if arguments.plan && plan.is_none() {

@@ -182,6 +182,31 @@ fn values_are_read_as_judgements() {
     assert_eq!(judgement("nim", "legal"), serde_json::Value::Null);
 }
 
+/// `won` and `lost` are for proofs: not for playouts, hidden information, simultaneous moves,
+/// or roles that are assumed to help.
+#[test]
+fn only_proofs_are_won_or_lost() {
+    let workspace = Workspace::new();
+    let check = |game: &str, player: &str, moves: &str, expected: &str| {
+        let command = ["explain", game, "--player", player, "--nodes", "10000", "--moves", moves];
+        let told = workspace.run(&command).code(0).stdout();
+        let line = format!("judgement: {expected}\n");
+        assert!(told.contains(&line), "{player} in {game}: {told}");
+    };
+    let won = "((take a 2) noop) (noop (take a 1))";
+    check("nim", "alpha_beta", "((take a 2) noop)", "lost");
+    check("nim", "conditional_planner", won, "won");
+    check("nim", "perfect", "", "won");
+    check("nim", "mcts", won, "won");
+    check("nim", "alpha_beta:opponents=cooperative", "((take a 2) noop)", "winning");
+    check("nim", "sequential_planner", "((take a 2) noop)", "winning");
+    check("nim", "determinization:opponents=cooperative", "", "winning");
+    check("two_roads", "determinization", "(noop (hide left))", "winning");
+    check("rock_paper_scissors", "minimax", "", "losing");
+    check("rock_paper_scissors", "conditional_planner", "", "losing");
+    check("eight_puzzle_seed", "sequential_planner", "", "won");
+}
+
 #[test]
 fn weights_of_pieces_are_listed() {
     let workspace = Workspace::new();

@@ -42,6 +42,7 @@ impl Findings<'_> {
         let best_line = best_line.reduce(|best, line| if line.1 > best.1 { line } else { best });
         let is_perfect = best_line.is_some_and(|(_, reward)| reward == 100);
         found.completed = is_settled || is_perfect;
+        found.proven = bounds.is_exact() || is_perfect;
         found.notes = self.notes(bounds);
         if let Some((moves, reward)) = best_line
             && (!is_settled || is_perfect)

@@ -42,6 +42,13 @@ impl SearchRoles {
         n_moves.fold(1, u64::saturating_mul)
     }
 
+    /// Whether several roles choose at once in the state of a frame, chance apart.
+    pub(crate) fn choose_at_once(&self, frame: &Frame) -> bool {
+        let choosing = |role: usize| usize::from(frame.legal[role].len() > 1);
+        let n_others: usize = self.others.iter().map(|&role| choosing(role)).sum();
+        n_others + choosing(self.index()) > 1
+    }
+
     /// Puts the joint reply of this index into the frame's joint move. Replies
     /// are counted like digits, the last role's moves changing fastest, so that
     /// the cross product is never laid out.

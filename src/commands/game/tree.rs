@@ -152,7 +152,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let depth = levels.len() - 1;
     let mut lister =
         Lister { machine: &mut *machine, n_wanted: arguments.lines, moves: vec![], lines: vec![] };
-    lister.list(root, depth).map_err(reasoning)?;
+    lister.list_all(root, depth).map_err(reasoning)?;
     let lines = lister.lines;
     let choosers = if game.random().is_some() { choosers(&game, &levels) } else { Vec::new() };
     let searches = match arguments.prune {
@@ -293,25 +293,27 @@ fn legal(
 }
 
 /// All joint moves of a state, the last role's move changing first.
-struct JointMoves<'a> {
-    legal: &'a [Vec<MoveId>],
+struct JointMoves<L> {
+    legal: L,
     /// The place of each role's next move; `None` at the end.
     places: Option<Vec<usize>>,
     joint_move: Vec<MoveId>,
 }
 
-impl<'a> JointMoves<'a> {
-    fn new(legal: &'a [Vec<MoveId>]) -> Self {
-        let is_any = legal.iter().all(|moves| !moves.is_empty());
-        let places = is_any.then(|| vec![0; legal.len()]);
+impl<L: AsRef<[Vec<MoveId>]>> JointMoves<L> {
+    fn new(legal: L) -> Self {
+        let moves = legal.as_ref();
+        let is_any = moves.iter().all(|moves| !moves.is_empty());
+        let places = is_any.then(|| vec![0; moves.len()]);
         Self { legal, places, joint_move: Vec::new() }
     }
 
     fn next(&mut self) -> Option<&[MoveId]> {
         let places = self.places.as_mut()?;
+        let legal = self.legal.as_ref();
         self.joint_move.clear();
-        self.joint_move.extend(places.iter().zip(self.legal).map(|(&at, moves)| moves[at]));
-        let role = (0..places.len()).rev().find(|&role| places[role] + 1 < self.legal[role].len());
+        self.joint_move.extend(places.iter().zip(legal).map(|(&at, moves)| moves[at]));
+        let role = (0..places.len()).rev().find(|&role| places[role] + 1 < legal[role].len());
         match role {
             Some(role) => {
                 places[role] += 1;
@@ -321,6 +323,12 @@ impl<'a> JointMoves<'a> {
         }
         Some(&self.joint_move)
     }
+}
+
+/// A state on the way to a line, with the joint moves that are not followed yet.
+struct Branching {
+    state: State,
+    joint_moves: JointMoves<Vec<Vec<MoveId>>>,
 }
 
 /// Lists the first lines of a tree.
@@ -333,29 +341,46 @@ struct Lister<'a> {
 }
 
 impl Lister<'_> {
-    fn list(&mut self, state: &State, depth: usize) -> Result<(), ReasoningError> {
-        if self.lines.len() == self.n_wanted {
-            return Ok(());
-        }
-        let is_terminal = self.machine.is_terminal(state)?;
-        let legal =
-            if is_terminal || depth == 0 { Vec::new() } else { legal(self.machine, state)? };
-        if legal.iter().all(Vec::is_empty) || legal.iter().any(Vec::is_empty) {
-            let goals = if is_terminal { Some(self.goals(state)?) } else { None };
-            self.lines.push(Branch { moves: self.moves.clone(), goals });
-            return Ok(());
-        }
-        let mut joint_moves = JointMoves::new(&legal);
-        while let Some(joint_move) = joint_moves.next() {
+    /// Lists the lines from `root` of at most `depth` joint moves. The way from the root is on
+    /// the heap, since a line may be longer than the call stack holds.
+    fn list_all(&mut self, root: &State, depth: usize) -> Result<(), ReasoningError> {
+        let mut way: Vec<Branching> = self.enter(root.clone(), depth)?.into_iter().collect();
+        while let Some(branching) = way.last_mut() {
+            if self.lines.len() == self.n_wanted {
+                return Ok(());
+            }
+            let Some(joint_move) = branching.joint_moves.next() else {
+                way.pop();
+                self.moves.pop();
+                continue;
+            };
             let mut next = State::default();
-            self.machine.next_state(state, joint_move, &mut next)?;
+            self.machine.next_state(&branching.state, joint_move, &mut next)?;
             let texts: Vec<String> =
                 joint_move.iter().map(|&id| self.machine.move_expression(id).to_string()).collect();
             self.moves.push(format!("({})", texts.join(" ")));
-            self.list(&next, depth - 1)?;
-            self.moves.pop();
+            match self.enter(next, depth - way.len())? {
+                Some(branching) => way.push(branching),
+                None => drop(self.moves.pop()),
+            }
         }
         Ok(())
+    }
+
+    /// The moves to follow from a state, or none if a line ends there, which is listed.
+    fn enter(&mut self, state: State, depth: usize) -> Result<Option<Branching>, ReasoningError> {
+        if self.lines.len() == self.n_wanted {
+            return Ok(None);
+        }
+        let is_terminal = self.machine.is_terminal(&state)?;
+        let legal =
+            if is_terminal || depth == 0 { Vec::new() } else { legal(self.machine, &state)? };
+        if legal.is_empty() || legal.iter().any(Vec::is_empty) {
+            let goals = if is_terminal { Some(self.goals(&state)?) } else { None };
+            self.lines.push(Branch { moves: self.moves.clone(), goals });
+            return Ok(None);
+        }
+        Ok(Some(Branching { state, joint_moves: JointMoves::new(legal) }))
     }
 
     fn goals(&mut self, state: &State) -> Result<Vec<Goal>, ReasoningError> {
