@@ -124,7 +124,7 @@ impl PreparedRun {
     /// The players whose program is launched here.
     pub(super) fn launched(&self) -> impl Iterator<Item = (&PlayerConfig, &str)> {
         self.players.iter().filter_map(|player| match &player.source {
-            PlayerSource::Command { template } => Some((&**player, template.as_str())),
+            PlayerSource::Command { template, .. } => Some((&**player, template.as_str())),
             _ => None,
         })
     }
