@@ -145,6 +145,7 @@ pub(crate) fn legal_move(
     texts.truncate(MAX_LISTED);
     let listed = match (texts.join(" "), more) {
         (none, _) if none.is_empty() => "it has none".to_owned(),
+        (only, 0) if texts.len() == 1 => format!("only {only} is legal"),
         (listed, 0) => format!("legal are {listed}"),
         (listed, more) => format!("legal are {listed} and {more} more"),
     };

@@ -233,10 +233,13 @@ fn states(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<Vec<State>,
 }
 
 fn refuse_several_roles(machine: &dyn StateMachine) -> Result<(), Failure> {
-    match machine.game().roles().len() {
-        1 => Ok(()),
-        n => Err(Failure::Unsuitable(format!("a plan is for one role, and the game has {n}"))),
+    let n_roles = machine.game().roles().len();
+    if n_roles == 1 {
+        return Ok(());
     }
+    let chance = if machine.game().random().is_some() { ", random included" } else { "" };
+    let reason = format!("a plan is for one role, and the game has {n_roles}{chance}");
+    Err(Failure::Unsuitable(reason))
 }
 
 /// The rest of a game as planned: joint moves up to a terminal state. Rests are

@@ -1,7 +1,9 @@
 //! Patterns of facts as they are typed: `(cell ? ? white)`.
 
 use anyhow::anyhow;
+use games::rule::Term;
 use games::{Expression, Game};
+use results::counted::counted;
 
 use super::typed_moves::expressions;
 use crate::failure::Failure;
@@ -19,7 +21,8 @@ impl FactPattern {
     /// one of them matches.
     ///
     /// # Errors
-    /// If there is none, or one has a word that the rules do not have.
+    /// If there is none, or one has a word that the rules do not have, or the name of a fact
+    /// with another number of arguments.
     pub(super) fn read(text: &str, game: &Game, option: &str) -> Result<Self, Failure> {
         let patterns = expressions(&named(text), option)?;
         if patterns.is_empty() {
@@ -33,6 +36,7 @@ impl FactPattern {
                     "{option}: no relation, function or constant of the rules is named `{word}`"
                 )));
             }
+            check_arguments(pattern, game, option)?;
         }
         Ok(Self { text: text.trim().to_owned(), patterns })
     }
@@ -69,6 +73,48 @@ fn unknown_word<'a>(pattern: &'a Expression, game: &Game) -> Option<&'a str> {
         }
         Expression::List(items) => items.iter().find_map(|item| unknown_word(item, game)),
     }
+}
+
+/// Checks that a state can have facts of this name and number of arguments.
+fn check_arguments(pattern: &Expression, game: &Game, option: &str) -> Result<(), Failure> {
+    let (name, n_given) = match pattern {
+        Expression::Atom(name) => (name, 0),
+        Expression::List(items) => match items.split_first() {
+            Some((Expression::Atom(name), arguments)) => (name, arguments.len()),
+            _ => return Ok(()),
+        },
+    };
+    if is_variable(name) {
+        return Ok(());
+    }
+    let mut known = Vec::new();
+    for rule in game.rules() {
+        let is_of_states = matches!(game.symbols().name(rule.head.name), "init" | "next" | "base");
+        match rule.head.arguments.first().filter(|_| is_of_states) {
+            Some(Term::Constant(symbol)) => known.push((game.symbols().name(*symbol), 0)),
+            Some(Term::Function(symbol, arguments)) => {
+                known.push((game.symbols().name(*symbol), arguments.len()));
+            }
+            // The rules may derive any fact.
+            Some(Term::Variable(_)) => return Ok(()),
+            None => {}
+        }
+    }
+    known.retain(|(found, _)| found == name);
+    let Some(&(_, n_known)) = known.first() else {
+        return Err(Failure::usage(anyhow!("{option}: states have no facts named `{name}`")));
+    };
+    if known.iter().any(|&(_, n)| n == n_given) {
+        return Ok(());
+    }
+    let fact = match n_known {
+        0 => name.to_string(),
+        n => format!("({name}{})", " ?".repeat(n)),
+    };
+    Err(Failure::usage(anyhow!(
+        "{option}: `{pattern}` has {}, and `{name}` has {n_known} in the rules: expected {fact}",
+        counted(n_given, "argument", "arguments")
+    )))
 }
 
 fn matches(pattern: &Expression, fact: &Expression) -> bool {

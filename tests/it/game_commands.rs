@@ -774,6 +774,35 @@ fn exit_codes_do_not_rest_on_readers() {
     assert_eq!(command.stdout(Stdio::null()).stderr(full()).status().unwrap().code(), Some(3));
 }
 
+/// Play that never ends: its lines are longer than the call stack holds, and its nodes more
+/// than can be counted.
+#[test]
+fn an_endless_tree_is_listed_and_not_miscounted() {
+    let endless = "(role a) (init (s 0)) (base (s 0)) (base (s 1)) (base (s 2))
+        (input a x) (input a y) (legal a x) (legal a y) (goal a 100) (<= terminal (true (s 2)))
+        (<= (next (s 1)) (true (s 0)) (does a x)) (<= (next (s 0)) (true (s 1)))
+        (<= (next (s 0)) (does a y))";
+    let folder = files(&[("endless.kif", endless.as_bytes())]);
+    let tree = |arguments: &[&str]| {
+        game(folder.path(), &[&["tree", "endless.kif", "--depth"], arguments].concat()).stdout
+    };
+    let text = tree(&["10000", "--lines", "2"]);
+    let lines: Vec<&str> = text.lines().filter(|line| line.ends_with(" ...")).collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines.iter().all(|line| line.split_whitespace().count() == 10_001));
+    assert!(lines[0].ends_with("(x) (x) ...") && lines[1].ends_with("(x) (y) ..."));
+    let text = tree(&["130", "--lines", "0"]);
+    assert!(text.contains("\nmore than 3.4e38 nodes, 0 of them terminal\n"), "{text}");
+    assert!(text.contains("  and more than 3.4e38 lines more;"), "{text}");
+    assert!(!text.contains("340282366920938463463374607431768211455"), "{text}");
+    let json: Value = serde_json::from_str(&tree(&["130", "--lines", "0", "--json"])).unwrap();
+    assert_eq!(json["n_lines"], Value::Null);
+    assert_eq!(
+        (&json["levels"][3]["nodes"], &json["levels"][130]["nodes"]),
+        (&8.into(), &Value::Null)
+    );
+}
+
 /// The figures of `games/tests/perft`, which other programs counted, and of the usual tree of
 /// tic-tac-toe: 549946 nodes, 5478 states, 255168 lines.
 #[test]

@@ -40,6 +40,30 @@ fn a_plan_is_checked() {
     check("a b c a b a a a", &["yes", "yes", "no", "no", "no", "100"]);
 }
 
+/// The first move that is not legal is named, with those that are; a plan of no moves and a
+/// list of none are worded as such.
+#[test]
+fn what_is_wrong_with_a_plan_is_named() {
+    let workspace = Workspace::new();
+    let told = |arguments: &[&str]| {
+        let command = [&["game", "plan", "eight_puzzle_seed"], arguments].concat();
+        workspace.run(&command).code(0).stdout()
+    };
+    let text = told(&["--moves", "right up down"]);
+    let line = "  legal       no: move 2, up, is not; legal moves there: ";
+    let rest = text.split_once(line).unwrap_or_else(|| panic!("{text}")).1;
+    let rest = rest.lines().next().unwrap();
+    assert!(rest.contains("down") && !rest.contains("up"), "{text}");
+    let text = told(&["--moves", "right up down", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let illegal = &report["plan"]["first_illegal"];
+    assert_eq!((&illegal["number"], &illegal["move"]), (&2.into(), &"up".into()));
+    assert!(told(&["--moves", ""]).contains("  plan        (0 moves)\n"));
+    let none = told(&["--all", "--limit", "0"]);
+    assert!(none.contains("  optimal plans exist, none is listed, reward 100\n"), "{none}");
+    assert!(told(&["--all", "--limit", "1"]).contains("  the first optimal plan, reward 100\n"));
+}
+
 #[test]
 fn what_is_no_plan_is_said() {
     let workspace = Workspace::new();
@@ -48,6 +72,10 @@ fn what_is_no_plan_is_said() {
         assert!(told.contains(expected) && told.lines().count() == 1, "{told}");
     };
     refused(&["nim", "--all"], "a plan is for one role, and the game has 2");
+    refused(
+        &["monty_hall", "--all"],
+        "a plan is for one role, and the game has 2, random included",
+    );
     refused(&["maze", "--moves", "east fly"], "move 2, `fly`, is not a move");
     refused(&["maze", "--moves", "(east"], "--moves: unclosed `(`");
 }

@@ -135,6 +135,8 @@ fn patterns_that_cannot_be_counted_are_refused() {
         assert!(told.contains(expected), "{told}");
     };
     refused(&["--count", "(cel ? ?)"], "the rules is named `cel`");
+    refused(&["--count", "(cell ? x)"], "`cell` has 3 in the rules: expected (cell ? ? ?)");
+    refused(&["--count", "(line x)"], "states have no facts named `line`");
     refused(&["--count", ""], "expected a fact such as (cell ? ? white)");
     refused(&["--count", "(cell ? ?"], "--count: ");
     refused(&["--count", "--out", "table"], "cannot be used with");

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use clap::Args;
-use games::{MoveId, StateMachine};
+use games::{MoveId, RoleId, State, StateMachine};
 use players::{Failure as PlayerFailure, Stop, plan};
 use results::counted::counted;
 use serde::Serialize;
@@ -68,6 +68,9 @@ struct Report {
 struct Checked {
     moves: Vec<String>,
     legal: bool,
+    /// The first move that is not legal where it is played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_illegal: Option<Illegal>,
     complete: bool,
     minimal: bool,
     sequential: bool,
@@ -75,6 +78,17 @@ struct Checked {
     optimal: Option<bool>,
     /// In the last state; `None` if that is not terminal.
     reward: Option<u8>,
+}
+
+/// A move of a plan that is not legal where it is played.
+#[derive(Serialize)]
+struct Illegal {
+    /// Its number in the plan, from 1.
+    number: usize,
+    #[serde(rename = "move")]
+    text: String,
+    /// The legal moves there.
+    legal: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -106,17 +120,39 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
 fn check(machine: &mut dyn StateMachine, text: &str, stop: &Stop) -> Result<Checked, Failure> {
     let moves = moves(machine, text)?;
     let legal = plan::is_legal(machine, &moves).map_err(failure)?;
+    let first_illegal = if legal { None } else { first_illegal(machine, &moves)? };
     let complete = plan::is_complete(machine, &moves).map_err(failure)?;
     let minimal = plan::is_minimal(machine, &moves).map_err(failure)?;
     Ok(Checked {
         moves: in_words(machine, &moves),
         legal,
+        first_illegal,
         complete,
         minimal,
         sequential: legal && complete && minimal,
         optimal: plan::is_optimal(machine, &moves, stop).map_err(failure)?,
         reward: plan::reward(machine, &moves).map_err(failure)?,
     })
+}
+
+/// The first move of a plan that is not legal where it is played, with the moves that are.
+fn first_illegal(
+    machine: &mut dyn StateMachine,
+    plan: &[MoveId],
+) -> Result<Option<Illegal>, Failure> {
+    let mut state = machine.initial_state().map_err(super::reasoning)?;
+    let mut legal = Vec::new();
+    for (number, &id) in (1..).zip(plan) {
+        machine.legal_moves(&state, RoleId(0), &mut legal).map_err(super::reasoning)?;
+        if !legal.contains(&id) {
+            let text = machine.move_expression(id).to_string();
+            return Ok(Some(Illegal { number, text, legal: in_words(machine, &legal) }));
+        }
+        let mut next = State::default();
+        machine.next_state(&state, &[id], &mut next).map_err(super::reasoning)?;
+        state = next;
+    }
+    Ok(None)
 }
 
 fn list(machine: &mut dyn StateMachine, limit: usize, stop: &Stop) -> Result<Listed, Failure> {
@@ -156,7 +192,8 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     writeln!(out, "{}", report.game)?;
     if let Some(checked) = &report.plan {
         let length = counted(checked.moves.len(), "move", "moves");
-        writeln!(out, "  plan        {} ({length})", checked.moves.join(" "))?;
+        let plan = checked.moves.iter().map(|text| format!("{text} ")).collect::<String>();
+        writeln!(out, "  plan        {plan}({length})")?;
         let rows = [
             ("legal", checked.legal),
             ("complete", checked.complete),
@@ -164,7 +201,18 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
             ("sequential", checked.sequential),
         ];
         for (name, holds) in rows {
-            writeln!(out, "  {name:<10}  {}", if holds { "yes" } else { "no" })?;
+            let answer = match &checked.first_illegal {
+                Some(Illegal { number, text, legal }) if name == "legal" => {
+                    let legal = match &legal[..] {
+                        [] => "no move is legal there".to_owned(),
+                        [only] => format!("only {only} is legal there"),
+                        several => format!("legal moves there: {}", several.join(" ")),
+                    };
+                    format!("no: move {number}, {text}, is not; {legal}")
+                }
+                _ => if holds { "yes" } else { "no" }.to_owned(),
+            };
+            writeln!(out, "  {name:<10}  {answer}")?;
         }
         let optimal = match checked.optimal {
             Some(true) => "yes",
@@ -182,8 +230,13 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
         return writeln!(out, "  no optimal plan was found; search longer with --seconds");
     };
     let n = listed.plans.len();
-    let first = if listed.are_all { "" } else { "the first " };
-    writeln!(out, "  {first}{}, reward {reward}", counted(n, "optimal plan", "optimal plans"))?;
+    match (n, listed.are_all) {
+        (_, true) => write!(out, "  {}", counted(n, "optimal plan", "optimal plans"))?,
+        (0, false) => write!(out, "  optimal plans exist, none is listed")?,
+        (1, false) => write!(out, "  the first optimal plan")?,
+        (n, false) => write!(out, "  the first {n} optimal plans")?,
+    }
+    writeln!(out, ", reward {reward}")?;
     for plan in &listed.plans {
         writeln!(out, "  {}: {}", counted(plan.len(), "move", "moves"), plan.join(" "))?;
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clap::Args;
 use games::{Game, MoveId, ReasoningError, RoleId, State, StateMachine};
 use results::counted::counted;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use self::pruned::Searched;
 use super::{GameArgument, machine, reasoning};
@@ -31,6 +31,7 @@ line goes from the root to a terminal state, or to the depth at which the tree
 ends. --moves and the lines have the same form. In games with chance, moves are
 counted by who chooses, and the column `reached` is the probability that chance
 takes play to a node of the depth if the players aim for it: the mean over nodes.
+Counts are exact up to 3.4e38; a greater one, and means of it, are null in JSON.
 --prune searches the tree with minimax and with alpha-beta, and prints how many
 states each of them enters.";
 
@@ -80,6 +81,7 @@ struct Tree {
     #[serde(skip_serializing_if = "Option::is_none")]
     cut_at_depth: Option<usize>,
     /// All lines, those that are not listed included.
+    #[serde(serialize_with = "exact")]
     n_lines: u128,
     lines: Vec<Branch>,
 }
@@ -89,8 +91,10 @@ struct Tree {
 struct Level {
     depth: usize,
     /// Sequences of joint moves of this length.
+    #[serde(serialize_with = "exact")]
     nodes: u128,
     /// Those that end in a terminal state.
+    #[serde(serialize_with = "exact")]
     terminal_nodes: u128,
     /// Distinct states.
     states: usize,
@@ -98,7 +102,8 @@ struct Level {
     terminal_states: usize,
     /// States that are not terminal, but leave a role without a move.
     stuck_states: usize,
-    /// The probability that chance takes play to a node, on average over the nodes.
+    /// The probability that chance takes play to a node, on average over the nodes; not a
+    /// number if there are too many nodes to count.
     reached: f64,
     #[serde(skip)]
     choosers: BTreeMap<Vec<RoleId>, MoveCounts>,
@@ -118,7 +123,9 @@ struct MoveCounts {
 #[derive(Serialize)]
 struct Choosers {
     roles: Vec<String>,
+    #[serde(serialize_with = "exact")]
     nodes: u128,
+    /// Not a number if there are too many nodes or moves to count.
     mean_moves: f64,
     min_moves: u64,
     max_moves: u64,
@@ -170,6 +177,36 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         lines,
     };
     json_or_text(arguments.json, &tree, print)
+}
+
+/// A count, unless it is greater than what can be counted, where sums stop.
+fn exactly(count: u128) -> Option<u128> {
+    Some(count).filter(|&count| count < u128::MAX)
+}
+
+/// Writes a count, or nothing in its place if it is not exact.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn exact<S: Serializer>(count: &u128, serializer: S) -> Result<S::Ok, S::Error> {
+    exactly(*count).serialize(serializer)
+}
+
+/// `1`, or `more than 3.4e38`.
+fn in_digits(count: u128) -> String {
+    exactly(count).map_or_else(|| "more than 3.4e38".to_owned(), |count| count.to_string())
+}
+
+/// `1 node`, or `more than 3.4e38 nodes`.
+fn in_words(count: u128, one: &str, many: &str) -> String {
+    if exactly(count).is_some() {
+        counted(count, one, many)
+    } else {
+        format!("{} {many}", in_digits(count))
+    }
+}
+
+/// The mean of a sum over a number of nodes; not a number if there are too many to count.
+fn mean(sum: f64, n_nodes: u128) -> f64 {
+    exactly(n_nodes).map_or(f64::NAN, |n_nodes| sum / n_nodes as f64)
 }
 
 /// Lines end in terminal states, in states without a move, and at the last depth.
@@ -233,7 +270,7 @@ fn levels(
             }
             is_cut = next.len() as u64 > max_states;
         }
-        level.reached /= level.nodes as f64;
+        level.reached = mean(level.reached, level.nodes);
         found.push(level);
         if is_last || is_cut || next.is_empty() {
             return Ok((found, is_cut));
@@ -271,7 +308,10 @@ fn choosers(game: &Game, levels: &[Level]) -> Vec<Choosers> {
     let named = |(roles, counts): (&[RoleId], MoveCounts)| Choosers {
         roles: roles.iter().map(|&role| game.role_name(role).to_owned()).collect(),
         nodes: counts.nodes,
-        mean_moves: counts.moves as f64 / counts.nodes as f64,
+        mean_moves: match exactly(counts.moves) {
+            Some(moves) => mean(moves as f64, counts.nodes),
+            None => f64::NAN,
+        },
         min_moves: counts.min,
         max_moves: counts.max,
     };
@@ -399,6 +439,7 @@ impl Lister<'_> {
 fn probability(share: f64) -> String {
     let one_in = 1.0 / share;
     match one_in {
+        _ if one_in.is_nan() => "-".to_owned(),
         _ if one_in < 1.0 + 1e-9 => "1".to_owned(),
         _ if one_in < 1e6 => format!("1 in {one_in:.0}"),
         _ => format!("1 in {one_in:.1e}"),
@@ -426,13 +467,15 @@ fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     let rows = tree.levels.iter().enumerate().map(|(at, level)| {
         let inner = level.nodes - level.terminal_nodes;
         let moves = match tree.levels.get(at + 1) {
-            Some(next) if inner > 0 => format!("{:.2}", next.nodes as f64 / inner as f64),
+            Some(next) if inner > 0 && exactly(next.nodes).is_some() => {
+                format!("{:.2}", next.nodes as f64 / inner as f64)
+            }
             _ => "-".to_owned(),
         };
         let mut row = vec![
             level.depth.to_string(),
-            level.nodes.to_string(),
-            level.terminal_nodes.to_string(),
+            in_digits(level.nodes),
+            in_digits(level.terminal_nodes),
             level.states.to_string(),
             level.terminal_states.to_string(),
             moves,
@@ -445,8 +488,9 @@ fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     let sum = |of: fn(&Level) -> u128| {
         tree.levels.iter().fold(0_u128, |sum, level| sum.saturating_add(of(level)))
     };
-    let nodes = counted(sum(|level| level.nodes), "node", "nodes");
-    writeln!(out, "\n{nodes}, {} of them terminal", sum(|level| level.terminal_nodes))?;
+    let nodes = in_words(sum(|level| level.nodes), "node", "nodes");
+    let n_terminal = in_digits(sum(|level| level.terminal_nodes));
+    writeln!(out, "\n{nodes}, {n_terminal} of them terminal")?;
     let n_stuck: usize = tree.levels.iter().map(|level| level.stuck_states).sum();
     if n_stuck > 0 {
         let states = counted(n_stuck, "state is", "states are");
@@ -463,9 +507,10 @@ fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
                 if roles.is_empty() { "nobody has a choice".into() } else { roles.join(" and ") };
             let range = match min_moves == max_moves {
                 true => format!("{min_moves}"),
+                false if mean_moves.is_nan() => format!("{min_moves} to {max_moves}"),
                 false => format!("{min_moves} to {max_moves}, mean {mean_moves:.2}"),
             };
-            writeln!(out, "  {who}: {range}, at {}", counted(nodes, "node", "nodes"))?;
+            writeln!(out, "  {who}: {range}, at {}", in_words(*nodes, "node", "nodes"))?;
         }
     }
     if let Some(searches) = &tree.searches {
@@ -486,13 +531,11 @@ fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
         };
         writeln!(out, "  {moves}{end}")?;
     }
-    let n_more = tree.n_lines.saturating_sub(tree.lines.len() as u128);
+    let n_more = exactly(tree.n_lines).map(|n_lines| n_lines - tree.lines.len() as u128);
+    let n_more = n_more.unwrap_or(u128::MAX);
     if n_more > 0 {
-        writeln!(
-            out,
-            "  and {}; --lines N lists more",
-            counted(n_more, "line more", "lines more")
-        )?;
+        let more = in_words(n_more, "line more", "lines more");
+        writeln!(out, "  and {more}; --lines N lists more")?;
     }
     Ok(())
 }
