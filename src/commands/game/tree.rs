@@ -185,7 +185,6 @@ fn exactly(count: u128) -> Option<u128> {
 }
 
 /// Writes a count, or nothing in its place if it is not exact.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 fn exact<S: Serializer>(count: &u128, serializer: S) -> Result<S::Ok, S::Error> {
     exactly(*count).serialize(serializer)
 }
