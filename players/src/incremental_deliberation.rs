@@ -73,6 +73,8 @@ struct IncrementalDeliberation {
 struct Tree {
     nodes: Vec<Node>,
     index: FxHashMap<StateKey, usize>,
+    /// A state was expanded in which several roles choose at once.
+    met_simultaneous_moves: bool,
 }
 
 #[derive(Debug)]
@@ -300,6 +302,7 @@ impl Growth<'_> {
             tree.raise(at);
             return Ok(true);
         }
+        tree.met_simultaneous_moves |= self.roles.choose_at_once(&self.frame);
         let n_moves = self.frame.legal.iter().map(Vec::len);
         let n_children = n_moves.fold(1, usize::saturating_mul);
         if n_children > self.max_states.saturating_sub(tree.nodes.len()) {
@@ -366,7 +369,6 @@ impl IncrementalDeliberation {
         let ranks = ranks(machine, &self.move_order);
         let roles = SearchRoles::new(machine.game(), role);
         let frame = Frame::new(roles.n_roles);
-        let is_alone = roles.n_roles == 1;
         let max_states = self.max_states;
         let stopwatch = Stopwatch::new(stop);
         let mut growth = Growth { machine, roles, ranks: &ranks, stopwatch, frame, max_states };
@@ -375,7 +377,7 @@ impl IncrementalDeliberation {
         match grown {
             Ok(is_full) => {
                 said.completed = self.tree.is_solved(0);
-                said.proven = said.completed && is_alone;
+                said.proven = said.completed && !self.tree.met_simultaneous_moves;
                 if is_full {
                     said.notes.push(format!(
                         "the tree has {max_states} states, its maximum, and stopped growing (option \

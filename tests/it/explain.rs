@@ -197,6 +197,8 @@ fn only_proofs_are_won_or_lost() {
     check("nim", "alpha_beta", "((take a 2) noop)", "lost");
     check("nim", "conditional_planner", won, "won");
     check("nim", "perfect", "", "won");
+    check("nim", "incremental_deliberation", "", "won");
+    check("rock_paper_scissors", "incremental_deliberation", "", "losing");
     check("nim", "mcts", won, "won");
     check("nim", "alpha_beta:opponents=cooperative", "((take a 2) noop)", "winning");
     check("nim", "sequential_planner", "((take a 2) noop)", "winning");

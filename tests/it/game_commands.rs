@@ -791,7 +791,7 @@ fn an_endless_tree_is_listed_and_not_miscounted() {
     assert_eq!(lines.len(), 2);
     assert!(lines.iter().all(|line| line.split_whitespace().count() == 10_001));
     assert!(lines[0].ends_with("(x) (x) ...") && lines[1].ends_with("(x) (y) ..."));
-    let text = tree(&["130", "--lines", "0"]);
+    let text = tree(&["130", "--lines", "1"]);
     assert!(text.contains("\nmore than 3.4e38 nodes, 0 of them terminal\n"), "{text}");
     assert!(text.contains("  and more than 3.4e38 lines more;"), "{text}");
     assert!(!text.contains("340282366920938463463374607431768211455"), "{text}");
