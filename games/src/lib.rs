@@ -96,6 +96,6 @@ pub use state_machine::{
     Cancel, Guards, MAX_TERM_SIZE, ReasoningError, SpareWork, StateMachine, Statistic,
     StatisticValue,
 };
-pub use successors::{Outcome, Successors, n_joint_moves};
+pub use successors::{ChildOutcome, Successors, n_joint_moves};
 pub use symbol::{Case, SymbolId, Symbols};
 pub use validate::{Leniency, Validation, validate};

@@ -41,7 +41,7 @@ use crate::state_machine::{
     outcomes_one_by_one, playout_line_one_by_one, playout_sums_one_by_one, playouts_one_by_one,
     successors_one_by_one,
 };
-use crate::successors::{Outcome, Successors, n_joint_moves};
+use crate::successors::{ChildOutcome, Successors, n_joint_moves};
 use crate::{Expression, Game, Prover, StateKey};
 
 /// Bits of a word.
@@ -451,7 +451,7 @@ impl StateMachine for NetworkMachine {
         state: &State,
         moves: &[Vec<MoveId>],
         role: RoleId,
-        outcomes: &mut Vec<Outcome>,
+        outcomes: &mut Vec<ChildOutcome>,
     ) -> Result<(), ReasoningError> {
         if !self.load_role_moves(state, moves) {
             return outcomes_one_by_one(self, state, moves, role, outcomes);

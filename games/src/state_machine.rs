@@ -15,7 +15,7 @@ use crate::playouts::{PlayoutEnd, PlayoutEnds, PlayoutLine, PlayoutPlan, Playout
 pub use crate::reasoning_error::{Cancel, ReasoningError};
 use crate::split_mix::SplitMix;
 use crate::state::{FactId, GoalReading, MoveId, RoleId, State};
-use crate::successors::{Outcome, Successors, n_joint_moves};
+use crate::successors::{ChildOutcome, Successors, n_joint_moves};
 use crate::{Expression, Game, Network, StateKey};
 
 /// Limits on a single computation, so that a hostile rulesheet exhausts neither
@@ -241,7 +241,7 @@ pub trait StateMachine: Send {
         state: &State,
         moves: &[Vec<MoveId>],
         role: RoleId,
-        outcomes: &mut Vec<Outcome>,
+        outcomes: &mut Vec<ChildOutcome>,
     ) -> Result<(), ReasoningError> {
         outcomes_one_by_one(self, state, moves, role, outcomes)
     }
@@ -433,14 +433,14 @@ pub(crate) fn outcomes_one_by_one<M: StateMachine + ?Sized>(
     state: &State,
     moves: &[Vec<MoveId>],
     role: RoleId,
-    outcomes: &mut Vec<Outcome>,
+    outcomes: &mut Vec<ChildOutcome>,
 ) -> Result<(), ReasoningError> {
     outcomes.clear();
     let mut next = State::default();
     for_each_joint_move(moves, |joint_move| {
         machine.next_state(state, joint_move, &mut next)?;
         let is_terminal = machine.is_terminal(&next)?;
-        outcomes.push(Outcome::new(is_terminal, &machine.goal(&next, role)?));
+        outcomes.push(ChildOutcome::new(is_terminal, &machine.goal(&next, role)?));
         Ok(())
     })
 }

@@ -87,7 +87,7 @@ impl Successors {
 
 /// What a successor is worth to a role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ChildOutcome {
     /// Whether it is terminal.
     pub is_terminal: bool,
     /// The least of the role's goals, clamped into 0..=100, if the rules give any.
@@ -96,7 +96,7 @@ pub struct Outcome {
     pub unique: Option<Goal>,
 }
 
-impl Outcome {
+impl ChildOutcome {
     /// What is known of a state with these goals.
     #[must_use]
     pub fn new(is_terminal: bool, goals: &GoalReading) -> Self {

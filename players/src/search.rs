@@ -39,7 +39,8 @@ use std::sync::Arc;
 
 use games::solve::ValueTable;
 use games::{
-    Expression, GoalReading, MoveId, Outcome, ReasoningError, RoleId, State, StateMachine, Wanted,
+    ChildOutcome, Expression, GoalReading, MoveId, ReasoningError, RoleId, State, StateMachine,
+    Wanted,
 };
 use rustc_hash::FxHashMap;
 
@@ -779,7 +780,7 @@ impl<'a> Search<'a> {
 
     /// The value of a child at the depth limit, of which only the outcome was computed. Counts it
     /// as if it were entered.
-    fn last_child(&mut self, level: usize, outcome: Outcome) -> Result<Value, Halt> {
+    fn last_child(&mut self, level: usize, outcome: ChildOutcome) -> Result<Value, Halt> {
         self.stopwatch.poll()?;
         if self.frames.len() == level + 1 {
             self.frames.push(Frame::new(self.roles.n_roles));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use results::atomic_file;
 
 use crate::failure::Failure;
@@ -25,10 +25,8 @@ pub(super) fn check(outputs: &[Named<'_>], inputs: &[Named<'_>]) -> Result<(), F
                 "{option} {path}: {other} is the same file; give another name"
             )));
         }
-        atomic_file::check(path).map_err(|error| {
-            let context = format!("{option}: cannot write {}", path.display());
-            Failure::usage(anyhow::Error::new(error).context(context))
-        })?;
+        atomic_file::check(path)
+            .with_context(|| format!("{option}: cannot write `{}`", path.display()))?;
     }
     Ok(())
 }

@@ -175,7 +175,7 @@ fn tables_are_saved(browser: &mut Browser) {
     let lines: Vec<&str> = saved.lines().collect();
     assert_eq!(lines.len(), 4, "{saved}");
     assert!(
-        lines[0].starts_with("rank,player,reward,95 % interval low,95 % interval high,behind,")
+        lines[0].starts_with("rank,player,reward,95 % interval low,95 % interval high,behind by,")
     );
     let quoted = format!("\"{}\"", HOSTILE.replace('"', "\"\""));
     assert!(saved.contains(&quoted), "{saved}");

@@ -14,7 +14,7 @@ use crate::compiled_network::schedule::ALL;
 #[cfg(target_arch = "x86_64")]
 use crate::compiled_network::{features::Avx2, registers::Registers};
 use crate::network::{Evaluator, GoalValue};
-use crate::successors::{Outcome, Successors};
+use crate::successors::{ChildOutcome, Successors};
 use crate::{Goal, MoveId, StateKey};
 
 /// Bits of a word.
@@ -45,7 +45,7 @@ pub(crate) trait Expander: Evaluator {
     );
 
     /// Computes what the same states are worth to a role.
-    fn outcomes(&mut self, moves: &RoleInputs, role: usize, outcomes: &mut Vec<Outcome>);
+    fn outcomes(&mut self, moves: &RoleInputs, role: usize, outcomes: &mut Vec<ChildOutcome>);
 }
 
 /// Moves of each role as inputs of the graph.
@@ -182,7 +182,7 @@ impl<B: Block + std::fmt::Debug> Expander for SinglePass<B> {
         }
     }
 
-    fn outcomes(&mut self, moves: &RoleInputs, role: usize, outcomes: &mut Vec<Outcome>) {
+    fn outcomes(&mut self, moves: &RoleInputs, role: usize, outcomes: &mut Vec<ChildOutcome>) {
         let n = self.make_all(moves);
         let Self { program, machine, outcomes: kept, proof, .. } = self;
         let kept = kept.get_or_insert_with(|| {
@@ -202,7 +202,7 @@ impl<B: Block + std::fmt::Debug> Expander for SinglePass<B> {
         ends.run(slots);
         let terminal = slots[ends.terminal as usize];
         outcomes.clear();
-        outcomes.resize(n, Outcome::default());
+        outcomes.resize(n, ChildOutcome::default());
         for word in 0..n.div_ceil(WORD) {
             each(terminal, word, n, |child| outcomes[child].is_terminal = true);
             // Children with a value that is not exactly one goal.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use games::compiled_network::{CompiledNetwork, Width};
 use games::{
-    Batch, Cursor, Expression, Guards, MoveId, Network, NetworkMachine, Outcome, Prover,
+    Batch, ChildOutcome, Cursor, Expression, Guards, MoveId, Network, NetworkMachine, Prover,
     ReasoningError, RoleId, State, StateMachine, Successors,
 };
 
@@ -295,7 +295,7 @@ impl Tiers {
             assert_eq!(found.key(at), known.key(at), "key of successor {at}, {place}");
         }
         for role in self.network.role_ids() {
-            let (mut known, mut found): (Vec<Outcome>, Vec<Outcome>) = Default::default();
+            let (mut known, mut found): (Vec<ChildOutcome>, Vec<ChildOutcome>) = Default::default();
             prover.outcomes(&position.proven, &proven, role, &mut known)?;
             machine.outcomes(&position.state, &played, role, &mut found).expect("it answers");
             assert_eq!(found, known, "outcomes for {role:?}, {place}");

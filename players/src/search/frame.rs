@@ -2,8 +2,8 @@
 //! kept from visit to visit so that the inner loop allocates nothing.
 
 use games::{
-    Children, ExpansionRange, Game, GoalReading, MoveId, Outcome, ReasoningError, RoleId, State,
-    StateKey, StateMachine, Successors, Wanted, n_joint_moves,
+    ChildOutcome, Children, ExpansionRange, Game, GoalReading, MoveId, ReasoningError, RoleId,
+    State, StateKey, StateMachine, Successors, Wanted, n_joint_moves,
 };
 use rustc_hash::FxHashMap;
 
@@ -115,7 +115,7 @@ pub(crate) struct Frame {
     /// The states of the children, in the same order.
     successors: Successors,
     /// What the children are worth to me, in the same order.
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<ChildOutcome>,
     /// What is known of the children.
     expanded: Expanded,
     /// The legal moves are listed.
@@ -236,7 +236,7 @@ impl Frame {
     }
 
     /// What the child by the joint move is worth, if that is known.
-    pub(crate) fn outcome(&self) -> Option<Outcome> {
+    pub(crate) fn outcome(&self) -> Option<ChildOutcome> {
         (self.expanded == Expanded::Outcomes).then(|| self.outcomes[self.child()])
     }
 
