@@ -111,8 +111,9 @@ fn check_arguments(pattern: &Expression, game: &Game, option: &str) -> Result<()
         0 => name.to_string(),
         n => format!("({name}{})", " ?".repeat(n)),
     };
+    let typed = pattern.to_string().replace("?any", "?");
     Err(Failure::usage(anyhow!(
-        "{option}: `{pattern}` has {}, and `{name}` has {n_known} in the rules: expected {fact}",
+        "{option}: `{typed}` has {}, and `{name}` has {n_known} in the rules: expected {fact}",
         counted(n_given, "argument", "arguments")
     )))
 }
