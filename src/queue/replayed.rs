@@ -175,21 +175,28 @@ fn readiness(start: &StartRecord) -> Readiness {
         wall: Duration::from_micros(start.wall_us),
         cpu: start.cpu_us.map(Duration::from_micros),
         nodes: start.nodes,
-        explanation: None,
+        explanation: explanation(start.value_tenths, start.depth, &start.line),
     }
 }
 
-fn decision(record: &DecisionRecord) -> Decision {
-    let is_said =
-        record.value_tenths.is_some() || record.depth.is_some() || !record.line.is_empty();
-    let explanation = is_said.then(|| {
+/// What a player said, as far as it is recorded.
+fn explanation(
+    value_tenths: Option<u32>,
+    depth: Option<u32>,
+    line: &[String],
+) -> Option<Box<Explanation>> {
+    let is_said = value_tenths.is_some() || depth.is_some() || !line.is_empty();
+    is_said.then(|| {
         Box::new(Explanation {
-            value: record.value_tenths.map(|tenths| f64::from(tenths) / 10.0),
-            depth: record.depth.unwrap_or(0),
-            line: record.line.clone(),
+            value: value_tenths.map(|tenths| f64::from(tenths) / 10.0),
+            depth: depth.unwrap_or(0),
+            line: line.to_vec(),
             ..Explanation::default()
         })
-    });
+    })
+}
+
+fn decision(record: &DecisionRecord) -> Decision {
     Decision {
         executed: record.executed.as_str().into(),
         n_legal: record.n_legal,
@@ -201,6 +208,6 @@ fn decision(record: &DecisionRecord) -> Decision {
         connect: record.connect_us.map(Duration::from_micros),
         overrun: Duration::from_micros(record.overrun_us),
         nodes: record.nodes,
-        explanation,
+        explanation: explanation(record.value_tenths, record.depth, &record.line),
     }
 }
