@@ -81,10 +81,10 @@ pub trait Cursor: Send {
 
 /// Legal moves of a role, in canonical order.
 #[derive(Clone, Copy, Debug)]
-pub struct LegalMoves<'a>(Kind<'a>);
+pub struct LegalMoves<'a>(CursorKind<'a>);
 
 #[derive(Clone, Copy, Debug)]
-enum Kind<'a> {
+enum CursorKind<'a> {
     /// Bits of the role's moves, and the ids of these.
     Bits(&'a [u64], &'a [MoveId]),
     Listed(&'a [MoveId]),
@@ -93,12 +93,12 @@ enum Kind<'a> {
 impl<'a> LegalMoves<'a> {
     /// The moves whose bits are set.
     pub(crate) fn of_bits(bits: &'a [u64], ids: &'a [MoveId]) -> Self {
-        Self(Kind::Bits(bits, ids))
+        Self(CursorKind::Bits(bits, ids))
     }
 
     /// These moves.
     pub(crate) fn listed(moves: &'a [MoveId]) -> Self {
-        Self(Kind::Listed(moves))
+        Self(CursorKind::Listed(moves))
     }
 
     /// The number of moves.
@@ -106,8 +106,8 @@ impl<'a> LegalMoves<'a> {
     #[inline]
     pub fn len(&self) -> usize {
         match self.0 {
-            Kind::Bits(bits, _) => bits.iter().map(|word| word.count_ones() as usize).sum(),
-            Kind::Listed(moves) => moves.len(),
+            CursorKind::Bits(bits, _) => bits.iter().map(|word| word.count_ones() as usize).sum(),
+            CursorKind::Listed(moves) => moves.len(),
         }
     }
 
@@ -116,8 +116,8 @@ impl<'a> LegalMoves<'a> {
     #[inline]
     pub fn is_empty(&self) -> bool {
         match self.0 {
-            Kind::Bits(bits, _) => bits.iter().all(|&word| word == 0),
-            Kind::Listed(moves) => moves.is_empty(),
+            CursorKind::Bits(bits, _) => bits.iter().all(|&word| word == 0),
+            CursorKind::Listed(moves) => moves.is_empty(),
         }
     }
 
@@ -126,8 +126,8 @@ impl<'a> LegalMoves<'a> {
     #[inline]
     pub fn get(&self, index: usize) -> Option<MoveId> {
         let (bits, ids) = match self.0 {
-            Kind::Bits(bits, ids) => (bits, ids),
-            Kind::Listed(moves) => return moves.get(index).copied(),
+            CursorKind::Bits(bits, ids) => (bits, ids),
+            CursorKind::Listed(moves) => return moves.get(index).copied(),
         };
         let mut left = index;
         for (at, &word) in bits.iter().enumerate() {
@@ -144,8 +144,8 @@ impl<'a> LegalMoves<'a> {
     /// The moves one after the other.
     pub fn iter(&self) -> impl Iterator<Item = MoveId> + use<'a> {
         let (bits, ids, moves): (&[u64], &[MoveId], &[MoveId]) = match self.0 {
-            Kind::Bits(bits, ids) => (bits, ids, &[]),
-            Kind::Listed(moves) => (&[], &[], moves),
+            CursorKind::Bits(bits, ids) => (bits, ids, &[]),
+            CursorKind::Listed(moves) => (&[], &[], moves),
         };
         let of_word = move |(at, &word): (usize, &u64)| {
             let rests = std::iter::successors(Some(word), |word| Some(word & word.wrapping_sub(1)));

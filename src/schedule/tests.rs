@@ -1,3 +1,5 @@
+//! Tests of the schedule.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
