@@ -6,7 +6,7 @@
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use games::split_mix::SplitMix;
@@ -17,6 +17,7 @@ use players::{
 use rustix::process::{Signal, getpid, kill_process};
 
 use crate::board::{self, Board};
+use crate::locking::lock;
 
 /// The person.
 pub(crate) static KIND: PlayerKind = PlayerKind {
@@ -303,7 +304,7 @@ fn terminal() -> MutexGuard<'static, Receiver<String>> {
         });
         Mutex::new(receiver)
     });
-    lines.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(lines)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ mod absences;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use results::formats::outcomes::Outcomes;
@@ -21,6 +21,7 @@ use results::record::{AbortReason, MatchRecord};
 use absences::Absences;
 
 use crate::event::{Event, EventKind, Notice, StopReason};
+use crate::locking::lock;
 use crate::manager::{Manager, MatchRules, MatchSetup, PlayerConfig, PreparedGame, Worker};
 use crate::schedule::{Job, Lap, Schedule};
 use crate::staged_schedule::{Round, StagedSchedule, Walk};
@@ -220,7 +221,7 @@ pub fn run_staged_by(
     stop: &StopFlag,
     consumer: &mut dyn Consumer,
 ) -> StopReason {
-    let outcomes = || outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+    let outcomes = || lock(&outcomes);
     let mut dispatcher = Dispatcher::new(consumer, stop, manager);
     let mut walk = Walk::new(Arc::clone(schedule));
     let mut n_done = 0;

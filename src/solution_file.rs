@@ -7,11 +7,13 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::SystemTime;
 
 use games::solve::{TableError, ValueTable};
 use results::atomic_file;
+
+use crate::locking::lock;
 
 /// Why a table could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -80,7 +82,7 @@ pub fn shared(path: &Path) -> Result<Arc<ValueTable>, SolutionFileError> {
     let open = |source| SolutionFileError::Open { path: path.to_owned(), source };
     let metadata = std::fs::metadata(path).map_err(open)?;
     let (written, length) = (metadata.modified().ok(), metadata.len());
-    let mut tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut tables = lock(&TABLES);
     if let Some((then, was, table)) = tables.get(path)
         && (*then, *was) == (written, length)
         && let Some(table) = table.upgrade()

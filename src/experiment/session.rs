@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use results::record::{AbortReason, MatchRecord};
 
@@ -13,6 +13,7 @@ use super::jobs::Jobs;
 use super::plan::Experiment;
 use crate::consumers::{Catalogue, JournalConsumer};
 use crate::event::{Event, EventKind, StopReason};
+use crate::locking::lock;
 use crate::manager::{Manager, ManagerSettings, PlayerStderr};
 use crate::runner::{self, Consumer, Crew, StagedTournament, StopFlag, Tournament};
 use crate::staged_schedule::Walk;
@@ -176,7 +177,7 @@ impl<'a> Session<'a> {
         // Later rounds follow from what is written down.
         let mut recorded = |record: &MatchRecord| {
             if record.round.is_some() {
-                outcomes.lock().unwrap_or_else(PoisonError::into_inner).add(record);
+                lock(&outcomes).add(record);
             }
         };
         let mut consumers = Consumers {

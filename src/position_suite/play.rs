@@ -12,6 +12,7 @@ use results::record::{Budget, Ending};
 use super::{Position, PositionSuite};
 use crate::event::{Decision, EventKind};
 use crate::fingerprint::Fingerprint;
+use crate::locking::lock;
 use crate::manager::{
     Manager, MatchRules, MatchSetup, PlayerConfig, PlayerSource, PreparedGame, Worker,
 };
@@ -80,7 +81,7 @@ pub fn play(
             let Some(position) = suite.positions.get(at) else { return };
             let row = row(&mut worker, position, players, asking);
             let has_failed = row.is_err();
-            rows.lock().unwrap_or_else(PoisonError::into_inner).push((at, row));
+            lock(&rows).push((at, row));
             if has_failed {
                 // Nobody takes another position.
                 next.store(suite.positions.len(), Ordering::Relaxed);

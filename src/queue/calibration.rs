@@ -1,10 +1,11 @@
 //! How fast and how punctual this machine is, measured before and while it plays.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::locking::lock;
 use crate::yardstick::rounds_per_cpu_second;
 
 /// CPU time of a reading while matches are played: as little as gives two digits.
@@ -54,7 +55,7 @@ impl Calibrator {
                 std::thread::sleep(INTERVAL);
                 let Some(latest) = weak.upgrade() else { return };
                 let reading = Calibration::measure();
-                *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(reading);
+                *lock(&latest) = Some(reading);
             }
         };
         std::thread::Builder::new().name("calibration".into()).spawn(read)?;
@@ -63,6 +64,6 @@ impl Calibrator {
 
     /// The latest reading, once.
     pub(super) fn take(&self) -> Option<Calibration> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.0).take()
     }
 }

@@ -2,13 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use results::record::MatchRecord;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::prepared::PreparedRun;
+use crate::locking::lock;
 use crate::manager::Worker;
 use crate::schedule::Job;
 
@@ -75,7 +76,7 @@ fn work(
     // The reasoners of the run that was played last stay warm.
     let mut current: Option<(Arc<PreparedRun>, Worker)> = None;
     loop {
-        let task = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let task = lock(&waiting).recv();
         let Ok(Task { key, run, jobs }) = task else { return };
         if current.as_ref().is_none_or(|(of, _)| !Arc::ptr_eq(of, &run)) {
             current = Some((Arc::clone(&run), run.manager.worker()));

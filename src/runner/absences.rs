@@ -5,13 +5,15 @@
 //! aborted; so the run stops.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use results::record::AbortReason;
 
 use super::StopFlag;
+
+use crate::locking::lock;
 
 /// How often a player may be missing in a row.
 const MAX_MISSED: u32 = 5;
@@ -83,7 +85,7 @@ impl Absences {
     }
 
     fn missed(&self) -> MutexGuard<'_, BTreeMap<usize, Missed>> {
-        self.missed.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.missed)
     }
 }
 
