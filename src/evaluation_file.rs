@@ -7,6 +7,8 @@ use players::learning::{Feature, LinearEvaluation, TrainingSettings, WeightedFea
 use results::atomic_file;
 use serde::{Deserialize, Serialize};
 
+use crate::regular_file::{self, FileContents};
+
 /// Changes when files can no longer be read.
 const FORMAT: i64 = 1;
 /// Longer files are none of ours.
@@ -161,16 +163,14 @@ pub fn write(path: &Path, trained: &TrainedEvaluation) -> Result<(), EvaluationF
 /// There is no such file, or it is no evaluation.
 pub fn read(path: &Path) -> Result<TrainedEvaluation, EvaluationFileError> {
     let open = |source| EvaluationFileError::Open { path: path.to_owned(), source };
-    let metadata = std::fs::metadata(path).map_err(open)?;
-    let length = metadata.len();
     let wrong = |reason: String| EvaluationFileError::Content { path: path.to_owned(), reason };
-    if !metadata.is_file() {
-        return Err(wrong("it is not a regular file".to_owned()));
-    }
-    if length > MAX_BYTES {
-        return Err(wrong(format!("it has more than {MAX_BYTES} bytes")));
-    }
-    let bytes = std::fs::read(path).map_err(open)?;
+    let bytes = match regular_file::read(path, MAX_BYTES).map_err(open)? {
+        FileContents::Whole(bytes) => bytes,
+        FileContents::TooLong { .. } => {
+            return Err(wrong(format!("it has more than {MAX_BYTES} bytes")));
+        }
+        FileContents::NotAFile => return Err(wrong("it is not a regular file".to_owned())),
+    };
     let text = String::from_utf8(bytes).map_err(|_| wrong("it is no text in UTF-8".to_owned()))?;
     parse(&text).map_err(wrong)
 }

@@ -1,7 +1,6 @@
 //! From what the user typed (a path or the name of a shipped game) to a
 //! validated game, or to an error that says what to type or to mend.
 
-use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use strsim::osa_distance;
 
 use crate::diagnostics::{Colours, Diagnostics};
 use crate::error_chain::chained;
+use crate::regular_file::{self, FileContents};
 
 /// Longer files are refused: hundreds of times the largest published rulesheet,
 /// and what is read takes some 65 times its text.
@@ -178,9 +178,14 @@ impl GameSource {
         if let Some(shipped) = library::find(file) {
             return Ok(Self::shipped(shipped));
         }
-        let bytes = match read_bytes(Path::new(file)) {
-            Ok(Some(bytes)) => bytes,
-            Ok(None) => return Err(GameSourceError::NotAFile { file: file.to_owned() }),
+        let bytes = match regular_file::read(Path::new(file), MAX_BYTES) {
+            Ok(FileContents::Whole(bytes)) => bytes,
+            Ok(FileContents::TooLong { .. }) => {
+                return Err(GameSourceError::TooLong { file: file.to_owned() });
+            }
+            Ok(FileContents::NotAFile) => {
+                return Err(GameSourceError::NotAFile { file: file.to_owned() });
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let near = near(file, library::names());
                 return Err(GameSourceError::Unknown { name: file.to_owned(), near });
@@ -189,9 +194,6 @@ impl GameSource {
                 return Err(GameSourceError::Unreadable { file: file.to_owned(), source });
             }
         };
-        if bytes.len() as u64 > MAX_BYTES {
-            return Err(GameSourceError::TooLong { file: file.to_owned() });
-        }
         let text = String::from_utf8(bytes).or_else(|error| readable(file, error.as_bytes()))?;
         Ok(Self { file: file.to_owned(), name: stem(file), text })
     }
@@ -242,20 +244,6 @@ pub(crate) fn source_beginning_in(game: &Game, facts: &[Expression]) -> GameSour
     let lines = rules.chain(facts.iter().map(init)).map(|form| format!("{form}\n"));
     let name = game.name().to_owned();
     GameSource { file: name.clone(), name, text: lines.collect() }
-}
-
-/// The bytes of a regular file, up to one beyond the limit, which shows that it was
-/// passed; `None` if it is neither a file nor a folder. Opening a named pipe waits
-/// for a writer, and reading a device need not end.
-fn read_bytes(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
-    let kind = std::fs::metadata(path)?.file_type();
-    // Reading a folder is an error that says so.
-    if !kind.is_file() && !kind.is_dir() {
-        return Ok(None);
-    }
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
 }
 
 /// The text of a file that is not UTF-8, if only comments are concerned.

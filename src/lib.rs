@@ -68,6 +68,7 @@ pub mod protocol;
 pub mod queue;
 pub mod recorded;
 pub mod regret;
+mod regular_file;
 pub mod runner;
 pub mod schedule;
 pub mod serve;

@@ -16,6 +16,7 @@
 //! The keys are documented in `docs/suites.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use toml::Spanned;
 
 use super::{SHIPPED, SuiteError};
 use crate::game_source::{self, Reading};
+use crate::regular_file::{self, FileContents};
 use crate::toml_text::{TomlError, TomlText};
 use crate::typed_moves::{TypedMovesError, expressions, follow, legal_move};
 
@@ -116,23 +118,23 @@ pub fn find(path: &Path, reading: Reading) -> Result<PositionSuite, SuiteError> 
     let unreadable = |source| SuiteError::Unreadable { path: path.to_owned(), source };
     let origin = path.display().to_string();
     let source = TomlText { text: "", origin: &origin };
-    let n_bytes = match std::fs::metadata(path) {
-        Ok(metadata) if !metadata.is_file() => {
+    let bytes = match regular_file::read(path, MAX_BYTES) {
+        Ok(FileContents::Whole(bytes)) => bytes,
+        Ok(FileContents::TooLong { n_bytes }) => {
+            let message = format!("{n_bytes} bytes; expected at most {} MiB", MAX_BYTES >> 20);
+            return Err(source.whole(message).into());
+        }
+        Ok(FileContents::NotAFile) => {
             return Err(source.whole("it is not a regular file; copy its text into one").into());
         }
-        Ok(metadata) => metadata.len(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(SuiteError::Unknown { path: path.to_owned() });
         }
         Err(error) => return Err(unreadable(error)),
     };
-    if n_bytes > MAX_BYTES {
-        let message = format!("{n_bytes} bytes; expected at most {} MiB", MAX_BYTES >> 20);
-        return Err(source.whole(message).into());
-    }
-    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let text = String::from_utf8(bytes).map_err(|_| source.whole("it is no text in UTF-8"))?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    read(&text, &path.display().to_string(), folder, reading)
+    read(&text, &origin, folder, reading)
 }
 
 /// Reads a suite called `origin` in errors; paths of rulesheets begin in `folder`. Each
