@@ -180,6 +180,7 @@ impl Perfect {
             deliberation.depth = 1;
             deliberation.value = Some(found.best.value[role]);
             deliberation.completed = true;
+            deliberation.proven = true;
             deliberation.candidates = candidates
                 .map(|((&action, &value), &share)| Candidate {
                     action,

@@ -186,9 +186,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let pieces = learned.map(|it| PieceList::of(it, &mut *machine, arguments.seed));
     let pieces = pieces.transpose().map_err(Failure::preflight)?.flatten();
     let is_hidden = game.kind().hidden_information;
-    // A solved game needs no assumption on the other roles.
-    let is_solution = kind.name == "perfect" && said.completed;
-    let is_proven = !is_hidden && (said.proven || is_solution);
+    let is_proven = !is_hidden && said.proven;
     let mut names = GameNames(&*machine);
     let plan = said.plan.clone().filter(|_| arguments.plan);
     if arguments.plan && plan.is_none() {
