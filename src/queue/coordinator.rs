@@ -60,7 +60,7 @@ const SEARCH_TIME: Duration = Duration::from_secs(5);
 /// Blocks that are looked for at once.
 const SEARCHED_AT_ONCE: usize = 16;
 
-/// A worker without a sign of life for so long is not counted any more.
+/// A worker without a sign of life for this long no longer counts.
 const SILENCE: Duration = Duration::from_secs(15);
 
 /// How often the results of a block may be refused.

@@ -6,7 +6,7 @@
 //!   gamemaster.rules.RUN.HASH        a rulesheet
 //!   gamemaster.program.RUN.PLAYER    hash of a player's program, by the first worker
 //!   gamemaster.worker.RUN.INSTANCE   the last sign of life of a worker
-//! stream gamemaster-blocks-RUN     what is to be played; acknowledged blocks are removed
+//! stream gamemaster-blocks-RUN     blocks to play; acknowledged blocks are removed
 //!   gamemaster.block.RUN.CLASS.BLOCK.TRY
 //! stream gamemaster-results-RUN    what was played, until the journal has it
 //!   gamemaster.result.RUN.BLOCK.TRY

@@ -238,7 +238,7 @@ fn listed_pairings_meet_alone_and_equal_lots_meet_equal_chances() {
     assert_eq!(chances.len(), 6 * 2);
     for chances in chances.values() {
         assert_eq!(chances.len(), 2);
-        assert_eq!(chances[0], chances[1], "seed, and seats but for who is compared");
+        assert_eq!(chances[0], chances[1], "same seed and seats, apart from the compared players");
     }
     let ids: BTreeSet<String> = schedule.jobs().map(|job| job.id).collect();
     assert_eq!(ids.len() as u64, schedule.n_jobs());

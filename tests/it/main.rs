@@ -13,7 +13,9 @@ mod batches;
 mod breakdowns;
 #[cfg(test)]
 mod browser;
+#[cfg(test)]
 mod budgets_and_trees;
+#[cfg(test)]
 mod calibration;
 #[cfg(test)]
 mod compare;

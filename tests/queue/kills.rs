@@ -30,7 +30,7 @@ fn n_matches(workspace: &Workspace) -> usize {
     journal.iter().filter(|&&byte| byte == b'\n').count().saturating_sub(1)
 }
 
-/// Waits until so many matches are in the journal, or the coordinator has ended.
+/// Waits until `n` matches are in the journal, or the coordinator has ended.
 fn wait_for(workspace: &Workspace, coordinator: &mut Child, n: usize) {
     while n_matches(workspace) < n && coordinator.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(2));

@@ -1,4 +1,4 @@
-//! What must not count does not, and the user is told why.
+//! Wrong results do not count, and an error says why.
 
 use std::process::Stdio;
 use std::time::Duration;

@@ -271,8 +271,7 @@ impl<B: Block + std::fmt::Debug> SinglePass<B> {
             features::run(Assign { slots, words: made, proof: self.proof });
             made.clear();
         }
-        // A role's move changes after so many lanes, and all of its moves come again after so
-        // many.
+        // A role's move changes every `period` lanes, and its moves repeat every `cycle` lanes.
         let mut period = 1;
         for inputs in moves.roles().rev() {
             let cycle = period * inputs.len();

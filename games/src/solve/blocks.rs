@@ -17,8 +17,8 @@ use super::expand::{Expander, Fault, GROUP, Group, Mask, Outcome};
 use super::store::{Code, N_SHARDS, Shard, Store, UNKNOWN, shard};
 use super::words::Grading;
 
-/// Maximum number of states of a block: so many that the runs of its successors in each
-/// shard are long.
+/// Maximum number of states of a block. In larger blocks the runs of successors in each shard
+/// are longer.
 pub(super) const BLOCK: usize = 64 * 1024;
 
 /// Number of states of the blocks of a level with few states, so that all workers have some.

@@ -16,7 +16,7 @@ impl Power {
     }
 }
 
-/// Years to visit so many nodes.
+/// Years to visit `nodes`.
 pub(super) fn in_years(nodes: Power, nodes_per_second: f64) -> Power {
     Power { log10: nodes.log10 - nodes_per_second.log10() - SECONDS_A_YEAR.log10() }
 }
@@ -37,7 +37,7 @@ impl Tree {
         Power { log10: depth * self.branching.log10() + rolls * self.outcomes.log10() }
     }
 
-    /// The depth at which there are so many nodes; `None` if there is never a choice.
+    /// The depth at which there are `nodes` nodes; `None` if there is never a choice.
     pub(super) fn depth(self, nodes: f64) -> Option<f64> {
         let a_move = self.branching.log10() + self.outcomes.log10();
         (a_move > 0.0).then(|| (nodes.log10() + self.outcomes.log10()) / a_move)
