@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::page::check_commands;
 use crate::workspace::Workspace;
 
 fn page() -> PathBuf {
@@ -12,17 +13,7 @@ fn page() -> PathBuf {
 /// outputs.
 #[test]
 fn every_command_of_the_course_prints_what_the_page_shows() {
-    let folder = tempfile::tempdir().unwrap();
-    let copy = folder.path().join("course.md");
-    std::fs::copy(page(), &copy).unwrap();
-    std::fs::create_dir(folder.path().join("course.in")).unwrap();
-    trycmd::TestCases::new()
-        .register_bin("gamemaster", assert_cmd::cargo::cargo_bin!("gamemaster"))
-        .case(&copy)
-        .run();
-    if std::env::var("TRYCMD").is_ok_and(|mode| mode == "overwrite") {
-        std::fs::copy(&copy, page()).unwrap();
-    }
+    check_commands(&page());
 }
 
 /// Runs the commands of the page's last tables, but for those marked as long.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::page::check_commands;
 use crate::workspace::Workspace;
 
 fn page() -> PathBuf {
@@ -11,16 +12,7 @@ fn page() -> PathBuf {
 /// Runs the commands of the page. `TRYCMD=overwrite` rewrites the outputs.
 #[test]
 fn every_command_of_the_page_prints_what_it_shows() {
-    let folder = tempfile::tempdir().unwrap();
-    let copy = folder.path().join("environments.md");
-    std::fs::copy(page(), &copy).unwrap();
-    trycmd::TestCases::new()
-        .register_bin("gamemaster", assert_cmd::cargo::cargo_bin!("gamemaster"))
-        .case(&copy)
-        .run();
-    if std::env::var("TRYCMD").is_ok_and(|mode| mode == "overwrite") {
-        std::fs::copy(&copy, page()).unwrap();
-    }
+    check_commands(&page());
 }
 
 /// The table at the end of the page is what the command prints. `UPDATE_EXPECT=1` rewrites it.

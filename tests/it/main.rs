@@ -44,6 +44,8 @@ mod matches;
 #[cfg(test)]
 mod odd_rules;
 #[cfg(test)]
+mod page;
+#[cfg(test)]
 mod parts;
 #[cfg(test)]
 mod plans;
