@@ -50,6 +50,7 @@ pub mod expression;
 pub mod finding;
 pub mod game;
 pub mod grounding;
+mod joint_moves;
 pub mod key;
 pub mod library;
 pub mod network;
@@ -82,6 +83,7 @@ pub use expression::Expression;
 pub use finding::{Finding, Severity};
 pub use game::{Game, GameKind};
 pub use grounding::{GroundingError, GroundingLimits, ground};
+pub use joint_moves::{n_joint_moves, push_joint_move};
 pub use key::StateKey;
 pub use network::{Network, Reduction, ReductionEffort, reduce};
 pub use network_machine::{EvaluationMethod, NetworkMachine};
@@ -96,6 +98,6 @@ pub use state_machine::{
     Cancel, Guards, MAX_TERM_SIZE, ReasoningError, SpareWork, StateMachine, Statistic,
     StatisticValue,
 };
-pub use successors::{ChildOutcome, Successors, n_joint_moves};
+pub use successors::{ChildOutcome, Successors};
 pub use symbol::{Case, SymbolId, Symbols};
 pub use validate::{Leniency, Validation, validate};

@@ -32,6 +32,7 @@ use self::lock_step::LockStep;
 use self::shared::{NONE, Shared};
 use crate::children::{Children, ExpansionRange, Wanted};
 use crate::cursor::Cursor;
+use crate::joint_moves::n_joint_moves;
 use crate::network::Network;
 use crate::playouts::{PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutSums};
 use crate::single_pass::RoleInputs;
@@ -41,7 +42,7 @@ use crate::state_machine::{
     outcomes_one_by_one, playout_line_one_by_one, playout_sums_one_by_one, playouts_one_by_one,
     successors_one_by_one,
 };
-use crate::successors::{ChildOutcome, Successors, n_joint_moves};
+use crate::successors::{ChildOutcome, Successors};
 use crate::{Expression, Game, Prover, StateKey};
 
 /// Bits of a word.

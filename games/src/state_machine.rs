@@ -11,11 +11,12 @@ pub(crate) use state_cursor::StateCursor;
 
 use crate::children::{Children, ExpansionRange, Wanted};
 use crate::cursor::Cursor;
+use crate::joint_moves::{n_joint_moves, push_joint_move};
 use crate::playouts::{PlayoutEnd, PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutSums};
 pub use crate::reasoning_error::{Cancel, ReasoningError};
 use crate::split_mix::SplitMix;
 use crate::state::{FactId, GoalReading, MoveId, RoleId, State};
-use crate::successors::{ChildOutcome, Successors, n_joint_moves};
+use crate::successors::{ChildOutcome, Successors};
 use crate::{Expression, Game, Network, StateKey};
 
 /// Limits on a single computation, so that a hostile rulesheet exhausts neither
@@ -396,15 +397,10 @@ fn for_each_joint_move<E>(
     moves: &[Vec<MoveId>],
     mut visit: impl FnMut(&[MoveId]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut joint_move: SmallVec<[MoveId; 4]> = SmallVec::new();
-    for joint in 0..n_joint_moves(moves) {
+    let mut joint_move = Vec::with_capacity(moves.len());
+    for number in 0..n_joint_moves(moves) {
         joint_move.clear();
-        let mut index = joint;
-        for moves in moves.iter().rev() {
-            joint_move.push(moves[index % moves.len()]);
-            index /= moves.len();
-        }
-        joint_move.reverse();
+        push_joint_move(moves, number as u64, &mut joint_move);
         visit(&joint_move)?;
     }
     Ok(())

@@ -5,14 +5,7 @@
 //! on from the successors needs their states alone, and one that stops there their goals alone.
 
 use crate::StateKey;
-use crate::state::{Goal, GoalReading, MoveId, State};
-
-/// The number of joint moves that consist of one of some moves of each role.
-#[must_use]
-#[inline]
-pub fn n_joint_moves(moves: &[Vec<MoveId>]) -> usize {
-    moves.iter().fold(1, |n: usize, moves| n.saturating_mul(moves.len()))
-}
+use crate::state::{Goal, GoalReading, State};
 
 /// States with their keys, in one allocation that is reused.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! The joint moves that are possible in a state.
 
-use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
+use games::{MoveId, ReasoningError, RoleId, State, StateMachine, n_joint_moves, push_joint_move};
 
 /// The moves of each role in a state. Joint moves have numbers, the last role's move
 /// changing fastest; they are not listed, since there may be more than fit into memory.
@@ -40,19 +40,12 @@ impl Replies {
 
     /// The number of joint moves.
     pub(crate) fn len(&self) -> u64 {
-        let lengths = self.by_role.iter().map(|moves| moves.len() as u64);
-        lengths.fold(1, u64::saturating_mul)
+        n_joint_moves(&self.by_role) as u64
     }
 
     /// The joint move of this number.
-    pub(crate) fn joint_move(&self, mut number: u64, joint_move: &mut Vec<MoveId>) {
+    pub(crate) fn joint_move(&self, number: u64, joint_move: &mut Vec<MoveId>) {
         joint_move.clear();
-        for moves in self.by_role.iter().rev() {
-            let n = moves.len() as u64;
-            let index = usize::try_from(number % n).expect("it is below a length");
-            joint_move.push(moves[index]);
-            number /= n;
-        }
-        joint_move.reverse();
+        push_joint_move(&self.by_role, number, joint_move);
     }
 }

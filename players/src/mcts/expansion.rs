@@ -1,7 +1,9 @@
 //! Expands nodes: their moves become edges, and their children nodes. All children are
 //! computed at once where that is possible, so that ends among them are known at once.
 
-use games::{Children, MoveId, ReasoningError, RoleId, State, StateMachine, Wanted};
+use games::{
+    Children, MoveId, ReasoningError, RoleId, State, StateMachine, Wanted, push_joint_move,
+};
 
 use super::bounds::Bounds;
 use super::proof;
@@ -89,7 +91,7 @@ impl Expander {
         }
         self.joint_moves.clear();
         for child in 0..n_children {
-            self.push_joint_move(child);
+            push_joint_move(&self.legal, child, &mut self.joint_moves);
         }
         self.compute_children(machine, is_due)?;
         let first_edge = tree.edges.len() as u32;
@@ -132,7 +134,7 @@ impl Expander {
             machine.legal_moves(&self.state, role, moves)?;
         }
         self.joint_moves.clear();
-        self.push_joint_move(index);
+        push_joint_move(&self.legal, index, &mut self.joint_moves);
         machine.next_state(&self.state, &self.joint_moves, &mut self.next)?;
         let mut goals = None;
         if machine.is_terminal(&self.next)? {
@@ -161,16 +163,6 @@ impl Expander {
             (Some(role), None) => Kind::Choice(RoleId(role as u8)),
             _ => Kind::Choice(RoleId(roles.strategic.first().map_or(0, |&role| role as u8))),
         }
-    }
-
-    /// Adds the joint move of this index: the last role's moves change fastest.
-    fn push_joint_move(&mut self, mut index: u64) {
-        let first = self.joint_moves.len();
-        for moves in self.legal.iter().rev() {
-            self.joint_moves.push(moves[(index % moves.len() as u64) as usize]);
-            index /= moves.len() as u64;
-        }
-        self.joint_moves[first..].reverse();
     }
 
     /// Computes the children by the joint moves: all at once where the reasoner can, else
