@@ -144,19 +144,14 @@ fn suited(kind: &ObservedKind, interests: Interests, is_small: bool) -> Vec<Suit
         return suited;
     }
     if kind.players == 1 {
-        if !kind.chance && is_small {
-            add("sequential_planner", "nobody else moves: one plan serves the whole match");
-        }
         if kind.chance {
             add("alpha_beta", "expectiminimax: the mean over what chance may do");
         }
-        add("mcts", "too large for a plan: sampled play shows where to look");
-        if !kind.chance && is_small {
-            suited.truncate(1);
-            suited.push(Suited {
-                player: "incremental_deliberation",
-                why: "keeps its tree, and expands no state twice",
-            });
+        if kind.chance || !is_small {
+            add("mcts", "too large for a plan: sampled play shows where to look");
+        } else {
+            add("sequential_planner", "nobody else moves: one plan serves the whole match");
+            add("incremental_deliberation", "keeps its tree, and expands no state twice");
         }
         return suited;
     }
