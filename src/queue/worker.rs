@@ -49,10 +49,10 @@ const MAX_UNSENT: usize = 4096;
 /// Longest pause between requests for blocks when there are none.
 const MAX_IDLE: Duration = Duration::from_millis(500);
 
-/// A block that was given out so often is not tried any more.
+/// Number of deliveries after which a block is not tried again.
 const MAX_DELIVERIES: i64 = 20;
 
-/// A block with an aborted match goes back so often, to be played elsewhere.
+/// How often a block with an aborted match goes back, to be played elsewhere.
 const MAX_ABORTED: i64 = 3;
 
 /// Blocks in a row with an aborted match, after which this machine leaves the run.
@@ -61,7 +61,7 @@ const MAX_ABORTED_HERE: u32 = 5;
 /// The pause before a block that could not be played here is given out again.
 const GIVE_BACK: Duration = Duration::from_secs(2);
 
-/// A consumer that has blocks and gives none for so long is made anew.
+/// A consumer that has blocks but gives none is made anew after this time.
 const STUCK: Duration = Duration::from_secs(30);
 
 /// Settings of a worker.
