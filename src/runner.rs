@@ -221,7 +221,7 @@ pub fn run_staged_by(
     stop: &StopFlag,
     consumer: &mut dyn Consumer,
 ) -> StopReason {
-    let outcomes = || lock(&outcomes);
+    let outcomes = || lock(outcomes);
     let mut dispatcher = Dispatcher::new(consumer, stop, manager);
     let mut walk = Walk::new(Arc::clone(schedule));
     let mut n_done = 0;

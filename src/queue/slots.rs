@@ -76,7 +76,7 @@ fn work(
     // The reasoners of the run that was played last stay warm.
     let mut current: Option<(Arc<PreparedRun>, Worker)> = None;
     loop {
-        let task = lock(&waiting).recv();
+        let task = lock(waiting).recv();
         let Ok(Task { key, run, jobs }) = task else { return };
         if current.as_ref().is_none_or(|(of, _)| !Arc::ptr_eq(of, &run)) {
             current = Some((Arc::clone(&run), run.manager.worker()));
