@@ -13,6 +13,7 @@ mod limits_text;
 mod lock;
 mod odds_text;
 mod overrides;
+mod player_entry;
 mod player_fields;
 mod player_text;
 pub(crate) mod source;

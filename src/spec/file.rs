@@ -14,8 +14,9 @@ use toml::{Spanned, Value};
 
 use super::duration::{EXPECTED, read_clock};
 use super::overrides::{Contenders, Overrides};
+use super::player_entry::PlayerEntry;
 use super::player_fields::{PLAIN, PlayerFields, is_plain, kind_of};
-use super::player_text::contestant;
+use super::player_text::{contestant, fields_of_word};
 use super::source::Source;
 use super::stages::{FormatWord, RaceValue, StageTable};
 use super::{Comparison, Contestant, GameEntry, RecordSettings, Spec, SpecError};
@@ -46,7 +47,7 @@ struct SpecFile {
     #[serde(default)]
     scramble: bool,
     #[serde(default)]
-    players: Vec<Spanned<BTreeMap<Spanned<String>, Spanned<Value>>>>,
+    players: Vec<Spanned<PlayerEntry>>,
     comparison: Option<Spanned<ComparisonTable>>,
     #[serde(default)]
     games: Vec<Spanned<Value>>,
@@ -253,7 +254,8 @@ impl Source<'_> {
             (None, table) => {
                 if given.is_empty() {
                     return Err(self.whole(
-                        "the spec has no players; add [[players]] tables with a `kind`, `url` or `command`",
+                        "the spec has no players; add players = [\"KIND\", ...], or [[players]] tables \
+                         with a `kind`, `url` or `command`",
                     ));
                 }
                 let players = self.distinct(given, by_clock)?;
@@ -289,23 +291,36 @@ impl Source<'_> {
 
     fn contestants(
         &self,
-        tables: &[Spanned<BTreeMap<Spanned<String>, Spanned<Value>>>],
+        entries: &[Spanned<PlayerEntry>],
     ) -> Result<Vec<(Range<usize>, Contestant)>, SpecError> {
-        let read = |table: &Spanned<BTreeMap<Spanned<String>, Spanned<Value>>>| {
-            let mut fields = PlayerFields::new();
-            for (key, value) in table.get_ref() {
-                fields.insert(key.get_ref().clone(), value.get_ref().clone());
-            }
-            let contestant = contestant(&fields).map_err(|wrong| {
-                let key = wrong.key.as_deref();
-                let entry =
-                    table.get_ref().iter().find(|(name, _)| Some(name.as_ref().as_str()) == key);
-                let span = entry.map_or(table.span(), |(name, _)| name.span());
-                self.error(span, wrong.message)
-            })?;
-            Ok((table.span(), contestant))
+        let read = |entry: &Spanned<PlayerEntry>| {
+            let contestant = match entry.get_ref() {
+                PlayerEntry::Word(word) => fields_of_word(word)
+                    .and_then(|fields| contestant(&fields).map_err(|wrong| wrong.message))
+                    .map_err(|message| {
+                        self.error(entry.span(), format!("player `{word}`: {message}"))
+                    })?,
+                PlayerEntry::Fields(table) => self.of_table(table, entry.span())?,
+            };
+            Ok((entry.span(), contestant))
         };
-        tables.iter().map(read).collect()
+        entries.iter().map(read).collect()
+    }
+
+    fn of_table(
+        &self,
+        table: &BTreeMap<Spanned<String>, Spanned<Value>>,
+        span: Range<usize>,
+    ) -> Result<Contestant, SpecError> {
+        let fields: PlayerFields = table
+            .iter()
+            .map(|(key, value)| (key.get_ref().clone(), value.get_ref().clone()))
+            .collect();
+        contestant(&fields).map_err(|wrong| {
+            let key = wrong.key.as_deref();
+            let entry = table.keys().find(|name| Some(name.as_ref().as_str()) == key);
+            self.error(entry.map_or(span, Spanned::span), wrong.message)
+        })
     }
 
     /// The players, if they can play side by side.

@@ -41,6 +41,18 @@ pub fn read_player(text: &str) -> Result<Contestant, SpecError> {
 /// What is wrong with it.
 pub fn read_player_as(text: &str, called: Option<&str>) -> Result<Contestant, SpecError> {
     let alone = |message: String| SpecError::Alone(format!("player `{text}`: {message}"));
+    let mut fields = fields_of_word(text).map_err(alone)?;
+    if let Some(called) = called {
+        fields.insert("id".into(), Value::String(called.into()));
+    }
+    contestant(&fields).map_err(|wrong| alone(wrong.message))
+}
+
+/// The table that says the same as a player's word.
+///
+/// # Errors
+/// What is wrong with the word.
+pub(super) fn fields_of_word(text: &str) -> Result<PlayerFields, String> {
     let mut fields = PlayerFields::new();
     let mut rest = text;
     if let Some((id, of)) = text.split_once('=')
@@ -50,9 +62,9 @@ pub fn read_player_as(text: &str, called: Option<&str>) -> Result<Contestant, Sp
         rest = of;
     }
     if let Some(url) = meant_url(rest) {
-        return Err(alone(format!(
+        return Err(format!(
             "expected http://HOST:PORT for a player that runs already; did you mean `{url}`?"
-        )));
+        ));
     }
     if rest.split_once(':').is_some_and(|(_, address)| address.starts_with("//")) {
         fields.insert("url".into(), Value::String(rest.into()));
@@ -64,14 +76,11 @@ pub fn read_player_as(text: &str, called: Option<&str>) -> Result<Contestant, Sp
         for option in split_options(options) {
             let (key, value) = option
                 .split_once('=')
-                .ok_or_else(|| alone(format!("`{option}`: expected option=value")))?;
+                .ok_or_else(|| format!("`{option}`: expected option=value"))?;
             insert(&mut fields, key.trim(), option_value(value.trim()));
         }
     }
-    if let Some(called) = called {
-        fields.insert("id".into(), Value::String(called.into()));
-    }
-    contestant(&fields).map_err(|wrong| alone(wrong.message))
+    Ok(fields)
 }
 
 /// The address that a word without `http://` before it names: `localhost:9999`, or

@@ -123,12 +123,34 @@ fn an_ill_typed_value() {
 }
 
 #[test]
+fn players_as_words() {
+    let wrong = |players: &str, error: Expect| {
+        check_spec(&format!("games = [\"nim\"]\nplayers = [{players}]\n"), 2, error);
+    };
+    wrong(r#""legal", "alpha_bata""#, expect![[r#"
+        error: spec.toml:2: player `alpha_bata`: unknown player kind `alpha_bata` (did you mean `alpha_beta`?); `gamemaster players` lists the kinds
+    "#]]);
+    wrong(r#""legal", "alpha_beta:depth""#, expect![[r#"
+        error: spec.toml:2: player `alpha_beta:depth`: `depth`: expected option=value
+    "#]]);
+    wrong(r#""legal", "localhost:9147""#, expect![[r#"
+        error: spec.toml:2: player `localhost:9147`: expected http://HOST:PORT for a player that runs already; did you mean `http://localhost:9147`?
+    "#]]);
+    wrong(r#""legal", 3"#, expect![[r#"
+        error: spec.toml:2: players = ["legal", 3: expected a player such as "mcts", or a table with a `kind`, `url` or `command`
+    "#]]);
+    wrong(r#""legal", { id = "deep", kind = "alpha_beta", dept = 9 }"#, expect![[r#"
+        error: spec.toml:2: `alpha_beta` has no option `dept` (did you mean `depth`?); expected opponents, depth, evaluation, deepening, transposition, bounded, chance_cuts, killer_moves, history, quiescence, extend_forced, allocate_time, move_order, table or seed
+    "#]]);
+}
+
+#[test]
 fn nobody_or_nothing_to_play() {
     check_spec(
         "games = [\"nim\"]\n",
         2,
         expect![[r#"
-            error: spec.toml: the spec has no players; add [[players]] tables with a `kind`, `url` or `command`
+            error: spec.toml: the spec has no players; add players = ["KIND", ...], or [[players]] tables with a `kind`, `url` or `command`
         "#]],
     );
     check_spec(
