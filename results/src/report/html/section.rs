@@ -54,11 +54,12 @@ pub(super) fn sections(page: &Page<'_>) -> Vec<Section> {
 }
 
 /// What a caption says if intervals and shares of resamples treat games with a
-/// single block as exact; else nothing.
-fn exact_games(page: &Page<'_>) -> String {
-    match &page.evaluation.standings.exact_games[..] {
-        [] => String::new(),
-        names => format!(" {}", super::super::notes::exact_games(names)),
+/// single block as exact; else nothing. The notes list the games.
+fn exact_games(page: &Page<'_>) -> &'static str {
+    if page.evaluation.standings.exact_games.is_empty() {
+        ""
+    } else {
+        " Intervals ignore the chance in games with a single block; the notes list these games."
     }
 }
 

@@ -20,8 +20,8 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     );
     body += &paragraph(&left_out(over_time));
     let held = exact_games(page);
-    let by_budget = lines(over_time, &names, false, &held);
-    let by_nodes = lines(over_time, &names, true, &held);
+    let by_budget = lines(over_time, &names, false, held);
+    let by_nodes = lines(over_time, &names, true, held);
     body += &abreast(&[by_budget, by_nodes]);
     if over_time.iter().any(|over| over.per_doubling.is_some()) {
         body += &per_doubling(over_time, &names, page.evaluation.standings.level);
