@@ -119,6 +119,15 @@ pub enum Notice {
         /// What is wrong with them.
         reason: String,
     },
+    /// Blocks wait on the queue, and no worker of the run may play them.
+    #[error(
+        "waiting: no worker has {}; start one with `gamemaster worker`",
+        if tags.is_empty() { "joined".to_owned() } else { format!("the tags {}", tags.join(",")) }
+    )]
+    NoWorker {
+        /// What the machine of a worker must have.
+        tags: Vec<String>,
+    },
     /// Not as many workers could be started as were asked for.
     #[error("only {}, not {wanted}: {why}", counted(*n, "match at once", "matches at once"))]
     FewerWorkers {

@@ -63,6 +63,7 @@ pub(crate) fn bound_name<S: Serializer>(bound: &ValueBound, writer: S) -> Result
         ValueBound::Exact => "exact",
         ValueBound::AtLeast => "at_least",
         ValueBound::AtMost => "at_most",
+        ValueBound::Estimate => "estimate",
     })
 }
 

@@ -5,7 +5,7 @@
 //! choose at once, the others are taken to play their best strategies, which may be mixed.
 //! Moves where there was no choice are no decisions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,10 +27,14 @@ pub enum RegretError {
     #[error(transparent)]
     Recorded(#[from] RecordedError),
     /// No match could be judged.
-    #[error("no table is for a game of {run}")]
+    #[error(
+        "no table is for a game of {run} ({games}); make one with `gamemaster solve GAME --out FILE`"
+    )]
     NoTable {
         /// The run.
         run: String,
+        /// Its games.
+        games: String,
     },
     /// A state could not be looked up.
     #[error("cannot judge step {step} of match {match_id}")]
@@ -86,10 +90,12 @@ pub fn judge_run(
     let mut regrets = Regrets::new(judging.blunder, judging.n_worst);
     let mut worst: BTreeMap<u64, MatchRecord> = BTreeMap::new();
     let (mut n_matches, mut n_skipped) = (0, 0);
+    let mut skipped_games = BTreeSet::new();
     let mut judge_match = |record: MatchRecord| -> Result<ControlFlow<()>, RegretError> {
         let machine = run.machine(&record)?;
         if !judge.knows(machine) {
             n_skipped += 1;
+            skipped_games.insert(record.game);
             return Ok(ControlFlow::Continue(()));
         }
         n_matches += 1;
@@ -115,7 +121,8 @@ pub fn judge_run(
     }
     let run = folder.display().to_string();
     if n_matches == 0 {
-        return Err(RegretError::NoTable { run });
+        let games = skipped_games.into_iter().collect::<Vec<_>>().join(", ");
+        return Err(RegretError::NoTable { run, games });
     }
     let players = regrets.players();
     let summary = RegretSummary {

@@ -63,9 +63,20 @@ fn split<'a>(
             let names: Vec<&str> = game.role_ids().map(|role| game.role_name(role)).collect();
             let roles = names.join(" ");
             let moves = counted(n_moves, "move", "moves");
+            let is_one_move = match other {
+                Expression::List(items) => matches!(items.first(), Some(Expression::Atom(_))),
+                Expression::Atom(_) => true,
+            };
+            let hint = match is_one_move {
+                true => {
+                    let others = " MOVE".repeat(n_roles - 1);
+                    format!("; if it is the move of one role, write `({other}{others})`")
+                }
+                false => String::new(),
+            };
             Err(wrong(format!(
                 "{option}: joint move {number}, `{other}`, has {moves}; expected a list of {n_roles}, one \
-                 for each role ({roles})"
+                 for each role ({roles}){hint}"
             )))
         }
     }

@@ -70,7 +70,7 @@ const EXTEND_FORCED: OptionSpec = OptionSpec {
     name: "extend_forced",
     accepts: "true or false",
     default: "false",
-    help: "Do not count joint moves against `depth` where no role has a choice.",
+    help: "Do not count forced steps (no role has a choice) towards `depth`.",
 };
 
 const ALLOCATE_TIME: OptionSpec = OptionSpec {

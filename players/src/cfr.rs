@@ -67,8 +67,7 @@ const TARGET: OptionSpec = OptionSpec {
     name: "target",
     accepts: "a number from 0 to 100",
     default: "0.02",
-    help: "Points that a best response may gain: once it gains no more, the strategy is good \
-           enough.",
+    help: "Stop when a best response gains at most this many points.",
 };
 
 const OPTIONS: &[OptionSpec] = &[METHOD, NODES, ITERATIONS, TARGET];

@@ -28,7 +28,7 @@ use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Se
 /// The conditional planner.
 pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "conditional_planner",
-    summary: "Plans a move for every reply before the first move, then follows the plan; for \
+    summary: "Before the first move, plans an answer to every reply; then follows the plan; for \
               small games.",
     options: OPTIONS,
     instant: false,

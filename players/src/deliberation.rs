@@ -75,6 +75,9 @@ pub enum ValueBound {
     AtLeast,
     /// The value is at most that: the move was cut off once it could not be the best.
     AtMost,
+    /// The value rests on estimates, although the result of the search is proven: it ended
+    /// at a move that no other can surpass.
+    Estimate,
 }
 
 /// The moves of one step, of the roles that have a choice; of all roles if none has.

@@ -37,8 +37,8 @@ const DEALS: OptionSpec = OptionSpec {
     name: "deals",
     accepts: "a whole number from 1 to 100000",
     default: "100",
-    help: "States drawn from the belief for each move; all of them, with their probabilities, if \
-           there are no more.",
+    help: "States drawn from the belief for each move; if the belief has at most this many \
+           states, all are used, with their probabilities.",
 };
 
 const OPPONENTS: OptionSpec = OptionSpec {

@@ -46,8 +46,8 @@ const PLAYOUTS: OptionSpec = OptionSpec {
     name: "playouts",
     accepts: "a whole number from 0 to 1000",
     default: "0",
-    help: "Playouts in each iteration, side by side; 0 for 16 under a clock, where they take \
-           little more time than one, and else for 1.",
+    help: "Playouts in each iteration, side by side. 0: 16 under a clock, where they take \
+           little more time than one, otherwise 1.",
 };
 
 const EXPLORATION: OptionSpec = OptionSpec {

@@ -50,8 +50,8 @@ const PLAYOUTS: OptionSpec = OptionSpec {
     name: "playouts",
     accepts: "a whole number from 0",
     default: "0",
-    help: "Leaves to judge for each move; 0 for as many as there is time for, and 10000 without \
-           a clock or node budget.",
+    help: "Descents into the tree for each move, with up to `lanes` playouts each; 0 for as many \
+           as there is time for, and 10000 without a clock or node budget.",
 };
 
 const EXPLORATION: OptionSpec = OptionSpec {
@@ -65,7 +65,7 @@ const FIRST_PLAY: OptionSpec = OptionSpec {
     name: "first_play",
     accepts: "a number from -100 to 100",
     default: "0",
-    help: "Worth of a move that was never tried, above the mean of its position, for rewards \
+    help: "First-play urgency: value of an untried move, minus the mean of its position, for rewards \
            from 0 to 1; 100 to try all moves of a position first.",
 };
 

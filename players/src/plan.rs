@@ -238,7 +238,8 @@ fn refuse_several_roles(machine: &dyn StateMachine) -> Result<(), Failure> {
         return Ok(());
     }
     let chance = if machine.game().random().is_some() { ", random included" } else { "" };
-    let reason = format!("a plan is for one role, and the game has {n_roles}{chance}");
+    let reason =
+        format!("a list of moves is a plan only for one role, and the game has {n_roles}{chance}");
     Err(Failure::Unsuitable(reason))
 }
 

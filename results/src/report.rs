@@ -456,7 +456,7 @@ mod tests {
         }));
         check_verdict(
             &other_game,
-            "a has the highest mean reward, 80.0, but players had different opponents.",
+            "a has the highest mean reward, 80.0, but the means are against different opponents.",
         );
         let unscored = MatchRecord { ending: Ending::StepLimit, ..matches(1, [0, 0]).remove(0) };
         check_verdict(&[unscored], "No match was scored, so no player leads.");

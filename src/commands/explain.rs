@@ -37,22 +37,25 @@ Examples:
   gamemaster explain connect_four --player monte_carlo --time 5s \\
       --moves '((drop 4) noop) (noop (drop 4))'
   gamemaster explain tic_tac_toe --player conditional_planner --plan
-  gamemaster explain los_alamos_chess \
+  gamemaster explain los_alamos_chess \\
       --player alpha_beta:evaluation=learned:los_alamos_chess.evaluation.toml
   gamemaster explain nim --player minimax --nodes 10000 --json
 
 A joint move of --moves is a list of one move for each role, in the order of
 the roles; for a single-role game, its parentheses are optional. The player
 thinks about the state after these moves. In a game of hidden information it
-gets only its own moves and its percepts. `at most` marks a bound: the search
-ended for this move when it could not be the best. A line has the moves of the
-roles that have a choice, or of all roles where none has.
+gets only its own moves and its percepts. `at most` marks an upper bound: the
+search left this move as soon as it could not be the best. `estimate` marks a
+value that is not proven beside a proven one. A line lists only the moves of
+roles that have a choice; at a step without a choice it lists the moves of all
+roles.
 
 The judgement reads the value on the scale of rewards, where 50 is even: lost (0
 by proof), losing (below 10), worse (below 30), slightly worse (below 45), even,
 slightly better (above 55), better (above 70), winning (above 90), won (100 by
-proof). A proof is a search to the end under the true rules: never playouts,
-hidden information, or an assumption on what others want or know.";
+proof). Only a search to the end under the true rules is a proof. Playouts prove
+nothing, nor does a search in a game of hidden information, or one that assumes
+what others want or know.";
 
 /// Arguments of `gamemaster explain`.
 #[derive(Args, Debug)]
@@ -81,7 +84,8 @@ pub struct Arguments {
     /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
-    /// Print the whole plan of a player that plans to the end
+    /// Print the whole plan (sequential_planner, random_then_plan,
+    /// conditional_planner)
     #[arg(long)]
     plan: bool,
     /// Print the tree that was searched, with alpha and beta
@@ -124,6 +128,9 @@ struct Decided {
     tree: Option<search_tree::Tree>,
 }
 
+/// Players that make plans.
+const PLANNERS: [&str; 3] = ["sequential_planner", "random_then_plan", "conditional_planner"];
+
 /// Carries out `gamemaster explain`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
     let contestant = read_player(&arguments.player).map_err(Failure::usage)?;
@@ -141,15 +148,18 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             game_source::beginning_in(&game, &facts, arguments.reading).map_err(Failure::game)?;
     }
     if *kind == human::KIND.name {
-        return Err(Failure::usage(anyhow!("--player human: a person plays in `gamemaster play`")));
+        return Err(Failure::usage(anyhow!(
+            "--player human: the moves of a person cannot be explained; use `human` with \
+             `gamemaster play`"
+        )));
     }
     let kind = built_in::find(kind).expect("a player that was read has a kind");
     let mut player = (kind.make)(options).map_err(Failure::usage)?;
     let shows_tree = arguments.tree || arguments.html.is_some() || arguments.dot.is_some();
     if shows_tree && !player.record_tree(search_tree::MAX_NODES) {
         return Err(Failure::usage(anyhow!(
-            "--tree, --html, --dot: {} does not search a tree of states; minimax, alpha_beta and \
-             compulsive_deliberation do",
+            "--tree, --html, --dot: cannot print the tree of {}; use minimax, alpha_beta or \
+             compulsive_deliberation",
             arguments.player
         )));
     }
@@ -190,9 +200,12 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let mut names = GameNames(&*machine);
     let plan = said.plan.clone().filter(|_| arguments.plan);
     if arguments.plan && plan.is_none() {
+        let advice = match PLANNERS.contains(&kind.name) {
+            true => "give it more --time or --nodes",
+            false => "sequential_planner, random_then_plan and conditional_planner make plans",
+        };
         return Err(Failure::usage(anyhow!(
-            "--plan: {} has no plan in this state; sequential_planner, random_then_plan and \
-             conditional_planner make plans, if their time or nodes suffice",
+            "--plan: {} found no plan in this state; {advice}",
             arguments.player
         )));
     }
@@ -223,7 +236,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         if arguments.json {
             json_line(stdout, &decided)?;
         } else {
-            print(stdout, &decided)?;
+            print(stdout, &decided, &arguments.player)?;
             if let Some(tree) = decided.tree.as_ref().filter(|_| arguments.tree) {
                 search_tree::print(stdout, tree)?;
             }
@@ -249,8 +262,9 @@ fn write_file(
     })
 }
 
-fn print(out: &mut impl std::io::Write, decided: &Decided) -> std::io::Result<()> {
-    let Decided { game, player, role, step, chosen, n_legal, nodes, said, .. } = decided;
+/// Prints a decision of `player`, as it was typed.
+fn print(out: &mut impl std::io::Write, decided: &Decided, player: &str) -> std::io::Result<()> {
+    let Decided { game, role, step, chosen, n_legal, nodes, said, .. } = decided;
     writeln!(out, "{game}, step {step}: {player} as {role}\n")?;
     let nodes = counted(*nodes, "node", "nodes");
     write!(out, "  move {chosen}  ({n_legal} legal, {nodes}")?;
@@ -259,7 +273,15 @@ fn print(out: &mut impl std::io::Write, decided: &Decided) -> std::io::Result<()
         writeln!(out, "      judgement: {judgement}")?;
     }
     match said {
-        Some(said) => said::details(out, said, &mut |text| text.to_owned())?,
+        Some(said) => {
+            said::details(out, said, &mut |text| text.to_owned())?;
+            let n_left = n_legal.saturating_sub(said.candidates.len());
+            let is_proven = matches!(decided.judgement, Some(Judgement::Won));
+            if is_proven && !said.candidates.is_empty() && n_left > 0 {
+                let others = counted(n_left, "other move was", "other moves were");
+                writeln!(out, "      {others} not searched: no value can be better")?;
+            }
+        }
         None => writeln!(out, "  the player gives no explanation")?,
     }
     decided.pieces.as_ref().map_or(Ok(()), |pieces| pieces.print(out, "      "))

@@ -45,13 +45,13 @@ pub enum Command {
     State(state::Arguments),
     /// Check a plan of a single-role game, or list its optimal plans.
     Plan(plan::Arguments),
-    /// Count and list what play can lead to, up to a depth.
+    /// Count the nodes of the game tree by depth, and list its lines.
     Tree(tree::Arguments),
     /// Print the states of random or recorded playouts, as JSON lines.
     Trace(trace::Arguments),
     /// Measure how many states are computed per second.
     Bench(bench::Arguments),
-    /// Compute how deep a search can look, and how deep it does.
+    /// Estimate the depth that a budget allows, and measure the depth reached.
     Budget(budget::Arguments),
 }
 

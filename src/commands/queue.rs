@@ -48,7 +48,7 @@ pub struct PurgeArguments {
     #[arg(value_name = "nats://HOST:4222")]
     pub queue: String,
     /// Remove these runs, as `queue status` lists them
-    #[arg(value_name = "RUN", required_unless_present = "all")]
+    #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     /// Remove all runs
     #[arg(long, conflicts_with = "runs")]
@@ -94,7 +94,12 @@ pub fn execute(command: &Command) -> CommandResult {
                 Ok(crate::exit_code::OK)
             })
         }
-        Command::Purge(PurgeArguments { queue, runs, server, .. }) => {
+        Command::Purge(PurgeArguments { queue, runs, all, server }) => {
+            if runs.is_empty() && !all {
+                return Err(crate::failure::Failure::usage(anyhow::anyhow!(
+                    "name the runs to remove, or give --all; `gamemaster queue status` lists them"
+                )));
+            }
             let removed = purge(&server.server(queue)?, runs).map_err(failure)?;
             to_stdout(|stdout| {
                 let n = counted(removed.len() as u64, "run", "runs");

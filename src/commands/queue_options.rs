@@ -12,7 +12,7 @@ use crate::spec;
 /// How to reach a NATS server.
 #[derive(Args, Clone, Debug)]
 pub struct ServerOptions {
-    /// Prove who you are with this NATS credentials file
+    /// Authenticate with this NATS credentials file
     #[arg(long, value_name = "FILE")]
     pub creds: Option<PathBuf>,
     /// Use TLS, and trust the certificates in this file
@@ -36,7 +36,7 @@ pub struct CoordinatorOptions {
     /// Let workers with other versions of gamemaster or of players take part
     #[arg(long, requires = "queue")]
     pub allow_mixed_versions: bool,
-    /// Give the blocks of a worker out again if it is silent for this long
+    /// Reassign the blocks of a worker that was silent for this long
     #[arg(long, value_name = "TIME", requires = "queue", default_value = "10s",
           value_parser = duration(Duration::from_secs(1), Duration::from_secs(3600)))]
     pub ack_wait: Duration,

@@ -73,10 +73,11 @@ pub struct Arguments {
     /// Stop after this time [default: 10m without --max-blocks]
     #[arg(long, value_name = "TIME", value_parser = read_time_limit)]
     time_limit: Option<Duration>,
-    /// Stop after this many compared blocks of base and head
+    /// Play at most this many compared blocks, rounded down to whole parts of a
+    /// cycle
     #[arg(long, value_name = "N", value_parser = whole_from::<u64>(0))]
     max_blocks: Option<u64>,
-    /// Treat an inconclusive result as this one [default: exit with 11]
+    /// Treat an inconclusive result as pass or fail [default: exit with 11]
     #[arg(long, value_enum, value_name = "AS")]
     inconclusive: Option<InconclusiveWord>,
     /// Write to this folder, or resume the run in it [default:

@@ -25,11 +25,11 @@ Examples:
   gamemaster regret my_run --table c4.table --table nim.table --json
   gamemaster regret my_run --table c4.table --csv > decisions.csv
 
-The regret of a decision is what the state was worth to the role, less what it
-is worth after the move, if all roles play their best from there on. States
-where the role had a single move are left out, and so are games without a table.
-The mean of a block is the mean over its decisions; the regret of a player is
-the mean over blocks, with equal weight for each game.";
+The regret of a decision is the value of the state minus its value after the
+move, for the role that moves, under best play of all roles. States where the
+role had a single move are left out, and so are games without a table. The mean
+of a block is the mean over its decisions; the regret of a player is the mean
+over blocks, with equal weight for each game.";
 
 /// Arguments of `gamemaster regret`.
 #[derive(Args, Debug)]
@@ -160,7 +160,7 @@ fn print(out: &mut impl Write, report: &RegretSummary) -> io::Result<()> {
         let substitute = if row.substitute { ", a substitute" } else { "" };
         writeln!(
             out,
-            "  match {job}, step {step}: {player} as {role} in {game}: {action}{substitute}, gives away \
+            "  match {job}, after step {step}: {player} as {role} in {game}: {action}{substitute}, gives away \
              {regret:.1} of {value:.1}; best {best_move}"
         )?;
     }

@@ -32,7 +32,7 @@ Examples:
   gamemaster report my_run --html
       write my_run/report.html: figures, tables, replays
   gamemaster report my_run --html --regret c4.table
-      with regret and the worst decisions, by a table of `gamemaster solve`
+      with regret and the worst decisions, from a table of `gamemaster solve`
   gamemaster report my_run --html - | gzip > report.html.gz
   gamemaster report my_run --rebuild
       rewrite matches.csv, moves.csv and the summaries
@@ -55,9 +55,10 @@ pub struct Arguments {
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Print these sections, as text or Markdown
+    /// Print these sections, as text or Markdown [default: summary, and workers if
+    /// workers played the run]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,...",
-          default_value = "summary", conflicts_with_all = ["json", "html", "table"])]
+          default_value = "summary", hide_default_value = true, conflicts_with_all = ["json", "html", "table"])]
     sections: Vec<SectionWord>,
     /// Print one table as CSV
     #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["json", "html"])]
@@ -68,7 +69,8 @@ pub struct Arguments {
     /// Put at most N matches into the page for replay
     #[arg(long, value_name = "N", default_value_t = N_REPLAYS, requires = "html", value_parser = whole_from::<usize>(0))]
     replays: usize,
-    /// Add what decisions gave away, by this table of `gamemaster solve`; may be repeated
+    /// Add the regret of decisions, from this table of `gamemaster solve`; may be
+    /// repeated
     #[arg(long = "regret", value_name = "FILE", conflicts_with_all = ["json", "table"])]
     regret: Vec<PathBuf>,
     /// Leave out the matches that this worker played; may be repeated

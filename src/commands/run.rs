@@ -59,7 +59,7 @@ summary.json and summary.md into its folder.
 
 Exit codes:
   0    the run is complete
-  1    internal error, or aborted matches
+  1    internal error, aborted matches, or an unreachable queue server
   2    invalid arguments or spec, or a folder of another run
   3    an invalid rulesheet, or a player that does not reply at the beginning
   130  interrupted; repeat the command to resume";
@@ -137,6 +137,10 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             json_line(stdout, &Summary { folder, stop, standings })?;
         } else if !arguments.quiet {
             let folder = played.folder.display();
+            if played.standings.n_matches == 0 {
+                writeln!(stdout, "No match was finished.\n\nFolder: {folder}")?;
+                return Ok(exit_code::OK);
+            }
             write!(stdout, "{}", report::render_overall(&played.standings))?;
             writeln!(stdout, "\nFull report: gamemaster report {folder}\nFolder: {folder}")?;
         }

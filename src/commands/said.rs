@@ -65,14 +65,15 @@ pub(super) fn details(
 
 /// One move that a player considered: `at most 50.0, 120 playouts`.
 fn candidate(explained: &ExplainedMove, [one, many]: [&str; 2]) -> String {
-    let ExplainedMove { value, bound, visits, probability, .. } = explained;
-    let bound = match bound {
-        ValueBound::Exact => "",
+    let ExplainedMove { value, bound: bound_kind, visits, probability, .. } = explained;
+    let bound = match bound_kind {
+        ValueBound::Exact | ValueBound::Estimate => "",
         ValueBound::AtLeast => "at least ",
         ValueBound::AtMost => "at most ",
     };
+    let estimate = if *bound_kind == ValueBound::Estimate { " (estimate)" } else { "" };
     let mut words = Vec::new();
-    words.extend(value.map(|value| format!("{bound}{value:.1}")));
+    words.extend(value.map(|value| format!("{bound}{value:.1}{estimate}")));
     words.extend(probability.map(|share| format!("probability {share:.3}")));
     words.extend((*visits > 0).then(|| counted(visits, one, many)));
     words.join(", ")

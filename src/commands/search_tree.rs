@@ -106,7 +106,7 @@ impl Node {
     /// The value as it is printed: `3`, `at most 2`, `?` if it is not known.
     pub(super) fn value_words(&self) -> String {
         let bound = match self.bound {
-            ValueBound::Exact => "",
+            ValueBound::Exact | ValueBound::Estimate => "",
             ValueBound::AtLeast => "at least ",
             ValueBound::AtMost => "at most ",
         };

@@ -95,7 +95,7 @@ fn player(arguments: &Arguments) -> anyhow::Result<(&'static PlayerKind, Options
     let (name, given) = arguments.player.split_once(':').unwrap_or((&arguments.player, ""));
     let kind = built_in::find(name).ok_or_else(|| anyhow!(unknown_kind(name)))?;
     if kind.name == human::KIND.name {
-        return Err(anyhow!("--player human: a person plays in `gamemaster play`"));
+        return Err(anyhow!("`human` cannot be served over HTTP; use it with `gamemaster play`"));
     }
     let mut words: Vec<String> =
         (!given.is_empty()).then(|| given.to_owned()).into_iter().collect();

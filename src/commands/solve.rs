@@ -40,18 +40,20 @@ Examples:
   gamemaster solve peg_solitaire_triangle --count '(cell ? ? peg)'
   gamemaster solve six_mens_morris --count '(men white ?)' '(men black ?)'
 
-All states that play can reach are computed, and their values from the last ones
-backwards. The value of a state is what each role gets if all play as well as
-they can for themselves. Where two roles choose at the same time and their
-rewards sum to a constant, moves are mixed: each has a probability.
+All reachable states are computed first, then their values, from the last states
+backwards (retrograde analysis). The value of a state is what each role gets if
+all play as well as they can for themselves. Where two roles choose at the same
+time and their rewards sum to a constant, moves are mixed: each has a
+probability.
 
 --out writes a table of all values, for the players `perfect` and `alpha_beta`
 and for `gamemaster regret`. A table of what follows from a later state
 (--state, --moves) is an endgame database.
 
---count reaches all states without values, and counts them by depth, or by how
-many facts of each kind hold in them: `(cell ? ? white)` counts white pieces,
-with ? for anything, and several facts in one argument are one kind.
+--count enumerates all reachable states but computes no values. It counts them
+by depth, or by the number of facts in them that match each pattern:
+`(cell ? ? white)` counts white pieces, with ? for anything. Patterns in one
+argument are counted together, as in '(cell ? ? white) (king white ?)'.
 
 --checkpoint keeps every level that is complete. Repeat the command after a kill
 or an interruption: the table is the same as without it. The file is removed
@@ -59,7 +61,7 @@ when the game is solved.
 
 Exit codes:
   0    solved
-  1    internal error, or --memory does not suffice
+  1    internal error, or more memory needed than --memory
   2    invalid arguments, or a game that cannot be solved: hidden information,
        or a state without a value
   3    an invalid rulesheet
@@ -77,7 +79,7 @@ pub struct Arguments {
     /// Make these joint moves first, and solve what follows
     #[arg(long, value_name = "MOVES", default_value = "")]
     moves: String,
-    /// Give up when this much memory does not suffice
+    /// Use at most this much memory, and give up if more is needed
     #[arg(long, value_name = "BYTES", default_value = "4GiB", value_parser = bytes)]
     memory: u64,
     /// Use N threads [default: one for each core]
@@ -362,14 +364,14 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     )?;
     writeln!(
         out,
-        "  memory       peak {}, {:.1} bytes a state",
+        "  memory       peak {}, {:.1} bytes per state",
         size(report.memory_bytes),
         report.bytes_per_state
     )?;
     if let Some(table) = &report.table {
         writeln!(
             out,
-            "  table        {}, {}, {:.2} bytes a state; {} to write",
+            "  table        {}, {}, {:.2} bytes per state; {} to write",
             table.file,
             size(table.bytes),
             table.bytes_per_state,

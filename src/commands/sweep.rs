@@ -110,7 +110,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     if spec.time_budgets.len() < 2 {
         return Err(Failure::usage(anyhow!(
             "a sweep needs at least two budgets, and this one has only {}; give several with \
-             --play-clock, --nodes, or the spec's `clocks` and `budget`",
+             --play-clock or --nodes, or as lists in the spec's `clocks.play` or `budget.nodes`",
             time_budget_words(&spec.time_budgets[0])
         )));
     }

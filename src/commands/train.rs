@@ -46,8 +46,9 @@ hold, how far pieces have advanced, mobility) and plays the game against
 itself. TD(lambda) fits a weight of each feature for each role. Afterwards a
 player with the evaluation plays the same player without it (evaluation=goal)
 from openings of four random steps, and the difference of their mean rewards
-is printed with a 95 % interval. So is the calibration: what the player with
-the evaluation expected of its moves, and the mean reward of their matches.
+is printed with a 95 % interval. The calibration is printed, too: what the
+player with the evaluation expected of its moves, and the mean reward of their
+matches.
 
 With --matches, the same seed gives the same file, byte for byte.
 
@@ -55,8 +56,8 @@ Exit codes:
   0    the file is written
   2    invalid arguments, or a game with hidden information
   3    an invalid rulesheet
-  130  interrupted; the evaluation learned so far is written, without a measured
-       strength if those matches had not ended";
+  130  interrupted; the evaluation learned so far is written; its strength is
+       missing if the comparison was not finished";
 
 /// Training time without `--time` and `--matches`.
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
@@ -75,28 +76,29 @@ pub struct Arguments {
     /// Train with N matches of self-play
     #[arg(long, value_name = "N", value_parser = whole_from::<u64>(1), conflicts_with = "time")]
     matches: Option<u64>,
-    /// Let each state learn from 0: the next one; 1: the reward (TD(lambda))
+    /// Set lambda of TD(lambda): 0 learns from the next state only, 1 only from
+    /// the final reward
     #[arg(long, value_name = "L", default_value_t = TrainingSettings::default().lambda, value_parser = share)]
     lambda: f64,
-    /// Size of the steps of learning
+    /// Set the learning rate
     #[arg(long, value_name = "R", default_value_t = TrainingSettings::default().learning_rate, value_parser = rate)]
     learning_rate: f64,
-    /// Probability of a random move in self-play
+    /// Make random moves in self-play with probability P
     #[arg(long, value_name = "P", default_value_t = TrainingSettings::default().exploration, value_parser = share)]
     exploration: f64,
-    /// Random seed of the training and of the matches afterwards
+    /// Use this random seed for the training and the comparison
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole::<u64>(0..=i64::MAX as u64))]
     seed: u64,
     /// Write the evaluation to FILE [default: GAME.evaluation.toml]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Player that is compared with and without the evaluation
+    /// Compare this player with and without the evaluation
     #[arg(long, value_name = "PLAYER", default_value = "alpha_beta")]
     player: String,
-    /// Nodes for each move of the comparison
+    /// Search N nodes for each move of the comparison
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = nodes)]
     nodes: u64,
-    /// Openings of the comparison, each played in every seating; 0 for none
+    /// Compare in N openings, each played in every seating; 0 for none
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = whole::<u32>(0..=10_000))]
     openings: u32,
     #[command(flatten)]

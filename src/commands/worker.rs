@@ -15,9 +15,9 @@ Examples:
   gamemaster worker --queue nats://HOST:4222 --players-dir players
       launch players by their commands, in the folder `players`
 
-A worker joins every run of the queue, and leaves on Ctrl-C or SIGTERM after
-the matches that it plays. Without --players-dir it launches no programs: with
-it, whoever may write to the queue may run programs on this machine.
+A worker joins every run of the queue. On Ctrl-C or SIGTERM it finishes the
+matches in play, then leaves. Without --players-dir it launches no programs:
+with it, whoever may write to the queue may run programs on this machine.
 
 Exit codes:
   0    it was asked to leave
@@ -34,7 +34,7 @@ pub struct Arguments {
     /// Play N matches at once [default: one for each core]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
     pub jobs: Option<u32>,
-    /// Launch players with a command, in this folder
+    /// Allow players that have a `command`, and run their commands in this folder
     #[arg(long, value_name = "DIR")]
     pub players_dir: Option<PathBuf>,
     /// State what this machine has, such as cpu=zen4,python

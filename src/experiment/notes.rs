@@ -41,7 +41,7 @@ pub(super) fn no_schedule(spec: &Spec, error: &ScheduleError, unsuitable: &[Unsu
         Skip::SitsOut { .. } => None,
     };
     let reasons: Vec<String> = skips.iter().filter_map(reason).collect();
-    format!("no game can be played: {}", reasons.join("; "))
+    format!("no game can be played: {}; change the players or the games", reasons.join("; "))
 }
 
 /// Why a player cannot play a game: `hidden information`, or what it says.
@@ -50,12 +50,17 @@ fn reason(unsuitable: &[Unsuitable], game: usize, player: usize) -> &str {
     found.map_or("hidden information", |it| it.reason.as_str())
 }
 
-/// Why some players cannot play a game: `hidden information`, or what they say.
+/// Why some players cannot play a game: `minimax: hidden information`, or what they say.
 fn why_unable(spec: &Spec, game: usize, unsuitable: &[Unsuitable]) -> String {
     let reasons = unsuitable.iter().filter(|it| it.game == game);
     let reasons: Vec<String> =
         reasons.map(|it| format!("{}: {}", spec.players[it.player].config.id, it.reason)).collect();
-    if reasons.is_empty() { "hidden information".to_owned() } else { reasons.join("; ") }
+    if !reasons.is_empty() {
+        return reasons.join("; ");
+    }
+    let unable = spec.players.iter().filter(|player| !player.plays_hidden_information);
+    let unable: Vec<&str> = unable.map(|player| player.config.id.as_str()).collect();
+    format!("{}: hidden information", unable.join(", "))
 }
 
 /// `needs 2 players, but the spec has 1`.

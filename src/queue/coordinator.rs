@@ -63,6 +63,9 @@ const SEARCHED_AT_ONCE: usize = 16;
 /// A worker without a sign of life for this long no longer counts.
 const SILENCE: Duration = Duration::from_secs(15);
 
+/// How long a block may be without a worker that has its tags before a notice says so.
+const NOTICE_TIME: Duration = Duration::from_secs(2);
+
 /// How often the results of a block may be refused.
 const MAX_REFUSALS: u32 = 5;
 
@@ -117,6 +120,8 @@ struct Queue {
     signs: Subscriber,
     workers: BTreeMap<String, (WorkerMessage, Instant)>,
     n_workers: (u32, u32),
+    /// The tags that no worker has, as a notice said.
+    unserved: BTreeSet<Vec<String>>,
     folder: PathBuf,
     /// The machines of the workers, and whether the file has them all.
     machines: WorkersFile,
@@ -285,6 +290,7 @@ impl Queue {
             signs,
             workers: BTreeMap::new(),
             n_workers: (0, 0),
+            unserved: BTreeSet::new(),
             machines: WorkersFile::read(folder).map_err(|source| QueueError::RunFile {
                 path: folder.join(files::WORKERS),
                 source,
@@ -341,6 +347,7 @@ impl Queue {
                 synced = Instant::now();
                 self.settle(dispatcher).await;
                 self.count_workers(dispatcher);
+                self.note_unserved(dispatcher);
                 self.write_machines();
             }
             if searched.elapsed() >= SEARCH_TIME {
@@ -604,6 +611,24 @@ impl Queue {
         if self.n_workers != (n_workers, n_at_once) {
             self.n_workers = (n_workers, n_at_once);
             dispatcher.emit(EventKind::WorkersChanged { n_workers, n_at_once });
+        }
+    }
+
+    /// Notes blocks that wait although no worker may play them, once for each list of tags.
+    fn note_unserved(&mut self, dispatcher: &mut Dispatcher<'_>) {
+        let is_served = |tags: &[String]| {
+            let has_all = |has: &[String]| tags.iter().all(|tag| has.contains(tag));
+            self.workers.values().any(|(worker, _)| has_all(&worker.tags))
+        };
+        let waiting = self.given_out.values().filter(|block| block.since.elapsed() >= NOTICE_TIME);
+        let waiting: BTreeSet<&Vec<String>> = waiting.map(|block| &block.tags).collect();
+        let is_unserved = |tags: &&&Vec<String>| !is_served(tags);
+        let found: Vec<Vec<String>> =
+            waiting.iter().filter(is_unserved).map(|&tags| tags.clone()).collect();
+        for tags in found {
+            if self.unserved.insert(tags.clone()) {
+                dispatcher.emit(EventKind::Notice(Notice::NoWorker { tags }));
+            }
         }
     }
 

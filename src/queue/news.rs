@@ -4,6 +4,14 @@ use results::counted::counted;
 
 use super::QueueError;
 
+/// `finishing 2 blocks`.
+fn finishing(n: u32) -> String {
+    match n {
+        0 => "leaving: no block in play".to_owned(),
+        n => format!("finishing {}", counted(u64::from(n), "block", "blocks")),
+    }
+}
+
 /// What a worker has to say. Its text is the line that a user reads.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerNews {
@@ -59,7 +67,7 @@ pub enum WorkerNews {
         reason: String,
     },
     /// It finishes what it plays.
-    #[error("finishing {}", counted(u64::from(*n), "block", "blocks"))]
+    #[error("{}", finishing(*n))]
     Draining {
         /// Blocks in play or waiting.
         n: u32,

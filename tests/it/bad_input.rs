@@ -127,21 +127,36 @@ fn players_as_words() {
     let wrong = |players: &str, error: Expect| {
         check_spec(&format!("games = [\"nim\"]\nplayers = [{players}]\n"), 2, error);
     };
-    wrong(r#""legal", "alpha_bata""#, expect![[r#"
+    wrong(
+        r#""legal", "alpha_bata""#,
+        expect![[r#"
         error: spec.toml:2: player `alpha_bata`: unknown player kind `alpha_bata` (did you mean `alpha_beta`?); `gamemaster players` lists the kinds
-    "#]]);
-    wrong(r#""legal", "alpha_beta:depth""#, expect![[r#"
+    "#]],
+    );
+    wrong(
+        r#""legal", "alpha_beta:depth""#,
+        expect![[r#"
         error: spec.toml:2: player `alpha_beta:depth`: `depth`: expected option=value
-    "#]]);
-    wrong(r#""legal", "localhost:9147""#, expect![[r#"
+    "#]],
+    );
+    wrong(
+        r#""legal", "localhost:9147""#,
+        expect![[r#"
         error: spec.toml:2: player `localhost:9147`: expected http://HOST:PORT for a player that runs already; did you mean `http://localhost:9147`?
-    "#]]);
-    wrong(r#""legal", 3"#, expect![[r#"
+    "#]],
+    );
+    wrong(
+        r#""legal", 3"#,
+        expect![[r#"
         error: spec.toml:2: players = ["legal", 3: expected a player such as "mcts", or a table with a `kind`, `url` or `command`
-    "#]]);
-    wrong(r#""legal", { id = "deep", kind = "alpha_beta", dept = 9 }"#, expect![[r#"
+    "#]],
+    );
+    wrong(
+        r#""legal", { id = "deep", kind = "alpha_beta", dept = 9 }"#,
+        expect![[r#"
         error: spec.toml:2: `alpha_beta` has no option `dept` (did you mean `depth`?); expected opponents, depth, evaluation, deepening, transposition, bounded, chance_cuts, killer_moves, history, quiescence, extend_forced, allocate_time, move_order, table or seed
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -357,7 +372,7 @@ fn hidden_information_for_those_who_cannot_bear_it() {
         spec,
         2,
         expect![[r#"
-            error: spec.toml: no game can be played: monty_hall needs 1 player, but none of 1 can play it (hidden information)
+            error: spec.toml: no game can be played: monty_hall needs 1 player, but none of 1 can play it (minimax: hidden information); change the players or the games
         "#]],
     );
     check(

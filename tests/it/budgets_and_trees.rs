@@ -57,7 +57,7 @@ fn budgets_that_cannot_be_computed_are_refused() {
         let told = workspace.run(&[&["game", "budget"], arguments].concat()).code(2).stderr();
         assert!(told.contains(expected), "{told}");
     };
-    refused(&[], "the following required arguments were not provided");
+    refused(&[], "give a game, or --branching and --nodes-per-second");
     refused(&["--branching", "0.5", "--nodes-per-second", "1"], "expected a number from 1");
     refused(&["--branching", "2", "--nodes-per-second", "0"], "expected a number above 0");
     refused(&["nim", "--player", "human"], "expected a built-in player that searches");

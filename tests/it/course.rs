@@ -20,7 +20,7 @@ fn every_command_of_the_course_prints_what_the_page_shows() {
 #[test]
 fn every_command_of_the_tables_of_the_course_succeeds() {
     let text = std::fs::read_to_string(page()).unwrap();
-    let (_, tables) = text.split_once("\n## Where to see what\n").unwrap();
+    let (_, tables) = text.split_once("\n## Index: each idea with a command\n").unwrap();
     let workspace = Workspace::new();
     workspace.run(&["solve", "connect_three", "--out", "connect_three.table"]).code(0);
     let mut n_commands = 0;

@@ -360,9 +360,9 @@ fn a_game_is_described() {
               kind           2 players, turn-taking, deterministic, perfect information
               environment    2 agents in turn, fully observable, deterministic, sequential, constant sum
               suited         perfect: small enough to be solved
-                             alpha_beta: opposite interests in turn: minimax with cut-offs
+                             alpha_beta: players move in turn and their rewards are opposed
                              mcts: needs no evaluation of states
-              end            after at most 9 steps: of all 5478 states, none can come twice
+              end            after at most 9 steps: no state can repeat (all 5478 were checked)
               rulesheet      1827 bytes, 36 forms, no findings
               rules          24 rules, 12 constant facts, 17 relations
               reasoner       network: 29 possible facts, 20 possible moves, 104
@@ -376,7 +376,7 @@ fn a_game_is_described() {
               playouts       50
               length         5 to 9, mean 7.80
               branching      1 to 9, mean 5.52
-              facts a state  10
+              facts/state    10
               tree           about 581194 nodes
               goals          xplayer: 0 to 100, mean 64.00
                              oplayer: 0 to 100, mean 36.00
@@ -391,7 +391,7 @@ fn a_game_is_described() {
               roles          keeper
               kind           1 player, deterministic, perfect information
               environment    1 agent, fully observable, deterministic, episodic, one player
-              suited         sequential_planner: nobody else moves: one plan serves the whole match
+              suited         sequential_planner: nobody else moves, so one plan serves the whole match
                              incremental_deliberation: keeps its tree, and expands no state twice
               end            not forced: play can come back to a state, for example after 2
                              steps
@@ -408,7 +408,7 @@ fn a_game_is_described() {
               playouts       50, 27 cut short
               length         1
               branching      1 to 2, mean 1.00
-              facts a state  1
+              facts/state    1
               tree           about 3 nodes
               goals          keeper: 100
         "#]],
@@ -491,7 +491,7 @@ fn moves_that_cannot_be_made_are_pointed_out() {
     check(
         "((mark 1 1) noop) (mark 2 2)",
         expect![[r#"
-            error: --moves: joint move 2, `(mark 2 2)`, has 3 moves; expected a list of 2, one for each role (xplayer oplayer)
+            error: --moves: joint move 2, `(mark 2 2)`, has 3 moves; expected a list of 2, one for each role (xplayer oplayer); if it is the move of one role, write `((mark 2 2) MOVE)`
         "#]],
     );
     check(
@@ -844,9 +844,9 @@ fn a_tree_lists_its_lines_and_says_when_it_is_cut() {
     expect![[r"
         aima_two_ply, step 1
 
-          depth  nodes  terminal  states  terminal  moves a node
-              0      1         0       1         0          3.00
-              1      3         3       3         3             -
+          depth  nodes  terminal  states  terminal  moves/node
+              0      1         0       1         0        3.00
+              1      3         3       3         3           -
 
         4 nodes, 3 of them terminal
 

@@ -71,10 +71,10 @@ fn what_is_no_plan_is_said() {
         let told = workspace.run(&[&["game", "plan"], arguments].concat()).code(2).stderr();
         assert!(told.contains(expected) && told.lines().count() == 1, "{told}");
     };
-    refused(&["nim", "--all"], "a plan is for one role, and the game has 2");
+    refused(&["nim", "--all"], "a list of moves is a plan only for one role, and the game has 2; ");
     refused(
         &["monty_hall", "--all"],
-        "a plan is for one role, and the game has 2, random included",
+        "a list of moves is a plan only for one role, and the game has 2, random included; ",
     );
     refused(&["maze", "--moves", "east fly"], "move 2, `fly`, is not a move");
     refused(&["maze", "--moves", "(east"], "--moves: unclosed `(`");

@@ -26,7 +26,8 @@ pub struct BestPlay {
 pub enum LookUpError {
     /// The table belongs to other rules.
     #[error(
-        "the table is of another game, whose rules have the hash {table}; those of `{name}` have {game}"
+        "the table is of another game, whose rules have the hash {table}; those of `{name}` \
+         have {game}; make one with `gamemaster solve {name} --out FILE`"
     )]
     OtherGame {
         /// The name of the game asked about.

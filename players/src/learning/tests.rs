@@ -262,7 +262,7 @@ fn games_without_a_state_to_evaluate_are_refused() {
     check_refused(
         shipped("kuhn_poker"),
         &expect![
-            "`kuhn_poker` has hidden information: its players do not know the state, so they cannot evaluate it"
+            "cannot train an evaluation for `kuhn_poker`: it has hidden information, so its players do not know the state"
         ],
     );
     let text = "(role you) (init (at 1)) (legal you go) (<= (next (at 2)) (does you go))

@@ -60,7 +60,8 @@ impl Default for TrainingSettings {
 pub enum TrainError {
     /// The players do not know the state that an evaluation is about.
     #[error(
-        "`{0}` has hidden information: its players do not know the state, so they cannot evaluate it"
+        "cannot train an evaluation for `{0}`: it has hidden information, so its players do not know the \
+         state"
     )]
     HiddenInformation(String),
     /// There is nothing to learn from.

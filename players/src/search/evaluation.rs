@@ -86,7 +86,7 @@ pub(crate) const HELP: &str = "Value of a state at the depth limit, 1 to 99: `go
      `goal_proximity`, how nearly the goals' conditions hold; `mobility`, the number of legal moves, as a share of \
      the largest in random play; `focus`, 100 - mobility; `opponent_mobility` and \
      `opponent_focus`, the same of the other roles; `novelty`, the share of facts that differ \
-     from the state in question; `monte_carlo`, the mean of 16 random playouts; `zero`, 0; \
+     from the state in which the player must move; `monte_carlo`, the mean of 16 random playouts; `zero`, 0; \
      `learned:FILE`, by a file of `gamemaster train`. A sum \
      is divided by the sum of its weights.";
 

@@ -16,6 +16,9 @@ impl Search<'_> {
     pub(super) fn explain(&mut self, state: &State, value: Value) {
         self.root_values.sort_unstable_by_key(|found| found.index);
         let legal = &self.frames[0].legal[self.roles.index()];
+        // Max^n searches all moves alike, and notes no proof of each.
+        let has_proofs = self.settings.opponents != Opponents::MaxN;
+        let is_estimate = |found: &RootValue| has_proofs && value.proven && !found.proven;
         let candidates: Vec<Candidate> = match &self.root_strategy {
             Some(strategy) => {
                 let shares = legal.iter().zip(strategy);
@@ -32,7 +35,10 @@ impl Search<'_> {
                 let of = |found: &RootValue| Candidate {
                     action: legal[found.index],
                     value: Some(found.score.clamp(0.0, 100.0)),
-                    bound: found.bound,
+                    bound: match is_estimate(found) {
+                        true => ValueBound::Estimate,
+                        false => found.bound,
+                    },
                     visits: 0,
                     probability: None,
                 };

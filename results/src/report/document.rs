@@ -37,6 +37,9 @@ pub(super) fn document(standings: &Standings) -> Document {
 
 /// What was played, in a sentence.
 pub(super) fn facts(standings: &Standings) -> String {
+    if standings.n_matches == 0 {
+        return "No match was finished.".to_owned();
+    }
     let n_complete = standings.n_matches - standings.n_aborted;
     let matches = count(n_complete, "match", "matches");
     let some = |n: u64, what: &str| if n == 0 { String::new() } else { format!(" ({n} {what})") };

@@ -67,6 +67,7 @@ fn worst(found: &RegretSummary) -> Table {
             row.step.to_string(),
         ]
     };
-    let heading = ["game", "player", "role", "move", "best", "value", "regret", "match", "step"];
+    let heading =
+        ["game", "player", "role", "move", "best", "value", "regret", "match", "after step"];
     Table::new(5, &heading, found.worst.iter().map(row).collect())
 }

@@ -3,11 +3,19 @@
 use super::words::{count, interval, points};
 use crate::standings::{Difference, FEW_BLOCKS, PlayerStanding, Standings};
 
+/// The end of a sentence about means that are not comparable.
+const DIFFERENT_OPPONENTS: &str = ", but the means are against different opponents.";
+
 /// The leader, and whether chance may explain the lead.
 pub(super) fn verdict(standings: &Standings) -> Option<String> {
     let by_means = by_means(standings)?;
     let Some(placed) = by_format(standings) else { return Some(by_means) };
-    Some(format!("{placed} By mean reward, against opponents of different strength: {by_means}"))
+    Some(match by_means.ends_with(DIFFERENT_OPPONENTS) {
+        true => format!("{placed} {by_means}"),
+        false => {
+            format!("{placed} By mean reward, against opponents of different strength: {by_means}")
+        }
+    })
 }
 
 /// The first player of the last stage, if its pairings depended on results.
@@ -47,7 +55,7 @@ fn by_means(standings: &Standings) -> Option<String> {
     };
     if met(&leader.player, second) != met(second, &leader.player) {
         let leader = format!("{} has the highest mean reward, {}", leader.player, points(mean));
-        return Some(format!("{leader}, but players had different opponents."));
+        return Some(format!("{leader}{DIFFERENT_OPPONENTS}"));
     }
     Some(compare(leader, mean, second, behind, standings.level))
 }

@@ -46,8 +46,8 @@ pub(super) fn section(rows: &[WorkerRow]) -> Section {
                     how late a timer woke up, on average. Largest shift: the player whose mean reward \
                     on this worker differs most, by points, from its mean in all blocks of the same \
                     game, budget and opponents. p: the probability in percent of such a shift of any \
-                    player on any worker by chance, corrected by Holm's method. Below 1, compare with a \
-                    report without that worker (`--exclude-worker`).";
+                    player on any worker by chance, corrected by Holm's method. If p is below 1, compare with \
+                    a report without that worker (`--exclude-worker`).";
     Section {
         heading,
         sentence: Some(sentence.to_owned()),

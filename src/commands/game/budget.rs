@@ -36,17 +36,21 @@ Examples:
   gamemaster game budget breakthrough --nodes 100000 --json
   gamemaster game budget --branching 35 --length 100 \\
       --nodes-per-second 10000 --time 100s
-  gamemaster game budget --branching 20 --outcomes 21 --depth 4 \
+  gamemaster game budget --branching 20 --outcomes 21 --depth 4 \\
       --nodes-per-second 10000
 
-A tree with b moves in each state has about b^d nodes down to depth d, so N nodes
-suffice for depth log N / log b. If one of n outcomes of chance comes between two
-moves, there are b^d n^(d-1), and cut-offs need more than an order of moves. With the best order of moves, alpha-beta visits
-b^(d/2) of them, and looks twice as far. With a game, b and m (its length) are
-means of 50 random playouts, and the player searches once, from the state after
---moves: its nodes are the budget, and its speed is that of this machine. Given
-numbers replace measured ones. A search beats the best order if it finds states
-in its transposition table, or extends forced lines.";
+A tree with b moves in each state has about b^d nodes down to depth d, so N
+nodes suffice for depth log N / log b. With the best order of moves, alpha-beta
+visits b^(d/2) of them, and looks twice as far. If one of n outcomes of chance
+comes between two moves, there are b^d n^(d-1) nodes, and even the best order of
+moves does not give twice the depth (see `game tree --prune`).
+
+With a game, b and m (its length) are means of 50 random playouts, and the
+player searches once, from the state after --moves: its nodes are the budget (of
+a search that is complete, those that it was allowed), and its speed is that of
+this machine. Given numbers replace measured ones. A search can go deeper than
+b^(d/2) predicts if it finds states in its transposition table, or extends
+forced lines.";
 
 /// Random playouts that b and m are means of.
 const SURVEY: Limits = Limits { playouts: 50, steps: 1000, time: None, seed: 1 };
@@ -56,7 +60,6 @@ const SURVEY: Limits = Limits { playouts: 50, steps: 1000, time: None, seed: 1 }
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Path of a rulesheet, or the name of a shipped game
-    #[arg(required_unless_present_all = ["branching", "nodes_per_second"])]
     file: Option<String>,
     #[command(flatten)]
     reading: Reading,
@@ -194,8 +197,10 @@ fn of_numbers(arguments: &Arguments) -> Result<Budget, Failure> {
     if !arguments.moves.is_empty() {
         return Err(Failure::usage(anyhow!("--moves: give a game to make them in")));
     }
-    let branching = arguments.branching.expect("clap requires it without a game");
-    let speed = arguments.nodes_per_second.expect("clap requires it without a game");
+    let given = arguments.branching.zip(arguments.nodes_per_second);
+    let (branching, speed) = given.ok_or_else(|| {
+        Failure::usage(anyhow!("give a game, or --branching and --nodes-per-second"))
+    })?;
     let nodes = arguments.nodes.unwrap_or((speed * arguments.time.as_secs_f64()) as u64).max(1);
     let given = "given";
     let origin = Origin { branching: given, length: given, speed: given.to_owned() };
@@ -223,7 +228,13 @@ fn of_game(game: &Arc<Game>, arguments: &Arguments) -> Result<Budget, Failure> {
             None => format!("{}, measured", search.player),
         },
     };
-    let known = Known { branching, length, nodes: search.nodes.max(1), speed };
+    // A search that is complete left a part of its budget unused.
+    let allowed = arguments
+        .nodes
+        .or(speed.map(|speed| (speed * arguments.time.as_secs_f64()) as u64))
+        .filter(|_| search.completed);
+    let nodes = allowed.map_or(search.nodes, |allowed| allowed.max(search.nodes)).max(1);
+    let known = Known { branching, length, nodes, speed };
     let budget = Budget::new(known, origin, arguments);
     Ok(Budget { game: Some(game.name().to_owned()), search: Some(search), ..budget })
 }
@@ -334,7 +345,9 @@ fn print(out: &mut impl Write, budget: &Budget) -> io::Result<()> {
     if let Some(speed) = nodes_per_second {
         row("speed", format!("{speed:.0} nodes/s, {}", origin.speed))?;
     }
-    row("budget", counted(nodes, "node", "nodes"))?;
+    let used = budget.search.as_ref().filter(|search| search.nodes < *nodes);
+    let used = used.map(|search| format!(" ({} used: the search is complete)", search.nodes));
+    row("budget", counted(nodes, "node", "nodes") + &used.unwrap_or_default())?;
     let any = || "any depth: there is never a choice".to_owned();
     let [to_depth, to_end] = match budget.outcomes {
         Some(_) => ["b^d n^(d-1)", "b^m n^(m-1)"],
@@ -357,7 +370,7 @@ fn print(out: &mut impl Write, budget: &Budget) -> io::Result<()> {
         if let Some(branching) = effective_branching {
             words += &format!(", as if b were {branching:.2}");
         }
-        if *completed {
+        if *completed && search.nodes == *nodes {
             words += ", and the search is complete";
         }
         row("reached", words)?;

@@ -134,7 +134,7 @@ fn suited(kind: &ObservedKind, interests: Interests, is_small: bool) -> Vec<Suit
     let mut add = |player, why| suited.push(Suited { player, why });
     if kind.hidden_information {
         if is_small {
-            add("cfr", "small enough for a whole strategy, mixed where hiding pays");
+            add("cfr", "the game is small enough to compute an equilibrium");
             if kind.players == 1 || kind.turns == MoveOrder::TurnTaking {
                 add("information_set_search", "one choice for all states that look the same");
             }
@@ -145,12 +145,12 @@ fn suited(kind: &ObservedKind, interests: Interests, is_small: bool) -> Vec<Suit
     }
     if kind.players == 1 {
         if kind.chance {
-            add("alpha_beta", "expectiminimax: the mean over what chance may do");
+            add("alpha_beta", "computes the mean over what chance may do (expectiminimax)");
         }
         if kind.chance || !is_small {
-            add("mcts", "too large for a plan: sampled play shows where to look");
+            add("mcts", "the game is too large for a plan; samples play to see where to look");
         } else {
-            add("sequential_planner", "nobody else moves: one plan serves the whole match");
+            add("sequential_planner", "nobody else moves, so one plan serves the whole match");
             add("incremental_deliberation", "keeps its tree, and expands no state twice");
         }
         return suited;
@@ -160,7 +160,10 @@ fn suited(kind: &ObservedKind, interests: Interests, is_small: bool) -> Vec<Suit
             if is_small {
                 add("perfect", "small enough to be solved, with mixed strategies");
             }
-            add("minimax:opponents=matrix", "opposite interests at once: a mixed strategy is safe");
+            add(
+                "minimax:opponents=matrix",
+                "players move at once with opposed rewards; mixed strategies",
+            );
         }
         add("mcts", "each role samples its own moves");
         return suited;
@@ -171,8 +174,8 @@ fn suited(kind: &ObservedKind, interests: Interests, is_small: bool) -> Vec<Suit
                 add("perfect", "small enough to be solved");
             }
             let why = match kind.chance {
-                true => "expectiminimax with cut-offs below chance",
-                false => "opposite interests in turn: minimax with cut-offs",
+                true => "players move in turn with opposed rewards; cut-offs below chance",
+                false => "players move in turn and their rewards are opposed",
             };
             add("alpha_beta", why);
             add("mcts", "needs no evaluation of states");

@@ -40,9 +40,9 @@ Knuth's estimate from these playouts: it is unbiased, but may be far off after
 few playouts. docs/reasoner.md explains the lines `reasoner` and `grounding`,
 docs/environments.md the lines `environment` and `suited`.
 
-`end` says whether play must end: if the rules count steps whatever is played, or
-if all states were computed (200,000 at most) and none can come twice. It also
-says if play can come back to a state.";
+`end` says whether play must end: either the rules count steps whatever is
+played, or all states (at most 200,000) were computed and none can repeat. It
+also says if play can come back to a state.";
 
 /// Arguments of `gamemaster game info`.
 #[derive(Args, Debug)]
@@ -251,7 +251,7 @@ fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
         |spread: Option<Spread>| spread.map_or("unknown".to_owned(), |s| s.to_string());
     row("length", or_unknown(survey.length))?;
     row("branching", or_unknown(survey.branching))?;
-    row("facts a state", or_unknown(survey.facts))?;
+    row("facts/state", or_unknown(survey.facts))?;
     let tree = survey.tree_log10.map_or("unknown".to_owned(), nodes);
     row("tree", tree)?;
     for (index, (role, spread)) in survey.goals.iter().enumerate() {

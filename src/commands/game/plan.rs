@@ -183,7 +183,10 @@ fn in_words(machine: &dyn StateMachine, moves: &[MoveId]) -> Vec<String> {
 /// rulesheet's fault.
 fn failure(error: PlayerFailure) -> Failure {
     match error {
-        PlayerFailure::Unsuitable(reason) => Failure::usage(anyhow!(reason)),
+        PlayerFailure::Unsuitable(reason) => Failure::usage(anyhow!(
+            "{reason}; `gamemaster explain GAME --player conditional_planner --plan` prints \
+             conditional plans"
+        )),
         PlayerFailure::Reasoning(error) => super::reasoning(error),
     }
 }

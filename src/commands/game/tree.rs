@@ -24,16 +24,17 @@ Examples:
   gamemaster game tree nim --depth 2 --moves '((take a 2) noop)' --lines 100
   gamemaster game tree connect_four --depth 6 --lines 0 --json
   gamemaster game tree mini_backgammon --depth 6 --lines 0
-  gamemaster game tree pig --depth 5 --lines 0 --prune --evaluation goal_proximity
+  gamemaster game tree pig --depth 5 --lines 0 --prune \\
+      --evaluation goal_proximity
 
 A node is a sequence of joint moves, and several nodes may be the same state. A
 line goes from the root to a terminal state, or to the depth at which the tree
 ends. --moves and the lines have the same form. In games with chance, moves are
-counted by who chooses, and the column `reached` is the probability that chance
-takes play to a node of the depth if the players aim for it: the mean over nodes.
-Counts are exact up to 3.4e38; a greater one, and means of it, are null in JSON.
---prune searches the tree with minimax and with alpha-beta, and prints how many
-states each of them enters.";
+counted by who chooses. The column `reached` is the probability of a node by the
+moves of chance alone, as a mean over the nodes of the depth. Counts are exact
+up to 3.4e38; a greater one, and means of it, are null in JSON. --prune searches
+the tree with minimax and with alpha-beta, and prints how many states each of
+them enters.";
 
 /// Arguments of `gamemaster game tree`.
 #[derive(Args, Debug)]
@@ -56,7 +57,8 @@ pub struct Arguments {
     /// Print how many states searches of this depth enter
     #[arg(long)]
     prune: bool,
-    /// Value states at the depth limit by E, an option of alpha_beta
+    /// Value states at the depth limit by this `evaluation` (see `gamemaster
+    /// players`)
     #[arg(long, value_name = "E", default_value = "goal", requires = "prune")]
     evaluation: String,
     /// Print one JSON object
@@ -461,7 +463,7 @@ fn table(out: &mut impl Write, rows: &[Vec<String>]) -> io::Result<()> {
 fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     writeln!(out, "{}, step {}\n", tree.game, tree.step)?;
     let has_chance = !tree.choosers.is_empty();
-    let mut heading = vec!["depth", "nodes", "terminal", "states", "terminal", "moves a node"];
+    let mut heading = vec!["depth", "nodes", "terminal", "states", "terminal", "moves/node"];
     heading.extend(has_chance.then_some("reached"));
     let rows = tree.levels.iter().enumerate().map(|(at, level)| {
         let inner = level.nodes - level.terminal_nodes;

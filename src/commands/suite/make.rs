@@ -29,10 +29,10 @@ Examples:
   gamemaster suite make nim hex_4x4 --table nim.table --table hex.table \\
       --positions 20 --max-good 25 > both.toml
 
-Positions are states of random walks through the game in which one player
-chooses, few of its moves are good, and every other move gives something away.
-Each has the depth that a search must look ahead, and positions are spread over
-the depths as evenly as the game allows. The same seed gives the same suite.";
+Positions are states of random walks. In each, only one player has a choice, few
+of its moves are good, and every other move gives something away. Each position
+has the depth that a search must look ahead, and positions are spread over the
+depths as evenly as the game allows. The same seed gives the same suite.";
 
 /// Arguments of `gamemaster suite make`.
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ pub struct Arguments {
     /// Leave out positions in which a search must look further ahead
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = whole::<u32>(1..=1000))]
     max_depth: u32,
-    /// Leave out positions whose depth takes more states to find
+    /// Leave out positions whose depth is not found within N states
     #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = nodes)]
     max_nodes: u64,
     /// Use this random seed
@@ -130,6 +130,12 @@ fn of_game(
     cancel: &Cancel,
 ) -> Result<Vec<MadePosition>, Failure> {
     let game = game_source::load(name, arguments.reading).map_err(Failure::game)?.game;
+    if game.kind().hidden_information {
+        return Err(Failure::usage(anyhow!(
+            "{name} has hidden information, so it cannot be solved, and its positions have no \
+             known best moves"
+        )));
+    }
     let hash = GameHash::of(&game);
     let table = tables.iter().find(|table| table.game() == hash).ok_or_else(|| {
         Failure::usage(anyhow!(

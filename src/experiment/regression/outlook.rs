@@ -61,7 +61,7 @@ fn sight(question: &Question) -> String {
             let [by_few, by_some, by_many] = BLOCKS_SHOWN.map(|n| detectable(question, n, typical));
             format!(
                 "Detectable in {percent} % of cases: {by_few} points after {few} blocks, {by_some} after \
-                 {some}, {by_many} after {many} (for a standard deviation between blocks of {typical} \
+                 {some}, {by_many} after {many} (if blocks have a standard deviation of {typical} \
                  points, as in most games). Time limit: {limit}."
             )
         }
@@ -69,8 +69,8 @@ fn sight(question: &Question) -> String {
             let n = question.max_blocks();
             format!(
                 "With {n} blocks, a head that is weaker by {} points is detected in {percent} % of \
-                 cases (for a standard deviation between blocks of {typical} points, as in most \
-                 games; with {least} points {}, with {most} points {}).",
+                 cases (if blocks have a standard deviation of {typical} points, as in most games; \
+                 {} points if it is {least}, and {} if it is {most}).",
                 detectable(question, n, typical),
                 detectable(question, n, least),
                 detectable(question, n, most)
@@ -122,12 +122,12 @@ impl fmt::Display for Pace {
         match self {
             Self::TooSlow { n_blocks } => write!(
                 f,
-                "at this speed {} into the time; at least {MIN_BLOCKS} are needed to compare strength",
+                "at the speed of the first blocks, about {} into the time; at least {MIN_BLOCKS} are needed to compare strength",
                 fitting(*n_blocks)
             ),
             Self::Enough { n_blocks, detectable } => write!(
                 f,
-                "At this speed {} into the time; they detect a head that is weaker by {detectable} \
+                "At the speed of the first blocks, about {} into the time; they detect a head that is weaker by {detectable} \
                  points.",
                 fitting(*n_blocks)
             ),

@@ -175,13 +175,13 @@ impl fmt::Display for End {
         match self {
             Self::StepCounter { steps, facts } => {
                 let (steps, facts) = (counted(steps, "step", "steps"), facts.join(" "));
-                write!(f, "after at most {steps}, which the rules count, by {facts}")
+                write!(f, "after at most {steps}: the rules count up to {facts}")
             }
             Self::AllStates { steps, states } => {
                 let steps = counted(steps, "step", "steps");
                 write!(
                     f,
-                    "after at most {steps}: of all {}, none can come twice",
+                    "after at most {steps}: no state can repeat (all {} were checked)",
                     counted(states, "state", "states")
                 )
             }

@@ -62,7 +62,7 @@ fn worst(page: &Page<'_>, found: &RegretSummary) -> String {
     let row = |row: &JudgedDecision| {
         let substitute = if row.substitute { " (substitute)" } else { "" };
         let is_here = page.replays.iter().any(|replay| replay.job == row.job);
-        let place = format!("match {}, step {}", row.job, row.step);
+        let place = format!("match {}, after step {}", row.job, row.step);
         let replay = Cell::text(place);
         vec![
             Cell::text(&row.player),
