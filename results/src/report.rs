@@ -15,6 +15,7 @@ mod junit;
 mod layout;
 mod markdown;
 mod notes;
+mod placings;
 mod position_suite;
 mod regression;
 mod regret;
@@ -126,7 +127,7 @@ pub fn report(run: &Path, format: Format) -> Result<String, ReportError> {
 pub fn report_parts(run: &Path, format: Format, parts: &[Part]) -> Result<String, ReportError> {
     let written: fn(&Document) -> String = if format == Format::Md { markdown } else { text };
     let is_quick = |part: &Part| [Part::Summary, Part::Workers].contains(part);
-    let (standings, more) = if parts.iter().all(is_quick) {
+    let (standings, mut more) = if parts.iter().all(is_quick) {
         (standings(run, &Bootstrap::default())?, vec![])
     } else {
         let evaluation = evaluated(run, 0)?;
@@ -135,7 +136,10 @@ pub fn report_parts(run: &Path, format: Format, parts: &[Part]) -> Result<String
     };
     let mut document = document(not_empty(run, &standings)?);
     let is_whole = parts.contains(&Part::Summary);
-    if !is_whole {
+    if is_whole {
+        // The summary has standings of its own.
+        more.retain(|section| section.heading != headings::STANDINGS);
+    } else {
         document.sections.clear();
     }
     document.sections.extend(more);
@@ -309,7 +313,7 @@ mod tests {
     #[test]
     fn parts_are_as_before() {
         let run = sample::run(true, &sample::records());
-        let parts = &Part::ALL[1..];
+        let parts = &Part::ALL[2..];
         let text = report_parts(run.path(), Format::Text, parts).unwrap();
         insta::assert_snapshot!("parts.txt", text);
         let markdown = report_parts(run.path(), Format::Md, parts).unwrap();

@@ -101,6 +101,8 @@ pub(super) enum FormatWord {
 enum SectionWord {
     /// Standings, cross table, means, thinking time, faults
     Summary,
+    /// Standings alone, with Elo and the probability of ranking first
+    Standings,
     /// Probability of each rank
     Ranks,
     /// Elo, votes, Nash averaging, alpha-rank
@@ -123,6 +125,7 @@ impl SectionWord {
     fn part(self) -> Option<Part> {
         Some(match self {
             Self::Summary => Part::Summary,
+            Self::Standings => Part::Standings,
             Self::Ranks => Part::Ranks,
             Self::Ratings => Part::Ratings,
             Self::Pairs => Part::Pairs,
@@ -138,6 +141,8 @@ impl SectionWord {
 /// [`CsvTable`] as typed.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum TableWord {
+    /// A row for each player: mean reward, Elo, probability of ranking first
+    Standings,
     /// A row for each mean: overall, by game, role and budget
     Means,
     /// A row for each player and rank
@@ -165,6 +170,7 @@ enum TableWord {
 impl From<TableWord> for CsvTable {
     fn from(word: TableWord) -> Self {
         match word {
+            TableWord::Standings => Self::Strength(StrengthTable::Standings),
             TableWord::Means => Self::Standings(StandingsTable::Means),
             TableWord::Ranks => Self::Strength(StrengthTable::Ranks),
             TableWord::Ratings => Self::Strength(StrengthTable::Ratings),

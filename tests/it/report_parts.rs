@@ -43,6 +43,19 @@ fn every_form_says_how_strong_players_are() {
     assert!(all.lines().all(|line| line.chars().count() <= 100), "{all}");
     let two = report(&["--sections", "ranks,pairs", "--format", "md"]);
     assert_eq!(two.matches("\n## ").count(), 3, "two sections and the notes: {two}");
+    let standings = report(&["--sections", "standings", "--format", "md"]);
+    assert_eq!(standings.matches("\n## ").count(), 2, "standings and the notes: {standings}");
+    assert!(standings.contains("| first % | Elo | interval | games |"), "{standings}");
+    let table = report(&["--table", "standings"]);
+    let columns = "player,reward,low,high,first,elo,elo_low,elo_high,n_games,n_matches,n_blocks";
+    assert_eq!(table.lines().next(), Some(columns));
+    assert_eq!(table.lines().count(), 1 + 3, "{table}");
+    let ratings = report(&["--table", "ratings"]);
+    for row in table.lines().skip(1) {
+        let cells: Vec<&str> = row.split(',').collect();
+        let rating = [&["bradley_terry", cells[0]], &cells[5..8]].concat().join(",");
+        assert!(ratings.contains(&rating), "{rating}: {ratings}");
+    }
     let pairs = report(&["--table", "pairs"]);
     assert!(pairs.starts_with("player,opponent,ahead,low,high,superiority,"), "{pairs}");
     assert_eq!(pairs.lines().count(), 1 + 3);

@@ -1,5 +1,6 @@
 //! The tables of a report for programs.
 
+use super::placings;
 use super::strength::{Strength, WorthRow};
 use crate::evaluation::Evaluation;
 use crate::standings::{Estimate, Standings};
@@ -30,6 +31,8 @@ pub enum StandingsTable {
 /// A table of what there is to say of strength beyond the standings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StrengthTable {
+    /// A row for each player: reward, Elo, probability of ranking first.
+    Standings,
     /// A row for each player and rank.
     Ranks,
     /// A row for each scale and player.
@@ -84,6 +87,7 @@ pub(super) fn standings_table(standings: &Standings, table: StandingsTable) -> S
 pub(super) fn strength_table(evaluation: &Evaluation, table: StrengthTable) -> String {
     let strength = Strength::of(evaluation);
     match table {
+        StrengthTable::Standings => placings::csv(evaluation, &strength),
         StrengthTable::Ranks => {
             let rows = strength.ranks.iter().flat_map(|row| {
                 let ranks = row.probabilities.iter().zip(1..);

@@ -2,9 +2,10 @@
 
 use super::headings;
 use super::layout::{Section, Table};
+use super::placings;
 use super::strength::{RankRow, RatingRow, Scale, Strength, WorthRow};
 use super::sweep;
-use super::words::{interval, marked, optional_points, points, share};
+use super::words::{interval, marked, optional_points, points, share, whole};
 use crate::calibration::CalibrationBin;
 use crate::evaluation::Evaluation;
 use crate::standings::Pair;
@@ -21,6 +22,9 @@ pub enum Part {
     /// The default: standings, by game, role and budget, against each other, times and
     /// faults.
     Summary,
+    /// The mean reward of each player with its Elo and the probability of ranking first; not
+    /// beside the summary, which has standings of its own.
+    Standings,
     /// The probability of each rank.
     Ranks,
     /// Ratings on other scales than the mean reward.
@@ -39,8 +43,9 @@ pub enum Part {
 
 impl Part {
     /// All of them; the sections of a report have an order of their own.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Summary,
+        Self::Standings,
         Self::Ranks,
         Self::Ratings,
         Self::Pairs,
@@ -61,6 +66,7 @@ pub(super) fn sections(evaluation: &Evaluation, parts: &[Part]) -> Vec<Section> 
         match part {
             // Those of workers are computed from the journal.
             Part::Summary | Part::Workers => {}
+            Part::Standings => sections.push(placings::section(evaluation, &strength)),
             Part::Ranks => sections.push(ranks(&strength.ranks, n_resamples)),
             Part::Ratings => sections.push(ratings(&strength, evaluation)),
             Part::Pairs => {
@@ -223,11 +229,6 @@ fn value(row: &RatingRow) -> String {
         }
         _ => points(value),
     }
-}
-
-/// Bounds without decimals.
-fn whole(bounds: Option<[f64; 2]>) -> String {
-    bounds.map_or("-".into(), |[low, high]| format!("[{low:.0}, {high:.0}]"))
 }
 
 fn pairs(all: &[Pair], n_players: usize, level: &str) -> Section {

@@ -31,6 +31,11 @@ pub(super) fn interval(interval: Option<[f64; 2]>) -> String {
     }
 }
 
+/// Bounds without decimals.
+pub(super) fn whole(bounds: Option<[f64; 2]>) -> String {
+    bounds.map_or("-".into(), |[low, high]| format!("[{low:.0}, {high:.0}]"))
+}
+
 /// An interval with an asterisk if it treats some games and budgets as exact.
 pub(super) fn marked(bounds: Option<[f64; 2]>, n_exact: u64) -> String {
     let mark = if bounds.is_some() && n_exact > 0 { "*" } else { "" };
