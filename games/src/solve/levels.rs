@@ -51,6 +51,8 @@ pub(super) enum Stopped {
 /// A run over states of some size.
 pub(super) trait Run: Send {
     fn step(&mut self, crew: &dyn Crew) -> Result<(), Stopped>;
+    /// From now on a step expands and values at most this many states.
+    fn limit_step(&mut self, n_states: usize);
     fn progress(&self) -> Progress;
     fn initial_value(&self) -> Vec<f64>;
     fn first_values(&self) -> Vec<Vec<f64>>;
@@ -487,12 +489,17 @@ impl<const N: usize> Run for Levels<N> {
         }
     }
 
+    fn limit_step(&mut self, n_states: usize) {
+        self.setup.round_states = n_states.max(1);
+    }
+
     fn progress(&self) -> Progress {
         Progress {
             phase: self.phase,
             level: self.level as u32,
             n_states: self.store.n_states(),
             n_terminal: self.n_terminal,
+            n_expanded: self.n_expanded,
             n_successors: self.n_successors,
             n_valued: self.n_valued,
             sweep: self.sweep,
