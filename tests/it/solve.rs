@@ -65,7 +65,7 @@ fn memory_is_bounded() {
     };
     let mut free = solved("1GiB");
     let most = bytes(&mut free);
-    for mebibytes in [24, 16] {
+    for mebibytes in [30, 24] {
         let limit = mebibytes << 20;
         assert!(limit < most, "{most}");
         let mut bounded = solved(&format!("{mebibytes}MiB"));

@@ -85,6 +85,13 @@ pub(super) trait Run: Send {
     ) -> ValueTable;
 }
 
+/// States that were expanded, and all their successors.
+#[derive(Clone, Copy, Debug, Default)]
+struct Expanded {
+    n_states: u64,
+    n_successors: u64,
+}
+
 /// All levels, forwards and then backwards.
 pub(super) struct Levels<const N: usize> {
     pub(super) store: Store<N>,
@@ -103,6 +110,8 @@ pub(super) struct Levels<const N: usize> {
     pub(super) n_successors: u64,
     /// States whose successors those are.
     pub(super) n_expanded: u64,
+    /// By level: what was expanded to reach the next one.
+    expanded: Vec<Expanded>,
     pub(super) n_valued: u64,
     pub(super) sweep: u32,
     pub(super) has_changed: bool,
@@ -139,6 +148,7 @@ impl<const N: usize> Levels<N> {
             n_terminal: 0,
             n_successors: 0,
             n_expanded: 0,
+            expanded: Vec::new(),
             n_valued: 0,
             sweep: 0,
             has_changed: false,
@@ -159,9 +169,15 @@ impl<const N: usize> Levels<N> {
             + self.workspace.n_bytes()
     }
 
-    /// Mean number of successors of a state.
+    /// Mean number of successors of a state of the level at work, rounded up. What is not
+    /// known is taken from the level above, and then from all levels.
     fn mean_successors(&self) -> u64 {
-        (self.n_successors / self.n_expanded.max(1)).max(1)
+        let above = self.level.saturating_sub(1);
+        let levels = [self.level, above].map(|level| self.expanded.get(level).copied());
+        let known = levels.into_iter().flatten().find(|expanded| expanded.n_states > 1000);
+        let all = Expanded { n_states: self.n_expanded, n_successors: self.n_successors };
+        let Expanded { n_states, n_successors } = known.unwrap_or(all);
+        n_successors.div_ceil(n_states.max(1)).max(1)
     }
 
     /// Memory that the successors of a round may take: an eighth of all, or what is left.
@@ -175,7 +191,9 @@ impl<const N: usize> Levels<N> {
     fn round_states(&self) -> usize {
         let n_expanded = self.n_expanded.max(1);
         let mean = self.mean_successors();
-        let bytes = (mean + 1) * (size_of::<[u64; N]>() + EDGE_BYTES + CODE_BYTES) as u64;
+        // Workers have a quarter of it in buffers of their own.
+        let of_successor = (size_of::<[u64; N]>() + EDGE_BYTES) * 5 / 4 + CODE_BYTES;
+        let bytes = (mean + 1) * of_successor as u64;
         let states = (self.round_bytes() / bytes) as usize;
         // The mean is not known at first.
         let most = if n_expanded < 1000 { BLOCK } else { usize::MAX };
@@ -249,6 +267,9 @@ impl<const N: usize> Levels<N> {
         for block in &round {
             self.n_successors += block.numbers.len() as u64;
             self.n_expanded += block.len() as u64;
+            self.expanded.resize(self.level + 1, Expanded::default());
+            self.expanded[self.level].n_states += block.len() as u64;
+            self.expanded[self.level].n_successors += block.numbers.len() as u64;
             self.at += block.len();
             self.note_movers(block);
         }
@@ -429,6 +450,7 @@ impl<const N: usize> Levels<N> {
             self.phase = Phase::Done;
             self.blocks = Vec::new();
             self.block_bytes = 0;
+            self.workspace.clear();
         } else if self.sweep == MAX_SWEEPS {
             return Err(Stopped::Error(SolveError::Unsettled { sweeps: MAX_SWEEPS }));
         } else {
