@@ -73,6 +73,7 @@ impl ExceededLimit {
             Self::Memory(most) => {
                 format!("its processes held more than {}", ByteSize(most).display().iec())
             }
+            Self::Processes(1) => "it had more than 1 process".to_owned(),
             Self::Processes(most) => format!("it had more than {most} processes"),
         }
     }

@@ -26,6 +26,7 @@ mod checkpoint;
 pub mod choice;
 mod crew;
 mod expand;
+mod foresight;
 mod keys;
 mod lanes;
 mod levels;
@@ -123,7 +124,11 @@ pub enum SolveError {
 fn size(bytes: u64) -> String {
     const UNITS: [(u32, &str); 3] = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let unit = UNITS.into_iter().find(|(bits, _)| bytes > 0 && bytes.is_multiple_of(1 << bits));
-    unit.map_or_else(|| format!("{bytes} bytes"), |(bits, unit)| format!("{}{unit}", bytes >> bits))
+    match unit {
+        Some((bits, unit)) => format!("{}{unit}", bytes >> bits),
+        None if bytes == 1 => "1 byte".to_owned(),
+        None => format!("{bytes} bytes"),
+    }
 }
 
 fn facts(state: &[Expression]) -> String {
@@ -152,6 +157,8 @@ pub struct Progress {
     pub n_states: u64,
     /// Terminal states found so far.
     pub n_terminal: u64,
+    /// States whose successors were computed so far, over all passes.
+    pub n_expanded: u64,
     /// Successors computed so far, over all passes.
     pub n_successors: u64,
     /// States valued so far in this sweep.
@@ -296,6 +303,7 @@ impl Solver {
     ) -> Result<Self, SolveError> {
         let (forced, may_grade) = (Vec::new(), true);
         let n_workers = n_workers.max(1);
+        foresight::check(&mut *machine)?;
         let run = start(&mut *machine, &method, &forced, may_grade, memory_bytes, n_workers)?;
         let game = Arc::clone(game);
         let has_begun = false;
@@ -331,6 +339,15 @@ impl Solver {
             Err(Stopped::Grading) => self.may_grade = false,
         }
         self.restart()
+    }
+
+    /// As [`step`](Self::step), but expands and values at most this many states.
+    ///
+    /// # Errors
+    /// As those of [`step`](Self::step).
+    pub fn step_within(&mut self, crew: &dyn Crew, n_states: usize) -> Result<(), SolveError> {
+        self.run.limit_step(n_states);
+        self.step(crew)
     }
 
     /// Begins again with the assumptions that are left.

@@ -10,6 +10,7 @@
 //! A game whose tree has too many nodes is refused before the match.
 
 mod best_response;
+mod size;
 mod solver;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -20,6 +21,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 
 use crate::belief::Knowledge;
+use crate::counted::counted;
 use crate::kind::PlayerKind;
 use crate::options::OptionSpec;
 use crate::seed;
@@ -171,6 +173,9 @@ impl Player for Cfr {
     }
 
     fn check(&mut self, mut machine: Box<dyn StateMachine>) -> Result<(), Failure> {
+        if size::is_too_large(machine.as_mut(), self.most_nodes, &Stop::never(), &mut 0)? {
+            return Err(self.too_large(Growth::TooManyNodes));
+        }
         let mut builder = Builder::new(machine.as_mut(), self.most_nodes)?;
         match builder.grow(machine.as_mut(), &Stop::never(), &mut 0)? {
             Growth::Whole | Growth::Stopped => Ok(()),
@@ -186,7 +191,7 @@ impl Cfr {
                 let megabytes = most.div_ceil(1_000_000);
                 format!("the states of its tree take more than {megabytes} MB")
             }
-            _ => format!("its tree has more than {} nodes", self.most_nodes),
+            _ => format!("its tree has more than {}", counted(self.most_nodes, "node")),
         };
         let (name, option) = (KIND.name, NODES.name);
         Failure::Unsuitable(format!("{found}, and `{name}` solves whole games (option `{option}`)"))
@@ -203,7 +208,8 @@ impl Cfr {
             Ok(Growth::Whole) => {}
             Ok(Growth::Stopped) | Err(ReasoningError::Cancelled) => {
                 let n = seated.work.n_nodes();
-                deliberation.notes.push(format!("the tree is not complete yet: {n} nodes"));
+                let nodes = counted(n, "node");
+                deliberation.notes.push(format!("the tree is not complete yet: {nodes}"));
                 return Ok(());
             }
             Ok(excess) => return Err(self.too_large(excess)),
@@ -328,19 +334,21 @@ impl Solution {
     /// What there is to say of the strategy.
     fn notes(&self, role: RoleId) -> Vec<String> {
         let (n_nodes, n_sets) = (self.tree.nodes.len(), self.tree.sets.len());
-        let mut notes = vec![format!("tree: {n_nodes} nodes, {n_sets} information sets")];
+        let (nodes, sets) = (counted(n_nodes, "node"), counted(n_sets, "information set"));
+        let mut notes = vec![format!("tree: {nodes}, {sets}")];
         let n = self.solver.n_iterations();
         notes.push(match &self.judged {
             Some((judgement, at)) => {
                 let judged = format!(
-                    "after {at} iterations a best response gains {:.4} points on average; value of \
+                    "after {} a best response gains {:.4} points on average; value of \
                      the game {:.2}",
+                    counted(*at, "iteration"),
                     judgement.exploitability(),
                     judgement.values[usize::from(role.0)]
                 );
                 if n == *at { judged } else { format!("{judged}; the move is of iteration {n}") }
             }
-            None => format!("strategy after {n} iterations; not judged yet"),
+            None => format!("strategy after {}; not judged yet", counted(n, "iteration")),
         });
         notes
     }

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use games::{MoveId, State, StateKey, StateMachine, Wanted};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::deliberation::PlanStep;
 use crate::search::{
@@ -60,11 +60,13 @@ pub(crate) fn plan(
         frames: vec![Frame::new(n_roles)],
         visit_rate: VisitRate::default(),
         known: FxHashMap::default(),
+        steps: Steps { n_roles, ..Steps::default() },
         end: None,
         met_simultaneous_moves: false,
     };
     search.frames[0].begin(state);
     let best = search.best(0);
+    let best = best.and_then(|(value, step)| Ok((value, search.plan_from(step)?)));
     let end = search.end;
     let is_proven = !search.met_simultaneous_moves;
     let mut deliberation = search.stopwatch.deliberation;
@@ -86,20 +88,37 @@ pub(crate) fn plan(
     Ok((outcome, deliberation))
 }
 
-/// Number of decisions in a plan, which is a tree: of its steps in which the player has
-/// a choice, or no other role has, each as often as play can come to it.
-pub(crate) fn n_decisions(root: &Arc<PlanStep>) -> u64 {
-    fn count(step: &Arc<PlanStep>, known: &mut FxHashMap<*const PlanStep, u64>) -> u64 {
+/// How large a plan is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PlanSize {
+    /// Decisions, of the plan as a tree: its steps in which the player has a choice, or no
+    /// other role has, each as often as play can come to it.
+    pub(crate) n_decisions: u64,
+    /// Different steps: those that play can come to in several ways count once.
+    pub(crate) n_steps: usize,
+}
+
+/// Different steps of the largest plan whose size is computed, so that it takes little time.
+pub(crate) const MOST_SIZED: usize = 20_000;
+
+/// The size of a plan, `None` if it has more than [`MOST_SIZED`] different steps.
+pub(crate) fn size(root: &Arc<PlanStep>) -> Option<PlanSize> {
+    fn count(step: &Arc<PlanStep>, known: &mut FxHashMap<*const PlanStep, u64>) -> Option<u64> {
         if let Some(&n) = known.get(&Arc::as_ptr(step)) {
-            return n;
+            return Some(n);
         }
-        let below = step.after.iter().filter_map(|(_, next)| next.as_ref());
-        let below: u64 = below.map(|next| count(next, known)).fold(0, u64::saturating_add);
-        let n = below.saturating_add(u64::from(step.n_legal > 1 || step.after.len() <= 1));
+        let mut n = u64::from(step.n_legal > 1 || step.after.len() <= 1);
+        for (_, next) in &step.after {
+            if let Some(next) = next {
+                n = n.saturating_add(count(next, known)?);
+            }
+        }
         known.insert(Arc::as_ptr(step), n);
-        n
+        (known.len() <= MOST_SIZED).then_some(n)
     }
-    count(root, &mut FxHashMap::default())
+    let mut known = FxHashMap::default();
+    let n_decisions = count(root, &mut known)?;
+    Some(PlanSize { n_decisions, n_steps: known.len() })
 }
 
 /// Why there can be no plan.
@@ -119,13 +138,51 @@ struct ConditionalSearch<'a> {
     visit_rate: VisitRate,
     /// Plans from the states that were searched to the end.
     known: FxHashMap<StateKey, Best>,
+    steps: Steps,
     end: Option<End>,
     /// A state was entered in which several roles choose at once.
     met_simultaneous_moves: bool,
 }
 
-/// The value of a state, and the plan from it; none if it is terminal.
-type Best = (f64, Option<Arc<PlanStep>>);
+/// The value of a state, and the first step of the plan from it; none if it is terminal.
+type Best = (f64, Option<u32>);
+
+/// All steps of all plans, in a few lists: they are freed at once, when time is up.
+#[derive(Debug, Default)]
+struct Steps {
+    n_roles: usize,
+    /// Steps come after those that follow them.
+    steps: Vec<Step>,
+    /// By joint move that is planned for: the moves of all roles, and the step that follows.
+    joint_moves: Vec<MoveId>,
+    next: Vec<Option<u32>>,
+}
+
+/// A step, and where what follows it begins and ends.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    action: MoveId,
+    n_legal: usize,
+    after: [usize; 2],
+}
+
+/// What follows a move: the moves of all roles one joint move after the other, and the step
+/// after each.
+#[derive(Debug, Default)]
+struct After {
+    joint_moves: Vec<MoveId>,
+    next: Vec<Option<u32>>,
+}
+
+impl Steps {
+    fn add(&mut self, action: MoveId, n_legal: usize, after: &After) -> u32 {
+        let first = self.next.len();
+        self.joint_moves.extend_from_slice(&after.joint_moves);
+        self.next.extend_from_slice(&after.next);
+        self.steps.push(Step { action, n_legal, after: [first, self.next.len()] });
+        u32::try_from(self.steps.len() - 1).expect("states are fewer")
+    }
+}
 
 impl ConditionalSearch<'_> {
     /// There can be no plan, and the search ends.
@@ -137,15 +194,19 @@ impl ConditionalSearch<'_> {
     fn best(&mut self, level: usize) -> Result<Best, Halt> {
         let key = self.machine.key(&self.frames[level].state);
         if let Some(best) = self.known.get(&key) {
+            let best = *best;
             self.stopwatch.deliberation.table_hits += 1;
-            return Ok(best.clone());
+            if self.stopwatch.deliberation.table_hits.is_multiple_of(POLL_EVERY) {
+                self.stopwatch.poll_time()?;
+            }
+            return Ok(best);
         }
         self.stopwatch.enter(level)?;
         let best = self.deliberate(level)?;
         if self.known.len() >= self.settings.max_states {
             return Err(self.give_up(End::TooLarge));
         }
-        self.known.insert(key, best.clone());
+        self.known.insert(key, best);
         Ok(best)
     }
 
@@ -165,34 +226,29 @@ impl ConditionalSearch<'_> {
         frame.expand(self.machine, wanted, &mut self.visit_rate, n_entered)?;
         let me = self.roles.index();
         let n_moves = self.frames[level].legal[me].len();
-        let mut best: Option<(f64, Arc<PlanStep>)> = None;
+        let mut best: Option<(f64, MoveId, After)> = None;
         for index in 0..n_moves {
             self.frames[level].pick(me, index);
-            let least = best.as_ref().map_or(-1.0, |(value, _)| *value);
+            let least = best.as_ref().map_or(-1.0, |(value, ..)| *value);
             let Some((value, after)) = self.worst_reply(level, least)? else { continue };
             let action = self.frames[level].legal[me][index];
-            best = Some((value, Arc::new(PlanStep { action, n_legal: n_moves, after })));
+            best = Some((value, action, after));
             if self.settings.bounded && value >= 100.0 {
                 self.stopwatch.prune((n_moves - index - 1) as u64);
                 break;
             }
         }
-        let (value, step) = best.expect("the first move is worth more than -1");
-        Ok((value, Some(step)))
+        let (value, action, after) = best.expect("the first move is worth more than -1");
+        Ok((value, Some(self.steps.add(action, n_moves, &after))))
     }
 
     /// What my move in the frame of `level` is worth, with what comes after each joint
     /// move; `None` if that is not above `least`.
-    #[expect(clippy::type_complexity, reason = "a value and the parts of one plan step")]
-    fn worst_reply(
-        &mut self,
-        level: usize,
-        least: f64,
-    ) -> Result<Option<(f64, Vec<(Vec<MoveId>, Option<Arc<PlanStep>>)>)>, Halt> {
+    fn worst_reply(&mut self, level: usize, least: f64) -> Result<Option<(f64, After)>, Halt> {
         let n_replies = self.roles.n_replies(&self.frames[level]);
         let chance = self.roles.chance;
         let n_outcomes = chance.map_or(1, |chance| self.frames[level].legal[chance].len());
-        let mut after = Vec::new();
+        let mut after = After::default();
         let mut value = f64::INFINITY;
         for reply in 0..n_replies {
             let frame = &mut self.frames[level];
@@ -205,8 +261,9 @@ impl ConditionalSearch<'_> {
                 advance(&mut self.frames, level, self.machine, &mut self.stopwatch)?;
                 let (score, next) = self.best(level + 1)?;
                 sum += score;
-                after.push((self.frames[level].joint.clone(), next));
-                if after.len() > self.settings.max_states {
+                after.joint_moves.extend_from_slice(&self.frames[level].joint);
+                after.next.push(next);
+                if after.next.len() > self.settings.max_states {
                     return Err(self.give_up(End::TooLarge));
                 }
             }
@@ -218,20 +275,37 @@ impl ConditionalSearch<'_> {
         }
         Ok(Some((value, after)))
     }
+
+    /// The plan that begins with a step.
+    fn plan_from(&self, root: Option<u32>) -> Result<Option<Arc<PlanStep>>, Halt> {
+        let Some(root) = root else { return Ok(None) };
+        let Steps { n_roles, steps, joint_moves, next } = &self.steps;
+        let until = root as usize + 1;
+        let mut is_needed = vec![false; until];
+        is_needed[root as usize] = true;
+        for (at, step) in steps[..until].iter().enumerate().rev() {
+            if is_needed[at] {
+                let [first, end] = step.after;
+                next[first..end].iter().flatten().for_each(|&next| is_needed[next as usize] = true);
+            }
+        }
+        let mut made: Vec<Option<Arc<PlanStep>>> = vec![None; until];
+        for (at, step) in steps[..until].iter().enumerate().filter(|&(at, _)| is_needed[at]) {
+            if (at as u64).is_multiple_of(POLL_EVERY) {
+                self.stopwatch.poll_time()?;
+            }
+            let Step { action, n_legal, after: [first, end] } = *step;
+            let joint_moves = joint_moves[first * n_roles..end * n_roles].chunks(*n_roles);
+            let next = next[first..end].iter().map(|next| made[(*next)? as usize].clone());
+            let after = joint_moves.map(<[MoveId]>::to_vec).zip(next).collect();
+            made[at] = Some(Arc::new(PlanStep { action, n_legal, after }));
+        }
+        Ok(made[root as usize].take())
+    }
 }
 
-/// Number of different steps in a plan: those that play can come to in several ways
-/// count once.
-pub(crate) fn n_steps(root: &Arc<PlanStep>) -> usize {
-    let mut seen: FxHashSet<*const PlanStep> = FxHashSet::default();
-    let mut left = vec![root];
-    while let Some(step) = left.pop() {
-        if seen.insert(Arc::as_ptr(step)) {
-            left.extend(step.after.iter().filter_map(|(_, next)| next.as_ref()));
-        }
-    }
-    seen.len()
-}
+/// Look-ups and steps between two looks at the clock, where no state is entered.
+const POLL_EVERY: u64 = 256;
 
 #[cfg(test)]
 mod tests {

@@ -15,8 +15,9 @@ use rand_pcg::Pcg64;
 use rustc_hash::FxHashMap;
 
 use crate::conditional_plan::{
-    ConditionalOutcome, ConditionalSettings, n_decisions, n_steps, plan,
+    ConditionalOutcome, ConditionalSettings, MOST_SIZED, PlanSize, plan, size,
 };
+use crate::counted::counted;
 use crate::deliberation::PlanStep;
 use crate::kind::PlayerKind;
 use crate::options::OptionSpec;
@@ -84,7 +85,8 @@ impl ConditionalPlanner {
         match outcome {
             ConditionalOutcome::Found(value, step) => self.step = Some((step, Some(value))),
             ConditionalOutcome::TooLarge(n) => said.notes.push(format!(
-                "no plan: it takes more than {n} states (option max_states); the move is random"
+                "no plan: it takes more than {} (option max_states); the move is random",
+                counted(n, "state")
             )),
             ConditionalOutcome::None => said
                 .notes
@@ -114,8 +116,13 @@ impl ConditionalPlanner {
 
 /// What there is to say of a plan.
 fn said(said: Deliberation, step: &Arc<PlanStep>, value: Option<f64>) -> Deliberation {
-    let decisions = n_decisions(step);
-    let note = format!("the plan has {decisions} decisions in {} states", n_steps(step));
+    let note = match size(step) {
+        Some(PlanSize { n_decisions, n_steps }) => {
+            let (decisions, steps) = (counted(n_decisions, "decision"), counted(n_steps, "state"));
+            format!("the plan has {decisions} in {steps}")
+        }
+        None => format!("the plan has more than {MOST_SIZED} states"),
+    };
     Deliberation {
         completed: true,
         value: value.or(said.value),

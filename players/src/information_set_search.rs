@@ -30,6 +30,7 @@ use rustc_hash::FxHashMap;
 use crate::belief::{
     Belief, Knowledge, PARTICLES, Replies, Tracker, TrackerSettings, knowledge_after,
 };
+use crate::counted::counted;
 use crate::kind::PlayerKind;
 use crate::options::OptionSpec;
 use crate::search::{Halt, settings, worst};
@@ -281,16 +282,16 @@ impl<'a> BeliefSearch<'a> {
                 }
                 Err(Interruption::Halt(Halt::Broken(error))) => return Err(error),
                 Err(Interruption::Halt(Halt::Due)) => {
-                    let note = format!("values: estimates, {} steps ahead", limit - 1);
+                    let note = format!("values: estimates, {} ahead", counted(limit - 1, "step"));
                     self.deliberation.notes.push(note);
                     return Ok(self.deliberation);
                 }
                 Err(Interruption::TooLarge) => {
                     self.deliberation.notes.push(format!(
-                        "values: estimates, {} steps ahead; to look further, the beliefs would \
-                         have more than {} states (option `states`)",
-                        limit - 1,
-                        self.settings.most_states
+                        "values: estimates, {} ahead; to look further, the beliefs would have \
+                         more than {} (option `states`)",
+                        counted(limit - 1, "step"),
+                        counted(self.settings.most_states, "state")
                     ));
                     break;
                 }

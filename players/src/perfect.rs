@@ -20,6 +20,9 @@ use crate::{
     Candidate, Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn, ValueBound,
 };
 
+/// States of a step of solving, so that it takes little time.
+const STEP_STATES: u64 = 32;
+
 /// The perfect player.
 pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "perfect",
@@ -83,7 +86,7 @@ struct Perfect {
 }
 
 impl Perfect {
-    /// Solves the game as far as `stop` allows; counts its states as nodes.
+    /// Solves the game as far as `stop` allows; counts the states that it expands as nodes.
     fn solve(&mut self, stop: &Stop) -> Result<(), Failure> {
         let Some(track) = &self.track else { return Ok(()) };
         if self.given.is_some() {
@@ -103,11 +106,12 @@ impl Perfect {
                 return Ok(());
             }
             let before = solver.progress();
-            match solver.step(&Alone) {
+            let left = stop.node_budget().map_or(STEP_STATES, |budget| budget - nodes);
+            match solver.step_within(&Alone, left.min(STEP_STATES) as usize) {
                 Ok(()) => {}
                 Err(error) => return self.fail(error),
             }
-            nodes += solver.progress().n_states.saturating_sub(before.n_states).max(1);
+            nodes += solver.progress().n_expanded.saturating_sub(before.n_expanded).max(1);
             if let Some(deliberation) = &mut self.deliberation {
                 deliberation.nodes = nodes;
             }
@@ -175,7 +179,9 @@ impl Perfect {
         let values = found.move_values(role);
         let candidates = found.legal[role].iter().zip(&values).zip(strategy);
         if let Some(deliberation) = &mut self.deliberation {
-            deliberation.nodes += 1 + found.values.len() as u64;
+            // The values of successors come from the table.
+            deliberation.nodes = deliberation.nodes.max(1);
+            deliberation.table_hits += found.values.len() as u64;
             deliberation.next_calls += found.values.len() as u64;
             deliberation.depth = 1;
             deliberation.value = Some(found.best.value[role]);
@@ -203,7 +209,10 @@ impl Player for Perfect {
                 let checked = check_game(&*machine, table);
                 checked.map_err(|error| Failure::Unsuitable(error.to_string()))
             }
-            None => Ok(()),
+            None => match Solver::one_by_one(machine, self.memory_bytes) {
+                Ok(_) => Ok(()),
+                Err(error) => self.fail(error),
+            },
         }
     }
 
@@ -211,7 +220,9 @@ impl Player for Perfect {
         self.deliberation = Some(Deliberation::default());
         self.own = Own::Nothing;
         self.rng = seed::generator(seat.seed, self.seed);
-        self.check(seat.machine.fork())?;
+        if self.given.is_some() {
+            self.check(seat.machine.fork())?;
+        }
         let track = self.track.insert(Track::new(seat, KIND.name)?);
         track.begin(stop)?;
         self.solve(stop)

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::number::{nodes, whole_from};
 use super::one_decision::{Question, decide, first_chooser, legal};
+use super::output_files;
 use super::piece_list::PieceList;
 use super::time_limits::play_clock;
 use super::typed_facts::facts;
@@ -133,6 +134,10 @@ const PLANNERS: [&str; 3] = ["sequential_planner", "random_then_plan", "conditio
 
 /// Carries out `gamemaster explain`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
+    let files = [("--html", &arguments.html), ("--dot", &arguments.dot)];
+    let files = files.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?)));
+    let game_file = ("the game", Path::new(&arguments.game));
+    output_files::check(&files.collect::<Vec<_>>(), &[game_file])?;
     let contestant = read_player(&arguments.player).map_err(Failure::usage)?;
     let PlayerSource::BuiltIn { kind, options } = &contestant.config.source else {
         return Err(Failure::usage(anyhow!(

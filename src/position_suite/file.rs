@@ -234,7 +234,12 @@ impl Reader<'_> {
         }
         let mut values = BTreeMap::new();
         for (text, value) in &table.values {
-            values.insert(canonical(text, "values")?, *value.get_ref());
+            let worth = *value.get_ref();
+            if !(0.0..=100.0).contains(&worth) {
+                let message = format!("value {worth}: expected a number from 0 to 100");
+                return Err(source.error(value.span(), message).into());
+            }
+            values.insert(canonical(text, "values")?, worth);
         }
         let position = Position {
             rules: beginning_in(machine, &state, source, &table.game, *reading)?,

@@ -147,6 +147,10 @@ fn the_tree_is_shown_as_it_was_searched() {
     let decided: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(decided["tree"]["nodes"].as_array().map(Vec::len), Some(11));
     assert_eq!(decided["tree"]["nodes"][5]["left_out"], serde_json::json!(["a2", "a3"]));
+    let twice = ["--html", "tree.html", "--dot", "./tree.html"];
+    let told = workspace.run(&[&command[..], &twice].concat()).code(2).stderr();
+    assert_eq!(told, "error: --dot ./tree.html: --html is the same file; give another name\n");
+    assert_eq!(workspace.read("tree.html"), page);
 }
 
 /// A tree of more states than a drawing holds is a list on the page; the values of a

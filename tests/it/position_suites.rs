@@ -334,6 +334,8 @@ values = { "(mark 3 1)" = 100, "(mark 3 3)" = 50 }
     check("[\"(mark 3 1)\"]", "[]", "s.toml:7: position `one`: `good` has no moves");
     check("[\"(mark 3 1)\"]", "[\"(mark 3 3)\"]", "`(mark 3 1)` is worth 100, not less than");
     check("id = \"one\"", "weight = 0", "s.toml:3: weight = 0: expected a number above 0");
+    check("= 50 }", "= 150 }", "s.toml:8: value 150: expected a number from 0 to 100");
+    check("= 50 }", "= nan }", "s.toml:8: value NaN: expected a number from 0 to 100");
     check("moves =", "state = \"(control white)\"\nmoves =", "`moves` and `state` are both given");
     check("[[position]]", "[[position]]\n[[position]]", "missing key `game`");
     check("\"xplayer\"", "\"oplayer\"", "s.toml:7: good: `(mark 3 1)` is not legal for oplayer");

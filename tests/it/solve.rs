@@ -47,6 +47,59 @@ fn a_table_is_written() {
     assert_eq!(std::fs::read_dir(workspace.path("")).unwrap().count(), 1);
 }
 
+/// The bound is kept, and the values are the same.
+#[test]
+fn memory_is_bounded() {
+    let workspace = Workspace::new();
+    let solved = |memory: &str| -> Value {
+        let arguments = ["solve", "domineering", "--threads", "2", "--json", "--memory", memory];
+        let json = workspace.run(&arguments).code(0).stdout();
+        let mut solved: Value = serde_json::from_str(&json).unwrap();
+        let keys = ["seconds", "states_per_second", "setup_seconds", "successors"];
+        keys.iter().for_each(|key| _ = solved.as_object_mut().unwrap().remove(*key));
+        solved
+    };
+    let bytes = |solved: &mut Value| -> u64 {
+        solved.as_object_mut().unwrap().remove("bytes_per_state").unwrap();
+        solved.as_object_mut().unwrap().remove("memory_bytes").unwrap().as_u64().unwrap()
+    };
+    let mut free = solved("1GiB");
+    let most = bytes(&mut free);
+    for mebibytes in [30, 24] {
+        let limit = mebibytes << 20;
+        assert!(limit < most, "{most}");
+        let mut bounded = solved(&format!("{mebibytes}MiB"));
+        assert!(bytes(&mut bounded) <= limit);
+        assert_eq!(bounded, free);
+    }
+}
+
+#[test]
+fn a_table_with_more_bytes_after_its_end_is_refused() {
+    let workspace = Workspace::new();
+    workspace.run(&["solve", "nim", "--out", "nim.table"]).code(0);
+    let mut table = std::fs::read(workspace.path("nim.table")).unwrap();
+    table.push(0);
+    std::fs::write(workspace.path("nim.table"), table).unwrap();
+    let explain = ["explain", "nim", "--player", "perfect:table=nim.table"];
+    let told = workspace.run(&explain).code(2).stderr();
+    assert!(told.contains("more bytes follow its end"), "{told}");
+}
+
+/// The players that solve whole games say at once which ones they cannot solve.
+#[test]
+fn players_that_solve_games_refuse_others_before_the_match() {
+    let workspace = Workspace::new();
+    let refused = |arguments: &[&str], expected: &str| {
+        let told = workspace.run(&[&["play"], arguments].concat()).code(2).stderr();
+        assert!(told.contains(expected) && told.lines().count() == 1, "{told}");
+    };
+    let tree = "cfr cannot play go_7x7: its tree has more than 1000000 nodes";
+    refused(&["go_7x7", "cfr", "random"], tree);
+    let value = "perfect cannot play fishery: a state at depth";
+    refused(&["fishery", "perfect", "random", "random", "random"], value);
+}
+
 #[test]
 fn what_cannot_be_solved_is_said() {
     let workspace = Workspace::new();
@@ -56,6 +109,9 @@ fn what_cannot_be_solved_is_said() {
     };
     refused(&["kuhn_poker"], 2, "the game has hidden information");
     refused(&["odd_one_out"], 2, "has no value: several roles choose at the same time");
+    // It has so many states that reaching all of them takes a minute.
+    refused(&["fishery"], 2, "has no value: several roles choose at the same time");
+    refused(&["tic_tac_toe", "--memory", "1"], 1, "more than 1 byte of memory");
     let memory = ["connect_four", "--memory", "20MB"];
     refused(&memory, 1, "the states need more than 20000000 bytes of memory");
     refused(&["tic_tac_toe", "--memory", "10KiB"], 1, "more than 10KiB of memory");

@@ -85,7 +85,7 @@ pub(super) trait Expander: Send {
 }
 
 /// The worst of the goals that the rules give; 0 if they give none.
-fn worst(reading: &GoalReading) -> u8 {
+pub(super) fn worst(reading: &GoalReading) -> u8 {
     reading.values.iter().min().map_or(0, |goal| goal.value())
 }
 

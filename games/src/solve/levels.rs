@@ -39,6 +39,12 @@ pub(super) struct Setup {
 /// have more.
 const SUCCESSORS_OF_A_STATE: u64 = 64;
 
+/// Bytes of a reference to a successor: its shard and its number there.
+const EDGE_BYTES: usize = 5;
+
+/// Bytes of the code of a value.
+const CODE_BYTES: usize = size_of::<Code>();
+
 /// Why a run stopped.
 pub(super) enum Stopped {
     Error(SolveError),
@@ -51,6 +57,8 @@ pub(super) enum Stopped {
 /// A run over states of some size.
 pub(super) trait Run: Send {
     fn step(&mut self, crew: &dyn Crew) -> Result<(), Stopped>;
+    /// From now on a step expands and values at most this many states.
+    fn limit_step(&mut self, n_states: usize);
     fn progress(&self) -> Progress;
     fn initial_value(&self) -> Vec<f64>;
     fn first_values(&self) -> Vec<Vec<f64>>;
@@ -77,6 +85,13 @@ pub(super) trait Run: Send {
     ) -> ValueTable;
 }
 
+/// States that were expanded, and all their successors.
+#[derive(Clone, Copy, Debug, Default)]
+struct Expanded {
+    n_states: u64,
+    n_successors: u64,
+}
+
 /// All levels, forwards and then backwards.
 pub(super) struct Levels<const N: usize> {
     pub(super) store: Store<N>,
@@ -95,6 +110,8 @@ pub(super) struct Levels<const N: usize> {
     pub(super) n_successors: u64,
     /// States whose successors those are.
     pub(super) n_expanded: u64,
+    /// By level: what was expanded to reach the next one.
+    expanded: Vec<Expanded>,
     pub(super) n_valued: u64,
     pub(super) sweep: u32,
     pub(super) has_changed: bool,
@@ -131,6 +148,7 @@ impl<const N: usize> Levels<N> {
             n_terminal: 0,
             n_successors: 0,
             n_expanded: 0,
+            expanded: Vec::new(),
             n_valued: 0,
             sweep: 0,
             has_changed: false,
@@ -151,12 +169,32 @@ impl<const N: usize> Levels<N> {
             + self.workspace.n_bytes()
     }
 
-    /// Number of states of a round, whose successors take about an eighth of the memory.
+    /// Mean number of successors of a state of the level at work, rounded up. What is not
+    /// known is taken from the level above, and then from all levels.
+    fn mean_successors(&self) -> u64 {
+        let above = self.level.saturating_sub(1);
+        let levels = [self.level, above].map(|level| self.expanded.get(level).copied());
+        let known = levels.into_iter().flatten().find(|expanded| expanded.n_states > 1000);
+        let all = Expanded { n_states: self.n_expanded, n_successors: self.n_successors };
+        let Expanded { n_states, n_successors } = known.unwrap_or(all);
+        n_successors.div_ceil(n_states.max(1)).max(1)
+    }
+
+    /// Memory that the successors of a round may take: an eighth of all, or what is left.
+    fn round_bytes(&self) -> u64 {
+        let kept = self.n_bytes() - self.workspace.n_bytes();
+        let limit_bytes = self.setup.memory_bytes;
+        (limit_bytes / 8).min(limit_bytes.saturating_sub(kept))
+    }
+
+    /// Number of states of a round.
     fn round_states(&self) -> usize {
         let n_expanded = self.n_expanded.max(1);
-        let mean = (self.n_successors / n_expanded).max(1);
-        let bytes = (mean + 1) * (size_of::<[u64; N]>() as u64 + 5);
-        let states = (self.setup.memory_bytes / 8 / bytes) as usize;
+        let mean = self.mean_successors();
+        // Workers have a quarter of it in buffers of their own.
+        let of_successor = (size_of::<[u64; N]>() + EDGE_BYTES) * 5 / 4 + CODE_BYTES;
+        let bytes = (mean + 1) * of_successor as u64;
+        let states = (self.round_bytes() / bytes) as usize;
         // The mean is not known at first.
         let most = if n_expanded < 1000 { BLOCK } else { usize::MAX };
         let states = states.max(expand::GROUP).min(most).min(self.setup.round_states);
@@ -189,16 +227,49 @@ impl<const N: usize> Levels<N> {
             })
     }
 
+    /// Gives up what can be computed again, if the next round would not fit otherwise.
+    fn make_room(&mut self) {
+        let limit_bytes = self.setup.memory_bytes;
+        let of_successor = (size_of::<[u64; N]>() + EDGE_BYTES) as u64;
+        let left = (self.store.level_len(self.level) - self.at + 1) as u64;
+        let n_successors = left * (self.mean_successors() + 1);
+        let n_successors = n_successors.min(limit_bytes / 8 / of_successor);
+        let round_bytes = n_successors * of_successor;
+        // About as many of them are new as were so far.
+        let share = 1.25 * self.store.n_states() as f64 / self.n_successors.max(1) as f64;
+        let n_new = (n_successors as f64 * share.min(1.0)) as u64;
+        let kept = self.n_bytes() - self.workspace.n_bytes();
+        if kept + self.store.growth_bytes(n_new) + round_bytes > limit_bytes {
+            self.store.grow_little();
+        }
+        if kept + self.store.growth_bytes(n_new) + round_bytes > limit_bytes {
+            self.drop_blocks();
+        }
+        if self.n_bytes() + self.store.growth_bytes(n_new) > limit_bytes {
+            self.workspace.clear();
+        }
+    }
+
+    /// Forgets the references to successors, which can be found again.
+    fn drop_blocks(&mut self) {
+        self.blocks.iter_mut().for_each(|blocks| *blocks = None);
+        self.block_bytes = 0;
+    }
+
     /// Reaches the successors of some states of the last complete level.
     fn reach(&mut self, crew: &dyn Crew) -> Result<(), Stopped> {
         if self.at == 0 {
             self.blocks.push(Some(Vec::new()));
             self.store.begin_level();
         }
+        self.make_room();
         let mut round = self.round(Successors::Added, crew)?;
         for block in &round {
             self.n_successors += block.numbers.len() as u64;
             self.n_expanded += block.len() as u64;
+            self.expanded.resize(self.level + 1, Expanded::default());
+            self.expanded[self.level].n_states += block.len() as u64;
+            self.expanded[self.level].n_successors += block.numbers.len() as u64;
             self.at += block.len();
             self.note_movers(block);
         }
@@ -216,6 +287,7 @@ impl<const N: usize> Levels<N> {
         self.level += 1;
         if self.store.level_len(self.level) == 0 {
             self.store.undo_level();
+            self.make_room_for_numbers()?;
             self.begin_valuing();
         } else if self.is_graded() {
             // No later level reaches these states again.
@@ -260,17 +332,32 @@ impl<const N: usize> Levels<N> {
         self.most_bytes = self.most_bytes.max(self.n_bytes());
         let limit_bytes = self.setup.memory_bytes;
         if self.n_bytes() > limit_bytes {
-            self.blocks.iter_mut().for_each(|blocks| *blocks = None);
-            self.block_bytes = 0;
+            self.drop_blocks();
         }
         if self.n_bytes() > limit_bytes {
             self.workspace.clear();
         }
-        if self.n_bytes() <= limit_bytes {
+        if self.n_bytes() <= limit_bytes { Ok(()) } else { Err(self.lacks_memory()) }
+    }
+
+    fn lacks_memory(&self) -> Stopped {
+        let (n_states, limit_bytes) = (self.store.n_states(), self.setup.memory_bytes);
+        Stopped::Error(SolveError::Memory { n_states, depth: self.level as u32, limit_bytes })
+    }
+
+    /// Values that are numbers take memory of their own.
+    fn make_room_for_numbers(&mut self) -> Result<(), Stopped> {
+        if !self.needs_numbers {
             return Ok(());
         }
-        let n_states = self.store.n_states();
-        Err(Stopped::Error(SolveError::Memory { n_states, depth: self.level as u32, limit_bytes }))
+        self.workspace.clear();
+        let of_state = (self.setup.roles.len() * size_of::<f64>()) as u64;
+        let n_bytes = self.store.n_states() * of_state;
+        if self.n_bytes() + n_bytes > self.setup.memory_bytes {
+            self.drop_blocks();
+        }
+        let is_enough = self.n_bytes() + n_bytes <= self.setup.memory_bytes;
+        if is_enough { Ok(()) } else { Err(self.lacks_memory()) }
     }
 
     pub(super) fn begin_valuing(&mut self) {
@@ -309,6 +396,11 @@ impl<const N: usize> Levels<N> {
             Some(_) => None,
             None => {
                 if self.at == 0 && self.is_graded() && self.level + 1 < self.store.n_levels() {
+                    let tables = 12 * self.store.level_len(self.level + 1) as u64;
+                    let limit_bytes = self.setup.memory_bytes;
+                    if self.n_bytes() + tables + limit_bytes / 8 > limit_bytes {
+                        self.drop_blocks();
+                    }
                     self.enter_successors(crew);
                 }
                 let round = self.round(Successors::Known, crew)?;
@@ -319,7 +411,9 @@ impl<const N: usize> Levels<N> {
             }
         };
         self.most_bytes = self.most_bytes.max(self.n_bytes());
-        let until = self.at + self.setup.round_states;
+        let of_state = (self.mean_successors() as usize + 2) * CODE_BYTES;
+        let most = (self.round_bytes() as usize / of_state).max(BLOCK);
+        let until = self.at + self.setup.round_states.min(most);
         let round: &[Block<N>] = match (&recomputed, &kept) {
             (Some(round), _) => round,
             (None, Some(blocks)) => {
@@ -356,6 +450,7 @@ impl<const N: usize> Levels<N> {
             self.phase = Phase::Done;
             self.blocks = Vec::new();
             self.block_bytes = 0;
+            self.workspace.clear();
         } else if self.sweep == MAX_SWEEPS {
             return Err(Stopped::Error(SolveError::Unsettled { sweeps: MAX_SWEEPS }));
         } else {
@@ -392,6 +487,9 @@ impl<const N: usize> Levels<N> {
             values::codes(block, successors, outcomes)
         });
         drop(both);
+        let n_found: usize = found.iter().map(Vec::capacity).sum();
+        let n_codes: usize = n_found + successors.iter().map(Vec::capacity).sum::<usize>();
+        self.most_bytes = self.most_bytes.max(self.n_bytes() + (n_codes * CODE_BYTES) as u64);
         self.workspace.give_back(successors);
         let has_changed = AtomicBool::new(false);
         let (store, level) = (&mut self.store, self.level);
@@ -487,12 +585,17 @@ impl<const N: usize> Run for Levels<N> {
         }
     }
 
+    fn limit_step(&mut self, n_states: usize) {
+        self.setup.round_states = n_states.max(1);
+    }
+
     fn progress(&self) -> Progress {
         Progress {
             phase: self.phase,
             level: self.level as u32,
             n_states: self.store.n_states(),
             n_terminal: self.n_terminal,
+            n_expanded: self.n_expanded,
             n_successors: self.n_successors,
             n_valued: self.n_valued,
             sweep: self.sweep,

@@ -52,6 +52,8 @@ pub(super) struct Shard<const N: usize> {
     /// spare most look-ups of other states. Open addressing.
     table: Vec<u32>,
     n_tabled: usize,
+    /// Memory is short: grow by an eighth, which takes more copying than doubling.
+    grows_little: bool,
     /// The number of the first state in the table; those after it follow.
     base: u32,
 }
@@ -66,6 +68,7 @@ impl<const N: usize> Shard<N> {
             }
             // Each is written after those that are there, and stays if it is new.
             let end = self.states.len();
+            self.reserve();
             self.states.resize(end + AHEAD, [0; N]);
             let places = self.look_up(states);
             let mask = (self.table.len() - 1) as u32;
@@ -173,6 +176,14 @@ impl<const N: usize> Shard<N> {
         }
     }
 
+    /// Makes room for a few states. Vectors double unless they are told otherwise.
+    #[inline(always)]
+    fn reserve(&mut self) {
+        if self.grows_little && self.states.capacity() - self.states.len() < AHEAD {
+            self.states.reserve_exact(little(self.states.len()));
+        }
+    }
+
     /// Twice the table.
     #[cold]
     fn grow(&mut self) {
@@ -224,6 +235,10 @@ impl<const N: usize> Shard<N> {
 
     /// Gives the states that were added a code each.
     pub(super) fn extend_codes(&mut self) {
+        let n_more = self.states.len() - self.codes.len();
+        if self.grows_little && self.codes.capacity() - self.codes.len() < n_more {
+            self.codes.reserve_exact(n_more + little(self.states.len()));
+        }
         self.codes.resize(self.states.len(), UNKNOWN);
     }
 
@@ -248,6 +263,20 @@ impl<const N: usize> Shard<N> {
         self.terminal[number / 64] >> (number % 64) & 1 == 1
     }
 
+    /// Bytes that `n_new` more states may add to those in use.
+    fn growth_bytes(&self, n_new: usize) -> u64 {
+        let len = self.states.len();
+        let (states, codes) = (self.states.capacity(), self.codes.capacity());
+        let more = |capacity: usize| match (len + n_new + AHEAD > capacity, self.grows_little) {
+            (false, _) => 0,
+            (true, false) => capacity.max(n_new),
+            (true, true) => n_new + little(len),
+        };
+        let is_table_full = (self.n_tabled + n_new + AHEAD) * 2 >= self.table.len();
+        let table = if is_table_full { self.table.len().max(4 * n_new) } else { 0 };
+        (more(states) * size_of::<[u64; N]>() + more(codes) * size_of::<Code>() + 4 * table) as u64
+    }
+
     /// Frees the table.
     pub(super) fn forget_table(&mut self) {
         (self.table, self.n_tabled) = (Vec::new(), 0);
@@ -260,6 +289,11 @@ impl<const N: usize> Shard<N> {
             + self.terminal.capacity() * 8
             + self.table.capacity() * 4) as u64
     }
+}
+
+/// How much room is made for more states than `len` if memory is short.
+fn little(len: usize) -> usize {
+    (len / 8).max(2 * AHEAD)
 }
 
 /// All shards, and where the levels begin in each.
@@ -360,6 +394,18 @@ impl<const N: usize> Store<N> {
         self.outcomes.push(outcome.clone());
         let code = Code::try_from(self.outcomes.len() - 1).ok()?;
         (code < UNKNOWN - 1).then_some(code)
+    }
+
+    /// Bytes that `n_new` more states may add to those in use.
+    pub(super) fn growth_bytes(&self, n_new: u64) -> u64 {
+        // Some shards get more than others.
+        let of_shard = n_new as usize / N_SHARDS * 9 / 8;
+        self.shards.iter().map(|shard| shard.growth_bytes(of_shard)).sum()
+    }
+
+    /// From now on all shards grow by little.
+    pub(super) fn grow_little(&mut self) {
+        self.shards.iter_mut().for_each(|shard| shard.grows_little = true);
     }
 
     /// Bytes in use.

@@ -414,6 +414,9 @@ impl ValueTable {
         if u64::from_le_bytes(input.bytes()?) != sum {
             return Err(TableError::Damaged("its checksum differs"));
         }
+        if input.inner.read(&mut [0])? != 0 {
+            return Err(TableError::Damaged("more bytes follow its end"));
+        }
         let is_ascending = buckets.windows(2).all(|pair| pair[0] <= pair[1]);
         if !is_ascending || buckets[0] != 0 || buckets.last() != Some(&n) {
             return Err(TableError::Damaged("its buckets are out of order"));

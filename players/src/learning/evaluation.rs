@@ -55,7 +55,7 @@ pub enum EvaluationError {
         name: String,
     },
     /// A feature that the game cannot have.
-    #[error("`{name}` has no feature `{feature}`: no such role, or no such order of constants")]
+    #[error("`{name}` has no feature `{feature}`: no such facts, role or order of constants")]
     Feature {
         /// The name of the game.
         name: String,

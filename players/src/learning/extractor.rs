@@ -3,6 +3,7 @@
 //! All features but mobility are sums over the facts of a state, so each fact adds the
 //! same to them wherever it holds. What it adds is found once, from its expression.
 
+use games::rule::Term;
 use games::{Expression, FactId, Game, RoleId, State, StateMachine};
 
 use super::feature::{Feature, Pattern, parts};
@@ -43,15 +44,44 @@ pub(crate) struct Extractor {
     lost: Vec<FactId>,
 }
 
-/// The first feature that does not belong to a game: it names an order or a role that the
-/// game does not have.
+/// The first feature that does not belong to a game: it names facts, an order or a role that
+/// the game does not have.
 pub(crate) fn foreign<'f>(game: &Game, features: &'f [Feature]) -> Option<&'f Feature> {
     let orders = orders(game);
     features.iter().find(|feature| match feature {
-        Feature::Rank { order, .. } => !orders.iter().any(|known| known.relation == *order),
+        Feature::Rank { pattern, order, .. } => {
+            !orders.iter().any(|known| known.relation == *order) || !may_hold(game, pattern)
+        }
         Feature::Moves(role) => game.find_role(role).is_none(),
-        Feature::Count(_) | Feature::Value { .. } => false,
+        Feature::Count(pattern) | Feature::Value { pattern, .. } => !may_hold(game, pattern),
     })
+}
+
+/// Whether the head of some rule for `init` or `next` agrees with a pattern of facts.
+fn may_hold(game: &Game, pattern: &Pattern) -> bool {
+    let symbols = game.symbols();
+    let heads = game.rules().iter().map(|rule| &rule.head);
+    let heads = heads.filter(|head| matches!(symbols.name(head.name), "init" | "next"));
+    let agrees = |fact: &Term| match fact {
+        Term::Variable(_) => true,
+        Term::Constant(name) => {
+            pattern.arguments.is_empty() && symbols.name(*name) == pattern.relation
+        }
+        Term::Function(name, arguments) => {
+            let given = pattern.arguments.iter().zip(arguments);
+            symbols.name(*name) == pattern.relation
+                && arguments.len() == pattern.arguments.len()
+                && given.into_iter().all(|(given, found)| match (given, found) {
+                    (Some(Expression::Atom(given)), Term::Constant(found)) => {
+                        symbols.name(*found) == given
+                    }
+                    (Some(Expression::Atom(_)), Term::Function(..))
+                    | (Some(Expression::List(_)), Term::Constant(_)) => false,
+                    _ => true,
+                })
+        }
+    };
+    heads.flat_map(|head| &head.arguments).any(agrees)
 }
 
 impl Extractor {

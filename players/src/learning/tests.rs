@@ -287,4 +287,8 @@ fn an_evaluation_is_for_its_game_only() {
     let mut foreign = evaluation;
     foreign.features[0].feature = "rank of argument 1 in (cell ? ? ?) by before".parse().unwrap();
     check(&foreign, "breakthrough_5x5", "no feature `rank of argument 1");
+    for facts in ["(cel ? ? white)", "(cell ? ? purple)", "(cell ? ?)", "cell"] {
+        foreign.features[0].feature = format!("count {facts}").parse().unwrap();
+        check(&foreign, "breakthrough_5x5", "no feature `count");
+    }
 }
