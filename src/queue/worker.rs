@@ -579,8 +579,8 @@ impl<'a> QueueWorker<'a> {
             let other = stream.get_last_raw_message_by_subject(&subject).await;
             if other.map_err(|error| failed(&error))?.payload != *hash.as_bytes() {
                 return Err(format!(
-                    "the program of player {} differs from that of another worker; install the same, \
-                     or start the coordinator with --allow-mixed-versions",
+                    "the program of player {} differs from that of the coordinator or of another \
+                     worker; install the same, or start the coordinator with --allow-mixed-versions",
                     player.id
                 ));
             }

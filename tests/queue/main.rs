@@ -3,6 +3,8 @@
 
 // `cfg(test)` tells clippy that helpers, too, may unwrap.
 #[cfg(test)]
+mod comparisons;
+#[cfg(test)]
 mod exactness;
 #[cfg(test)]
 mod kills;
