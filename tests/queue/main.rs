@@ -17,6 +17,8 @@ mod refusals;
 #[cfg(test)]
 mod upkeep;
 #[cfg(test)]
+mod workers;
+#[cfg(test)]
 #[expect(dead_code, reason = "shared with the other integration tests, which use all of it")]
 #[path = "../it/workspace.rs"]
 mod workspace;

@@ -8,6 +8,12 @@ use std::time::Duration;
 
 use crate::workspace::{Ran, Workspace};
 
+/// Runs a client of the test's own.
+pub(crate) fn in_runtime<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.unwrap().block_on(future)
+}
+
 /// A server that is killed with the test.
 pub(crate) struct NatsServer {
     port: u16,
