@@ -15,6 +15,8 @@ mod players;
 #[cfg(test)]
 mod refusals;
 #[cfg(test)]
+mod security;
+#[cfg(test)]
 mod upkeep;
 #[cfg(test)]
 mod workers;
