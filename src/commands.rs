@@ -37,3 +37,4 @@ mod typed_facts;
 mod typed_moves;
 mod typed_players;
 pub mod worker;
+mod workers;

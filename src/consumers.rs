@@ -6,6 +6,6 @@ mod progress;
 mod recorder;
 
 pub use journal::{JournalConsumer, JournalFailure, Written};
-pub(crate) use progress::brief;
 pub use progress::{Progress, Style};
+pub(crate) use progress::{brief, workers_words};
 pub use recorder::{Catalogue, Recorder};

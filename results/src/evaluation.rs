@@ -23,6 +23,7 @@ use crate::regress::Regression;
 use crate::regret::RegretSummary;
 use crate::standings::{self, Pair, Standings, scored_matches};
 use crate::stats::bootstrap::Bootstrap;
+use crate::workers::WorkerRow;
 
 pub use distributions::{Bar, GameOverhead, PlayerTimes, RewardDistribution, Times};
 pub use over_time::{MoveBudget, OverTime, TimePoint};
@@ -40,6 +41,8 @@ pub struct Evaluation {
     pub regression: Option<Regression>,
     /// What decisions gave away; `None` unless the caller has judged them.
     pub regret: Option<RegretSummary>,
+    /// The workers that played the run; empty unless the caller has looked for them.
+    pub workers: Vec<WorkerRow>,
     /// How sure the ranks of the standings are; `None` if no match was scored.
     pub ranks: Option<RankProbabilities>,
     /// Ratings on other scales than the mean reward.
@@ -101,6 +104,7 @@ pub fn evaluate(
         worth_replaying: worth,
         regression: None,
         regret: None,
+        workers: vec![],
         standings,
     })
 }

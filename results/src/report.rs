@@ -238,6 +238,9 @@ pub fn write_regression(
 pub fn evaluated(run: &Path, n_replays: usize) -> Result<Evaluation, ReportError> {
     let mut evaluation = evaluate(run, &Bootstrap::default(), n_replays)?;
     evaluation.regression = crate::regress::read(run)?;
+    if run.join(files::WORKERS).exists() {
+        evaluation.workers = workers(run)?;
+    }
     not_empty(run, &evaluation.standings)?;
     Ok(evaluation)
 }

@@ -25,7 +25,7 @@ pub struct ServerOptions {
 pub struct CoordinatorOptions {
     /// Have the matches played by workers, through this NATS server (see
     /// docs/cluster.md)
-    #[arg(long, value_name = "nats://HOST:4222", conflicts_with_all = ["jobs", "partition"])]
+    #[arg(long, value_name = "nats://HOST:4222")]
     pub queue: Option<String>,
     /// How to reach the server.
     #[command(flatten)]

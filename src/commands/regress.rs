@@ -11,10 +11,13 @@ use results::regress::{Outcome as Answer, Reason, Regression, Tracker};
 use results::report::{self, Format};
 
 use super::number::{number, whole, whole_from};
+use super::queue_options::CoordinatorOptions;
 use super::tournament;
-use crate::consumers::brief;
+use super::workers::Workers;
+use crate::consumers::{brief, workers_words};
+use crate::event::EventKind;
 use crate::exit_code;
-use crate::experiment::regression::{self, Asked, Pace, Request};
+use crate::experiment::regression::{self, Asked, Pace, Request, Watch};
 use crate::experiment::{ExperimentError, Session, folder};
 use crate::failure::{CommandResult, Failure};
 use crate::interrupt::on_interrupt;
@@ -29,6 +32,8 @@ Examples:
   gamemaster regress --base 'cmd:./old --port {port}' \\
       --head 'cmd:./new --port {port}' --suite ci.toml --margin 5 \\
       --time-limit 10m --markdown \"$GITHUB_STEP_SUMMARY\"
+  gamemaster regress --base alpha_beta --head mcts --queue nats://HOST:4222
+      have workers on other machines play it (see docs/cluster.md)
 
 A player is written as for `gamemaster play`: KIND, KIND:option=value,...,
 http://HOST:PORT, or 'cmd:COMMAND' with {port} in it. A suite is a spec whose
@@ -85,11 +90,14 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Play N matches at once [default: cores / players that think at once]
-    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
+    #[arg(long, value_name = "N", conflicts_with = "queue",
+          value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,
     /// Use this random seed instead of the one in the suite
     #[arg(long, value_name = "S", value_parser = whole_from::<u64>(0))]
     seed: Option<u64>,
+    #[command(flatten)]
+    queue: CoordinatorOptions,
     /// Append the summary to FILE, as Markdown
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
@@ -123,7 +131,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let comparison = asked.open(arguments.out.clone()).map_err(not_opened)?;
     let path = comparison.folder.path.clone();
     if !arguments.quiet {
-        announce(&asked, &comparison.folder)?;
+        announce(&asked, &comparison.folder, arguments.queue.queue.is_some())?;
     }
     let found = match comparison.known().map_err(Failure::experiment)? {
         Some(found) => found,
@@ -132,9 +140,14 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             let session = Session::new(&asked.experiment, &path, Some(OWN_EXECUTABLE.into()));
             let stopper = session.stopper();
             on_interrupt(move || stopper.interrupt()).context("cannot listen for interrupts")?;
+            let mut workers = Workers::hire(&arguments.queue, &asked.experiment, &path)?;
             let mut progress = Progress::new(arguments.quiet, comparison.n_blocks());
-            let played =
-                comparison.play(&session, &mut |tracker, spent| progress.print(tracker, spent));
+            let crew = workers.as_mut().map(Workers::crew);
+            let played = comparison.play_by(crew, &session, &mut progress);
+            if let Some(workers) = workers {
+                // What was not decided can be resumed.
+                workers.dismiss(matches!(played, Ok(Some(_))))?;
+            }
             match played.map_err(Failure::experiment)? {
                 Some(found) => found,
                 None => return interrupted(),
@@ -161,6 +174,7 @@ fn request(arguments: &Arguments) -> Request {
         max_blocks: arguments.max_blocks,
         jobs: arguments.jobs,
         seed: arguments.seed,
+        is_played_here: arguments.queue.queue.is_none(),
     }
 }
 
@@ -183,7 +197,7 @@ fn not_opened(error: ExperimentError) -> Failure {
     Failure { error: message, ..Failure::experiment(error) }
 }
 
-fn announce(asked: &Asked, folder: &folder::RunFolder) -> std::io::Result<()> {
+fn announce(asked: &Asked, folder: &folder::RunFolder, on_queue: bool) -> std::io::Result<()> {
     let mut stderr = std::io::stderr().lock();
     for warning in &asked.experiment.warnings {
         writeln!(stderr, "warning: {warning}")?;
@@ -194,12 +208,13 @@ fn announce(asked: &Asked, folder: &folder::RunFolder) -> std::io::Result<()> {
     let path = folder.path.display();
     let n_done = folder.done.len();
     if n_done == 0 {
-        let at_once = asked.experiment.concurrency;
-        return writeln!(
-            stderr,
-            "Playing into {path}, {} at once",
-            counted(at_once, "match", "matches")
-        );
+        let by = match on_queue {
+            true => "by workers".to_owned(),
+            false => {
+                format!("{} at once", counted(asked.experiment.concurrency, "match", "matches"))
+            }
+        };
+        return writeln!(stderr, "Playing into {path}, {by}");
     }
     writeln!(
         stderr,
@@ -224,12 +239,13 @@ struct Progress {
     printed: Instant,
     n_blocks: u64,
     has_pace: bool,
+    n_workers: Option<u32>,
 }
 
 impl Progress {
     /// `n_blocks` were played before.
     fn new(is_quiet: bool, n_blocks: u64) -> Self {
-        Self { is_quiet, printed: Instant::now(), n_blocks, has_pace: false }
+        Self { is_quiet, printed: Instant::now(), n_blocks, has_pace: false, n_workers: None }
     }
 
     fn print(&mut self, tracker: &Tracker, spent: Duration) {
@@ -260,6 +276,28 @@ impl Progress {
             counted(self.n_blocks, "block", "blocks"),
             brief(spent)
         );
+    }
+
+    /// A closed terminal does not stop the comparison.
+    fn line(&self, line: &str) {
+        if !self.is_quiet {
+            let _ = writeln!(std::io::stderr().lock(), "{line}");
+        }
+    }
+}
+
+impl Watch for Progress {
+    fn event(&mut self, event: &EventKind, tracker: &Tracker, spent: Duration) {
+        match event {
+            EventKind::MatchFinished { .. } => self.print(tracker, spent),
+            EventKind::WorkersChanged { n_workers, n_at_once }
+                if self.n_workers.replace(*n_workers) != Some(*n_workers) =>
+            {
+                self.line(&workers_words(*n_workers, *n_at_once));
+            }
+            EventKind::Notice(notice) => self.line(&format!("note: {notice}")),
+            _ => {}
+        }
     }
 }
 

@@ -20,7 +20,6 @@ use crate::experiment::{Experiment, Place};
 use crate::failure::{CommandResult, Failure};
 use crate::output::{json_line, to_stdout};
 use crate::spec::{self, FormatWord, Overrides, Spec, SpecError};
-use crate::url_text::without_password;
 
 /// The default spec of `gamemaster run`.
 const DEFAULT_SPEC: &str = include_str!("../default_spec.toml");
@@ -75,7 +74,8 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Play N matches at once [default: cores / players that think at once]
-    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
+    #[arg(long, value_name = "N", conflicts_with = "queue",
+          value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,
     /// Pair players by this format instead of the one in the spec
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -96,7 +96,7 @@ pub struct Arguments {
     #[arg(long)]
     extend: bool,
     /// Play only this part of the schedule, such as slice:1/3 (see `merge`)
-    #[arg(long, value_name = "slice:M/N", conflicts_with = "extend")]
+    #[arg(long, value_name = "slice:M/N", conflicts_with_all = ["extend", "queue"])]
     partition: Option<Partition>,
     #[command(flatten)]
     queue: CoordinatorOptions,
@@ -125,8 +125,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         let preview = experiment.preview(&place).map_err(tournament::not_opened)?;
         return preview::print(&preview, arguments.json);
     }
-    let Some(played) =
-        tournament::play(&experiment, &place, arguments.quiet, Some(&arguments.queue))?
+    let Some(played) = tournament::play(&experiment, &place, arguments.quiet, &arguments.queue)?
     else {
         return Ok(exit_code::INTERRUPTED);
     };
@@ -176,7 +175,6 @@ struct Summary<'a> {
 /// The command that resumes this run.
 fn command_line(arguments: &Arguments) -> CommandLine {
     let format = arguments.format.and_then(|format| format.to_possible_value());
-    let on_queue = Some(&arguments.queue).filter(|queue| queue.queue.is_some());
     CommandLine::new("run")
         .words(arguments.spec.iter().map(|spec| spec.display()))
         .option("--out", arguments.out.as_ref().map(|out| out.display()))
@@ -187,12 +185,7 @@ fn command_line(arguments: &Arguments) -> CommandLine {
         .option("--rounds", arguments.rounds)
         .flag("--race", arguments.race)
         .flag("--skip-unsuitable", arguments.skip_unsuitable)
-        .option("--queue", arguments.queue.queue.as_deref().map(without_password))
-        .option("--creds", arguments.queue.server.creds.as_ref().map(|path| path.display()))
-        .option("--tls-ca", arguments.queue.server.tls_ca.as_ref().map(|path| path.display()))
-        .list("--tags", &arguments.queue.tags)
-        .option("--ack-wait", on_queue.map(|queue| humantime::format_duration(queue.ack_wait)))
-        .flag("--allow-mixed-versions", arguments.queue.allow_mixed_versions)
+        .queue(&arguments.queue)
         .flag("--quiet", arguments.quiet)
         .flag("--json", arguments.json)
 }

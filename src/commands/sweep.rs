@@ -10,6 +10,7 @@ use results::report::{self, Format};
 use results::sweep;
 
 use super::number::{nodes, whole, whole_from};
+use super::queue_options::CoordinatorOptions;
 use super::run::preview;
 use super::tournament::{self, CommandLine};
 use crate::event::StopReason;
@@ -26,6 +27,8 @@ Examples:
   gamemaster sweep my_spec.toml --nodes 1e3,1e4,1e5,1e6 --out my_sweep --extend
       add a budget
   gamemaster sweep my_spec.toml --nodes 100,1000 --format csv > sweep.csv
+  gamemaster sweep my_spec.toml --nodes 1e3,1e4,1e5 --queue nats://HOST:4222
+      have workers on other machines play it (see docs/cluster.md)
 
 The whole tournament of the spec is played with each budget. A player with its
 own `clocks` or `budget` in the spec keeps them, as a fixed opponent for the
@@ -57,7 +60,8 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Play N matches at once [default: cores / players that think at once]
-    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
+    #[arg(long, value_name = "N", conflicts_with = "queue",
+          value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,
     /// Use this random seed instead of the one in the spec
     #[arg(long, value_name = "S", value_parser = whole_from::<u64>(0))]
@@ -65,6 +69,8 @@ pub struct Arguments {
     /// Extend a sweep that had fewer budgets, players, games or blocks
     #[arg(long)]
     extend: bool,
+    #[command(flatten)]
+    queue: CoordinatorOptions,
     /// Print what would be played, without playing it
     #[arg(long)]
     dry_run: bool,
@@ -122,7 +128,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         let preview = experiment.preview(&place).map_err(tournament::not_opened)?;
         return preview::print(&preview, arguments.json);
     }
-    let Some(played) = tournament::play(&experiment, &place, arguments.quiet, None)? else {
+    let Some(played) = tournament::play(&experiment, &place, arguments.quiet, &arguments.queue)?
+    else {
         return Ok(exit_code::INTERRUPTED);
     };
     // A sweep with missing matches has no results yet.
@@ -161,6 +168,7 @@ fn command_line(arguments: &Arguments) -> CommandLine {
         .option("--out", arguments.out.as_ref().map(|out| out.display()))
         .option("--jobs", arguments.jobs)
         .option("--seed", arguments.seed)
+        .queue(&arguments.queue)
         .option("--format", format.as_ref().map(|format| format.get_name()))
         .flag("--quiet", arguments.quiet)
         .flag("--json", arguments.json)

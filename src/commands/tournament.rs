@@ -10,6 +10,7 @@ use results::counted::counted;
 use results::journal::Torn;
 
 use super::queue_options::CoordinatorOptions;
+use super::workers::Workers;
 use crate::consumers::{Catalogue, Progress, Style};
 use crate::event::StopReason;
 use crate::exit_code;
@@ -19,6 +20,7 @@ use crate::failure::{CommandResult, Failure};
 use crate::interrupt::on_interrupt;
 use crate::spec::Difference;
 use crate::supervisor::OWN_EXECUTABLE;
+use crate::url_text::without_password;
 
 /// Plays an experiment with progress on standard error until it is complete or
 /// interrupted, and makes its tables and summaries. `None` if it was interrupted
@@ -27,22 +29,22 @@ pub(super) fn play(
     experiment: &Experiment,
     place: &Place,
     is_quiet: bool,
-    queue: Option<&CoordinatorOptions>,
+    queue: &CoordinatorOptions,
 ) -> Result<Option<Finished>, Failure> {
     let folder = experiment.open(place).map_err(not_opened)?;
     // Launched players end with the session, whichever way we leave.
     let session = Session::new(experiment, &folder.path, Some(OWN_EXECUTABLE.into()));
     let stopper = session.stopper();
     on_interrupt(move || stopper.interrupt()).context("cannot listen for interrupts")?;
-    let queue = queue.and_then(|options| Some((options.queue.as_deref()?, options)));
-    if queue.is_none() {
+    let mut workers = Workers::hire(queue, experiment, &folder.path)?;
+    if workers.is_none() {
         match session.preflight(&folder) {
             Err(ExperimentError::Interrupted) => return Ok(None),
             checked => checked.map_err(Failure::experiment)?,
         }
     }
     if !is_quiet {
-        announce(experiment, &folder, queue.is_some())?;
+        announce(experiment, &folder, workers.is_some())?;
     }
     let style = match (is_quiet, std::io::stderr().is_terminal()) {
         (true, _) => Style::Quiet,
@@ -50,53 +52,12 @@ pub(super) fn play(
         (false, false) => Style::Lines,
     };
     let mut progress = Progress::new(catalogue(experiment), style);
-    match queue {
-        None => session.finish(folder, &mut progress).map(Some).map_err(Failure::experiment),
-        Some((url, options)) => {
-            finish_on_queue(&session, folder, url, options, &mut progress).map(Some)
-        }
+    let crew = workers.as_mut().map(Workers::crew);
+    let finished = session.finish_by(crew, folder, &mut progress).map_err(Failure::experiment)?;
+    if let Some(workers) = workers {
+        workers.dismiss(finished.ended.stop == StopReason::Completed)?;
     }
-}
-
-/// Has the missing matches played by workers.
-#[cfg(feature = "queue")]
-fn finish_on_queue(
-    session: &Session<'_>,
-    folder: RunFolder,
-    url: &str,
-    options: &CoordinatorOptions,
-    progress: &mut Progress,
-) -> Result<Finished, Failure> {
-    use super::queue_options::failure;
-    use crate::queue::{Coordinator, CoordinatorSettings};
-    let settings = CoordinatorSettings {
-        ack_wait: options.ack_wait,
-        mixed_versions: options.allow_mixed_versions,
-        tags: options.tags.clone(),
-    };
-    let server = options.server.server(url)?;
-    let coordinator = Coordinator::new(server, session.experiment(), &folder.path, &settings);
-    let mut coordinator = coordinator.map_err(failure)?;
-    let finished = session.finish_by(Some(&mut coordinator), folder, progress);
-    let finished = finished.map_err(Failure::experiment)?;
-    if let Some(error) = coordinator.take_failure() {
-        return Err(failure(error));
-    }
-    if finished.ended.stop == StopReason::Completed {
-        coordinator.close().map_err(failure)?;
-    }
-    Ok(finished)
-}
-
-#[cfg(not(feature = "queue"))]
-fn finish_on_queue(
-    _session: &Session<'_>,
-    _folder: RunFolder,
-    _url: &str,
-    _options: &CoordinatorOptions,
-    _progress: &mut Progress,
-) -> Result<Finished, Failure> {
-    Err(super::queue_options::no_queue())
+    Ok(Some(finished))
 }
 
 /// Why a spec cannot be played, with its name; that of the games and players in it is in
@@ -235,6 +196,18 @@ impl CommandLine {
     pub(super) fn list(self, name: &str, values: impl IntoIterator<Item = impl Display>) -> Self {
         let values: Vec<String> = values.into_iter().map(|value| value.to_string()).collect();
         self.option(name, (!values.is_empty()).then(|| values.join(",")))
+    }
+
+    /// The options of a coordinator, without a password.
+    pub(super) fn queue(self, options: &CoordinatorOptions) -> Self {
+        let CoordinatorOptions { queue, server, tags, allow_mixed_versions, ack_wait } = options;
+        let ack_wait = queue.as_ref().map(|_| humantime::format_duration(*ack_wait));
+        self.option("--queue", queue.as_deref().map(without_password))
+            .option("--creds", server.creds.as_ref().map(|path| path.display()))
+            .option("--tls-ca", server.tls_ca.as_ref().map(|path| path.display()))
+            .list("--tags", tags)
+            .option("--ack-wait", ack_wait)
+            .flag("--allow-mixed-versions", *allow_mixed_versions)
     }
 
     pub(super) fn flag(self, name: &str, is_given: bool) -> Self {

@@ -212,6 +212,12 @@ impl Progress {
     }
 }
 
+/// Workers in words: `2 workers, 8 matches at once`.
+pub(crate) fn workers_words(n_workers: u32, n_at_once: u32) -> String {
+    let workers = counted(u64::from(n_workers), "worker", "workers");
+    format!("{workers}, {} at once", counted(u64::from(n_at_once), "match", "matches"))
+}
+
 /// A round in words: `stage 1 of 2, swiss, round 3 of 5`.
 pub(crate) fn round_words(round: RoundId, format: Format, n_rounds: u32, n_stages: u32) -> String {
     let mut words = String::new();
@@ -272,14 +278,10 @@ impl Consumer for Progress {
                 self.finish_match(*job, rewards, event.elapsed);
             }
             EventKind::WorkersChanged { n_workers, n_at_once } => {
-                let workers = counted(u64::from(*n_workers), "worker", "workers");
                 let is_news = self.workers.map(|(n, _)| n) != Some(*n_workers);
                 self.workers = Some((*n_workers, *n_at_once));
                 if self.style == Style::Lines && is_news {
-                    self.line(&format!(
-                        "{workers}, {} at once",
-                        counted(u64::from(*n_at_once), "match", "matches")
-                    ));
+                    self.line(&workers_words(*n_workers, *n_at_once));
                 }
             }
             EventKind::Notice(notice) => self.line(&format!("note: {notice}")),

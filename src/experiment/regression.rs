@@ -22,6 +22,7 @@ pub use question::{Asked, Request, RequestError, SHIPPED, ask};
 use self::play::Clock;
 use super::folder::RunFolder;
 use super::{ExperimentError, Place, Session, summarise};
+use crate::runner::Crew;
 
 /// A comparison in its folder.
 pub struct Comparison<'a> {
@@ -42,7 +43,7 @@ impl Asked {
         let folder = self.experiment.open(&Place { folder, ..Place::default() })?;
         let mut tracker = Tracker::new(self.question.clone());
         play::take_up(&folder, &mut tracker)?;
-        let clock = Clock::new(self.question.time_limit_s, &folder, self.experiment.concurrency)?;
+        let clock = Clock::new(self.question.time_limit_s, &folder)?;
         Ok(Comparison { asked: self, folder, tracker, clock })
     }
 }
@@ -78,14 +79,31 @@ impl Comparison<'_> {
     pub fn play(
         self,
         session: &Session<'_>,
-        watch: Watch<'_>,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<Regression>, ExperimentError> {
+        self.play_by(None, session, watch)
+    }
+
+    /// As [`play`](Self::play); a crew, if there is one, plays the matches instead of
+    /// this process. The result is the same whoever plays, and in whatever order matches
+    /// end: they count in the order of the schedule.
+    ///
+    /// # Errors
+    /// As [`play`](Self::play); a crew checks its players itself.
+    pub fn play_by(
+        self,
+        crew: Option<&mut dyn Crew>,
+        session: &Session<'_>,
+        watch: &mut dyn Watch,
     ) -> Result<Option<Regression>, ExperimentError> {
         let Self { folder, tracker, clock, .. } = self;
-        match session.preflight(&folder) {
-            Err(ExperimentError::Interrupted) => return Ok(None),
-            checked => checked?,
+        if crew.is_none() {
+            match session.preflight(&folder) {
+                Err(ExperimentError::Interrupted) => return Ok(None),
+                checked => checked?,
+            }
         }
-        let decided = play::play(session, folder, tracker, clock, watch)?;
+        let decided = play::play(crew, session, folder, tracker, clock, watch)?;
         Ok(decided.map(Tracker::conclude))
     }
 }

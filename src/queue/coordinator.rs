@@ -19,6 +19,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::address::pause;
 use super::blocks::{Blocks, JobsOfBlock};
 use super::calibration::Calibration;
+use super::prepared::{has_program, launched, program_hash};
 use super::replayed::{Replayed, replayed};
 use super::result_reader::{ResultReader, StoredResult};
 use super::run_file::{RunName, run_name};
@@ -31,7 +32,7 @@ use super::{QueueError, Server, names, rulesheets};
 use crate::consumers::Catalogue;
 use crate::event::{EventKind, Notice};
 use crate::experiment::Experiment;
-use crate::manager::PlayerSource;
+use crate::manager::{PlayerSource, command_words};
 use crate::runner::{Crew, Dispatcher};
 use crate::schedule::Job;
 use crate::spec;
@@ -254,6 +255,19 @@ impl Queue {
             store(&server, &context, subject, what, rulesheets::encoded(&entry.source.text))
                 .await?;
         }
+        let players: Vec<_> =
+            spec.players.iter().map(|player| Arc::clone(&player.config)).collect();
+        if spec.comparison.is_some() && !settings.mixed_versions {
+            for (player, command) in launched(&players) {
+                let words = command_words(command).unwrap_or_default();
+                if has_program(&words) {
+                    // Base and head are what they are here: workers with others play no match.
+                    let subject = names::program(&run, &player.hash);
+                    let hash = program_hash(&words)?.into_bytes();
+                    store(&server, &context, subject, "a hash".to_owned(), hash).await?;
+                }
+            }
+        }
         let manifest = Manifest {
             format: FORMAT,
             run: run.clone(),
@@ -262,11 +276,12 @@ impl Queue {
             spec_hash: spec.hash(),
             spec: spec::portable_text(spec),
             rulesheets: sent().map(spec::GameEntry::text_hash).collect(),
+            launched: launched(&players)
+                .map(|(player, _)| (player.id.clone(), player.hash.clone()))
+                .collect(),
             classes: BTreeMap::new(),
             ack_wait_ms: u64::try_from(settings.ack_wait.as_millis()).unwrap_or(u64::MAX),
         };
-        let players: Vec<_> =
-            spec.players.iter().map(|player| Arc::clone(&player.config)).collect();
         let catalogue = Catalogue::new(&experiment.games, &players, experiment.concurrency);
         let tags =
             |player: &spec::Contestant| player.tags.iter().chain(&settings.tags).cloned().collect();
@@ -324,6 +339,8 @@ impl Queue {
             if is_exhausted && self.given_out.is_empty() {
                 break;
             }
+            // Also while the server is away: a comparison may be over by the clock.
+            dispatcher.pause();
             match self.reader.read(&self.context, PATIENCE).await {
                 Ok(results) => {
                     n_failed = 0;
@@ -332,7 +349,6 @@ impl Queue {
                         again.extend(self.collect(result, dispatcher)?);
                     }
                     self.give_out(&again).await?;
-                    dispatcher.pause();
                 }
                 Err(_) => {
                     if n_failed % 8 == 4 {

@@ -52,8 +52,17 @@ impl PreparedRun {
             ));
         }
         let overrides = Overrides { jobs: Some(at_once), ..Overrides::default() };
-        let spec = spec::read(&manifest.spec, &manifest.run, rulesheets, &overrides)
+        let mut spec = spec::read(&manifest.spec, &manifest.run, rulesheets, &overrides)
             .map_err(|error| chained(&error))?;
+        for player in &mut spec.players {
+            if let Some(hash) = manifest.launched.get(&player.config.id)
+                && matches!(player.config.source, PlayerSource::Command { .. })
+            {
+                let hash = hash.clone();
+                player.config =
+                    Arc::new(PlayerConfig { hash, ..PlayerConfig::clone(&player.config) });
+            }
+        }
         if spec.hash() != manifest.spec_hash {
             return Err(
                 "its spec means something else to this program, or an evaluation or table \
@@ -123,11 +132,26 @@ impl PreparedRun {
 
     /// The players whose program is launched here.
     pub(super) fn launched(&self) -> impl Iterator<Item = (&PlayerConfig, &str)> {
-        self.players.iter().filter_map(|player| match &player.source {
-            PlayerSource::Command { template, .. } => Some((&**player, template.as_str())),
-            _ => None,
-        })
+        launched(&self.players)
     }
+}
+
+/// The players that are launched, with their command lines.
+pub(super) fn launched(
+    players: &[Arc<PlayerConfig>],
+) -> impl Iterator<Item = (&PlayerConfig, &str)> {
+    players.iter().filter_map(|player| match &player.source {
+        PlayerSource::Command { template, .. } => Some((&**player, template.as_str())),
+        _ => None,
+    })
+}
+
+/// Whether the program of a command line is on this machine.
+pub(super) fn has_program(words: &[String]) -> bool {
+    words.first().is_some_and(|program| match program.contains('/') {
+        true => Path::new(program).is_file(),
+        false => in_path(program).is_some(),
+    })
 }
 
 /// Hash of the files that a command line names: the program, found as the shell finds it,

@@ -64,6 +64,9 @@ pub(super) struct Manifest {
     pub(super) spec: String,
     /// Hashes of the rulesheets that are not shipped.
     pub(super) rulesheets: Vec<String>,
+    /// Hashes of the launched players, by id: in a comparison they follow from the
+    /// programs that the coordinator has.
+    pub(super) launched: BTreeMap<String, String>,
     /// Tags that blocks need, by class.
     pub(super) classes: BTreeMap<String, Vec<String>>,
     /// How long a worker may be silent before its blocks are given out again.

@@ -3,6 +3,8 @@
 
 // `cfg(test)` tells clippy that helpers, too, may unwrap.
 #[cfg(test)]
+mod comparisons;
+#[cfg(test)]
 mod exactness;
 #[cfg(test)]
 mod kills;
@@ -13,7 +15,11 @@ mod players;
 #[cfg(test)]
 mod refusals;
 #[cfg(test)]
+mod security;
+#[cfg(test)]
 mod upkeep;
+#[cfg(test)]
+mod workers;
 #[cfg(test)]
 #[expect(dead_code, reason = "shared with the other integration tests, which use all of it")]
 #[path = "../it/workspace.rs"]

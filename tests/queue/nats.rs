@@ -8,12 +8,18 @@ use std::time::Duration;
 
 use crate::workspace::{Ran, Workspace};
 
+/// Runs a client of the test's own.
+pub(crate) fn in_runtime<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.unwrap().block_on(future)
+}
+
 /// A server that is killed with the test.
 pub(crate) struct NatsServer {
     port: u16,
     store: tempfile::TempDir,
     process: Child,
-    arguments: Vec<&'static str>,
+    arguments: Vec<String>,
 }
 
 impl NatsServer {
@@ -23,7 +29,7 @@ impl NatsServer {
     }
 
     /// Starts a server with these arguments besides.
-    pub(crate) fn start_with(arguments: &[&'static str]) -> Option<Self> {
+    pub(crate) fn start_with(arguments: &[&str]) -> Option<Self> {
         let installed = Command::new("nats-server").arg("--version").output();
         if installed.is_err() {
             let note = "skipped: nats-server is not installed (apt-get install nats-server)";
@@ -33,7 +39,7 @@ impl NatsServer {
         let port =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         let store = tempfile::tempdir().unwrap();
-        let arguments = arguments.to_vec();
+        let arguments: Vec<String> = arguments.iter().map(|&text| text.to_owned()).collect();
         let process = launch(port, store.path().to_owned(), &arguments);
         let server = Self { port, store, process, arguments };
         server.wait();
@@ -70,7 +76,7 @@ impl Drop for NatsServer {
     }
 }
 
-fn launch(port: u16, store: PathBuf, arguments: &[&str]) -> Child {
+fn launch(port: u16, store: PathBuf, arguments: &[String]) -> Child {
     let mut command = Command::new("nats-server");
     command.args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"]).arg(store);
     command.args(arguments);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_nats::jetstream::{self, Context};
 
-use crate::nats::{NatsServer, WorkerProcess, check_same, coordinate, reference, run};
+use crate::nats::{NatsServer, WorkerProcess, check_same, coordinate, in_runtime, reference, run};
 use crate::workspace::{Ran, Workspace};
 
 const SPEC: &str = r#"
@@ -21,11 +21,6 @@ kind = "legal"
 
 /// Plain messages begin with this letter.
 const PLAIN: &str = "j";
-
-fn in_runtime<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.unwrap().block_on(future)
-}
 
 /// Waits until both blocks of the run are on the server; gives its name there.
 async fn wait_for_blocks(context: &Context, workspace: &Workspace) -> String {

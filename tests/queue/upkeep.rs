@@ -87,6 +87,8 @@ fn the_report_shows_workers_and_can_do_without_one() {
     run(&workspace, &server, &[]).code(0);
     let text = workspace.run(&["report", "out"]).code(0).stdout();
     assert!(text.contains("Workers") && text.contains("first"), "{text}");
+    let page = workspace.run(&["report", "out", "--html", "-"]).code(0).stdout();
+    assert!(page.contains("<section id=\"workers\">") && page.contains("first"));
     let ran = workspace.run(&["report", "out", "--exclude-worker", "second"]).code(2);
     assert!(ran.stderr().contains("was played by this worker"), "{}", ran.stderr());
     // Of two workers, one is left.

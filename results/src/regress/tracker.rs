@@ -1,5 +1,8 @@
 //! Reads the matches of a comparison as they end, and says when to stop.
 
+#[cfg(test)]
+mod arrival;
+
 use crate::stats::block::{Unit, block_scores};
 use crate::stats::fault_test::FaultTest;
 use crate::stats::frequencies::Tally;

@@ -5,6 +5,14 @@ use super::layout::{Section, Table};
 use super::words::{points, share};
 use crate::workers::{Readings, WorkerRow};
 
+/// What the columns of the table mean.
+pub(super) const EXPLANATION: &str = "\
+    Speed: millions of rounds of a fixed loop in a second of a core's time. Lateness: how late a timer \
+    woke up, on average. Largest shift: the player whose mean reward on this worker differs most, by \
+    points, from its mean in all blocks of the same game, budget and opponents. p: the probability in \
+    percent of such a shift of any player on any worker by chance, corrected by Holm's method. If p is \
+    below 1, compare with a report without that worker (`--exclude-worker`).";
+
 pub(super) fn section(rows: &[WorkerRow]) -> Section {
     let heading = headings::WORKERS.to_owned();
     if rows.is_empty() {
@@ -42,15 +50,9 @@ pub(super) fn section(rows: &[WorkerRow]) -> Section {
             of(shift.map(|shift| share(shift.p))),
         ]
     };
-    let sentence = "Speed: millions of rounds of a fixed loop in a second of a core's time. Lateness: \
-                    how late a timer woke up, on average. Largest shift: the player whose mean reward \
-                    on this worker differs most, by points, from its mean in all blocks of the same \
-                    game, budget and opponents. p: the probability in percent of such a shift of any \
-                    player on any worker by chance, corrected by Holm's method. If p is below 1, compare with \
-                    a report without that worker (`--exclude-worker`).";
     Section {
         heading,
-        sentence: Some(sentence.to_owned()),
+        sentence: Some(EXPLANATION.to_owned()),
         tables: vec![Table::new(2, &columns, rows.iter().map(row).collect())],
     }
 }

@@ -1,5 +1,6 @@
 //! Plays a comparison until it is decided.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use results::stats::scored::{self, ScoredMatch};
 use crate::event::{Event, EventKind};
 use crate::experiment::folder::RunFolder;
 use crate::experiment::{ExperimentError, Session, Stopper};
-use crate::runner::Consumer;
+use crate::runner::{Consumer, Crew};
 
 /// Time that is spent, over all resumptions.
 #[derive(Clone, Copy, Debug)]
@@ -23,20 +24,20 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// Starts now, with what the matches in the journal took.
-    pub(super) fn new(
-        limit_s: Option<f64>,
-        folder: &RunFolder,
-        concurrency: u32,
-    ) -> Result<Self, ExperimentError> {
+    /// Starts now, with what the matches in the journal took. Workers played at the same
+    /// time, so that the busiest of them counts.
+    pub(super) fn new(limit_s: Option<f64>, folder: &RunFolder) -> Result<Self, ExperimentError> {
         let limit = limit_s.map(Duration::from_secs_f64);
-        let mut before = Duration::ZERO;
+        let mut busy: BTreeMap<Option<String>, Duration> = BTreeMap::new();
         if limit.is_some() {
             for record in Journal::open(&folder.path.join(files::JOURNAL))? {
-                before += Duration::from_micros(record?.duration_us);
+                let record = record?;
+                let share = Duration::from_micros(record.duration_us) / record.concurrency.max(1);
+                *busy.entry(record.worker).or_default() += share;
             }
         }
-        Ok(Self { limit, before: before / concurrency.max(1), began: Instant::now() })
+        let before = busy.into_values().max().unwrap_or_default();
+        Ok(Self { limit, before, began: Instant::now() })
     }
 
     fn spent(&self) -> Duration {
@@ -61,22 +62,26 @@ pub(super) fn take_up(folder: &RunFolder, tracker: &mut Tracker) -> Result<(), E
     Ok(())
 }
 
-/// How a comparison goes: called after each match, with the time spent so far.
-pub type Watch<'a> = &'a mut dyn FnMut(&Tracker, Duration);
+/// Watches a comparison.
+pub trait Watch {
+    /// Takes in an event, with the comparison as it stands and the time spent so far.
+    fn event(&mut self, event: &EventKind, tracker: &Tracker, spent: Duration);
+}
 
 /// Plays the missing matches, and writes the journal, until the tracker has a verdict or
 /// the time is up. `None` if it was interrupted before.
 pub(super) fn play(
+    crew: Option<&mut dyn Crew>,
     session: &Session<'_>,
     folder: RunFolder,
     tracker: Tracker,
     clock: Clock,
-    watch: Watch<'_>,
+    watch: &mut dyn Watch,
 ) -> Result<Option<Tracker>, ExperimentError> {
     let stopper = session.stopper();
     let mut decision =
         Decision { tracker, clock, stopper, time_is_up: false, has_aborted: false, watch };
-    let ended = session.play(folder, &mut decision)?;
+    let ended = session.play_by(crew, folder, &mut decision)?;
     let Decision { tracker, stopper, time_is_up, .. } = decision;
     if tracker.ended().is_some() {
         return Ok(Some(tracker));
@@ -97,7 +102,7 @@ struct Decision<'a> {
     stopper: Stopper,
     time_is_up: bool,
     has_aborted: bool,
-    watch: Watch<'a>,
+    watch: &'a mut dyn Watch,
 }
 
 impl Decision<'_> {
@@ -118,8 +123,8 @@ impl Consumer for Decision<'_> {
     fn event(&mut self, event: &Event) -> ControlFlow<()> {
         if let EventKind::MatchFinished { ending, .. } = &event.kind {
             self.has_aborted |= ending.aborted_by_fault().is_some();
-            (self.watch)(&self.tracker, self.clock.spent());
         }
+        self.watch.event(&event.kind, &self.tracker, self.clock.spent());
         self.decide();
         ControlFlow::Continue(())
     }

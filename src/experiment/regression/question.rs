@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use results::formats::Stage;
 use results::regress::{BASE, CANARY, HEAD, MIN_BLOCKS, Question};
 
 use super::{outlook, program};
@@ -46,6 +47,8 @@ pub struct Request {
     pub jobs: Option<u32>,
     /// Seed of everything random, instead of the suite's.
     pub seed: Option<u64>,
+    /// Whether this machine plays: then its speed shows whether a time limit is too short.
+    pub is_played_here: bool,
 }
 
 /// A question, and the experiment that decides it.
@@ -69,7 +72,8 @@ pub fn ask(request: &Request) -> Result<Asked, ExperimentError> {
     let time_limit = request.time_limit.or(default);
     // Of one lap, since that is what the spec asks for so far. The estimate
     // tries the players, and only a time limit needs it.
-    let lap_s = time_limit.and_then(|_| estimate(&experiment, |round| round.n_matches));
+    let lap_s = time_limit.filter(|_| request.is_played_here);
+    let lap_s = lap_s.and_then(|_| estimate(&experiment, |round| round.n_matches));
     let schedule = experiment.jobs.schedule();
     let schedule = schedule.expect("a comparison follows no results: reading the spec checks it");
     let mut schedule = Schedule::clone(schedule);
@@ -85,7 +89,7 @@ pub fn ask(request: &Request) -> Result<Asked, ExperimentError> {
     let max_laps = max_parts.map_or(LAPS_WITHOUT_LIMIT, |parts| {
         u32::try_from(parts.div_ceil(parts_per_lap)).unwrap_or(u32::MAX).min(LAPS_WITHOUT_LIMIT)
     });
-    experiment.spec.blocks = max_laps;
+    set_laps(&mut experiment.spec, max_laps);
     schedule = schedule.with_laps(max_laps);
     let question = Question {
         base: request.base.clone(),
@@ -214,9 +218,14 @@ fn read_suite(request: &Request) -> Result<Spec, SpecError> {
     };
     spec.name = format!("{RUN_NAME}{}", spec.name);
     // How long a comparison is follows from what is asked.
-    spec.blocks = 1;
+    set_laps(&mut spec, 1);
     program::identify(&mut spec);
     Ok(spec)
+}
+
+/// Sets the length of a comparison.
+fn set_laps(spec: &mut Spec, laps: u32) {
+    (spec.blocks, spec.stages) = (laps, vec![Stage::round_robin(laps)]);
 }
 
 /// Pairs of what base and head do in a lap: for each game and time budget as

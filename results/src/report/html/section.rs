@@ -16,6 +16,7 @@ mod rewards;
 mod stages;
 mod standings;
 mod thinking;
+mod workers;
 
 pub(super) use overview::overview;
 pub(super) use replays::embedded;
@@ -33,7 +34,7 @@ pub(super) struct Section {
 
 /// All sections that have something to say.
 pub(super) fn sections(page: &Page<'_>) -> Vec<Section> {
-    let sections: [fn(&Page<'_>) -> Option<Section>; 15] = [
+    let sections: [fn(&Page<'_>) -> Option<Section>; 16] = [
         stages::section,
         standings::section,
         ratings::section,
@@ -47,6 +48,7 @@ pub(super) fn sections(page: &Page<'_>) -> Vec<Section> {
         regret::section,
         faults::section,
         overhead::section,
+        workers::section,
         replays::section,
         notes::section,
     ];

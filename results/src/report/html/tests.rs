@@ -8,6 +8,7 @@ use crate::evaluation::evaluate;
 use crate::files;
 use crate::record::{Clock, Ending, FaultKind, MatchRecord, RuleDefect};
 use crate::sample;
+use crate::workers::{Readings, Shift, WorkerMachine, WorkerRow};
 
 const HOSTILE: [&str; 6] = [
     "<script>alert(1)</script>",
@@ -48,6 +49,33 @@ fn replay(name: &str) -> Replay {
             ReplayStep { cells: vec![0], ..ReplayStep::default() },
             ReplayStep { moves: vec![name.into()], cells: vec![1], ..ReplayStep::default() },
         ],
+    }
+}
+
+fn worker(name: &str) -> WorkerRow {
+    let machine = WorkerMachine {
+        version: name.into(),
+        tags: vec![name.into()],
+        at_once: 3,
+        speed: Readings { n: 1, mean: 123.4, min: 123.4, max: 123.4 },
+        ..WorkerMachine::default()
+    };
+    let shift = Shift { player: name.into(), points: -12.5, standard_error: 4.0, p: 0.0125 };
+    WorkerRow { worker: name.into(), n_blocks: 17, machine, shift: Some(shift) }
+}
+
+#[test]
+fn workers_have_a_table_where_there_were_any() {
+    let run = sample::run(true, &sample::records());
+    let mut evaluation = evaluate(run.path(), &sample::QUICK, 5).unwrap();
+    assert!(!html(&evaluation, &[], &[]).contains("id=\"workers\""));
+    evaluation.workers = vec![worker("near"), WorkerRow { shift: None, ..worker("far") }];
+    let page = html(&evaluation, &[], &[]);
+    check(&page);
+    let section = page.split("<section id=\"workers\">").nth(1).unwrap();
+    let section = section.split("</section>").next().unwrap();
+    for expected in ["near", "far", ">17<", ">123<", "12.5", "1.2 %", "\u{2013}"] {
+        assert!(section.contains(expected), "{expected}: {section}");
     }
 }
 
@@ -220,6 +248,7 @@ fn names_are_text() {
         let mut evaluation = evaluate(run.path(), &sample::QUICK, 5).unwrap();
         evaluation.standings.header.run = name.into();
         evaluation.standings.notes = vec![name.into()];
+        evaluation.workers = vec![worker(name)];
         let page = html(&evaluation, &[replay(name)], &[name.into()]);
         check(&page);
         assert!(!page.contains("<script>alert") && !page.contains("<img"));

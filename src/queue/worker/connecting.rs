@@ -1,0 +1,36 @@
+//! Connects a worker to the server, however long that takes.
+
+use async_nats::jetstream::Context;
+
+use super::settings::{WorkerSettings, WorkerStop};
+use crate::queue::address::pause;
+use crate::queue::{QueueError, WorkerNews};
+
+/// A connection; `None` if the worker is to leave before there is one.
+pub(super) async fn connect(
+    settings: &WorkerSettings,
+    stop: &WorkerStop,
+    say: &mut dyn FnMut(WorkerNews),
+) -> Result<Option<Context>, QueueError> {
+    let mut attempt = 0;
+    while !stop.is_draining() {
+        let name = format!("gamemaster worker {}", settings.name);
+        match settings.server.connect(&name).await {
+            Ok(context) => {
+                let (name, url) = (settings.name.clone(), settings.server.url());
+                say(WorkerNews::Connected { name, url, at_once: settings.at_once });
+                return Ok(Some(context));
+            }
+            Err(error @ QueueError::Connect { .. }) => {
+                if attempt == 0 {
+                    say(WorkerNews::Unreachable(error));
+                }
+                let wait = tokio::time::timeout(pause(attempt), stop.asked());
+                let _ = wait.await;
+                attempt = attempt.saturating_add(1);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,100 @@
+//! Sends what was played, or gives it back to the queue.
+
+use std::time::Duration;
+
+use async_nats::jetstream::AckKind;
+use async_nats::jetstream::message::Acker;
+use results::record::MatchRecord;
+
+use super::discovery::Known;
+use super::{GIVE_BACK, QueueWorker};
+use crate::queue::sending::publish;
+use crate::queue::slots::Played;
+use crate::queue::wire::{ResultMessage, encode};
+use crate::queue::{QueueError, WorkerNews, names};
+use crate::schedule::Job;
+
+/// How often a block with an aborted match goes back, to be played elsewhere.
+const MAX_ABORTED: i64 = 3;
+
+/// Blocks in a row with an aborted match, after which this machine leaves the run.
+const MAX_ABORTED_HERE: u32 = 5;
+
+impl QueueWorker<'_> {
+    /// Sends the results of a block, or gives it back if it could not be played here.
+    pub(super) fn finish(&mut self, played: Option<Played>, say: &mut dyn FnMut(WorkerNews)) {
+        let Some(played) = played else { return };
+        self.n_in_slots -= 1;
+        let is_done = played.is_done();
+        let Played { key, records, time } = played;
+        let held = &self.held[&key];
+        let (run, deliveries) = (held.run.clone(), held.deliveries);
+        if records.is_empty() {
+            self.give_back(key, None);
+            return;
+        }
+        let mean = self.block_time.map_or(time, |mean| (mean * 7 + time) / 8);
+        self.block_time = Some(mean);
+        let Some(Known::Joined(joined)) = self.runs.get_mut(&run) else {
+            // The run is over.
+            self.held.remove(&key);
+            return;
+        };
+        if is_done || deliveries >= MAX_ABORTED {
+            joined.n_blocks += 1;
+            joined.n_aborted = if is_done { 0 } else { joined.n_aborted };
+            self.send(key, records);
+            return;
+        }
+        joined.n_aborted += 1;
+        if joined.n_aborted >= MAX_ABORTED_HERE {
+            let reason = records.last().map(|record| record.ending.reason()).unwrap_or_default();
+            say(WorkerNews::NotPlayed { run: run.clone(), reason });
+            joined.has_left = true;
+            joined.classes.clear();
+        }
+        self.give_back(key, Some(GIVE_BACK));
+    }
+
+    fn give_back(&mut self, key: u64, delay: Option<Duration>) {
+        let acker = self.held.get_mut(&key).map(|held| {
+            let again = Acker::new(self.context.clone(), None);
+            std::mem::replace(&mut held.acker, again)
+        });
+        let Some(acker) = acker else { return };
+        self.sending.spawn(async move {
+            let _ = acker.ack_with(AckKind::Nak(delay)).await;
+            key
+        });
+    }
+
+    pub(super) fn send(&mut self, key: u64, records: Vec<MatchRecord>) {
+        let Some(held) = self.held.get_mut(&key) else { return };
+        let worker = self.settings.name.clone();
+        let calibration = self.calibrator.take();
+        let mut payload = encode(&ResultMessage { worker: worker.clone(), records, calibration });
+        let limit = self.context.client().max_payload();
+        if payload.len() > limit
+            && let Some(Known::Joined(joined)) = self.runs.get(&held.run)
+        {
+            let why = QueueError::TooLarge {
+                what: format!("the result of block {}", held.block),
+                bytes: payload.len(),
+                limit,
+            };
+            let unplayed = |job: Job| joined.run.unplayed(job, why.to_string());
+            let records = std::mem::take(&mut held.jobs).into_iter().map(unplayed).collect();
+            payload = encode(&ResultMessage { worker, records, calibration });
+        }
+        let subject = names::result(&held.run, held.block, held.attempt);
+        let none = Acker::new(self.context.clone(), None);
+        let acker = std::mem::replace(&mut held.acker, none);
+        let (context, run) = (self.context.clone(), held.run.clone());
+        self.sending.spawn(async move {
+            publish(&context, &run, subject, payload).await;
+            // If this is lost, the block is played twice, and counts once.
+            let _ = acker.ack().await;
+            key
+        });
+    }
+}

@@ -1,0 +1,309 @@
+//! Finds the runs that are on the server, and makes them ready to be played here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_nats::jetstream::context::PublishErrorKind;
+use async_nats::jetstream::message::PublishMessage;
+use futures_util::{FutureExt as _, StreamExt as _};
+
+use super::fetching::Class;
+use super::settings::WorkerSettings;
+use super::{PATIENCE, QueueWorker};
+use crate::manager::command_words;
+use crate::queue::prepared::{PreparedRun, program_hash};
+use crate::queue::wire::{Manifest, decode};
+use crate::queue::{WorkerNews, names};
+
+/// What became of a manifest.
+pub(super) enum Known {
+    /// Games and players are made ready, on another thread.
+    Preparing,
+    Joined(Joined),
+    /// The manifest that was refused.
+    Refused(Vec<u8>),
+}
+
+/// A run that is played here.
+pub(super) struct Joined {
+    pub(super) run: Arc<PreparedRun>,
+    /// Classes that this machine plays.
+    pub(super) classes: BTreeMap<String, Class>,
+    pub(super) programs: BTreeMap<String, String>,
+    pub(super) since: Instant,
+    pub(super) n_blocks: u64,
+    /// Blocks in a row with an aborted match.
+    pub(super) n_aborted: u32,
+    /// Too many of them: no more blocks are taken.
+    pub(super) has_left: bool,
+}
+
+pub(super) struct Prepared {
+    run: String,
+    payload: Vec<u8>,
+    result: Result<(PreparedRun, BTreeMap<String, String>), String>,
+}
+
+impl QueueWorker<'_> {
+    /// Whether a coordinator has changed a manifest.
+    pub(super) fn is_news(&mut self) -> bool {
+        let Some(manifests) = &mut self.manifests else { return false };
+        let mut is_news = false;
+        while let Some(Some(_)) = manifests.next().now_or_never() {
+            is_news = true;
+        }
+        is_news
+    }
+
+    /// Looks for runs that are new, changed or over.
+    pub(super) async fn discover(&mut self, say: &mut dyn FnMut(WorkerNews)) {
+        if self.manifests.is_none() {
+            self.manifests = self.context.client().subscribe(names::MANIFESTS).await.ok();
+        }
+        if self.drains.is_none() {
+            self.drains = self.context.client().subscribe(names::DRAIN).await.ok();
+        }
+        let Ok(found) = tokio::time::timeout(PATIENCE, self.manifests()).await else { return };
+        let Some(found) = found else { return };
+        let over: Vec<String> =
+            self.runs.keys().filter(|run| !found.contains_key(*run)).cloned().collect();
+        for run in over {
+            if let Some(Known::Joined(joined)) = self.runs.remove(&run) {
+                joined.run.manager.shutdown();
+                say(WorkerNews::Over { run, n_blocks: joined.n_blocks });
+            }
+        }
+        for (run, payload) in found {
+            let is_open = match self.runs.get(&run) {
+                None => true,
+                Some(Known::Refused(refused)) => *refused != payload,
+                Some(Known::Preparing | Known::Joined(_)) => false,
+            };
+            let manifest = decode::<Manifest>(&payload).map_err(|error| error.to_string());
+            match manifest {
+                Ok(manifest) if is_open => {
+                    let checked = self.check(&manifest, &run);
+                    match checked {
+                        Ok(()) => {
+                            self.runs.insert(run.clone(), Known::Preparing);
+                            self.prepare(manifest, payload).await;
+                        }
+                        Err(reason) => {
+                            self.runs.insert(run.clone(), Known::Refused(payload));
+                            say(WorkerNews::NotPlayed { run, reason });
+                        }
+                    }
+                }
+                Ok(manifest) => {
+                    let tags = &self.settings.tags;
+                    if let Some(Known::Joined(joined)) = self.runs.get_mut(&run) {
+                        joined.open_classes(&manifest, tags);
+                    }
+                }
+                Err(reason) if is_open => {
+                    self.runs.insert(run.clone(), Known::Refused(payload));
+                    say(WorkerNews::NotPlayed { run, reason });
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// The manifests on the server by run; `None` if they cannot be read now.
+    async fn manifests(&self) -> Option<BTreeMap<String, Vec<u8>>> {
+        use async_nats::jetstream::ErrorCode;
+        use async_nats::jetstream::context::GetStreamErrorKind;
+        let stream = match self.context.get_stream(names::RUNS).await {
+            Ok(stream) => stream,
+            Err(error) => {
+                return match error.kind() {
+                    GetStreamErrorKind::JetStream(error)
+                        if error.error_code() == ErrorCode::STREAM_NOT_FOUND =>
+                    {
+                        Some(BTreeMap::new())
+                    }
+                    _ => None,
+                };
+            }
+        };
+        let mut subjects = stream.info_with_subjects(names::MANIFESTS).await.ok()?;
+        let mut found = BTreeMap::new();
+        while let Some(subject) = subjects.next().await {
+            let (subject, _) = subject.ok()?;
+            let Some(run) = names::run_of_manifest(&subject) else { continue };
+            let message = stream.get_last_raw_message_by_subject(&subject).await.ok()?;
+            found.insert(run.to_owned(), message.payload.to_vec());
+        }
+        Some(found)
+    }
+
+    /// Why a run is not played here, as far as the manifest says.
+    fn check(&self, manifest: &Manifest, run: &str) -> Result<(), String> {
+        if manifest.run != run {
+            return Err("it names another run".to_owned());
+        }
+        if !manifest.mixed_versions && manifest.build != self.build {
+            let theirs = &manifest.build;
+            return Err(match theirs.version == self.build.version {
+                false => format!(
+                    "the coordinator is gamemaster {} and this is {}; use the same, or start the \
+                     coordinator with --allow-mixed-versions",
+                    theirs.version, self.build.version
+                ),
+                true => "the coordinator is another build of gamemaster; copy its executable, or \
+                         start the coordinator with --allow-mixed-versions"
+                    .to_owned(),
+            });
+        }
+        if !manifest.rulesheets.iter().all(|hash| names::is_token(hash)) {
+            return Err("it names rulesheets in a strange way".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Fetches the rulesheets of a run, and makes it ready on another thread.
+    async fn prepare(&mut self, manifest: Manifest, payload: Vec<u8>) {
+        let run = manifest.run.clone();
+        if let Err(reason) = self.fetch_rulesheets(&manifest).await {
+            self.preparing.spawn(async { Prepared { run, payload, result: Err(reason) } });
+            return;
+        }
+        let cache = Arc::clone(&self.cache);
+        let WorkerSettings { at_once, launches, logs, .. } = self.settings.clone();
+        self.preparing.spawn_blocking(move || {
+            let prepared = PreparedRun::new(manifest, cache.folder(), at_once, &logs);
+            let result = prepared.and_then(|run| {
+                let mut programs = BTreeMap::new();
+                for (player, template) in run.launched() {
+                    if !launches {
+                        return Err(format!(
+                            "player {} has a command; start the worker with --players-dir to launch \
+                             players",
+                            player.id
+                        ));
+                    }
+                    let failed = |error: &dyn std::error::Error| crate::error_chain::chained(error);
+                    run.manager.preflight(player).map_err(|error| failed(&error))?;
+                    let words = command_words(template).unwrap_or_default();
+                    let hash = program_hash(&words).map_err(|error| {
+                        format!("cannot read the program of player {}: {error}", player.id)
+                    })?;
+                    programs.insert(player.id.clone(), hash);
+                }
+                Ok((run, programs))
+            });
+            Prepared { run: run.clone(), payload, result }
+        });
+    }
+
+    async fn fetch_rulesheets(&self, manifest: &Manifest) -> Result<(), String> {
+        for hash in &manifest.rulesheets {
+            if self.cache.has(hash) {
+                continue;
+            }
+            let missing = |error: &dyn std::error::Error| {
+                format!("the rulesheet {hash} is not on the server: {error}")
+            };
+            let stream = self
+                .context
+                .get_stream_no_info(names::RUNS)
+                .await
+                .map_err(|error| missing(&error))?;
+            let subject = names::rules(&manifest.run, hash);
+            let message = stream.get_last_raw_message_by_subject(&subject).await;
+            let message = message.map_err(|error| missing(&error))?;
+            let kept = self.cache.keep(hash, &message.payload);
+            kept.map_err(|error| format!("the rulesheet {hash} cannot be used: {error}"))?;
+        }
+        Ok(())
+    }
+
+    /// Plays a run from now on, if it could be made ready.
+    pub(super) async fn join(&mut self, prepared: Prepared, say: &mut dyn FnMut(WorkerNews)) {
+        let Prepared { run, payload, result } = prepared;
+        let checked = match result {
+            Ok((ready, programs)) => match self.compare_programs(&ready, &programs).await {
+                Ok(()) => Ok((ready, programs)),
+                Err(reason) => Err(reason),
+            },
+            Err(reason) => Err(reason),
+        };
+        match checked {
+            Ok((ready, programs)) => {
+                let manifest = ready.manifest.clone();
+                let run_ready = Arc::new(ready);
+                let mut joined = Joined {
+                    run: run_ready,
+                    classes: BTreeMap::new(),
+                    programs,
+                    since: Instant::now(),
+                    n_blocks: 0,
+                    n_aborted: 0,
+                    has_left: false,
+                };
+                joined.open_classes(&manifest, &self.settings.tags);
+                self.runs.insert(run.clone(), Known::Joined(joined));
+                say(WorkerNews::Joined { run });
+                self.idle = Duration::ZERO;
+                self.beat(false).await;
+            }
+            Err(reason) => {
+                self.runs.insert(run.clone(), Known::Refused(payload));
+                say(WorkerNews::NotPlayed { run, reason });
+            }
+        }
+    }
+
+    /// Compares the programs of players with those of the first worker that joined.
+    async fn compare_programs(
+        &self,
+        run: &PreparedRun,
+        programs: &BTreeMap<String, String>,
+    ) -> Result<(), String> {
+        if run.manifest.mixed_versions {
+            return Ok(());
+        }
+        for (player, _) in run.launched() {
+            let Some(hash) = programs.get(&player.id) else { continue };
+            let subject = names::program(&run.manifest.run, &player.hash);
+            let failed =
+                |error: &dyn std::error::Error| format!("cannot compare programs: {error}");
+            let first = PublishMessage::build()
+                .payload(hash.clone().into())
+                .expected_last_subject_sequence(0);
+            let sent = self.context.send_publish(subject.clone(), first).await;
+            let stored = sent.map_err(|error| failed(&error))?.await;
+            match stored.map(|_| ()).map_err(|error| error.kind()) {
+                Ok(()) => continue,
+                Err(PublishErrorKind::WrongLastSequence) => {}
+                Err(error) => return Err(format!("cannot compare programs: {error}")),
+            }
+            let stream = self.context.get_stream_no_info(names::RUNS).await;
+            let stream = stream.map_err(|error| failed(&error))?;
+            let other = stream.get_last_raw_message_by_subject(&subject).await;
+            if other.map_err(|error| failed(&error))?.payload != *hash.as_bytes() {
+                return Err(format!(
+                    "the program of player {} differs from that of the coordinator or of another \
+                     worker; install the same, or start the coordinator with --allow-mixed-versions",
+                    player.id
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Joined {
+    /// Plays the classes whose tags this machine has.
+    fn open_classes(&mut self, manifest: &Manifest, tags: &[String]) {
+        for (class, needed) in &manifest.classes {
+            if !self.has_left
+                && names::is_token(class)
+                && needed.iter().all(|tag| tags.contains(tag))
+            {
+                self.classes.entry(class.clone()).or_default();
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What a worker accepts of a run, and what it does if the server gives it nothing.
+
+use async_nats::jetstream::consumer::{AckPolicy, push};
+use async_nats::jetstream::{self, Context};
+
+use crate::nats::{NatsServer, WorkerProcess, check_same, coordinate, in_runtime, reference};
+use crate::workspace::{Ran, Workspace};
+
+const SPEC: &str = r#"
+name = "workers"
+blocks = 2
+games = ["tic_tac_toe"]
+budget = { nodes = 10 }
+[[players]]
+kind = "random"
+[[players]]
+kind = "legal"
+"#;
+
+async fn connected(server: &NatsServer) -> Context {
+    jetstream::new(async_nats::connect(server.url()).await.unwrap())
+}
+
+/// The message that makes a run known, as text after its first letter, and its subject.
+async fn manifest(context: &Context, workspace: &Workspace) -> (String, String) {
+    let stream = loop {
+        if let Ok(stream) = context.get_stream("gamemaster-runs").await {
+            break stream;
+        }
+        tokio::task::yield_now().await;
+    };
+    loop {
+        let run = std::fs::read_to_string(workspace.path("out/queue.txt")).unwrap_or_default();
+        let subject = format!("gamemaster.run.{}", run.trim());
+        if let Ok(message) = stream.get_last_raw_message_by_subject(&subject).await {
+            let text = String::from_utf8(message.payload.to_vec()).unwrap();
+            return (subject, text.strip_prefix('j').unwrap().to_owned());
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// A run of another version of gamemaster, or of another build, is not played unless its
+/// coordinator allows it. The test says for the coordinator that it is another.
+#[test]
+fn mixed_versions_play_only_where_that_is_allowed() {
+    let Some(server) = NatsServer::start() else { return };
+    let workspace = Workspace::with_spec(SPEC);
+    let url = server.url();
+    let coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let (subject, honest) = in_runtime(async {
+        let context = connected(&server).await;
+        manifest(&context, &workspace).await
+    });
+    let publish = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut manifest: serde_json::Value = serde_json::from_str(&honest).unwrap();
+        change(&mut manifest);
+        in_runtime(async {
+            let context = connected(&server).await;
+            let sent = context.publish(subject.clone(), format!("j{manifest}").into()).await;
+            sent.unwrap().await.unwrap();
+        });
+    };
+    publish(&|manifest| manifest["build"]["version"] = "0.0.1".into());
+    let mut worker = WorkerProcess::start(&server, "w", &[]);
+    worker.wait_for("the coordinator is gamemaster 0.0.1 and this is");
+    publish(&|manifest| manifest["build"]["executable"] = "another".into());
+    worker.wait_for("the coordinator is another build of gamemaster");
+    publish(&|manifest| {
+        manifest["format"] = 1_000_000.into();
+        manifest["mixed_versions"] = true.into();
+    });
+    worker.wait_for("its messages have version 1000000");
+    assert!(!worker.log().contains("joined"), "{}", worker.log());
+    publish(&|manifest| {
+        manifest["build"]["version"] = "0.0.1".into();
+        manifest["mixed_versions"] = true.into();
+    });
+    worker.wait_for("joined");
+    Ran(coordinator.wait_with_output().unwrap()).code(0);
+    check_same(&workspace, &reference(SPEC));
+}
+
+/// A consumer that has blocks and gives none is made anew. Here it pushes them to nobody.
+#[test]
+fn a_stuck_consumer_is_replaced() {
+    let Some(server) = NatsServer::start() else { return };
+    let workspace = Workspace::with_spec(SPEC);
+    let url = server.url();
+    let coordinator = workspace.spawn(&coordinate(&url, &[]));
+    in_runtime(async {
+        let context = connected(&server).await;
+        let (subject, _) = manifest(&context, &workspace).await;
+        let run = subject.strip_prefix("gamemaster.run.").unwrap();
+        let stream = format!("gamemaster-blocks-{run}");
+        context.delete_consumer_from_stream("any", &stream).await.unwrap();
+        let stuck = push::Config {
+            durable_name: Some("any".to_owned()),
+            deliver_subject: "nobody".to_owned(),
+            filter_subject: format!("gamemaster.block.{run}.any.>"),
+            ack_policy: AckPolicy::Explicit,
+            ..push::Config::default()
+        };
+        context.create_consumer_on_stream(stuck, stream).await.unwrap();
+    });
+    let _worker = WorkerProcess::start(&server, "w", &[]);
+    Ran(coordinator.wait_with_output().unwrap()).code(0);
+    check_same(&workspace, &reference(SPEC));
+}
