@@ -51,7 +51,7 @@ pub enum Command {
     Trace(trace::Arguments),
     /// Measure how many states are computed per second.
     Bench(bench::Arguments),
-    /// Estimate the depth that a budget allows, and measure the depth reached.
+    /// Compare the depth that a budget allows with the depth reached.
     Budget(budget::Arguments),
 }
 

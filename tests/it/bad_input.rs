@@ -352,7 +352,7 @@ fn a_player_count_that_fits_no_game() {
         "games = [\"tic_tac_toe\"]\n[[players]]\nkind = \"random\"\n",
         2,
         expect![[r#"
-            error: spec.toml: no game can be played: tic_tac_toe needs 2 players, but the spec has 1
+            error: spec.toml: no game can be played: tic_tac_toe needs 2 players, but the spec has 1; change the players or the games
         "#]],
     );
     check(

@@ -50,6 +50,15 @@ fn a_search_reaches_what_its_budget_predicts() {
     assert!(budget["nodes_per_second"].is_null());
 }
 
+/// A search that is complete had more nodes than it needed.
+#[test]
+fn the_budget_is_what_a_complete_search_was_allowed() {
+    let workspace = Workspace::new();
+    let told = workspace.run(&["game", "budget", "nim", "--nodes", "100000"]).code(0).stdout();
+    assert!(told.contains("  budget       100000 nodes ("), "{told}");
+    assert!(told.contains(" used: the search is complete)\n"), "{told}");
+}
+
 #[test]
 fn budgets_that_cannot_be_computed_are_refused() {
     let workspace = Workspace::new();

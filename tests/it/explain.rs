@@ -40,6 +40,18 @@ fn the_state_is_that_after_the_moves() {
     assert!(told.contains("(mark 1 2)  0.0"), "{told}");
 }
 
+/// A search that ends at a proven win says what is not proven, and what it left out.
+#[test]
+fn estimates_beside_a_proof_are_marked() {
+    let workspace = Workspace::new();
+    let command = ["explain", "nim", "--player", "alpha_beta:history=true", "--nodes", "100000"];
+    let told = workspace.run(&command).code(0).stdout();
+    assert!(told.starts_with("nim, step 0: alpha_beta:history=true as left\n"), "{told}");
+    assert!(told.contains("judgement: won") && told.contains("(take a 2)  100.0\n"), "{told}");
+    assert!(told.contains("(take a 1)  50.0 (estimate)\n"), "{told}");
+    assert!(told.contains("9 other moves were not searched: no value can be better\n"), "{told}");
+}
+
 /// The match begins in a state given by its facts, and goes on by the moves.
 #[test]
 fn a_state_is_given_by_its_facts() {

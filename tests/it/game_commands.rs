@@ -362,7 +362,7 @@ fn a_game_is_described() {
               suited         perfect: small enough to be solved
                              alpha_beta: players move in turn and their rewards are opposed
                              mcts: needs no evaluation of states
-              end            after at most 9 steps: no state can repeat (all 5478 were checked)
+              end            after at most 9 steps: none of the 5478 states can repeat
               rulesheet      1827 bytes, 36 forms, no findings
               rules          24 rules, 12 constant facts, 17 relations
               reasoner       network: 29 possible facts, 20 possible moves, 104

@@ -1,5 +1,7 @@
 //! Looking after the queue, tags, and what the report says of workers.
 
+use std::io::{BufRead as _, BufReader};
+
 use crate::nats::{NatsServer, WorkerProcess, check_same, coordinate, reference, run};
 use crate::workspace::{Ran, Workspace};
 
@@ -40,7 +42,7 @@ fn tags_match_blocks_to_workers_and_the_queue_can_be_looked_after() {
     let workspace = Workspace::with_spec(SPEC);
     let ran = workspace.run(&["queue", "status", &url]).code(0);
     assert_eq!(ran.stdout(), "The queue has no run\n");
-    let coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let mut coordinator = workspace.spawn(&coordinate(&url, &[]));
     let mut small = WorkerProcess::start(&server, "small", &[]);
     small.wait_for("joined");
     // The worker lacks a tag, and takes nothing.
@@ -51,6 +53,11 @@ fn tags_match_blocks_to_workers_and_the_queue_can_be_looked_after() {
     assert_eq!((&status["n_in_play"], &status["workers"][0]["name"]), (&0.into(), &"small".into()));
     let text = workspace.run(&["queue", "status", &url]).code(0).stdout();
     assert!(text.contains("20 blocks waiting, 0 in play") && text.contains("small"), "{text}");
+    // The coordinator names what is missing.
+    let mut lines = BufReader::new(coordinator.stderr.take().unwrap()).lines();
+    let said = lines.find(|line| line.as_ref().unwrap().contains("waiting: "));
+    let said = said.expect("the coordinator waits for a worker").unwrap();
+    assert!(said.contains("no worker has the tags big; start one with"), "{said}");
     let _big = WorkerProcess::start(&server, "big", &["--tags", "big,other"]);
     Ran(coordinator.wait_with_output().unwrap()).code(0);
     check_same(&workspace, &reference(SPEC));

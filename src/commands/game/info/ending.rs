@@ -181,7 +181,7 @@ impl fmt::Display for End {
                 let steps = counted(steps, "step", "steps");
                 write!(
                     f,
-                    "after at most {steps}: no state can repeat (all {} were checked)",
+                    "after at most {steps}: none of the {} can repeat",
                     counted(states, "state", "states")
                 )
             }
