@@ -5,10 +5,14 @@
 #
 # Each spec in results/baseline/ladder is a table. If it is interrupted, the same command continues.
 # A rebuilt program starts anew, because its players may have changed; RUNS names a folder of runs
-# to continue with it all the same.
+# to continue with it all the same, GAMEMASTER another program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-gamemaster=$(realpath "${GAMEMASTER:-target/release/gamemaster}")
+gamemaster=$(realpath -m "${GAMEMASTER:-target/release/gamemaster}")
+if [ ! -x "$gamemaster" ]; then
+    echo "no program at $gamemaster: build it, or name another one in GAMEMASTER" >&2
+    exit 2
+fi
 runs=${RUNS:-results/runs/ladder-$(sha256sum "$gamemaster" | cut -c1-8)}
 out=results/baseline
 tables=(two_players one_player three_players four_players simultaneous chance hidden_information clocks)
