@@ -13,6 +13,7 @@
 //! manager.interrupt();                         // from anywhere: matches end as aborted
 //! ```
 
+mod claims;
 mod flow;
 mod listeners;
 mod machine_limit;
@@ -31,7 +32,7 @@ mod workspace;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use games::{Cancel, Game, ReasoningError, StateMachine};
@@ -56,6 +57,7 @@ use crate::launch_limits::LaunchLimits;
 use crate::locking::lock;
 use crate::protocol::{Message, is_markup};
 use crate::schedule::{Job, TimeBudget};
+use claims::{Address, Claim, Claims};
 use machine_limit::{lack, no_thread};
 use programs::{End, LaunchedProgram, ProgramPool};
 use remote::{Answer, ExchangeError, Limits, Target, exchange, first_line};
@@ -140,18 +142,15 @@ pub struct Manager {
     settings: ManagerSettings,
     programs: ProgramPool,
     /// Remote players that are in a match. Each plays one at a time.
-    addresses: Mutex<BTreeSet<Address>>,
+    claims: Claims,
     /// Remote players that could not be reached in their last match.
     doubted: Mutex<BTreeSet<Address>>,
-    address_freed: Condvar,
     /// Set when it is first needed.
     watch: OnceLock<Arc<Watch>>,
     interrupt: watch::Sender<bool>,
     /// Ends what the manager itself computes.
     cancel: Cancel,
 }
-
-type Address = (String, u16);
 
 /// Why a player cannot begin a tournament.
 #[derive(Debug, thiserror::Error)]
@@ -277,9 +276,8 @@ impl Manager {
         Arc::new(Self {
             settings,
             programs,
-            addresses: Mutex::new(BTreeSet::new()),
+            claims: Claims::default(),
             doubted: Mutex::new(BTreeSet::new()),
-            address_freed: Condvar::new(),
             watch: OnceLock::new(),
             interrupt: watch::Sender::new(false),
             cancel: Cancel::new(),
@@ -349,7 +347,7 @@ impl Manager {
     pub fn interrupt(&self) {
         self.interrupt.send_replace(true);
         self.cancel.cancel();
-        self.address_freed.notify_all();
+        self.claims.wake_all();
     }
 
     /// Kills all launched programs, and launches no more. Dropping the manager
@@ -476,32 +474,7 @@ impl Manager {
 
     /// Waits until no other match uses any of `addresses`.
     fn claim(&self, addresses: BTreeSet<Address>) -> Claim<'_> {
-        if !addresses.is_empty() {
-            let mut in_use = lock(&self.addresses);
-            while !self.is_interrupted() && !in_use.is_disjoint(&addresses) {
-                // The limit covers an interruption between the look and the wait.
-                let wait = self.address_freed.wait_timeout(in_use, Duration::from_millis(100));
-                in_use = wait.unwrap_or_else(PoisonError::into_inner).0;
-            }
-            in_use.extend(addresses.iter().cloned());
-        }
-        Claim { manager: self, addresses }
-    }
-}
-
-/// Addresses of remote players that one match uses.
-struct Claim<'a> {
-    manager: &'a Manager,
-    addresses: BTreeSet<Address>,
-}
-
-impl Drop for Claim<'_> {
-    fn drop(&mut self) {
-        if !self.addresses.is_empty() {
-            let mut in_use = lock(&self.manager.addresses);
-            in_use.retain(|address| !self.addresses.contains(address));
-            self.manager.address_freed.notify_all();
-        }
+        self.claims.claim(addresses, || self.is_interrupted())
     }
 }
 

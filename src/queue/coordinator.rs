@@ -15,6 +15,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use results::files;
 use results::workers::{WorkerMachine, WorkersFile};
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinSet;
 
 use super::address::pause;
 use super::blocks::{Blocks, JobsOfBlock};
@@ -46,7 +47,7 @@ const MAX_WINDOW: usize = 16_384;
 /// Blocks given out for each match that the workers play at once.
 const WINDOW_PER_SLOT: usize = 8;
 
-/// Blocks that are published before their acknowledgements are waited for.
+/// Blocks on their way to the server, before their acknowledgements are waited for.
 const PUBLISHED_AT_ONCE: usize = 512;
 
 /// How long the loop waits for results before it looks after other things.
@@ -129,6 +130,11 @@ struct Queue {
     machines_are_written: bool,
     /// When blocks were collected, in the last second.
     collected: VecDeque<Instant>,
+    /// Blocks on their way to the server: each ends with whether it has arrived.
+    publishing: JoinSet<(u64, bool)>,
+    /// Blocks that have not arrived, and how often in a row there were any.
+    unpublished: Vec<u64>,
+    n_unpublished: u32,
     failure: Option<QueueError>,
 }
 
@@ -313,6 +319,9 @@ impl Queue {
             machines_are_written: true,
             folder: folder.to_owned(),
             collected: VecDeque::new(),
+            publishing: JoinSet::new(),
+            unpublished: vec![],
+            n_unpublished: 0,
             failure: None,
         })
     }
@@ -336,6 +345,7 @@ impl Queue {
                 }
             }
             self.give_out(&fresh).await?;
+            self.confirm().await?;
             if is_exhausted && self.given_out.is_empty() {
                 break;
             }
@@ -409,7 +419,8 @@ impl Queue {
         Ok(self.given_out.contains_key(&block).then_some(block))
     }
 
-    /// Publishes blocks that are awaited. Those that are on the server stay there once.
+    /// Publishes blocks that are awaited; [`confirm`](Self::confirm) looks what became of
+    /// that. Those that are on the server stay there once.
     async fn give_out(&mut self, blocks: &[u64]) -> Result<(), QueueError> {
         for block in blocks {
             let Some(given_out) = self.given_out.get(block) else { continue };
@@ -419,43 +430,53 @@ impl Queue {
                 self.open_class(class, tags).await?;
             }
         }
-        for some in blocks.chunks(PUBLISHED_AT_ONCE) {
-            let mut left: Vec<u64> = some.to_vec();
-            let mut n_failed = 0;
-            while !left.is_empty() {
-                let mut sent = vec![];
-                for block in left.drain(..) {
-                    let Some((subject, payload)) = self.message(block) else { continue };
-                    let (bytes, limit) = (payload.len(), self.context.client().max_payload());
-                    if bytes > limit {
-                        let what = format!("block {block}");
-                        return Err(QueueError::TooLarge { what, bytes, limit });
-                    }
-                    let message = PublishMessage::build()
-                        .payload(payload.into())
-                        .expected_last_subject_sequence(0);
-                    sent.push((block, self.context.send_publish(subject, message).await));
-                }
-                for (block, acknowledged) in sent {
-                    let stored = match acknowledged {
-                        Ok(acknowledged) => acknowledged.await.map(|_| ()),
-                        Err(error) => Err(error),
-                    };
-                    match stored {
-                        Err(error) if error.kind() != PublishErrorKind::WrongLastSequence => {
-                            left.push(block);
+        for &block in blocks {
+            let Some((subject, payload)) = self.message(block) else { continue };
+            let (bytes, limit) = (payload.len(), self.context.client().max_payload());
+            if bytes > limit {
+                let what = format!("block {block}");
+                return Err(QueueError::TooLarge { what, bytes, limit });
+            }
+            let message =
+                PublishMessage::build().payload(payload.into()).expected_last_subject_sequence(0);
+            match self.context.send_publish(subject, message).await {
+                Ok(acknowledged) => {
+                    let there = async move {
+                        match acknowledged.await {
+                            Ok(_) => true,
+                            Err(error) => error.kind() == PublishErrorKind::WrongLastSequence,
                         }
-                        _ => {}
-                    }
+                    };
+                    self.publishing.spawn(async move { (block, there.await) });
                 }
-                if !left.is_empty() {
-                    self.check_streams().await?;
-                    tokio::time::sleep(pause(n_failed)).await;
-                    n_failed = n_failed.saturating_add(1);
-                }
+                Err(_) => self.unpublished.push(block),
+            }
+            while self.publishing.len() >= PUBLISHED_AT_ONCE
+                && let Some(done) = self.publishing.join_next().await
+            {
+                let (block, is_there) = done.expect("publishing does not panic");
+                self.unpublished.extend((!is_there).then_some(block));
             }
         }
         Ok(())
+    }
+
+    /// Looks which blocks have arrived at the server, and publishes the others again. Nobody
+    /// waits for the rest: results are read meanwhile.
+    async fn confirm(&mut self) -> Result<(), QueueError> {
+        while let Some(done) = self.publishing.try_join_next() {
+            let (block, is_there) = done.expect("publishing does not panic");
+            self.unpublished.extend((!is_there).then_some(block));
+        }
+        if self.unpublished.is_empty() {
+            self.n_unpublished = 0;
+            return Ok(());
+        }
+        self.check_streams().await?;
+        tokio::time::sleep(pause(self.n_unpublished)).await;
+        self.n_unpublished = self.n_unpublished.saturating_add(1);
+        let again = std::mem::take(&mut self.unpublished);
+        self.give_out(&again).await
     }
 
     fn message(&self, block: u64) -> Option<(String, Vec<u8>)> {
