@@ -14,6 +14,7 @@
 mod answer;
 mod best_line;
 mod bounds;
+mod estimate;
 mod expansion;
 mod proof;
 #[cfg(test)]
@@ -21,7 +22,10 @@ mod properties;
 mod recycling;
 mod roles;
 mod search;
+mod self_play;
 mod tree;
+
+use std::sync::Arc;
 
 use games::split_mix::mix;
 use games::{MoveId, ReasoningError, State, StateMachine};
@@ -29,8 +33,10 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 
 use self::answer::Findings;
+use self::estimate::Estimator;
 use self::search::{Search, Settings};
 use crate::kind::PlayerKind;
+use crate::learning::LinearEvaluation;
 use crate::options::OptionSpec;
 use crate::search::track::Track;
 use crate::seed;
@@ -106,6 +112,26 @@ const MEMORY: OptionSpec = OptionSpec {
            forgotten.",
 };
 
+const EVALUATION: OptionSpec = OptionSpec {
+    name: "evaluation",
+    accepts: "\"self_play\", \"none\" or \"learned:FILE\"",
+    default: "\"self_play\"",
+    help: "What judges positions: `none`, random playouts; `learned:FILE`, the evaluation in a \
+           file of `gamemaster train`, without playouts; `self_play`, an evaluation learned \
+           during the start clock if it wins trial matches against playouts, else playouts. \
+           `self_play` needs a start clock and two roles.",
+};
+
+/// Whether to learn an evaluation.
+const LEARNS: [(&str, bool); 2] = [("self_play", true), ("none", false)];
+
+const EVALUATED_EXPLORATION: OptionSpec = OptionSpec {
+    name: "evaluated_exploration",
+    accepts: "a number from 0 to 100",
+    default: "0.03",
+    help: "Exploration constant where an evaluation judges positions.",
+};
+
 const THREADS: OptionSpec = OptionSpec {
     name: "threads",
     accepts: "a whole number from 1 to 256",
@@ -131,6 +157,8 @@ const OPTIONS: &[OptionSpec] = &[
     LANES,
     MAX_LENGTH,
     MEMORY,
+    EVALUATION,
+    EVALUATED_EXPLORATION,
     THREADS,
     PONDER,
 ];
@@ -152,12 +180,19 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         leaves: count(LEAVES.name, 4096, 32)?,
         lanes: count(LANES.name, 4096, 16)?,
         max_length: count(MAX_LENGTH.name, 1_000_000, 1000)? as u32,
+        evaluated_exploration: reader.float(EVALUATED_EXPLORATION.name, 0.0..=100.0, 0.03)? as f32,
         memory: reader.bytes(MEMORY.name, 1 << 20, 1 << 30)? / n_threads,
+    };
+    let judge = match reader.learned(EVALUATION.name) {
+        Some(evaluation) => Judge::Learned(evaluation),
+        None if reader.choice(EVALUATION.name, &LEARNS, true)? => Judge::SelfPlay,
+        None => Judge::Playouts,
     };
     let seed = reader.seed()?;
     Ok(Box::new(Mcts {
         playouts: reader.integer(PLAYOUTS.name, 0..=i64::MAX, 0)?.cast_unsigned(),
         settings,
+        judge,
         n_threads,
         ponders: reader.boolean(PONDER.name, false)?,
         seed,
@@ -167,11 +202,23 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     }))
 }
 
+/// What judges positions.
+#[derive(Clone, Debug)]
+enum Judge {
+    /// Playouts.
+    Playouts,
+    /// An evaluation learned in the start clock where it is better, else playouts.
+    SelfPlay,
+    /// An evaluation that was learned before.
+    Learned(Arc<LinearEvaluation>),
+}
+
 /// A player with its settings, and the match that it plays.
 struct Mcts {
     /// Leaves to judge for each move; 0 if not limited.
     playouts: u64,
     settings: Settings,
+    judge: Judge,
     n_threads: usize,
     ponders: bool,
     seed: Option<i64>,
@@ -189,6 +236,15 @@ struct Seated {
 }
 
 impl Seated {
+    /// Judges positions by an evaluation from now on, in all threads.
+    fn judge_by(&mut self, evaluation: &Arc<LinearEvaluation>) {
+        let game = self.track.machine.game();
+        let helpers = self.helpers.iter_mut().map(|(_, search)| search);
+        for search in std::iter::once(&mut self.search).chain(helpers) {
+            search.set_estimator(Estimator::new(Arc::clone(evaluation), game));
+        }
+    }
+
     /// Thinks about a state, in all threads. Gives the state's node in each tree, or `None`
     /// if the computation was cancelled before anything was found.
     fn run(
@@ -226,6 +282,7 @@ impl Player for Mcts {
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
         self.deliberation = Some(Deliberation::default());
         self.rng = seed::generator(seat.seed, self.seed);
+        self.check(seat.machine.fork())?;
         let seed = seat.seed;
         let track = Track::new(seat, KIND.name)?;
         let game = track.machine.game();
@@ -239,6 +296,21 @@ impl Player for Mcts {
         let Some(state) = seated.track.begin(stop)? else { return Ok(()) };
         let is_over = unless_cancelled(seated.track.machine.is_terminal(&state))?.unwrap_or(true);
         let has_limit = stop.deadline().is_some() || stop.node_budget().is_some();
+        if !is_over {
+            let evaluation = match &self.judge {
+                Judge::Playouts => None,
+                Judge::Learned(evaluation) => Some(Arc::clone(evaluation)),
+                Judge::SelfPlay => {
+                    let machine = seated.track.machine.as_mut();
+                    let seed = self.rng.random();
+                    unless_cancelled(self_play::learn(machine, self.settings, seed, stop))?
+                        .flatten()
+                }
+            };
+            if let Some(evaluation) = evaluation {
+                seated.judge_by(&evaluation);
+            }
+        }
         if has_limit && !is_over {
             // The tree of the first question, begun early.
             seated.run(&state, stop, u64::MAX)?;
@@ -266,6 +338,15 @@ impl Player for Mcts {
         let (action, deliberation) = findings.answer(seated.track.role);
         self.deliberation = Some(deliberation);
         Ok(action.filter(|action| turn.legal.contains(action)).unwrap_or(fallback))
+    }
+
+    fn check(&mut self, machine: Box<dyn StateMachine>) -> Result<(), Failure> {
+        match &self.judge {
+            Judge::Learned(evaluation) => evaluation
+                .check(machine.game())
+                .map_err(|error| Failure::Unsuitable(error.to_string())),
+            Judge::Playouts | Judge::SelfPlay => Ok(()),
+        }
     }
 
     fn abort(&mut self) {

@@ -127,8 +127,9 @@ impl LockStep {
 
     /// A batch with room for `n_playouts` playouts, or the widest one.
     fn batch(&mut self, n_playouts: usize) -> &mut Batch {
-        let place = Width::ALL.iter().position(|width| width.n_lanes() >= n_playouts);
-        let place = place.unwrap_or(Width::ALL.len() - 1);
+        // Batches of 64 lanes have no machine code: 256 lanes of code take a small part of the time.
+        let has_room = |width: &Width| *width != Width::Lanes64 && width.n_lanes() >= n_playouts;
+        let place = Width::ALL.iter().position(has_room).unwrap_or(Width::ALL.len() - 1);
         let program = &self.program;
         self.batches[place].get_or_insert_with(|| Batch::new(program, Width::ALL[place], 0))
     }

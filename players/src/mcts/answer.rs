@@ -196,7 +196,9 @@ impl Search {
                 NONE => (joint_bounds, NONE),
                 _ => (self.tree.bounds(child)[usize::from(me.0)], self.tree.node(child).settled),
             };
-            let value = bounds.clamp(edge.mean);
+            let looks =
+                if self.is_evaluating() && child != NONE { edge.estimate } else { edge.mean };
+            let value = bounds.clamp(looks);
             Choice { action: edge.action, visits: edge.visits, value, bounds, settled }
         };
         own.iter().zip(joint_bounds).map(of).collect()

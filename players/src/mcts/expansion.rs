@@ -6,6 +6,7 @@ use games::{
 };
 
 use super::bounds::Bounds;
+use super::estimate::{self, Estimator};
 use super::proof;
 use super::roles::Roles;
 use super::tree::{Edge, Kind, NONE, Tree, by_role, joint_moves_of};
@@ -27,6 +28,8 @@ pub(super) struct Expander {
     one_by_one: Vec<(State, Option<Vec<u8>>)>,
     edges: Vec<Edge>,
     rewards: Vec<f32>,
+    /// What positions look worth, if there is an evaluation.
+    pub(super) estimator: Option<Estimator>,
 }
 
 /// What an expansion showed.
@@ -77,6 +80,7 @@ impl Expander {
                 flying: 0,
                 role,
                 mean: 0.5,
+                estimate: 0.5,
                 bounds: Bounds::OPEN,
             };
             if is_chooser {
@@ -104,6 +108,8 @@ impl Expander {
             let (child, is_new) = tree.find_or_add(self.child(index as usize).words());
             if is_new && let Some(goals) = self.goals(index as usize, n_roles) {
                 opposed &= note_end(tree, roles, child, &goals);
+            } else if is_new {
+                self.note_estimates(tree, roles, machine, child, index as usize)?;
             }
             if kind == Kind::Joint {
                 tree.set_joint_child(at, index, child);
@@ -116,6 +122,7 @@ impl Expander {
         }
         proof::update(tree, roles, at);
         self.note_means(tree, at);
+        estimate::update(tree, at);
         Ok(Expanded::States(n_children))
     }
 
@@ -172,12 +179,14 @@ impl Expander {
         machine: &mut dyn StateMachine,
         is_due: &dyn Fn() -> bool,
     ) -> Result<(), ReasoningError> {
-        let Self { state, joint_moves, children, one_by_one, .. } = self;
+        let Self { state, joint_moves, children, one_by_one, estimator, .. } = self;
+        let legal = estimator.as_ref().is_some_and(|estimator| estimator.counts_moves);
+        let wanted = Wanted { legal, all_goals: false };
         one_by_one.clear();
         let n_roles = machine.game().roles().len();
         let most = machine.expansion_range().map_or(0, |range| range.most);
         if joint_moves.len() <= most * n_roles {
-            return machine.expand(state, joint_moves, Wanted::default(), children);
+            return machine.expand(state, joint_moves, wanted, children);
         }
         for joint_move in joint_moves.chunks(n_roles) {
             if is_due() {
@@ -208,6 +217,37 @@ impl Expander {
         self.children.is_terminal(index).then(|| (0..n_roles).map(goal).collect())
     }
 
+    /// What a new child looks worth.
+    fn note_estimates(
+        &mut self,
+        tree: &mut Tree,
+        roles: &Roles,
+        machine: &mut dyn StateMachine,
+        child: u32,
+        index: usize,
+    ) -> Result<(), ReasoningError> {
+        let Self { estimator, children, one_by_one, rewards, legal, .. } = self;
+        let Some(estimator) = estimator else { return Ok(()) };
+        match one_by_one.get(index) {
+            Some((state, _)) => {
+                let legal = &mut legal[0];
+                estimator.follow(machine, state);
+                let n_moves = |role| {
+                    machine.legal_moves(state, role, legal)?;
+                    Ok(legal.len())
+                };
+                estimator.values(roles, n_moves, rewards)?;
+            }
+            None => {
+                estimator.follow(machine, children.state(index));
+                let n_moves = |role| Ok(children.legal(index, role).len());
+                estimator.values(roles, n_moves, rewards)?;
+            }
+        }
+        tree.set_estimates(child, rewards);
+        Ok(())
+    }
+
     /// What other lines of play have shown of the children.
     fn note_means(&mut self, tree: &mut Tree, at: u32) {
         if tree.node(at).kind == Kind::Joint {
@@ -218,7 +258,10 @@ impl Expander {
         let mean = |edge: &Edge| tree.means(edge.child)[usize::from(edge.role.0)];
         self.rewards.extend(edges.iter().map(mean));
         for (edge, &mean) in (first..).zip(&self.rewards) {
-            tree.edge_mut(edge).mean = mean;
+            let Edge { child, role, .. } = *tree.edge(edge);
+            let estimate = tree.estimates(child)[usize::from(role.0)];
+            let edge = tree.edge_mut(edge);
+            (edge.mean, edge.estimate) = (mean, estimate);
         }
     }
 }

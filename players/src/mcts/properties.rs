@@ -1,13 +1,17 @@
 //! Proofs held against plain recursions over synthetic games, at every node of the tree.
 
+use std::sync::Arc;
+
 use games::{RoleId, State};
 use proptest::prelude::*;
 
 use super::answer::Findings;
 use super::bounds::share;
+use super::estimate::Estimator;
 use super::recycling::{Recycled, Recycler};
 use super::search::{Search, Settings};
-use super::tree::Kind;
+use super::tree::{Edge, Kind};
+use crate::learning::{LinearEvaluation, Trainer, TrainingSettings};
 use crate::search::track::Track;
 use crate::testing::{Graph, Movers, Node, joint_moves};
 use crate::{Seat, Stop, seed};
@@ -20,17 +24,39 @@ const SETTINGS: Settings = Settings {
     lanes: 2,
     max_length: 100,
     memory: 1 << 30,
+    evaluated_exploration: 0.1,
 };
 
-/// Searches a whole graph for role 0.
+/// Searches a whole graph for role 0, judging by playouts.
 fn run(graph: &Graph, settings: Settings, limit: u64) -> (Search, Track, u32) {
+    run_by(graph, settings, limit, None)
+}
+
+/// The same, judging by an evaluation if there is one.
+fn run_by(
+    graph: &Graph,
+    settings: Settings,
+    limit: u64,
+    evaluation: Option<LinearEvaluation>,
+) -> (Search, Track, u32) {
     let machine = graph.machine();
     let seat = Seat { machine, role: RoleId(0), start_clock: None, play_clock: None, seed: 1 };
     let mut track = Track::new(seat, "mcts").unwrap();
     let state = track.begin(&Stop::never()).unwrap().unwrap();
     let mut search = Search::new(track.machine.game(), settings, seed::generator(1, None));
+    if let Some(evaluation) = evaluation {
+        search.set_estimator(Estimator::new(Arc::new(evaluation), track.machine.game()));
+    }
     let root = search.run(track.machine.as_mut(), &state, &Stop::never(), limit).unwrap();
     (search, track, root)
+}
+
+/// An evaluation of a graph's states, hardly trained; `None` if all states look alike.
+fn evaluation(graph: &Graph) -> Option<LinearEvaluation> {
+    let trainer = Trainer::new(graph.machine(), TrainingSettings::default(), &Stop::never());
+    let mut trainer = trainer.ok()?;
+    (0..3).for_each(|_| trainer.play_match().unwrap());
+    Some(trainer.evaluation())
 }
 
 /// The value of a state for a role if the others choose by `fold`, knowing its move;
@@ -171,6 +197,37 @@ proptest! {
         let index: usize = action[1..].parse().unwrap();
         let child = graph.child(0, &[index, 0]);
         prop_assert_eq!(value(&graph, child, 0, f64::min, false), minimax);
+    }
+
+    /// With an evaluation proofs are as right, and games of two roles in turn are solved, too.
+    /// What an open node looks worth is then what its best child does.
+    #[test]
+    fn an_evaluation_proves_nothing_wrong(
+        seed in any::<u64>(),
+        chance in any::<bool>(),
+        movers in movers(),
+        n_layers in 1usize..6,
+        limit in 1u64..300,
+    ) {
+        let roles: &[_] = if chance { &["a", "b", "random"] } else { &["a", "b"] };
+        let graph = constant_sum(Graph::random(seed, roles, movers, n_layers));
+        let Some(evaluation) = evaluation(&graph) else { return Ok(()) };
+        let (search, track, root) = run_by(&graph, SETTINGS, limit, Some(evaluation.clone()));
+        check_proofs(&graph, &search, &track);
+        let tree = &search.tree;
+        let (_, edges) = tree.edges(root);
+        if let (Kind::Choice(role), false) = (tree.node(root).kind, tree.is_settled(root)) {
+            let role = usize::from(role.0);
+            let of = |edge: &Edge| edge.bounds.clamp(tree.estimates(edge.child)[role]);
+            let best = edges.iter().map(of).fold(0.0, f32::max);
+            prop_assert!((tree.estimates(root)[role] - best).abs() < 1e-6);
+        }
+        if movers == Movers::Alternating && !chance {
+            let (search, _, root) = run_by(&graph, SETTINGS, 20_000, Some(evaluation));
+            prop_assert!(search.tree.is_settled(root));
+            let worth = search.tree.bounds(root)[0].reward();
+            prop_assert!((worth - value(&graph, 0, 0, f64::min, false)).abs() < 1e-3);
+        }
     }
 
     /// A tree that is full forgets cold nodes and nothing that matters: visits, values and

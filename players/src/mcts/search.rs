@@ -11,6 +11,7 @@ use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
 
 use super::best_line::BestLine;
+use super::estimate::{self, Estimator};
 use super::expansion::{Expanded, Expander, joint_index, settled_rewards};
 use super::proof;
 use super::recycling::{Recycled, Recycler};
@@ -35,6 +36,8 @@ pub(super) struct Settings {
     pub(super) max_length: u32,
     /// Maximum number of bytes of the tree.
     pub(super) memory: usize,
+    /// The same as `exploration`, where positions are judged by an evaluation.
+    pub(super) evaluated_exploration: f32,
 }
 
 /// More than any estimate: what is known is not looked at as long as anything is not.
@@ -175,6 +178,17 @@ impl Search {
         }
     }
 
+    /// Judges positions by this evaluation from now on. Those in the tree are forgotten.
+    pub(super) fn set_estimator(&mut self, estimator: Estimator) {
+        self.tree.clear();
+        self.expander.estimator = Some(estimator);
+    }
+
+    /// Whether positions are judged by an evaluation instead of playouts.
+    pub(super) fn is_evaluating(&self) -> bool {
+        self.expander.estimator.is_some()
+    }
+
     fn passes(
         &mut self,
         machine: &mut dyn StateMachine,
@@ -221,11 +235,11 @@ impl Search {
         let left = usize::try_from(limit - self.counters.descents).unwrap_or(usize::MAX);
         let (mut leaves, mut lanes) = match width {
             // Playouts side by side take no longer than one.
-            2.. => (self.settings.leaves, self.settings.lanes),
+            2.. if !self.is_evaluating() => (self.settings.leaves, self.settings.lanes),
             _ => (1, 1),
         };
         leaves = leaves.min(left).max(1);
-        if let Some(budget) = stop.node_budget() {
+        if let Some(budget) = stop.node_budget().filter(|_| !self.is_evaluating()) {
             let nodes = budget.saturating_sub(self.counters.nodes) as f64;
             let length = if self.total_playouts > 0.0 {
                 self.total_states / self.total_playouts
@@ -307,7 +321,9 @@ impl Search {
             }
             let node = self.tree.node(at);
             if node.kind == Kind::Leaf {
-                if node.visits + node.flying < self.settings.unexpanded || self.counters.is_full {
+                // An evaluation knew the leaf before, and its children are what is new.
+                let least = if self.is_evaluating() { 0 } else { self.settings.unexpanded };
+                if node.visits + node.flying < least || self.counters.is_full {
                     break;
                 }
                 if stop.is_due(self.counters.nodes) {
@@ -315,6 +331,9 @@ impl Search {
                 }
                 self.expand(machine, at, stop)?;
                 self.tighten(first);
+                if self.is_evaluating() && !self.tree.is_settled(at) {
+                    break;
+                }
                 continue;
             }
             self.tree.node_mut(at).stamp = self.stamp;
@@ -415,11 +434,17 @@ impl Search {
         let role = usize::from(edges[0].role.0);
         let low = self.tree.bounds(at)[role].low;
         let n = (node.visits + node.flying) as f32 + 1.0;
-        let weight = weight * self.settings.exploration * n.ln().sqrt();
+        // Where several choose at once, the mean of what they chose is what counts.
+        let is_evaluated = self.is_evaluating() && matches!(node.kind, Kind::Choice(_));
+        let exploration = match is_evaluated {
+            true => self.settings.evaluated_exploration,
+            false => self.settings.exploration,
+        };
+        let weight = weight * exploration * n.ln().sqrt();
         let untried = self.tree.means(at)[role] + self.settings.first_play;
         let (mut best, mut most) = (offset, f32::NEG_INFINITY);
         for index in (offset..edges.len()).chain(0..offset) {
-            let Edge { visits, flying, mean, bounds, .. } = edges[index];
+            let Edge { visits, flying, mean, estimate, bounds, .. } = edges[index];
             if bounds.high <= low && bounds.low < low {
                 continue;
             }
@@ -427,7 +452,11 @@ impl Search {
             let value = match bounds.is_exact() {
                 true => bounds.value() - KNOWN,
                 false => {
-                    let mean = if visits > 0 { mean } else { untried };
+                    let mean = match visits {
+                        _ if is_evaluated => estimate,
+                        0 => untried,
+                        _ => mean,
+                    };
                     bounds.clamp(mean) + weight / (tried.max(1) as f32).sqrt()
                 }
             };
@@ -493,6 +522,15 @@ impl Search {
         if self.descents.is_empty() {
             return Ok(());
         }
+        if self.expander.estimator.is_some() {
+            for descent in std::mem::take(&mut self.descents) {
+                self.rewards.clear();
+                self.rewards.extend_from_slice(self.tree.estimates(descent.leaf));
+                self.counters.nodes += 1;
+                self.back_up(descent);
+            }
+            return Ok(());
+        }
         self.starts.resize(self.descents.len().max(self.starts.len()), State::default());
         for (start, descent) in self.starts.iter_mut().zip(&self.descents) {
             start.set_words(self.tree.state(descent.leaf));
@@ -555,15 +593,23 @@ impl Search {
                 self.tree.visit(node, &self.rewards);
                 before = node;
             }
-            let Edge { child, role, visits, mean, bounds: seen, .. } = *self.tree.edge(edge);
+            let Edge { child, role, visits, mean, estimate, bounds: seen, .. } =
+                *self.tree.edge(edge);
             let role = usize::from(role.0);
             let visits = visits.saturating_add(1);
             let (mean, now) = match child {
                 NONE => (mean + (self.rewards[role] - mean) / visits as f32, seen),
                 child => (self.tree.means(child)[role], self.tree.bounds(child)[role]),
             };
+            let looks = match child {
+                NONE => estimate,
+                child => self.tree.estimates(child)[role],
+            };
             let edge = self.tree.edge_mut(edge);
-            (edge.visits, edge.mean) = (visits, mean);
+            (edge.visits, edge.mean, edge.estimate) = (visits, mean, looks);
+            if looks.to_bits() != estimate.to_bits() || self.tree.node(node).kind == Kind::Chance {
+                estimate::update(&mut self.tree, node);
+            }
             if now != seen || (child != NONE && self.tree.is_settled(child)) {
                 proof::update(&mut self.tree, &self.roles, node);
             }

@@ -74,6 +74,8 @@ pub(super) struct Edge {
     pub(super) role: RoleId,
     /// The mean reward of this role, 0 to 1: in the child, or after the move.
     pub(super) mean: f32,
+    /// What the child looks worth to this role, as last seen.
+    pub(super) estimate: f32,
     /// The bounds of this role's value in the child, as last seen.
     pub(super) bounds: Bounds,
 }
@@ -87,6 +89,8 @@ pub(super) struct Tree {
     pub(super) edges: Vec<Edge>,
     /// By node, then by role: the mean reward, 0 to 1.
     means: Vec<f32>,
+    /// By node, then by role: what it looks worth without playouts, 0 to 1.
+    estimates: Vec<f32>,
     /// By node, then by role.
     bounds: Vec<Bounds>,
     /// The states' words, node after node.
@@ -128,6 +132,7 @@ impl Tree {
             nodes: Vec::new(),
             edges: Vec::new(),
             means: Vec::new(),
+            estimates: Vec::new(),
             bounds: Vec::new(),
             words: Vec::new(),
             joint_children: Vec::new(),
@@ -170,6 +175,7 @@ impl Tree {
         });
         let n_roles = self.n_roles;
         grow(&mut self.means, n_roles).extend(std::iter::repeat_n(0.5, n_roles));
+        grow(&mut self.estimates, n_roles).extend(std::iter::repeat_n(0.5, n_roles));
         grow(&mut self.bounds, n_roles).extend(std::iter::repeat_n(Bounds::OPEN, n_roles));
         let (nodes, words) = (&self.nodes, &self.words);
         let of = |&at: &u32| hash(state_of(nodes, words, at));
@@ -216,6 +222,29 @@ impl Tree {
         &self.means[first..first + self.n_roles]
     }
 
+    /// What a node looks worth to each role without playouts.
+    pub(super) fn estimates(&self, at: u32) -> &[f32] {
+        let first = at as usize * self.n_roles;
+        &self.estimates[first..first + self.n_roles]
+    }
+
+    /// Sets what a node looks worth to each role.
+    pub(super) fn set_estimates(&mut self, at: u32, estimates: &[f32]) {
+        let first = at as usize * self.n_roles;
+        self.estimates[first..first + self.n_roles].copy_from_slice(estimates);
+    }
+
+    /// Sets what a node looks worth to a role.
+    pub(super) fn set_estimate(&mut self, at: u32, role: usize, estimate: f32) {
+        self.estimates[at as usize * self.n_roles + role] = estimate;
+    }
+
+    /// Makes a node look worth what another one does.
+    pub(super) fn adopt_estimates(&mut self, at: u32, from: u32) {
+        let from = from as usize * self.n_roles;
+        self.estimates.copy_within(from..from + self.n_roles, at as usize * self.n_roles);
+    }
+
     /// The bounds of each role's value in a node.
     pub(super) fn bounds(&self, at: u32) -> &[Bounds] {
         let first = at as usize * self.n_roles;
@@ -255,6 +284,10 @@ impl Tree {
         if !self.is_settled(at) && is_proven {
             self.node_mut(at).settled = self.n_settled;
             self.n_settled += 1;
+            let first = at as usize * self.n_roles;
+            for role in 0..self.n_roles {
+                self.estimates[first + role] = self.bounds[first + role].value();
+            }
         }
     }
 
@@ -308,7 +341,7 @@ impl Tree {
         index
             + of(self.nodes.capacity(), size_of::<Node>())
             + of(self.edges.capacity(), size_of::<Edge>())
-            + of(self.means.capacity() + self.bounds.capacity(), 4)
+            + of(self.means.capacity() + self.estimates.capacity() + self.bounds.capacity(), 4)
             + of(self.words.capacity(), 8)
             + of(self.joint_children.capacity(), 4)
             + of(self.sparse_children.capacity(), 26)
@@ -360,17 +393,20 @@ impl Tree {
             node.first_word = n_words as u32;
             n_words += words.len();
             self.means.copy_within(at * n_roles..(at + 1) * n_roles, to * n_roles);
+            self.estimates.copy_within(at * n_roles..(at + 1) * n_roles, to * n_roles);
             self.bounds.copy_within(at * n_roles..(at + 1) * n_roles, to * n_roles);
             self.nodes[to] = node;
         }
         let n = n as usize;
         self.nodes.truncate(n);
         self.means.truncate(n * n_roles);
+        self.estimates.truncate(n * n_roles);
         self.bounds.truncate(n * n_roles);
         self.words.truncate(n_words);
         // What is free is given back: room counts as memory, whether it is used or not.
         self.nodes.shrink_to_fit();
         self.means.shrink_to_fit();
+        self.estimates.shrink_to_fit();
         self.bounds.shrink_to_fit();
         self.words.shrink_to_fit();
         (self.edges, self.joint_children) = (edges, joint_children);

@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use games::{Case, Guards, Leniency, StateMachine, library, state_machine_for, validate};
-use players::{Deliberation, Stop, Value};
+use players::learning::{Trainer, TrainingSettings};
+use players::{Deliberation, Stop, Turn, Value};
 
-use crate::arena::{first_move, in_words, machine, machine_of, play, play_until, player, text};
+use crate::arena::{
+    first_move, in_words, legal, machine, machine_of, play, play_until, player, seat, text,
+};
 
 fn network(name: &str) -> Box<dyn StateMachine> {
     let text = library::find(name).unwrap().text;
@@ -178,6 +181,61 @@ fn threads_add_up() {
     assert!(found.nodes > one.nodes / 2 && found.candidates.len() == 7, "{found:?}");
     let solved = solved(network("aima_two_ply").as_mut(), 0, [("threads", 2.into())]);
     assert_eq!((solved.0.as_str(), solved.1.value, solved.1.completed), ("a1", Some(3.0), true));
+}
+
+/// With an evaluation of `train` it plays no playouts, repeats itself, and wins at breakthrough
+/// from a search by playouts that enters as many states.
+#[test]
+fn an_evaluation_judges_in_place_of_playouts() {
+    let mut machine = network("breakthrough_6x6");
+    let settings = TrainingSettings::default();
+    let mut trainer = Trainer::new(machine.fork(), settings, &Stop::never()).unwrap();
+    (0..300).for_each(|_| trainer.play_match().unwrap());
+    let evaluation = Value::Learned(Arc::new(trainer.evaluation()));
+    let stop = Stop::never().after_nodes(10_000);
+    for role in 0..2 {
+        let mut once = || {
+            let mut seats = [player("mcts", []), player("mcts", [])];
+            seats[role] = player("mcts", [("evaluation", evaluation.clone())]);
+            play_until(machine.as_mut(), &mut seats, 1, &stop)
+        };
+        let played = once();
+        assert_eq!(played.goals[role], 100, "role {role}");
+        assert_eq!(once(), played);
+        let said: Vec<_> = played.steps.iter().filter_map(|step| step[role].as_ref()).collect();
+        assert!(said.iter().all(|found| found.playouts == 0 && found.nodes < 10_000 + 64));
+    }
+    let other = network("breakthrough_5x5");
+    let mut player = player("mcts", [("evaluation", evaluation)]);
+    assert!(player.check(other.fork()).unwrap_err().to_string().contains("another game"));
+    assert!(player.start(seat(other.as_ref(), 0, 1), &Stop::never()).is_err());
+}
+
+/// Learning ends with the start clock, however short, and when the match is called off; the
+/// player then has a legal answer.
+#[test]
+fn learning_ends_with_the_start_clock() {
+    for game in ["breakthrough", "nim", "mini_backgammon", "tron"] {
+        let mut machine = network(game);
+        let role = machine.game().role_ids().find(|&role| Some(role) != machine.game().random());
+        let role = usize::from(role.unwrap().0);
+        let cancel = games::Cancel::new();
+        cancel.cancel();
+        let now = Instant::now();
+        for stop in [
+            Stop::never().at(now),
+            Stop::never().at(now + Duration::from_millis(40)),
+            Stop::never().at(now + Duration::from_secs(3600)).on(cancel),
+        ] {
+            let mut player = player("mcts", []);
+            player.start(seat(machine.as_ref(), role, 1), &stop).unwrap();
+            let state = machine.initial_state().unwrap();
+            let legal = legal(machine.as_mut(), &state, role);
+            let turn = Turn { step: 0, observation: None, legal: &legal };
+            let answer = player.play(&turn, &Stop::never().after_nodes(1000)).unwrap();
+            assert!(legal.contains(&answer), "{game}");
+        }
+    }
 }
 
 /// While another role is to move it thinks only if it is told to.

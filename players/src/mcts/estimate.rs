@@ -1,0 +1,97 @@
+//! What positions look worth without a playout, by a linear evaluation, and how that moves up
+//! the tree: by minimax, beside the means of the playouts (Lanctot, Winands, Pepels and
+//! Sturtevant, "Monte Carlo tree search with heuristic evaluations using implicit minimax
+//! backups", CIG 2014).
+
+use std::sync::Arc;
+
+use games::{Game, ReasoningError, RoleId, State, StateMachine};
+
+use super::roles::Roles;
+use super::tree::{Edge, Kind, Tree};
+use crate::learning::{Evaluator, LinearEvaluation};
+
+/// Evaluates positions for all roles.
+pub(super) struct Estimator {
+    evaluator: Evaluator,
+    n_roles: usize,
+    /// Whether it depends on the numbers of legal moves.
+    pub(super) counts_moves: bool,
+}
+
+impl Estimator {
+    /// By an evaluation that was checked for the game.
+    pub(super) fn new(evaluation: Arc<LinearEvaluation>, game: &Game) -> Self {
+        let counts_moves = evaluation.counts_moves();
+        Self {
+            evaluator: Evaluator::new(evaluation, game),
+            n_roles: game.roles().len(),
+            counts_moves,
+        }
+    }
+
+    /// Takes note of a state.
+    pub(super) fn follow(&mut self, machine: &mut dyn StateMachine, state: &State) {
+        self.evaluator.follow(machine, state);
+    }
+
+    /// Puts the expected reward of each role in the state that was last followed into
+    /// `values`, 0 to 1. `n_moves` says how many legal moves a role has there; it is asked only
+    /// if that matters.
+    pub(super) fn values(
+        &self,
+        roles: &Roles,
+        mut n_moves: impl FnMut(RoleId) -> Result<usize, ReasoningError>,
+        values: &mut Vec<f32>,
+    ) -> Result<(), ReasoningError> {
+        values.clear();
+        for role in (0..self.n_roles).map(|role| RoleId(role as u8)) {
+            values.push((self.evaluator.value(role, &mut n_moves)? / 100.0) as f32);
+        }
+        balance(roles, values);
+        Ok(())
+    }
+}
+
+/// Makes two opposed roles' values add up to what their rewards do.
+fn balance(roles: &Roles, values: &mut [f32]) {
+    if let (true, Some(sum), [one, other]) = (roles.opposed, roles.sum, &roles.strategic[..]) {
+        let sum = sum as f32 / 100.0;
+        let value = ((values[*one] + sum - values[*other]) / 2.0).clamp(0.0, sum.max(0.0));
+        (values[*one], values[*other]) = (value, sum - value);
+    }
+}
+
+/// Computes what a node looks worth from what its children do, as last seen: where a role
+/// chooses, as much as the child that looks best to it; where chance does, the mean. Where
+/// several choose at once it stays as it is.
+pub(super) fn update(tree: &mut Tree, at: u32) {
+    let (_, edges) = tree.edges(at);
+    match tree.node(at).kind {
+        Kind::Choice(_) => {
+            let worth = |edge: &Edge| match edge.bounds.is_exact() {
+                true => edge.bounds.value(),
+                false => edge.bounds.clamp(edge.estimate),
+            };
+            let mut best: Option<(f32, u32)> = None;
+            for edge in edges {
+                let worth = worth(edge);
+                if best.is_none_or(|(most, _)| worth > most) {
+                    best = Some((worth, edge.child));
+                }
+            }
+            if let Some((_, child)) = best {
+                tree.adopt_estimates(at, child);
+            }
+        }
+        Kind::Chance => {
+            let n = edges.len() as f32;
+            for role in 0..tree.n_roles {
+                let of = |edge: &Edge| tree.estimates(edge.child)[role];
+                let mean = tree.edges(at).1.iter().map(of).sum::<f32>() / n;
+                tree.set_estimate(at, role, mean);
+            }
+        }
+        Kind::Leaf | Kind::End | Kind::Joint => {}
+    }
+}
