@@ -67,7 +67,7 @@ impl Training {
     /// Training with these settings, with its numbers of matches and states.
     #[must_use]
     pub fn new(settings: &TrainingSettings, matches: u64, states: u64) -> Self {
-        let TrainingSettings { lambda, learning_rate, exploration, seed, .. } = *settings;
+        let TrainingSettings { lambda, learning_rate, exploration, seed } = *settings;
         Self { matches, states, lambda, learning_rate, exploration, seed }
     }
 }

@@ -22,7 +22,6 @@ mod properties;
 mod recycling;
 mod roles;
 mod search;
-mod self_play;
 mod tree;
 
 use std::sync::Arc;
@@ -114,16 +113,11 @@ const MEMORY: OptionSpec = OptionSpec {
 
 const EVALUATION: OptionSpec = OptionSpec {
     name: "evaluation",
-    accepts: "\"self_play\", \"none\" or \"learned:FILE\"",
-    default: "\"self_play\"",
+    accepts: "\"none\" or \"learned:FILE\"",
+    default: "\"none\"",
     help: "What judges positions: `none`, random playouts; `learned:FILE`, the evaluation in a \
-           file of `gamemaster train`, without playouts; `self_play`, an evaluation learned \
-           during the start clock if it wins trial matches against playouts, else playouts. \
-           `self_play` needs a start clock and two roles.",
+           file of `gamemaster train`, without playouts.",
 };
-
-/// Whether to learn an evaluation.
-const LEARNS: [(&str, bool); 2] = [("self_play", true), ("none", false)];
 
 const EVALUATED_EXPLORATION: OptionSpec = OptionSpec {
     name: "evaluated_exploration",
@@ -183,16 +177,15 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         evaluated_exploration: reader.float(EVALUATED_EXPLORATION.name, 0.0..=100.0, 0.03)? as f32,
         memory: reader.bytes(MEMORY.name, 1 << 20, 1 << 30)? / n_threads,
     };
-    let judge = match reader.learned(EVALUATION.name) {
-        Some(evaluation) => Judge::Learned(evaluation),
-        None if reader.choice(EVALUATION.name, &LEARNS, true)? => Judge::SelfPlay,
-        None => Judge::Playouts,
-    };
+    let evaluation = reader.learned(EVALUATION.name);
+    if evaluation.is_none() {
+        reader.choice(EVALUATION.name, &[("none", ())], ())?;
+    }
     let seed = reader.seed()?;
     Ok(Box::new(Mcts {
         playouts: reader.integer(PLAYOUTS.name, 0..=i64::MAX, 0)?.cast_unsigned(),
         settings,
-        judge,
+        evaluation,
         n_threads,
         ponders: reader.boolean(PONDER.name, false)?,
         seed,
@@ -202,23 +195,13 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     }))
 }
 
-/// What judges positions.
-#[derive(Clone, Debug)]
-enum Judge {
-    /// Playouts.
-    Playouts,
-    /// An evaluation learned in the start clock where it is better, else playouts.
-    SelfPlay,
-    /// An evaluation that was learned before.
-    Learned(Arc<LinearEvaluation>),
-}
-
 /// A player with its settings, and the match that it plays.
 struct Mcts {
     /// Leaves to judge for each move; 0 if not limited.
     playouts: u64,
     settings: Settings,
-    judge: Judge,
+    /// What judges positions in place of playouts.
+    evaluation: Option<Arc<LinearEvaluation>>,
     n_threads: usize,
     ponders: bool,
     seed: Option<i64>,
@@ -296,20 +279,8 @@ impl Player for Mcts {
         let Some(state) = seated.track.begin(stop)? else { return Ok(()) };
         let is_over = unless_cancelled(seated.track.machine.is_terminal(&state))?.unwrap_or(true);
         let has_limit = stop.deadline().is_some() || stop.node_budget().is_some();
-        if !is_over {
-            let evaluation = match &self.judge {
-                Judge::Playouts => None,
-                Judge::Learned(evaluation) => Some(Arc::clone(evaluation)),
-                Judge::SelfPlay => {
-                    let machine = seated.track.machine.as_mut();
-                    let seed = self.rng.random();
-                    unless_cancelled(self_play::learn(machine, self.settings, seed, stop))?
-                        .flatten()
-                }
-            };
-            if let Some(evaluation) = evaluation {
-                seated.judge_by(&evaluation);
-            }
+        if let Some(evaluation) = &self.evaluation {
+            seated.judge_by(evaluation);
         }
         if has_limit && !is_over {
             // The tree of the first question, begun early.
@@ -341,11 +312,11 @@ impl Player for Mcts {
     }
 
     fn check(&mut self, machine: Box<dyn StateMachine>) -> Result<(), Failure> {
-        match &self.judge {
-            Judge::Learned(evaluation) => evaluation
+        match &self.evaluation {
+            Some(evaluation) => evaluation
                 .check(machine.game())
                 .map_err(|error| Failure::Unsuitable(error.to_string())),
-            Judge::Playouts | Judge::SelfPlay => Ok(()),
+            None => Ok(()),
         }
     }
 

@@ -164,7 +164,6 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         lambda: arguments.lambda,
         learning_rate: arguments.learning_rate,
         exploration: arguments.exploration,
-        mobility: true,
         seed: arguments.seed,
     };
     output_files::check(&[("--output", &path)], &[("the game", Path::new(&arguments.game))])?;

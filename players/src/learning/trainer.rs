@@ -45,15 +45,13 @@ pub struct TrainingSettings {
     pub learning_rate: f64,
     /// The probability of a random move.
     pub exploration: f64,
-    /// Whether numbers of legal moves are features.
-    pub mobility: bool,
     /// Of everything random.
     pub seed: u64,
 }
 
 impl Default for TrainingSettings {
     fn default() -> Self {
-        Self { lambda: 0.7, learning_rate: 0.5, exploration: 0.1, mobility: true, seed: 1 }
+        Self { lambda: 0.7, learning_rate: 0.5, exploration: 0.1, seed: 1 }
     }
 }
 
@@ -127,10 +125,7 @@ impl Trainer {
             return Err(TrainError::HiddenInformation(name));
         }
         let mut rng = seed::generator(settings.seed, None);
-        let mut found = discover(&mut *machine, &mut rng, stop)?;
-        if !settings.mobility {
-            found.retain(|found| !matches!(found.feature, Feature::Moves(_)));
-        }
+        let found = discover(&mut *machine, &mut rng, stop)?;
         if found.is_empty() {
             return Err(TrainError::NoFeatures(name));
         }
@@ -184,22 +179,12 @@ impl Trainer {
     /// # Errors
     /// If the reasoner fails.
     pub fn play_match(&mut self) -> Result<(), ReasoningError> {
-        self.play_match_until(&Stop::never()).map(|_| ())
-    }
-
-    /// The same, unless `stop` is due before the match ends. Gives whether it has ended.
-    ///
-    /// # Errors
-    /// If the reasoner fails.
-    pub fn play_match_until(&mut self, stop: &Stop) -> Result<bool, ReasoningError> {
-        if !self.play(stop)? {
-            return Ok(false);
-        }
+        self.play()?;
         self.n_matches += 1;
         self.n_states += self.line.values.len() as u64 / self.bias.len() as u64;
         self.learn();
         self.adopt();
-        Ok(true)
+        Ok(())
     }
 
     /// The evaluation so far, with the features that matter most first. Those that hardly
@@ -241,8 +226,8 @@ impl Trainer {
         }
     }
 
-    /// Plays a match into the line. `false` if `stop` is due before its end.
-    fn play(&mut self, stop: &Stop) -> Result<bool, ReasoningError> {
+    /// Plays a match into the line.
+    fn play(&mut self) -> Result<(), ReasoningError> {
         let roles = self.machine.game().role_ids();
         self.line.features.clear();
         self.line.values.clear();
@@ -250,19 +235,16 @@ impl Trainer {
         let mut state = self.machine.initial_state()?;
         let mut legal: Vec<Vec<MoveId>> = vec![Vec::new(); roles.len()];
         for _ in 0..MAX_STEPS {
-            if stop.is_due(0) {
-                return Ok(false);
-            }
             if self.machine.is_terminal(&state)? {
                 let rewards = roles.map(|role| Ok(reward(&self.machine.goal(&state, role)?)));
                 self.line.rewards = Some(rewards.collect::<Result<_, ReasoningError>>()?);
-                return Ok(true);
+                return Ok(());
             }
             for (role, moves) in roles.clone().zip(&mut legal) {
                 self.machine.legal_moves(&state, role, moves)?;
             }
             if legal.iter().any(Vec::is_empty) {
-                return Ok(true);
+                return Ok(());
             }
             self.record(&state, &legal);
             let joint_move: Vec<MoveId> = roles
@@ -273,7 +255,7 @@ impl Trainer {
             self.machine.next_state(&state, &joint_move, &mut next)?;
             state = next;
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Adds the features of a state and its values to the line.

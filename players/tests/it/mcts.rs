@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use games::{Case, Guards, Leniency, StateMachine, library, state_machine_for, validate};
 use players::learning::{Trainer, TrainingSettings};
-use players::{Deliberation, Stop, Turn, Value};
+use players::{Deliberation, Stop, Value};
 
 use crate::arena::{
-    first_move, in_words, legal, machine, machine_of, play, play_until, player, seat, text,
+    first_move, in_words, machine, machine_of, play, play_until, player, seat, text,
 };
 
 fn network(name: &str) -> Box<dyn StateMachine> {
@@ -209,33 +209,6 @@ fn an_evaluation_judges_in_place_of_playouts() {
     let mut player = player("mcts", [("evaluation", evaluation)]);
     assert!(player.check(other.fork()).unwrap_err().to_string().contains("another game"));
     assert!(player.start(seat(other.as_ref(), 0, 1), &Stop::never()).is_err());
-}
-
-/// Learning ends with the start clock, however short, and when the match is called off; the
-/// player then has a legal answer.
-#[test]
-fn learning_ends_with_the_start_clock() {
-    for game in ["breakthrough", "nim", "mini_backgammon", "tron"] {
-        let mut machine = network(game);
-        let role = machine.game().role_ids().find(|&role| Some(role) != machine.game().random());
-        let role = usize::from(role.unwrap().0);
-        let cancel = games::Cancel::new();
-        cancel.cancel();
-        let now = Instant::now();
-        for stop in [
-            Stop::never().at(now),
-            Stop::never().at(now + Duration::from_millis(40)),
-            Stop::never().at(now + Duration::from_secs(3600)).on(cancel),
-        ] {
-            let mut player = player("mcts", []);
-            player.start(seat(machine.as_ref(), role, 1), &stop).unwrap();
-            let state = machine.initial_state().unwrap();
-            let legal = legal(machine.as_mut(), &state, role);
-            let turn = Turn { step: 0, observation: None, legal: &legal };
-            let answer = player.play(&turn, &Stop::never().after_nodes(1000)).unwrap();
-            assert!(legal.contains(&answer), "{game}");
-        }
-    }
 }
 
 /// While another role is to move it thinks only if it is told to.
