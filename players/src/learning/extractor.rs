@@ -75,6 +75,9 @@ fn may_hold(game: &Game, pattern: &Pattern) -> bool {
                     (Some(Expression::Atom(given)), Term::Constant(found)) => {
                         symbols.name(*found) == given
                     }
+                    (Some(Expression::Atom(given)), Term::Variable(_)) => {
+                        symbols.find(given).is_some()
+                    }
                     (Some(Expression::Atom(_)), Term::Function(..))
                     | (Some(Expression::List(_)), Term::Constant(_)) => false,
                     _ => true,
