@@ -20,7 +20,7 @@ pub(super) struct NetworkCursor {
     n_words: usize,
     /// The words of the state entered and of those that followed.
     words: Vec<u64>,
-    /// Their keys, as far as they are known.
+    /// Their keys, as far as they are known; one for each state.
     keys: Vec<Option<StateKey>>,
     /// The evaluator has the position.
     is_loaded: bool,
@@ -164,12 +164,13 @@ impl Cursor for NetworkCursor {
             if !beyond.take_back() {
                 return false;
             }
-            if beyond.is_at_start() && !self.words.is_empty() {
+            if beyond.is_at_start() && !self.keys.is_empty() {
                 self.beyond = None;
             }
             return true;
         }
-        if self.words.len() == self.n_words {
+        // States without facts have no words.
+        if self.keys.len() == 1 {
             return false;
         }
         self.words.truncate(self.words.len() - self.n_words);

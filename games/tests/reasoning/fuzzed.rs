@@ -14,6 +14,19 @@ fn shipped_rulesheets_come_to_something() {
     assert!(n_networks * 2 > library::all().len(), "{n_networks} networks");
 }
 
+/// No fact can ever hold, so all states are the same.
+#[test]
+fn a_game_without_facts_is_played() {
+    let mut text = String::from(
+        "(role you) (legal you go) (legal you stay) (goal you 0) (<= terminal (true (at end))) \
+         (<= (next (at end)) (true (at end)))",
+    );
+    while !text.len().is_multiple_of(8) {
+        text.push(' ');
+    }
+    assert_eq!(check(text.as_bytes()), Reached::Network);
+}
+
 /// The words of a rulesheet: parentheses are words.
 fn words(text: &str) -> Vec<String> {
     let code = text.lines().map(|line| line.split(';').next().unwrap_or_default());
