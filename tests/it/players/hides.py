@@ -1,6 +1,6 @@
 """Plays three steps, and leaves a grandchild behind that nothing ties to it: in a session of its
 own, without a parent, with an empty environment. Notes the numbers of all processes in a file.
-With `kill` it kills its parent, too; with `stop` it stops it."""
+With `kill` it kills its parent instead of playing; with `stop` it stops it, and plays."""
 import os
 import signal
 import sys
@@ -40,4 +40,7 @@ os.close(writer)
 os.read(reader, 1)
 if len(sys.argv) > 3:
     os.kill(os.getppid(), signal.SIGKILL if sys.argv[3] == "kill" else signal.SIGSTOP)
+    if sys.argv[3] == "kill":
+        # No reply may be faster than what ends it.
+        signal.pause()
 HTTPServer(("127.0.0.1", int(port)), Handler).serve_forever()
