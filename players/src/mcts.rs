@@ -27,7 +27,7 @@ mod tree;
 use std::sync::Arc;
 
 use games::split_mix::mix;
-use games::{MoveId, ReasoningError, State, StateMachine};
+use games::{Game, MoveId, ReasoningError, State, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -265,7 +265,7 @@ impl Player for Mcts {
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
         self.deliberation = Some(Deliberation::default());
         self.rng = seed::generator(seat.seed, self.seed);
-        self.check(seat.machine.fork())?;
+        self.check_game(seat.machine.game())?;
         let seed = seat.seed;
         let track = Track::new(seat, KIND.name)?;
         let game = track.machine.game();
@@ -312,12 +312,7 @@ impl Player for Mcts {
     }
 
     fn check(&mut self, machine: Box<dyn StateMachine>) -> Result<(), Failure> {
-        match &self.evaluation {
-            Some(evaluation) => evaluation
-                .check(machine.game())
-                .map_err(|error| Failure::Unsuitable(error.to_string())),
-            None => Ok(()),
-        }
+        self.check_game(machine.game())
     }
 
     fn abort(&mut self) {
@@ -326,6 +321,14 @@ impl Player for Mcts {
 
     fn deliberation(&self) -> Option<Deliberation> {
         self.deliberation.clone()
+    }
+}
+
+impl Mcts {
+    /// Whether the evaluation, if there is one, is of this game.
+    fn check_game(&self, game: &Game) -> Result<(), Failure> {
+        let checked = self.evaluation.as_ref().map(|evaluation| evaluation.check(game));
+        checked.unwrap_or(Ok(())).map_err(|error| Failure::Unsuitable(error.to_string()))
     }
 }
 

@@ -1,14 +1,13 @@
-//! What positions look worth without a playout, by a linear evaluation, and how that moves up
-//! the tree: by minimax, beside the means of the playouts (Lanctot, Winands, Pepels and
-//! Sturtevant, "Monte Carlo tree search with heuristic evaluations using implicit minimax
-//! backups", CIG 2014).
+//! What positions look worth by a linear evaluation, which takes the place of playouts, and
+//! how that moves up the tree: by minimax (Lanctot, Winands, Pepels and Sturtevant, "Monte
+//! Carlo tree search with heuristic evaluations using implicit minimax backups", CIG 2014).
 
 use std::sync::Arc;
 
 use games::{Game, ReasoningError, RoleId, State, StateMachine};
 
 use super::roles::Roles;
-use super::tree::{Edge, Kind, Tree};
+use super::tree::{Edge, Kind, NONE, Tree};
 use crate::learning::{Evaluator, LinearEvaluation};
 
 /// Evaluates positions for all roles.
@@ -62,10 +61,36 @@ fn balance(roles: &Roles, values: &mut [f32]) {
     }
 }
 
+/// Notes in the edges of a new node what its children look worth, and then what it does.
+pub(super) fn note_children(tree: &mut Tree, at: u32) {
+    if tree.node(at).kind == Kind::Joint {
+        return;
+    }
+    let (first, edges) = tree.edges(at);
+    for edge in first..first + edges.len() as u32 {
+        let Edge { child, role, .. } = *tree.edge(edge);
+        tree.edge_mut(edge).estimate = tree.estimates(child)[usize::from(role.0)];
+    }
+    update(tree, at);
+}
+
+/// Notes what the child of an edge looks worth now, and what that says of the edge's node.
+pub(super) fn back_up(tree: &mut Tree, at: u32, edge: u32) {
+    let Edge { child, role, estimate: before, .. } = *tree.edge(edge);
+    if child == NONE {
+        return;
+    }
+    let estimate = tree.estimates(child)[usize::from(role.0)];
+    tree.edge_mut(edge).estimate = estimate;
+    if estimate.to_bits() != before.to_bits() || tree.node(at).kind == Kind::Chance {
+        update(tree, at);
+    }
+}
+
 /// Computes what a node looks worth from what its children do, as last seen: where a role
 /// chooses, as much as the child that looks best to it; where chance does, the mean. Where
 /// several choose at once it stays as it is.
-pub(super) fn update(tree: &mut Tree, at: u32) {
+fn update(tree: &mut Tree, at: u32) {
     let (_, edges) = tree.edges(at);
     match tree.node(at).kind {
         Kind::Choice(_) => {

@@ -122,7 +122,9 @@ impl Expander {
         }
         proof::update(tree, roles, at);
         self.note_means(tree, at);
-        estimate::update(tree, at);
+        if self.estimator.is_some() {
+            estimate::note_children(tree, at);
+        }
         Ok(Expanded::States(n_children))
     }
 
@@ -258,10 +260,7 @@ impl Expander {
         let mean = |edge: &Edge| tree.means(edge.child)[usize::from(edge.role.0)];
         self.rewards.extend(edges.iter().map(mean));
         for (edge, &mean) in (first..).zip(&self.rewards) {
-            let Edge { child, role, .. } = *tree.edge(edge);
-            let estimate = tree.estimates(child)[usize::from(role.0)];
-            let edge = tree.edge_mut(edge);
-            (edge.mean, edge.estimate) = (mean, estimate);
+            tree.edge_mut(edge).mean = mean;
         }
     }
 }

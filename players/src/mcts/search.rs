@@ -522,7 +522,7 @@ impl Search {
         if self.descents.is_empty() {
             return Ok(());
         }
-        if self.expander.estimator.is_some() {
+        if self.is_evaluating() {
             for descent in std::mem::take(&mut self.descents) {
                 self.rewards.clear();
                 self.rewards.extend_from_slice(self.tree.estimates(descent.leaf));
@@ -593,22 +593,17 @@ impl Search {
                 self.tree.visit(node, &self.rewards);
                 before = node;
             }
-            let Edge { child, role, visits, mean, estimate, bounds: seen, .. } =
-                *self.tree.edge(edge);
+            let Edge { child, role, visits, mean, bounds: seen, .. } = *self.tree.edge(edge);
             let role = usize::from(role.0);
             let visits = visits.saturating_add(1);
             let (mean, now) = match child {
                 NONE => (mean + (self.rewards[role] - mean) / visits as f32, seen),
                 child => (self.tree.means(child)[role], self.tree.bounds(child)[role]),
             };
-            let looks = match child {
-                NONE => estimate,
-                child => self.tree.estimates(child)[role],
-            };
-            let edge = self.tree.edge_mut(edge);
-            (edge.visits, edge.mean, edge.estimate) = (visits, mean, looks);
-            if looks.to_bits() != estimate.to_bits() || self.tree.node(node).kind == Kind::Chance {
-                estimate::update(&mut self.tree, node);
+            let made = self.tree.edge_mut(edge);
+            (made.visits, made.mean) = (visits, mean);
+            if self.is_evaluating() {
+                estimate::back_up(&mut self.tree, node, edge);
             }
             if now != seen || (child != NONE && self.tree.is_settled(child)) {
                 proof::update(&mut self.tree, &self.roles, node);
