@@ -3,17 +3,14 @@
 use super::words::{count, interval, points};
 use crate::standings::{Difference, FEW_BLOCKS, PlayerStanding, Standings};
 
-/// The end of a sentence about means that are not comparable.
-const DIFFERENT_OPPONENTS: &str = ", but the means are against different opponents.";
-
 /// The leader, and whether chance may explain the lead.
 pub(super) fn verdict(standings: &Standings) -> Option<String> {
-    let by_means = by_means(standings)?;
-    let Some(placed) = by_format(standings) else { return Some(by_means) };
-    Some(match by_means.ends_with(DIFFERENT_OPPONENTS) {
-        true => format!("{placed} {by_means}"),
+    let ByMeans { sentence, tells_of_opponents } = by_means(standings)?;
+    let Some(placed) = by_format(standings) else { return Some(sentence) };
+    Some(match tells_of_opponents {
+        true => format!("{placed} {sentence}"),
         false => {
-            format!("{placed} By mean reward, against opponents of different strength: {by_means}")
+            format!("{placed} By mean reward, against opponents of different strength: {sentence}")
         }
     })
 }
@@ -33,17 +30,25 @@ fn by_format(standings: &Standings) -> Option<String> {
     })
 }
 
-fn by_means(standings: &Standings) -> Option<String> {
+/// The leader by mean reward.
+struct ByMeans {
+    sentence: String,
+    /// The sentence says that the players had different opponents.
+    tells_of_opponents: bool,
+}
+
+fn by_means(standings: &Standings) -> Option<ByMeans> {
+    let alone = |sentence| Some(ByMeans { sentence, tells_of_opponents: false });
     let leader = standings.players.first()?;
     let Some(mean) = leader.reward.mean else {
-        return Some("No match was scored, so no player leads.".into());
+        return alone("No match was scored, so no player leads.".into());
     };
     let Some((second, behind)) = standings.players[1..]
         .iter()
         .find_map(|row| row.behind.as_ref().map(|behind| (&row.player, behind)))
     else {
         let player = &leader.player;
-        return Some(format!(
+        return alone(format!(
             "{player} has a mean reward of {}; there is no other player.",
             points(mean)
         ));
@@ -54,10 +59,14 @@ fn by_means(standings: &Standings) -> Option<String> {
         rows.map(|row| row.opponent.as_str()).collect()
     };
     if met(&leader.player, second) != met(second, &leader.player) {
-        let leader = format!("{} has the highest mean reward, {}", leader.player, points(mean));
-        return Some(format!("{leader}{DIFFERENT_OPPONENTS}"));
+        let sentence = format!(
+            "{} has the highest mean reward, {}, but the means are against different opponents.",
+            leader.player,
+            points(mean)
+        );
+        return Some(ByMeans { sentence, tells_of_opponents: true });
     }
-    Some(compare(leader, mean, second, behind, standings.level))
+    alone(compare(leader, mean, second, behind, standings.level))
 }
 
 /// The players with faults, and what this means for their rewards.
