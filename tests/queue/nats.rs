@@ -8,6 +8,18 @@ use std::time::Duration;
 
 use crate::workspace::{Ran, Workspace};
 
+/// A run of two blocks that takes no time.
+pub(crate) const SPEC: &str = r#"
+name = "small"
+blocks = 2
+games = ["tic_tac_toe"]
+budget = { nodes = 10 }
+[[players]]
+kind = "random"
+[[players]]
+kind = "legal"
+"#;
+
 /// Runs a client of the test's own.
 pub(crate) fn in_runtime<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

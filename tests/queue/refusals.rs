@@ -5,19 +5,10 @@ use std::time::Duration;
 
 use async_nats::jetstream::{self, Context};
 
-use crate::nats::{NatsServer, WorkerProcess, check_same, coordinate, in_runtime, reference, run};
+use crate::nats::{
+    NatsServer, SPEC, WorkerProcess, check_same, coordinate, in_runtime, reference, run,
+};
 use crate::workspace::{Ran, Workspace};
-
-const SPEC: &str = r#"
-name = "refusals"
-blocks = 2
-games = ["tic_tac_toe"]
-budget = { nodes = 10 }
-[[players]]
-kind = "random"
-[[players]]
-kind = "legal"
-"#;
 
 /// Plain messages begin with this letter.
 const PLAIN: &str = "j";

@@ -3,19 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::nats::{NatsServer, check_same, coordinate, reference};
+use crate::nats::{NatsServer, SPEC, check_same, coordinate, reference};
 use crate::workspace::Workspace;
-
-const SPEC: &str = r#"
-name = "security"
-blocks = 2
-games = ["tic_tac_toe"]
-budget = { nodes = 10 }
-[[players]]
-kind = "random"
-[[players]]
-kind = "legal"
-"#;
 
 const PASSWORD: &str = "sesame-and-poppy";
 

@@ -3,19 +3,8 @@
 use async_nats::jetstream::consumer::{AckPolicy, push};
 use async_nats::jetstream::{self, Context};
 
-use crate::nats::{NatsServer, WorkerProcess, check_same, coordinate, in_runtime, reference};
+use crate::nats::{NatsServer, SPEC, WorkerProcess, check_same, coordinate, in_runtime, reference};
 use crate::workspace::{Ran, Workspace};
-
-const SPEC: &str = r#"
-name = "workers"
-blocks = 2
-games = ["tic_tac_toe"]
-budget = { nodes = 10 }
-[[players]]
-kind = "random"
-[[players]]
-kind = "legal"
-"#;
 
 async fn connected(server: &NatsServer) -> Context {
     jetstream::new(async_nats::connect(server.url()).await.unwrap())
