@@ -15,7 +15,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use results::files;
 use results::workers::{WorkerMachine, WorkersFile};
 use tokio::runtime::{Builder, Runtime};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 use super::address::pause;
 use super::blocks::{Blocks, JobsOfBlock};
@@ -454,8 +454,7 @@ impl Queue {
             while self.publishing.len() >= PUBLISHED_AT_ONCE
                 && let Some(done) = self.publishing.join_next().await
             {
-                let (block, is_there) = done.expect("publishing does not panic");
-                self.unpublished.extend((!is_there).then_some(block));
+                self.note_published(done);
             }
         }
         Ok(())
@@ -465,8 +464,7 @@ impl Queue {
     /// waits for the rest: results are read meanwhile.
     async fn confirm(&mut self) -> Result<(), QueueError> {
         while let Some(done) = self.publishing.try_join_next() {
-            let (block, is_there) = done.expect("publishing does not panic");
-            self.unpublished.extend((!is_there).then_some(block));
+            self.note_published(done);
         }
         if self.unpublished.is_empty() {
             self.n_unpublished = 0;
@@ -477,6 +475,14 @@ impl Queue {
         self.n_unpublished = self.n_unpublished.saturating_add(1);
         let again = std::mem::take(&mut self.unpublished);
         self.give_out(&again).await
+    }
+
+    /// Notes whether a block has arrived.
+    fn note_published(&mut self, done: Result<(u64, bool), JoinError>) {
+        let (block, is_there) = done.expect("publishing does not panic");
+        if !is_there {
+            self.unpublished.push(block);
+        }
     }
 
     fn message(&self, block: u64) -> Option<(String, Vec<u8>)> {
@@ -659,10 +665,8 @@ impl Queue {
         };
         let waiting = self.given_out.values().filter(|block| block.since.elapsed() >= NOTICE_TIME);
         let waiting: BTreeSet<&Vec<String>> = waiting.map(|block| &block.tags).collect();
-        let is_unserved = |tags: &&&Vec<String>| !is_served(tags);
-        let found: Vec<Vec<String>> =
-            waiting.iter().filter(is_unserved).map(|&tags| tags.clone()).collect();
-        for tags in found {
+        let unserved = waiting.into_iter().filter(|tags| !is_served(tags));
+        for tags in unserved.cloned().collect::<Vec<_>>() {
             if self.unserved.insert(tags.clone()) {
                 dispatcher.emit(EventKind::Notice(Notice::NoWorker { tags }));
             }
