@@ -150,15 +150,17 @@ pub fn open(
         (JournalWriter::create(&journal, &header)?, results::journal::Recovered::default())
     };
     atomic_file::replace(&path.join(SPEC_LOCK), lock_text(spec).as_bytes()).map_err(unwritable)?;
-    let elsewhere = match (jobs, partition) {
-        (Jobs::Schedule(schedule), Some(part)) => elsewhere(schedule, part),
-        _ => vec![],
-    };
     let outcomes = match jobs {
         Jobs::Schedule(_) => Outcomes::default(),
         Jobs::Staged(_) => Outcomes::read(&journal)?,
     };
     let done = done(jobs, &recovered.jobs, &outcomes);
+    let mut elsewhere = match (jobs, partition) {
+        (Jobs::Schedule(schedule), Some(part)) => elsewhere(schedule, part),
+        _ => vec![],
+    };
+    // Parts begin elsewhere if a newer gamemaster leaves players out of more games.
+    elsewhere.retain(|number| done.binary_search(number).is_err());
     // Whichever pass came first has cut it off.
     let torn = if recovered.torn.is_some() { recovered.torn } else { torn };
     let mut attempts = recovered.jobs;
