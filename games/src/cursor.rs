@@ -1,15 +1,16 @@
 //! One position that is asked, played on and taken back.
 //!
-//! A [`StateMachine`](crate::StateMachine) is asked about states, each of which it has to recognise or load. A cursor
-//! stands in one position, so nothing is handed over but moves: what tree walks and random
-//! playouts need. Compare `Board` of the crate cozy-chess and the stack of differences of chess
-//! programs.
+//! A [`StateMachine`](crate::StateMachine) is asked about states, each of which it has to
+//! recognise or load. A cursor stands in one position, so nothing is handed over but moves: what
+//! tree walks and random playouts need. Compare `Board` of the crate cozy-chess and the stack of
+//! differences of chess programs.
 
 use crate::key::StateKey;
 use crate::reasoning_error::{Cancel, ReasoningError};
 use crate::state::{GoalReading, MoveId, RoleId, State};
 
-/// A position of a game, made by [`StateMachine::cursor`](crate::StateMachine::cursor). Its answers are those of the machine.
+/// A position of a game, made by [`StateMachine::cursor`](crate::StateMachine::cursor). Its
+/// answers are those of the machine.
 ///
 /// # Example
 ///
@@ -56,7 +57,8 @@ pub trait Cursor: Send {
     fn legal_moves(&mut self, role: RoleId) -> Result<LegalMoves<'_>, ReasoningError>;
 
     /// Makes a joint move, one move for each role. The moves need not be legal, as in
-    /// [`StateMachine::next_state`](crate::StateMachine::next_state). After an error the position is the same.
+    /// [`StateMachine::next_state`](crate::StateMachine::next_state). After an error the position
+    /// is the same.
     ///
     /// # Panics
     /// If `joint_move` has not exactly one move per role.

@@ -166,7 +166,7 @@ fn in_a_gauntlet_exactly_one_challenger_plays_in_each_match() {
     for game in 1..3 {
         let pairings: BTreeSet<_> =
             jobs.iter().filter(|job| job.game == game).map(pairing).collect();
-        // 2 challengers, 3 others of whom 1 or 2 are chosen.
+        // 2 challengers against 1 or 2 of 3 others.
         assert_eq!(pairings.len(), 6);
         let n_challengers = |players: &BTreeSet<usize>| players.range(..2).count();
         assert!(pairings.iter().all(|(_, _, players)| n_challengers(players) == 1));

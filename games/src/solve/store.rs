@@ -176,7 +176,7 @@ impl<const N: usize> Shard<N> {
         }
     }
 
-    /// Makes room for a few states. Vectors double unless they are told otherwise.
+    /// Makes room for a few states if memory is short; otherwise vectors double as they grow.
     #[inline(always)]
     fn reserve(&mut self) {
         if self.grows_little && self.states.capacity() - self.states.len() < AHEAD {

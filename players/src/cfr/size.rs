@@ -16,8 +16,9 @@ use crate::{Stop, seed};
 const DESCENTS: u32 = 32;
 /// Steps of a descent.
 const DESCENT_STEPS: u32 = 200;
-/// The estimate is on average at most the number of nodes. By Markov's inequality it is this
-/// many times larger with a probability of at most one in so many.
+/// How far the estimate must exceed the limit. Its mean is at most the number of nodes, so by
+/// Markov's inequality it exceeds that number `CERTAINTY` times with a probability of at most
+/// 1 / `CERTAINTY`.
 const CERTAINTY: f64 = 1e6;
 
 /// Whether the tree has more than `most_nodes` nodes, if that is soon found. `false` means
