@@ -87,7 +87,22 @@ pub(super) fn standings_table(standings: &Standings, table: StandingsTable) -> S
 pub(super) fn strength_table(evaluation: &Evaluation, table: StrengthTable) -> String {
     let strength = Strength::of(evaluation);
     match table {
-        StrengthTable::Standings => placings::csv(evaluation, &strength),
+        StrengthTable::Standings => {
+            let (_, rows) = placings::rows(evaluation, &strength);
+            let rows = rows.into_iter().map(|row| {
+                let reward = &row.standing.reward;
+                let mut cells = vec![row.standing.player.clone(), number(reward.mean)];
+                cells.extend(bounds(reward.interval));
+                cells.push(number(row.first));
+                cells.push(number(row.elo.and_then(|elo| elo.value)));
+                cells.extend(bounds(row.elo.and_then(|elo| elo.interval)));
+                cells.push(row.standing.n_games.to_string());
+                cells.extend([reward.n_matches, reward.n_blocks].map(|n| n.to_string()));
+                cells
+            });
+            let elo = "elo,elo_low,elo_high";
+            written(&format!("player,reward,low,high,first,{elo},n_games,n_matches,n_blocks"), rows)
+        }
         StrengthTable::Ranks => {
             let rows = strength.ranks.iter().flat_map(|row| {
                 let ranks = row.probabilities.iter().zip(1..);

@@ -1,7 +1,6 @@
 //! The standings in one table: the mean reward of each player with its Elo and the
 //! probability that it ranks first.
 
-use super::csv::{bounds, number, written};
 use super::headings;
 use super::layout::{Section, Table};
 use super::strength::{RatingRow, Scale, Strength};
@@ -11,14 +10,19 @@ use crate::evaluation::Evaluation;
 use crate::standings::PlayerStanding;
 
 /// A player with what its row needs.
-struct Row<'a> {
-    standing: &'a PlayerStanding,
-    elo: Option<&'a RatingRow>,
-    first: Option<f64>,
+pub(super) struct Row<'a> {
+    pub(super) standing: &'a PlayerStanding,
+    /// Its Elo, if it met others.
+    pub(super) elo: Option<&'a RatingRow>,
+    /// The probability that it ranks first.
+    pub(super) first: Option<f64>,
 }
 
 /// By place. Elo is that of finishing orders where some match had more than two players.
-fn rows<'a>(evaluation: &'a Evaluation, strength: &'a Strength<'_>) -> (Scale, Vec<Row<'a>>) {
+pub(super) fn rows<'a>(
+    evaluation: &'a Evaluation,
+    strength: &'a Strength<'_>,
+) -> (Scale, Vec<Row<'a>>) {
     let has_places = strength.ratings.iter().any(|row| row.scale == Scale::PlackettLuce);
     let scale = if has_places { Scale::PlackettLuce } else { Scale::BradleyTerry };
     let row = |standing: &'a PlayerStanding| Row {
@@ -32,7 +36,7 @@ fn rows<'a>(evaluation: &'a Evaluation, strength: &'a Strength<'_>) -> (Scale, V
     (scale, evaluation.standings.players.iter().map(row).collect())
 }
 
-/// The table for people. It has no column of Elo if no match was scored for two players.
+/// The table. It has no column of Elo if no match was scored for two players.
 pub(super) fn section(evaluation: &Evaluation, strength: &Strength<'_>) -> Section {
     let standings = &evaluation.standings;
     let (scale, rows) = rows(evaluation, strength);
@@ -73,22 +77,4 @@ pub(super) fn section(evaluation: &Evaluation, strength: &Strength<'_>) -> Secti
         sentence: Some(sentences.join(" ")),
         tables: vec![Table::new(2, &heading, rows)],
     }
-}
-
-/// The table for programs.
-pub(super) fn csv(evaluation: &Evaluation, strength: &Strength<'_>) -> String {
-    let cells = |row: Row<'_>| {
-        let reward = &row.standing.reward;
-        let mut cells = vec![row.standing.player.clone(), number(reward.mean)];
-        cells.extend(bounds(reward.interval));
-        cells.push(number(row.first));
-        cells.push(number(row.elo.and_then(|elo| elo.value)));
-        cells.extend(bounds(row.elo.and_then(|elo| elo.interval)));
-        cells.push(row.standing.n_games.to_string());
-        cells.extend([reward.n_matches, reward.n_blocks].map(|n| n.to_string()));
-        cells
-    };
-    let (_, rows) = rows(evaluation, strength);
-    let columns = "player,reward,low,high,first,elo,elo_low,elo_high,n_games,n_matches,n_blocks";
-    written(columns, rows.into_iter().map(cells))
 }

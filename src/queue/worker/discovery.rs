@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
 use futures_util::{FutureExt as _, StreamExt as _};
 
-use super::fetching::Class;
 use super::settings::WorkerSettings;
 use super::{PATIENCE, QueueWorker};
 use crate::manager::command_words;
@@ -37,6 +37,14 @@ pub(super) struct Joined {
     pub(super) n_aborted: u32,
     /// Too many of them: no more blocks are taken.
     pub(super) has_left: bool,
+}
+
+/// The blocks of a run whose players need the same of a machine.
+#[derive(Default)]
+pub(super) struct Class {
+    pub(super) consumer: Option<PullConsumer>,
+    /// Since when it has given nothing.
+    pub(super) empty_since: Option<Instant>,
 }
 
 pub(super) struct Prepared {

@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::AckKind;
-use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::message::Acker;
 use futures_util::StreamExt as _;
 
-use super::discovery::Known;
+use super::discovery::{Class, Known};
 use super::{GIVE_BACK, PATIENCE, QueueWorker};
 use crate::queue::address::random;
 use crate::queue::coordinator::consumer_config;
@@ -23,13 +22,6 @@ const MAX_DELIVERIES: i64 = 20;
 /// A consumer that has blocks but gives none is made anew after this many times the silence
 /// that a worker is allowed.
 const STUCK_AFTER: u32 = 3;
-
-#[derive(Default)]
-pub(super) struct Class {
-    consumer: Option<PullConsumer>,
-    /// Since when it has given nothing.
-    empty_since: Option<Instant>,
-}
 
 /// A block that was taken and not acknowledged.
 pub(super) struct Held {
