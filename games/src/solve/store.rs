@@ -1,6 +1,8 @@
 //! All states that were reached, in shards by their hash: each shard is looked up and
 //! filled by one worker at a time, and its table stays in a near cache.
 
+use std::hint;
+
 use super::expand::Outcome;
 
 /// Number of shards: the first byte of a state's hash says which.
@@ -78,8 +80,13 @@ impl<const N: usize> Shard<N> {
                 let entry = loop {
                     let entry = self.table[place as usize];
                     let candidate = &tabled[(entry & mask).max(1) as usize - 1];
-                    let is_same = (entry & !mask == tag) & (candidate == state);
-                    if (entry == 0) | is_same {
+                    let mut differs = u64::from((entry & !mask) ^ tag);
+                    for (there, here) in candidate.iter().zip(state) {
+                        differs |= there ^ here;
+                    }
+                    // One product instead of two conditions, which would be two branches.
+                    let differs = (differs | differs >> 32) as u32;
+                    if u64::from(entry) * u64::from(differs) == 0 {
                         break entry;
                     }
                     place = (place + 1) & mask;
@@ -127,7 +134,7 @@ impl<const N: usize> Shard<N> {
         let table = lines.fold(0, |sum, entry| sum ^ entry);
         let lines = self.states[self.base as usize..].iter();
         let lines = lines.step_by((CACHE_LINE / size_of::<[u64; N]>()).max(1));
-        std::hint::black_box((table, lines.fold(0, |sum, state| sum ^ state[0])));
+        hint::black_box((table, lines.fold(0, |sum, state| sum ^ state[0])));
     }
 
     /// The place where a state of this hash should be, and the bits of its hash there.
@@ -150,10 +157,11 @@ impl<const N: usize> Shard<N> {
         let mut found = [0_u32; AHEAD];
         for (found, (&(place, tag), _)) in found.iter_mut().zip(places.iter().zip(states)) {
             let entry = self.table[place as usize];
-            *found = if entry & !mask == tag { (entry & mask).max(1) - 1 } else { 0 };
+            let number = (entry & mask).max(1) - 1;
+            *found = hint::select_unpredictable(entry & !mask == tag, number, 0);
         }
         let touched = found.iter().zip(states);
-        std::hint::black_box(touched.fold(0, |sum, (&at, _)| sum ^ tabled[at as usize][0]));
+        hint::black_box(touched.fold(0, |sum, (&at, _)| sum ^ tabled[at as usize][0]));
         places
     }
 
@@ -187,10 +195,17 @@ impl<const N: usize> Shard<N> {
     /// Twice the table.
     #[cold]
     fn grow(&mut self) {
-        self.table = vec![0; (self.table.len() * 2).max(2 * AHEAD)];
+        self.clear_table((self.table.len() * 2).max(2 * AHEAD));
         for number in 1..=self.n_tabled as u32 {
             self.put(number);
         }
+    }
+
+    /// An empty table of `len` places, written to: memory that is fresh from the system
+    /// is read as zeros that all share, and each first write then interrupts all threads.
+    fn clear_table(&mut self, len: usize) {
+        self.table.fill(0);
+        self.table.resize(len, 0);
     }
 
     /// Enters a state by its number counted from one more than the base.
@@ -210,11 +225,7 @@ impl<const N: usize> Shard<N> {
     pub(super) fn table_only(&mut self, numbers: std::ops::Range<u32>) {
         let n = numbers.len();
         let len = (n * 2).next_power_of_two().max(2 * AHEAD);
-        if self.table.len() < len {
-            self.table = vec![0; len];
-        } else {
-            self.table.fill(0);
-        }
+        self.clear_table(len.max(self.table.len()));
         (self.n_tabled, self.base) = (n, numbers.start);
         for number in 1..=n as u32 {
             self.put(number);
