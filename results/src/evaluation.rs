@@ -49,7 +49,7 @@ pub struct Evaluation {
     pub ratings: Ratings,
     /// What players had for a move, ascending.
     pub budgets: Vec<MoveBudget>,
-    /// Strength against time; empty if all had the same.
+    /// Strength by budget; empty if all had the same.
     pub over_time: Vec<OverTime>,
     /// By player: its rewards.
     pub rewards: Vec<RewardDistribution>,

@@ -1,4 +1,4 @@
-//! Players by budgets: strength against time, as one document that programs read
+//! Players by budgets: strength by budget, as one document that programs read
 //! and reports draw.
 
 use std::path::Path;

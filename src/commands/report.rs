@@ -111,7 +111,7 @@ enum SectionWord {
     Pairs,
     /// Effects of seats and of players, in points
     Seats,
-    /// Strength against time
+    /// Strength by budget
     Time,
     /// What players expected of their moves, and what they got
     Calibration,
@@ -161,7 +161,7 @@ enum TableWord {
     Seats,
     /// A row for each player: its effect in points
     Effects,
-    /// A row for each player and budget: strength against time
+    /// A row for each player and budget: strength by budget
     Time,
     /// A row for each player and range of values of moves
     Calibration,

@@ -1,4 +1,4 @@
-//! Playing an experiment under several budgets: strength against time.
+//! Playing an experiment under several budgets: strength by budget.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

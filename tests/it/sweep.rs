@@ -39,7 +39,7 @@ fn players_play_under_each_budget() {
     // Found again, and told in another form.
     let journal = workspace.read("out/journal.jsonl");
     let text = workspace.run(&command).code(0).stdout();
-    assert!(text.contains("Strength against time") && text.contains("400 nodes"), "{text}");
+    assert!(text.contains("Strength by budget") && text.contains("400 nodes"), "{text}");
     assert!(text.contains("Points per doubling"), "{text}");
     assert_eq!(workspace.read("out/journal.jsonl"), journal);
     // With a budget more, what was played is kept.

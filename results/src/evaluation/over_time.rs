@@ -1,4 +1,4 @@
-//! Strength against time: what a player made of each budget, and what a doubling
+//! Strength by budget: what a player made of each budget, and what a doubling
 //! is worth to it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,7 +71,7 @@ pub(super) fn budgets(evidence: &Evidence, own_clocks: &OwnClocks) -> Vec<MoveBu
     clocks.map(MoveBudget::of).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Strength against time of each player, or none if all had the same budget.
+/// Strength by budget of each player, or none if all had the same budget.
 pub(super) fn over_time(
     evidence: &Evidence,
     own_clocks: &OwnClocks,

@@ -33,7 +33,7 @@ pub enum Part {
     Pairs,
     /// Effects of seats and of players.
     Seats,
-    /// Strength against time.
+    /// Strength by budget.
     Time,
     /// What players expected of their moves, and what they got.
     Calibration,

@@ -26,7 +26,7 @@ pub(super) struct Strength<'a> {
     pub(super) effects: Vec<EffectRow>,
     /// Why there are no effects.
     pub(super) no_effects: Option<String>,
-    /// Strength against time; empty if all had the same.
+    /// Strength by budget; empty if all had the same.
     pub(super) over_time: Vec<SweptPlayer>,
     /// By player, then value: what players expected of their moves, and what they got.
     pub(super) calibration: &'a [CalibrationBin],

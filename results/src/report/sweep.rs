@@ -1,4 +1,4 @@
-//! Strength against time, as text, Markdown, CSV and JSON.
+//! Strength by budget, as text, Markdown, CSV and JSON.
 
 use super::csv::over_time;
 use super::headings;
@@ -24,7 +24,7 @@ fn document(sweep: &Sweep) -> Document {
     } else {
         format!("{matches}; {players}.")
     };
-    let (title, sections) = ("Strength against time", sections(sweep));
+    let (title, sections) = ("Strength by budget", sections(sweep));
     let most = sweep.players.iter().map(|player| player.n_other_games).max().unwrap_or(0);
     let left_out = format!(
         "Left out because they were not played at every budget: up to {} of a player.",

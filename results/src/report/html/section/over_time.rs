@@ -27,7 +27,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         body += &per_doubling(over_time, &names, page.evaluation.standings.level);
     }
     body += &at_each_budget(over_time, &names);
-    Some(Section { id: "over-time", heading: "Strength against time", body })
+    Some(Section { id: "over-time", heading: "Strength by budget", body })
 }
 
 /// Which games all of this is over.
