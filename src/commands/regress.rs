@@ -41,6 +41,10 @@ players are the opponents: base and head play the same games against them with
 the same random seeds and seats. Without opponents, base and head play each
 other. The suite `shipped` has six games and a budget in nodes instead of time.
 
+A compared block is one block of base and one of head under the same
+conditions. A cycle has four of them for each game and budget, and one block of
+the canary; it is played in four parts.
+
 The folder gets the files of a run, and regression.json, regression.md and
 junit.xml. Repeat the command to resume an interrupted comparison; it ends
 with the same result. A comparison that ended at --time-limit continues if
@@ -69,7 +73,7 @@ pub struct Arguments {
     /// Play this spec; its players are the opponents
     #[arg(long, value_name = "SPEC", default_value = regression::SHIPPED)]
     suite: PathBuf,
-    /// Fail if head is weaker by this many points
+    /// Test whether head is weaker by this many points
     #[arg(long, value_name = "POINTS", default_value_t = 3.0, value_parser = number)]
     margin: f64,
     /// Limit each error probability to P
@@ -78,8 +82,8 @@ pub struct Arguments {
     /// Stop after this time [default: 10m without --max-blocks]
     #[arg(long, value_name = "TIME", value_parser = read_time_limit)]
     time_limit: Option<Duration>,
-    /// Play at most this many compared blocks, rounded down to whole parts of a
-    /// cycle
+    /// Play at most this many compared blocks (see below), rounded down to whole
+    /// parts of a cycle
     #[arg(long, value_name = "N", value_parser = whole_from::<u64>(0))]
     max_blocks: Option<u64>,
     /// Treat an inconclusive result as pass or fail [default: exit with 11]

@@ -351,7 +351,7 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let depth = counted(report.depth, "step", "steps");
     writeln!(
         out,
-        "  states       {}, {} of them terminal; depth {depth}",
+        "  states       {}, {} of them terminal; each within {depth} of the first",
         report.states, report.terminal_states
     )?;
     let threads = counted(report.threads, "thread", "threads");

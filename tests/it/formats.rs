@@ -284,7 +284,7 @@ fn rounds_are_no_parts_of_a_schedule() {
     workspace.run(&["run", "spec.toml", "--out", "run/out"]).code(0);
     let merged = workspace.run(&["merge", "run/out", "run/out", "--out", "merged"]).code(2);
     expect![[r#"
-        error: cannot merge run/out/journal.jsonl: its pairings follow from results, so it is no part of a larger run
+        error: cannot merge run/out/journal.jsonl: runs whose pairings depend on results (swiss, knockout, ladder, --race) cannot be merged
     "#]].assert_eq(&merged.stderr());
     assert!(!workspace.path("merged").exists(), "nothing is begun");
     let matches = workspace.read("run/out/matches.csv");

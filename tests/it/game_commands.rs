@@ -393,8 +393,8 @@ fn a_game_is_described() {
               environment    1 agent, fully observable, deterministic, episodic, one player
               suited         sequential_planner: nobody else moves, so one plan serves the whole match
                              incremental_deliberation: keeps its tree, and expands no state twice
-              end            not forced: play can come back to a state, for example after 2
-                             steps
+              end            may never come: play can come back to a state, for example
+                             after 2 steps
               rulesheet      287 bytes, 9 forms, no findings
               rules          7 rules, 2 constant facts, 6 relations
               reasoner       network: 3 possible facts, 2 possible moves, 0 conjunctions, 0

@@ -55,7 +55,7 @@ pub enum MergeError {
     },
     /// Its pairings depend on results, so it has no parts.
     #[error(
-        "cannot merge {}: its pairings follow from results, so it is no part of a larger run",
+        "cannot merge {}: runs whose pairings depend on results (swiss, knockout, ladder, --race) cannot be merged",
         path.display()
     )]
     FollowsResults {

@@ -95,12 +95,14 @@ fn verdict(comparison: &Comparison) -> String {
             "No player's mean reward changed, although rewards of single blocks did.".to_owned()
         } else {
             let largest = with_doubt(largest);
-            format!("Chance can explain all differences; the largest is that of {largest}.")
+            format!(
+                "No difference is significant (by the corrected p); the largest is that of {largest}."
+            )
         }
     } else {
         let others = match (told.len(), players.len()) {
             (n, all) if n == all => "",
-            _ => "; chance can explain the other differences",
+            _ => "; the other differences are not significant",
         };
         format!("{}{others}.", told.join(", "))
     };
@@ -366,7 +368,7 @@ mod tests {
         };
         // One block of 24 gains 50: the bootstrap may miss it, the test says p = 1.
         let one = records(|game, lap| if game == "x" && lap == 3 { [100, 100] } else { [100, 0] });
-        check(&one, "Chance can explain all differences; the largest is that of ");
+        check(&one, "No difference is significant (by the corrected p); the largest is that of ");
         // One gains what another loses.
         let both = records(|_, lap| match lap {
             3 => [100, 100],

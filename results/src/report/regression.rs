@@ -299,8 +299,8 @@ fn notes(found: &Regression) -> Vec<String> {
         found.games.iter().filter(|game| game.repeats).map(|game| &*game.game).collect();
     if !repeated.is_empty() {
         notes.push(format!(
-            "All blocks of base at {} had the same result: repetitions of the same match are no evidence. \
-             Add an opponent with random moves, such as `random`.",
+            "Base had the same reward in all blocks at {}, so they say little. If all its matches are the \
+             same, add an opponent with random moves, such as `random`; if not, stronger or weaker opponents.",
             repeated.join(", ")
         ));
     }

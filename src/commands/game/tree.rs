@@ -25,7 +25,8 @@ Examples:
   gamemaster game tree connect_four --depth 6 --lines 0 --json
   gamemaster game tree mini_backgammon --depth 6 --lines 0
   gamemaster game tree pig --depth 5 --lines 0 --prune \\
-      --evaluation goal_proximity
+      --evaluation goal_proximity \\
+      --moves '(roll noop noop) (noop noop (show 4))'
 
 A node is a sequence of joint moves, and several nodes may be the same state. A
 line goes from the root to a terminal state, or to the depth at which the tree

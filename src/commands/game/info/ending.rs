@@ -187,12 +187,11 @@ impl fmt::Display for End {
             }
             Self::Repeats { steps } => write!(
                 f,
-                "not forced: play can come back to a state, for example after {}",
+                "may never come: play can come back to a state, for example after {}",
                 counted(steps, "step", "steps")
             ),
             Self::Unknown => f.write_str(
-                "not known to be forced: the rules count no steps, and not all states were shown to \
-                 come only once",
+                "not known: the rules count no steps, and states may repeat (not all were checked)",
             ),
         }
     }
