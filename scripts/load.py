@@ -5,8 +5,9 @@
     python3 scripts/load.py --players 1000
 
 The players answer at once, from a few processes, each on an address of its own
-(127.0.1.1, 127.0.1.2, ...). Prints the CPU time of gamemaster for a move, its memory for
-a match, and the faults that it recorded: any is a reply that came too late, or was lost.
+(127.0.1.1, 127.0.1.2, ...). Prints the CPU time of gamemaster for a move, its memory
+while all matches are in play and at most, and the faults that it recorded: any is a reply
+that came too late, or was lost.
 Without dependencies, on Linux. Exit code 0 if no move was lost.
 """
 import argparse, asyncio, json, os, re, resource, socket, subprocess, sys, tempfile, time
@@ -80,16 +81,21 @@ def spec(arguments):
             f'record = {{ moves = false }}\n{players}')
 
 
-def peak_memory(process):
-    peak = 0
+def peak_memory(process, n_matches):
+    """KiB while all matches are played, each by a thread, and in all: standings of many
+    players take more."""
+    in_play = peak = 0
     while process.poll() is None:
         try:
             status = Path(f"/proc/{process.pid}/status").read_text()
-            peak = max(peak, int(re.search(r"VmRSS:\s+(\d+)", status)[1]))
+            now, n_threads = (int(re.search(rf"{name}:\s+(\d+)", status)[1]) for name in ("VmRSS", "Threads"))
+            peak = max(peak, now)
+            if n_threads > n_matches:
+                in_play = max(in_play, now)
         except (OSError, TypeError):
             pass
         time.sleep(0.1)
-    return peak
+    return in_play, peak
 
 
 def main():
@@ -117,7 +123,7 @@ def main():
                        "--jobs", str(max(1, arguments.players // 2))]
             begun = time.monotonic()
             process = subprocess.Popen(command, cwd=folder)
-            peak = peak_memory(process)
+            in_play, peak = peak_memory(process, arguments.players // 2)
             seconds = time.monotonic() - begun
             usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         finally:
@@ -138,7 +144,8 @@ def main():
     print(f"{arguments.players} players, {arguments.players // 2} matches at once: {n_matches} matches, "
           f"{n_moves} moves in {seconds:.1f} s")
     print(f"CPU time of gamemaster: {cpu:.1f} s, {1e6 * cpu / max(1, n_moves):.0f} us a move")
-    print(f"memory: {peak / 1024:.0f} MiB; slowest reply {slowest / 1000:.1f} ms; faults: {faults or 'none'}")
+    print(f"memory: {in_play / 1024:.0f} MiB in play, {peak / 1024:.0f} MiB at most; "
+          f"slowest reply {slowest / 1000:.1f} ms; faults: {faults or 'none'}")
     return 0 if process.returncode == 0 and not faults else 1
 
 

@@ -44,8 +44,8 @@ mod single_match;
 use std::path::{Path, PathBuf};
 
 use results::files::{MATCHES, MOVES};
+use results::report;
 use results::standings::Standings;
-use results::{report, tables};
 
 pub use contest::{Contest, ContestResult};
 pub use error::ExperimentError;
@@ -138,16 +138,7 @@ pub fn run(
 /// # Errors
 /// If the journal cannot be read, or the files cannot be written.
 pub fn summarise(folder: &Path, moves: bool) -> Result<Standings, ExperimentError> {
-    let write = if moves { tables::write_tables } else { tables::write_matches };
-    // Both read the journal from the beginning; with millions of matches it is
-    // worth doing at once.
-    let (written, standings) = std::thread::scope(|scope| {
-        let tables = scope.spawn(|| write(folder));
-        let standings = report::write_summaries(folder);
-        (tables.join().expect("writing tables does not panic"), standings)
-    });
-    written?;
-    Ok(standings?)
+    Ok(report::write_results(folder, moves)?)
 }
 
 /// Whether runs have tables of moves: a run that was to have none has a table of matches alone.

@@ -55,7 +55,6 @@ impl Failure {
             ExperimentError::Interrupted => exit_code::INTERRUPTED,
             ExperimentError::Merge(_)
             | ExperimentError::Journal(_)
-            | ExperimentError::Tables(_)
             | ExperimentError::Report(_)
             | ExperimentError::Earlier(_)
             | ExperimentError::SecondResult(_)

@@ -144,8 +144,12 @@ impl StopFlag {
     }
 }
 
-/// Events wait at most so long in a worker while others follow them.
+/// Events wait at most so long in a worker while others follow them, times the number
+/// of workers: each batch wakes the thread of the consumers, which many workers
+/// would otherwise keep busy with single moves. A match that has ended does not wait.
 const BATCH_TIME: Duration = Duration::from_millis(5);
+/// Events never wait longer than this.
+const MAX_BATCH_TIME: Duration = Duration::from_millis(500);
 /// Batches that may wait for the consumers before workers have to.
 const MAX_BATCHES: usize = 64;
 
@@ -277,9 +281,11 @@ fn play(
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(MAX_BATCHES);
         let n_workers = u64::from(setting.concurrency).min(n_left).max(1);
+        let n_threads = u32::try_from(n_workers).unwrap_or(u32::MAX);
+        let batch_time = BATCH_TIME.saturating_mul(n_threads).min(MAX_BATCH_TIME);
         for index in 0..n_workers {
-            let batches =
-                Batches { sender: sender.clone(), events: vec![], began, sent: Instant::now() };
+            let (sender, sent) = (sender.clone(), Instant::now());
+            let batches = Batches { sender, events: vec![], began, sent, batch_time };
             let worker = manager.worker();
             let spawned = std::thread::Builder::new()
                 .name(format!("worker {index}"))
@@ -355,13 +361,14 @@ struct Batches {
     events: Vec<(Duration, EventKind)>,
     began: Instant,
     sent: Instant,
+    batch_time: Duration,
 }
 
 impl Batches {
     fn push(&mut self, event: EventKind) {
         let now = Instant::now();
         self.events.push((now - self.began, event));
-        if now - self.sent >= BATCH_TIME {
+        if now - self.sent >= self.batch_time {
             self.send(now);
         }
     }

@@ -32,7 +32,7 @@ pub fn replace_with(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let written = write_whole::<WriteError>(path, |file| Ok(fill(file)?));
+    let written = write_whole::<_, WriteError>(path, |file| Ok(fill(file)?));
     written.map_err(|error| error.source)
 }
 
@@ -65,31 +65,32 @@ fn beside(path: &Path) -> PathBuf {
 
 /// Writes a file under another name and renames it when it is on disk, so that
 /// a file of that name is never half-written. What was there before is replaced.
-pub(crate) fn write_whole<E: From<WriteError>>(
+/// Returns what `fill` returns.
+pub(crate) fn write_whole<T, E: From<WriteError>>(
     path: &Path,
-    fill: impl FnOnce(&mut dyn Write) -> Result<(), FillError<E>>,
-) -> Result<(), E> {
+    fill: impl FnOnce(&mut dyn Write) -> Result<T, FillError<E>>,
+) -> Result<T, E> {
     let failed = |source| WriteError { path: path.into(), source };
     let path = &target(path).map_err(failed)?;
     let temporary = beside(path);
     let file = own(&temporary).map_err(failed)?;
     let mut writer = BufWriter::with_capacity(WRITE_BUFFER, file);
-    let filled = fill(&mut writer).and_then(|()| {
+    let filled = fill(&mut writer).and_then(|value| {
         let file = writer.into_inner().map_err(|error| FillError::Io(error.into_error()))?;
         file.sync_data()?;
         std::fs::rename(&temporary, path)?;
-        Ok(())
+        Ok(value)
     });
     if filled.is_err() {
         // The first error is the one to tell.
         let _ = std::fs::remove_file(&temporary);
     }
-    filled.map_err(|error| match error {
+    let value = filled.map_err(|error| match error {
         FillError::Io(source) => failed(source).into(),
         FillError::Other(error) => error,
     })?;
     sync_folder(path);
-    Ok(())
+    Ok(value)
 }
 
 /// Makes the name of a new file as durable as its contents. Not every system
@@ -133,12 +134,6 @@ impl<E> From<io::Error> for FillError<E> {
     }
 }
 
-impl<E> From<csv::Error> for FillError<E> {
-    fn from(error: csv::Error) -> Self {
-        Self::Io(error.into())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Barrier;
@@ -160,7 +155,7 @@ mod tests {
                     barrier.wait();
                     for _ in 0..20 {
                         let letter = [b'a' + writer; 1000];
-                        let written = write_whole::<WriteError>(path, |file| {
+                        let written = write_whole::<_, WriteError>(path, |file| {
                             (0..50).try_for_each(|_| file.write_all(&letter))?;
                             Ok(())
                         });

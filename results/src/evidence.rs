@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::calibration::Values;
 use crate::histogram::Histogram;
-use crate::journal::{Index, Journal, JournalError, MatchRow, Torn};
+use crate::journal::{Index, Journal, JournalError, MatchRow, Records, Torn};
 use crate::kept_matches::KeptMatches;
 use crate::record::{Clock, GoalFlag, Header};
 use crate::tally::{Places, Seat, Tally};
@@ -111,6 +111,35 @@ impl Evidence {
     }
 
     fn read_by(threads: usize, path: &Path, keep_matches: bool) -> Result<Self, JournalError> {
+        Self::gather(
+            threads,
+            path,
+            keep_matches,
+            |records, part| records.each_row(|row| part.add(row)),
+            |()| Ok(()),
+        )
+    }
+
+    /// As [`Self::read`], without matches, by a caller that makes something of them on
+    /// the way: `render` adds each match of a part of the journal to the [`Gathering`],
+    /// and `take` gets what it makes of the parts, in their order. So the
+    /// journal, which may be long, is read once for both.
+    pub(crate) fn read_beside<T: Send, E: From<JournalError> + Send>(
+        path: &Path,
+        render: impl Fn(&mut Records<'_>, &mut Gathering) -> Result<T, E> + Sync,
+        take: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Self::gather(threads, path, false, render, take)
+    }
+
+    fn gather<T: Send, E: From<JournalError> + Send>(
+        threads: usize,
+        path: &Path,
+        keep_matches: bool,
+        render: impl Fn(&mut Records<'_>, &mut Gathering) -> Result<T, E> + Sync,
+        mut take: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<Self, E> {
         let journal = Journal::open(path)?;
         let header = journal.header().clone();
         let index = journal.index()?;
@@ -126,10 +155,10 @@ impl Evidence {
             threads,
             |records| {
                 let mut part = Gathering::default();
-                records.each_row(|row| part.add(row))?;
-                Ok::<_, JournalError>(part)
+                let rendered = render(records, &mut part)?;
+                Ok::<_, E>((part, rendered))
             },
-            |part| {
+            |(part, rendered)| {
                 whole.merge(part).map_err(|game| {
                     let path = path.to_owned();
                     JournalError::OtherRoles { path, game }
@@ -139,7 +168,7 @@ impl Evidence {
                 let n_whole = whole.seats.partition_point(|seat| Some(seat.block) != begun);
                 add(&whole.seats[..n_whole]);
                 whole.seats.drain(..n_whole);
-                Ok(())
+                take(rendered)
             },
         )?;
         add(&whole.seats);
@@ -182,7 +211,7 @@ fn codes<T: Clone + Hash + Eq>(into: &mut Codes<T>, things: &[T], places: &[u32]
 
 /// Evidence on its way in.
 #[derive(Debug, Default)]
-struct Gathering {
+pub(crate) struct Gathering {
     n_matches: u64,
     n_scored: u64,
     games: Codes<String>,
@@ -203,7 +232,7 @@ struct Gathering {
 
 impl Gathering {
     /// Adds a match. The error says why it cannot be one of this run.
-    fn add(&mut self, record: &MatchRow<'_>) -> Result<(), &'static str> {
+    pub(crate) fn add(&mut self, record: &MatchRow<'_>) -> Result<(), &'static str> {
         let match_number = self.n_matches as u32;
         self.n_matches += 1;
         let game = code(&mut self.games, &*record.game);

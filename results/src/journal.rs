@@ -28,8 +28,8 @@ pub use merge::{Merge, MergeError, MergedPart};
 pub use reader::{Journal, Torn};
 pub use writer::{JobState, JournalWriter, Recovered, rewrite};
 
-pub(crate) use index::Index;
-pub(crate) use row::MatchRow;
+pub(crate) use index::{Index, Records};
+pub(crate) use row::{MatchRow, WholeRow, WholeSeat};
 
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -37,8 +37,9 @@ use crate::evaluation::{Evaluation, evaluate};
 use crate::files;
 use crate::journal::JournalError;
 use crate::regress::{ReadError, Regression};
-use crate::standings::{Standings, standings};
+use crate::standings::{Standings, standings, standings_of};
 use crate::stats::bootstrap::Bootstrap;
+use crate::tables::{TableError, write_gathering};
 use crate::workers::{WorkerRow, workers};
 pub use html::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStart, ReplayStep, html};
 pub use junit::junit;
@@ -82,6 +83,9 @@ pub enum ReportError {
     /// A summary cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// A table cannot be written.
+    #[error(transparent)]
+    Table(#[from] TableError),
     /// The result of a comparison cannot be read.
     #[error(transparent)]
     Regression(#[from] ReadError),
@@ -251,7 +255,21 @@ pub fn evaluated(run: &Path, n_replays: usize) -> Result<Evaluation, ReportError
 /// # Errors
 /// If the journal cannot be read, or a summary cannot be written.
 pub fn write_summaries(run: &Path) -> Result<Standings, ReportError> {
-    let standings = standings(run, &Bootstrap::default())?;
+    write_standings(run, standings(run, &Bootstrap::default())?)
+}
+
+/// Writes `matches.csv`, `moves.csv` if `with_moves`, `summary.json` and `summary.md`
+/// of the run in folder `run`, for which the journal is read once.
+///
+/// # Errors
+/// As [`write_summaries`], and if a table cannot be written.
+pub fn write_results(run: &Path, with_moves: bool) -> Result<Standings, ReportError> {
+    let evidence = write_gathering(run, with_moves)?;
+    let journal = run.join(files::JOURNAL);
+    write_standings(run, standings_of(&journal, &evidence, &Bootstrap::default())?)
+}
+
+fn write_standings(run: &Path, standings: Standings) -> Result<Standings, ReportError> {
     for (name, format) in [(files::SUMMARY_JSON, Format::Json), (files::SUMMARY_MD, Format::Md)] {
         write_text(&run.join(name), &render(&standings, format))?;
     }

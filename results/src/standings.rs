@@ -51,7 +51,16 @@ pub const FEW_BLOCKS: u64 = 10;
 /// If the journal cannot be read or is damaged.
 pub fn standings(run: &Path, bootstrap: &Bootstrap) -> Result<Standings, JournalError> {
     let journal = run.join(files::JOURNAL);
-    Ok(compute(&journal, &Evidence::read(&journal, false)?, bootstrap)?.0)
+    standings_of(&journal, &Evidence::read(&journal, false)?, bootstrap)
+}
+
+/// As [`standings`], from what was read of `journal`.
+pub(crate) fn standings_of(
+    journal: &Path,
+    evidence: &Evidence,
+    bootstrap: &Bootstrap,
+) -> Result<Standings, JournalError> {
+    Ok(compute(journal, evidence, bootstrap)?.0)
 }
 
 /// What the standings were computed from.

@@ -11,8 +11,9 @@ pub(crate) mod rows;
 use std::path::Path;
 
 use crate::atomic_file::{FillError, WriteError, write_whole};
+use crate::evidence::Evidence;
 use crate::files;
-use crate::journal::{Index, Journal, JournalError};
+use crate::journal::{Journal, JournalError, MatchRow};
 use csv_rows::CsvRows;
 use rows::{Fields as _, Scratch, write_match, write_moves};
 
@@ -126,66 +127,70 @@ pub enum TableError {
 /// If the journal cannot be read or a table cannot be written. Tables that were
 /// there before are then left as they were.
 pub fn write_tables(run: &Path) -> Result<(), TableError> {
-    let (index, timings) = open(run)?;
+    write_gathering(run, true).map(drop)
+}
+
+/// As [`write_tables`], or `matches.csv` alone if not `with_moves`: a row for each
+/// decision is most of the bytes. Gathers on the way what the standings need.
+pub(crate) fn write_gathering(run: &Path, with_moves: bool) -> Result<Evidence, TableError> {
     write_whole(&run.join(files::MATCHES), |matches| {
-        matches.write_all(&heading(&MATCH_COLUMNS)?)?;
+        matches.write_all(&heading(&MATCH_COLUMNS))?;
+        if !with_moves {
+            return gather(run, false, |rows| Ok(matches.write_all(&rows.matches)?));
+        }
         write_whole(&run.join(files::MOVES), |moves| {
-            moves.write_all(&heading(&MOVE_COLUMNS)?)?;
-            index.render(
-                |records| {
-                    let (mut matches, mut moves) = (CsvRows::new(), CsvRows::new());
-                    let mut scratch = Scratch::new(timings);
-                    for record in records {
-                        let record = record?;
-                        write_match(&mut matches, &mut scratch, &record)?;
-                        write_moves(&mut moves, timings, &record)?;
-                    }
-                    Ok((matches.into_bytes()?, moves.into_bytes()?))
-                },
-                |(match_rows, move_rows)| {
-                    matches.write_all(&match_rows)?;
-                    Ok(moves.write_all(&move_rows)?)
-                },
-            )
+            moves.write_all(&heading(&MOVE_COLUMNS))?;
+            gather(run, true, |rows| {
+                matches.write_all(&rows.matches)?;
+                Ok(moves.write_all(&rows.moves)?)
+            })
         })
         .map_err(FillError::Other)
     })
 }
 
-/// Writes `matches.csv` alone: a row for each decision is most of the bytes.
-///
-/// # Errors
-/// As [`write_tables`].
-pub fn write_matches(run: &Path) -> Result<(), TableError> {
-    let (index, timings) = open(run)?;
-    write_whole(&run.join(files::MATCHES), |matches| {
-        matches.write_all(&heading(&MATCH_COLUMNS)?)?;
-        index.render(
-            |records| {
-                let (mut table, mut scratch) = (CsvRows::new(), Scratch::new(timings));
-                for record in records {
-                    write_match(&mut table, &mut scratch, &record?)?;
-                }
-                table.into_bytes()
-            },
-            |rows| Ok(matches.write_all(&rows)?),
-        )
-    })
+/// The rows of a part of the journal.
+struct PartRows {
+    matches: Vec<u8>,
+    moves: Vec<u8>,
 }
 
-fn open(run: &Path) -> Result<(Index, bool), TableError> {
-    let journal = Journal::open(&run.join(files::JOURNAL))?;
-    let timings = journal.header().timings;
-    Ok((journal.index()?, timings))
+/// Reads the journal once, and hands the rows of its parts to `take`.
+fn gather(
+    run: &Path,
+    with_moves: bool,
+    take: impl FnMut(PartRows) -> Result<(), FillError<TableError>>,
+) -> Result<Evidence, FillError<TableError>> {
+    let journal = run.join(files::JOURNAL);
+    let timings = Journal::open(&journal)?.header().timings;
+    Evidence::read_beside(
+        &journal,
+        |records, evidence| {
+            let (mut matches, mut moves) = (CsvRows::default(), CsvRows::default());
+            let mut scratch = Scratch::new(timings);
+            while let Some(read) = records.next_whole_row(|row| {
+                evidence.add(&MatchRow::from(row))?;
+                let Ok(()) = write_match(&mut matches, &mut scratch, row);
+                if with_moves {
+                    let Ok(()) = write_moves(&mut moves, timings, row);
+                }
+                Ok(())
+            }) {
+                read?;
+            }
+            Ok(PartRows { matches: matches.into_bytes(), moves: moves.into_bytes() })
+        },
+        take,
+    )
 }
 
 /// The line of headings.
-fn heading(columns: &[(&str, ColumnKind)]) -> Result<Vec<u8>, FillError<TableError>> {
-    let mut table = CsvRows::new();
+fn heading(columns: &[(&str, ColumnKind)]) -> Vec<u8> {
+    let mut table = CsvRows::default();
     for (column, _) in columns {
-        table.text(column)?;
+        let Ok(()) = table.text(column);
     }
-    table.end()?;
+    let Ok(()) = table.end();
     table.into_bytes()
 }
 

@@ -7,7 +7,6 @@ use results::record::AbortReason;
 use results::regress;
 use results::report::ReportError;
 use results::stats::schedule_order::SecondResult;
-use results::tables::TableError;
 
 use super::folder::FolderError;
 use super::merge::MergeRunsError;
@@ -61,10 +60,7 @@ pub enum ExperimentError {
     /// The journal was lost; what it holds up to there stays.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The tables made from the journal.
-    #[error(transparent)]
-    Tables(#[from] TableError),
-    /// The summaries made from the journal.
+    /// The tables and summaries made from the journal.
     #[error(transparent)]
     Report(#[from] ReportError),
     /// The result of an earlier comparison in the same folder.

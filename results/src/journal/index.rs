@@ -14,7 +14,7 @@ use serde::de::Error as _;
 
 use super::checksum::check;
 use super::error::line_number;
-use super::row::MatchRow;
+use super::row::{MatchRow, WholeRow};
 use super::{JournalError, READ_BUFFER, Torn, read_error};
 use crate::record::MatchRecord;
 pub(super) use sorted::{Sorted, Sorter};
@@ -199,6 +199,17 @@ impl<'a> Records<'a> {
             read?;
         }
         Ok(())
+    }
+
+    /// What `visit` makes of the next match, with all that tables show of it. A match
+    /// that it refuses, saying why, is damage.
+    pub(crate) fn next_whole_row<T>(
+        &mut self,
+        visit: impl FnOnce(&WholeRow<'_>) -> Result<T, &'static str>,
+    ) -> Option<Result<T, JournalError>> {
+        self.next_with(|line| {
+            visit(&serde_json::from_slice(line)?).map_err(serde_json::Error::custom)
+        })
     }
 
     /// What `read` makes of the next line; a record that it refuses is damage.

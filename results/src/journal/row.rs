@@ -1,6 +1,8 @@
 //! A match as everybody who counts something reads it: the fields of a record that
 //! somebody wants. Names are not copied out of the line, and the moves not at all.
 
+mod whole;
+
 use std::borrow::Cow;
 
 use serde::Deserialize;
@@ -8,6 +10,8 @@ use serde::Deserialize;
 use crate::record::{
     Budget, Clock, Ending, FaultKind, GoalFlag, MatchRecord, RoundRecord, is_chance,
 };
+
+pub(crate) use whole::{WholeRow, WholeSeat};
 
 /// A [`MatchRecord`] in short.
 #[derive(Deserialize)]

@@ -72,15 +72,15 @@ impl JournalScan {
         let read = self.index.render(
             |records| {
                 let (mut columns, mut scratch) = (columns(), Scratch::new(self.timings));
-                for record in records {
-                    if columns.n_rows() >= n_rows {
-                        break;
-                    }
-                    let record = record?;
-                    match self.rows {
-                        Rows::Matches => write_match(&mut columns, &mut scratch, &record)?,
-                        Rows::Moves => write_moves(&mut columns, self.timings, &record)?,
-                    }
+                while columns.n_rows() < n_rows
+                    && let Some(read) = records.next_whole_row(|row| {
+                        Ok(match self.rows {
+                            Rows::Matches => write_match(&mut columns, &mut scratch, row),
+                            Rows::Moves => write_moves(&mut columns, self.timings, row),
+                        })
+                    })
+                {
+                    read??;
                 }
                 Ok(columns.into_frame()?)
             },

@@ -1,7 +1,8 @@
 //! The rows of both tables, field by field, whoever takes them: a CSV file or the
 //! columns of a query.
 
-use crate::record::{Budget, DecisionRecord, FaultKind, MatchRecord, SeatRecord};
+use crate::journal::{WholeRow, WholeSeat};
+use crate::record::{Budget, FaultKind};
 
 /// Takes the fields of rows one by one, in the order of the table's columns.
 pub(crate) trait Fields {
@@ -47,7 +48,7 @@ impl Scratch {
 pub(crate) fn write_match<F: Fields>(
     table: &mut F,
     scratch: &mut Scratch,
-    record: &MatchRecord,
+    record: &WholeRow<'_>,
 ) -> Result<(), F::Error> {
     for (role, seat) in record.seats.iter().enumerate() {
         table.number(record.job)?;
@@ -65,7 +66,7 @@ pub(crate) fn write_match<F: Fields>(
         table.text(&record.match_id)?;
         table.number(role as u64)?;
         table.text(&seat.role)?;
-        table.text(seat.player.as_deref().unwrap_or_default())?;
+        table.text(seat.player().unwrap_or_default())?;
         table.text(&seat.player_hash)?;
         table.number(record.start_clock_ms)?;
         table.number(record.play_clock_ms)?;
@@ -75,11 +76,11 @@ pub(crate) fn write_match<F: Fields>(
         };
         table.text(budget_kind)?;
         table.optional(record.budget.nodes())?;
-        let player = seat.player.as_ref().map(|_| seat.odds.unwrap_or(record.clock()));
+        let player = seat.player().map(|_| seat.odds.unwrap_or(record.clock()));
         table.optional(player.map(|player| player.start_clock_ms))?;
         table.optional(player.map(|player| player.play_clock_ms))?;
         table.optional(player.and_then(|player| player.budget.nodes()))?;
-        table.optional(seat.reward.filter(|_| seat.player.is_some()).map(u64::from))?;
+        table.optional(seat.reward.filter(|_| seat.player().is_some()).map(u64::from))?;
         table.optional(rank(seat, record))?;
         table.text(record.ending.name())?;
         table.text(&record.ending.reason())?;
@@ -97,9 +98,9 @@ pub(crate) fn write_match<F: Fields>(
 fn write_play<F: Fields>(
     table: &mut F,
     scratch: &mut Scratch,
-    record: &MatchRecord,
+    record: &WholeRow<'_>,
     role: usize,
-    seat: &SeatRecord,
+    seat: &WholeSeat<'_>,
 ) -> Result<(), F::Error> {
     let decisions = || record.steps.iter().filter_map(|step| step.get(role));
     table.number(decisions().count() as u64)?;
@@ -118,7 +119,7 @@ fn write_play<F: Fields>(
     table.optional(timings.then_some(record.concurrency.into()))?;
     table.text(if timings { &record.started_at } else { "" })?;
     table.thousandths(timings.then_some(record.duration_us))?;
-    let timings = timings && seat.player.is_some();
+    let timings = timings && seat.player().is_some();
     table.thousandths(timings.then_some(seat.start.wall_us))?;
     table.thousandths(timings.then(|| decisions().map(|decision| decision.wall_us).sum()))?;
     let choices = &mut scratch.choices;
@@ -144,7 +145,7 @@ fn write_play<F: Fields>(
 pub(crate) fn write_moves<F: Fields>(
     table: &mut F,
     timings: bool,
-    record: &MatchRecord,
+    record: &WholeRow<'_>,
 ) -> Result<(), F::Error> {
     let mut line = String::new();
     for (step, decisions) in record.steps.iter().enumerate() {
@@ -156,11 +157,11 @@ pub(crate) fn write_moves<F: Fields>(
             table.number(step as u64)?;
             table.number(role as u64)?;
             table.text(&seat.role)?;
-            table.text(seat.player.as_deref().unwrap_or_default())?;
+            table.text(seat.player().unwrap_or_default())?;
             table.number(decision.n_legal.into())?;
             table.text(&decision.executed)?;
             table.text(decision.fault.map_or("", FaultKind::name))?;
-            table.text(decision.submitted.as_deref().unwrap_or_default())?;
+            table.text(decision.submitted().unwrap_or_default())?;
             table.optional(decision.nodes)?;
             table.tenths(decision.value_tenths.map(u64::from))?;
             table.optional(decision.depth.map(u64::from))?;
@@ -169,7 +170,7 @@ pub(crate) fn write_moves<F: Fields>(
                 line.extend([if index > 0 { "; " } else { "" }, step]);
             }
             table.text(&line)?;
-            let timings = timings && seat.player.is_some();
+            let timings = timings && seat.player().is_some();
             table.optional(timings.then_some(decision.wall_us))?;
             table.optional(decision.cpu_us.filter(|_| timings))?;
             table.optional(decision.connect_us.filter(|_| timings))?;
@@ -181,9 +182,9 @@ pub(crate) fn write_moves<F: Fields>(
 }
 
 /// 1 for the highest reward of the match; equal rewards have the same rank.
-fn rank(seat: &SeatRecord, record: &MatchRecord) -> Option<u64> {
-    let reward = seat.reward.filter(|_| seat.player.is_some())?;
-    let others = record.seats.iter().filter(|other| other.player.is_some());
+fn rank(seat: &WholeSeat<'_>, record: &WholeRow<'_>) -> Option<u64> {
+    let reward = seat.reward.filter(|_| seat.player().is_some())?;
+    let others = record.seats.iter().filter(|other| other.player().is_some());
     Some(1 + others.filter(|other| other.reward > Some(reward)).count() as u64)
 }
 
@@ -196,15 +197,6 @@ fn sum(values: impl Iterator<Item = Option<u64>>) -> Option<u64> {
 fn nearest_rank(sorted: &[u64], q: f64) -> Option<u64> {
     let position = (q * sorted.len() as f64).ceil() as usize;
     sorted.get(position.saturating_sub(1)).copied()
-}
-
-impl DecisionRecord {
-    /// Whether there was something to decide. Where roles take turns, half of
-    /// all moves are forced and would halve every quantile of think times.
-    #[must_use]
-    pub fn is_choice(&self) -> bool {
-        self.n_legal > 1
-    }
 }
 
 #[cfg(test)]
