@@ -148,7 +148,7 @@ fn main() {
         names.drain(at..at + 2);
         names.retain(|name| !name.starts_with("--"));
         for name in &names {
-            time_to_depth(name, depth);
+            time_to_depth(name, depth, if benches { ENOUGH } else { 0.0 });
         }
         return;
     }
@@ -199,8 +199,8 @@ fn main() {
 }
 
 /// Prints what alpha-beta takes to each depth, with the machine of a match: the mean of searches
-/// that begin with an empty table, as many as take [`ENOUGH`] together.
-fn time_to_depth(name: &str, deepest: i64) {
+/// that begin with an empty table, as many as take `enough` seconds together.
+fn time_to_depth(name: &str, deepest: i64, enough: f64) {
     let game = Arc::new(read(name));
     let mut machine = games::state_machine_for(game, Guards::default()).unwrap();
     let initial = machine.initial_state().unwrap();
@@ -225,7 +225,7 @@ fn time_to_depth(name: &str, deepest: i64) {
             player.play(&turn, &Stop::never()).unwrap();
             seconds += cpu_seconds() - before;
             n_searches += 1;
-            if seconds >= ENOUGH {
+            if seconds >= enough {
                 break player.deliberation().unwrap();
             }
         };
