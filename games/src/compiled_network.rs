@@ -101,7 +101,7 @@ impl CompiledNetwork {
             inputs,
             first_slot: rows.end,
             wanted: vec![state, network.next.clone()],
-            fixed: rows.legal,
+            fixed: vec![rows.legal],
             n_renewed: n_facts,
         };
         let Assembly { phases, outputs, n_slots } =
@@ -142,9 +142,23 @@ impl CompiledNetwork {
         let machine = &self.machines[width as usize];
         let made = machine.get_or_init(|| {
             let target = Target::detect(width)?;
-            Machine::new(&self.network.graph, &self.task, &self.goals, target).map(Arc::new)
+            let graph = &self.network.graph;
+            let machine = match width {
+                Width::Lanes256 => Machine::new(graph, &self.in_rows(), &self.goals, target),
+                _ => Machine::new(graph, &self.task, &self.goals, target),
+            };
+            machine.map(Arc::new)
         });
         made.as_ref().map(|_| ()).map_err(Clone::clone)
+    }
+
+    /// The task with the next facts in consecutive slots: what single passes read in order. Batches
+    /// take fewer slots without.
+    fn in_rows(&self) -> Task {
+        let mut task = self.task.clone();
+        let end = task.first_slot + self.network.n_facts() as u32;
+        task.fixed.push((task.first_slot..end).collect());
+        Task { first_slot: end, ..task }
     }
 
     /// The machine code for a width, if there is some by now.
@@ -197,7 +211,7 @@ impl CompiledNetwork {
 
     /// The slot of whether a move is legal.
     pub(crate) fn legal(&self, role: RoleId, index: usize) -> usize {
-        self.task.fixed[self.network.first_move(role) - self.network.n_facts() + index] as usize
+        self.task.fixed[0][self.network.first_move(role) - self.network.n_facts() + index] as usize
     }
 
     /// The values that the goal of a role may take.

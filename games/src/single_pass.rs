@@ -11,13 +11,14 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use expansion::{Difference, OutcomeSlots};
+use expansion::Difference;
 pub(crate) use expansion::{Expander, RoleInputs, expander, expansion_width};
 pub(crate) use price::PassSize;
 
 use crate::RoleId;
 use crate::compiled_network::CompiledNetwork;
 use crate::compiled_network::Width;
+use crate::compiled_network::ends::Ends;
 use crate::compiled_network::features::{self, Kernel};
 use crate::compiled_network::interpreter::Interpret;
 use crate::compiled_network::lanes::{Block, Lanes64};
@@ -76,7 +77,7 @@ struct SinglePass<B: Block> {
     /// In which lanes the next states differ from the position.
     differences: Vec<Difference>,
     /// What computes the outcomes of children, made when some are first computed.
-    outcomes: Option<OutcomeSlots<B>>,
+    ends: Option<Arc<Ends>>,
     /// The facts as they are in the slots.
     facts: Vec<u64>,
     /// The inputs of the moves in the slots.
@@ -96,6 +97,8 @@ struct SinglePass<B: Block> {
     knows_legal: bool,
     /// The slots of the next facts.
     next_bytes: Vec<Byte>,
+    /// The first of these, if they are consecutive.
+    next_row: Option<usize>,
     /// The next facts as bits, if `knows_next`.
     next: Vec<u64>,
     knows_next: bool,
@@ -130,7 +133,7 @@ impl<B: Block> SinglePass<B> {
             child_slots: Vec::new(),
             made: Vec::new(),
             differences: Vec::new(),
-            outcomes: None,
+            ends: None,
             facts: vec![0; network.n_state_words()],
             moves: SmallVec::new(),
             lane_moves: Vec::new(),
@@ -139,6 +142,7 @@ impl<B: Block> SinglePass<B> {
             legal: legal_slots.iter().map(|slots| vec![0; slots.len().div_ceil(WORD)]).collect(),
             legal_bytes: legal_bytes.collect(),
             next_bytes: Byte::all(results.next_facts.iter().copied().enumerate()),
+            next_row: first_of_row(&results.next_facts),
             legal_rows: legal_slots.iter().map(|slots| Row::all(slots)).collect(),
             legal_slots,
             knows_legal: false,
@@ -368,11 +372,19 @@ impl Row {
     }
 }
 
+/// The first of consecutive slots.
+fn first_of_row(slots: &[u32]) -> Option<usize> {
+    let first = *slots.first()?;
+    (first..).zip(slots).all(|(expected, &slot)| slot == expected).then_some(first as usize)
+}
+
 /// Slots that are bits of one byte.
 #[derive(Clone, Copy, Debug)]
 struct Byte {
     at: u32,
     slots: [u32; 8],
+    /// The first slot, if they are consecutive.
+    row: Option<u32>,
 }
 
 impl Byte {
@@ -382,11 +394,14 @@ impl Byte {
         for (bit, slot) in bits {
             let at = bit as u32 / 8;
             if bytes.last().is_none_or(|byte| byte.at != at) {
-                bytes.push(Self { at, slots: [NONE; 8] });
+                bytes.push(Self { at, slots: [NONE; 8], row: None });
             }
             if let Some(byte) = bytes.last_mut() {
                 byte.slots[bit % 8] = slot;
             }
+        }
+        for byte in &mut bytes {
+            byte.row = first_of_row(&byte.slots).map(|first| first as u32);
         }
         bytes
     }
@@ -436,7 +451,11 @@ fn pack<B: Block>(slots: &[B], bytes: &[Byte], to: &mut [u64]) {
     for (at, word) in to.iter_mut().enumerate() {
         let mut bits = 0;
         while let Some(byte) = bytes.next_if(|byte| byte.at as usize / 8 == at) {
-            let eight = B::uniform(byte.slots.map(|slot| &slots[slot as usize]));
+            let row = byte.row.and_then(|first| slots[first as usize..].first_chunk::<8>());
+            let eight = match row {
+                Some(row) => B::uniform(row.each_ref()),
+                None => B::uniform(byte.slots.map(|slot| &slots[slot as usize])),
+            };
             bits |= u64::from(eight) << (byte.at % 8 * 8);
         }
         *word = bits;

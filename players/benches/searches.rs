@@ -148,7 +148,7 @@ fn main() {
         names.drain(at..at + 2);
         names.retain(|name| !name.starts_with("--"));
         for name in &names {
-            time_to_depth(name, depth);
+            time_to_depth(name, depth, if benches { ENOUGH } else { 0.0 });
         }
         return;
     }
@@ -198,38 +198,56 @@ fn main() {
     }
 }
 
-/// Prints what alpha-beta takes to each depth, with the machine of a match.
-fn time_to_depth(name: &str, deepest: i64) {
+/// Prints what alpha-beta takes to each depth, with the machine of a match: the mean of searches
+/// that begin with an empty table, as many as take `enough` seconds together.
+fn time_to_depth(name: &str, deepest: i64, enough: f64) {
     let game = Arc::new(read(name));
     let mut machine = games::state_machine_for(game, Guards::default()).unwrap();
     let initial = machine.initial_state().unwrap();
     let mut legal = Vec::new();
     machine.legal_moves(&initial, RoleId(0), &mut legal).unwrap();
-    println!("{name:<22} {:>5} {:>10} {:>12} {:>12}", "depth", "CPU s", "states/s", "positions/s");
+    println!(
+        "{name:<22} {:>5} {:>6} {:>11} {:>12} {:>12} {:>12}",
+        "depth", "value", "states", "CPU ms", "states/s", "positions/s"
+    );
     for depth in 1..=deepest {
         let options = [("depth", Value::from(depth)), ("transposition", Value::from(4_000_000))];
-        let mut player =
-            (players::find("alpha_beta").unwrap().make)(&options.into_iter().collect::<Options>())
-                .unwrap();
-        let machine = machine.fork();
-        let seat = Seat { machine, role: RoleId(0), start_clock: None, play_clock: None, seed: 1 };
-        player.start(seat, &Stop::never().after_nodes(1)).unwrap();
-        let before = cpu_seconds();
-        let turn = Turn { step: 0, observation: None, legal: &legal };
-        player.play(&turn, &Stop::never()).unwrap();
-        let seconds = cpu_seconds() - before;
-        let found = player.deliberation().unwrap();
+        let options = options.into_iter().collect::<Options>();
+        let (mut seconds, mut n_searches) = (0.0, 0);
+        let found = loop {
+            let mut player = (players::find("alpha_beta").unwrap().make)(&options).unwrap();
+            let machine = machine.fork();
+            let seat =
+                Seat { machine, role: RoleId(0), start_clock: None, play_clock: None, seed: 1 };
+            player.start(seat, &Stop::never().after_nodes(1)).unwrap();
+            let before = cpu_seconds();
+            let turn = Turn { step: 0, observation: None, legal: &legal };
+            player.play(&turn, &Stop::never()).unwrap();
+            seconds += cpu_seconds() - before;
+            n_searches += 1;
+            if seconds >= enough {
+                break player.deliberation().unwrap();
+            }
+        };
         assert_eq!(i64::from(found.depth), depth);
+        let seconds = seconds / f64::from(n_searches);
         println!(
-            "{:<22} {depth:>5} {seconds:>10.4} {:>10.0} k {:>10.0} k",
+            "{:<22} {depth:>5} {:>6} {:>11} {:>12.3} {:>10.0} k {:>10.0} k",
             "",
+            found.value.unwrap(),
+            found.nodes,
+            seconds * 1e3,
             found.nodes as f64 / seconds / 1e3,
             found.next_calls as f64 / seconds / 1e3
         );
     }
 }
 
-/// CPU time of this thread, which others on the machine do not lengthen much.
+/// Seconds of CPU time of the searches to one depth, at least: many ticks of the clock.
+const ENOUGH: f64 = 0.5;
+
+/// CPU time of this thread, which others on the machine do not lengthen much. While it runs, the
+/// kernel counts it in ticks of some milliseconds.
 fn cpu_seconds() -> f64 {
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     statistics.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9

@@ -14,12 +14,10 @@ use super::machine::{PartMachine, Target};
 use super::parts::Part;
 use super::width::Width;
 
-/// Code over slots of its own.
+/// Code that reads the next facts where the compiled network leaves them.
 #[derive(Debug)]
 pub(crate) struct Ends {
-    /// The inputs it reads: the fact and the slot here.
-    pub(crate) inputs: Vec<[u32; 2]>,
-    /// Number of slots.
+    /// Number of slots, those of the compiled network included.
     pub(crate) n_slots: usize,
     /// The slot of whether the state is terminal.
     pub(crate) terminal: u32,
@@ -30,20 +28,22 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Generates the code, for blocks of 256 lanes as machine code if `is_translated`.
+    /// Generates the code, for blocks of 256 lanes as machine code if `is_translated`: then it
+    /// follows machine code of the network.
     pub(super) fn new(program: &CompiledNetwork, is_translated: bool) -> Self {
         let network = &program.network;
         let library = Library::new();
-        // Inputs are known by their numbers; the caller knows where facts are.
-        let sources: Vec<u32> = (0..program.task.inputs.len() as u32).collect();
+        let translated = program.machine(Width::Lanes256).filter(|_| is_translated);
+        let results = translated.map_or(&program.results, |machine| &machine.results);
         let goals = network.roles.iter().map(|role| role.goals.iter().map(|goal| goal.1));
         let mut wanted: Vec<Vec<_>> = goals.map(Iterator::collect).collect();
         wanted.push(vec![network.terminal]);
-        let (part, outputs) = Part::new(&network.graph, &library, &sources, wanted);
-        let target = is_translated.then(|| Target::detect(Width::Lanes256));
-        let machine = target
-            .and_then(Result::ok)
-            .and_then(|target| PartMachine::new(&network.graph, &part, target).ok());
+        let first_slot = results.n_slots as u32;
+        let (part, outputs) =
+            Part::in_place(&network.graph, &library, &results.next_facts, first_slot, wanted);
+        let target = translated.and_then(|_| Target::detect(Width::Lanes256).ok());
+        let machine =
+            target.and_then(|target| PartMachine::new(&network.graph, &part, target).ok());
         let (outputs, n_slots) = match &machine {
             Some(machine) => (machine.outputs.clone(), machine.n_slots),
             None => (part.by_role(outputs), part.n_slots),
@@ -51,7 +51,6 @@ impl Ends {
         let mut goals = outputs;
         let terminal = goals.pop().and_then(|last| last.first().copied());
         Self {
-            inputs: part.inputs,
             n_slots,
             terminal: terminal.expect("the last one is whether it is terminal"),
             goals,

@@ -99,6 +99,17 @@ pub(crate) trait Lanes:
         bits
     }
 
+    /// A bit for each of eight pairs of blocks that differ in some lanes of the first word that
+    /// are in `mask`.
+    #[inline(always)]
+    fn differing(eight: [&Self; 8], others: [&Self; 8], mask: u64) -> u8 {
+        let mut bits = 0;
+        for (at, (block, other)) in eight.iter().zip(others).enumerate() {
+            bits |= u8::from((block.words()[0] ^ other.words()[0]) & mask != 0) << at;
+        }
+        bits
+    }
+
     /// Puts the lane in or takes it out.
     #[cfg(test)]
     fn set(&mut self, lane: usize, value: bool) {

@@ -4,7 +4,7 @@
 use super::code::{Assembly, Code, assemble};
 use super::cover::Prices;
 use super::gates::Library;
-use super::schedule::{FIRST, Schedule, Task};
+use super::schedule::{FIRST, NOWHERE, Schedule, Task};
 use crate::network::{Graph, Lit};
 
 /// Where code leaves its results, which depends on who generated it.
@@ -57,20 +57,10 @@ impl Part {
         sources: &[u32],
         wanted: Vec<Vec<Lit>>,
     ) -> (Self, Vec<Vec<u32>>) {
-        let mut reads = vec![false; graph.n_nodes()];
-        for literal in wanted.iter().flatten() {
-            reads[literal.node() as usize] = true;
-        }
-        for node in (0..graph.n_nodes()).rev().filter(|&node| node > graph.n_inputs()) {
-            if reads[node] {
-                for operand in graph.operands(node as u32).into_iter().flatten() {
-                    reads[operand.node() as usize] = true;
-                }
-            }
-        }
+        let reads = reads(graph, &wanted);
         let mut first_slot = FIRST;
         let mut inputs = Vec::new();
-        let mut slots = vec![u32::MAX; graph.n_inputs()];
+        let mut slots = vec![NOWHERE; graph.n_inputs()];
         for (input, slot) in slots.iter_mut().enumerate() {
             if reads[input + 1] {
                 *slot = first_slot;
@@ -78,6 +68,34 @@ impl Part {
                 first_slot += 1;
             }
         }
+        Self::of_inputs(graph, library, inputs, slots, first_slot, wanted)
+    }
+
+    /// The same over the slots of the compiled network, with values of its own from `first_slot`
+    /// on. `places` are the slots of the first inputs; the others must not be needed.
+    pub(crate) fn in_place(
+        graph: &Graph,
+        library: &Library,
+        places: &[u32],
+        first_slot: u32,
+        wanted: Vec<Vec<Lit>>,
+    ) -> (Self, Vec<Vec<u32>>) {
+        let reads = reads(graph, &wanted);
+        let n_inputs = graph.n_inputs();
+        assert!(!reads[places.len() + 1..=n_inputs].contains(&true), "an input without a slot");
+        let mut slots = places.to_vec();
+        slots.resize(n_inputs, NOWHERE);
+        Self::of_inputs(graph, library, Vec::new(), slots, first_slot, wanted)
+    }
+
+    fn of_inputs(
+        graph: &Graph,
+        library: &Library,
+        inputs: Vec<[u32; 2]>,
+        slots: Vec<u32>,
+        first_slot: u32,
+        wanted: Vec<Vec<Lit>>,
+    ) -> (Self, Vec<Vec<u32>>) {
         let n_outputs = wanted.iter().map(Vec::len).collect();
         let task = Task {
             inputs: slots,
@@ -97,4 +115,20 @@ impl Part {
         let mut outputs = outputs.into_iter().flatten();
         self.n_outputs.iter().map(|&n| outputs.by_ref().take(n).collect()).collect()
     }
+}
+
+/// By node: whether literals depend on it.
+fn reads(graph: &Graph, wanted: &[Vec<Lit>]) -> Vec<bool> {
+    let mut reads = vec![false; graph.n_nodes()];
+    for literal in wanted.iter().flatten() {
+        reads[literal.node() as usize] = true;
+    }
+    for node in (0..graph.n_nodes()).rev().filter(|&node| node > graph.n_inputs()) {
+        if reads[node] {
+            for operand in graph.operands(node as u32).into_iter().flatten() {
+                reads[operand.node() as usize] = true;
+            }
+        }
+    }
+    reads
 }

@@ -8,9 +8,11 @@
 #![expect(unsafe_code, reason = "vector instructions, on CPUs that have them")]
 
 use std::arch::x86_64::{
-    __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_blend_epi32, _mm256_castsi256_ps,
-    _mm256_movemask_ps, _mm256_or_si256, _mm256_set_epi64x, _mm256_slli_epi64, _mm256_srli_epi64,
-    _mm256_testz_si256, _mm256_xor_si256,
+    __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_blend_epi32, _mm256_castsi256_pd,
+    _mm256_castsi256_ps, _mm256_cmpeq_epi64, _mm256_movemask_pd, _mm256_movemask_ps,
+    _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_set1_epi64x,
+    _mm256_slli_epi64, _mm256_srli_epi64, _mm256_testz_si256, _mm256_unpacklo_epi64,
+    _mm256_xor_si256,
 };
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
@@ -145,6 +147,27 @@ impl<const N: usize> Lanes for Registers<N> {
         }
     }
 
+    /// The first words of four pairs are compared in a common register. What the compiler makes of
+    /// the plain code reads the words by slow gather instructions.
+    #[inline(always)]
+    fn differing(eight: [&Self; 8], others: [&Self; 8], mask: u64) -> u8 {
+        let mut bits = 0;
+        for half in 0..2 {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|at| eight[4 * half + at].0[0]);
+            let [e, f, g, h] = [0, 1, 2, 3].map(|at| others[4 * half + at].0[0]);
+            // SAFETY: the CPU has AVX2, as the values' `Avx2` proves.
+            unsafe {
+                let ab = _mm256_unpacklo_epi64(_mm256_xor_si256(a, e), _mm256_xor_si256(b, f));
+                let cd = _mm256_unpacklo_epi64(_mm256_xor_si256(c, g), _mm256_xor_si256(d, h));
+                let all = _mm256_permute2x128_si256::<0x20>(ab, cd);
+                let lanes = _mm256_and_si256(all, _mm256_set1_epi64x(mask as i64));
+                let equal = _mm256_castsi256_pd(_mm256_cmpeq_epi64(lanes, ZEROS));
+                bits |= !_mm256_movemask_pd(equal) << (4 * half) & 0xf << (4 * half);
+            }
+        }
+        bits as u8
+    }
+
     #[inline(always)]
     fn xoshiro([a, b, c, d]: &mut [Self; 4]) -> Self {
         let mut random = a.empty();
@@ -203,6 +226,18 @@ mod tests {
             assert_eq!(a.count(), x.count());
             assert!(a.any() && !R::none(avx2).any());
             let bits = a.words()[0] as u8;
+            let eight: [R; 8] = std::array::from_fn(|_| registers.next());
+            let plain_eight: [P; 8] = std::array::from_fn(|_| plain.next());
+            let others: [R; 8] =
+                std::array::from_fn(|at| if bits >> at & 1 == 1 { a } else { eight[at] });
+            let plain_others: [P; 8] =
+                std::array::from_fn(|at| if bits >> at & 1 == 1 { x } else { plain_eight[at] });
+            for (mask, expected) in [(u64::MAX, Some(bits)), (0, Some(0)), (1 << (bits % 64), None)]
+            {
+                let found = R::differing(eight.each_ref(), others.each_ref(), mask);
+                let plain = P::differing(plain_eight.each_ref(), plain_others.each_ref(), mask);
+                assert_eq!((found, expected.unwrap_or(found)), (plain, found));
+            }
             let lanes: [R; 8] =
                 std::array::from_fn(
                     |at| if bits >> at & 1 == 1 { R::all(avx2) } else { R::none(avx2) },

@@ -42,9 +42,8 @@ pub(crate) struct Task {
     /// What is wanted, phase by phase. Later phases may use what earlier ones
     /// made.
     pub(crate) wanted: Vec<Vec<Lit>>,
-    /// The slots for the first outputs of the first phase. These slots are
-    /// used for nothing else.
-    pub(crate) fixed: Vec<u32>,
+    /// By phase: the slots for its first outputs. These slots are used for nothing else.
+    pub(crate) fixed: Vec<Vec<u32>>,
     /// The number of inputs that receive the outputs of the second phase, one by one,
     /// after it. Such an output may not be another input as it stands.
     pub(crate) n_renewed: usize,
@@ -77,7 +76,7 @@ impl Schedule {
         for (phase, wanted) in task.wanted.iter().enumerate() {
             let values = wanted.iter().enumerate().map(|(index, &literal)| {
                 let literal = cover.resolve(literal);
-                match task.fixed.get(index).filter(|_| phase == 0) {
+                match task.fixed.get(phase).and_then(|slots| slots.get(index)) {
                     Some(&slot) => steps.fixed_output(literal, slot),
                     None => steps.output(literal, |input| {
                         phase == 0 || input >= task.n_renewed || input == index

@@ -7,7 +7,6 @@ use super::{Known, SinglePass, translated};
 use crate::children::{Children, Wanted};
 use crate::compiled_network::CompiledNetwork;
 use crate::compiled_network::Width;
-use crate::compiled_network::ends::Ends;
 use crate::compiled_network::features::{self, Kernel, has_avx2};
 use crate::compiled_network::lanes::{Block, Lanes64};
 use crate::compiled_network::schedule::ALL;
@@ -168,11 +167,27 @@ impl<B: Block + std::fmt::Debug> Expander for SinglePass<B> {
         successors: &mut Successors,
     ) {
         let n = self.make_all(moves);
-        successors.fill(n, &self.facts, key);
-        let n_words = self.facts.len();
-        let Successors { words, keys: successor_keys, .. } = successors;
         self.find_differences(n);
-        for &Difference { word, fact, lanes } in &self.differences {
+        // Facts that differ in all successors are changed before these are laid out.
+        let everywhere = if n <= WORD { mask(0, n) } else { 0 };
+        let Self { facts, next, differences, .. } = self;
+        self.knows_next = false;
+        next.copy_from_slice(facts);
+        let mut key = key;
+        for &Difference { fact, lanes, .. } in differences.iter() {
+            if lanes == everywhere {
+                let fact = fact as usize;
+                next[fact / WORD] ^= 1 << (fact % WORD);
+                key.toggle(keys[fact]);
+            }
+        }
+        successors.fill(n, next, key);
+        let n_words = facts.len();
+        let Successors { words, keys: successor_keys, .. } = successors;
+        for &Difference { word, fact, lanes } in differences.iter() {
+            if lanes == everywhere {
+                continue;
+            }
             let (first, fact) = (word as usize * WORD, fact as usize);
             let (at, bit, key) = (fact / WORD, 1 << (fact % WORD), keys[fact]);
             each_lane(lanes, |lane| {
@@ -184,21 +199,12 @@ impl<B: Block + std::fmt::Debug> Expander for SinglePass<B> {
 
     fn outcomes(&mut self, moves: &RoleInputs, role: usize, outcomes: &mut Vec<ChildOutcome>) {
         let n = self.make_all(moves);
-        let Self { program, machine, outcomes: kept, proof, .. } = self;
-        let kept = kept.get_or_insert_with(|| {
+        let Self { program, machine, ends, slots, proof, .. } = self;
+        let ends = ends.get_or_insert_with(|| {
             let ends = program.ends(machine.is_some());
-            let mut slots = vec![B::none(*proof); ends.n_slots];
-            slots[ALL as usize] = B::all(*proof);
-            let results = machine.as_ref().map_or(&program.results, |machine| &machine.results);
-            let next = |&[fact, here]: &[u32; 2]| [results.next_facts[fact as usize], here];
-            OutcomeSlots {
-                places: ends.inputs.iter().map(next).collect(),
-                slots,
-                ends: Arc::clone(ends),
-            }
+            slots.resize(ends.n_slots, B::none(*proof));
+            Arc::clone(ends)
         });
-        let OutcomeSlots { ends, places, slots } = kept;
-        features::run(Copy { from: &self.slots, places, to: slots });
         ends.run(slots);
         let terminal = slots[ends.terminal as usize];
         outcomes.clear();
@@ -235,15 +241,6 @@ impl<B: Block + std::fmt::Debug> Expander for SinglePass<B> {
     }
 }
 
-/// Slots for the outcomes of children.
-#[derive(Debug)]
-pub(super) struct OutcomeSlots<B> {
-    ends: Arc<Ends>,
-    /// The slots that are read: those of the parent's next states and those here.
-    places: Vec<[u32; 2]>,
-    slots: Vec<B>,
-}
-
 /// Visits the lanes of a word.
 #[inline(always)]
 fn each_lane(mut lanes: u64, mut visit: impl FnMut(usize)) {
@@ -275,15 +272,18 @@ impl<B: Block + std::fmt::Debug> SinglePass<B> {
         let mut period = 1;
         for inputs in moves.roles().rev() {
             let cycle = period * inputs.len();
+            if n <= WORD {
+                let mut lanes =
+                    if cycle == period { mask(0, n) } else { periodic(period, cycle, n) };
+                for &input in inputs {
+                    made.push((places[input as usize], lanes & mask(0, n)));
+                    lanes = lanes.checked_shl(period as u32).unwrap_or(0);
+                }
+                period = cycle;
+                continue;
+            }
             for (at, &input) in inputs.iter().enumerate() {
                 let (place, first) = (places[input as usize], at * period);
-                if n <= WORD {
-                    let is_only = inputs.len() == 1;
-                    let lanes =
-                        if is_only { mask(0, n) } else { periodic(first, period, cycle, n) };
-                    made.push((place, lanes));
-                    continue;
-                }
                 let slot = &mut slots[place as usize];
                 for start in (first..n).step_by(cycle) {
                     for lane in start..start + period {
@@ -323,11 +323,19 @@ impl<B: Block + std::fmt::Debug> SinglePass<B> {
     fn find_differences(&mut self, n: usize) {
         let mut found = std::mem::take(&mut self.differences);
         found.clear();
-        let next = &self.results().next_facts;
-        let facts = &self.slots[self.program.fact(0)..][..next.len()];
+        let facts = &self.slots[self.program.fact(0)..];
+        let places = &self.results().next_facts;
+        let gathered: Vec<B>;
+        let next = match self.next_row {
+            Some(first) => &self.slots[first..][..places.len()],
+            None => {
+                gathered = places.iter().map(|&place| self.slots[place as usize]).collect();
+                &gathered
+            }
+        };
         for word in 0..n.div_ceil(WORD) {
-            let (slots, found, mask) = (&self.slots, &mut found, mask(word, n));
-            features::run(Compare { slots, next, facts, word, mask, found });
+            let (found, mask) = (&mut found, mask(word, n));
+            features::run(Compare { next, facts, word, mask, found });
         }
         self.differences = found;
     }
@@ -376,14 +384,15 @@ impl<B: Block + std::fmt::Debug> SinglePass<B> {
     }
 }
 
-/// Ones from `first` on, `length` of them, and again after each `cycle`, up to `n`, which is at
-/// most the number of bits of a word.
+/// As many ones as `length`, and again after each `cycle`, beginning before `n`, which is at most
+/// the number of bits of a word.
 #[inline(always)]
-fn periodic(first: usize, length: usize, cycle: usize, n: usize) -> u64 {
+fn periodic(length: usize, cycle: usize, n: usize) -> u64 {
     let ones = u64::MAX >> (WORD - length);
-    let mut word = 0;
-    for start in (first..n).step_by(cycle) {
+    let (mut word, mut start) = (0, 0);
+    while start < n {
         word |= ones << start;
+        start += cycle;
     }
     word
 }
@@ -418,10 +427,9 @@ pub(super) struct Difference {
 
 /// Finds the facts that differ in some lanes of a word.
 struct Compare<'a, B> {
-    slots: &'a [B],
-    /// By fact: the slot of whether it is next.
-    next: &'a [u32],
-    /// By fact: whether it holds.
+    /// By fact: whether it is next.
+    next: &'a [B],
+    /// By fact: whether it holds. There may be more.
     facts: &'a [B],
     word: usize,
     /// The lanes of the word that are compared.
@@ -435,41 +443,29 @@ impl<B: Block> Kernel for Compare<'_, B> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { slots, next, facts, word, mask, found } = self;
-        // Most facts stay as they are: four are tested at once.
-        for (at, (places, before)) in next.chunks(4).zip(facts.chunks(4)).enumerate() {
-            let mut lanes = [0; 4];
-            for (lanes, (&place, before)) in lanes.iter_mut().zip(places.iter().zip(before)) {
-                *lanes = slots[place as usize].words()[word] ^ before.words()[word];
-            }
-            if (lanes[0] | lanes[1] | lanes[2] | lanes[3]) & mask == 0 {
-                continue;
-            }
-            for (fact, lanes) in (4 * at as u32..).zip(lanes) {
-                if lanes & mask != 0 {
-                    found.push(Difference { word: word as u32, fact, lanes: lanes & mask });
-                }
-            }
+        let Self { next, facts, word, mask, found } = self;
+        let differs = |next: &B, before: &B| (next.words()[word] ^ before.words()[word]) & mask;
+        let mut note = |fact: usize, lanes: u64| {
+            found.push(Difference { word: word as u32, fact: fact as u32, lanes });
+        };
+        let (groups, rest) = next.as_chunks::<8>();
+        for (at, (next, facts)) in groups.iter().zip(facts.as_chunks().0).enumerate() {
+            // Few facts differ, and which ones cannot be foreseen: a branch for each costs more
+            // than to compare them all first.
+            let bits = if word == 0 {
+                u64::from(B::differing(next.each_ref(), facts.each_ref(), mask))
+            } else {
+                let bit = |bit: usize| u64::from(differs(&next[bit], &facts[bit]) != 0) << bit;
+                (0..8).fold(0, |bits, at| bits | bit(at))
+            };
+            each_lane(bits, |bit| note(8 * at + bit, differs(&next[bit], &facts[bit])));
         }
-    }
-}
-
-/// Copies slots to where they are read.
-struct Copy<'a, B> {
-    from: &'a [B],
-    /// From where to where.
-    places: &'a [[u32; 2]],
-    to: &'a mut [B],
-}
-
-impl<B: Block> Kernel for Copy<'_, B> {
-    type Output = ();
-    const IN_REGISTERS: bool = B::IN_REGISTERS;
-
-    #[inline(always)]
-    fn run(self) {
-        for &[from, to] in self.places {
-            self.to[to as usize] = self.from[from as usize];
+        let first = 8 * groups.len();
+        for (fact, (next, before)) in (first..).zip(rest.iter().zip(&facts[first..])) {
+            let lanes = differs(next, before);
+            if lanes != 0 {
+                note(fact, lanes);
+            }
         }
     }
 }

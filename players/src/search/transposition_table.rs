@@ -178,13 +178,14 @@ impl TranspositionTable {
         }
         let mut at = self.home(state.bits());
         loop {
-            let slots = &self.clusters[at].0;
-            if let Some(slot) = slots.iter().find(|slot| slot.has(state)) {
-                return Some(slot.entry());
-            }
-            // Slots are taken in order.
-            if slots[WAYS - 1].is_empty() {
-                return None;
+            // Slots are taken in order. The second half of most clusters is not read.
+            for slot in &self.clusters[at].0 {
+                if slot.is_empty() {
+                    return None;
+                }
+                if slot.key == state.bits() {
+                    return Some(slot.entry());
+                }
             }
             at = self.after(at);
         }
@@ -194,7 +195,6 @@ impl TranspositionTable {
     pub(crate) fn prefetch(&self, state: StateKey) {
         if let Some(Cluster(slots)) = self.clusters.get(self.home(state.bits())) {
             prefetch::prefetch(&slots[0]);
-            prefetch::prefetch(&slots[WAYS / 2]);
         }
     }
 

@@ -149,15 +149,15 @@ fn random_task(seed: &mut u64, n_ands: usize) -> (Graph, Task) {
     }
     // In phase two, the first inputs get new values.
     let n_renewed = below(seed, n_inputs.min(wanted[1].len()) + 1);
-    let n_fixed = below(seed, wanted[0].len() + 1);
-    let first_fixed = FIRST + n_inputs as u32;
-    let task = Task {
-        inputs: (FIRST..).take(n_inputs).collect(),
-        first_slot: first_fixed + n_fixed as u32,
-        wanted,
-        fixed: (first_fixed..).take(n_fixed).collect(),
-        n_renewed,
-    };
+    let mut first_slot = FIRST + n_inputs as u32;
+    let fixed = wanted.iter().map(|wanted| {
+        let slots = first_slot..first_slot + below(seed, wanted.len() + 1) as u32;
+        first_slot = slots.end;
+        slots.collect()
+    });
+    let fixed = fixed.collect();
+    let task =
+        Task { inputs: (FIRST..).take(n_inputs).collect(), first_slot, wanted, fixed, n_renewed };
     (graph, task)
 }
 
@@ -192,8 +192,8 @@ fn check(seed: &mut u64, n_ands: usize, target: Target) {
     }
     let after = &model.slots[FIRST as usize * n_words..][..inputs.len()];
     assert_eq!(after, inputs, "inputs are only read");
-    for (at, &slot) in task.fixed.iter().enumerate() {
-        assert_eq!(chunked.outputs[0][at], slot);
+    for (fixed, outputs) in task.fixed.iter().zip(&chunked.outputs) {
+        assert_eq!(outputs[..fixed.len()], fixed[..]);
     }
 }
 
