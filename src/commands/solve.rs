@@ -1,22 +1,24 @@
 //! `gamemaster solve`: the exact value of every state of a game.
 
 mod count;
+mod proof;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use games::solve::{FirstMoves, Phase, Progress, SolveError, Solver};
 use games::{Cancel, Game, Guards, Prover, StateMachine as _};
 use results::counted::counted;
 use serde::Serialize;
 
 use self::count::Count;
+use self::proof::{LEAST_MEMORY, Wanted, prove};
 use super::fact_pattern::FactPattern;
-use super::number::{bytes, whole};
+use super::number::{bytes, duration, whole};
 use super::output_files;
 use super::progress_line::ProgressLine;
 use super::typed_facts::facts;
@@ -36,6 +38,8 @@ Examples:
   gamemaster solve connect_four_5x5 --out connect_four_5x5.table
   gamemaster solve rock_paper_scissors --json
   gamemaster solve nim --moves '((take a 2) noop)'
+  gamemaster solve hex_4x4 --method proof --all-moves
+  gamemaster solve connect_four --method proof --time 60s
   gamemaster solve tic_tac_toe --count
   gamemaster solve peg_solitaire_triangle --count '(cell ? ? peg)'
   gamemaster solve six_mens_morris --count '(men white ?)' '(men black ?)'
@@ -45,6 +49,14 @@ backwards (retrograde analysis). The value of a state is what each role gets if
 all play as well as they can for themselves. Where two roles choose at the same
 time and their rewards sum to a constant, moves are mixed: each has a
 probability.
+
+--method proof is for large games of two roles that move by turns, without chance
+and with opposed rewards: proof-number search finds the value of the first state
+alone, in bounded memory, with what is known of the first moves. --all-moves
+proves the value of each of them. --time ends it, and what is proven by then is
+printed: `at least 50` or `0 to 50`. The default method takes retrograde
+analysis; if the states need more than --memory, it goes on with a proof where
+the game allows one. --time and --all-moves select a proof at once.
 
 --out writes a table of all values, for the players `perfect` and `alpha_beta`
 and for `gamemaster regret`. A table of what follows from a later state
@@ -60,12 +72,23 @@ or an interruption: the table is the same as without it. The file is removed
 when the game is solved.
 
 Exit codes:
-  0    solved
+  0    solved, or stopped by --time
   1    internal error, or more memory needed than --memory
   2    invalid arguments, or a game that cannot be solved: hidden information,
        or a state without a value
   3    an invalid rulesheet
   130  interrupted";
+
+/// How to solve a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Method {
+    /// Retrograde analysis, and a proof if the states do not fit the memory
+    Auto,
+    /// Retrograde analysis: the values of all states
+    Retrograde,
+    /// Proof-number search: the value of the first state
+    Proof,
+}
 
 /// Arguments of `gamemaster solve`.
 #[derive(Args, Debug)]
@@ -79,6 +102,16 @@ pub struct Arguments {
     /// Make these joint moves first, and solve what follows
     #[arg(long, value_name = "MOVES", default_value = "")]
     moves: String,
+    /// Solve all states, or prove the value of the first one
+    #[arg(long, value_name = "METHOD", value_enum, default_value = "auto")]
+    method: Method,
+    /// Prove the value of every first move, not only of the state
+    #[arg(long)]
+    all_moves: bool,
+    /// End a proof after this time, and print what is known by then
+    #[arg(long, value_name = "TIME",
+          value_parser = duration(Duration::from_millis(1), Duration::from_secs(1 << 30)))]
+    time: Option<Duration>,
     /// Use at most this much memory, and give up if more is needed
     #[arg(long, value_name = "BYTES", default_value = "4GiB", value_parser = bytes)]
     memory: u64,
@@ -117,6 +150,7 @@ struct Report {
     bytes_per_state: f64,
     threads: usize,
     method: &'static str,
+    expander: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     table: Option<TableReport>,
 }
@@ -168,6 +202,17 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let cancel = Cancel::new();
     let stop = cancel.clone();
     interrupt::on_interrupt(move || stop.cancel())?;
+    let is_proof = chooses_proof(arguments)?;
+    let wanted = Wanted {
+        memory_bytes: arguments.memory,
+        n_threads: crew.0,
+        all_moves: arguments.all_moves,
+        time: arguments.time,
+        json: arguments.json,
+    };
+    if is_proof {
+        return prove(&game, &wanted, &cancel);
+    }
     let begun = Instant::now();
     let solver = Solver::new(&game, arguments.memory, crew.0, &cancel);
     let mut solver = solver.map_err(|error| failure(error, &cancel))?;
@@ -189,11 +234,15 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
                 None => interrupted,
             });
         }
-        let done = solver.step(&crew);
-        done.map_err(|error| {
+        if let Err(error) = solver.step(&crew) {
             watch.clear();
-            failure(error, &cancel)
-        })?;
+            if matches!(error, SolveError::Memory { .. }) && may_prove_instead(arguments, &game) {
+                writeln!(io::stderr(), "{error}; going on with proof-number search")?;
+                drop(solver);
+                return prove(&game, &wanted, &cancel);
+            }
+            return Err(failure(error, &cancel));
+        }
         watch.show(|| line(&solver.progress()));
         if let Some(file) = &mut checkpoint {
             file.save(&mut solver)?;
@@ -227,6 +276,48 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         file.remove()?;
     }
     json_or_text(arguments.json, &report, print)
+}
+
+/// Whether a proof is asked for; an error if that contradicts other options.
+fn chooses_proof(arguments: &Arguments) -> Result<bool, Failure> {
+    let Arguments { method, memory, out, checkpoint, count, all_moves, time, .. } = arguments;
+    let of_proof = [("--all-moves", *all_moves), ("--time", time.is_some())];
+    let of_proof = of_proof.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
+    let of_all_states = [
+        ("--out", out.is_some()),
+        ("--checkpoint", checkpoint.is_some()),
+        ("--count", count.is_some()),
+    ];
+    let of_all_states =
+        of_all_states.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
+    let chosen = match (method, of_proof) {
+        (Method::Retrograde, Some(option)) => {
+            let needs = "proof-number search, not --method retrograde";
+            return Err(Failure::usage(anyhow!("{option} needs {needs}")));
+        }
+        (Method::Proof, _) => Some("--method proof"),
+        (Method::Auto, option) => option,
+        (Method::Retrograde, None) => None,
+    };
+    if let (Some(chosen), Some(option)) = (chosen, of_all_states) {
+        let why = "a proof does not compute the values of all states";
+        return Err(Failure::usage(anyhow!("{option} cannot be combined with {chosen}: {why}")));
+    }
+    if chosen.is_some() && *memory < LEAST_MEMORY {
+        return Err(Failure::usage(anyhow!("--memory: proof-number search needs 1MiB or more")));
+    }
+    Ok(chosen.is_some())
+}
+
+/// Whether a proof may answer where the states do not fit the memory.
+fn may_prove_instead(arguments: &Arguments, game: &Game) -> bool {
+    let Arguments { method, memory, out, checkpoint, count, .. } = arguments;
+    *method == Method::Auto
+        && *memory >= LEAST_MEMORY
+        && out.is_none()
+        && checkpoint.is_none()
+        && count.is_none()
+        && games::solve::proof::suits(game)
 }
 
 /// The checkpoint, with the solver where it ended.
@@ -320,7 +411,8 @@ fn report(game: &Game, solver: &Solver, progress: &Progress, first: FirstMoves) 
         memory_bytes: progress.most_bytes,
         bytes_per_state: progress.most_bytes as f64 / progress.n_states as f64,
         threads: 1,
-        method: solver.method(),
+        method: "retrograde",
+        expander: solver.method(),
         table: None,
     }
 }

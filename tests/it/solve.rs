@@ -113,7 +113,11 @@ fn what_cannot_be_solved_is_said() {
     refused(&["fishery"], 2, "has no value: several roles choose at the same time");
     refused(&["tic_tac_toe", "--memory", "1"], 1, "more than 1 byte of memory");
     let memory = ["connect_four", "--memory", "20MB"];
-    refused(&memory, 1, "the states need more than 20000000 bytes of memory");
+    refused(
+        &[&memory[..], &["--method", "retrograde"]].concat(),
+        1,
+        "the states need more than 20000000 bytes",
+    );
     refused(&["tic_tac_toe", "--memory", "10KiB"], 1, "more than 10KiB of memory");
     refused(&["tic_tac_toe", "--state", "(foo)"], 2, "--state: no relation, function or constant");
     refused(&["tic_tac_toe", "--out", "no/such/folder"], 1, "--out: cannot write `no/such/folder`");
@@ -196,4 +200,57 @@ fn patterns_that_cannot_be_counted_are_refused() {
     refused(&["--count", ""], "expected a fact such as (cell ? ? white)");
     refused(&["--count", "(cell ? ?"], "--count: ");
     refused(&["--count", "--out", "table"], "cannot be used with");
+}
+
+#[test]
+fn values_are_proven() {
+    let workspace = Workspace::new();
+    let arguments = ["solve", "tic_tac_toe", "--method", "proof", "--all-moves"];
+    let text = workspace.run(&arguments).code(0).stdout();
+    assert!(text.contains("tic_tac_toe, solved by proof-number search"), "{text}");
+    assert!(text.contains("(9 of 9 moves)"), "{text}");
+    let json = workspace.run(&[&arguments[..], &["--json"]].concat()).code(0).stdout();
+    let proof: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&proof["method"], &proof["solved"]), (&"proof".into(), &true.into()));
+    assert_eq!(proof["values"][1]["value"], 50);
+    assert!(proof["first_moves"].as_array().unwrap().iter().all(|it| it["value"] == 50));
+    // From a later state: the opponent took an edge.
+    let line = ["--moves", "((mark 1 1) noop) (noop (mark 1 2))"];
+    let text = workspace.run(&[&arguments[..4], &line].concat()).code(0).stdout();
+    assert!(text.contains("value        xplayer 100, oplayer 0"), "{text}");
+}
+
+#[test]
+fn a_proof_that_is_stopped_prints_its_bounds() {
+    let workspace = Workspace::new();
+    let arguments = ["solve", "connect_four", "--time", "1ms", "--memory", "1MiB", "--json"];
+    let json = workspace.run(&arguments).code(0).stdout();
+    let proof: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&proof["solved"], &proof["method"]), (&false.into(), &"proof".into()));
+    assert_eq!(proof["values"][0]["at_least"], 0);
+    assert!(proof["memory_bytes"].as_u64().unwrap() <= 1 << 20);
+}
+
+#[test]
+fn where_states_do_not_fit_the_value_is_proven() {
+    let workspace = Workspace::new();
+    let run = workspace.run(&["solve", "connect_four_4x4", "--memory", "2MiB"]).code(0);
+    assert!(run.stderr().contains("going on with proof-number search"), "{}", run.stderr());
+    assert!(run.stdout().contains("value        white 50, red 50"), "{}", run.stdout());
+}
+
+#[test]
+fn a_proof_refuses_what_it_cannot_do() {
+    let workspace = Workspace::new();
+    let refused = |arguments: &[&str], expected: &str| {
+        let told = workspace.run(&[&["solve"], arguments].concat()).code(2).stderr();
+        assert!(told.contains(expected) && told.lines().count() == 1, "{told}");
+    };
+    let table = ["nim", "--method", "proof", "--out", "nim.table"];
+    refused(&table, "--out cannot be combined with --method proof");
+    refused(&["nim", "--time", "1s", "--count"], "--count cannot be combined with --time");
+    refused(&["nim", "--method", "retrograde", "--all-moves"], "--all-moves needs proof-number");
+    refused(&["nim", "--method", "proof", "--memory", "1KiB"], "needs 1MiB or more");
+    refused(&["pig", "--method", "proof"], "without chance");
+    refused(&["rock_paper_scissors", "--method", "proof"], "both have a choice");
 }

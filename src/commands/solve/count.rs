@@ -87,7 +87,10 @@ impl Count {
         let Self { game, states, terminal_states, depth, counted: kinds, .. } = self;
         writeln!(out, "{game}, counted")?;
         let (all, steps) = (counted(states, "state", "states"), counted(depth, "step", "steps"));
-        writeln!(out, "  {all}, {terminal_states} of them terminal; each within {steps} of the first\n")?;
+        writeln!(
+            out,
+            "  {all}, {terminal_states} of them terminal; each within {steps} of the first\n"
+        )?;
         let [states, terminal] = ["states", "terminal"].map(str::to_owned);
         let rows: Vec<Vec<String>> = if kinds.is_empty() {
             let heading = vec!["depth".to_owned(), states, terminal];

@@ -1,0 +1,195 @@
+//! Proof-number search against retrograde analysis and published values.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use games::solve::proof::{Bounds, ProofError, ProofSettings, ProofSolver};
+use games::solve::{Alone, Crew, Phase, Solver, Task};
+use games::split_mix::SplitMix;
+use games::{Cancel, Case, Game, Leniency, library, validate};
+
+/// A thread for each task.
+struct Threads;
+
+impl Crew for Threads {
+    fn n_workers(&self) -> usize {
+        3
+    }
+
+    fn run(&self, tasks: Vec<Task<'_>>) {
+        std::thread::scope(|scope| tasks.into_iter().for_each(|task| _ = scope.spawn(task)));
+    }
+}
+
+fn read(name: &str, text: &str) -> Arc<Game> {
+    let validation = validate::read(name, text, Case::Folded, Leniency::Strict);
+    Arc::new(validation.game.unwrap_or_else(|| panic!("{name}: {:?}", validation.findings)))
+}
+
+fn shipped(name: &str) -> Arc<Game> {
+    read(name, library::find(name).unwrap().text)
+}
+
+fn settings(all_moves: bool) -> ProofSettings {
+    ProofSettings { memory_bytes: 1 << 28, n_workers: 1, all_moves }
+}
+
+fn prove(
+    game: &Arc<Game>,
+    settings: ProofSettings,
+    crew: &dyn Crew,
+) -> Result<ProofSolver, ProofError> {
+    let mut proof = ProofSolver::new(game, settings, &Cancel::new())?;
+    while !proof.is_done() {
+        proof.step(crew, 500)?;
+    }
+    Ok(proof)
+}
+
+/// The first role's value of the initial state and of the states after the first moves, by
+/// retrograde analysis.
+fn by_retrograde_analysis(game: &Arc<Game>) -> (f64, Vec<f64>) {
+    let mut solver = Solver::new(game, 1 << 30, 1, &Cancel::new()).unwrap();
+    while solver.progress().phase != Phase::Done {
+        solver.step(&Alone).unwrap();
+    }
+    let values = solver.first_moves().unwrap().values;
+    (solver.value()[0], values.iter().map(|value| value[0]).collect())
+}
+
+fn exact(bounds: Bounds) -> f64 {
+    f64::from(bounds.value().unwrap_or_else(|| panic!("{bounds:?}")))
+}
+
+fn check(game: &Arc<Game>) {
+    let (value, after) = by_retrograde_analysis(game);
+    let name = game.name();
+    let proof = prove(game, settings(false), &Alone).unwrap();
+    assert_eq!(exact(proof.bounds()), value, "{name}");
+    for (known, value) in proof.first_moves().iter().zip(&after) {
+        let Bounds { least, most } = known.bounds;
+        assert!((f64::from(least)..=f64::from(most)).contains(value), "{name}: {known:?}");
+    }
+    let tiny = ProofSettings { memory_bytes: 1, n_workers: 1, all_moves: true };
+    let two = ProofSettings { n_workers: 2, ..settings(true) };
+    let crews: [(ProofSettings, &dyn Crew); 3] =
+        [(settings(true), &Alone), (tiny, &Alone), (two, &Threads)];
+    for (settings, crew) in crews {
+        let proof = prove(game, settings, crew).unwrap();
+        assert_eq!(exact(proof.bounds()), value, "{name}, {settings:?}");
+        let moves = proof.first_moves();
+        let found: Vec<f64> = moves.iter().map(|it| exact(it.bounds)).collect();
+        assert_eq!(found, after, "{name}, {settings:?}");
+        let limit = settings.memory_bytes.max(1 << 16);
+        assert!(proof.progress().most_bytes <= limit, "{name}");
+    }
+}
+
+#[test]
+fn shipped_games_have_the_values_of_retrograde_analysis() {
+    for name in ["tic_tac_toe", "connect_three", "nim", "nim_misere", "aima_two_ply", "othello_4x4"]
+    {
+        check(&shipped(name));
+    }
+}
+
+#[test]
+fn the_openings_of_hex_and_connect_four_are_known() {
+    let proof = prove(&shipped("hex_4x4"), settings(true), &Alone).unwrap();
+    let moves = proof.first_moves();
+    let winning = moves.iter().filter(|it| it.bounds.value() == Some(100));
+    let winning: Vec<String> = winning.map(|it| it.action.to_string()).collect();
+    // The short diagonal, as by retrograde analysis and by another program.
+    assert_eq!(winning, ["(place 1 4)", "(place 2 3)", "(place 3 2)", "(place 4 1)"]);
+    assert!(moves.iter().all(|it| it.bounds.value().is_some()));
+    // John Tromp's table: a draw.
+    let proof = prove(&shipped("connect_four_4x4"), settings(true), &Alone).unwrap();
+    assert_eq!(proof.bounds().value(), Some(50));
+    assert!(proof.first_moves().iter().all(|it| it.bounds.value() == Some(50)));
+}
+
+/// A random game on a graph: each node has a role that chooses, or rewards.
+fn graph(seed: u64, has_cycles: bool) -> Arc<Game> {
+    const REWARDS: [u8; 5] = [0, 20, 50, 90, 100];
+    let mut random = SplitMix::new(seed);
+    let n = 6 + random.below(40);
+    let mut text = String::from(
+        "(role a) (role b) (init (at 0))
+        (<= (next (at ?y)) (does a (go ?y))) (<= (next (at ?y)) (does b (go ?y)))
+        (<= (legal ?r (go ?y)) (true (at ?x)) (turn ?x ?r) (edge ?x ?y))
+        (<= (legal ?r wait) (role ?r) (true (at ?x)) (turn ?x ?s) (distinct ?r ?s))
+        (<= terminal (true (at ?x)) (end ?x ?v))
+        (<= (goal a ?v) (true (at ?x)) (end ?x ?v))
+        (<= (goal b ?w) (true (at ?x)) (end ?x ?v) (rest ?v ?w))\n",
+    );
+    for reward in REWARDS {
+        writeln!(text, "(rest {reward} {})", 100 - reward).unwrap();
+    }
+    for node in 0..n {
+        if node > 2 && (random.below(4) == 0 || node + 1 == n) {
+            writeln!(text, "(end {node} {})", REWARDS[random.below(REWARDS.len())]).unwrap();
+            continue;
+        }
+        writeln!(text, "(turn {node} {})", ["a", "b"][random.below(2)]).unwrap();
+        let mut next: Vec<usize> = (0..1 + random.below(4))
+            .map(|_| match has_cycles && random.below(3) == 0 {
+                true => random.below(n),
+                false => node + 1 + random.below((n - node - 1).min(12)),
+            })
+            .collect();
+        next.sort_unstable();
+        next.dedup();
+        next.iter().for_each(|next| writeln!(text, "(edge {node} {next})").unwrap());
+    }
+    let name = format!("graph {seed}");
+    let validation = validate::read(&name, &text, Case::Folded, Leniency::Lenient);
+    Arc::new(validation.game.unwrap_or_else(|| panic!("{text}: {:?}", validation.findings)))
+}
+
+#[test]
+fn generated_games_have_the_values_of_retrograde_analysis() {
+    (0..60).for_each(|seed| check(&graph(seed, false)));
+}
+
+/// No answer rests on play without end, so that some questions stay open, but none is wrong.
+#[test]
+fn bounds_are_right_where_play_may_repeat_states() {
+    let (mut n_open, mut n_known) = (0, 0);
+    for seed in 0..100 {
+        let game = graph(seed, true);
+        let (value, after) = by_retrograde_analysis(&game);
+        for crew in [&Alone as &dyn Crew, &Threads] {
+            for all_moves in [false, true] {
+                let settings = ProofSettings { n_workers: crew.n_workers(), ..settings(all_moves) };
+                let proof = prove(&game, settings, crew).unwrap();
+                let moves = proof.first_moves();
+                let found = moves.iter().map(|it| it.bounds).zip(after.iter().copied());
+                for (bounds, value) in found.chain([(proof.bounds(), value)]) {
+                    let range = f64::from(bounds.least)..=f64::from(bounds.most);
+                    assert!(range.contains(&value), "{seed}: {bounds:?}, {value}");
+                    *(if bounds.value().is_some() { &mut n_known } else { &mut n_open }) += 1;
+                }
+            }
+        }
+    }
+    assert!(n_open > 0 && n_known > 0, "{n_open} {n_known}");
+}
+
+#[test]
+fn other_games_are_refused() {
+    let refused = |game: &Arc<Game>, expected: &str| {
+        let error = prove(game, settings(false), &Alone).err().unwrap().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    refused(&shipped("kuhn_poker"), "without hidden information");
+    refused(&shipped("coin_flip"), "without chance");
+    refused(&shipped("eight_puzzle_course"), "of two roles, and this one has 1");
+    refused(&shipped("rock_paper_scissors"), "both have a choice in the state");
+    let both_win = "(role a) (role b) (init start) (legal a x) (legal a y) (legal b wait)
+        (<= (next (end ?m)) (does a ?m)) (<= terminal (true (end ?m)))
+        (<= (goal a 100) (true (end x))) (<= (goal b 100) (true (end x)))
+        (<= (goal a 0) (true (end y))) (<= (goal b 0) (true (end y)))";
+    refused(&read("both_win", both_win), "may end with");
+}
