@@ -189,7 +189,10 @@ mod tests {
             numbers.is_some()
         };
         let n = keys.iter().enumerate().filter(|&entry| found(entry)).count();
-        assert!(n > 59_000, "{n}");
+        // Where buckets have two entries on average, when it grows, 3.7 % of them found their
+        // bucket of four full (Poisson); what was there after earlier growths lost as much, and
+        // was half as many each time.
+        assert!(n as f64 > 60_000.0 * (1.0 - 2.0 * 0.037), "{n}");
         assert_eq!(table.find(keys[0] ^ 1), None);
         assert_eq!(table.find(keys[0] ^ 1 << 102), None);
     }
