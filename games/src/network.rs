@@ -23,7 +23,7 @@ pub use reduction::{Reduction, ReductionEffort, reduce};
 pub(crate) use cofactor::{cofactor, cofactor_size};
 pub(crate) use evaluator::Evaluator;
 
-use crate::{Expression, Game, GoalReading, RoleId};
+use crate::{Expression, Game, Goal, GoalReading, RoleId};
 
 /// A value of a goal relation, read once for all states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +35,15 @@ pub enum GoalValue {
 }
 
 impl GoalValue {
+    /// The nearest reward from 0 to 100; `None` if it is no integer.
+    #[must_use]
+    pub fn reward(self) -> Option<u8> {
+        match self {
+            Self::Integer(value) => Some(Goal::clamped(value).value()),
+            Self::Unreadable => None,
+        }
+    }
+
     /// Adds the value to a reading.
     pub(crate) fn read_into(self, reading: &mut GoalReading) {
         match self {

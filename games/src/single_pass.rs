@@ -76,6 +76,8 @@ struct SinglePass<B: Block> {
     made: Vec<(u32, u64)>,
     /// In which lanes the next states differ from the position.
     differences: Vec<Difference>,
+    /// The next facts in order, if their slots are not consecutive.
+    gathered: Vec<B>,
     /// What computes the outcomes of children, made when some are first computed.
     ends: Option<Arc<Ends>>,
     /// The facts as they are in the slots.
@@ -133,6 +135,7 @@ impl<B: Block> SinglePass<B> {
             child_slots: Vec::new(),
             made: Vec::new(),
             differences: Vec::new(),
+            gathered: Vec::new(),
             ends: None,
             facts: vec![0; network.n_state_words()],
             moves: SmallVec::new(),

@@ -95,4 +95,10 @@ impl ChildOutcome {
     pub fn new(is_terminal: bool, goals: &GoalReading) -> Self {
         Self { is_terminal, worst: goals.values.iter().min().copied(), unique: goals.unique() }
     }
+
+    /// What a terminal state pays: the worst goal, 0 if the rules give none.
+    #[must_use]
+    pub fn reward(&self) -> u8 {
+        self.worst.map_or(0, Goal::value)
+    }
 }

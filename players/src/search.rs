@@ -792,7 +792,7 @@ impl<'a> Search<'a> {
         let is_terminal = outcome.is_terminal;
         self.n_estimates += u64::from(!is_terminal);
         let score = match self.settings.evaluation {
-            _ if is_terminal => outcome.worst.map_or(0.0, |goal| f64::from(goal.value())),
+            _ if is_terminal => f64::from(outcome.reward()),
             EvaluationFunction::Zero => 0.0,
             _ => evaluation::of_goal(outcome.unique),
         };

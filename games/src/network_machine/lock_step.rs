@@ -8,7 +8,6 @@ use smallvec::SmallVec;
 use crate::State;
 use crate::batch::{Batch, PlayedOut, Watch};
 use crate::compiled_network::{CompiledNetwork, Width};
-use crate::network::GoalValue;
 use crate::playouts::{PlayoutEnd, PlayoutEnds, PlayoutPlan, PlayoutSums};
 use crate::split_mix::mix;
 
@@ -104,12 +103,8 @@ impl LockStep {
         prepare(program);
         let rewards = |role| {
             let values = program.goal_values(role).enumerate();
-            let mut rewards: Vec<(u8, usize)> = values
-                .filter_map(|(index, value)| match value {
-                    GoalValue::Integer(value) => Some((value.clamp(0, 100) as u8, index)),
-                    GoalValue::Unreadable => None,
-                })
-                .collect();
+            let mut rewards: Vec<(u8, usize)> =
+                values.filter_map(|(index, value)| Some((value.reward()?, index))).collect();
             rewards.sort_unstable();
             rewards
         };

@@ -322,14 +322,15 @@ impl<B: Block + std::fmt::Debug> SinglePass<B> {
     /// Finds the lanes whose next state differs from the position.
     fn find_differences(&mut self, n: usize) {
         let mut found = std::mem::take(&mut self.differences);
+        let mut gathered = std::mem::take(&mut self.gathered);
         found.clear();
         let facts = &self.slots[self.program.fact(0)..];
         let places = &self.results().next_facts;
-        let gathered: Vec<B>;
         let next = match self.next_row {
             Some(first) => &self.slots[first..][..places.len()],
             None => {
-                gathered = places.iter().map(|&place| self.slots[place as usize]).collect();
+                gathered.clear();
+                gathered.extend(places.iter().map(|&place| self.slots[place as usize]));
                 &gathered
             }
         };
@@ -337,7 +338,7 @@ impl<B: Block + std::fmt::Debug> SinglePass<B> {
             let (found, mask) = (&mut found, mask(word, n));
             features::run(Compare { next, facts, word, mask, found });
         }
-        self.differences = found;
+        (self.differences, self.gathered) = (found, gathered);
     }
 
     fn read_legal(

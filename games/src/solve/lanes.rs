@@ -18,7 +18,7 @@ use crate::compiled_network::lanes::{Block, Lanes512};
 use crate::compiled_network::{CompiledNetwork, Width};
 #[cfg(target_arch = "x86_64")]
 use crate::compiled_network::{features::Avx2, registers::Registers};
-use crate::network::{GoalValue, Lit};
+use crate::network::Lit;
 use crate::state::RoleId;
 
 /// An expander in the form that is fastest on this CPU.
@@ -60,13 +60,9 @@ impl<B: Block> SideBySide<B> {
         });
         let moves = moves.collect();
         let goals = network.roles.iter().map(|role| {
-            let reward = |value| match value {
-                GoalValue::Integer(value) => Some(value.clamp(0, 100) as u8),
-                GoalValue::Unreadable => None,
-            };
             let goals = role.goals.iter().enumerate();
             let mut goals: Vec<(u8, usize)> =
-                goals.filter_map(|(at, goal)| Some((reward(goal.0)?, at))).collect();
+                goals.filter_map(|(at, goal)| Some((goal.0.reward()?, at))).collect();
             goals.sort_unstable();
             goals
         });

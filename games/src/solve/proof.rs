@@ -39,7 +39,6 @@ use self::proof_table::ProofTable;
 use self::search::{Question, Search, Work};
 use self::target::{Place, Target};
 use super::crew::{Crew, Task};
-use crate::network::GoalValue;
 use crate::{Cancel, Expression, Game, Guards, ReasoningError, RoleId, StateMachine};
 
 /// Why proof-number search cannot solve a game.
@@ -494,12 +493,8 @@ fn check(game: &Game) -> Result<(), ProofError> {
 /// extremes, or all.
 fn rewards(machine: &dyn StateMachine) -> Vec<u8> {
     let Some(network) = machine.network() else { return (0..=100).collect() };
-    let readable = |value| match value {
-        GoalValue::Integer(value) => Some(value.clamp(0, 100) as u8),
-        GoalValue::Unreadable => None,
-    };
     let goals = network.roles[0].goals.iter();
-    let mut rewards: Vec<u8> = goals.filter_map(|goal| readable(goal.0)).collect();
+    let mut rewards: Vec<u8> = goals.filter_map(|goal| goal.0.reward()).collect();
     // A state may have no goal, and play without end may be worth more than any end.
     rewards.extend([0, 100]);
     rewards.sort_unstable();

@@ -32,11 +32,6 @@ pub(super) struct Expander {
     sums: PlayoutSums,
 }
 
-/// The worst of the goals that the rules give; 0 if they give none.
-fn reward(outcome: &ChildOutcome) -> u8 {
-    outcome.worst.map_or(0, crate::Goal::value)
-}
-
 impl Expander {
     /// The machine's game has two roles.
     pub(super) fn new(machine: Box<dyn StateMachine>) -> Self {
@@ -72,11 +67,11 @@ impl Expander {
         machine.outcomes(state, legal, RoleId(0), first)?;
         let is_terminal = |outcome: &ChildOutcome| outcome.is_terminal;
         expansion.rewards.clear();
-        expansion.rewards.extend(first.iter().map(|it| it.is_terminal.then(|| reward(it))));
+        expansion.rewards.extend(first.iter().map(|it| it.is_terminal.then(|| it.reward())));
         if first.iter().any(is_terminal) {
             machine.outcomes(state, legal, RoleId(1), second)?;
             for (first, second) in first.iter().zip(second).filter(|(it, _)| it.is_terminal) {
-                opposition.note(reward(first), reward(second))?;
+                opposition.note(first.reward(), second.reward())?;
             }
         }
         Ok(())

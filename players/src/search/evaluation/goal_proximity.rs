@@ -5,7 +5,7 @@
 //! (Schiffel and Thielscher, "Fluxplayer: a successful general game player", AAAI 2007). The
 //! conditions are those of the network, where they are conjunctions and negations of facts.
 
-use games::network::{GoalValue, Lit};
+use games::network::Lit;
 use games::{Network, RoleId, State};
 
 /// Degree of truth of a fact that holds.
@@ -30,10 +30,7 @@ impl GoalProximity {
     pub(super) fn new(network: &Network, role: RoleId) -> Self {
         let goals = network.roles[usize::from(role.0)].goals.iter();
         let goals: Vec<(f64, Lit)> = goals
-            .filter_map(|&(value, condition)| match value {
-                GoalValue::Integer(value) => Some((value.clamp(0, 100) as f64, condition)),
-                GoalValue::Unreadable => None,
-            })
+            .filter_map(|&(value, condition)| Some((f64::from(value.reward()?), condition)))
             .collect();
         let graph = &network.graph;
         let mut is_needed = vec![false; graph.n_nodes()];
