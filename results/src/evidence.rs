@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::calibration::Values;
 use crate::histogram::Histogram;
-use crate::journal::{Index, Journal, JournalError, MatchRow, Records, Torn};
+use crate::journal::{Decision, Index, Journal, JournalError, MatchRow, Records, Torn};
 use crate::kept_matches::KeptMatches;
 use crate::record::{Clock, GoalFlag, Header};
 use crate::tally::{Places, Seat, Tally};
@@ -75,7 +75,7 @@ pub(crate) struct Overhead {
 }
 
 impl Overhead {
-    fn add(&mut self, record: &MatchRow<'_>) {
+    fn add<D>(&mut self, record: &MatchRow<'_, D>) {
         self.n_steps += record.steps.len() as u64;
         self.duration_us.add(record.duration_us);
         self.duration_us_sum += record.duration_us;
@@ -232,7 +232,10 @@ pub(crate) struct Gathering {
 
 impl Gathering {
     /// Adds a match. The error says why it cannot be one of this run.
-    pub(crate) fn add(&mut self, record: &MatchRow<'_>) -> Result<(), &'static str> {
+    pub(crate) fn add<D: Decision>(
+        &mut self,
+        record: &MatchRow<'_, D>,
+    ) -> Result<(), &'static str> {
         let match_number = self.n_matches as u32;
         self.n_matches += 1;
         let game = code(&mut self.games, &*record.game);
@@ -420,7 +423,7 @@ impl Pace {
     }
 
     /// Adds the decisions of a role.
-    fn add(&mut self, role: usize, record: &MatchRow<'_>) {
+    fn add<D: Decision>(&mut self, role: usize, record: &MatchRow<'_, D>) {
         for decision in record.decisions(role) {
             if decision.is_choice() {
                 self.think_us.add(decision.wall_us);

@@ -29,7 +29,7 @@ pub use reader::{Journal, Torn};
 pub use writer::{JobState, JournalWriter, Recovered, rewrite};
 
 pub(crate) use index::{Index, Records};
-pub(crate) use row::{MatchRow, WholeRow, WholeSeat};
+pub(crate) use row::{Decision, MatchRow, SeatRow, WholeRow};
 
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -13,7 +13,7 @@ use std::path::Path;
 use crate::atomic_file::{FillError, WriteError, write_whole};
 use crate::evidence::Evidence;
 use crate::files;
-use crate::journal::{Journal, JournalError, MatchRow};
+use crate::journal::{Journal, JournalError};
 use csv_rows::CsvRows;
 use rows::{Fields as _, Scratch, write_match, write_moves};
 
@@ -169,7 +169,7 @@ fn gather(
             let (mut matches, mut moves) = (CsvRows::default(), CsvRows::default());
             let mut scratch = Scratch::new(timings);
             while let Some(read) = records.next_whole_row(|row| {
-                evidence.add(&MatchRow::from(row))?;
+                evidence.add(row)?;
                 let Ok(()) = write_match(&mut matches, &mut scratch, row);
                 if with_moves {
                     let Ok(()) = write_moves(&mut moves, timings, row);

@@ -1,51 +1,60 @@
-//! A match as everybody who counts something reads it: the fields of a record that
-//! somebody wants. Names are not copied out of the line, and the moves not at all.
-
-mod whole;
+//! A match as tables, reports and queries read it: what they show of a record. Texts are
+//! not copied out of the line; only tables and queries read those of decisions.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 
 use crate::record::{
-    Budget, Clock, Ending, FaultKind, GoalFlag, MatchRecord, RoundRecord, is_chance,
+    Budget, Clock, DecisionRecord, Ending, FaultKind, GoalFlag, MatchRecord, RoundRecord,
+    SeatRecord, is_chance,
 };
 
-pub(crate) use whole::{WholeRow, WholeSeat};
-
-/// A [`MatchRecord`] in short.
+/// A [`MatchRecord`] that borrows from its line, with what is read of each decision.
 #[derive(Deserialize)]
-pub(crate) struct MatchRow<'a> {
+#[serde(bound(deserialize = "D: Deserialize<'de>"))]
+pub(crate) struct MatchRow<'a, D = DecisionRow> {
     pub(crate) job: u64,
     #[serde(borrow)]
     pub(crate) job_id: Cow<'a, str>,
     pub(crate) block: u64,
     pub(crate) lap: u32,
+    pub(crate) rotation: u32,
     pub(crate) round: Option<RoundRecord>,
+    pub(crate) attempt: u32,
     #[serde(borrow)]
     pub(crate) game: Cow<'a, str>,
     #[serde(borrow)]
     pub(crate) game_hash: Cow<'a, str>,
     #[serde(borrow)]
+    pub(crate) match_id: Cow<'a, str>,
+    #[serde(borrow)]
     pub(crate) seed: Cow<'a, str>,
-    start_clock_ms: u64,
-    play_clock_ms: u64,
-    budget: Budget,
+    pub(crate) start_clock_ms: u64,
+    pub(crate) play_clock_ms: u64,
+    pub(crate) budget: Budget,
+    pub(crate) concurrency: u32,
     #[serde(default, borrow)]
     worker: Option<Name<'a>>,
+    #[serde(borrow)]
+    pub(crate) started_at: Cow<'a, str>,
     pub(crate) duration_us: u64,
     pub(crate) harness_us: u64,
     pub(crate) ending: Ending,
     #[serde(default)]
     pub(crate) goal_flags: Vec<(u32, GoalFlag)>,
+    pub(crate) n_steps: u32,
     /// By role.
     #[serde(borrow)]
     pub(crate) seats: Vec<SeatRow<'a>>,
     /// By step, then role.
-    pub(crate) steps: Vec<Vec<DecisionRow>>,
+    pub(crate) steps: Vec<Vec<D>>,
 }
 
-/// A [`SeatRecord`](crate::record::SeatRecord) in short.
+/// A match with all that tables show of its decisions.
+pub(crate) type WholeRow<'a> = MatchRow<'a, WholeDecision<'a>>;
+
+/// A [`SeatRecord`] that borrows from its line.
 #[derive(Deserialize)]
 pub(crate) struct SeatRow<'a> {
     #[serde(borrow)]
@@ -58,22 +67,26 @@ pub(crate) struct SeatRow<'a> {
     pub(crate) odds: Option<Clock>,
     /// As written; see [`MatchRow::reward`].
     #[serde(default, deserialize_with = "crate::record::reward")]
-    reward: Option<u8>,
-    start: StartRow,
+    pub(crate) reward: Option<u8>,
+    pub(crate) start: StartRow,
 }
 
-/// A name that is not copied out of the line.
+/// A text in an option or a list that is not copied out of the line.
 #[derive(Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
+/// A [`StartRecord`](crate::record::StartRecord) without what no table shows.
 #[derive(Deserialize)]
-struct StartRow {
+pub(crate) struct StartRow {
     #[serde(default)]
-    fault: Option<FaultKind>,
+    pub(crate) fault: Option<FaultKind>,
+    pub(crate) wall_us: u64,
+    #[serde(default)]
+    pub(crate) nodes: Option<u64>,
 }
 
-/// A [`DecisionRecord`](crate::record::DecisionRecord) in short.
-#[derive(Deserialize)]
+/// A [`DecisionRecord`] in short.
+#[derive(Clone, Copy, Deserialize)]
 pub(crate) struct DecisionRow {
     n_legal: u32,
     #[serde(default)]
@@ -85,7 +98,40 @@ pub(crate) struct DecisionRow {
     pub(crate) value_tenths: Option<u32>,
 }
 
-impl MatchRow<'_> {
+/// A [`DecisionRecord`] that borrows from its line.
+#[derive(Deserialize)]
+pub(crate) struct WholeDecision<'a> {
+    #[serde(rename = "move", borrow)]
+    pub(crate) executed: Cow<'a, str>,
+    pub(crate) n_legal: u32,
+    #[serde(default)]
+    pub(crate) fault: Option<FaultKind>,
+    #[serde(default, borrow)]
+    submitted: Option<Name<'a>>,
+    pub(crate) wall_us: u64,
+    #[serde(default)]
+    pub(crate) cpu_us: Option<u64>,
+    #[serde(default)]
+    pub(crate) connect_us: Option<u64>,
+    #[serde(default)]
+    pub(crate) overrun_us: u64,
+    #[serde(default)]
+    pub(crate) nodes: Option<u64>,
+    #[serde(default)]
+    pub(crate) value_tenths: Option<u32>,
+    #[serde(default)]
+    pub(crate) depth: Option<u32>,
+    #[serde(default, borrow)]
+    line: Vec<Name<'a>>,
+}
+
+/// What is read of a decision.
+pub(crate) trait Decision {
+    /// The decision in short.
+    fn in_short(&self) -> DecisionRow;
+}
+
+impl<D: Decision> MatchRow<'_, D> {
     /// What bounds players without time odds.
     pub(crate) fn clock(&self) -> Clock {
         let Self { start_clock_ms, play_clock_ms, budget, .. } = *self;
@@ -114,8 +160,8 @@ impl MatchRow<'_> {
     }
 
     /// The decisions of a role.
-    pub(crate) fn decisions(&self, role: usize) -> impl Iterator<Item = &DecisionRow> {
-        self.steps.iter().filter_map(move |step| step.get(role))
+    pub(crate) fn decisions(&self, role: usize) -> impl Iterator<Item = DecisionRow> {
+        self.steps.iter().filter_map(move |step| step.get(role).map(D::in_short))
     }
 
     /// The faults of a role, in the order of [`FaultKind::ALL`].
@@ -131,59 +177,95 @@ impl MatchRow<'_> {
 
 impl SeatRow<'_> {
     /// The player's id; `None` where chance moved.
-    fn player(&self) -> Option<&str> {
+    pub(crate) fn player(&self) -> Option<&str> {
         let name = &*self.player.as_ref()?.0;
         (!is_chance(&self.role, name)).then_some(name)
     }
 }
 
 impl DecisionRow {
-    /// Whether there was something to decide.
+    /// Whether there was something to decide. Where roles take turns, half of
+    /// all moves are forced and would halve every quantile of think times.
     pub(crate) fn is_choice(&self) -> bool {
         self.n_legal > 1
     }
 }
 
+impl Decision for DecisionRow {
+    fn in_short(&self) -> DecisionRow {
+        *self
+    }
+}
+
+impl Decision for WholeDecision<'_> {
+    fn in_short(&self) -> DecisionRow {
+        let Self { n_legal, fault, wall_us, overrun_us, value_tenths, .. } = *self;
+        DecisionRow { n_legal, fault, wall_us, overrun_us, value_tenths }
+    }
+}
+
+impl WholeDecision<'_> {
+    /// What the player replied, if that was not executed.
+    pub(crate) fn submitted(&self) -> Option<&str> {
+        Some(&*self.submitted.as_ref()?.0)
+    }
+
+    /// What the player expected to be played, step by step.
+    pub(crate) fn line(&self) -> impl Iterator<Item = &str> {
+        self.line.iter().map(|step| &*step.0)
+    }
+}
+
 impl<'a> From<&'a MatchRecord> for MatchRow<'a> {
     fn from(record: &'a MatchRecord) -> Self {
-        let seats = record.seats.iter().map(|seat| SeatRow {
-            role: Cow::from(&seat.role),
-            player: seat.player.as_ref().map(|name| Name(Cow::from(name))),
-            player_hash: Cow::from(&seat.player_hash),
-            odds: seat.odds,
-            reward: seat.reward,
-            start: StartRow { fault: seat.start.fault },
-        });
-        let decisions = |step: &Vec<crate::record::DecisionRecord>| {
-            let decisions = step.iter().map(|decision| DecisionRow {
-                n_legal: decision.n_legal,
-                fault: decision.fault,
-                wall_us: decision.wall_us,
-                overrun_us: decision.overrun_us,
-                value_tenths: decision.value_tenths,
-            });
-            decisions.collect()
-        };
+        let decisions = |step: &Vec<DecisionRecord>| step.iter().map(DecisionRow::from).collect();
         Self {
             job: record.job,
             job_id: Cow::from(&record.job_id),
             block: record.block,
             lap: record.lap,
+            rotation: record.rotation,
             round: record.round,
+            attempt: record.attempt,
             game: Cow::from(&record.game),
             game_hash: Cow::from(&record.game_hash),
+            match_id: Cow::from(&record.match_id),
             seed: Cow::from(&record.seed),
             start_clock_ms: record.start_clock_ms,
             play_clock_ms: record.play_clock_ms,
             budget: record.budget,
+            concurrency: record.concurrency,
             worker: record.worker.as_ref().map(|name| Name(Cow::from(name))),
+            started_at: Cow::from(&record.started_at),
             duration_us: record.duration_us,
             harness_us: record.harness_us,
             ending: record.ending.clone(),
             goal_flags: record.goal_flags.clone(),
-            seats: seats.collect(),
+            n_steps: record.n_steps,
+            seats: record.seats.iter().map(SeatRow::from).collect(),
             steps: record.steps.iter().map(decisions).collect(),
         }
+    }
+}
+
+impl<'a> From<&'a SeatRecord> for SeatRow<'a> {
+    fn from(seat: &'a SeatRecord) -> Self {
+        let start = &seat.start;
+        Self {
+            role: Cow::from(&seat.role),
+            player: seat.player.as_ref().map(|name| Name(Cow::from(name))),
+            player_hash: Cow::from(&seat.player_hash),
+            odds: seat.odds,
+            reward: seat.reward,
+            start: StartRow { fault: start.fault, wall_us: start.wall_us, nodes: start.nodes },
+        }
+    }
+}
+
+impl From<&DecisionRecord> for DecisionRow {
+    fn from(decision: &DecisionRecord) -> Self {
+        let DecisionRecord { n_legal, fault, wall_us, overrun_us, value_tenths, .. } = *decision;
+        Self { n_legal, fault, wall_us, overrun_us, value_tenths }
     }
 }
 

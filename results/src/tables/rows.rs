@@ -1,7 +1,7 @@
 //! The rows of both tables, field by field, whoever takes them: a CSV file or the
 //! columns of a query.
 
-use crate::journal::{WholeRow, WholeSeat};
+use crate::journal::{Decision as _, SeatRow, WholeRow};
 use crate::record::{Budget, FaultKind};
 
 /// Takes the fields of rows one by one, in the order of the table's columns.
@@ -100,11 +100,11 @@ fn write_play<F: Fields>(
     scratch: &mut Scratch,
     record: &WholeRow<'_>,
     role: usize,
-    seat: &WholeSeat<'_>,
+    seat: &SeatRow<'_>,
 ) -> Result<(), F::Error> {
     let decisions = || record.steps.iter().filter_map(|step| step.get(role));
     table.number(decisions().count() as u64)?;
-    table.number(decisions().filter(|decision| decision.is_choice()).count() as u64)?;
+    table.number(decisions().filter(|decision| decision.in_short().is_choice()).count() as u64)?;
     for kind in FaultKind::ALL {
         let at_start = usize::from(seat.start.fault == Some(kind));
         let in_play = decisions().filter(|decision| decision.fault == Some(kind)).count();
@@ -125,7 +125,7 @@ fn write_play<F: Fields>(
     let choices = &mut scratch.choices;
     choices.clear();
     if timings {
-        let choice = decisions().filter(|decision| decision.is_choice());
+        let choice = decisions().filter(|decision| decision.in_short().is_choice());
         choices.extend(choice.map(|decision| decision.wall_us));
         choices.sort_unstable();
     }
@@ -166,7 +166,7 @@ pub(crate) fn write_moves<F: Fields>(
             table.tenths(decision.value_tenths.map(u64::from))?;
             table.optional(decision.depth.map(u64::from))?;
             line.clear();
-            for (index, step) in decision.line.iter().enumerate() {
+            for (index, step) in decision.line().enumerate() {
                 line.extend([if index > 0 { "; " } else { "" }, step]);
             }
             table.text(&line)?;
@@ -182,7 +182,7 @@ pub(crate) fn write_moves<F: Fields>(
 }
 
 /// 1 for the highest reward of the match; equal rewards have the same rank.
-fn rank(seat: &WholeSeat<'_>, record: &WholeRow<'_>) -> Option<u64> {
+fn rank(seat: &SeatRow<'_>, record: &WholeRow<'_>) -> Option<u64> {
     let reward = seat.reward.filter(|_| seat.player().is_some())?;
     let others = record.seats.iter().filter(|other| other.player().is_some());
     Some(1 + others.filter(|other| other.reward > Some(reward)).count() as u64)
