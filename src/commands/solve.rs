@@ -280,16 +280,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
 
 /// Whether a proof is asked for; an error if that contradicts other options.
 fn chooses_proof(arguments: &Arguments) -> Result<bool, Failure> {
-    let Arguments { method, memory, out, checkpoint, count, all_moves, time, .. } = arguments;
+    let Arguments { method, memory, all_moves, time, .. } = arguments;
     let of_proof = [("--all-moves", *all_moves), ("--time", time.is_some())];
     let of_proof = of_proof.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
-    let of_all_states = [
-        ("--out", out.is_some()),
-        ("--checkpoint", checkpoint.is_some()),
-        ("--count", count.is_some()),
-    ];
-    let of_all_states =
-        of_all_states.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
     let chosen = match (method, of_proof) {
         (Method::Retrograde, Some(option)) => {
             let needs = "proof-number search, not --method retrograde";
@@ -299,7 +292,7 @@ fn chooses_proof(arguments: &Arguments) -> Result<bool, Failure> {
         (Method::Auto, option) => option,
         (Method::Retrograde, None) => None,
     };
-    if let (Some(chosen), Some(option)) = (chosen, of_all_states) {
+    if let (Some(chosen), Some(option)) = (chosen, needs_all_states(arguments)) {
         let why = "a proof does not compute the values of all states";
         return Err(Failure::usage(anyhow!("{option} cannot be combined with {chosen}: {why}")));
     }
@@ -309,14 +302,22 @@ fn chooses_proof(arguments: &Arguments) -> Result<bool, Failure> {
     Ok(chosen.is_some())
 }
 
+/// The option that asks for more than the value of the first state.
+fn needs_all_states(arguments: &Arguments) -> Option<&'static str> {
+    let Arguments { out, checkpoint, count, .. } = arguments;
+    let options = [
+        ("--out", out.is_some()),
+        ("--checkpoint", checkpoint.is_some()),
+        ("--count", count.is_some()),
+    ];
+    options.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+}
+
 /// Whether a proof may answer where the states do not fit the memory.
 fn may_prove_instead(arguments: &Arguments, game: &Game) -> bool {
-    let Arguments { method, memory, out, checkpoint, count, .. } = arguments;
-    *method == Method::Auto
-        && *memory >= LEAST_MEMORY
-        && out.is_none()
-        && checkpoint.is_none()
-        && count.is_none()
+    arguments.method == Method::Auto
+        && arguments.memory >= LEAST_MEMORY
+        && needs_all_states(arguments).is_none()
         && games::solve::proof::suits(game)
 }
 
