@@ -40,6 +40,7 @@ mod preview;
 pub mod regression;
 mod session;
 mod single_match;
+mod unsuitable;
 
 use std::path::{Path, PathBuf};
 

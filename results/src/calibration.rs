@@ -2,12 +2,9 @@
 //! their matches.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::Serialize;
 
-use crate::evidence::Evidence;
-use crate::journal::JournalError;
 use crate::stats::student::t_quantile;
 use crate::tally::group_of;
 
@@ -35,17 +32,6 @@ pub struct CalibrationBin {
     /// 95 % interval of that mean over blocks, since the decisions of a match share their
     /// reward: Student's t of a ratio of sums. `None` from a single block.
     pub interval: Option<[f64; 2]>,
-}
-
-/// What the players of the journal at `path` expected of their moves, and what they got, in
-/// the order of the players' names.
-///
-/// # Errors
-/// If the journal cannot be read or is damaged.
-pub fn calibration(path: &Path) -> Result<Vec<CalibrationBin>, JournalError> {
-    let evidence = Evidence::read(path, false)?;
-    let players = evidence.players.iter().zip(&evidence.values);
-    Ok(players.flat_map(|(name, values)| values.bins(name)).collect())
 }
 
 /// The values of a player's decisions, by bin and group of blocks. Memory does not grow

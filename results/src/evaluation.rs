@@ -97,7 +97,7 @@ pub fn evaluate(
         over_time: over_time::over_time(&evidence, &own_clocks, &sampling, bootstrap),
         rewards: distributions::rewards(&matches, &players),
         thinking: distributions::thinking(&evidence, &sampling.order, timings),
-        calibration: calibration(&evidence, &players),
+        calibration: calibration_of(&evidence, &players),
         pairs: standings::pairs(&evidence, &sampling, bootstrap),
         effects: seats::seat_effects(&matches, &players, &evidence, bootstrap),
         overhead: distributions::overhead(&evidence, timings),
@@ -109,8 +109,19 @@ pub fn evaluate(
     })
 }
 
+/// What the players of the journal at `path` expected of their moves, and what they got, in
+/// the order of the players' names.
+///
+/// # Errors
+/// If the journal cannot be read or is damaged.
+pub fn calibration(path: &Path) -> Result<Vec<CalibrationBin>, JournalError> {
+    let evidence = Evidence::read(path, false)?;
+    let players = evidence.players.iter().zip(&evidence.values);
+    Ok(players.flat_map(|(name, values)| values.bins(name)).collect())
+}
+
 /// What players expected of their moves, player by player.
-fn calibration(evidence: &Evidence, players: &[Arc<str>]) -> Vec<CalibrationBin> {
+fn calibration_of(evidence: &Evidence, players: &[Arc<str>]) -> Vec<CalibrationBin> {
     let of_player = |name: &Arc<str>| {
         let number = evidence.players.iter().position(|player| **player == **name)?;
         Some(evidence.values[number].bins(name))

@@ -11,8 +11,9 @@ use clap::Args;
 use games::{Cancel, Game, Guards, state_machine_for};
 use players::learning::{TrainError, Trainer, TrainingSettings, WeightedFeature};
 use players::{OptionSpec, Stop};
-use results::calibration::{CalibrationBin, calibration};
+use results::calibration::CalibrationBin;
 use results::counted::counted;
+use results::evaluation::calibration;
 use results::files::JOURNAL;
 use serde::Serialize;
 

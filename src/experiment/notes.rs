@@ -8,7 +8,7 @@ use results::formats::Format;
 use results::record::Budget;
 
 use super::jobs::Jobs;
-use super::plan::Unsuitable;
+use super::unsuitable::Unsuitable;
 use crate::manager::{Enforcement, PlayerSource};
 use crate::schedule::{Clocks, ScheduleError, Skip, TimeBudget};
 use crate::spec::{Contestant, Spec};

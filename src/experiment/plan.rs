@@ -12,6 +12,7 @@ use super::error::ExperimentError;
 use super::folder::{self, Played, RunFolder};
 use super::jobs::Jobs;
 use super::notes;
+use super::unsuitable::unsuitable;
 use crate::game_source::GameSourceError;
 use crate::human;
 use crate::manager::PreparedGame;
@@ -131,35 +132,6 @@ fn refuse_people(spec: &Spec) -> Result<(), ExperimentError> {
             player.config.id
         )))
     })
-}
-
-/// A game that a player knows beforehand that it cannot play.
-pub(super) struct Unsuitable {
-    pub(super) game: usize,
-    pub(super) player: usize,
-    pub(super) reason: String,
-}
-
-/// The games that players know beforehand that they cannot play, but for those of hidden
-/// information.
-fn unsuitable(
-    spec: &Spec,
-    games: &[Arc<PreparedGame>],
-) -> Result<Vec<Unsuitable>, ExperimentError> {
-    let mut found = Vec::new();
-    for (at, game) in games.iter().enumerate() {
-        let hides = game.game.kind().hidden_information;
-        for (player, contestant) in spec.players.iter().enumerate() {
-            if hides && !contestant.plays_hidden_information {
-                continue;
-            }
-            let reason = contestant.config.unsuitable(game.fork());
-            let reason = reason
-                .map_err(|source| ExperimentError::Rules { game: game.name.clone(), source })?;
-            found.extend(reason.map(|reason| Unsuitable { game: at, player, reason }));
-        }
-    }
-    Ok(found)
 }
 
 fn validated(entry: &GameEntry) -> Result<Arc<Game>, GameSourceError> {

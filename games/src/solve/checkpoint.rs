@@ -24,6 +24,25 @@ impl SegmentKind {
     const ALL: [Self; 4] = [Self::Begin, Self::Level, Self::Values, Self::Sweep];
 }
 
+/// How much of a run is in its checkpoint.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Saved {
+    /// Levels whose states are there. The first is the initial state.
+    pub(super) levels: usize,
+    /// Whether it is there that no more levels follow.
+    pub(super) is_reached: bool,
+    /// The level above which all values are there.
+    pub(super) valued: usize,
+    /// The last sweep whose beginning is there.
+    pub(super) sweep: u32,
+}
+
+impl Default for Saved {
+    fn default() -> Self {
+        Self { levels: 1, is_reached: false, valued: usize::MAX, sweep: 1 }
+    }
+}
+
 /// Why a checkpoint cannot be continued.
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {

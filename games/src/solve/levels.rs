@@ -6,11 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::blocks::{self, BLOCK, Block, Successors, Workspace};
-use super::checkpoint::{ResumeError, SegmentKind};
+use super::checkpoint::{ResumeError, Saved, SegmentKind};
 use super::crew::{Crew, Task};
 use super::expand::{Expander, Fault, JOINT, TERMINAL};
 use super::keys::Keys;
-use super::saving::Saved;
 use super::store::{Code, N_SHARDS, Shard, Store, UNKNOWN};
 use super::table::{Entries, GameHash, Palette, Summary, ValueTable};
 use super::values::{self, Outcomes};

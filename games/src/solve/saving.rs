@@ -8,25 +8,6 @@ use super::expand::Outcome;
 use super::levels::{Levels, Run as _};
 use super::store::{Code, N_SHARDS, UNKNOWN};
 
-/// How much of a run is in its checkpoint.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Saved {
-    /// Levels whose states are there. The first is the initial state.
-    levels: usize,
-    /// Whether it is there that no more levels follow.
-    is_reached: bool,
-    /// The level above which all values are there.
-    valued: usize,
-    /// The last sweep whose beginning is there.
-    sweep: u32,
-}
-
-impl Default for Saved {
-    fn default() -> Self {
-        Self { levels: 1, is_reached: false, valued: usize::MAX, sweep: 1 }
-    }
-}
-
 impl<const N: usize> Levels<N> {
     /// Writes what is complete and not in the checkpoint yet.
     pub(super) fn save_to(&mut self, out: &mut dyn Write) -> io::Result<()> {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::survey::{MoveOrder, ObservedKind, Survey};
+use super::survey::{Interests, MoveOrder, ObservedKind, Survey};
 
 /// A game as a task environment, in the terms of Russell and Norvig. All games are discrete,
 /// their rules are known, and states do not change while players think.
@@ -29,22 +29,6 @@ pub(super) struct Environment {
 enum Observable {
     Fully,
     Partially,
-}
-
-/// How the rewards of the players are related, as far as random play shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Interests {
-    /// There is only one player.
-    Single,
-    /// Rewards always have the same sum.
-    ConstantSum,
-    /// All players always get the same.
-    Common,
-    /// Neither.
-    GeneralSum,
-    /// No playout ended with a reward for each player.
-    Unknown,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use games::{Game, MoveId, ReasoningError, RoleId, State};
 use serde::Serialize;
 
-use super::environment::Interests;
 use super::view::ByRole;
 use super::walk::{Ending, Walker, playout_rng};
 
@@ -98,6 +97,22 @@ pub(super) struct Survey {
     /// Choices of the player that had most of them in a playout.
     #[serde(skip)]
     pub(super) most_choices: u64,
+}
+
+/// How the rewards of the players are related, as far as random play shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Interests {
+    /// There is only one player.
+    Single,
+    /// Rewards always have the same sum.
+    ConstantSum,
+    /// All players always get the same.
+    Common,
+    /// Neither.
+    GeneralSum,
+    /// No playout ended with a reward for each player.
+    Unknown,
 }
 
 /// Plays at random from the initial state.
