@@ -8,10 +8,12 @@
 mod cofactor;
 pub(crate) mod constants;
 mod dot;
+mod end_rewards;
 mod evaluator;
 mod graph;
 mod rebuild;
 mod reduction;
+mod solver;
 mod state;
 
 use std::sync::Arc;
@@ -21,6 +23,7 @@ pub use graph::{Graph, Lit};
 pub use reduction::{Reduction, ReductionEffort, reduce};
 
 pub(crate) use cofactor::{cofactor, cofactor_size};
+pub(crate) use end_rewards::end_rewards;
 pub(crate) use evaluator::Evaluator;
 
 use crate::{Expression, Game, Goal, GoalReading, RoleId};

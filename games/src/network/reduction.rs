@@ -20,7 +20,6 @@
 mod candidates;
 mod proof;
 mod samples;
-mod solver;
 
 use super::rebuild::rebuild;
 use super::{Lit, Network};

@@ -39,6 +39,7 @@ use self::proof_table::ProofTable;
 use self::search::{Question, Search, Work};
 use self::target::{Place, Target};
 use super::crew::{Crew, Task};
+use crate::network::end_rewards;
 use crate::{Cancel, Expression, Game, Guards, ReasoningError, RoleId, StateMachine};
 
 /// Why proof-number search cannot solve a game.
@@ -489,12 +490,11 @@ fn check(game: &Game) -> Result<(), ProofError> {
     }
 }
 
-/// The rewards that the first role may get, ascending: those that the rules name and the
-/// extremes, or all.
+/// The rewards that the first role may get, ascending: those that terminal states may
+/// give and the extremes, or all.
 fn rewards(machine: &dyn StateMachine) -> Vec<u8> {
     let Some(network) = machine.network() else { return (0..=100).collect() };
-    let goals = network.roles[0].goals.iter();
-    let mut rewards: Vec<u8> = goals.filter_map(|goal| goal.0.reward()).collect();
+    let mut rewards = end_rewards(network, RoleId(0));
     // A state may have no goal, and play without end may be worth more than any end.
     rewards.extend([0, 100]);
     rewards.sort_unstable();

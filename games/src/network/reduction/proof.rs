@@ -4,7 +4,7 @@
 use super::ReductionEffort;
 use super::candidates::{Classes, Exclusions};
 use super::samples::evaluate;
-use super::solver::{Answer, Solver};
+use crate::network::solver::{Answer, Solver};
 use crate::network::{Graph, Lit, Network};
 use crate::state_machine::Cancel;
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use batsat::{Callbacks, SolverInterface, SolverOpts, Var, lbool};
 
-use crate::network::{Graph, Lit};
+use super::{Graph, Lit};
 
 /// What a solver says.
 pub(super) enum Answer {
