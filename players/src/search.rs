@@ -728,6 +728,9 @@ impl<'a> Search<'a> {
         beta: f64,
     ) -> Result<Value, Halt> {
         let n_replies = self.roles.n_replies(&self.frames[level]);
+        if n_replies == 1 {
+            return self.only_reply(level, alpha, beta);
+        }
         let cooperative = self.settings.opponents == Opponents::Cooperative;
         let (mut floor, mut ceiling) = (alpha, beta);
         let mut chosen: Option<Value> = None;
@@ -770,6 +773,18 @@ impl<'a> Search<'a> {
         Ok(Value { score, proven })
     }
 
+    /// The same where the others have no choice.
+    fn only_reply(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {
+        self.roles.set_reply(&mut self.frames[level], 0);
+        let value = self.mean(level, alpha, beta)?;
+        let (above, below) = self.frames.split_at_mut(level + 1);
+        above[level].reply = 0;
+        if self.settings.remembered == 0 {
+            above[level].reply_line.clone_from(&below[0].line);
+        }
+        Ok(value)
+    }
+
     fn child(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {
         if let Some(outcome) = self.frames[level].outcome() {
             return self.last_child(level, outcome);
@@ -787,7 +802,7 @@ impl<'a> Search<'a> {
         }
         self.frames[level + 1].line.clear();
         self.stopwatch.deliberation.next_calls += 1;
-        self.stopwatch.enter(level + 1)?;
+        self.stopwatch.count(level + 1);
         self.stopwatch.deliberation.leaves += 1;
         let is_terminal = outcome.is_terminal;
         self.n_estimates += u64::from(!is_terminal);

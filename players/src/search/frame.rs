@@ -55,8 +55,11 @@ impl SearchRoles {
     pub(crate) fn set_reply(&self, frame: &mut Frame, mut index: u64) {
         for &role in self.others.iter().rev() {
             let n_moves = frame.legal[role].len() as u64;
-            frame.pick(role, (index % n_moves) as usize);
-            index /= n_moves;
+            // Mostly only one role has a choice, and divisions are slow.
+            let (rest, at) =
+                if index < n_moves { (0, index) } else { (index / n_moves, index % n_moves) };
+            frame.pick(role, at as usize);
+            index = rest;
         }
     }
 }
