@@ -7,6 +7,7 @@ mod environment;
 mod info;
 mod list;
 mod plan;
+mod rules;
 mod state;
 mod survey;
 mod trace;
@@ -27,6 +28,7 @@ const EXAMPLES: &str = "\
 Examples:
   gamemaster game list
   gamemaster game info connect_four
+  gamemaster game rules tic_tac_toe
   gamemaster game validate my_game.kif --play
   gamemaster game state tic_tac_toe --moves '((mark 1 1) noop)'
   gamemaster game bench breakthrough --seconds 5";
@@ -39,6 +41,8 @@ pub enum Command {
     List(list::Arguments),
     /// Print the kind and the size of a game.
     Info(info::Arguments),
+    /// Print the rules of a game, as they are written.
+    Rules(rules::Arguments),
     /// Check rulesheets, and print all findings with their source lines.
     Validate(validate::Arguments),
     /// Print one state: facts, legal moves, goals, percepts.
@@ -60,6 +64,7 @@ pub fn execute(command: &Command) -> CommandResult {
     match command {
         Command::List(arguments) => list::execute(arguments),
         Command::Info(arguments) => info::execute(arguments),
+        Command::Rules(arguments) => rules::execute(arguments),
         Command::Validate(arguments) => validate::execute(arguments),
         Command::State(arguments) => state::execute(arguments),
         Command::Plan(arguments) => plan::execute(arguments),

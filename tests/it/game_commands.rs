@@ -349,6 +349,19 @@ fn shipped_games_are_listed() {
 }
 
 #[test]
+fn the_rules_are_printed_as_they_are_written() {
+    let text = games::library::find("nim").unwrap().text;
+    let folder = files(&[("mine.kif", b"(role a) ; no end of line")]);
+    let shipped = game(folder.path(), &["rules", "nim"]);
+    assert_eq!((shipped.code, shipped.stdout.as_str(), shipped.stderr.as_str()), (0, text, ""));
+    let mine = game(folder.path(), &["rules", "mine.kif"]);
+    assert_eq!((mine.code, mine.stdout.as_str()), (0, "(role a) ; no end of line"));
+    let missing = game(folder.path(), &["rules", "nimm"]);
+    assert_eq!((missing.code, missing.stdout.as_str()), (2, ""));
+    assert!(missing.stderr.contains("did you mean `nim`"), "{}", missing.stderr);
+}
+
+#[test]
 fn a_game_is_described() {
     check(
         b"",

@@ -36,7 +36,7 @@ pub(super) struct ProofTable {
 
 impl ProofTable {
     /// An empty table that never takes more than this memory, or 64 KiB if that is more, and
-    /// at most 4 GiB.
+    /// at most 4 GiB, but for the smaller table that it grows from.
     pub(super) fn new(limit_bytes: u64) -> Self {
         let mut table = Self::with_buckets(FIRST_BUCKETS);
         table.limit_bytes = limit_bytes;
