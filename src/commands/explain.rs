@@ -42,12 +42,12 @@ Examples:
       --player alpha_beta:evaluation=learned:los_alamos_chess.evaluation.toml
   gamemaster explain nim --player minimax --nodes 10000 --json
 
-A joint move of --moves is a list of one move for each role, in the order of
-the roles; for a single-role game, its parentheses are optional. The player
-thinks about the state after these moves. In a game of hidden information it
-gets only its own moves and its percepts. `at most` marks an upper bound: the
-search left this move as soon as it could not be the best. `estimate` marks a
-value that is not proven beside a proven one. A line lists only the moves of
+A joint move of --moves is a list of one move for each role, in the order of the
+roles; for a single-role game, its parentheses are optional. The player thinks
+about the state after these moves. In a game of hidden information it gets only
+its own moves and its percepts. `at most` marks an upper bound: the search left
+this move as soon as it could not be the best. If the values of some moves are
+proven, `estimate` marks those of the others. A line lists only the moves of
 roles that have a choice; at a step without a choice it lists the moves of all
 roles.
 

@@ -42,8 +42,9 @@ the same random seeds and seats. Without opponents, base and head play each
 other. The suite `shipped` has six games and a budget in nodes instead of time.
 
 A compared block is one block of base and one of head under the same
-conditions. A cycle has four of them for each game and budget, and one block of
-the canary; it is played in four parts.
+conditions. Blocks are played in cycles. For each game and budget, a cycle has
+four compared blocks and one of the canary, a copy of head: if head and its copy
+differ, the machine disturbs the matches. A cycle is played in four parts.
 
 The folder gets the files of a run, and regression.json, regression.md and
 junit.xml. Repeat the command to resume an interrupted comparison; it ends
@@ -82,8 +83,8 @@ pub struct Arguments {
     /// Stop after this time [default: 10m without --max-blocks]
     #[arg(long, value_name = "TIME", value_parser = read_time_limit)]
     time_limit: Option<Duration>,
-    /// Play at most this many compared blocks (see below), rounded down to whole
-    /// parts of a cycle
+    /// Play at most this many compared blocks rounded down to
+    /// whole parts of a cycle (see below for both)
     #[arg(long, value_name = "N", value_parser = whole_from::<u64>(0))]
     max_blocks: Option<u64>,
     /// Treat an inconclusive result as pass or fail [default: exit with 11]

@@ -50,13 +50,14 @@ all play as well as they can for themselves. Where two roles choose at the same
 time and their rewards sum to a constant, moves are mixed: each has a
 probability.
 
---method proof is for large games of two roles that move by turns, without chance
-and with opposed rewards: proof-number search finds the value of the first state
-alone, in bounded memory, with what is known of the first moves. --all-moves
-proves the value of each of them. --time ends it, and what is proven by then is
-printed: `at least 50` or `0 to 50`. The default method takes retrograde
-analysis; if the states need more than --memory, it goes on with a proof where
-the game allows one. --time and --all-moves select a proof at once.
+--method proof is for large games in which two roles move by turns, there is no
+chance, and one role loses what the other gains. Proof-number search finds the
+value of the first state alone, in bounded memory, and prints what it found out
+about the first moves. --all-moves proves the value of each of them. --time ends
+it, and what is proven by then is printed: `at least 50` or `0 to 50`. The
+default method takes retrograde analysis; if the states need more than --memory,
+it goes on with a proof where the game allows one. --time and --all-moves select
+a proof at once.
 
 --out writes a table of all values, for the players `perfect` and `alpha_beta`
 and for `gamemaster regret`. A table of what follows from a later state
@@ -112,7 +113,8 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME",
           value_parser = duration(Duration::from_millis(1), Duration::from_secs(1 << 30)))]
     time: Option<Duration>,
-    /// Use at most this much memory, and give up if more is needed
+    /// Use at most this much memory [default method: if more is needed, go on
+    /// with a proof where the game allows one; --method retrograde: give up]
     #[arg(long, value_name = "BYTES", default_value = "4GiB", value_parser = bytes)]
     memory: u64,
     /// Use N threads [default: one for each core]

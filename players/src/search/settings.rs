@@ -52,7 +52,8 @@ pub(crate) const BOUNDED: OptionSpec = OptionSpec {
     name: "bounded",
     accepts: "true or false",
     default: "true",
-    help: "Stop the search when a move is worth 100, or a reply 0.",
+    help: "Skip the other moves when one is worth 100, the highest reward, and the other replies \
+           when one is worth 0.",
 };
 
 pub(crate) const MOVE_ORDER: OptionSpec = OptionSpec {

@@ -132,7 +132,7 @@ fn suited(kind: &ObservedKind, interests: Interests, is_small: bool) -> Vec<Suit
             add("alpha_beta", "computes the mean over what chance may do (expectiminimax)");
         }
         if kind.chance || !is_small {
-            add("mcts", "the game is too large for a plan; samples play to see where to look");
+            add("mcts", "the game is too large for a plan; random playouts show where to search");
         } else {
             add("sequential_planner", "nobody else moves, so one plan serves the whole match");
             add("incremental_deliberation", "keeps its tree, and expands no state twice");
@@ -169,7 +169,7 @@ fn suited(kind: &ObservedKind, interests: Interests, is_small: bool) -> Vec<Suit
             add("mcts", "needs no evaluation of states");
         }
         _ => {
-            add("minimax:opponents=max_n", "interests differ, but are not opposite");
+            add("minimax:opponents=max_n", "interests differ, but no role loses just what another gains");
             add("mcts", "each role maximises its own reward");
         }
     }

@@ -31,11 +31,11 @@ Examples:
 A node is a sequence of joint moves, and several nodes may be the same state. A
 line goes from the root to a terminal state, or to the depth at which the tree
 ends. --moves and the lines have the same form. In games with chance, moves are
-counted by who chooses. The column `reached` is the probability of a node by the
-moves of chance alone, as a mean over the nodes of the depth. Counts are exact
-up to 3.4e38; a greater one, and means of it, are null in JSON. --prune searches
-the tree with minimax and with alpha-beta, and prints how many states each of
-them enters.";
+counted by who chooses. The column `reached` is how probable it is that chance
+makes the moves that lead to a node, if the roles make theirs: the mean over all
+nodes of the depth. Counts are exact up to 3.4e38; a greater one, and means of
+it, are null in JSON. --prune searches the tree with minimax and with
+alpha-beta, and prints how many states each of them enters.";
 
 /// Arguments of `gamemaster game tree`.
 #[derive(Args, Debug)]
@@ -55,7 +55,8 @@ pub struct Arguments {
     /// Stop at the depth that has more distinct states than N
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = nodes)]
     max_states: u64,
-    /// Print how many states searches of this depth enter
+    /// Search the tree to the same depth with minimax and with alpha-beta, and
+    /// print how many states each of them enters
     #[arg(long)]
     prune: bool,
     /// Value states at the depth limit by this `evaluation` (see `gamemaster

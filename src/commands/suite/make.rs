@@ -53,7 +53,8 @@ pub struct Arguments {
     /// Let every other move give away at least N points
     #[arg(long, value_name = "N", default_value_t = 5.0, value_parser = number)]
     min_loss: f64,
-    /// Leave out positions in which a search must look further ahead
+    /// Leave out positions in which a search must look more than N steps ahead to
+    /// tell good moves from others
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = whole::<u32>(1..=1000))]
     max_depth: u32,
     /// Leave out positions whose depth is not found within N states

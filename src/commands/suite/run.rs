@@ -66,7 +66,8 @@ pub struct Arguments {
     /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
-    /// Fail if a player passes less than this percentage of the weight
+    /// Fail if the positions that a player passes have less than this percentage
+    /// of the weight of all positions
     #[arg(long, value_name = "PERCENT", default_value_t = 100.0, value_parser = number)]
     require: f64,
     /// List all positions; without it, the first 20 that each player failed

@@ -1,4 +1,4 @@
-//! Faults of players, unscored matches, and unusual goals.
+//! Faults of players, unscored matches, and goals that are no reward.
 
 use super::super::chart::{Part, Stacked};
 use super::super::table::{Cell, name, number, page_table};
