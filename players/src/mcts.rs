@@ -16,6 +16,8 @@ mod best_line;
 mod bounds;
 mod estimate;
 mod expansion;
+mod pass;
+mod pipeline;
 mod proof;
 #[cfg(test)]
 mod properties;
@@ -51,12 +53,12 @@ pub(crate) const KIND: PlayerKind = PlayerKind {
     make,
 };
 
-const PLAYOUTS: OptionSpec = OptionSpec {
-    name: "playouts",
+const ITERATIONS: OptionSpec = OptionSpec {
+    name: "iterations",
     accepts: "a whole number from 0",
     default: "0",
-    help: "Descents into the tree for each move, with up to `lanes` playouts each; 0 for as many \
-           as there is time for, and 10000 without a clock or node budget.",
+    help: "Iterations for each move: descents into the tree, each with up to `lanes` playouts. 0 for \
+           as many as there is time for, and 10000 without a clock or node budget.",
 };
 
 const EXPLORATION: OptionSpec = OptionSpec {
@@ -130,8 +132,8 @@ const THREADS: OptionSpec = OptionSpec {
     name: "threads",
     accepts: "a whole number from 1 to 256",
     default: "1",
-    help: "Threads that search at once, each with a tree of its own and its share of the memory; \
-           their figures are added up.",
+    help: "Threads that search at once. Each two of them share a tree: one goes down the tree, the \
+           other one plays. The figures of the trees, which share the memory, are added up.",
 };
 
 const PONDER: OptionSpec = OptionSpec {
@@ -143,7 +145,7 @@ const PONDER: OptionSpec = OptionSpec {
 };
 
 const OPTIONS: &[OptionSpec] = &[
-    PLAYOUTS,
+    ITERATIONS,
     EXPLORATION,
     FIRST_PLAY,
     EXPANSION,
@@ -157,7 +159,7 @@ const OPTIONS: &[OptionSpec] = &[
     PONDER,
 ];
 
-/// Leaves to judge where nothing else ends the search.
+/// Descents where nothing else ends the search.
 const UNLIMITED: u64 = 10_000;
 
 fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
@@ -175,7 +177,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         lanes: count(LANES.name, 4096, 16)?,
         max_length: count(MAX_LENGTH.name, 1_000_000, 1000)? as u32,
         evaluated_exploration: reader.float(EVALUATED_EXPLORATION.name, 0.0..=100.0, 0.03)? as f32,
-        memory: reader.bytes(MEMORY.name, 1 << 20, 1 << 30)? / n_threads,
+        memory: reader.bytes(MEMORY.name, 1 << 20, 1 << 30)?,
     };
     let evaluation = reader.learned(EVALUATION.name);
     if evaluation.is_none() {
@@ -183,7 +185,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     }
     let seed = reader.seed()?;
     Ok(Box::new(Mcts {
-        playouts: reader.integer(PLAYOUTS.name, 0..=i64::MAX, 0)?.cast_unsigned(),
+        iterations: reader.integer(ITERATIONS.name, 0..=i64::MAX, 0)?.cast_unsigned(),
         settings,
         evaluation,
         n_threads,
@@ -197,8 +199,8 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
 
 /// A player with its settings, and the match that it plays.
 struct Mcts {
-    /// Leaves to judge for each move; 0 if not limited.
-    playouts: u64,
+    /// Descents for each move; 0 if not limited.
+    iterations: u64,
     settings: Settings,
     /// What judges positions in place of playouts.
     evaluation: Option<Arc<LinearEvaluation>>,
@@ -210,20 +212,28 @@ struct Mcts {
     deliberation: Option<Deliberation>,
 }
 
-/// A match: what follows it, and a search for each thread.
+/// A match: what follows it, and a search for each two threads.
 struct Seated {
     track: Track,
+    /// The reasoner of the second thread of the first search.
+    second: Option<Box<dyn StateMachine>>,
     search: Search,
-    /// Further searches, each with a reasoner of its own.
-    helpers: Vec<(Box<dyn StateMachine>, Search)>,
+    others: Vec<OtherSearch>,
+}
+
+/// A further search with the reasoners of its threads.
+struct OtherSearch {
+    machine: Box<dyn StateMachine>,
+    second: Option<Box<dyn StateMachine>>,
+    search: Search,
 }
 
 impl Seated {
     /// Judges positions by an evaluation from now on, in all threads.
     fn judge_by(&mut self, evaluation: &Arc<LinearEvaluation>) {
         let game = self.track.machine.game();
-        let helpers = self.helpers.iter_mut().map(|(_, search)| search);
-        for search in std::iter::once(&mut self.search).chain(helpers) {
+        let others = self.others.iter_mut().map(|other| &mut other.search);
+        for search in std::iter::once(&mut self.search).chain(others) {
             search.set_estimator(Estimator::new(Arc::clone(evaluation), game));
         }
     }
@@ -236,23 +246,24 @@ impl Seated {
         stop: &Stop,
         limit: u64,
     ) -> Result<Option<Vec<u32>>, ReasoningError> {
-        let n = 1 + self.helpers.len() as u64;
+        let n = 1 + self.others.len() as u64;
         let mut stop = stop.clone();
         if let Some(nodes) = stop.node_budget() {
             stop = stop.after_nodes(nodes.div_ceil(n));
         }
         let limit = limit.div_ceil(n);
-        let Self { track, search, helpers } = self;
-        let mut roots = Vec::with_capacity(1 + helpers.len());
+        let Self { track, second, search, others } = self;
+        let mut roots = Vec::with_capacity(1 + others.len());
         std::thread::scope(|scope| {
             let stop = &stop;
-            let help = |(machine, search): &'_ mut (Box<dyn StateMachine>, Search)| {
+            let help = |OtherSearch { machine, second, search }: &'_ mut OtherSearch| {
                 machine.set_cancel(stop.cancel().clone());
-                search.run(machine.as_mut(), state, stop, limit)
+                search.run(machine.as_mut(), second.as_mut(), state, stop, limit)
             };
-            let threads = helpers.iter_mut().map(|helper| scope.spawn(move || help(helper)));
+            let threads = others.iter_mut().map(|other| scope.spawn(move || help(other)));
             let threads: Vec<_> = threads.collect();
-            roots.push(search.run(track.machine.as_mut(), state, stop, limit));
+            let machine = track.machine.as_mut();
+            roots.push(search.run(machine, second.as_mut(), state, stop, limit));
             for thread in threads {
                 roots.push(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
@@ -269,13 +280,26 @@ impl Player for Mcts {
         let seed = seat.seed;
         let track = Track::new(seat, KIND.name)?;
         let game = track.machine.game();
-        let helper = |index: usize| {
-            let rng = seed::generator(mix(seed ^ index as u64), self.seed);
-            (track.machine.fork(), Search::new(game, self.settings, rng))
+        // An evaluation needs no second thread.
+        let per_search = if self.evaluation.is_some() { 1 } else { 2 };
+        let n_searches = self.n_threads.div_ceil(per_search);
+        let settings = Settings { memory: self.settings.memory / n_searches, ..self.settings };
+        let second = |index: usize| {
+            (per_search * index + 1 < self.n_threads && per_search == 2)
+                .then(|| track.machine.fork())
         };
-        let helpers = (1..self.n_threads).map(helper).collect();
-        let search = Search::new(game, self.settings, self.rng.clone());
-        let seated = self.seated.insert(Seated { track, search, helpers });
+        let other = |index: usize| OtherSearch {
+            machine: track.machine.fork(),
+            second: second(index),
+            search: {
+                let rng = seed::generator(mix(seed ^ index as u64), self.seed);
+                Search::new(game, settings, rng)
+            },
+        };
+        let others = (1..n_searches).map(other).collect();
+        let search = Search::new(game, settings, self.rng.clone());
+        let second = second(0);
+        let seated = self.seated.insert(Seated { track, second, search, others });
         let Some(state) = seated.track.begin(stop)? else { return Ok(()) };
         let is_over = unless_cancelled(seated.track.machine.is_terminal(&state))?.unwrap_or(true);
         let has_limit = stop.deadline().is_some() || stop.node_budget().is_some();
@@ -297,14 +321,14 @@ impl Player for Mcts {
         if turn.legal.len() == 1 && !(self.ponders && stop.deadline().is_some()) {
             return Ok(fallback);
         }
-        let limit = match (self.playouts, stop.deadline(), stop.node_budget()) {
+        let limit = match (self.iterations, stop.deadline(), stop.node_budget()) {
             (0, None, None) => UNLIMITED,
             (0, ..) => u64::MAX,
-            (playouts, ..) => playouts,
+            (iterations, ..) => iterations,
         };
         let Some(roots) = seated.run(&state, stop, limit)? else { return Ok(fallback) };
         let searches = std::iter::once(&seated.search);
-        let searches = searches.chain(seated.helpers.iter().map(|(_, search)| search));
+        let searches = searches.chain(seated.others.iter().map(|other| &other.search));
         let findings = Findings { searches: searches.zip(roots).collect() };
         let (action, deliberation) = findings.answer(seated.track.role);
         self.deliberation = Some(deliberation);

@@ -39,7 +39,7 @@ fn small_games_are_solved() {
         ("coin_flip", 50.0),
         ("dice_tree", 21.0),
     ] {
-        let (_, found) = solved(network(game).as_mut(), 0, [("playouts", 1_000_000.into())]);
+        let (_, found) = solved(network(game).as_mut(), 0, [("iterations", 1_000_000.into())]);
         assert!(found.completed, "{game}: {found:?}");
         assert!((found.value.unwrap() - value).abs() < 0.1, "{game}: {found:?}");
     }
@@ -75,7 +75,7 @@ fn it_sees_a_trap() {
 /// Matching pennies: nothing pure is proven, and both sides of the coin are tried as often.
 #[test]
 fn simultaneous_moves_are_mixed() {
-    let (_, found) = solved(network("matching_pennies").as_mut(), 0, [("playouts", 4000.into())]);
+    let (_, found) = solved(network("matching_pennies").as_mut(), 0, [("iterations", 4000.into())]);
     assert!(!found.completed, "{found:?}");
     for candidate in &found.candidates {
         let share = candidate.visits as f64 / 4000.0;
@@ -137,7 +137,7 @@ fn a_node_budget_is_kept_and_repeats_itself() {
 #[test]
 fn memory_is_bounded() {
     let mut machine = network("breakthrough_6x6");
-    let options = [("memory", "1MiB".into()), ("playouts", 20_000.into())];
+    let options = [("memory", "1MiB".into()), ("iterations", 20_000.into())];
     let mut player = player("mcts", options);
     let (_, found) = first_move(machine.as_mut(), player.as_mut(), 0, &Stop::never());
     let note = found.notes.iter().find(|note| note.contains("memory limit")).unwrap();
@@ -155,30 +155,35 @@ fn any_split_of_lanes_will_do() {
         let options = [
             ("leaves", Value::from(leaves)),
             ("lanes", lanes.into()),
-            ("playouts", 100_000.into()),
+            ("iterations", 100_000.into()),
         ];
         let (answer, found) = solved(network("connect_four_4x4").as_mut(), 0, options);
         assert!(found.candidates.len() == 4 && !answer.is_empty(), "{found:?}");
         assert!(found.value.is_some_and(|value| value < 75.0), "{leaves}x{lanes}: {found:?}");
     }
-    let prover = solved(machine("connect_three").as_mut(), 0, [("playouts", 300.into())]);
+    let prover = solved(machine("connect_three").as_mut(), 0, [("iterations", 300.into())]);
     assert!(!in_words(machine("connect_three").as_ref(), &prover.1).1.is_empty());
 }
 
-/// Several threads: what they find is added up, and with a node budget it repeats itself.
+/// Several threads: a second one helps the first, others have trees of their own. With a node
+/// budget they repeat themselves.
 #[test]
 fn threads_add_up() {
     let mut machine = network("connect_four");
     let stop = Stop::never().after_nodes(60_000);
-    let mut once = || {
-        let mut player = player("mcts", [("threads", 3.into()), ("memory", "64MiB".into())]);
+    let mut with = |threads: i64| {
+        let mut player = player("mcts", [("threads", threads.into()), ("memory", "64MiB".into())]);
         first_move(machine.as_mut(), player.as_mut(), 0, &stop)
     };
-    let (answer, found) = once();
-    assert_eq!(once(), (answer, found.clone()));
-    assert!(found.nodes < 3 * (20_000 + 512 + 64), "{found:?}");
-    let one = first_move(machine.as_mut(), player("mcts", []).as_mut(), 0, &stop).1;
-    assert!(found.nodes > one.nodes / 2 && found.candidates.len() == 7, "{found:?}");
+    let (_, one) = with(1);
+    for (threads, trees) in [(2, 1), (3, 2), (4, 2)] {
+        let (answer, found) = with(threads);
+        for _ in 0..5 {
+            assert_eq!(with(threads), (answer, found.clone()));
+        }
+        assert!(found.nodes < 60_000 + trees * (512 + 64), "{threads}: {found:?}");
+        assert!(found.nodes > one.nodes / 2 && found.candidates.len() == 7, "{found:?}");
+    }
     let solved = solved(network("aima_two_ply").as_mut(), 0, [("threads", 2.into())]);
     assert_eq!((solved.0.as_str(), solved.1.value, solved.1.completed), ("a1", Some(3.0), true));
 }
