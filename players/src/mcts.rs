@@ -265,9 +265,9 @@ impl Player for Mcts {
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
         self.deliberation = Some(Deliberation::default());
         self.rng = seed::generator(seat.seed, self.seed);
-        self.check_game(seat.machine.game())?;
         let seed = seat.seed;
         let track = Track::new(seat, KIND.name)?;
+        self.check_game(track.machine.game())?;
         let game = track.machine.game();
         let helper = |index: usize| {
             let rng = seed::generator(mix(seed ^ index as u64), self.seed);

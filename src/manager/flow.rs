@@ -11,7 +11,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use games::{Expression, MoveId, ReasoningError};
-use players::{Observation, Turn};
+use players::{Observation, OwnMachine, Turn};
 use rand::Rng;
 use results::record::{AbortReason, Budget, Ending, FaultKind, RuleDefect};
 use tokio::runtime::Runtime;
@@ -184,8 +184,8 @@ impl<'a> Match<'a> {
         let _spare_time = longest
             .filter(|_| seats.iter().any(|seat| matches!(seat, Seat::Thread(_))))
             .and_then(|time| SpareTime::spend(&*workspace.machine, Instant::now() + time));
-        let seat_of = |role: usize| players::Seat {
-            machine: workspace.machine.fork(),
+        let seat_of = |role: usize, machine: OwnMachine| players::Seat {
+            machine,
             role: role_id(role),
             start_clock: times[role].start.time,
             play_clock: times[role].play.time,
@@ -210,11 +210,13 @@ impl<'a> Match<'a> {
             match seat {
                 Seat::Nature => {}
                 Seat::Instant(seat) => {
-                    replies[role] = seat.start(seat_of(role), &clock, watch);
+                    let game = Arc::clone(&workspace.prepared);
+                    let machine = OwnMachine::later(move || game.fork());
+                    replies[role] = seat.start(seat_of(role, machine), &clock, watch);
                     self.waited += replies[role].wall;
                 }
                 Seat::Thread(seat) => {
-                    let seat_of_role = seat_of(role);
+                    let seat_of_role = seat_of(role, workspace.machine.fork().into());
                     asked.push(Box::pin(async move {
                         (role, seat.start(seat_of_role, clock, watch).await)
                     }));

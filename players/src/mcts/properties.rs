@@ -39,7 +39,7 @@ fn run_by(
     limit: u64,
     evaluation: Option<LinearEvaluation>,
 ) -> (Search, Track, u32) {
-    let machine = graph.machine();
+    let machine = graph.machine().into();
     let seat = Seat { machine, role: RoleId(0), start_clock: None, play_clock: None, seed: 1 };
     let mut track = Track::new(seat, "mcts").unwrap();
     let state = track.begin(&Stop::never()).unwrap().unwrap();
