@@ -23,7 +23,7 @@ use absences::Absences;
 use crate::event::{Event, EventKind, Notice, StopReason};
 use crate::locking::lock;
 use crate::manager::{Manager, MatchRules, MatchSetup, PlayerConfig, PreparedGame, Worker};
-use crate::schedule::{Job, Lap, Schedule};
+use crate::schedule::{DrawnBlock, Job, Lap, Schedule};
 use crate::staged_schedule::{Round, StagedSchedule, Walk};
 
 /// Everything that the runner needs to play a tournament.
@@ -315,12 +315,13 @@ struct Cursor<'a> {
     /// What is left of the jobs done before.
     done: &'a [u64],
     lap: Option<Lap>,
+    block: Option<(u64, DrawnBlock)>,
 }
 
 impl<'a> Cursor<'a> {
     fn new(schedule: &'a Schedule, done: &'a [u64]) -> Self {
         debug_assert!(done.is_sorted(), "jobs that are done come in ascending order");
-        Self { schedule, next: 0, done, lap: None }
+        Self { schedule, next: 0, done, lap: None, block: None }
     }
 
     fn next(&mut self) -> Option<Job> {
@@ -333,7 +334,7 @@ impl<'a> Cursor<'a> {
             self.lap = Some(self.schedule.lap(number));
         }
         let lap = self.lap.as_ref().expect("set just above");
-        let job = self.schedule.job_in(lap, self.next);
+        let job = self.schedule.job_after(lap, self.next, &mut self.block);
         self.next += 1;
         Some(job)
     }
