@@ -50,6 +50,7 @@ pub(crate) struct Match<'a> {
     workspace: &'a mut Workspace,
     seats: &'a mut Vec<Seat>,
     tools: Tools<'a>,
+    /// The id by which remote players know it; empty if there are none.
     id: String,
     scrambler: Option<Scrambler>,
     /// By role.
@@ -108,7 +109,7 @@ impl<'a> Match<'a> {
             workspace,
             seats,
             tools,
-            id: match_id(&setup.job),
+            id: if any_remote { match_id(&setup.job) } else { String::new() },
             scrambler,
             times: setup.seats.iter().map(|config| SeatTime::new(setup, config.as_ref())).collect(),
             step: 0,
@@ -248,7 +249,7 @@ impl<'a> Match<'a> {
                 wall: reply.wall,
                 cpu: reply.cpu,
                 nodes: said.as_ref().map(|said| said.nodes).filter(|&nodes| nodes > 0),
-                explanation: said.and_then(|said| Explanation::of(said, workspace)),
+                explanation: said.and_then(|said| Explanation::of(*said, workspace)),
             }
         };
         let roles = replies.iter_mut().map(readiness).collect();
@@ -534,7 +535,7 @@ fn read_reply(
     let mut legal = Vec::with_capacity(n_legal);
     for index in 0..n_legal {
         let id = workspace.legal[role][index];
-        legal.push(workspace.text(id).expression);
+        legal.push(Arc::clone(&workspace.text(id).expression));
     }
     match read_move(text, legal.iter().map(Arc::as_ref), reading, scrambler) {
         MoveReading::Legal(index) => reply.chosen = Some(workspace.legal[role][index]),
@@ -604,7 +605,7 @@ fn decide(
         ..
     } = reply;
     let nodes = deliberation.as_ref().map(|said| said.nodes);
-    let explanation = deliberation.and_then(|said| Explanation::of(said, workspace));
+    let explanation = deliberation.and_then(|said| Explanation::of(*said, workspace));
     let chosen = chosen.filter(|id| {
         let is_legal = workspace.legal[role].contains(id);
         if !is_legal {
@@ -622,7 +623,7 @@ fn decide(
     }
     let cut = |text: String| text.chars().take(MAX_SUBMITTED).collect();
     let decision = Decision {
-        executed: workspace.text(executed).text,
+        executed: Arc::clone(&workspace.text(executed).text),
         n_legal,
         fault,
         submitted: submitted.map(cut),
