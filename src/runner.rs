@@ -150,6 +150,8 @@ impl StopFlag {
 const BATCH_TIME: Duration = Duration::from_millis(5);
 /// Events never wait longer than this.
 const MAX_BATCH_TIME: Duration = Duration::from_millis(500);
+/// Events of a batch, at most: those of matches of a few microseconds do not pile up.
+const MAX_BATCH: usize = 512;
 /// Batches that may wait for the consumers before workers have to.
 const MAX_BATCHES: usize = 64;
 
@@ -369,15 +371,17 @@ impl Batches {
     fn push(&mut self, event: EventKind) {
         let now = Instant::now();
         self.events.push((now - self.began, event));
-        if now - self.sent >= self.batch_time {
+        if self.events.len() >= MAX_BATCH || now - self.sent >= self.batch_time {
             self.send(now);
         }
     }
 
     fn send(&mut self, now: Instant) {
         self.sent = now;
+        // The next batch is about as long.
+        let next = Vec::with_capacity(self.events.len());
         // The receiver is there until every sender is dropped.
-        let _ = self.sender.send(std::mem::take(&mut self.events));
+        let _ = self.sender.send(std::mem::replace(&mut self.events, next));
     }
 }
 
