@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 /// A SHA-256 over a list of fields. Each field is preceded by its length, so
 /// that no two different lists hash the same bytes.
+#[derive(Clone)]
 pub(crate) struct Fingerprint(Sha256);
 
 impl Fingerprint {

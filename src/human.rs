@@ -72,7 +72,7 @@ enum View {
 
 impl Player for Human {
     fn start(&mut self, seat: Seat, _: &Stop) -> Result<(), Failure> {
-        let mut machine = seat.machine;
+        let mut machine = seat.machine.take();
         let role = machine.game().role_name(seat.role).to_owned();
         let view = if machine.game().kind().hidden_information {
             View::Percepts

@@ -23,7 +23,7 @@ use absences::Absences;
 use crate::event::{Event, EventKind, Notice, StopReason};
 use crate::locking::lock;
 use crate::manager::{Manager, MatchRules, MatchSetup, PlayerConfig, PreparedGame, Worker};
-use crate::schedule::{Job, Lap, Schedule};
+use crate::schedule::{DrawnBlock, Job, Lap, Schedule};
 use crate::staged_schedule::{Round, StagedSchedule, Walk};
 
 /// Everything that the runner needs to play a tournament.
@@ -150,6 +150,8 @@ impl StopFlag {
 const BATCH_TIME: Duration = Duration::from_millis(5);
 /// Events never wait longer than this.
 const MAX_BATCH_TIME: Duration = Duration::from_millis(500);
+/// Events of a batch, at most: those of matches of a few microseconds do not pile up.
+const MAX_BATCH: usize = 512;
 /// Batches that may wait for the consumers before workers have to.
 const MAX_BATCHES: usize = 64;
 
@@ -315,12 +317,13 @@ struct Cursor<'a> {
     /// What is left of the jobs done before.
     done: &'a [u64],
     lap: Option<Lap>,
+    block: Option<(u64, DrawnBlock)>,
 }
 
 impl<'a> Cursor<'a> {
     fn new(schedule: &'a Schedule, done: &'a [u64]) -> Self {
         debug_assert!(done.is_sorted(), "jobs that are done come in ascending order");
-        Self { schedule, next: 0, done, lap: None }
+        Self { schedule, next: 0, done, lap: None, block: None }
     }
 
     fn next(&mut self) -> Option<Job> {
@@ -333,7 +336,7 @@ impl<'a> Cursor<'a> {
             self.lap = Some(self.schedule.lap(number));
         }
         let lap = self.lap.as_ref().expect("set just above");
-        let job = self.schedule.job_in(lap, self.next);
+        let job = self.schedule.job_after(lap, self.next, &mut self.block);
         self.next += 1;
         Some(job)
     }
@@ -368,15 +371,17 @@ impl Batches {
     fn push(&mut self, event: EventKind) {
         let now = Instant::now();
         self.events.push((now - self.began, event));
-        if now - self.sent >= self.batch_time {
+        if self.events.len() >= MAX_BATCH || now - self.sent >= self.batch_time {
             self.send(now);
         }
     }
 
     fn send(&mut self, now: Instant) {
         self.sent = now;
+        // The next batch is about as long.
+        let next = Vec::with_capacity(self.events.len());
         // The receiver is there until every sender is dropped.
-        let _ = self.sender.send(std::mem::take(&mut self.events));
+        let _ = self.sender.send(std::mem::replace(&mut self.events, next));
     }
 }
 

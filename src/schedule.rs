@@ -23,7 +23,7 @@ use strum::IntoStaticStr;
 
 use crate::fingerprint::Fingerprint;
 
-pub(crate) use matches::{MatchPlace, millis, order_by_seed};
+pub(crate) use matches::{DrawnBlock, MatchPlace, millis, order_by_seed};
 
 /// One match to be played.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -520,19 +520,27 @@ impl Schedule {
     /// If it does not.
     #[must_use]
     pub fn job_in(&self, lap: &Lap, number: u64) -> Job {
+        self.job_after(lap, number, &mut None)
+    }
+
+    /// As [`job_in`](Self::job_in), for jobs one after the other: `last` is the block of
+    /// the last one with its number, and then that of this one.
+    pub(crate) fn job_after(
+        &self,
+        lap: &Lap,
+        number: u64,
+        last: &mut Option<(u64, DrawnBlock)>,
+    ) -> Job {
         assert_eq!(self.lap_of(number), lap.number, "job {number} is of another lap");
         let offset = number % self.jobs_per_lap;
         let position = lap.first_jobs.partition_point(|&first| first <= offset) - 1;
-        let block = self.block_of(lap, position);
-        self.plan.job(
-            &block,
-            MatchPlace {
-                number,
-                block: u64::from(lap.number) * self.blocks_per_lap + position as u64,
-                rotation: offset - lap.first_jobs[position],
-                round: None,
-            },
-        )
+        let block = u64::from(lap.number) * self.blocks_per_lap + position as u64;
+        let drawn = match last {
+            Some((last, drawn)) if *last == block => drawn,
+            last => &mut last.insert((block, self.plan.draw(self.block_of(lap, position)))).1,
+        };
+        let rotation = offset - lap.first_jobs[position];
+        self.plan.job(drawn, MatchPlace { number, block, rotation, round: None })
     }
 
     /// The blocks of a lap, in order.
@@ -557,7 +565,8 @@ impl Schedule {
         (0..self.plan.laps).flat_map(move |number| {
             let lap = self.lap(number);
             let first = u64::from(number) * self.jobs_per_lap;
-            (first..first + self.jobs_per_lap).map(move |job| self.job_in(&lap, job))
+            let mut last = None;
+            (first..first + self.jobs_per_lap).map(move |job| self.job_after(&lap, job, &mut last))
         })
     }
 

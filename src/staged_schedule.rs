@@ -114,6 +114,7 @@ impl StagedSchedule {
     ) -> impl Iterator<Item = Job> + 'a {
         let RoundBlock { block, first_job, .. } = &round.blocks[index];
         let record = RoundRecord { id: round.id, n_matches: round.n_jobs };
+        let drawn = self.plan.draw(block.clone());
         (0..self.plan.matches_per_block(block.game)).map(move |rotation| {
             let place = MatchPlace {
                 number: round.first_job + first_job + rotation,
@@ -121,7 +122,7 @@ impl StagedSchedule {
                 rotation,
                 round: Some(record),
             };
-            self.plan.job(block, place)
+            self.plan.job(&drawn, place)
         })
     }
 

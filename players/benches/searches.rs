@@ -216,7 +216,7 @@ fn time_to_depth(name: &str, deepest: i64, enough: f64) {
         let (mut seconds, mut n_searches) = (0.0, 0);
         let found = loop {
             let mut player = (players::find("alpha_beta").unwrap().make)(&options).unwrap();
-            let machine = machine.fork();
+            let machine = machine.fork().into();
             let seat =
                 Seat { machine, role: RoleId(0), start_clock: None, play_clock: None, seed: 1 };
             player.start(seat, &Stop::never().after_nodes(1)).unwrap();
@@ -281,7 +281,7 @@ fn measure(
     let mut fastest: f64 = 0.0;
     for _ in 0..3 {
         let mut player = (players::find(kind).unwrap().make)(options).unwrap();
-        let machine = machine.fork();
+        let machine = machine.fork().into();
         let seat = Seat { machine, role: RoleId(0), start_clock: None, play_clock: None, seed: 1 };
         player.start(seat, &Stop::never().after_nodes(10)).unwrap();
         let before = Instant::now();

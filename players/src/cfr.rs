@@ -144,7 +144,7 @@ impl Player for Cfr {
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
         self.deliberation = Some(Deliberation::default());
         self.rng = seed::generator(seat.seed, self.seed);
-        let Seat { machine, role, .. } = seat;
+        let (machine, role) = (seat.machine.take(), seat.role);
         let known = Knowledge::default();
         self.seated = Some(Seated { machine, role, known, n_observed: 0, work: Work::None });
         self.solve(stop)

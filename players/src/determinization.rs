@@ -99,11 +99,12 @@ impl Player for Determinization {
     }
 
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
-        self.check(seat.machine.fork())?;
+        self.rng = seed::generator(seat.seed, self.seed);
+        let tracker = Tracker::new(seat, self.following, self.seed);
+        self.check(tracker.machine.fork())?;
         self.forget();
         self.deliberation = Some(Deliberation::default());
-        self.rng = seed::generator(seat.seed, self.seed);
-        self.tracker.insert(Tracker::new(seat, self.following, self.seed)).begin(stop)
+        self.tracker.insert(tracker).begin(stop)
     }
 
     fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure> {

@@ -496,7 +496,7 @@ mod tests {
         let mut state = machine.initial_state().unwrap();
         let mut player = player();
         let seat = crate::Seat {
-            machine: machine.fork(),
+            machine: machine.fork().into(),
             role: ME,
             start_clock: None,
             play_clock: None,

@@ -30,7 +30,7 @@
 //! let kind = players::find("alpha_beta").ok_or("no such player")?;
 //! let mut player = (kind.make)(&Options::new())?;
 //! let seat =
-//!     Seat { machine: machine.fork(), role, start_clock: None, play_clock: None, seed: 1 };
+//!     Seat { machine: machine.fork().into(), role, start_clock: None, play_clock: None, seed: 1 };
 //! player.start(seat, &Stop::never())?;
 //! let turn = Turn { step: 0, observation: None, legal: &legal };
 //! let chosen = player.play(&turn, &Stop::never())?;
@@ -58,6 +58,7 @@ mod mcts;
 mod minimax;
 mod monte_carlo;
 pub mod options;
+pub mod own_machine;
 mod perfect;
 pub mod plan;
 pub mod player;
@@ -75,6 +76,7 @@ pub(crate) mod testing;
 pub use deliberation::{Candidate, Deliberation, ExpectedStep, PlanStep, ValueBound};
 pub use kind::PlayerKind;
 pub use options::{OptionError, OptionSpec, Options, Value};
+pub use own_machine::OwnMachine;
 pub use player::{Failure, Observation, Player, Seat, Turn};
 pub use registry::{find, kinds};
 pub use search_tree::SearchTree;

@@ -276,9 +276,9 @@ impl Player for Mcts {
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
         self.deliberation = Some(Deliberation::default());
         self.rng = seed::generator(seat.seed, self.seed);
-        self.check_game(seat.machine.game())?;
         let seed = seat.seed;
         let track = Track::new(seat, KIND.name)?;
+        self.check_game(track.machine.game())?;
         let game = track.machine.game();
         // An evaluation needs no second thread.
         let per_search = if self.evaluation.is_some() { 1 } else { 2 };

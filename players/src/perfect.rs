@@ -220,10 +220,11 @@ impl Player for Perfect {
         self.deliberation = Some(Deliberation::default());
         self.own = Own::Nothing;
         self.rng = seed::generator(seat.seed, self.seed);
+        let track = Track::new(seat, KIND.name)?;
         if self.given.is_some() {
-            self.check(seat.machine.fork())?;
+            self.check(track.machine.fork())?;
         }
-        let track = self.track.insert(Track::new(seat, KIND.name)?);
+        let track = self.track.insert(track);
         track.begin(stop)?;
         self.solve(stop)
     }

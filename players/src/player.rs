@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use games::{Expression, MoveId, ReasoningError, RoleId, StateMachine};
 
-use crate::{Deliberation, Stop};
+use crate::{Deliberation, OwnMachine, Stop};
 
 /// What a player receives once, before the match.
 pub struct Seat {
     /// The rules, as a reasoner of the player's own.
-    pub machine: Box<dyn StateMachine>,
+    pub machine: OwnMachine,
     /// The role it plays.
     pub role: RoleId,
     /// Thinking time between receiving the rules and the first move; `None` if unlimited.

@@ -46,7 +46,7 @@ pub(super) fn decide(
     };
     let clock = Some(time).filter(|_| nodes.is_none());
     let mut referee = machine.fork();
-    let machine = machine.fork();
+    let machine = machine.fork().into();
     let seat = Seat { machine, role, start_clock: clock, play_clock: clock, seed };
     player.start(seat, &no_time()).map_err(broken)?;
     let mut observation = None;

@@ -127,7 +127,7 @@ impl Pace {
         let tried = (crate::built_in::find(kind)?.make)(options).ok()?;
         let clocks = Self::clocks(player, time);
         let seat = Seat {
-            machine,
+            machine: machine.into(),
             role,
             start_clock: Some(clocks.start),
             play_clock: Some(clocks.play),

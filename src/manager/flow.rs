@@ -11,7 +11,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use games::{Expression, MoveId, ReasoningError};
-use players::{Observation, Turn};
+use players::{Observation, OwnMachine, Turn};
 use rand::Rng;
 use results::record::{AbortReason, Budget, Ending, FaultKind, RuleDefect};
 use tokio::runtime::Runtime;
@@ -50,6 +50,7 @@ pub(crate) struct Match<'a> {
     workspace: &'a mut Workspace,
     seats: &'a mut Vec<Seat>,
     tools: Tools<'a>,
+    /// The id by which remote players know it; empty if there are none.
     id: String,
     scrambler: Option<Scrambler>,
     /// By role.
@@ -108,7 +109,7 @@ impl<'a> Match<'a> {
             workspace,
             seats,
             tools,
-            id: match_id(&setup.job),
+            id: if any_remote { match_id(&setup.job) } else { String::new() },
             scrambler,
             times: setup.seats.iter().map(|config| SeatTime::new(setup, config.as_ref())).collect(),
             step: 0,
@@ -184,8 +185,8 @@ impl<'a> Match<'a> {
         let _spare_time = longest
             .filter(|_| seats.iter().any(|seat| matches!(seat, Seat::Thread(_))))
             .and_then(|time| SpareTime::spend(&*workspace.machine, Instant::now() + time));
-        let seat_of = |role: usize| players::Seat {
-            machine: workspace.machine.fork(),
+        let seat_of = |role: usize, machine: OwnMachine| players::Seat {
+            machine,
             role: role_id(role),
             start_clock: times[role].start.time,
             play_clock: times[role].play.time,
@@ -210,11 +211,13 @@ impl<'a> Match<'a> {
             match seat {
                 Seat::Nature => {}
                 Seat::Instant(seat) => {
-                    replies[role] = seat.start(seat_of(role), &clock, watch);
+                    let game = Arc::clone(&workspace.prepared);
+                    let machine = OwnMachine::later(move || game.fork());
+                    replies[role] = seat.start(seat_of(role, machine), &clock, watch);
                     self.waited += replies[role].wall;
                 }
                 Seat::Thread(seat) => {
-                    let seat_of_role = seat_of(role);
+                    let seat_of_role = seat_of(role, workspace.machine.fork().into());
                     asked.push(Box::pin(async move {
                         (role, seat.start(seat_of_role, clock, watch).await)
                     }));
@@ -246,7 +249,7 @@ impl<'a> Match<'a> {
                 wall: reply.wall,
                 cpu: reply.cpu,
                 nodes: said.as_ref().map(|said| said.nodes).filter(|&nodes| nodes > 0),
-                explanation: said.and_then(|said| Explanation::of(said, workspace)),
+                explanation: said.and_then(|said| Explanation::of(*said, workspace)),
             }
         };
         let roles = replies.iter_mut().map(readiness).collect();
@@ -532,7 +535,7 @@ fn read_reply(
     let mut legal = Vec::with_capacity(n_legal);
     for index in 0..n_legal {
         let id = workspace.legal[role][index];
-        legal.push(workspace.text(id).expression);
+        legal.push(Arc::clone(&workspace.text(id).expression));
     }
     match read_move(text, legal.iter().map(Arc::as_ref), reading, scrambler) {
         MoveReading::Legal(index) => reply.chosen = Some(workspace.legal[role][index]),
@@ -602,7 +605,7 @@ fn decide(
         ..
     } = reply;
     let nodes = deliberation.as_ref().map(|said| said.nodes);
-    let explanation = deliberation.and_then(|said| Explanation::of(said, workspace));
+    let explanation = deliberation.and_then(|said| Explanation::of(*said, workspace));
     let chosen = chosen.filter(|id| {
         let is_legal = workspace.legal[role].contains(id);
         if !is_legal {
@@ -620,7 +623,7 @@ fn decide(
     }
     let cut = |text: String| text.chars().take(MAX_SUBMITTED).collect();
     let decision = Decision {
-        executed: workspace.text(executed).text,
+        executed: Arc::clone(&workspace.text(executed).text),
         n_legal,
         fault,
         submitted: submitted.map(cut),

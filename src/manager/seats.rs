@@ -125,7 +125,7 @@ pub(crate) struct Reply {
     pub(crate) connect: Option<Duration>,
     pub(crate) overrun: Duration,
     /// A built-in player's report on its reply.
-    pub(crate) deliberation: Option<Deliberation>,
+    pub(crate) deliberation: Option<Box<Deliberation>>,
     /// Something a user should know.
     pub(crate) notice: Option<Notice>,
 }
@@ -197,7 +197,7 @@ impl InstantSeat {
         let asked = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let result = question(player.as_mut(), stop);
-            (result, Instant::now(), player.deliberation())
+            (result, Instant::now(), player.deliberation().map(Box::new))
         }));
         let Ok((result, at, deliberation)) = outcome else {
             discard(&mut self.player);
@@ -300,7 +300,7 @@ impl ThreadSeat {
             overrun,
             stalled,
             cpu: answer.cpu,
-            deliberation: answer.deliberation,
+            deliberation: answer.deliberation.map(Box::new),
             ..Reply::default()
         };
         match answer.result {

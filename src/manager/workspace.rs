@@ -28,6 +28,8 @@ pub(crate) struct Workspace {
     /// The joint move of the step being played.
     pub(crate) joint: Vec<MoveId>,
     texts: Vec<Option<MoveText>>,
+    /// The last move in writing of those whose text is not kept.
+    last_text: Option<MoveText>,
 }
 
 /// What a terminal state is worth, in role order.
@@ -38,15 +40,20 @@ pub(crate) struct Score {
 }
 
 /// A move in writing.
-#[derive(Clone)]
 pub(crate) struct MoveText {
     pub(crate) text: Arc<str>,
     pub(crate) expression: Arc<Expression>,
 }
 
+impl MoveText {
+    fn new(expression: Expression) -> Self {
+        Self { text: expression.to_string().into(), expression: Arc::new(expression) }
+    }
+}
+
 impl Names for Workspace {
     fn action(&mut self, id: MoveId) -> Arc<str> {
-        self.text(id).text
+        Arc::clone(&self.text(id).text)
     }
 
     fn role(&self, role: RoleId) -> &str {
@@ -73,6 +80,7 @@ impl Workspace {
             legal: vec![Vec::new(); n_roles],
             joint: Vec::with_capacity(n_roles),
             texts: Vec::new(),
+            last_text: None,
         }
     }
 
@@ -95,21 +103,15 @@ impl Workspace {
     }
 
     /// A move in writing.
-    pub(crate) fn text(&mut self, id: MoveId) -> MoveText {
+    pub(crate) fn text(&mut self, id: MoveId) -> &MoveText {
         let index = id.0 as usize;
-        if let Some(Some(text)) = self.texts.get(index) {
-            return text.clone();
+        if index >= MAX_CACHED_MOVES {
+            return self.last_text.insert(MoveText::new(self.machine.move_expression(id)));
         }
-        let expression = self.machine.move_expression(id);
-        let text =
-            MoveText { text: expression.to_string().into(), expression: Arc::new(expression) };
-        if index < MAX_CACHED_MOVES {
-            if self.texts.len() <= index {
-                self.texts.resize(index + 1, None);
-            }
-            self.texts[index] = Some(text.clone());
+        if self.texts.len() <= index {
+            self.texts.resize_with(index + 1, || None);
         }
-        text
+        self.texts[index].get_or_insert_with(|| MoveText::new(self.machine.move_expression(id)))
     }
 
     pub(crate) fn role_name(&self, role: usize) -> &str {

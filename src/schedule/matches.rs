@@ -20,6 +20,17 @@ pub(crate) struct MatchPlace {
     pub(crate) round: Option<RoundRecord>,
 }
 
+/// A block with what its matches share.
+#[derive(Clone)]
+pub(crate) struct DrawnBlock {
+    block: Block,
+    /// The players in the order that is rotated or permuted.
+    order: Vec<usize>,
+    seed: u64,
+    /// The ids of its matches, before the players' hashes.
+    id: Fingerprint,
+}
+
 /// Puts things in an order drawn from a seed.
 pub(crate) fn order_by_seed<T>(things: &mut [T], seed: u64) {
     things.shuffle(&mut Pcg64Mcg::seed_from_u64(seed));
@@ -42,12 +53,27 @@ impl TournamentPlan {
         }
     }
 
+    /// Draws what the matches of a block share.
+    pub(crate) fn draw(&self, block: Block) -> DrawnBlock {
+        let clocks = self.time_budgets[block.time_budget].clocks;
+        let budget = self.time_budgets[block.time_budget].budget;
+        let seed = self.match_seed(&block);
+        let id = Fingerprint::of("job")
+            .text(&self.settings_hash)
+            .text(&self.games[block.game].hash)
+            .number(millis(clocks.start))
+            .number(millis(clocks.play))
+            .number(millis(clocks.margin))
+            .number(budget.nodes().unwrap_or(0))
+            .number(seed);
+        DrawnBlock { order: self.order(&block), seed, id, block }
+    }
+
     /// A match of a block. It does not depend on its place in the schedule.
-    pub(crate) fn job(&self, block: &Block, place: MatchPlace) -> Job {
-        let players = self.seated(block, place.rotation);
+    pub(crate) fn job(&self, drawn: &DrawnBlock, place: MatchPlace) -> Job {
+        let block = &drawn.block;
         let time = &self.time_budgets[block.time_budget];
-        let seed = self.match_seed(block);
-        let mut players = players.into_iter();
+        let mut players = self.seated(&drawn.order, place.rotation).into_iter();
         let seats = &self.games[block.game].seats;
         let mut job = Job {
             number: place.number,
@@ -59,30 +85,22 @@ impl TournamentPlan {
             seats: seats.iter().map(|&seat| if seat { players.next() } else { None }).collect(),
             clocks: time.clocks,
             budget: time.budget,
-            seed,
+            seed: drawn.seed,
             round: place.round,
         };
-        let mut hash = Fingerprint::of("job")
-            .text(&self.settings_hash)
-            .text(&self.games[block.game].hash)
-            .number(millis(job.clocks.start))
-            .number(millis(job.clocks.play))
-            .number(millis(job.clocks.margin))
-            .number(job.budget.nodes().unwrap_or(0))
-            .number(job.seed);
-        for seat in &job.seats {
-            hash = hash.text(seat.map_or("", |player| &self.players[player].hash));
-        }
-        job.id = hash.hex(20);
+        let id = job.seats.iter().fold(drawn.id.clone(), |id, seat| {
+            id.text(seat.map_or("", |player| &self.players[player].hash))
+        });
+        job.id = id.hex(20);
         job
     }
 
-    /// The players of a match in the order of the seats.
+    /// The order of a block's players that is rotated or permuted.
     ///
-    /// The order that is rotated is drawn for each block, so that over the laps
-    /// no player always sits behind the same opponent. It is drawn from hashes, and
-    /// not by shuffling, so that it stays the same when other players join.
-    fn seated(&self, block: &Block, rotation: u64) -> Vec<usize> {
+    /// It is drawn for each block, so that over the laps no player always sits behind the
+    /// same opponent. It is drawn from hashes, and not by shuffling, so that it stays the
+    /// same when other players join.
+    fn order(&self, block: &Block) -> Vec<usize> {
         let mut players = block.players.clone();
         players.sort_by_cached_key(|&player| {
             Fingerprint::of("seating")
@@ -92,6 +110,12 @@ impl TournamentPlan {
                 .text(&self.players[player].draw_key)
                 .seed()
         });
+        players
+    }
+
+    /// The players of a match in the order of the seats.
+    fn seated(&self, order: &[usize], rotation: u64) -> Vec<usize> {
+        let mut players = order.to_vec();
         match self.seating {
             Seating::Rotations => {
                 players.rotate_left(usize::try_from(rotation).expect("below the number of seats"));

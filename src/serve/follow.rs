@@ -145,7 +145,7 @@ impl Follower {
         };
         followed.find_legal();
         let seat = Seat {
-            machine: followed.machine.fork(),
+            machine: followed.machine.fork().into(),
             role,
             start_clock: Some(start_clock),
             play_clock: Some(play_clock),

@@ -22,7 +22,7 @@ impl Played {
         let state = machine.initial_state().unwrap();
         let roles = machine.game().role_ids();
         let seat = |role| Seat {
-            machine: machine.fork(),
+            machine: machine.fork().into(),
             role,
             start_clock: None,
             play_clock: None,

@@ -81,7 +81,7 @@ impl Tracker {
     /// Takes the seat.
     pub(crate) fn new(seat: Seat, settings: TrackerSettings, own_seed: Option<i64>) -> Self {
         Self {
-            machine: seat.machine,
+            machine: seat.machine.take(),
             role: seat.role,
             settings,
             rng: seed::generator(games::split_mix::mix(seat.seed), own_seed),

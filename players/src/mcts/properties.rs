@@ -41,7 +41,7 @@ fn run_by(
     is_helped: bool,
     evaluation: Option<LinearEvaluation>,
 ) -> (Search, Track, u32) {
-    let machine = graph.machine();
+    let machine = graph.machine().into();
     let seat = Seat { machine, role: RoleId(0), start_clock: None, play_clock: None, seed: 1 };
     let mut track = Track::new(seat, "mcts").unwrap();
     let state = track.begin(&Stop::never()).unwrap().unwrap();

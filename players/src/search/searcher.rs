@@ -129,8 +129,9 @@ impl Player for Searcher {
         self.forget();
         self.deliberation = Some(Deliberation::default());
         self.rng = seed::generator(seat.seed, self.seed);
-        self.check_game(&*seat.machine)?;
-        let state = self.track.insert(Track::new(seat, self.kind)?).begin(stop)?;
+        let track = Track::new(seat, self.kind)?;
+        self.check_game(&*track.machine)?;
+        let state = self.track.insert(track).begin(stop)?;
         let is_limited = stop.deadline().is_some() || stop.node_budget().is_some();
         if let Some(state) = state
             && self.settings.remembered > 0

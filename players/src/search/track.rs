@@ -25,12 +25,13 @@ pub(crate) struct Track {
 impl Track {
     /// Takes the seat, for a player that needs to see all moves.
     pub(crate) fn new(seat: Seat, kind: &str) -> Result<Self, Failure> {
-        if seat.machine.game().kind().hidden_information {
+        let machine = seat.machine.take();
+        if machine.game().kind().hidden_information {
             let reason = format!("it has hidden information, and `{kind}` needs to know the state");
             return Err(Failure::Unsuitable(reason));
         }
         Ok(Self {
-            machine: seat.machine,
+            machine,
             role: seat.role,
             state: None,
             pending: VecDeque::new(),

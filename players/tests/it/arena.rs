@@ -79,7 +79,13 @@ pub(crate) fn role_id(role: usize) -> RoleId {
 
 /// A seat without clocks.
 pub(crate) fn seat(machine: &dyn StateMachine, role: usize, seed: u64) -> Seat {
-    Seat { machine: machine.fork(), role: role_id(role), start_clock: None, play_clock: None, seed }
+    Seat {
+        machine: machine.fork().into(),
+        role: role_id(role),
+        start_clock: None,
+        play_clock: None,
+        seed,
+    }
 }
 
 /// What happened in a match.

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::checksum::{check, is_sealed};
 use super::error::line_number;
 use super::index::{Index, IndexEntry, Sorter, hash_of_id};
-use super::{JournalError, MAX_LINE_BYTES, READ_BUFFER, read_error};
+use super::{JournalError, MAX_LINE_BYTES, READ_BUFFER, parse, read_error};
 use crate::record::{CHECKSUMS_SINCE, Ending, FORMAT_VERSION, Header, MatchRecord};
 
 /// A header is no longer than this.
@@ -406,8 +406,8 @@ fn read_head(line: &[u8]) -> serde_json::Result<HeadFields> {
     const SEATS: &[u8] = br#","seats":["#;
     // Within a string the quotes would be escaped, so that this is the key.
     match line.windows(SEATS.len()).position(|window| window == SEATS) {
-        Some(end) => serde_json::from_slice(&[&line[..end], b"}"].concat()),
-        None => serde_json::from_slice(line),
+        Some(end) => parse(&[&line[..end], b"}"].concat()),
+        None => parse(line),
     }
 }
 
