@@ -118,7 +118,8 @@ impl ConditionalPlanner {
 fn said(said: Deliberation, step: &Arc<PlanStep>, value: Option<f64>) -> Deliberation {
     let note = match size(step) {
         Some(PlanSize { n_decisions, n_steps }) => {
-            let (decisions, steps) = (counted(n_decisions, "decision"), counted(n_steps, "different state"));
+            let (decisions, steps) =
+                (counted(n_decisions, "decision"), counted(n_steps, "different state"));
             format!("the plan has {decisions} in {steps}")
         }
         None => format!("the plan has more than {MOST_SIZED} states"),

@@ -75,7 +75,10 @@ impl PieceList {
     pub(super) fn print(&self, out: &mut impl Write, indent: &str) -> io::Result<()> {
         for RolePieces { role, unit, pieces, is_opposite } in &self.0 {
             if *is_opposite {
-                writeln!(out, "{indent}pieces for {role}: the same with the other sign")?;
+                writeln!(
+                    out,
+                    "{indent}pieces for {role}: the same weights, with + and - exchanged"
+                )?;
                 continue;
             }
             writeln!(out, "{indent}pieces for {role}, in units of {unit}")?;

@@ -253,7 +253,7 @@ fn a_dry_run_tells_what_is_known_beforehand() {
             1  swiss              6               3                72       72
             2  knockout           4               2                24       48
 
-        No time estimate: budgets are in nodes, or no player thinks
+        No time estimate: no player thinks by the clock
     "#]]
     .assert_eq(&ran.stdout());
     let ran = workspace.run(&["run", "spec.toml", "--dry-run", "--json"]).code(0);

@@ -82,7 +82,7 @@ pub(crate) const ACCEPTS: &str = "\"goal\", \"goal_proximity\", \"mobility\", \"
      \"goal + 2*mobility\"";
 
 /// The sentence about evaluation functions in the help of an option.
-pub(crate) const HELP: &str = "Value of a state at the depth limit, 1 to 99: `goal`, its goal (50 if it has none); \
+pub(crate) const HELP: &str = "Value of a state at the depth limit, 1 to 99 (`zero`: 0): `goal`, its goal (50 if it has none); \
      `goal_proximity`, how nearly the goals' conditions hold; `mobility`, the number of legal moves, as a share of \
      the largest in random play; `focus`, 100 - mobility; `opponent_mobility` and \
      `opponent_focus`, the same of the other roles; `novelty`, the share of facts that differ \

@@ -72,7 +72,8 @@ fn players(comparison: &Comparison) -> Option<Section> {
     let level = format!("{percent:.0} % interval");
     let heading =
         ["player", "before", "after", "difference", &level, "blocks", "equal", "p", "corrected p"];
-    let star = if any_changed { " * had another configuration after." } else { "" };
+    let star =
+        if any_changed { " * the player's configuration is not the same in AFTER." } else { "" };
     let rows = comparison.players.iter().map(row).collect();
     let sentence = verdict(comparison) + " Equal: blocks with the same mean reward." + star;
     Some(Section::with_rows("Players", 1, &heading, rows)?.saying(sentence))

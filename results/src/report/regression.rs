@@ -299,8 +299,9 @@ fn notes(found: &Regression) -> Vec<String> {
         found.games.iter().filter(|game| game.repeats).map(|game| &*game.game).collect();
     if !repeated.is_empty() {
         notes.push(format!(
-            "Base had the same reward in all blocks at {}, so they say little. If all its matches are the \
-             same, add an opponent with random moves, such as `random`; if not, stronger or weaker opponents.",
+            "Base had the same reward in all blocks of {}, so these blocks say little. If its matches are \
+             all the same, add an opponent that moves at random, such as `random`. If they differ, add \
+             stronger or weaker opponents.",
             repeated.join(", ")
         ));
     }

@@ -86,8 +86,8 @@ fn missing(heading: &str, why: &str) -> Section {
 }
 
 /// What the calibration shows, in a sentence.
-pub(super) const CALIBRATION_MEANING: &str = "Moves with a choice by the value that the player gave them, and the mean reward of their \
-     matches. A player is well calibrated if it gets what it expects. Intervals are over blocks, \
+pub(super) const CALIBRATION_MEANING: &str = "Moves of players that had a choice, grouped by the value that the player gave them, and the \
+     mean reward of their matches. A player is well calibrated if it gets what it expects. Intervals are over blocks, \
      since the moves of a match share its reward.";
 
 /// What players expected of their moves, and what they got.
@@ -136,8 +136,8 @@ fn ranks(rows: &[RankRow], n_resamples: usize) -> Section {
         heading: heading.into(),
         sentence: Some(format!(
             "Mean rank, and for each rank the probability (in percent) that the player truly has it, \
-             from {n_resamples} resamples of whole blocks. Players that tie in a resample share the ranks. Empty \
-             cells are below 0.05 %."
+             from {n_resamples} resamples of whole blocks. Players that tie in a resample share the ranks. Cells \
+             are empty below 0.05 %, and `<0.1` up to 0.1 %."
         )),
         tables: ranks.chunks(RANKS_ABREAST).map(table).collect(),
     }

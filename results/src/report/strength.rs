@@ -157,7 +157,7 @@ impl Scale {
             Self::MaximalLottery => {
                 "Lottery: the player's probability in the maximal lottery, in percent.".into()
             }
-            Self::Nash => "Nash: mean points against opponents drawn from the Nash equilibrium \
+            Self::Nash => "Nash: mean lead, in points, over opponents drawn from the Nash equilibrium \
                            between the players (of several, the one with the greatest entropy)."
                 .into(),
             Self::NashShare => {

@@ -210,6 +210,13 @@ fn of_numbers(arguments: &Arguments) -> Result<Budget, Failure> {
 
 fn of_game(game: &Arc<Game>, arguments: &Arguments) -> Result<Budget, Failure> {
     let search = search(game, arguments)?;
+    if search.nodes == 0 {
+        return Err(Failure::usage(anyhow!(
+            "{} has nothing to search in this state, in which no role has a choice; use --moves to \
+             reach one with a choice",
+            search.player
+        )));
+    }
     let survey: Survey = survey(&mut Walker::new(machine(game)?), &SURVEY).map_err(reasoning)?;
     let measured = survey.branching.map(|spread| spread.mean);
     let branching = arguments.branching.or(measured).ok_or_else(|| {

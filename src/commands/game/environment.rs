@@ -169,7 +169,10 @@ fn suited(kind: &ObservedKind, interests: Interests, is_small: bool) -> Vec<Suit
             add("mcts", "needs no evaluation of states");
         }
         _ => {
-            add("minimax:opponents=max_n", "interests differ, but no role loses just what another gains");
+            add(
+                "minimax:opponents=max_n",
+                "interests differ, but no role loses just what another gains",
+            );
             add("mcts", "each role maximises its own reward");
         }
     }

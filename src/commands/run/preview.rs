@@ -106,7 +106,7 @@ fn print_notes(
             writeln!(out, "Estimated time: {about}; at most {most} if no reply is late")
         }
         None => {
-            writeln!(out, "No time estimate: budgets are in nodes, or no player thinks")
+            writeln!(out, "No time estimate: no player thinks by the clock")
         }
     }
 }

@@ -85,6 +85,7 @@ pub(super) fn prove(game: &Arc<Game>, wanted: &Wanted, cancel: &Cancel) -> Comma
     let begun = Instant::now();
     let crew = Threads(wanted.n_threads);
     let mut watch = ProgressLine::new();
+    let first_role = game.role_name(RoleId(0));
     let is_late = || wanted.time.is_some_and(|time| begun.elapsed() >= time);
     while !proof.is_done() && !is_late() {
         if cancel.is_cancelled() {
@@ -95,7 +96,7 @@ pub(super) fn prove(game: &Arc<Game>, wanted: &Wanted, cancel: &Cancel) -> Comma
             watch.clear();
             failure(error, cancel)
         })?;
-        watch.show(|| line(&proof.progress()));
+        watch.show(|| line(first_role, &proof.progress()));
     }
     watch.clear();
     let mut report = report(&proof);
@@ -187,7 +188,7 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let longest = counted(report.longest_line, "step", "steps");
     writeln!(
         out,
-        "  positions    {}, children of {}; longest line {longest}",
+        "  positions    {} computed, by {} of states; longest line {longest}",
         report.positions,
         counted(report.expanded, "expansion", "expansions"),
     )?;
@@ -212,10 +213,10 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
 }
 
 /// How far the proof is.
-fn line(progress: &ProofProgress) -> String {
+fn line(first_role: &str, progress: &ProofProgress) -> String {
     let Bounds { least, most } = progress.bounds;
     format!(
-        "first role {least} to {most}, {} of {} known, {} visited, {}",
+        "value for {first_role}: {least} to {most}; {} of {} known, {} visited, {}",
         progress.n_known,
         counted(progress.n_moves as u64, "first move", "first moves"),
         counted(progress.n_positions, "position", "positions"),

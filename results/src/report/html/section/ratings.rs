@@ -98,7 +98,7 @@ fn columns(page: &Page<'_>) -> Vec<(Column, Vec<Cell>)> {
         columns.push((number("lottery", meaning), shares(&rating.values)));
     }
     if let Some(rating) = &ratings.nash {
-        let meaning = "Nash averaging: mean points against opponents drawn from the Nash equilibrium \
+        let meaning = "Nash averaging: mean lead, in points, over opponents drawn from the Nash equilibrium \
                        between the players (of several, the one with the greatest entropy); 0 for \
                        players in it. Copies of a player change nothing.";
         let points = rating.values.iter().map(|&points| Cell::points(points));
