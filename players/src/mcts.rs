@@ -16,8 +16,6 @@ mod best_line;
 mod bounds;
 mod estimate;
 mod expansion;
-mod pass;
-mod pipeline;
 mod proof;
 #[cfg(test)]
 mod properties;
@@ -132,8 +130,8 @@ const THREADS: OptionSpec = OptionSpec {
     name: "threads",
     accepts: "a whole number from 1 to 256",
     default: "1",
-    help: "Threads that search at once. Each two of them share a tree: one goes down the tree, the \
-           other one plays. The figures of the trees, which share the memory, are added up.",
+    help: "Threads that search at once, each with a tree of its own and its share of the memory; \
+           their figures are added up.",
 };
 
 const PONDER: OptionSpec = OptionSpec {
@@ -177,7 +175,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         lanes: count(LANES.name, 4096, 16)?,
         max_length: count(MAX_LENGTH.name, 1_000_000, 1000)? as u32,
         evaluated_exploration: reader.float(EVALUATED_EXPLORATION.name, 0.0..=100.0, 0.03)? as f32,
-        memory: reader.bytes(MEMORY.name, 1 << 20, 1 << 30)?,
+        memory: reader.bytes(MEMORY.name, 1 << 20, 1 << 30)? / n_threads,
     };
     let evaluation = reader.learned(EVALUATION.name);
     if evaluation.is_none() {
@@ -212,28 +210,20 @@ struct Mcts {
     deliberation: Option<Deliberation>,
 }
 
-/// A match: what follows it, and a search for each two threads.
+/// A match: what follows it, and a search for each thread.
 struct Seated {
     track: Track,
-    /// The reasoner of the second thread of the first search.
-    second: Option<Box<dyn StateMachine>>,
     search: Search,
-    others: Vec<OtherSearch>,
-}
-
-/// A further search with the reasoners of its threads.
-struct OtherSearch {
-    machine: Box<dyn StateMachine>,
-    second: Option<Box<dyn StateMachine>>,
-    search: Search,
+    /// Further searches, each with a reasoner of its own.
+    helpers: Vec<(Box<dyn StateMachine>, Search)>,
 }
 
 impl Seated {
     /// Judges positions by an evaluation from now on, in all threads.
     fn judge_by(&mut self, evaluation: &Arc<LinearEvaluation>) {
         let game = self.track.machine.game();
-        let others = self.others.iter_mut().map(|other| &mut other.search);
-        for search in std::iter::once(&mut self.search).chain(others) {
+        let helpers = self.helpers.iter_mut().map(|(_, search)| search);
+        for search in std::iter::once(&mut self.search).chain(helpers) {
             search.set_estimator(Estimator::new(Arc::clone(evaluation), game));
         }
     }
@@ -246,24 +236,23 @@ impl Seated {
         stop: &Stop,
         limit: u64,
     ) -> Result<Option<Vec<u32>>, ReasoningError> {
-        let n = 1 + self.others.len() as u64;
+        let n = 1 + self.helpers.len() as u64;
         let mut stop = stop.clone();
         if let Some(nodes) = stop.node_budget() {
             stop = stop.after_nodes(nodes.div_ceil(n));
         }
         let limit = limit.div_ceil(n);
-        let Self { track, second, search, others } = self;
-        let mut roots = Vec::with_capacity(1 + others.len());
+        let Self { track, search, helpers } = self;
+        let mut roots = Vec::with_capacity(1 + helpers.len());
         std::thread::scope(|scope| {
             let stop = &stop;
-            let help = |OtherSearch { machine, second, search }: &'_ mut OtherSearch| {
+            let help = |(machine, search): &'_ mut (Box<dyn StateMachine>, Search)| {
                 machine.set_cancel(stop.cancel().clone());
-                search.run(machine.as_mut(), second.as_mut(), state, stop, limit)
+                search.run(machine.as_mut(), state, stop, limit)
             };
-            let threads = others.iter_mut().map(|other| scope.spawn(move || help(other)));
+            let threads = helpers.iter_mut().map(|helper| scope.spawn(move || help(helper)));
             let threads: Vec<_> = threads.collect();
-            let machine = track.machine.as_mut();
-            roots.push(search.run(machine, second.as_mut(), state, stop, limit));
+            roots.push(search.run(track.machine.as_mut(), state, stop, limit));
             for thread in threads {
                 roots.push(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
@@ -280,26 +269,13 @@ impl Player for Mcts {
         let track = Track::new(seat, KIND.name)?;
         self.check_game(track.machine.game())?;
         let game = track.machine.game();
-        // An evaluation needs no second thread.
-        let per_search = if self.evaluation.is_some() { 1 } else { 2 };
-        let n_searches = self.n_threads.div_ceil(per_search);
-        let settings = Settings { memory: self.settings.memory / n_searches, ..self.settings };
-        let second = |index: usize| {
-            (per_search * index + 1 < self.n_threads && per_search == 2)
-                .then(|| track.machine.fork())
+        let helper = |index: usize| {
+            let rng = seed::generator(mix(seed ^ index as u64), self.seed);
+            (track.machine.fork(), Search::new(game, self.settings, rng))
         };
-        let other = |index: usize| OtherSearch {
-            machine: track.machine.fork(),
-            second: second(index),
-            search: {
-                let rng = seed::generator(mix(seed ^ index as u64), self.seed);
-                Search::new(game, settings, rng)
-            },
-        };
-        let others = (1..n_searches).map(other).collect();
-        let search = Search::new(game, settings, self.rng.clone());
-        let second = second(0);
-        let seated = self.seated.insert(Seated { track, second, search, others });
+        let helpers = (1..self.n_threads).map(helper).collect();
+        let search = Search::new(game, self.settings, self.rng.clone());
+        let seated = self.seated.insert(Seated { track, search, helpers });
         let Some(state) = seated.track.begin(stop)? else { return Ok(()) };
         let is_over = unless_cancelled(seated.track.machine.is_terminal(&state))?.unwrap_or(true);
         let has_limit = stop.deadline().is_some() || stop.node_budget().is_some();
@@ -328,7 +304,7 @@ impl Player for Mcts {
         };
         let Some(roots) = seated.run(&state, stop, limit)? else { return Ok(fallback) };
         let searches = std::iter::once(&seated.search);
-        let searches = searches.chain(seated.others.iter().map(|other| &other.search));
+        let searches = searches.chain(seated.helpers.iter().map(|(_, search)| search));
         let findings = Findings { searches: searches.zip(roots).collect() };
         let (action, deliberation) = findings.answer(seated.track.role);
         self.deliberation = Some(deliberation);

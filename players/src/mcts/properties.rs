@@ -27,10 +27,9 @@ const SETTINGS: Settings = Settings {
     evaluated_exploration: 0.1,
 };
 
-/// Searches a whole graph for role 0, judging by playouts. A second thread plays if it
-/// `is_helped`.
-fn run(graph: &Graph, settings: Settings, limit: u64, is_helped: bool) -> (Search, Track, u32) {
-    run_by(graph, settings, limit, is_helped, None)
+/// Searches a whole graph for role 0, judging by playouts.
+fn run(graph: &Graph, settings: Settings, limit: u64) -> (Search, Track, u32) {
+    run_by(graph, settings, limit, None)
 }
 
 /// The same, judging by an evaluation if there is one.
@@ -38,7 +37,6 @@ fn run_by(
     graph: &Graph,
     settings: Settings,
     limit: u64,
-    is_helped: bool,
     evaluation: Option<LinearEvaluation>,
 ) -> (Search, Track, u32) {
     let machine = graph.machine().into();
@@ -49,9 +47,7 @@ fn run_by(
     if let Some(evaluation) = evaluation {
         search.set_estimator(Estimator::new(Arc::new(evaluation), track.machine.game()));
     }
-    let mut second = is_helped.then(|| track.machine.fork());
-    let machine = track.machine.as_mut();
-    let root = search.run(machine, second.as_mut(), &state, &Stop::never(), limit).unwrap();
+    let root = search.run(track.machine.as_mut(), &state, &Stop::never(), limit).unwrap();
     (search, track, root)
 }
 
@@ -159,10 +155,9 @@ proptest! {
         movers in movers(),
         n_layers in 1usize..6,
         limit in 1u64..300,
-        is_helped in any::<bool>(),
     ) {
         let graph = Graph::random(seed, &roles, movers, n_layers);
-        let (search, track, _) = run(&graph, SETTINGS, limit, is_helped);
+        let (search, track, _) = run(&graph, SETTINGS, limit);
         check_proofs(&graph, &search, &track);
     }
 
@@ -173,11 +168,10 @@ proptest! {
         movers in movers(),
         n_layers in 1usize..6,
         limit in 1u64..300,
-        is_helped in any::<bool>(),
     ) {
         let roles: &[_] = if chance { &["a", "b", "random"] } else { &["a", "b"] };
         let graph = constant_sum(Graph::random(seed, roles, movers, n_layers));
-        let (search, track, _) = run(&graph, SETTINGS, limit, is_helped);
+        let (search, track, _) = run(&graph, SETTINGS, limit);
         prop_assert!(search.roles.opposed);
         check_proofs(&graph, &search, &track);
     }
@@ -188,10 +182,9 @@ proptest! {
         seed in any::<u64>(),
         n_layers in 1usize..6,
         leaves in 1usize..9,
-        is_helped in any::<bool>(),
     ) {
         let graph = constant_sum(Graph::random(seed, &["a", "b"], Movers::Alternating, n_layers));
-        let (search, track, root) = run(&graph, Settings { leaves, ..SETTINGS }, 20_000, is_helped);
+        let (search, track, root) = run(&graph, Settings { leaves, ..SETTINGS }, 20_000);
         let minimax = value(&graph, 0, 0, f64::min, false);
         if search.tree.node(root).kind == Kind::End {
             return Ok(());
@@ -218,10 +211,10 @@ proptest! {
         let roles: &[_] = if chance { &["a", "b", "random"] } else { &["a", "b"] };
         let graph = constant_sum(Graph::random(seed, roles, movers, n_layers));
         let Some(evaluation) = evaluation(&graph) else { return Ok(()) };
-        let (search, track, _) = run_by(&graph, SETTINGS, limit, false, Some(evaluation.clone()));
+        let (search, track, _) = run_by(&graph, SETTINGS, limit, Some(evaluation.clone()));
         check_proofs(&graph, &search, &track);
         if movers == Movers::Alternating && !chance {
-            let (search, _, root) = run_by(&graph, SETTINGS, 20_000, false, Some(evaluation));
+            let (search, _, root) = run_by(&graph, SETTINGS, 20_000, Some(evaluation));
             prop_assert!(search.tree.is_settled(root));
             let worth = search.tree.bounds(root)[0].reward();
             prop_assert!((worth - value(&graph, 0, 0, f64::min, false)).abs() < 1e-3);
@@ -233,7 +226,7 @@ proptest! {
     #[test]
     fn recycling_keeps_what_is_left(seed in any::<u64>(), movers in movers(), roles in roles()) {
         let graph = Graph::random(seed, &roles, movers, 6);
-        let (mut search, track, root) = run(&graph, SETTINGS, 200, false);
+        let (mut search, track, root) = run(&graph, SETTINGS, 200);
         if search.tree.node(root).kind == Kind::End {
             return Ok(());
         }
@@ -264,7 +257,7 @@ proptest! {
         // And the search goes on.
         let mut track = track;
         let state = track.begin(&Stop::never()).unwrap().unwrap();
-        search.run(track.machine.as_mut(), None, &state, &Stop::never(), 100).unwrap();
+        search.run(track.machine.as_mut(), &state, &Stop::never(), 100).unwrap();
         check_proofs(&graph, &search, &track);
     }
 }

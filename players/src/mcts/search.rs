@@ -6,15 +6,13 @@
 //! simple approach to parallelizing Monte Carlo tree search", ICLR 2020), so that they
 //! part where the values are close, and no value is made worse than it is.
 
-use games::{MoveId, PlayoutPlan, ReasoningError, RoleId, State, StateMachine};
+use games::{MoveId, PlayoutPlan, PlayoutSums, ReasoningError, RoleId, State, StateMachine};
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
 
 use super::best_line::BestLine;
 use super::estimate::{self, Estimator};
 use super::expansion::{Expanded, Expander, joint_index, settled_rewards};
-use super::pass::{Descent, Hop, Pass};
-use super::pipeline::Pipeline;
 use super::proof;
 use super::recycling::{Recycled, Recycler};
 use super::roles::Roles;
@@ -68,6 +66,24 @@ pub(super) struct Counters {
     pub(super) is_full: bool,
 }
 
+/// One edge of a descent.
+#[derive(Clone, Copy, Debug)]
+struct Hop {
+    node: u32,
+    edge: u32,
+}
+
+/// A descent that waits for its playouts.
+#[derive(Clone, Copy, Debug)]
+struct Descent {
+    /// Its hops begin and end here.
+    first: usize,
+    end: usize,
+    leaf: u32,
+    /// The leaf was met before on the way: its visits are counted there.
+    recurs: bool,
+}
+
 /// How a descent ended.
 enum Reached {
     /// At a node whose rewards are wanted.
@@ -100,12 +116,11 @@ pub(super) struct Search {
     recycler: Recycler,
     rng: Pcg64,
     expander: Expander,
-    /// The pass that is made or brought up.
-    pass: Box<Pass>,
-    /// Passes that are not in use.
-    spare: Vec<Box<Pass>>,
-    /// States that the playouts under way are expected to enter.
-    n_expected: u64,
+    /// Hops of all descents of a pass.
+    hops: Vec<Hop>,
+    descents: Vec<Descent>,
+    starts: Vec<State>,
+    sums: PlayoutSums,
     rewards: Vec<f32>,
     chosen: Vec<u32>,
     stamp: u32,
@@ -126,9 +141,10 @@ impl Search {
             recycler: Recycler::new(settings.memory),
             rng,
             expander: Expander::default(),
-            pass: Box::default(),
-            spare: Vec::new(),
-            n_expected: 0,
+            hops: Vec::new(),
+            descents: Vec::new(),
+            starts: Vec::new(),
+            sums: PlayoutSums::default(),
             rewards: Vec::new(),
             chosen: Vec::new(),
             stamp: 0,
@@ -139,31 +155,10 @@ impl Search {
     }
 
     /// Thinks about a state until `stop` is due, its value is proven, or `limit` descents
-    /// were made. Gives the state's node. A second thread plays with `helper`, if there is one.
+    /// were made. Gives the state's node.
     pub(super) fn run(
         &mut self,
         machine: &mut dyn StateMachine,
-        helper: Option<&mut Box<dyn StateMachine>>,
-        state: &State,
-        stop: &Stop,
-        limit: u64,
-    ) -> Result<u32, ReasoningError> {
-        let Some(helper) = helper.filter(|_| !self.is_evaluating()) else {
-            return self.grow(machine, None, state, stop, limit);
-        };
-        helper.set_cancel(stop.cancel().clone());
-        let pipeline = Pipeline::default();
-        std::thread::scope(|scope| {
-            scope.spawn(|| pipeline.help(helper.as_mut(), stop));
-            let _closing = pipeline.closing();
-            self.grow(machine, Some(&pipeline), state, stop, limit)
-        })
-    }
-
-    fn grow(
-        &mut self,
-        machine: &mut dyn StateMachine,
-        pipeline: Option<&Pipeline>,
         state: &State,
         stop: &Stop,
         limit: u64,
@@ -172,11 +167,7 @@ impl Search {
         self.best_line.begin(machine, state)?;
         let mut root = self.recycler.begin(&mut self.tree, state.words(), stop);
         loop {
-            let result = self.passes(machine, pipeline, &mut root, stop, limit);
-            if result.is_err() {
-                self.give_up(machine, pipeline, stop, matches!(result, Err(Halt::NotOpposed)));
-            }
-            match result {
+            match self.passes(machine, &mut root, stop, limit) {
                 Ok(()) | Err(Halt::Broken(ReasoningError::Cancelled)) => return Ok(root),
                 Err(Halt::Broken(error)) => return Err(error),
                 Err(Halt::NotOpposed) => {
@@ -185,26 +176,6 @@ impl Search {
                 }
             }
         }
-    }
-
-    /// Counts the descents of all passes as never made; they are dropped if the tree is about to
-    /// be cleared.
-    fn give_up(
-        &mut self,
-        machine: &mut dyn StateMachine,
-        pipeline: Option<&Pipeline>,
-        stop: &Stop,
-        tree_is_void: bool,
-    ) {
-        loop {
-            match tree_is_void {
-                true => self.pass.descents.clear(),
-                false => self.forget_descents(),
-            }
-            let Some((pass, _)) = pipeline.and_then(|it| it.take(machine, stop)) else { break };
-            self.pass = pass;
-        }
-        self.n_expected = 0;
     }
 
     /// Judges positions by this evaluation from now on. Those in the tree are forgotten.
@@ -221,7 +192,6 @@ impl Search {
     fn passes(
         &mut self,
         machine: &mut dyn StateMachine,
-        pipeline: Option<&Pipeline>,
         root: &mut u32,
         stop: &Stop,
         limit: u64,
@@ -230,10 +200,12 @@ impl Search {
             self.expand(machine, *root, stop)?;
         }
         let width = machine.playout_width();
-        loop {
-            let is_alone = pipeline.is_none_or(Pipeline::is_empty);
-            let is_full = !self.counters.is_full && self.recycler.is_full(&self.tree);
-            if is_full && is_alone {
+        while self.counters.descents < limit
+            && !stop.is_due(self.counters.nodes)
+            && !self.tree.is_settled(*root)
+            && !self.best_line.is_perfect()
+        {
+            if !self.counters.is_full && self.recycler.is_full(&self.tree) {
                 match self.recycler.recycle(&mut self.tree, *root, stop) {
                     Recycled::Root(number) => {
                         *root = number;
@@ -242,41 +214,19 @@ impl Search {
                     Recycled::NoTime => self.counters.is_full = true,
                 }
             }
-            // Cold nodes are dropped when no descent is under way.
-            let goes_on = (!is_full || is_alone) && self.goes_on(*root, stop, limit);
-            let size = if goes_on { self.pass_size(width, stop, limit) } else { None };
-            let mut is_added = false;
-            if let Some((leaves, lanes)) = size {
-                self.descend(machine, *root, leaves, stop)?;
-                is_added = !self.pass.descents.is_empty();
-                match pipeline {
-                    Some(pipeline) if is_added => {
-                        self.prepare(lanes);
-                        let next = self.spare.pop().unwrap_or_default();
-                        pipeline.add(std::mem::replace(&mut self.pass, next));
-                    }
-                    _ => self.play(machine, lanes, stop)?,
+            let Some((leaves, lanes)) = self.pass_size(width, stop, limit) else { break };
+            let result = self.descend(machine, *root, leaves, stop);
+            let result = result.and_then(|()| self.play(machine, lanes, stop));
+            if let Err(halt) = result {
+                match halt {
+                    // The tree is about to be cleared.
+                    Halt::NotOpposed => self.descents.clear(),
+                    Halt::Broken(_) => self.forget_descents(),
                 }
-            } else if is_alone {
-                return Ok(());
-            }
-            if let Some(pipeline) = pipeline
-                && (!is_added || pipeline.is_full())
-                && let Some((pass, result)) = pipeline.take(machine, stop)
-            {
-                self.spare.push(std::mem::replace(&mut self.pass, pass));
-                result?;
-                self.bring_up(machine)?;
+                return Err(halt);
             }
         }
-    }
-
-    /// Whether another pass is to be made.
-    fn goes_on(&self, root: u32, stop: &Stop, limit: u64) -> bool {
-        self.counters.descents < limit
-            && !stop.is_due(self.counters.nodes + self.n_expected)
-            && !self.tree.is_settled(root)
-            && !self.best_line.is_perfect()
+        Ok(())
     }
 
     /// Leaves of the next pass, and playouts from each. `None` if the node budget does
@@ -290,8 +240,13 @@ impl Search {
         };
         leaves = leaves.min(left).max(1);
         if let Some(budget) = stop.node_budget().filter(|_| !self.is_evaluating()) {
-            let nodes = budget.saturating_sub(self.counters.nodes + self.n_expected) as f64;
-            let affordable = nodes / self.expected_length();
+            let nodes = budget.saturating_sub(self.counters.nodes) as f64;
+            let length = if self.total_playouts > 0.0 {
+                self.total_states / self.total_playouts
+            } else {
+                EXPECTED_LENGTH
+            };
+            let affordable = nodes / length.max(1.0);
             if affordable < 1.0 && self.counters.playouts > 0 {
                 return None;
             }
@@ -302,14 +257,6 @@ impl Search {
         Some((leaves, lanes))
     }
 
-    /// The steps that a playout is expected to have.
-    fn expected_length(&self) -> f64 {
-        match self.total_playouts > 0.0 {
-            true => (self.total_states / self.total_playouts).max(1.0),
-            false => EXPECTED_LENGTH,
-        }
-    }
-
     /// Makes descents until a pass of playouts is full.
     fn descend(
         &mut self,
@@ -318,14 +265,15 @@ impl Search {
         leaves: usize,
         stop: &Stop,
     ) -> Result<(), Halt> {
-        self.pass.clear();
+        self.hops.clear();
+        self.descents.clear();
         let mut tries = 4 * leaves;
-        while self.pass.descents.len() < leaves && tries > 0 && !self.tree.is_settled(root) {
+        while self.descents.len() < leaves && tries > 0 && !self.tree.is_settled(root) {
             tries -= 1;
-            let first = self.pass.hops.len();
+            let first = self.hops.len();
             match self.descent(machine, root, first, stop)? {
                 Reached::Due => {
-                    self.pass.hops.truncate(first);
+                    self.hops.truncate(first);
                     break;
                 }
                 Reached::Settled(at) => {
@@ -333,16 +281,15 @@ impl Search {
                     settled_rewards(&self.tree, at, &mut self.rewards);
                     let moves = self.hops_of(first);
                     self.best_line.offer_descent(&self.rewards, machine, &moves)?;
-                    let descent =
-                        Descent { first, end: self.pass.hops.len(), leaf: at, recurs: false };
+                    let descent = Descent { first, end: self.hops.len(), leaf: at, recurs: false };
                     self.fly(descent);
                     self.back_up(descent);
-                    self.pass.hops.truncate(first);
+                    self.hops.truncate(first);
                 }
                 Reached::Leaf { at, recurs } => {
-                    let descent = Descent { first, end: self.pass.hops.len(), leaf: at, recurs };
+                    let descent = Descent { first, end: self.hops.len(), leaf: at, recurs };
                     self.fly(descent);
-                    self.pass.descents.push(descent);
+                    self.descents.push(descent);
                 }
             }
         }
@@ -354,7 +301,7 @@ impl Search {
         if !self.best_line.is_kept() {
             return Vec::new();
         }
-        self.pass.hops[first..].iter().map(|hop| self.tree.edge(hop.edge).action).collect()
+        self.hops[first..].iter().map(|hop| self.tree.edge(hop.edge).action).collect()
     }
 
     /// Goes down from the root to a node that is not expanded; one that was met before is
@@ -394,7 +341,7 @@ impl Search {
                 Kind::Joint => self.choose_joint(machine, at)?,
                 _ => {
                     let edge = self.choose(at);
-                    self.pass.hops.push(Hop { node: at, edge });
+                    self.hops.push(Hop { node: at, edge });
                     self.tree.edge(edge).child
                 }
             };
@@ -422,7 +369,7 @@ impl Search {
     /// Narrows the bounds along a descent that is not over, from its end up.
     fn tighten(&mut self, first: usize) {
         let mut before = NONE;
-        for hop in self.pass.hops[first..].iter().rev() {
+        for hop in self.hops[first..].iter().rev() {
             if hop.node != before && !proof::update(&mut self.tree, &self.roles, hop.node) {
                 break;
             }
@@ -463,7 +410,7 @@ impl Search {
                 }
             };
             self.chosen.push(chosen as u32);
-            self.pass.hops.push(Hop { node: at, edge: first + offset + chosen as u32 });
+            self.hops.push(Hop { node: at, edge: first + offset + chosen as u32 });
             offset += moves.len() as u32;
         }
         let index = joint_index(edges, &self.chosen);
@@ -525,7 +472,7 @@ impl Search {
         self.counters.descents += 1;
         let mut before = NONE;
         let mut depth = 0;
-        for hop in &self.pass.hops[descent.first..descent.end] {
+        for hop in &self.hops[descent.first..descent.end] {
             let edge = self.tree.edge_mut(hop.edge);
             edge.flying = edge.flying.saturating_add(1);
             if hop.node != before {
@@ -543,7 +490,7 @@ impl Search {
 
     /// Counts all descents of the pass as never made.
     fn forget_descents(&mut self) {
-        for descent in std::mem::take(&mut self.pass.descents) {
+        for descent in std::mem::take(&mut self.descents) {
             self.land(descent);
         }
     }
@@ -551,7 +498,7 @@ impl Search {
     /// Counts a descent as no longer under way.
     fn land(&mut self, descent: Descent) {
         let mut before = NONE;
-        for hop in &self.pass.hops[descent.first..descent.end] {
+        for hop in &self.hops[descent.first..descent.end] {
             let edge = self.tree.edge_mut(hop.edge);
             edge.flying = edge.flying.saturating_sub(1);
             if hop.node != before {
@@ -564,18 +511,19 @@ impl Search {
         }
     }
 
-    /// Plays from all leaves of the pass and brings the rewards up.
+    /// Plays from all leaves of the pass and brings the rewards up. A pass that is stopped
+    /// counts nothing: only its shorter playouts have ended.
     fn play(
         &mut self,
         machine: &mut dyn StateMachine,
         lanes: usize,
         stop: &Stop,
     ) -> Result<(), Halt> {
-        if self.pass.descents.is_empty() {
+        if self.descents.is_empty() {
             return Ok(());
         }
         if self.is_evaluating() {
-            for descent in std::mem::take(&mut self.pass.descents) {
+            for descent in std::mem::take(&mut self.descents) {
                 self.rewards.clear();
                 self.rewards.extend_from_slice(self.tree.estimates(descent.leaf));
                 self.counters.nodes += 1;
@@ -583,60 +531,48 @@ impl Search {
             }
             return Ok(());
         }
-        self.prepare(lanes);
-        self.pass.play(machine, stop)?;
-        self.bring_up(machine)
-    }
-
-    /// Makes the pass ready to be played.
-    fn prepare(&mut self, lanes: usize) {
+        self.starts.resize(self.descents.len().max(self.starts.len()), State::default());
+        for (start, descent) in self.starts.iter_mut().zip(&self.descents) {
+            start.set_words(self.tree.state(descent.leaf));
+        }
+        let starts = &self.starts[..self.descents.len()];
         let plan = PlayoutPlan {
             per_start: lanes,
             max_length: self.settings.max_length,
             seed: self.rng.next_u64(),
         };
-        let n_playouts = (self.pass.descents.len() * lanes) as f64;
-        let nodes_before = self.counters.nodes + self.n_expected;
-        self.pass.prepare(&self.tree, plan, nodes_before);
-        self.pass.n_expected = (n_playouts * self.expected_length()) as u64;
-        self.n_expected += self.pass.n_expected;
-    }
-
-    /// Brings up the rewards of a pass that was played. A pass that was stopped counts nothing:
-    /// only its shorter playouts have ended.
-    fn bring_up(&mut self, machine: &mut dyn StateMachine) -> Result<(), Halt> {
-        let Pass { sums, descents, plan, n_expected, .. } = &*self.pass;
-        self.n_expected -= n_expected;
-        self.counters.nodes += sums.n_states;
-        self.counters.next_calls += sums.n_states;
-        if !sums.is_whole {
+        let nodes = self.counters.nodes;
+        let mut go_on = |n_states| !stop.is_due(nodes + n_states);
+        machine.playout_sums(starts, &plan, &mut go_on, &mut self.sums)?;
+        self.counters.nodes += self.sums.n_states;
+        self.counters.next_calls += self.sums.n_states;
+        if !self.sums.is_whole {
             self.forget_descents();
             return Ok(());
         }
-        let n = (descents.len() * plan.per_start) as u64;
+        let n = (starts.len() * lanes) as u64;
         self.counters.playouts += n;
         self.total_playouts += n as f64;
-        self.total_states += sums.n_states as f64;
-        self.best_line.offer_playouts(machine, self.pass.starts(), plan, sums, |start| {
-            let descent = &descents[start];
-            let hops = &self.pass.hops[descent.first..descent.end];
+        self.total_states += self.sums.n_states as f64;
+        self.best_line.offer_playouts(machine, starts, &plan, &self.sums, |start| {
+            let descent = &self.descents[start];
+            let hops = &self.hops[descent.first..descent.end];
             hops.iter().map(|hop| self.tree.edge(hop.edge).action).collect()
         })?;
-        for start in 0..self.pass.descents.len() {
-            let Pass { sums, descents, plan, .. } = &*self.pass;
-            let scored = u64::from(sums.n_scored(start));
-            let sum = |role: usize| sums.rewards(start, RoleId(role as u8));
+        for start in 0..self.descents.len() {
+            let scored = u64::from(self.sums.n_scored(start));
+            let sum = |role: usize| self.sums.rewards(start, RoleId(role as u8));
             if !self.roles.is_opposed(scored, sum) {
                 return Err(Halt::NotOpposed);
             }
-            let unscored = NO_END * sums.n_unscored(start) as f32;
-            let mean = |role| (sum(role) as f32 / 100.0 + unscored) / plan.per_start as f32;
+            let unscored = NO_END * self.sums.n_unscored(start) as f32;
+            let mean = |role| (sum(role) as f32 / 100.0 + unscored) / lanes as f32;
             self.rewards.clear();
             self.rewards.extend((0..self.tree.n_roles).map(mean));
-            let descent = descents[start];
+            let descent = self.descents[start];
             self.back_up(descent);
         }
-        self.pass.descents.clear();
+        self.descents.clear();
         Ok(())
     }
 
@@ -648,7 +584,7 @@ impl Search {
         }
         let mut before = NONE;
         for at in (descent.first..descent.end).rev() {
-            let Hop { node, edge } = self.pass.hops[at];
+            let Hop { node, edge } = self.hops[at];
             if node != before {
                 // Whatever was tried below, the node is worth what its bounds say.
                 for (reward, bounds) in self.rewards.iter_mut().zip(self.tree.bounds(node)) {
