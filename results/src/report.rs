@@ -449,7 +449,7 @@ mod tests {
         check_verdict(
             &matches(8, [50, 50]),
             "a and b have equal means; the 95 % interval of the difference, [-60.2, 60.2], contains \
-             0, so this may be chance. These two players have only 4 blocks; below 10, intervals \
+             0, so this may be chance. Only 4 blocks have one or both of these players; below 10, intervals \
              are wide.",
         );
         let mut mixed = matches(8, [60, 40]);

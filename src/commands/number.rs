@@ -24,7 +24,7 @@ pub(super) fn whole_from<T: TryFrom<u64>>(
 
 fn expected(range: &RangeInclusive<u64>) -> String {
     match (range.start(), range.end()) {
-        (0, &u64::MAX) => "expected a whole number".to_owned(),
+        (0, &u64::MAX) => "expected a whole number from 0".to_owned(),
         (least, &u64::MAX) => format!("expected a whole number from {least}"),
         (least, most) => format!("expected {least} to {most}"),
     }
@@ -60,6 +60,9 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Longer durations than anybody waits for are no limit that an error names.
+const ROUND: Duration = Duration::from_secs(366 * 24 * 3600);
+
 /// A duration from `least` to `most`.
 pub(super) fn duration(
     least: Duration,
@@ -68,9 +71,12 @@ pub(super) fn duration(
     move |text| {
         let duration = humantime::parse_duration(text).ok();
         let words = humantime::format_duration;
-        duration
-            .filter(|duration| (least..=most).contains(duration))
-            .ok_or_else(|| format!("expected a duration from {} to {}", words(least), words(most)))
+        duration.filter(|duration| (least..=most).contains(duration)).ok_or_else(|| {
+            match most > ROUND {
+                true => format!("expected a duration of at least {}", words(least)),
+                false => format!("expected a duration from {} to {}", words(least), words(most)),
+            }
+        })
     }
 }
 
@@ -110,7 +116,7 @@ mod tests {
         check(whole(1..=1024)("x"), "expected 1 to 1024");
         check(whole(1..=1024)("1025"), "expected 1 to 1024");
         check(whole_from(1)("-1"), "expected a whole number from 1");
-        check(whole_from(0)("1.5"), "expected a whole number");
+        check(whole_from(0)("1.5"), "expected a whole number from 0");
         assert_eq!(whole(1..=1024)("7"), Ok(7_u32));
     }
 }

@@ -33,7 +33,10 @@ fn distinct(players: Vec<Contestant>) -> std::io::Result<Vec<Contestant>> {
             }
             if number > 1 {
                 let new = &player.config.id;
-                writeln!(stderr, "note: player {number} named `{id}` is called `{new}`")?;
+                writeln!(
+                    stderr,
+                    "note: `{id}` is the name of an earlier player, so this one is called `{new}`"
+                )?;
             }
             Ok(player)
         })

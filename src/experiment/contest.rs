@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use games::Game;
-use results::files;
 use results::stats::interval::{DIFFERENCES, Part, interval_at};
 use results::stats::scored::{self, ScoredMatch, Stratum};
+use results::{atomic_file, files};
 
+use super::folder::{FolderError, default_folder};
 use super::openings::openings;
 use super::{ExperimentError, Finished, Options, run};
-use crate::game_source::Reading;
+use crate::game_source::{GameSource, Reading};
 use crate::runner::Consumer;
 use crate::spec::{self, Contestant, GameEntry, Overrides};
 
@@ -59,6 +60,9 @@ pub struct ContestResult {
     pub folder: PathBuf,
 }
 
+/// The folder of the openings' rulesheets, in that of the run.
+const OPENINGS: &str = "openings";
+
 /// The settings that do not depend on the request. Its games and players are replaced.
 const SPEC: &str = r#"
     games = ["tic_tac_toe"]
@@ -82,7 +86,19 @@ impl Contest {
         spec.games = sources.into_iter().map(entry).collect();
         let player = players[0].config.id.clone();
         (spec.name, spec.blocks, spec.players) = (name, 1, players);
+        // Other commands read the rulesheets from the folder of the run.
+        let kept = default_folder(&spec, None).join(OPENINGS);
+        for game in &mut spec.games {
+            game.source.file = kept.join(format!("{}.kif", game.source.name)).display().to_string();
+        }
+        let sources: Vec<GameSource> = spec.games.iter().map(|game| game.source.clone()).collect();
         let Finished { folder, .. } = run(spec, &Options::default(), observer)?;
+        let unwritable = |source| FolderError::Unwritable { path: kept.clone(), source };
+        std::fs::create_dir_all(&kept).map_err(unwritable)?;
+        for source in sources {
+            let path = Path::new(&source.file);
+            atomic_file::replace(path, source.text.as_bytes()).map_err(unwritable)?;
+        }
         let matches = scored::read(&folder.join(files::JOURNAL))?;
         outcome(&matches, &player, folder).ok_or(ExperimentError::NoAnswer)
     }

@@ -502,7 +502,7 @@ fn a_word_that_is_no_player() {
         &["play", "tic_tac_tow", "random", "random"],
         2,
         expect![[r#"
-            note: player 2 named `random` is called `random-2`
+            note: `random` is the name of an earlier player, so this one is called `random-2`
             error: no game or file `tic_tac_tow` (did you mean `tic_tac_toe`?); `gamemaster game list` lists the shipped games
         "#]],
     );

@@ -49,6 +49,7 @@ impl Findings<'_> {
             && let Some(&action) = moves.first()
         {
             found.value = Some(f64::from(reward));
+            found.notes.push(format!("the move begins the best line seen so far, worth {reward}"));
             found.line = moves.iter().take(MAX_LINE).map(|&action| vec![(me, action)]).collect();
             return (Some(action), found);
         }

@@ -122,7 +122,9 @@ fn compare(
     let few = if behind.interval.is_some() && behind.n_blocks < FEW_BLOCKS * behind.n_games {
         let blocks = count(behind.n_blocks, "block", "blocks");
         let enough = FEW_BLOCKS * behind.n_games;
-        format!(" These two players have only {blocks}; below {enough}, intervals are wide.")
+        format!(
+            " Only {blocks} have one or both of these players; below {enough}, intervals are wide."
+        )
     } else {
         String::new()
     };

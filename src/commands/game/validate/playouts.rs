@@ -235,7 +235,7 @@ fn unended(seen: &Seen, playing: Playing) -> Finding {
         severity: if none { Severity::Warning } else { Severity::Note },
         span: Span::default(),
         message: format!(
-            "{} of {} did not end within {} steps and {} seconds",
+            "{} of {} did not end within {} steps and {} s",
             seen.cut,
             random_playouts(seen.playouts),
             playing.steps,
