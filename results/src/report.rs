@@ -460,8 +460,8 @@ mod tests {
         check_verdict(
             &mixed,
             "b leads with 53.3, 6.7 points ahead of a; the 95 % \
-             interval of the difference, [-36.7, 50.0], contains 0, so this may be chance. These \
-             two players have only 6 blocks; below 10, intervals are wide.",
+             interval of the difference, [-36.7, 50.0], contains 0, so this may be chance. Only \
+             6 blocks have one or both of these players; below 10, intervals are wide.",
         );
         check_verdict(
             &[sample::record_with_chance(0, "alpha", 30)],

@@ -234,7 +234,8 @@ fn weights_of_pieces_are_listed() {
     let train = ["train", "breakthrough_6x6", "--matches", "200", "--openings", "0"];
     let trained = workspace.run(&train).code(0).stdout();
     assert!(trained.contains("  pieces for white, in units of (cell ? ? white)\n"), "{trained}");
-    assert!(trained.contains("  pieces for black: the same with the other sign\n"), "{trained}");
+    let black = "  pieces for black: the same weights, with + and - exchanged\n";
+    assert!(trained.contains(black), "{trained}");
     let player = "alpha_beta:depth=1,evaluation=learned:breakthrough_6x6.evaluation.toml";
     let command = ["explain", "breakthrough_6x6", "--player", player, "--json"];
     let json = workspace.run(&command).code(0).stdout();
