@@ -54,8 +54,10 @@ fn a_trained_evaluation_beats_the_untrained_and_is_the_same_again() {
         assert!(is_named(name), "{name}");
     }
 
-    // The matches of the comparison are a run as any other.
+    // The matches of the comparison are a run as any other, with the openings' rulesheets.
     let run = report["run"].as_str().unwrap();
+    let replayed = workspace.run(&["replay", "1", "--run", run]).code(0).stdout();
+    assert!(replayed.contains("breakthrough_5x5-") && replayed.contains("start"), "{replayed}");
     let standings = workspace.run(&["report", run]).code(0).stdout();
     assert!(standings.contains("untrained"), "{standings}");
 }
