@@ -521,8 +521,7 @@ fn is_ready(answer: &Answer) -> bool {
 #[must_use]
 pub fn match_id(job: &Job) -> String {
     let digits = job.id.chars().filter(char::is_ascii_alphanumeric).take(16);
-    let mut id = String::with_capacity(22);
-    id.push_str("match.");
+    let mut id = "match.".to_owned();
     id.extend(digits.map(|digit| digit.to_ascii_lowercase()));
     id
 }

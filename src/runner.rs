@@ -317,6 +317,7 @@ struct Cursor<'a> {
     /// What is left of the jobs done before.
     done: &'a [u64],
     lap: Option<Lap>,
+    /// The block of the last job, with its number.
     block: Option<(u64, DrawnBlock)>,
 }
 

@@ -745,11 +745,7 @@ impl<'a> Search<'a> {
             });
             if is_better {
                 chosen = Some(value);
-                let (above, below) = self.frames.split_at_mut(level + 1);
-                above[level].reply = index;
-                if self.settings.remembered == 0 {
-                    above[level].reply_line.clone_from(&below[0].line);
-                }
+                self.keep_reply(level, index);
             }
             let score = chosen.map_or(0.0, |chosen| chosen.score);
             let bound = if cooperative { beta } else { alpha };
@@ -777,12 +773,17 @@ impl<'a> Search<'a> {
     fn only_reply(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {
         self.roles.set_reply(&mut self.frames[level], 0);
         let value = self.mean(level, alpha, beta)?;
+        self.keep_reply(level, 0);
+        Ok(value)
+    }
+
+    /// The joint reply of this index, which was searched last, settles the value of my move.
+    fn keep_reply(&mut self, level: usize, index: u64) {
         let (above, below) = self.frames.split_at_mut(level + 1);
-        above[level].reply = 0;
+        above[level].reply = index;
         if self.settings.remembered == 0 {
             above[level].reply_line.clone_from(&below[0].line);
         }
-        Ok(value)
     }
 
     fn child(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {

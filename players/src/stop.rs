@@ -77,8 +77,12 @@ impl Stop {
     /// Whether to stop now, after `nodes` states were entered.
     #[must_use]
     pub fn is_due(&self, nodes: u64) -> bool {
-        self.node_budget.is_some_and(|budget| nodes >= budget)
-            || self.cancel.is_cancelled()
+        self.is_due_at_any_time(nodes)
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// The same, whatever the clock says.
+    pub(crate) fn is_due_at_any_time(&self, nodes: u64) -> bool {
+        self.node_budget.is_some_and(|budget| nodes >= budget) || self.cancel.is_cancelled()
     }
 }

@@ -24,7 +24,6 @@ pub(super) fn whole_from<T: TryFrom<u64>>(
 
 fn expected(range: &RangeInclusive<u64>) -> String {
     match (range.start(), range.end()) {
-        (0, &u64::MAX) => "expected a whole number from 0".to_owned(),
         (least, &u64::MAX) => format!("expected a whole number from {least}"),
         (least, most) => format!("expected {least} to {most}"),
     }
@@ -60,8 +59,8 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Longer durations than anybody waits for are no limit that an error names.
-const ROUND: Duration = Duration::from_secs(366 * 24 * 3600);
+/// An error names no limit above this: nobody waits so long.
+const LONGEST_NAMED: Duration = Duration::from_secs(366 * 24 * 3600);
 
 /// A duration from `least` to `most`.
 pub(super) fn duration(
@@ -72,7 +71,7 @@ pub(super) fn duration(
         let duration = humantime::parse_duration(text).ok();
         let words = humantime::format_duration;
         duration.filter(|duration| (least..=most).contains(duration)).ok_or_else(|| {
-            match most > ROUND {
+            match most > LONGEST_NAMED {
                 true => format!("expected a duration of at least {}", words(least)),
                 false => format!("expected a duration from {} to {}", words(least), words(most)),
             }

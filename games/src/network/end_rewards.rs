@@ -1,5 +1,7 @@
 //! The rewards that a role may get at the end of a match.
 
+use std::collections::BTreeSet;
+
 use super::solver::{Answer, Solver};
 use super::{GoalValue, Network};
 use crate::RoleId;
@@ -7,23 +9,20 @@ use crate::RoleId;
 /// Decisions of the SAT solver for one reward.
 const DECISIONS: u64 = 10_000;
 
-/// The rewards from 0 to 100 that the rules give the role in terminal states, ascending. A
-/// reward that no terminal state can give is left out where that is found out quickly: many
-/// rules name a goal for states in which play goes on.
-pub(crate) fn end_rewards(network: &Network, role: RoleId) -> Vec<u8> {
+/// The rewards from 0 to 100 that the rules give the role in terminal states. A reward that no
+/// terminal state can give is left out where that is found out quickly: many rules name a goal for
+/// states in which play goes on.
+pub(crate) fn end_rewards(network: &Network, role: RoleId) -> BTreeSet<u8> {
     let graph = &network.graph;
     let mut solver = Solver::new(DECISIONS);
     let goals = network.roles[usize::from(role.0)].goals.iter();
-    let mut rewards: Vec<u8> = goals
+    goals
         .filter_map(|&(value, holds)| Some((GoalValue::reward(value)?, holds)))
         .filter(|&(_, holds)| {
             !matches!(solver.ask(graph, &[network.terminal, holds]).0, Answer::Never)
         })
         .map(|(reward, _)| reward)
-        .collect();
-    rewards.sort_unstable();
-    rewards.dedup();
-    rewards
+        .collect()
 }
 
 #[cfg(test)]
@@ -39,7 +38,7 @@ mod tests {
             let game = validate::read(name, text, Case::Folded, Leniency::Strict).game.unwrap();
             let limits = GroundingLimits::default();
             let network = ground(&Arc::new(game), &limits, &Cancel::new()).unwrap();
-            end_rewards(&network, RoleId(0))
+            Vec::from_iter(end_rewards(&network, RoleId(0)))
         };
         let shipped = |name: &str| of(name, library::find(name).unwrap().text);
         // Its rules name 50 for states in which play goes on.

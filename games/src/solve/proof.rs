@@ -497,9 +497,7 @@ fn rewards(machine: &dyn StateMachine) -> Vec<u8> {
     let mut rewards = end_rewards(network, RoleId(0));
     // A state may have no goal, and play without end may be worth more than any end.
     rewards.extend([0, 100]);
-    rewards.sort_unstable();
-    rewards.dedup();
-    rewards
+    rewards.into_iter().collect()
 }
 
 /// The place of a reward that a terminal state gave.

@@ -55,8 +55,7 @@ impl<'a> Stopwatch<'a> {
     /// Ends the search if the stop is due. Most polls of a fast search do not read the clock.
     #[inline]
     pub(crate) fn poll(&mut self) -> Result<(), Halt> {
-        let is_spent = self.stop.node_budget().is_some_and(|most| self.deliberation.nodes >= most);
-        if is_spent || self.stop.cancel().is_cancelled() {
+        if self.stop.is_due_at_any_time(self.deliberation.nodes) {
             return Err(Halt::Due);
         }
         if self.left > 0 {

@@ -1,4 +1,4 @@
-//! Faults of players, unscored matches, and goals that are no reward.
+//! Faults of players, unscored matches, and goals that are missing, several or clamped.
 
 use super::super::chart::{Part, Stacked};
 use super::super::table::{Cell, name, number, page_table};
