@@ -13,6 +13,7 @@ mod piece_list;
 mod plan_text;
 pub mod play;
 pub mod players;
+mod possible_states;
 mod progress_line;
 pub mod query;
 pub mod queue;

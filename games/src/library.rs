@@ -87,6 +87,8 @@ const SHIPPED: &[Shipped] = shipped![
     "nim"
     "nim_misere"
     "odd_one_out"
+    "order_tree"
+    "order_tree_stretched"
     "othello"
     "othello_4x4"
     "othello_6x6"

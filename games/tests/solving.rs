@@ -69,6 +69,8 @@ fn published_values_are_found() {
     check(&shipped("coin_flip"), 15, &[50.0, 50.0, 0.0]);
     check(&shipped("dice_tree"), 15, &[21.0, 79.0, 0.0]);
     check(&shipped("dice_tree_stretched"), 15, &[10.0, 90.0, 0.0]);
+    check(&shipped("order_tree"), 7, &[2.0, 98.0]);
+    check(&shipped("order_tree_stretched"), 7, &[20.0, 80.0]);
     // The 8-puzzle of the course: 381 states, the step included.
     check(&shipped("eight_puzzle_course"), 381, &[100.0]);
     check(&shipped("eight_puzzle_seed"), 381, &[100.0]);

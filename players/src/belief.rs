@@ -13,6 +13,8 @@
 //! Beliefs are exact as long as they fit into a fixed number of lines. Larger ones are
 //! represented by a sample, a particle filter (Gordon, Salmond and Smith 1993). If none of
 //! its lines explains what happened, new ones are found from the history.
+//!
+//! Of all this, [`Belief`] is public: a player shows it by [`Player::belief`](crate::Player::belief).
 
 mod replies;
 #[cfg(test)]
@@ -111,9 +113,10 @@ pub(crate) struct Line {
     pub(crate) weight: f64,
 }
 
-/// The states that a match may be in. Never empty; the weights add up to 1.
+/// The states that a match may be in, by what one role did and was told. Never empty; the
+/// probabilities add up to 1.
 #[derive(Clone, Debug)]
-pub(crate) struct Belief {
+pub struct Belief {
     /// All different.
     pub(crate) lines: Vec<Line>,
     /// These are all states that are possible, with their probabilities.
@@ -121,6 +124,17 @@ pub(crate) struct Belief {
 }
 
 impl Belief {
+    /// The states, all different, each with its probability.
+    pub fn states(&self) -> impl ExactSizeIterator<Item = (&State, f64)> {
+        self.lines.iter().map(|line| (&line.state, line.weight))
+    }
+
+    /// Whether these are all states that are possible; else they are a sample.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+
     /// The belief that the match is in `state`.
     #[cfg(test)]
     pub(crate) fn certain(state: State) -> Self {

@@ -132,6 +132,10 @@ impl Player for Determinization {
         self.forget();
     }
 
+    fn belief(&self) -> Option<Belief> {
+        self.tracker.as_ref()?.belief().cloned()
+    }
+
     fn deliberation(&self) -> Option<Deliberation> {
         self.deliberation.clone()
     }

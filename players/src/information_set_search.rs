@@ -154,6 +154,10 @@ impl Player for InformationSetSearch {
         self.tracker = None;
     }
 
+    fn belief(&self) -> Option<Belief> {
+        self.tracker.as_ref()?.belief().cloned()
+    }
+
     fn deliberation(&self) -> Option<Deliberation> {
         self.deliberation.clone()
     }

@@ -193,6 +193,10 @@ impl Player for IsMcts {
         self.forget();
     }
 
+    fn belief(&self) -> Option<Belief> {
+        self.tracker.as_ref()?.belief().cloned()
+    }
+
     fn deliberation(&self) -> Option<Deliberation> {
         self.deliberation.clone()
     }

@@ -40,7 +40,7 @@
 //! ```
 
 mod alpha_beta;
-mod belief;
+pub mod belief;
 mod cfr;
 mod compulsive_deliberation;
 mod conditional_plan;
@@ -73,6 +73,7 @@ pub mod stop;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use belief::Belief;
 pub use deliberation::{Candidate, Deliberation, ExpectedStep, PlanStep, ValueBound};
 pub use kind::PlayerKind;
 pub use options::{OptionError, OptionSpec, Options, Value};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use games::{Expression, MoveId, ReasoningError, RoleId, StateMachine};
 
-use crate::{Deliberation, OwnMachine, Stop};
+use crate::{Belief, Deliberation, OwnMachine, Stop};
 
 /// What a player receives once, before the match.
 pub struct Seat {
@@ -124,6 +124,12 @@ pub trait Player: Send {
     fn record_tree(&mut self, max_nodes: usize) -> bool {
         let _ = max_nodes;
         false
+    }
+
+    /// The states in which the match may be, by what the player saw of it; `None` for players
+    /// that keep no account of them, or if no state explains what they saw.
+    fn belief(&self) -> Option<Belief> {
+        None
     }
 
     /// Counters of the last `start` or `play`; `None` for players that do not search.

@@ -12,9 +12,10 @@ use results::counted::counted;
 use serde::Serialize;
 
 use super::number::{nodes, whole_from};
-use super::one_decision::{Question, decide, first_chooser, legal};
+use super::one_decision::{Decision, Question, decide, first_chooser, legal};
 use super::output_files;
 use super::piece_list::PieceList;
+use super::possible_states::PossibleStates;
 use super::time_limits::play_clock;
 use super::typed_facts::facts;
 use super::typed_moves::follow;
@@ -38,6 +39,8 @@ Examples:
   gamemaster explain connect_four --player monte_carlo --time 5s \\
       --moves '((drop 4) noop) (noop (drop 4))'
   gamemaster explain tic_tac_toe --player conditional_planner --plan
+  gamemaster explain kuhn_poker --player is_mcts --belief \\
+      --moves '(noop noop (deal jack queen))'
   gamemaster explain los_alamos_chess \\
       --player alpha_beta:evaluation=learned:los_alamos_chess.evaluation.toml
   gamemaster explain nim --player minimax --nodes 10000 --json
@@ -89,6 +92,10 @@ pub struct Arguments {
     /// conditional_planner)
     #[arg(long)]
     plan: bool,
+    /// Print the states that the player thinks possible, with their probabilities
+    /// (determinization, information_set_search, is_mcts)
+    #[arg(long)]
+    belief: bool,
     /// Print the tree that was searched, with alpha and beta
     #[arg(long)]
     tree: bool,
@@ -123,6 +130,8 @@ struct Decided {
     /// What pieces are worth by the learned evaluation that the player uses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pieces: Option<PieceList>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    belief: Option<PossibleStates>,
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Vec<plan_text::StepData>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -193,7 +202,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         seed: arguments.seed,
         player: &arguments.player,
     };
-    let (chosen, said) = decide(player, &*machine, &question)?;
+    let Decision { chosen, said, belief } = decide(player, &*machine, &question)?;
     let learned = options.iter().find_map(|(_, value)| match value {
         Value::Learned(evaluation) => Some(evaluation),
         _ => None,
@@ -214,6 +223,10 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             arguments.player
         )));
     }
+    let belief = belief.filter(|_| arguments.belief);
+    if arguments.belief && belief.is_none() {
+        return Err(no_belief(&arguments.player, is_hidden));
+    }
     let tree = said.tree.as_ref().map(|tree| search_tree::Tree::of(tree, role, &mut names));
     let decided = Decided {
         game: game.name().to_owned(),
@@ -226,6 +239,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         judgement: said.value.map(|value| Judgement::of(value, is_proven)),
         pieces,
         said: Explanation::of(said, &mut names),
+        belief: belief.map(|belief| PossibleStates::of(&belief, &*machine)),
         tree: tree.filter(|_| shows_tree),
         plan: plan
             .as_ref()
@@ -242,6 +256,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             json_line(stdout, &decided)?;
         } else {
             print(stdout, &decided, &arguments.player)?;
+            if let Some(belief) = &decided.belief {
+                belief.print(stdout)?;
+            }
             if let Some(tree) = decided.tree.as_ref().filter(|_| arguments.tree) {
                 search_tree::print(stdout, tree)?;
             }
@@ -251,6 +268,17 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         }
         Ok(exit_code::OK)
     })
+}
+
+fn no_belief(player: &str, is_hidden: bool) -> Failure {
+    let reason = match is_hidden {
+        true => format!(
+            "{player} keeps no belief, or no state explains what it saw; use determinization, \
+             information_set_search or is_mcts"
+        ),
+        false => "players see all of this game; nothing is hidden".to_owned(),
+    };
+    Failure::usage(anyhow!("--belief: {reason}"))
 }
 
 /// Writes a file, if it was asked for.

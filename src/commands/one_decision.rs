@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use games::{Cancel, MoveId, ReasoningError, RoleId, State, StateMachine};
-use players::{Deliberation, Observation, Player, Seat, Stop, Turn};
+use games::{Cancel, Game, MoveId, ReasoningError, RoleId, State, StateMachine};
+use players::{Belief, Deliberation, Observation, Player, Seat, Stop, Turn};
 
 use crate::failure::Failure;
 use crate::typed_moves::Line;
@@ -26,12 +26,22 @@ pub(super) struct Question<'a> {
     pub(super) player: &'a str,
 }
 
+/// What a player answers.
+pub(super) struct Decision {
+    /// Its move.
+    pub(super) chosen: MoveId,
+    /// Its report.
+    pub(super) said: Deliberation,
+    /// The states in which it thinks the match may be, if it keeps account of them.
+    pub(super) belief: Option<Belief>,
+}
+
 /// Plays the line without thinking, and thinks at its end.
 pub(super) fn decide(
     mut player: Box<dyn Player>,
     machine: &dyn StateMachine,
     question: &Question<'_>,
-) -> Result<(MoveId, Deliberation), Failure> {
+) -> Result<Decision, Failure> {
     let &Question { role, line, time, nodes, seed, .. } = question;
     let no_time = || {
         let cancel = Cancel::new();
@@ -59,7 +69,8 @@ pub(super) fn decide(
                 None => Stop::never().at(Instant::now() + time),
             };
             let chosen = player.play(&turn, &stop).map_err(broken)?;
-            return Ok((chosen, player.deliberation().unwrap_or_default()));
+            let said = player.deliberation().unwrap_or_default();
+            return Ok(Decision { chosen, said, belief: player.belief() });
         }
         player.play(&turn, &no_time()).map_err(broken)?;
         let observed = self::observation(&mut *referee, line, role, step as usize);
@@ -99,13 +110,27 @@ pub(super) fn first_chooser(
     machine: &mut dyn StateMachine,
     state: &State,
 ) -> Result<RoleId, Failure> {
-    let game = Arc::clone(machine.game());
-    let mut first = None;
-    for role in game.role_ids().filter(|&role| Some(role) != game.random()) {
-        if legal(machine, state, role)?.len() > 1 {
-            return Ok(role);
-        }
-        first = first.or(Some(role));
+    if let Some(role) = chooser(machine, state)? {
+        return Ok(role);
     }
+    let first = player_roles(machine.game()).next();
     first.ok_or_else(|| Failure::usage(anyhow!("the game has no role for a player")))
+}
+
+/// The first player's role that has a choice, if there is one.
+pub(super) fn chooser(
+    machine: &mut dyn StateMachine,
+    state: &State,
+) -> Result<Option<RoleId>, Failure> {
+    let game = Arc::clone(machine.game());
+    for role in player_roles(&game) {
+        if legal(machine, state, role)?.len() > 1 {
+            return Ok(Some(role));
+        }
+    }
+    Ok(None)
+}
+
+fn player_roles(game: &Game) -> impl Iterator<Item = RoleId> {
+    game.role_ids().filter(|&role| Some(role) != game.random())
 }

@@ -70,6 +70,8 @@ fn budgets_that_cannot_be_computed_are_refused() {
     refused(&["--branching", "0.5", "--nodes-per-second", "1"], "expected a number from 1");
     refused(&["--branching", "2", "--nodes-per-second", "0"], "expected a number above 0");
     refused(&["nim", "--player", "human"], "expected a built-in player that searches");
+    refused(&["nim", "--player", "random"], "expected a built-in player that searches");
+    refused(&["pig", "--moves", "(roll noop noop)"], "no player has a choice in this state");
     refused(&["kuhn_poker", "--player", "minimax"], "cannot play this game");
 }
 
@@ -95,6 +97,13 @@ fn trees_with_chance_count_by_kind_of_node() {
     assert_eq!(nodes(0), 1 + 9 + 72 + 504 + 3024);
     assert!(nodes(1) < nodes(0) / 4, "{board}");
     assert_eq!(board["searches"][0]["value"], board["searches"][1]["value"]);
+    // The textbook's tree: all nine leaves, seven, five at best, and nine at worst.
+    let two_plies = tree(&["aima_two_ply", "--depth", "2", "--prune"]);
+    let entered = two_plies["searches"].as_array().unwrap().iter().map(|it| it["nodes"].as_u64());
+    assert!(entered.eq([13, 11, 9, 13].map(Some)), "{two_plies}");
+    // Where both move at once, a state has no single order of moves.
+    let at_once = tree(&["rock_paper_scissors", "--depth", "1", "--prune"]);
+    assert_eq!(at_once["searches"].as_array().unwrap().len(), 2);
 
     let roll = "(noop noop (roll 1 2))";
     let command = ["mini_backgammon", "--depth", "4", "--prune", "--evaluation", "mobility"];

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::page::check_commands;
+use crate::page::{check_commands, write_files};
 use crate::workspace::Workspace;
 
 fn page() -> PathBuf {
@@ -22,6 +22,7 @@ fn every_command_of_the_tables_of_the_course_succeeds() {
     let text = std::fs::read_to_string(page()).unwrap();
     let (_, tables) = text.split_once("\n## Index: each idea with a command\n").unwrap();
     let workspace = Workspace::new();
+    write_files(&text, &workspace.path(""));
     workspace.run(&["solve", "connect_three", "--out", "connect_three.table"]).code(0);
     let mut n_commands = 0;
     for line in tables.lines() {

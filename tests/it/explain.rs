@@ -82,6 +82,16 @@ fn hidden_information_stays_hidden() {
         // It cannot tell the two deals apart.
         assert_eq!(told[0], told[1]);
     }
+    let command = ["explain", "kuhn_poker", "--player", "is_mcts", "--moves", deals[1], "--belief"];
+    let told = workspace.run(&[&command[..], &["--nodes", "100"]].concat()).code(0).stdout();
+    let belief = "  belief: 2 states\n    in all  (holds first jack) (phase opening)\n    \
+                  0.5000  (holds second king)\n    0.5000  (holds second queen)\n";
+    assert!(told.contains(belief), "{told}");
+    let command = [&command[..], &["--nodes", "100", "--json"]].concat();
+    let told: serde_json::Value =
+        serde_json::from_str(&workspace.run(&command).code(0).stdout()).unwrap();
+    assert_eq!(told["belief"]["exact"], true);
+    assert_eq!(told["belief"]["states"][1]["facts"], serde_json::json!(["(holds second queen)"]));
     let told = explain("cfr", deals[1]);
     assert!(told.contains("      note: tree: 55 nodes, 12 information sets\n"), "{told}");
     assert!(told.contains("a best response gains 0.0"), "{told}");
@@ -121,6 +131,8 @@ fn what_cannot_be_explained_is_said() {
         refused(&["aima_two_ply", "--player", "alpha_beta", "--state", state], expected);
     }
     refused(&[&["nim"], &with(&["--role", "me"])[..]].concat(), "expected one of left, right");
+    refused(&[&["nim"], &with(&["--belief"])[..]].concat(), "--belief: players see all of this");
+    refused(&["kuhn_poker", "--player", "cfr", "--belief"], "--belief: cfr keeps no belief");
     refused(
         &["nim", "--player", "http://127.0.0.1:9147"],
         "only built-in players can explain their moves",

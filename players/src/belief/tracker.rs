@@ -121,16 +121,20 @@ impl Tracker {
             return Ok(None);
         }
         unless_cancelled(self.catch_up(&Patience::new(stop)))?;
-        let is_current = self.n_applied == self.history.len();
-        Ok(self.belief.as_ref().filter(|_| is_current))
+        Ok(self.belief())
+    }
+
+    /// The belief after the last step that was seen, if it is known.
+    pub(crate) fn belief(&self) -> Option<&Belief> {
+        self.belief.as_ref().filter(|_| self.n_applied == self.history.len())
     }
 
     /// What there is to say of the belief.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        match &self.belief {
-            Some(belief) if self.n_applied == self.history.len() => notes.push(belief.note()),
-            _ => notes.push("belief: no state that explains the percepts is known".to_owned()),
+        match self.belief() {
+            Some(belief) => notes.push(belief.note()),
+            None => notes.push("belief: no state that explains the percepts is known".to_owned()),
         }
         if self.n_regenerated > 0 {
             let times = if self.n_regenerated == 1 { "once" } else { "several times" };

@@ -19,7 +19,7 @@ use super::walk::Walker;
 use super::{machine, reasoning};
 use crate::built_in;
 use crate::commands::number::{nodes, number, whole};
-use crate::commands::one_decision::{Question, decide, first_chooser};
+use crate::commands::one_decision::{Question, chooser, decide, first_chooser};
 use crate::commands::time_limits::play_clock;
 use crate::commands::typed_moves::follow;
 use crate::exit_code;
@@ -210,13 +210,6 @@ fn of_numbers(arguments: &Arguments) -> Result<Budget, Failure> {
 
 fn of_game(game: &Arc<Game>, arguments: &Arguments) -> Result<Budget, Failure> {
     let search = search(game, arguments)?;
-    if search.nodes == 0 {
-        return Err(Failure::usage(anyhow!(
-            "{} has nothing to search in this state, in which no role has a choice; use --moves to \
-             reach one with a choice",
-            search.player
-        )));
-    }
     let survey: Survey = survey(&mut Walker::new(machine(game)?), &SURVEY).map_err(reasoning)?;
     let measured = survey.branching.map(|spread| spread.mean);
     let branching = arguments.branching.or(measured).ok_or_else(|| {
@@ -240,7 +233,7 @@ fn of_game(game: &Arc<Game>, arguments: &Arguments) -> Result<Budget, Failure> {
         .nodes
         .or(speed.map(|speed| (speed * arguments.time.as_secs_f64()) as u64))
         .filter(|_| search.completed);
-    let nodes = allowed.map_or(search.nodes, |allowed| allowed.max(search.nodes)).max(1);
+    let nodes = allowed.map_or(search.nodes, |allowed| allowed.max(search.nodes));
     let known = Known { branching, length, nodes, speed };
     let budget = Budget::new(known, origin, arguments);
     Ok(Budget { game: Some(game.name().to_owned()), search: Some(search), ..budget })
@@ -254,12 +247,7 @@ fn search(game: &Arc<Game>, arguments: &Arguments) -> Result<Search, Failure> {
             (built_in::find(kind).expect("a player that was read has a kind").make)(options)
                 .map_err(Failure::usage)?
         }
-        _ => {
-            return Err(Failure::usage(anyhow!(
-                "--player {}: expected a built-in player that searches",
-                arguments.player
-            )));
-        }
+        _ => return Err(no_search(arguments)),
     };
     let mut machine =
         state_machine_for(Arc::clone(game), Guards::default()).map_err(Failure::preflight)?;
@@ -278,8 +266,16 @@ fn search(game: &Arc<Game>, arguments: &Arguments) -> Result<Search, Failure> {
         player: &arguments.player,
     };
     let begun = Instant::now();
-    let (_, said) = decide(kind, &*machine, &question)?;
+    let said = decide(kind, &*machine, &question)?.said;
     let seconds = begun.elapsed().as_secs_f64();
+    if chooser(&mut *machine, line.last())?.is_none() {
+        return Err(Failure::usage(anyhow!(
+            "no player has a choice in this state; give --moves that lead to one"
+        )));
+    }
+    if said.nodes == 0 {
+        return Err(no_search(arguments));
+    }
     let effective = (said.depth > 0 && said.nodes > 1)
         .then(|| (said.nodes as f64).powf(1.0 / f64::from(said.depth)));
     Ok(Search {
@@ -291,6 +287,11 @@ fn search(game: &Arc<Game>, arguments: &Arguments) -> Result<Search, Failure> {
         completed: said.completed,
         effective_branching: effective,
     })
+}
+
+fn no_search(arguments: &Arguments) -> Failure {
+    let player = &arguments.player;
+    Failure::usage(anyhow!("--player {player}: expected a built-in player that searches"))
 }
 
 /// What a budget is computed from.

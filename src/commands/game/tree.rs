@@ -1,5 +1,6 @@
 //! `gamemaster game tree`: what play from a state can lead to, counted and listed.
 
+mod ordered;
 mod pruned;
 
 use std::collections::{BTreeMap, HashMap};
@@ -35,7 +36,10 @@ counted by who chooses. The column `reached` is how probable it is that chance
 makes the moves that lead to a node, if the roles make theirs: the mean over all
 nodes of the depth. Counts are exact up to 3.4e38; a greater one, and means of
 it, are null in JSON. --prune searches the tree with minimax and with
-alpha-beta, and prints how many states each of them enters.";
+alpha-beta, and prints how many states each of them enters. Where one role
+chooses at a time, without chance, it also counts what alpha-beta would enter
+with each state's best moves first, and with the best moves last (in trees of up
+to 100000 states).";
 
 /// Arguments of `gamemaster game tree`.
 #[derive(Args, Debug)]

@@ -8,8 +8,10 @@ use games::StateMachine;
 use results::counted::counted;
 use serde::Serialize;
 
+use super::ordered::{Order, Ordered};
 use crate::built_in;
-use crate::commands::one_decision::{Question, decide, first_chooser, legal};
+use crate::commands::one_decision::{Question, chooser, decide};
+use crate::commands::search_tree;
 use crate::failure::Failure;
 use crate::manager::PlayerSource;
 use crate::spec::read_player;
@@ -23,8 +25,9 @@ const MAX_NODES: u64 = 1_000_000_000;
 pub(super) struct Searched {
     /// What it does, in words.
     method: &'static str,
-    /// The player that does it.
-    player: String,
+    /// The player that does it; `None` for an order of moves that only a known tree has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    player: Option<String>,
     /// States entered.
     nodes: u64,
     /// Subtrees that were cut off.
@@ -44,7 +47,7 @@ pub(super) fn search(
     }
     let exact = format!("depth={depth},deepening=false,transposition=0,evaluation={evaluation}");
     let mut methods = vec![
-        ("minimax", format!("minimax:{exact}")),
+        ("minimax", format!("minimax:{exact},bounded=false")),
         ("alpha-beta", format!("alpha_beta:{exact},chance_cuts=none")),
     ];
     if machine.game().random().is_some() {
@@ -52,19 +55,23 @@ pub(super) fn search(
         methods.push(("alpha-beta, Star2", format!("alpha_beta:{exact},chance_cuts=star2")));
     }
     let mut referee = machine.fork();
-    let role = first_chooser(&mut *referee, line.last())?;
-    if legal(&mut *referee, line.last(), role)?.len() < 2 {
-        return Err(Failure::usage(anyhow!(
+    let role = chooser(&mut *referee, line.last())?.ok_or_else(|| {
+        Failure::usage(anyhow!(
             "--prune: no player has a choice in this state; give --moves that lead to one"
-        )));
-    }
-    let run = |(method, player): (&'static str, String)| {
+        ))
+    })?;
+    let mut tree = None;
+    let mut run = |(method, player): (&'static str, String)| {
         let contestant = read_player(&player).map_err(Failure::usage)?;
         let PlayerSource::BuiltIn { kind, options } = &contestant.config.source else {
             unreachable!("minimax and alpha_beta are built in")
         };
         let kind = built_in::find(kind).expect("minimax and alpha_beta are kinds");
-        let searching = (kind.make)(options).map_err(Failure::usage)?;
+        let mut searching = (kind.make)(options).map_err(Failure::usage)?;
+        // The first enters all states.
+        if tree.is_none() {
+            searching.record_tree(search_tree::MAX_NODES);
+        }
         let question = Question {
             role,
             line,
@@ -73,11 +80,27 @@ pub(super) fn search(
             seed: 1,
             player: &player,
         };
-        let (_, said) = decide(searching, machine, &question)?;
+        let said = decide(searching, machine, &question)?.said;
         let (nodes, prunings, value) = (said.nodes, said.prunings, said.value);
-        Ok(Searched { method, player, nodes, prunings, value })
+        tree = tree.take().or(said.tree);
+        Ok(Searched { method, player: Some(player), nodes, prunings, value })
     };
-    methods.into_iter().map(run).collect()
+    let searches: Result<Vec<Searched>, Failure> = methods.into_iter().map(&mut run).collect();
+    let mut searches = searches?;
+    let is_certain = machine.game().random().is_none();
+    if let Some(ordered) = tree.filter(|_| is_certain).and_then(|tree| Ordered::of(&tree, role)) {
+        let orders = [
+            ("alpha-beta, best moves first", Order::BestFirst),
+            ("alpha-beta, best moves last", Order::BestLast),
+        ];
+        let value = searches[0].value;
+        searches.extend(orders.map(|(method, order)| {
+            let entered = ordered.search(order);
+            let (nodes, prunings) = (entered.nodes, entered.cuts);
+            Searched { method, player: None, nodes, prunings, value }
+        }));
+    }
+    Ok(searches)
 }
 
 /// Prints the searches, each with its share of the states of the first.

@@ -1,0 +1,78 @@
+//! The states in which a player thinks that a match may be.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use games::StateMachine;
+use players::Belief;
+use results::counted::counted;
+use serde::Serialize;
+
+/// Maximum number of states that are printed.
+const MAX_PRINTED: usize = 20;
+
+/// A belief in words. Facts are sorted by code point.
+#[derive(Debug, Serialize)]
+pub(super) struct PossibleStates {
+    /// Whether these are all states that are possible; else they are a sample.
+    exact: bool,
+    /// The facts of all these states.
+    common_facts: Vec<String>,
+    /// The states, the most probable first.
+    states: Vec<PossibleState>,
+}
+
+#[derive(Debug, Serialize)]
+struct PossibleState {
+    probability: f64,
+    /// The facts beside the common ones.
+    facts: Vec<String>,
+}
+
+impl PossibleStates {
+    /// The states of a belief.
+    pub(super) fn of(belief: &Belief, machine: &dyn StateMachine) -> Self {
+        let mut n_states_with: BTreeMap<String, usize> = BTreeMap::new();
+        let mut states = Vec::new();
+        for (state, probability) in belief.states() {
+            let mut facts: Vec<String> =
+                machine.facts(state).iter().map(ToString::to_string).collect();
+            facts.sort_unstable();
+            for fact in &facts {
+                *n_states_with.entry(fact.clone()).or_default() += 1;
+            }
+            states.push(PossibleState { probability, facts });
+        }
+        let is_common = |fact: &String| n_states_with[fact] == states.len();
+        let common_facts: Vec<String> =
+            n_states_with.keys().filter(|fact| is_common(fact)).cloned().collect();
+        for state in &mut states {
+            state.facts.retain(|fact| common_facts.binary_search(fact).is_err());
+        }
+        states.sort_by(|a, b| {
+            b.probability.total_cmp(&a.probability).then_with(|| a.facts.cmp(&b.facts))
+        });
+        Self { exact: belief.is_exact(), common_facts, states }
+    }
+
+    /// Prints the states, the first of them if there are many.
+    pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        let Self { exact, common_facts, states } = self;
+        let sampled = if *exact { "" } else { ", sampled" };
+        writeln!(out, "\n  belief: {}{sampled}", counted(states.len(), "state", "states"))?;
+        if !common_facts.is_empty() {
+            let label = if states.len() == 1 { "facts" } else { "in all" };
+            writeln!(out, "    {label}  {}", common_facts.join(" "))?;
+        }
+        if let [_] = states[..] {
+            return Ok(());
+        }
+        for PossibleState { probability, facts } in states.iter().take(MAX_PRINTED) {
+            writeln!(out, "    {probability:.4}  {}", facts.join(" "))?;
+        }
+        match states.len().saturating_sub(MAX_PRINTED) {
+            0 => Ok(()),
+            n_left => writeln!(out, "    and {n_left} more; --json lists all"),
+        }
+    }
+}
