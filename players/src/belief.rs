@@ -13,8 +13,6 @@
 //! Beliefs are exact as long as they fit into a fixed number of lines. Larger ones are
 //! represented by a sample, a particle filter (Gordon, Salmond and Smith 1993). If none of
 //! its lines explains what happened, new ones are found from the history.
-//!
-//! Of all this, [`Belief`] is public: a player shows it by [`Player::belief`](crate::Player::belief).
 
 mod replies;
 #[cfg(test)]
@@ -114,7 +112,8 @@ pub(crate) struct Line {
 }
 
 /// The states that a match may be in, by what one role did and was told. Never empty; the
-/// probabilities add up to 1.
+/// probabilities add up to 1. The other roles are taken to move at random, as chance does
+/// (Schäfer, Buro and Hartmann 2008).
 #[derive(Clone, Debug)]
 pub struct Belief {
     /// All different.

@@ -40,7 +40,7 @@
 //! ```
 
 mod alpha_beta;
-pub mod belief;
+mod belief;
 mod cfr;
 mod compulsive_deliberation;
 mod conditional_plan;
