@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod comparisons;
 #[cfg(test)]
+mod credentials;
+#[cfg(test)]
 mod exactness;
 #[cfg(test)]
 mod kills;

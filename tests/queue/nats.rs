@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -24,6 +24,19 @@ kind = "legal"
 pub(crate) fn in_runtime<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.unwrap().block_on(future)
+}
+
+/// All text below a folder: journals, tables, logs.
+pub(crate) fn all_text(folder: &Path) -> String {
+    let mut text = String::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        text += &match path.is_dir() {
+            true => all_text(&path),
+            false => String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned(),
+        };
+    }
+    text
 }
 
 /// A server that is killed with the test.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::nats::{NatsServer, SPEC, check_same, coordinate, reference};
+use crate::nats::{NatsServer, SPEC, all_text, check_same, coordinate, reference};
 use crate::workspace::Workspace;
 
 const PASSWORD: &str = "sesame-and-poppy";
@@ -37,19 +37,6 @@ fn make_certificates(folder: &Path) -> bool {
         assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     }
     true
-}
-
-/// All text below a folder: journals, tables, logs.
-fn all_text(folder: &Path) -> String {
-    let mut text = String::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        text += &match path.is_dir() {
-            true => all_text(&path),
-            false => String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned(),
-        };
-    }
-    text
 }
 
 #[test]
