@@ -4,8 +4,8 @@
     cargo build --release
     python3 scripts/load.py --players 1000
 
-The players answer at once, from a few processes, each on an address of its own
-(127.0.1.1, 127.0.1.2, ...). Prints the CPU time of gamemaster for a move, its memory
+The players answer at once, or after the time of --think, from a few processes, each on an
+address of its own (127.0.1.1, 127.0.1.2, ...). Prints the CPU time of gamemaster for a move, its memory
 while all matches are in play and at most, and the faults that it recorded: any is a reply
 that came too late, or was lost.
 Without dependencies, on Linux. Exit code 0 if no move was lost.
@@ -20,6 +20,7 @@ CELLS = [f"(mark {row} {column})" for row in (1, 2, 3) for column in (1, 2, 3)]
 # Players: the first free cell of tic-tac-toe.
 
 class Player(asyncio.Protocol):
+    think = 0.0  # seconds
     matches = {}  # by address and match: whether it begins, and the cells that are taken
 
     def connection_made(self, transport):
@@ -36,6 +37,12 @@ class Player(asyncio.Protocol):
             return
         self.received = b""
         reply = self.reply(body[:length].decode().lower()).encode()
+        if self.think:
+            asyncio.get_running_loop().call_later(self.think, self.send, reply)
+        else:
+            self.send(reply)
+
+    def send(self, reply):
         self.transport.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/acl\r\nContent-Length: %d\r\n\r\n%s"
                              % (len(reply), reply))
 
@@ -105,14 +112,17 @@ def main():
     parser.add_argument("--clock", type=int, default=100, help="play clock in ms (default: 100)")
     parser.add_argument("--processes", type=int, default=2, help="processes of the players (default: 2)")
     parser.add_argument("--gamemaster", default="target/release/gamemaster", help="the program to measure")
+    parser.add_argument("--think", type=int, default=0, help="ms that players take for a reply (default: 0)")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if arguments.serve:
+        Player.think = arguments.think / 1000
         return asyncio.run(serve(arguments.serve.split(",")))
     addresses = [address(index) for index in range(arguments.players)]
-    servers = [subprocess.Popen([sys.executable, __file__, "--serve", ",".join(addresses[part::arguments.processes])],
+    servers = [subprocess.Popen([sys.executable, __file__, "--serve", ",".join(addresses[part::arguments.processes]),
+                                 "--think", str(arguments.think)],
                                 stdout=subprocess.PIPE, text=True) for part in range(arguments.processes)]
     with tempfile.TemporaryDirectory(prefix="load-") as folder:
         try:

@@ -505,7 +505,7 @@ impl Net {
 
     fn ask_info(&self, target: &Target, limits: Limits) -> Result<Answer, ExchangeError> {
         let info = Message::Info.to_string();
-        self.runtime.block_on(exchange(&self.watch, target, info, limits)).reply
+        self.runtime.block_on(exchange(&self.watch, target, info, limits, false)).reply
     }
 }
 

@@ -11,6 +11,7 @@ use super::error::ExperimentError;
 use super::folder::RunFolder;
 use super::jobs::Jobs;
 use super::plan::Experiment;
+use super::preflight;
 use crate::consumers::{Catalogue, JournalConsumer};
 use crate::event::{Event, EventKind, StopReason};
 use crate::locking::lock;
@@ -128,18 +129,15 @@ impl<'a> Session<'a> {
     /// Checks that the players that have matches left are ready.
     ///
     /// # Errors
-    /// [`Interrupted`](ExperimentError::Interrupted), or what is wrong with the first
-    /// player that is not ready.
+    /// [`Interrupted`](ExperimentError::Interrupted), or what is wrong with a player that is not
+    /// ready.
     pub fn preflight(&self, folder: &RunFolder) -> Result<(), ExperimentError> {
-        for player in players_left(&self.experiment.jobs, folder) {
-            match self.stopper.manager.preflight(&self.experiment.spec.players[player].config) {
-                Err(_) if self.stopper.is_interrupted() => {
-                    return Err(ExperimentError::Interrupted);
-                }
-                checked => checked?,
-            }
-        }
-        Ok(())
+        let players = players_left(&self.experiment.jobs, folder);
+        let config = |player: usize| &*self.experiment.spec.players[player].config;
+        let players: Vec<_> = players.into_iter().map(config).collect();
+        let is_interrupted = || self.stopper.is_interrupted();
+        let checked = preflight::check(&self.stopper.manager, &players, &is_interrupted);
+        if is_interrupted() { Err(ExperimentError::Interrupted) } else { Ok(checked?) }
     }
 
     /// Plays the missing matches, and writes the journal. The observer gets each event

@@ -34,9 +34,9 @@ use hyper::header::{
 };
 use hyper::http::uri::Authority;
 use hyper::{Method, Request, Response, Uri, Version};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::task::yield_now;
-use tokio::time::timeout_at;
+use tokio::time::{timeout, timeout_at};
 
 use super::machine_limit::lack;
 use super::reach::{Address, ReachError};
@@ -135,13 +135,35 @@ impl Target {
     }
 }
 
-/// Sends `message` to `target` and waits for the reply, but not longer than `limits` say.
+/// Exchanges of this process with players that reply at once. If many more began together, they
+/// would wait for its cores with their clocks running, and their replies would be late.
+static AT_ONCE: Semaphore = Semaphore::const_new(32);
+
+/// A player that has not replied by then thinks: it needs no core of this process.
+pub(crate) const THINKS: Duration = Duration::from_millis(20);
+
+/// Sends `message` to `target` and waits for the reply, but not longer than `limits` say. If the
+/// player is not known to think, it waits first until few exchanges with such players are under
+/// way; no clock runs then.
 pub(crate) async fn exchange(
     watch: &Watch,
     target: &Target,
     message: String,
     limits: Limits,
+    thinks: bool,
 ) -> Exchange {
+    let mut exchange = pin!(carry_out(watch, target, message, limits));
+    if !thinks {
+        let turn = AT_ONCE.acquire().await;
+        if let Ok(exchange) = timeout(THINKS, &mut exchange).await {
+            return exchange;
+        }
+        drop(turn);
+    }
+    exchange.await
+}
+
+async fn carry_out(watch: &Watch, target: &Target, message: String, limits: Limits) -> Exchange {
     let begun = Instant::now();
     let unsent = |reply| Exchange {
         reply,
@@ -490,7 +512,7 @@ mod tests {
         let target = Target::new("Random Player", "127.0.0.1", port).unwrap();
         let watch = Watch::begin().unwrap();
         let message = message.to_owned();
-        let came = runtime.block_on(exchange(&watch, &target, message, limits));
+        let came = runtime.block_on(exchange(&watch, &target, message, limits, false));
         drop(runtime);
         (server.join().unwrap(), came)
     }
@@ -637,7 +659,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let target = Target::new("p", "127.0.0.1", port).unwrap();
         let watch = Watch::begin().unwrap();
-        let came = runtime.block_on(exchange(&watch, &target, String::new(), LIMITS));
+        let came = runtime.block_on(exchange(&watch, &target, String::new(), LIMITS, false));
         assert_eq!(outcome(&came), Err("unreachable"));
         assert_eq!(came.wall, Duration::ZERO);
     }
@@ -658,7 +680,7 @@ mod tests {
         let limits = Limits { max_body_bytes: 1 << 20, ..LIMITS };
         let mut n_turns = 0_usize;
         let came = runtime.block_on(async {
-            let mut talk = pin!(exchange(&watch, &target, "( INFO )".to_owned(), limits));
+            let mut talk = pin!(exchange(&watch, &target, "( INFO )".to_owned(), limits, false));
             poll_fn(|context| {
                 n_turns += 1;
                 talk.as_mut().poll(context)
@@ -690,7 +712,7 @@ mod tests {
         let _stamps = begun_stamps();
         let limits = Limits { reply: Duration::from_secs(1), ..LIMITS };
         let came = runtime.block_on(async {
-            let mut talk = pin!(exchange(&watch, &target, "( INFO )".to_owned(), limits));
+            let mut talk = pin!(exchange(&watch, &target, "( INFO )".to_owned(), limits, false));
             poll_fn(|context| {
                 let polled = talk.as_mut().poll(context);
                 if is_asked.try_recv().is_ok() {

@@ -338,6 +338,8 @@ pub(crate) struct RemoteSeat {
     connect_limit: Duration,
     /// Whether there was no connection to it when it was last asked.
     is_gone: bool,
+    /// Whether it took its time when it was last asked.
+    thinks: bool,
 }
 
 impl RemoteSeat {
@@ -348,7 +350,15 @@ impl RemoteSeat {
         limits: remote::Limits,
     ) -> Self {
         let connect_limit = limits.connect;
-        Self { config: Arc::clone(config), target, program, limits, connect_limit, is_gone: false }
+        Self {
+            config: Arc::clone(config),
+            target,
+            program,
+            limits,
+            connect_limit,
+            is_gone: false,
+            thinks: false,
+        }
     }
 
     pub(crate) fn reading(&self) -> Reading {
@@ -408,7 +418,8 @@ impl RemoteSeat {
         }
         let limits = remote::Limits { reply: clock.remote_wait, ..self.limits };
         let Exchange { reply: came, wall, connect, stalled } =
-            exchange(watch, &self.target, message, limits).await;
+            exchange(watch, &self.target, message, limits, self.thinks).await;
+        self.thinks = wall >= remote::THINKS;
         if let Some(program) = &mut self.program {
             program.watch_port();
         }

@@ -1,6 +1,8 @@
 //! Whom a run asks for before it plays.
 
+use std::fmt::Write as _;
 use std::net::TcpListener;
+use std::sync::Barrier;
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -60,6 +62,28 @@ fn who_has_nothing_left_to_play_need_not_be_there() {
     workspace.write("out/journal.jsonl", &without(|line| line.contains("\"remote\"")));
     let ran = workspace.run(&RUN).code(3);
     assert!(ran.stderr().contains("remote"), "{}", ran.stderr());
+}
+
+#[test]
+fn remote_players_are_asked_at_the_same_time() {
+    static ALL_ARE_ASKED: Barrier = Barrier::new(3);
+    let players = [(); 3].map(|()| {
+        FakePlayer::start(|message, stream| {
+            if message.to_lowercase().contains("info") {
+                ALL_ARE_ASKED.wait();
+            }
+            well(stream, words(message))
+        })
+    });
+    let mut spec = "games = [\"three_steps.kif\"]\n".to_owned();
+    for (index, player) in players.iter().enumerate() {
+        let url = format!("http://127.0.0.1:{}", player.port);
+        writeln!(spec, "[[players]]\nid = \"p{index}\"\nurl = \"{url}\"").unwrap();
+    }
+    let workspace = Workspace::with_spec(&spec);
+    workspace.write("three_steps.kif", THREE_STEPS);
+    workspace.run(&RUN).code(0);
+    assert_eq!(workspace.read("out/journal.jsonl").lines().count(), 7);
 }
 
 #[test]
