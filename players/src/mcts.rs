@@ -22,6 +22,8 @@ mod properties;
 mod recycling;
 mod roles;
 mod search;
+#[cfg(test)]
+mod solved_games;
 mod tree;
 
 use std::sync::Arc;

@@ -1,0 +1,199 @@
+//! Proofs held against tables of solved games, at every node of the tree.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use games::solve::{Alone, Phase, Solver, ValueTable};
+use games::{
+    Cancel, Case, Guards, Leniency, MoveId, RoleId, State, StateKey, StateMachine, library,
+    state_machine_for, validate,
+};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
+use super::bounds::share;
+use super::search::{Search, Settings};
+use super::tree::Kind;
+use crate::{Stop, seed};
+
+const SETTINGS: Settings = Settings {
+    exploration: 0.2,
+    first_play: 0.0,
+    unexpanded: 1,
+    leaves: 8,
+    lanes: 4,
+    max_length: 1000,
+    memory: 1 << 26,
+    evaluated_exploration: 0.1,
+};
+
+/// Positions of each game: 100,000 in all if there is time.
+fn n_positions() -> usize {
+    let slow = std::env::var_os("RUN_SLOW_TESTS").is_some_and(|it| !it.is_empty() && it != "0");
+    if slow { 10_000 } else { 20 }
+}
+
+fn machine(name: &str) -> Box<dyn StateMachine> {
+    let text = library::find(name).unwrap().text;
+    let game = validate::read(name, text, Case::Folded, Leniency::Strict).game.unwrap();
+    state_machine_for(Arc::new(game), Guards::default()).unwrap()
+}
+
+fn solved(machine: &dyn StateMachine) -> ValueTable {
+    let mut solver = Solver::new(machine.game(), 1 << 30, 1, &Cancel::new()).unwrap();
+    while solver.progress().phase != Phase::Done {
+        solver.step(&Alone).unwrap();
+    }
+    solver.table(&Alone)
+}
+
+/// The end of a random line of play that is not over, and its length.
+fn random_position(
+    machine: &mut dyn StateMachine,
+    rng: &mut Pcg64,
+    longest: usize,
+) -> (State, usize) {
+    let mut state = machine.initial_state().unwrap();
+    let n_steps = rng.random_range(0..=longest);
+    for step in 0..n_steps {
+        let joint_move = random_move(machine, &state, rng);
+        let mut next = State::default();
+        machine.next_state(&state, &joint_move, &mut next).unwrap();
+        if machine.is_terminal(&next).unwrap() {
+            return (state, step);
+        }
+        state = next;
+    }
+    (state, n_steps)
+}
+
+fn random_move(machine: &mut dyn StateMachine, state: &State, rng: &mut Pcg64) -> Vec<MoveId> {
+    let game = Arc::clone(machine.game());
+    let mut legal = Vec::new();
+    game.role_ids()
+        .map(|role| {
+            machine.legal_moves(state, role, &mut legal).unwrap();
+            legal[rng.random_range(0..legal.len())]
+        })
+        .collect()
+}
+
+/// Searches from the state, and checks what is claimed of all states of the tree; returns how
+/// many of them are proven.
+fn check(
+    machine: &mut dyn StateMachine,
+    state: &State,
+    rng: &mut Pcg64,
+    value: &mut dyn FnMut(&mut dyn StateMachine, &State) -> Option<Vec<f64>>,
+) -> u64 {
+    let mut search = Search::new(machine.game(), SETTINGS, seed::generator(rng.random(), None));
+    let limit = rng.random_range(1..500);
+    search.run(machine, state, &Stop::never(), limit).unwrap();
+    let random = machine.game().random();
+    let roles: Vec<RoleId> =
+        machine.game().role_ids().filter(|&role| Some(role) != random).collect();
+    let mut n_proven = 0;
+    for at in 0..search.tree.nodes.len() as u32 {
+        if search.tree.node(at).kind == Kind::End {
+            continue;
+        }
+        let mut state = State::default();
+        state.set_words(search.tree.state(at));
+        let Some(values) = value(machine, &state) else { continue };
+        for role in roles.iter().map(|role| usize::from(role.0)) {
+            let bounds = search.tree.bounds(at)[role];
+            let [low, high] =
+                [bounds.low, bounds.high].map(|units| 100.0 * f64::from(share(units)));
+            let true_value = values[role];
+            assert!(
+                low <= true_value + 0.05 && true_value <= high + 0.05,
+                "{}, role {role}: {low} to {high}, not {true_value}: {:?}",
+                machine.game().name(),
+                machine.facts(&state)
+            );
+            n_proven += u64::from(bounds.is_exact());
+        }
+    }
+    n_proven
+}
+
+#[test]
+fn no_proof_is_wrong_in_solved_games() {
+    let names = [
+        "tic_tac_toe",
+        "nim",
+        "connect_three",
+        "connect_four_4x4",
+        "othello_4x4",
+        "dots_and_boxes",
+        "endless_tree",
+        "dice_tree",
+        "goofspiel",
+    ];
+    let mut n_proven = 0;
+    for name in names {
+        let mut machine = machine(name);
+        let table = solved(&*machine);
+        let mut rng = seed::generator(1, None);
+        for _ in 0..n_positions() {
+            let (state, _) = random_position(&mut *machine, &mut rng, 16);
+            n_proven += check(&mut *machine, &state, &mut rng, &mut |machine, state| {
+                Some(table.value(machine.key(state))?.to_vec())
+            });
+        }
+    }
+    assert!(n_proven > 100, "{n_proven}");
+}
+
+/// Hex on 5 by 5 has too many states for a table; the last moves are searched to the end.
+#[test]
+fn no_proof_is_wrong_in_hex() {
+    let mut machine = machine("hex_5x5");
+    let mut known = HashMap::new();
+    let mut rng = seed::generator(1, None);
+    let mut n_proven = 0;
+    for _ in 0..n_positions() {
+        let (state, n_steps) = random_position(&mut *machine, &mut rng, 25);
+        if n_steps < 14 {
+            continue;
+        }
+        n_proven += check(&mut *machine, &state, &mut rng, &mut |machine, state| {
+            let first = minimax(machine, state, &mut known);
+            Some(vec![first, 100.0 - first])
+        });
+    }
+    assert!(n_proven > 0);
+}
+
+/// What the first of two opposed roles that move by turns can enforce.
+fn minimax(
+    machine: &mut dyn StateMachine,
+    state: &State,
+    known: &mut HashMap<StateKey, f64>,
+) -> f64 {
+    let key = machine.key(state);
+    if let Some(&value) = known.get(&key) {
+        return value;
+    }
+    let value = if machine.is_terminal(state).unwrap() {
+        f64::from(machine.goal(state, RoleId(0)).unwrap().unique().unwrap().value())
+    } else {
+        let mut legal = [Vec::new(), Vec::new()];
+        for (role, moves) in (0..).zip(&mut legal) {
+            machine.legal_moves(state, RoleId(role), moves).unwrap();
+        }
+        let is_first = legal[0].len() > 1 || legal[1].len() == 1;
+        let mut values = Vec::new();
+        for &first in &legal[0] {
+            for &second in &legal[1] {
+                let mut next = State::default();
+                machine.next_state(state, &[first, second], &mut next).unwrap();
+                values.push(minimax(machine, &next, known));
+            }
+        }
+        let best = if is_first { f64::max } else { f64::min };
+        values.into_iter().reduce(best).unwrap()
+    };
+    known.insert(key, value);
+    value
+}
