@@ -84,7 +84,7 @@ fn check(
     machine: &mut dyn StateMachine,
     state: &State,
     rng: &mut Pcg64,
-    value: &mut dyn FnMut(&mut dyn StateMachine, &State) -> Option<Vec<f64>>,
+    mut value: impl FnMut(&mut dyn StateMachine, &State) -> Option<Vec<f64>>,
 ) -> u64 {
     let mut search = Search::new(machine.game(), SETTINGS, seed::generator(rng.random(), None));
     let limit = rng.random_range(1..500);
@@ -137,7 +137,7 @@ fn no_proof_is_wrong_in_solved_games() {
         let mut rng = seed::generator(1, None);
         for _ in 0..n_positions() {
             let (state, _) = random_position(&mut *machine, &mut rng, 16);
-            n_proven += check(&mut *machine, &state, &mut rng, &mut |machine, state| {
+            n_proven += check(&mut *machine, &state, &mut rng, |machine, state| {
                 Some(table.value(machine.key(state))?.to_vec())
             });
         }
@@ -157,7 +157,7 @@ fn no_proof_is_wrong_in_hex() {
         if n_steps < 14 {
             continue;
         }
-        n_proven += check(&mut *machine, &state, &mut rng, &mut |machine, state| {
+        n_proven += check(&mut *machine, &state, &mut rng, |machine, state| {
             let first = minimax(machine, state, &mut known);
             Some(vec![first, 100.0 - first])
         });
