@@ -63,6 +63,7 @@ pub(super) fn failure(error: crate::queue::QueueError) -> Failure {
     match error {
         QueueError::Address { .. }
         | QueueError::File { .. }
+        | QueueError::Cache { .. }
         | QueueError::NoSuchRun { .. }
         | QueueError::RemotePlayer { .. } => Failure::usage(error),
         error => Failure::from(error),

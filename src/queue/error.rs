@@ -20,6 +20,15 @@ pub enum QueueError {
         #[source]
         source: std::io::Error,
     },
+    /// A worker cannot write to its cache.
+    #[error("cannot write to the cache `{}`; choose another with --cache", path.display())]
+    Cache {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
     /// There is no connection.
     #[error("cannot connect to {url}: {reason}")]
     Connect {

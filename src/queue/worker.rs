@@ -98,7 +98,7 @@ struct QueueWorker<'a> {
 impl<'a> QueueWorker<'a> {
     fn new(settings: &'a WorkerSettings, context: Context) -> Result<Self, QueueError> {
         let (sender, played) = unbounded_channel();
-        let unusable = |source| QueueError::File { path: settings.cache.clone(), source };
+        let unusable = |source| QueueError::Cache { path: settings.cache.clone(), source };
         Ok(Self {
             settings,
             context,

@@ -132,6 +132,18 @@ fn a_player_with_an_address_is_no_player_of_a_queue() {
 }
 
 #[test]
+fn a_worker_needs_a_cache_that_it_can_write_to() {
+    let Some(server) = NatsServer::start() else { return };
+    let workspace = Workspace::new();
+    workspace.write("file", "");
+    let url = server.url();
+    let ran = workspace.run(&["worker", "--queue", &url, "--cache", "file/cache"]).code(2);
+    let error = ran.stderr();
+    assert!(error.contains("cannot write to the cache `file/cache"), "{error}");
+    assert!(error.contains("choose another with --cache"), "{error}");
+}
+
+#[test]
 fn user_and_password_of_the_address_are_used_and_written_nowhere() {
     let Some(server) = NatsServer::start_with(&["--user", "me", "--pass", "sesame"]) else {
         return;
