@@ -7,13 +7,13 @@ use std::time::Duration;
 use crate::nats::{NatsServer, WorkerProcess, check_same, coordinate, reference};
 use crate::workspace::{Ran, Workspace};
 
-/// 300 blocks of 2 matches.
+/// 300 blocks of 2 matches, which take long enough for workers to come and go.
 const SPEC: &str = r#"
 name = "kills"
 seed = 11
 blocks = 50
 games = ["tic_tac_toe", "connect_four"]
-budget = { nodes = 150 }
+budget = { nodes = 1500 }
 [[players]]
 kind = "random"
 [[players]]

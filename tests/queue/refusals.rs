@@ -139,8 +139,8 @@ fn a_worker_needs_a_cache_that_it_can_write_to() {
     let url = server.url();
     let ran = workspace.run(&["worker", "--queue", &url, "--cache", "file/cache"]).code(2);
     let error = ran.stderr();
-    assert!(error.contains("cannot write to the cache `file/cache"), "{error}");
-    assert!(error.contains("choose another with --cache"), "{error}");
+    assert!(error.contains("cannot write to the cache `"), "{error}");
+    assert!(error.contains("file/cache/rulesheets`; choose another with --cache"), "{error}");
 }
 
 #[test]
