@@ -487,8 +487,12 @@ struct Net {
 
 impl Net {
     fn new(watch: Arc<Watch>) -> Result<Self, NetError> {
-        // One thread, so that a match is not delayed by another's reasoning.
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        // One thread, so that a match is not delayed by another's reasoning. It has a socket for
+        // each player; room for many more events is memory that each waiting match holds.
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_io_events_per_tick(16)
+            .build();
         let lacking =
             |error: std::io::Error| NetError(lack(&error).unwrap_or_else(|| error.to_string()));
         Ok(Self { runtime: runtime.map_err(lacking)?, watch, _stamps: Stamps::hold() })
