@@ -36,7 +36,6 @@ pub mod merge;
 mod notes;
 mod openings;
 mod plan;
-mod preflight;
 mod preview;
 pub mod regression;
 mod session;

@@ -55,6 +55,7 @@ mod fingerprint;
 pub mod game_source;
 pub mod ggp_json;
 mod human;
+mod in_parallel;
 pub mod interrupt;
 pub mod judgement;
 pub mod launch_limits;

@@ -11,7 +11,6 @@ use super::error::ExperimentError;
 use super::folder::RunFolder;
 use super::jobs::Jobs;
 use super::plan::Experiment;
-use super::preflight;
 use crate::consumers::{Catalogue, JournalConsumer};
 use crate::event::{Event, EventKind, StopReason};
 use crate::locking::lock;
@@ -135,9 +134,8 @@ impl<'a> Session<'a> {
         let players = players_left(&self.experiment.jobs, folder);
         let config = |player: usize| &*self.experiment.spec.players[player].config;
         let players: Vec<_> = players.into_iter().map(config).collect();
-        let is_interrupted = || self.stopper.is_interrupted();
-        let checked = preflight::check(&self.stopper.manager, &players, &is_interrupted);
-        if is_interrupted() { Err(ExperimentError::Interrupted) } else { Ok(checked?) }
+        let checked = self.stopper.manager.preflight_all(&players);
+        if self.stopper.is_interrupted() { Err(ExperimentError::Interrupted) } else { Ok(checked?) }
     }
 
     /// Plays the missing matches, and writes the journal. The observer gets each event

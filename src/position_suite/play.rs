@@ -1,8 +1,8 @@
 //! Playing a suite: one decision of each player in each position, asked for by the match
 //! manager as in any match.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use games::{Guards, ReasoningError, StateMachine, state_machine_for};
@@ -12,7 +12,7 @@ use results::record::{Budget, Ending};
 use super::{Position, PositionSuite};
 use crate::event::{Decision, EventKind};
 use crate::fingerprint::Fingerprint;
-use crate::locking::lock;
+use crate::in_parallel::in_parallel;
 use crate::manager::{
     Manager, MatchRules, MatchSetup, PlayerConfig, PlayerSource, PreparedGame, Worker,
 };
@@ -56,9 +56,6 @@ pub enum PlayError {
     Interrupted,
 }
 
-/// What all players do in one position, or why it was not played.
-type Row = Result<Vec<PositionResult>, PlayError>;
-
 /// What the players do in the positions: for each player, in the order of the positions.
 /// `report` is called with the number of positions that are done, from any thread.
 ///
@@ -71,35 +68,16 @@ pub fn play(
     asking: &Asking,
     report: &(dyn Fn(usize) + Sync),
 ) -> Result<Vec<Vec<PositionResult>>, PlayError> {
-    let next = AtomicUsize::new(0);
     let n_done = AtomicUsize::new(0);
-    let rows: Mutex<Vec<(usize, Row)>> = Mutex::default();
-    let work = || {
-        let mut worker = manager.worker();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(position) = suite.positions.get(at) else { return };
-            let row = row(&mut worker, position, players, asking);
-            let has_failed = row.is_err();
-            lock(&rows).push((at, row));
-            if has_failed {
-                // Nobody takes another position.
-                next.store(suite.positions.len(), Ordering::Relaxed);
-                return;
-            }
-            report(n_done.fetch_add(1, Ordering::Relaxed) + 1);
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..asking.n_workers.min(suite.positions.len()) {
-            scope.spawn(work);
-        }
-    });
-    let mut rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
-    rows.sort_by_key(|(at, _)| *at);
+    let worker = || manager.worker();
+    let rows = in_parallel(&suite.positions, asking.n_workers, worker, |worker, position| {
+        let row = row(worker, position, players, asking)?;
+        report(n_done.fetch_add(1, Ordering::Relaxed) + 1);
+        Ok(row)
+    })?;
     let mut by_player = vec![Vec::with_capacity(rows.len()); players.len()];
-    for (_, row) in rows {
-        for (results, result) in by_player.iter_mut().zip(row?) {
+    for row in rows {
+        for (results, result) in by_player.iter_mut().zip(row) {
             results.push(result);
         }
     }

@@ -109,7 +109,8 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let manager = Manager::new(ManagerSettings { stderr, supervisor, ..Default::default() });
     let at_interrupt = Arc::clone(&manager);
     on_interrupt(move || at_interrupt.interrupt()).context("cannot listen for interrupts")?;
-    let checked = players.iter().try_for_each(|player| manager.preflight(player));
+    let configs: Vec<&PlayerConfig> = players.iter().map(|player| &**player).collect();
+    let checked = manager.preflight_all(&configs);
     let played = checked
         .map_err(Failure::player)
         .and_then(|()| decisions(&manager, &suite, &players, arguments));
