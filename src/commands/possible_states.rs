@@ -1,6 +1,6 @@
 //! The states in which a player thinks that a match may be.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use games::StateMachine;
@@ -32,27 +32,22 @@ struct PossibleState {
 impl PossibleStates {
     /// The states of a belief.
     pub(super) fn of(belief: &Belief, machine: &dyn StateMachine) -> Self {
-        let mut n_states_with: BTreeMap<String, usize> = BTreeMap::new();
-        let mut states = Vec::new();
-        for (state, probability) in belief.states() {
-            let mut facts: Vec<String> =
-                machine.facts(state).iter().map(ToString::to_string).collect();
-            facts.sort_unstable();
-            for fact in &facts {
-                *n_states_with.entry(fact.clone()).or_default() += 1;
-            }
-            states.push(PossibleState { probability, facts });
-        }
-        let is_common = |fact: &String| n_states_with[fact] == states.len();
-        let common_facts: Vec<String> =
-            n_states_with.keys().filter(|fact| is_common(fact)).cloned().collect();
-        for state in &mut states {
-            state.facts.retain(|fact| common_facts.binary_search(fact).is_err());
-        }
+        let facts_of = |state| -> BTreeSet<String> {
+            machine.facts(state).iter().map(ToString::to_string).collect()
+        };
+        let states: Vec<(BTreeSet<String>, f64)> =
+            belief.states().map(|(state, probability)| (facts_of(state), probability)).collect();
+        let facts = states.iter().map(|(facts, _)| facts.clone());
+        let common = facts.reduce(|common, facts| &common & &facts).unwrap_or_default();
+        let beside_common = |(facts, probability): (BTreeSet<String>, f64)| PossibleState {
+            probability,
+            facts: facts.difference(&common).cloned().collect(),
+        };
+        let mut states: Vec<PossibleState> = states.into_iter().map(beside_common).collect();
         states.sort_by(|a, b| {
             b.probability.total_cmp(&a.probability).then_with(|| a.facts.cmp(&b.facts))
         });
-        Self { exact: belief.is_exact(), common_facts, states }
+        Self { exact: belief.is_exact(), common_facts: common.into_iter().collect(), states }
     }
 
     /// Prints the states, the first of them if there are many.

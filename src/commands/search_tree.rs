@@ -3,6 +3,7 @@
 mod dot;
 mod page;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use games::{MoveId, RoleId};
@@ -64,13 +65,8 @@ impl Tree {
                 children[parent].push(at);
             }
         }
-        // A role has a choice where its moves differ.
-        let choosing = |at: usize| {
-            let first = &moves[at].first().cloned().unwrap_or_default();
-            let differs = |role: &usize| moves[at].iter().any(|other| other[*role] != first[*role]);
-            (0..first.len()).filter(differs).collect::<Vec<_>>()
-        };
-        let mut words = |joint_move: &[MoveId], choosing: &[usize]| {
+        let choosing = |at: usize| choosers(moves[at].iter().map(Vec::as_slice));
+        let mut words = |joint_move: &[MoveId], choosing: &BTreeSet<usize>| {
             let shown: Vec<String> = joint_move
                 .iter()
                 .enumerate()
@@ -82,7 +78,7 @@ impl Tree {
         let mut nodes = Vec::with_capacity(tree.nodes.len());
         for (at, (node, children)) in tree.nodes.iter().zip(children).enumerate() {
             let &SearchNode { parent, window, value, bound, found, n_left_out, .. } = node;
-            let above = parent.map_or_else(Vec::new, choosing);
+            let above = parent.map_or_else(BTreeSet::new, choosing);
             let own = choosing(at);
             nodes.push(Node {
                 parent,
@@ -100,6 +96,14 @@ impl Tree {
         }
         Self { role: names.role(me).to_owned(), nodes, n_unrecorded: tree.n_unrecorded }
     }
+}
+
+/// The roles that have a choice, by these joint moves of a state: their moves differ.
+pub(super) fn choosers<'a>(mut joint_moves: impl Iterator<Item = &'a [MoveId]>) -> BTreeSet<usize> {
+    let Some(first) = joint_moves.next() else { return BTreeSet::new() };
+    let differing =
+        |other: &'a [MoveId]| (0..first.len()).filter(move |&at| other[at] != first[at]);
+    joint_moves.flat_map(differing).collect()
 }
 
 impl Node {

@@ -19,7 +19,7 @@ use super::walk::Walker;
 use super::{machine, reasoning};
 use crate::built_in;
 use crate::commands::number::{nodes, number, whole};
-use crate::commands::one_decision::{Question, chooser, decide, first_chooser};
+use crate::commands::one_decision::{Question, decide, first_chooser, legal};
 use crate::commands::time_limits::play_clock;
 use crate::commands::typed_moves::follow;
 use crate::exit_code;
@@ -268,7 +268,7 @@ fn search(game: &Arc<Game>, arguments: &Arguments) -> Result<Search, Failure> {
     let begun = Instant::now();
     let said = decide(kind, &*machine, &question)?.said;
     let seconds = begun.elapsed().as_secs_f64();
-    if chooser(&mut *machine, line.last())?.is_none() {
+    if legal(&mut *machine, line.last(), role)?.len() < 2 {
         return Err(Failure::usage(anyhow!(
             "no player has a choice in this state; give --moves that lead to one"
         )));

@@ -3,6 +3,8 @@
 use games::RoleId;
 use players::SearchTree;
 
+use crate::commands::search_tree::choosers;
+
 /// How the moves of each state are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
@@ -49,19 +51,14 @@ impl Ordered {
             }
         }
         for state in &mut states {
-            let mut moves = state.children.iter().map(|&child| &tree.nodes[child].joint_move);
-            let Some(first) = moves.next() else { continue };
-            let mut choosing: Vec<usize> = Vec::new();
-            for joint_move in moves {
-                choosing.extend((0..first.len()).filter(|&role| joint_move[role] != first[role]));
+            let joint_moves =
+                state.children.iter().map(|&child| tree.nodes[child].joint_move.as_slice());
+            let choosing = choosers(joint_moves);
+            if choosing.len() > 1 {
+                return None;
             }
-            choosing.sort_unstable();
-            choosing.dedup();
-            match choosing[..] {
-                [] => {}
-                [role] => state.is_mine = role == usize::from(me.0),
-                _ => return None,
-            }
+            let me = usize::from(me.0);
+            state.is_mine = choosing.first().is_none_or(|&role| role == me);
         }
         Some(Self { states })
     }

@@ -1,10 +1,12 @@
 //! How many states of a tree searches enter, with pruning and without.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use games::StateMachine;
+use games::{RoleId, StateMachine};
+use players::SearchTree;
 use results::counted::counted;
 use serde::Serialize;
 
@@ -45,55 +47,30 @@ pub(super) fn search(
     if depth == 0 {
         return Err(Failure::usage(anyhow!("--prune: give a --depth from 1")));
     }
-    let exact = format!("depth={depth},deepening=false,transposition=0,evaluation={evaluation}");
-    let mut methods = vec![
-        ("minimax", format!("minimax:{exact},bounded=false")),
-        ("alpha-beta", format!("alpha_beta:{exact},chance_cuts=none")),
-    ];
-    if machine.game().random().is_some() {
-        methods.push(("alpha-beta, Star1", format!("alpha_beta:{exact},chance_cuts=star1")));
-        methods.push(("alpha-beta, Star2", format!("alpha_beta:{exact},chance_cuts=star2")));
-    }
     let mut referee = machine.fork();
     let role = chooser(&mut *referee, line.last())?.ok_or_else(|| {
         Failure::usage(anyhow!(
             "--prune: no player has a choice in this state; give --moves that lead to one"
         ))
     })?;
-    let mut tree = None;
-    let mut run = |(method, player): (&'static str, String)| {
-        let contestant = read_player(&player).map_err(Failure::usage)?;
-        let PlayerSource::BuiltIn { kind, options } = &contestant.config.source else {
-            unreachable!("minimax and alpha_beta are built in")
-        };
-        let kind = built_in::find(kind).expect("minimax and alpha_beta are kinds");
-        let mut searching = (kind.make)(options).map_err(Failure::usage)?;
-        // The first enters all states.
-        if tree.is_none() {
-            searching.record_tree(search_tree::MAX_NODES);
-        }
-        let question = Question {
-            role,
-            line,
-            time: Duration::ZERO,
-            nodes: Some(MAX_NODES),
-            seed: 1,
-            player: &player,
-        };
-        let said = decide(searching, machine, &question)?.said;
-        let (nodes, prunings, value) = (said.nodes, said.prunings, said.value);
-        tree = tree.take().or(said.tree);
-        Ok(Searched { method, player: Some(player), nodes, prunings, value })
-    };
-    let searches: Result<Vec<Searched>, Failure> = methods.into_iter().map(&mut run).collect();
-    let mut searches = searches?;
-    let is_certain = machine.game().random().is_none();
-    if let Some(ordered) = tree.filter(|_| is_certain).and_then(|tree| Ordered::of(&tree, role)) {
+    let exact = format!("depth={depth},deepening=false,transposition=0,evaluation={evaluation}");
+    let run = |method, player: String, recorded| run(machine, line, role, method, player, recorded);
+    let minimax = format!("minimax:{exact},bounded=false");
+    let (minimax, tree) = run("minimax", minimax, search_tree::MAX_NODES)?;
+    let value = minimax.value;
+    let mut searches = vec![minimax];
+    let has_chance = machine.game().random().is_some();
+    let methods =
+        [("alpha-beta", "none"), ("alpha-beta, Star1", "star1"), ("alpha-beta, Star2", "star2")];
+    for (method, cuts) in methods.into_iter().take(if has_chance { 3 } else { 1 }) {
+        let player = format!("alpha_beta:{exact},chance_cuts={cuts}");
+        searches.push(run(method, player, 0)?.0);
+    }
+    if let Some(ordered) = tree.filter(|_| !has_chance).and_then(|tree| Ordered::of(&tree, role)) {
         let orders = [
             ("alpha-beta, best moves first", Order::BestFirst),
             ("alpha-beta, best moves last", Order::BestLast),
         ];
-        let value = searches[0].value;
         searches.extend(orders.map(|(method, order)| {
             let entered = ordered.search(order);
             let (nodes, prunings) = (entered.nodes, entered.cuts);
@@ -101,6 +78,31 @@ pub(super) fn search(
         }));
     }
     Ok(searches)
+}
+
+/// A search by this player, and its tree of at most `recorded` states.
+fn run(
+    machine: &dyn StateMachine,
+    line: &Line,
+    role: RoleId,
+    method: &'static str,
+    player: String,
+    recorded: usize,
+) -> Result<(Searched, Option<Arc<SearchTree>>), Failure> {
+    let contestant = read_player(&player).map_err(Failure::usage)?;
+    let PlayerSource::BuiltIn { kind, options } = &contestant.config.source else {
+        unreachable!("minimax and alpha_beta are built in")
+    };
+    let kind = built_in::find(kind).expect("minimax and alpha_beta are kinds");
+    let mut searching = (kind.make)(options).map_err(Failure::usage)?;
+    if recorded > 0 {
+        searching.record_tree(recorded);
+    }
+    let (time, nodes) = (Duration::ZERO, Some(MAX_NODES));
+    let question = Question { role, line, time, nodes, seed: 1, player: &player };
+    let said = decide(searching, machine, &question)?.said;
+    let (nodes, prunings, value) = (said.nodes, said.prunings, said.value);
+    Ok((Searched { method, player: Some(player), nodes, prunings, value }, said.tree))
 }
 
 /// Prints the searches, each with its share of the states of the first.
