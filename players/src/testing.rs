@@ -4,7 +4,10 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use games::{Case, Guards, Leniency, Prover, RoleId, State, StateMachine, validate};
+use games::{
+    Case, Guards, Leniency, Prover, RoleId, State, StateMachine, library, state_machine_for,
+    validate,
+};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -16,6 +19,13 @@ pub(crate) fn machine(text: &str) -> Box<dyn StateMachine> {
     let validation = validate::read("test", text, Case::default(), Leniency::default());
     let game = validation.game.unwrap_or_else(|| panic!("{:?}\n{text}", validation.findings));
     Box::new(Prover::new(Arc::new(game), Guards::default()).unwrap())
+}
+
+/// A reasoner for a shipped game, as matches have it.
+pub(crate) fn shipped(name: &str) -> Box<dyn StateMachine> {
+    let text = library::find(name).unwrap().text;
+    let game = validate::read(name, text, Case::default(), Leniency::default()).game.unwrap();
+    state_machine_for(Arc::new(game), Guards::default()).unwrap()
 }
 
 /// The value of `state` for the first role by the textbook's minimax, or expectiminimax

@@ -6,7 +6,7 @@ use data_encoding::BASE64URL_NOPAD;
 use nkeys::KeyPair;
 use serde_json::{Value, json};
 
-use crate::nats::{NatsServer, SPEC, all_text, check_same, coordinate, reference};
+use crate::nats::{NatsServer, SPEC, all_of_a_run, coordinate};
 use crate::workspace::Workspace;
 
 /// What `issuer` says of `subject`, signed.
@@ -75,7 +75,6 @@ fn a_run_with_credentials_leaves_no_secret() {
     std::fs::write(file("empty.creds"), "").unwrap();
     let Some(server) = NatsServer::start_with(&["-c", &file("server.conf")]) else { return };
     let url = server.url();
-    let right = file("right.creds");
 
     // One clear error each.
     let refused = |options: &[&str], code: i32, expected: &str| {
@@ -89,14 +88,6 @@ fn a_run_with_credentials_leaves_no_secret() {
     refused(&["--creds", &file("none.creds")], 2, "none.creds");
     refused(&["--creds", &file("empty.creds")], 2, "empty.creds");
 
-    let workspace = Workspace::with_spec(SPEC);
-    let worker = ["worker", "--queue", &url, "--creds", &right, "--cache", "cache"];
-    let log = std::fs::File::create(workspace.path("log")).unwrap();
-    let mut worker = workspace.command(&worker).stderr(log).spawn().unwrap();
-    let ran = workspace.run(&coordinate(&url, &["--creds", &right])).code(0);
-    worker.kill().unwrap();
-    worker.wait().unwrap();
-    check_same(&workspace, &reference(SPEC));
-    let all = ran.stdout() + &ran.stderr() + &all_text(&workspace.path("."));
+    let all = all_of_a_run(&url, &["--creds", &file("right.creds")]);
     assert!(!all.contains(&user.seed().unwrap()), "{all}");
 }

@@ -186,6 +186,20 @@ pub(crate) fn run(workspace: &Workspace, server: &NatsServer, more: &[&str]) -> 
     workspace.run(&coordinate(&url, more))
 }
 
+/// Plays [`SPEC`] by one worker; coordinator and worker have these options. All that was printed
+/// and written.
+pub(crate) fn all_of_a_run(url: &str, options: &[&str]) -> String {
+    let workspace = Workspace::with_spec(SPEC);
+    let worker = [&["worker", "--queue", url, "--cache", "cache"], options].concat();
+    let log = std::fs::File::create(workspace.path("log")).unwrap();
+    let mut worker = workspace.command(&worker).stderr(log).spawn().unwrap();
+    let ran = workspace.run(&coordinate(url, options)).code(0);
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    check_same(&workspace, &reference(SPEC));
+    ran.stdout() + &ran.stderr() + &all_text(&workspace.path("."))
+}
+
 /// The records of a run by job, without what depends on where and how fast they were
 /// played. Panics if a match is there twice.
 pub(crate) fn records(workspace: &Workspace) -> Vec<serde_json::Value> {

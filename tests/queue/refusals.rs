@@ -6,7 +6,8 @@ use std::time::Duration;
 use async_nats::jetstream::{self, Context};
 
 use crate::nats::{
-    NatsServer, SPEC, WorkerProcess, check_same, coordinate, in_runtime, reference, run,
+    NatsServer, SPEC, WorkerProcess, all_of_a_run, check_same, coordinate, in_runtime, reference,
+    run,
 };
 use crate::workspace::{Ran, Workspace};
 
@@ -152,12 +153,6 @@ fn user_and_password_of_the_address_are_used_and_written_nowhere() {
     let ran = run(&workspace, &server, &[]).code(1);
     assert!(ran.stderr().contains("authorization violation"), "{}", ran.stderr());
     let url = server.url().replace("nats://", "nats://me:sesame@");
-    let mut worker = workspace.command(&["worker", "--queue", &url, "--cache", "cache"]);
-    let mut worker = worker.stderr(Stdio::null()).spawn().unwrap();
-    let ran = workspace.run(&coordinate(&url, &[])).code(0);
-    worker.kill().unwrap();
-    worker.wait().unwrap();
-    let said = ran.stdout() + &ran.stderr() + &workspace.read("out/journal.jsonl");
-    assert!(!said.contains("sesame"), "{said}");
-    assert!(!workspace.read("out/workers.json").contains("sesame"));
+    let all = all_of_a_run(&url, &[]);
+    assert!(!all.contains("sesame"), "{all}");
 }

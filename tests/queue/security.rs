@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::nats::{NatsServer, SPEC, all_text, check_same, coordinate, reference};
+use crate::nats::{NatsServer, SPEC, all_of_a_run, all_text, coordinate};
 use crate::workspace::Workspace;
 
 const PASSWORD: &str = "sesame-and-poppy";
@@ -85,14 +85,6 @@ fn a_run_over_tls_with_a_password_leaves_no_secret() {
     let error = workspace.run(&missing).code(2).stderr();
     assert!(error.contains("cannot read `none.pem`") && !error.contains(PASSWORD), "{error}");
 
-    let workspace = Workspace::with_spec(SPEC);
-    let worker = ["worker", "--queue", &right, "--tls-ca", &ca, "--cache", "cache"];
-    let log = std::fs::File::create(workspace.path("log")).unwrap();
-    let mut worker = workspace.command(&worker).stderr(log).spawn().unwrap();
-    let ran = workspace.run(&coordinate(&right, &["--tls-ca", &ca])).code(0);
-    worker.kill().unwrap();
-    worker.wait().unwrap();
-    check_same(&workspace, &reference(SPEC));
-    let all = ran.stdout() + &ran.stderr() + &all_text(&workspace.path("."));
+    let all = all_of_a_run(&right, &["--tls-ca", &ca]);
     assert!(!all.contains(PASSWORD), "{all}");
 }

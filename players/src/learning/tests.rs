@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
-use games::{
-    Case, Expression, Game, Guards, Leniency, MoveId, State, StateMachine, library,
-    state_machine_for, validate,
-};
+use games::{Expression, Game, Guards, MoveId, State, StateMachine};
 use rand::RngExt;
 
 use super::discovery::discover;
 use super::evaluation::{Evaluator, logistic};
 use super::*;
+use crate::testing::shipped;
 use crate::{Stop, seed, testing};
 
 /// The random walk of Sutton (1988), section 4: from the middle of five places, chance
@@ -26,12 +24,6 @@ const RANDOM_WALK: &str = "(role you) (role random)
     (<= terminal (true (at left))) (<= terminal (true (at right)))
     (<= (goal you 100) (true (at right))) (<= (goal you 0) (not (true (at right))))
     (goal random 0)";
-
-fn shipped(name: &str) -> Box<dyn StateMachine> {
-    let text = library::find(name).unwrap().text;
-    let game = validate::read(name, text, Case::Folded, Leniency::Strict).game.unwrap();
-    state_machine_for(Arc::new(game), Guards::default()).unwrap()
-}
 
 fn trained(
     machine: Box<dyn StateMachine>,

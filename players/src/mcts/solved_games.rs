@@ -1,19 +1,18 @@
 //! Proofs held against tables of solved games, at every node of the tree.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use games::solve::{Alone, Phase, Solver, ValueTable};
-use games::{
-    Cancel, Case, Guards, Leniency, MoveId, RoleId, State, StateKey, StateMachine, library,
-    state_machine_for, validate,
-};
+use games::{Cancel, MoveId, RoleId, State, StateKey, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
 use super::bounds::share;
 use super::search::{Search, Settings};
 use super::tree::Kind;
+use crate::testing::shipped;
 use crate::{Stop, seed};
 
 const SETTINGS: Settings = Settings {
@@ -33,12 +32,6 @@ fn n_positions() -> usize {
     if slow { 10_000 } else { 20 }
 }
 
-fn machine(name: &str) -> Box<dyn StateMachine> {
-    let text = library::find(name).unwrap().text;
-    let game = validate::read(name, text, Case::Folded, Leniency::Strict).game.unwrap();
-    state_machine_for(Arc::new(game), Guards::default()).unwrap()
-}
-
 fn solved(machine: &dyn StateMachine) -> ValueTable {
     let mut solver = Solver::new(machine.game(), 1 << 30, 1, &Cancel::new()).unwrap();
     while solver.progress().phase != Phase::Done {
@@ -47,24 +40,25 @@ fn solved(machine: &dyn StateMachine) -> ValueTable {
     solver.table(&Alone)
 }
 
-/// The end of a random line of play that is not over, and its length.
+/// The end of a random line of as many steps that is not over.
 fn random_position(
     machine: &mut dyn StateMachine,
     rng: &mut Pcg64,
-    longest: usize,
-) -> (State, usize) {
-    let mut state = machine.initial_state().unwrap();
-    let n_steps = rng.random_range(0..=longest);
-    for step in 0..n_steps {
-        let joint_move = random_move(machine, &state, rng);
-        let mut next = State::default();
-        machine.next_state(&state, &joint_move, &mut next).unwrap();
-        if machine.is_terminal(&next).unwrap() {
-            return (state, step);
+    n_steps: RangeInclusive<usize>,
+) -> State {
+    'lines: loop {
+        let mut state = machine.initial_state().unwrap();
+        for _ in 0..rng.random_range(n_steps.clone()) {
+            let joint_move = random_move(machine, &state, rng);
+            let mut next = State::default();
+            machine.next_state(&state, &joint_move, &mut next).unwrap();
+            if machine.is_terminal(&next).unwrap() {
+                continue 'lines;
+            }
+            state = next;
         }
-        state = next;
+        return state;
     }
-    (state, n_steps)
 }
 
 fn random_move(machine: &mut dyn StateMachine, state: &State, rng: &mut Pcg64) -> Vec<MoveId> {
@@ -132,11 +126,11 @@ fn no_proof_is_wrong_in_solved_games() {
     ];
     let mut n_proven = 0;
     for name in names {
-        let mut machine = machine(name);
+        let mut machine = shipped(name);
         let table = solved(&*machine);
         let mut rng = seed::generator(1, None);
         for _ in 0..n_positions() {
-            let (state, _) = random_position(&mut *machine, &mut rng, 16);
+            let state = random_position(&mut *machine, &mut rng, 0..=16);
             n_proven += check(&mut *machine, &state, &mut rng, |machine, state| {
                 Some(table.value(machine.key(state))?.to_vec())
             });
@@ -148,15 +142,12 @@ fn no_proof_is_wrong_in_solved_games() {
 /// Hex on 5 by 5 has too many states for a table; the last moves are searched to the end.
 #[test]
 fn no_proof_is_wrong_in_hex() {
-    let mut machine = machine("hex_5x5");
+    let mut machine = shipped("hex_5x5");
     let mut known = HashMap::new();
     let mut rng = seed::generator(1, None);
     let mut n_proven = 0;
     for _ in 0..n_positions() {
-        let (state, n_steps) = random_position(&mut *machine, &mut rng, 25);
-        if n_steps < 14 {
-            continue;
-        }
+        let state = random_position(&mut *machine, &mut rng, 14..=24);
         n_proven += check(&mut *machine, &state, &mut rng, |machine, state| {
             let first = minimax(machine, state, &mut known);
             Some(vec![first, 100.0 - first])

@@ -3,22 +3,15 @@
 
 use std::fmt::Write as _;
 
-use games::{Case, Guards, Leniency, library, validate};
-
 use super::*;
 use crate::search::chance::ChanceCuts;
 use crate::search::evaluation::EvaluationFunction;
+use crate::testing::shipped;
 
 const DEEPENING: Settings = Settings { deepening: true, remembered: 1000, ..NARROW };
 const ORDERED: Settings = Settings { killer_moves: true, history: true, ..DEEPENING };
 
 /// The reasoner of a shipped game that a match uses.
-fn shipped(name: &str) -> Box<dyn StateMachine> {
-    let text = library::find(name).unwrap().text;
-    let game = validate::read(name, text, Case::default(), Leniency::default()).game.unwrap();
-    games::state_machine_for(Arc::new(game), Guards::default()).unwrap()
-}
-
 /// What a search for the first role finds in the initial state of a machine.
 fn search(
     machine: &mut dyn StateMachine,
