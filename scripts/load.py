@@ -5,9 +5,9 @@
     python3 scripts/load.py --players 1000
 
 The players answer at once, or after the time of --think, from a few processes, each on an
-address of its own (127.0.1.1, 127.0.1.2, ...). Prints the CPU time of gamemaster for a move, its memory
-while all matches are in play and at most, and the faults that it recorded: any is a reply
-that came too late, or was lost.
+address of its own (127.0.1.1, 127.0.1.2, ...). Prints the CPU time of gamemaster for a move,
+its memory while all matches are in play and at most, and the faults that it recorded: any is
+a reply that came too late, or was lost.
 Without dependencies, on Linux. Exit code 0 if no move was lost.
 """
 import argparse, asyncio, json, os, re, resource, socket, subprocess, sys, tempfile, time
