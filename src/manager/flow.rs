@@ -101,7 +101,7 @@ impl<'a> Match<'a> {
         let any_remote = seats.iter().any(|seat| matches!(seat, Seat::Remote(_)));
         let scrambler = (setup.rules.scramble && any_remote).then(|| {
             let rng = stream(setup.job.seed, Purpose::Scramble, 0, 0);
-            Scrambler::new(&workspace.rules, workspace.prepared.game.symbols().case(), rng)
+            Scrambler::new(&workspace.prepared.forms, workspace.prepared.game.symbols().case(), rng)
         });
         let n_roles = workspace.n_roles;
         Self {
@@ -198,10 +198,10 @@ impl<'a> Match<'a> {
             )
             .next_u64(),
         };
-        let rules: Option<Arc<[Expression]>> = scrambler
-            .as_ref()
-            .map(|scrambler| workspace.rules.iter().map(|rule| scrambler.scramble(rule)).collect());
-        let rules = rules.as_ref().unwrap_or(&workspace.rules);
+        let rules: Option<Arc<[Expression]>> = scrambler.as_ref().map(|scrambler| {
+            workspace.prepared.forms.iter().map(|rule| scrambler.scramble(rule)).collect()
+        });
+        let rules = rules.as_ref().unwrap_or(&workspace.prepared.forms);
         let watch = tools.watch;
         let roles = workspace.prepared.game.roles();
         let symbols = workspace.prepared.game.symbols();

@@ -18,8 +18,6 @@ pub(crate) struct Workspace {
     pub(crate) n_roles: usize,
     pub(crate) percepts: bool,
     pub(crate) hidden_information: bool,
-    /// The rules as a START message carries them.
-    pub(crate) rules: Arc<[Expression]>,
     pub(crate) state: State,
     /// The state before the last step; scratch otherwise.
     pub(crate) other: State,
@@ -74,7 +72,6 @@ impl Workspace {
             n_roles,
             percepts: game.kind().percepts,
             hidden_information: game.kind().hidden_information,
-            rules: game.forms().into(),
             state: State::default(),
             other: State::default(),
             legal: vec![Vec::new(); n_roles],
