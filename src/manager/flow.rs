@@ -218,7 +218,7 @@ impl<'a> Match<'a> {
                 }
                 Seat::Thread(seat) => {
                     let seat_of_role = seat_of(role, workspace.machine.fork().into());
-                    asked.push(Box::pin(async move {
+                    asked.push(boxed(move || async move {
                         (role, seat.start(seat_of_role, clock, watch).await)
                     }));
                 }
@@ -232,9 +232,9 @@ impl<'a> Match<'a> {
                         play_clock_s: play.announced_s,
                     };
                     let message = message.to_string();
-                    asked.push(Box::pin(
-                        async move { (role, seat.start(watch, message, clock).await) },
-                    ));
+                    asked.push(boxed(move || async move {
+                        (role, seat.start(watch, message, clock).await)
+                    }));
                 }
             }
         }
@@ -347,16 +347,16 @@ impl<'a> Match<'a> {
                     };
                     let legal = self.workspace.legal[role].clone();
                     let question = Question { step: self.step, observation, legal };
-                    asked.push(Box::pin(
-                        async move { (role, seat.play(question, clock, watch).await) },
-                    ));
+                    asked.push(boxed(move || async move {
+                        (role, seat.play(question, clock, watch).await)
+                    }));
                 }
                 Seat::Remote(seat) => {
                     let news = news.expect("there is news for each remote seat");
                     let message = Message::Play { id: self.id.clone(), news }.to_string();
-                    asked.push(Box::pin(
-                        async move { (role, seat.ask(watch, message, clock).await) },
-                    ));
+                    asked.push(boxed(move || async move {
+                        (role, seat.ask(watch, message, clock).await)
+                    }));
                 }
             }
         }
@@ -407,7 +407,7 @@ impl<'a> Match<'a> {
                 Seat::Instant(seat) => seat.end(observation, completed),
                 Seat::Thread(seat) => {
                     let observation = observation.cloned();
-                    asked.push(Box::pin(async move {
+                    asked.push(boxed(move || async move {
                         (role, seat.end(observation, completed, watch).await)
                     }));
                 }
@@ -418,7 +418,8 @@ impl<'a> Match<'a> {
                         None => Message::Abort { id },
                     };
                     let message = message.to_string();
-                    asked.push(Box::pin(async move { (role, seat.end(watch, message).await) }));
+                    asked
+                        .push(boxed(move || async move { (role, seat.end(watch, message).await) }));
                 }
             }
         }
@@ -639,6 +640,16 @@ fn decide(
 }
 
 /// Waits for all, or for the request to stop.
+/// A future is built on the stack before it is boxed. Done here, that space is not part of
+/// the frames that stay while a match waits.
+#[inline(never)]
+fn boxed<'f, F>(make: impl FnOnce() -> F) -> Asked<'f>
+where
+    F: Future<Output = (usize, Reply)> + 'f,
+{
+    Box::pin(make())
+}
+
 fn wait_all(
     tools: &mut Tools<'_>,
     asked: Vec<Asked<'_>>,
