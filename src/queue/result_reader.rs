@@ -38,12 +38,15 @@ pub(super) struct ResultReader {
     /// Number of the next message that the consumer delivers.
     expected: u64,
     batch: Option<Batch>,
+    /// Nothing has come by the present or last request.
+    is_idle: bool,
 }
 
 impl ResultReader {
     /// From the first result that is stored.
     pub(super) fn new(run: &str) -> Self {
-        Self { run: run.to_owned(), next: 1, consumer: None, expected: 1, batch: None }
+        let run = run.to_owned();
+        Self { run, next: 1, consumer: None, expected: 1, batch: None, is_idle: false }
     }
 
     /// The results that are there, after waiting for the first at most `patience`.
@@ -89,6 +92,7 @@ impl ResultReader {
                 self.start_over();
                 return Ok(read);
             }
+            self.is_idle = false;
             self.expected += 1;
             self.next = info.stream_sequence + 1;
             read.push(StoredResult {
@@ -109,7 +113,17 @@ impl ResultReader {
     }
 
     async fn request(&mut self, context: &Context) -> Result<Batch, async_nats::Error> {
-        let consumer = match self.consumer.take() {
+        let mut consumer = self.consumer.take();
+        // The server drops a consumer that was silent, as when this process or the server was
+        // suspended, and does not say so to whoever asks for messages.
+        if self.is_idle
+            && let Some(silent) = &mut consumer
+            && silent.info().await.is_err()
+        {
+            consumer = None;
+        }
+        self.is_idle = true;
+        let consumer = match consumer {
             Some(consumer) => consumer,
             None => {
                 let config = pull::Config {

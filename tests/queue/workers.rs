@@ -1,7 +1,12 @@
-//! What a worker accepts of a run, and what it does if the server gives it nothing.
+//! What a worker accepts of a run, and what workers and coordinator do if the server gives
+//! them nothing.
+
+use std::time::Duration;
 
 use async_nats::jetstream::consumer::{AckPolicy, push};
 use async_nats::jetstream::{self, Context};
+use futures_util::StreamExt as _;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::nats::{NatsServer, SPEC, WorkerProcess, check_same, coordinate, in_runtime, reference};
 use crate::workspace::{Ran, Workspace};
@@ -91,6 +96,37 @@ fn a_stuck_consumer_is_replaced() {
             ..push::Config::default()
         };
         context.create_consumer_on_stream(stuck, stream).await.unwrap();
+    });
+    let _worker = WorkerProcess::start(&server, "w", &[]);
+    Ran(coordinator.wait_with_output().unwrap()).code(0);
+    check_same(&workspace, &reference(SPEC));
+}
+
+/// The server drops the consumer of results if the coordinator was silent for a minute, as
+/// when it was suspended. The coordinator makes another one, and reads on.
+#[test]
+fn a_coordinator_reads_on_after_its_consumer_is_dropped() {
+    let Some(server) = NatsServer::start() else { return };
+    let workspace = Workspace::with_spec(SPEC);
+    let url = server.url();
+    let coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let pid = Pid::from_child(&coordinator);
+    in_runtime(async {
+        let context = connected(&server).await;
+        let (subject, _) = manifest(&context, &workspace).await;
+        let run = subject.strip_prefix("gamemaster.run.").unwrap();
+        let stream = context.get_stream(format!("gamemaster-results-{run}")).await.unwrap();
+        let name = loop {
+            if let Some(name) = stream.consumer_names().next().await {
+                break name.unwrap();
+            }
+            tokio::task::yield_now().await;
+        };
+        // Until the request that waits is over: the end of a consumer is told to who waits.
+        kill_process(pid, Signal::STOP).unwrap();
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        stream.delete_consumer(&name).await.unwrap();
+        kill_process(pid, Signal::CONT).unwrap();
     });
     let _worker = WorkerProcess::start(&server, "w", &[]);
     Ran(coordinator.wait_with_output().unwrap()).code(0);
