@@ -309,6 +309,12 @@ impl Batch {
         self.core.play_out(lanes, max_length, watch)
     }
 
+    /// The lanes in which a role made a move while lanes were last
+    /// [played out](Batch::play_out) by a policy.
+    pub(crate) fn made(&self, role: usize, index: usize) -> &[u64] {
+        self.core.made(self.program.choices.place(role, index))
+    }
+
     /// Computes the goals of all lanes.
     pub(crate) fn evaluate_goals(&mut self) {
         self.core.evaluate_goals();

@@ -87,7 +87,9 @@ pub use joint_moves::{n_joint_moves, push_joint_move};
 pub use key::StateKey;
 pub use network::{Network, Reduction, ReductionEffort, reduce};
 pub use network_machine::{EvaluationMethod, NetworkMachine};
-pub use playouts::{PlayoutEnd, PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutSums};
+pub use playouts::{
+    MoveSum, PlayoutEnd, PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutPolicy, PlayoutSums,
+};
 pub use prover::Prover;
 pub use reader::SyntaxError;
 pub use reasoner::state_machine_for;

@@ -490,7 +490,7 @@ impl StateMachine for NetworkMachine {
     fn playout_sums(
         &mut self,
         starts: &[State],
-        plan: &PlayoutPlan,
+        plan: &PlayoutPlan<'_>,
         go_on: &mut dyn FnMut(u64) -> bool,
         sums: &mut PlayoutSums,
     ) -> Result<(), ReasoningError> {
@@ -504,7 +504,7 @@ impl StateMachine for NetworkMachine {
     fn playout_line(
         &mut self,
         starts: &[State],
-        plan: &PlayoutPlan,
+        plan: &PlayoutPlan<'_>,
         playout: usize,
     ) -> Result<PlayoutLine, ReasoningError> {
         let Some(lock_step) = self.lock_step_for(starts) else {

@@ -35,7 +35,7 @@ impl PlayoutEnds {
 
 /// What is played from each of some states for [`PlayoutSums`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PlayoutPlan {
+pub struct PlayoutPlan<'a> {
     /// Playouts from each state.
     pub per_start: usize,
     /// Steps after which a playout is given up.
@@ -43,6 +43,65 @@ pub struct PlayoutPlan {
     /// All choices follow from it, for machines with the same
     /// [`reasoner`](crate::StateMachine::reasoner).
     pub seed: u64,
+    /// The moves to prefer; every legal move is as likely as another if `None`. With a policy,
+    /// the rewards are also added up by move ([`PlayoutSums::moves`]). Machines that play one
+    /// playout after the other prefer nothing, and add nothing up.
+    pub policy: Option<&'a PlayoutPolicy>,
+}
+
+/// Moves that playouts prefer: where a role has preferred moves, it makes one of them with
+/// some probability, and otherwise any legal move. Of several, each is as likely as another.
+///
+/// A machine numbers the moves of a role as those of [`PlayoutSums::moves`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlayoutPolicy {
+    /// By role and move; moves beyond the end are not preferred.
+    preferred: Vec<Vec<bool>>,
+    /// The probability, in parts of [`Self::PARTS`].
+    parts: u32,
+}
+
+impl PlayoutPolicy {
+    /// Probabilities are multiples of one in so many.
+    pub(crate) const PARTS: u32 = 32;
+
+    /// A policy that prefers no move yet. The probability is rounded to a multiple of 1/32.
+    ///
+    /// # Panics
+    /// If `probability` is not between 0 and 1.
+    #[must_use]
+    pub fn new(probability: f64) -> Self {
+        assert!((0.0..=1.0).contains(&probability), "{probability} is no probability");
+        let parts = (probability * f64::from(Self::PARTS)).round() as u32;
+        Self { preferred: Vec::new(), parts }
+    }
+
+    /// Replaces the preferred moves of a role: whether each of its moves is one.
+    pub fn prefer(&mut self, role: RoleId, moves: impl IntoIterator<Item = bool>) {
+        let role = usize::from(role.0);
+        self.preferred.resize_with(self.preferred.len().max(role + 1), Vec::new);
+        self.preferred[role].clear();
+        self.preferred[role].extend(moves);
+    }
+
+    /// Whether a role's move is preferred.
+    pub(crate) fn prefers(&self, role: usize, index: usize) -> bool {
+        self.preferred.get(role).and_then(|moves| moves.get(index)).copied().unwrap_or(false)
+    }
+
+    /// The probability, in parts of [`Self::PARTS`].
+    pub(crate) fn parts(&self) -> u32 {
+        self.parts
+    }
+}
+
+/// The playouts in which a role made a move, whenever that was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MoveSum {
+    /// Those that reached a terminal state.
+    pub n: u64,
+    /// The sum of the role's rewards in these.
+    pub rewards: u64,
 }
 
 /// The rewards of several playouts from each of some states, added up by state. The
@@ -60,6 +119,8 @@ pub struct PlayoutSums {
     rewards: Vec<u64>,
     /// By role: the best reward of a playout, and the first such playout.
     best: Vec<Option<(u8, usize)>>,
+    /// By role and move; empty if they are not added up.
+    moves: Vec<Vec<MoveSum>>,
     /// Steps of the longest playout that reached a terminal state.
     pub longest: u32,
     /// States entered, starts not included.
@@ -80,6 +141,7 @@ impl PlayoutSums {
         self.rewards.resize(n * n_roles, 0);
         self.best.clear();
         self.best.resize(n_roles, None);
+        self.moves.clear();
         (self.longest, self.n_states, self.is_whole) = (0, 0, true);
     }
 
@@ -111,6 +173,24 @@ impl PlayoutSums {
     #[must_use]
     pub fn best(&self, role: RoleId) -> Option<(u8, usize)> {
         self.best[usize::from(role.0)]
+    }
+
+    /// The playouts from all starts in which a role made a move, by move; empty if the plan
+    /// had no [`policy`](PlayoutPlan::policy), or the machine does not add them up. The order
+    /// of the moves is the machine's own, and stays the same from call to call.
+    #[must_use]
+    pub fn moves(&self, role: RoleId) -> &[MoveSum] {
+        self.moves.get(usize::from(role.0)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Begins to add up by move: for each role, so many moves.
+    pub(crate) fn add_up_moves(&mut self, n_moves: impl IntoIterator<Item = usize>) {
+        self.moves.extend(n_moves.into_iter().map(|n| vec![MoveSum::default(); n]));
+    }
+
+    /// What is added up by move: a slice for each role.
+    pub(crate) fn moves_mut(&mut self) -> &mut [Vec<MoveSum>] {
+        &mut self.moves
     }
 
     /// Counts playouts from a start that reached no terminal state.

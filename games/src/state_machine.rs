@@ -289,7 +289,7 @@ pub trait StateMachine: Send {
     fn playout_sums(
         &mut self,
         starts: &[State],
-        plan: &PlayoutPlan,
+        plan: &PlayoutPlan<'_>,
         go_on: &mut dyn FnMut(u64) -> bool,
         sums: &mut PlayoutSums,
     ) -> Result<(), ReasoningError> {
@@ -305,7 +305,7 @@ pub trait StateMachine: Send {
     fn playout_line(
         &mut self,
         starts: &[State],
-        plan: &PlayoutPlan,
+        plan: &PlayoutPlan<'_>,
         playout: usize,
     ) -> Result<PlayoutLine, ReasoningError> {
         playout_line_one_by_one(self, starts, plan, playout)
@@ -492,7 +492,7 @@ fn play_out<M: StateMachine + ?Sized>(
 pub(crate) fn playout_sums_one_by_one<M: StateMachine + ?Sized>(
     machine: &mut M,
     starts: &[State],
-    plan: &PlayoutPlan,
+    plan: &PlayoutPlan<'_>,
     go_on: &mut dyn FnMut(u64) -> bool,
     sums: &mut PlayoutSums,
 ) -> Result<(), ReasoningError> {
@@ -539,7 +539,7 @@ pub(crate) fn playout_sums_one_by_one<M: StateMachine + ?Sized>(
 pub(crate) fn playout_line_one_by_one<M: StateMachine + ?Sized>(
     machine: &mut M,
     starts: &[State],
-    plan: &PlayoutPlan,
+    plan: &PlayoutPlan<'_>,
     playout: usize,
 ) -> Result<PlayoutLine, ReasoningError> {
     let mut random = SplitMix::new(plan.seed);

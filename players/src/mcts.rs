@@ -6,6 +6,7 @@
 //!   games", ICGA Journal 2008). Where several choose at once, each does so by its own
 //!   figures (decoupled UCT; Finnsson and Bjoernsson 2008). Chance is sampled evenly.
 //! - Playouts run side by side, from many leaves at once ([`search`]).
+//! - Playouts may prefer the moves that led to high rewards ([`move_averages`]).
 //! - What is proven is never estimated again ([`proof`]), and ends the search.
 //! - The tree is kept from step to step, equal states are one node, and its memory is
 //!   bounded ([`tree`], [`recycling`]).
@@ -16,6 +17,7 @@ mod best_line;
 mod bounds;
 mod estimate;
 mod expansion;
+mod move_averages;
 mod proof;
 #[cfg(test)]
 mod properties;
@@ -35,6 +37,7 @@ use rand_pcg::Pcg64;
 
 use self::answer::Findings;
 use self::estimate::Estimator;
+use self::move_averages::Preference;
 use self::search::{Search, Settings};
 use crate::kind::PlayerKind;
 use crate::learning::LinearEvaluation;
@@ -128,6 +131,23 @@ const EVALUATED_EXPLORATION: OptionSpec = OptionSpec {
     help: "Exploration constant where an evaluation judges positions.",
 };
 
+const PREFERENCE: OptionSpec = OptionSpec {
+    name: "preference",
+    accepts: "a number from 0 to 1",
+    default: "0",
+    help: "Probability that a playout makes one of the role's moves whose average reward in playouts \
+           is high, where one is legal (MAST); 0 for uniformly random playouts. Games without a batch \
+           reasoner ignore it.",
+};
+
+const MARGIN: OptionSpec = OptionSpec {
+    name: "margin",
+    accepts: "a number from 0 to 1",
+    default: "0.05",
+    help: "How far the average reward of a preferred move is above that of all moves of the role, \
+           for rewards from 0 to 1.",
+};
+
 const THREADS: OptionSpec = OptionSpec {
     name: "threads",
     accepts: "a whole number from 1 to 256",
@@ -155,6 +175,8 @@ const OPTIONS: &[OptionSpec] = &[
     MEMORY,
     EVALUATION,
     EVALUATED_EXPLORATION,
+    PREFERENCE,
+    MARGIN,
     THREADS,
     PONDER,
 ];
@@ -177,6 +199,10 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         lanes: count(LANES.name, 4096, 16)?,
         max_length: count(MAX_LENGTH.name, 1_000_000, 1000)? as u32,
         evaluated_exploration: reader.float(EVALUATED_EXPLORATION.name, 0.0..=100.0, 0.03)? as f32,
+        preference: Preference {
+            probability: reader.float(PREFERENCE.name, 0.0..=1.0, 0.0)?,
+            margin: reader.float(MARGIN.name, 0.0..=1.0, 0.05)?,
+        },
         memory: reader.bytes(MEMORY.name, 1 << 20, 1 << 30)? / n_threads,
     };
     let evaluation = reader.learned(EVALUATION.name);

@@ -103,6 +103,7 @@ struct CsvRows {
 impl CsvRows {
     fn write(&mut self, out: &mut impl Write, decisions: &[JudgedDecision]) -> io::Result<()> {
         let mut builder = csv::WriterBuilder::new();
+        builder.terminator(csv::Terminator::CRLF);
         let mut rows = builder.has_headers(self.has_headers).from_writer(Vec::new());
         for decision in decisions {
             rows.serialize(decision)?;

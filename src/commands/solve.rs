@@ -113,8 +113,8 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME",
           value_parser = duration(Duration::from_millis(1), Duration::from_secs(1 << 30)))]
     time: Option<Duration>,
-    /// Use at most this much memory [default method: if more is needed, go on
-    /// with a proof where the game allows one; --method retrograde: give up]
+    /// Use at most this much memory. If more is needed, --method auto goes on with
+    /// a proof where the game allows one, and --method retrograde gives up
     #[arg(long, value_name = "BYTES", default_value = "4GiB", value_parser = bytes)]
     memory: u64,
     /// Use N threads [default: one for each core]

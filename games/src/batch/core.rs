@@ -38,6 +38,9 @@ pub(super) trait Core: Send {
     fn reseed(&mut self, seed: u64);
     /// Plays some lanes to their ends, each once.
     fn play_out(&mut self, lanes: &[u64], max_length: u32, watch: &mut Watch<'_>) -> PlayedOut;
+    /// The lanes in which a move was made while lanes were played by a policy, by its place
+    /// among the choices.
+    fn made(&self, place: usize) -> &[u64];
     /// Makes the moves of the lanes that have some.
     fn advance(&mut self);
     /// Computes the goals of all lanes.
@@ -134,9 +137,15 @@ impl<B: Block> Core for Slots<B> {
         self.renew_machine();
         let mut running = self.moving.empty();
         running.words_mut().copy_from_slice(lanes);
+        self.set_policy(watch.policy);
         let played = features::run(LastSteps { slots: self, running, max_length, watch });
+        self.chooser.prefer(&self.program.choices, None, self.moving.proof());
         self.clear_choices();
         played
+    }
+
+    fn made(&self, place: usize) -> &[u64] {
+        self.made[place].words()
     }
 
     fn evaluate_goals(&mut self) {

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::slots::{Commit, Slots};
+use crate::PlayoutPolicy;
 use crate::compiled_network::features::Kernel;
 use crate::compiled_network::lanes::Block;
 
@@ -14,6 +15,8 @@ pub(crate) struct Watch<'a> {
     /// A lane whose moves are written down, and for each of its steps the index of each
     /// role's move.
     pub(crate) recorded: Option<(usize, &'a mut Vec<usize>)>,
+    /// The moves to prefer. If there is one, the lanes of each move are noted.
+    pub(crate) policy: Option<&'a PlayoutPolicy>,
 }
 
 /// How lanes were played.
@@ -68,6 +71,7 @@ impl<B: Block> Kernel for LastSteps<'_, '_, B> {
             if self.watch.recorded.is_some() {
                 self.record();
             }
+            self.slots.note_moves();
             n_states += self.running.count();
             self.slots.compute_next();
             Commit {

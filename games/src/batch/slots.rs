@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::PlayoutPolicy;
 use crate::compiled_network::choice::{Choose, Chooser};
 use crate::compiled_network::code::Code;
 use crate::compiled_network::features::{self, Kernel};
@@ -23,6 +24,9 @@ pub(crate) struct Slots<B: Block> {
     pub(crate) chooser: Chooser<B>,
     /// The lanes whose moves are chosen.
     pub(crate) moving: B,
+    /// By place of a move among the choices: the lanes in which it was made since noting
+    /// began. Empty if moves are not noted.
+    pub(super) made: Vec<B>,
     pub(crate) goals: Vec<B>,
     pub(crate) percepts: Vec<B>,
 }
@@ -48,6 +52,7 @@ impl<B: Block> Slots<B> {
             slots: empty_slots(program.results.n_slots, proof),
             chooser: Chooser::new(&program.choices, seed, proof),
             moving: B::none(proof),
+            made: Vec::new(),
             goals: empty_slots(program.results.n_goal_slots, proof),
             percepts: empty_slots(program.percepts.n_slots, proof),
             program,
@@ -72,6 +77,24 @@ impl<B: Block> Slots<B> {
     /// Begins the random numbers of another seed.
     pub(super) fn reseed(&mut self, seed: u64) {
         self.chooser.reseed(seed, self.proof);
+    }
+
+    /// Prefers the moves of a policy from now on, and begins to note the moves; neither
+    /// without a policy.
+    pub(super) fn set_policy(&mut self, policy: Option<&PlayoutPolicy>) {
+        self.chooser.prefer(&self.program.choices, policy, self.proof);
+        self.made.clear();
+        if policy.is_some() {
+            self.made.resize(self.program.choices.n_places(), B::none(self.proof));
+        }
+    }
+
+    /// Notes the moves that were chosen last.
+    #[inline(always)]
+    pub(super) fn note_moves(&mut self) {
+        if !self.made.is_empty() {
+            self.program.choices.note(&self.chooser, &self.slots, &mut self.made);
+        }
     }
 
     /// Where results are.

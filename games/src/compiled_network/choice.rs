@@ -21,6 +21,7 @@
 use super::features::Kernel;
 use super::lanes::{Block, Lanes};
 use super::random::Random;
+use crate::PlayoutPolicy;
 
 /// Moves in a group.
 const GROUP: usize = 16;
@@ -65,6 +66,29 @@ impl Choices {
     /// The slots in each row of a role with this many moves.
     pub(crate) fn n_slots(n_moves: usize) -> usize {
         n_moves.next_multiple_of(GROUP)
+    }
+
+    /// The number of places of moves: one for each slot in a row.
+    pub(crate) fn n_places(&self) -> usize {
+        self.n_groups() * GROUP
+    }
+
+    /// The place of a role's move in each row of slots.
+    pub(crate) fn place(&self, role: usize, index: usize) -> usize {
+        self.groups(role).start * GROUP + index
+    }
+
+    /// Adds the lanes of the moves that were chosen last to those of their places.
+    #[inline(always)]
+    pub(crate) fn note<B: Block>(&self, chooser: &Chooser<B>, slots: &[B], made: &mut [B]) {
+        let does = slots[self.does..self.does + made.len()].chunks_exact(GROUP);
+        for (group, (made, does)) in made.chunks_exact_mut(GROUP).zip(does).enumerate() {
+            if chooser.is_set.iter().any(|is_set| is_set[group]) {
+                for (made, &does) in made.iter_mut().zip(does) {
+                    *made |= does;
+                }
+            }
+        }
     }
 
     fn n_groups(&self) -> usize {
@@ -113,6 +137,31 @@ pub(crate) struct Chooser<B: Block> {
     rank: [B::Piece; MAX_BITS],
     /// What choosing has cost so far, in operations on pieces, roughly.
     pub(crate) work: u64,
+    preference: Option<Preference<B::Piece>>,
+}
+
+/// Moves that are preferred.
+#[derive(Clone, Debug)]
+struct Preference<P> {
+    /// By place: every lane if the move is preferred, none if not.
+    moves: Vec<P>,
+    /// By group: whether some move of it is preferred.
+    groups: Vec<bool>,
+    /// The probability, as that of [`PlayoutPolicy`].
+    parts: u32,
+    /// By role: the lanes in which it may make other moves as well.
+    free: Vec<P>,
+}
+
+impl<P: Lanes> Preference<P> {
+    /// Takes the moves that may not be made from the legal planes of a role's group.
+    #[inline(always)]
+    fn restrict(&self, role: usize, group: usize, planes: &mut [P; GROUP]) {
+        let free = self.free[role];
+        for (plane, &preferred) in planes.iter_mut().zip(&self.moves[group * GROUP..]) {
+            *plane &= preferred | free;
+        }
+    }
 }
 
 /// One role's legal moves, counted.
@@ -145,7 +194,43 @@ impl<B: Block> Chooser<B> {
             drawn: [none; MAX_BITS],
             rank: [none; MAX_BITS],
             work: 0,
+            preference: None,
         }
+    }
+
+    /// Prefers the moves of a policy from now on; none without a policy.
+    pub(crate) fn prefer(
+        &mut self,
+        choices: &Choices,
+        policy: Option<&PlayoutPolicy>,
+        proof: B::Proof,
+    ) {
+        let Some(policy) = policy else {
+            self.preference = None;
+            return;
+        };
+        let none = B::Piece::none(proof);
+        let mut preference = self.preference.take().unwrap_or_else(|| Preference {
+            moves: vec![none; choices.n_places()],
+            groups: vec![false; choices.n_groups()],
+            parts: 0,
+            free: vec![none; choices.ends.len()],
+        });
+        preference.parts = policy.parts();
+        for role in 0..choices.ends.len() {
+            let groups = choices.groups(role);
+            let first = groups.start * GROUP;
+            for group in groups {
+                let mut some = false;
+                for place in group * GROUP..(group + 1) * GROUP {
+                    let is_preferred = policy.prefers(role, place - first);
+                    preference.moves[place] = if is_preferred { none.full() } else { none };
+                    some |= is_preferred;
+                }
+                preference.groups[group] = some;
+            }
+        }
+        self.preference = Some(preference);
     }
 
     /// Begins the random numbers of another seed.
@@ -195,7 +280,9 @@ impl<B: Block> Choose<'_, B> {
     fn choose(&mut self, piece: usize) -> B::Piece {
         let mut lanes = self.lanes.piece(piece);
         self.chooser.active.clear();
+        let by_policy = self.lanes_by_policy(piece);
         for role in 0..self.choices.ends.len() {
+            self.restrict(role, piece, by_policy);
             self.count(role, piece);
             let tally = &mut self.chooser.tallies[role];
             tally.several = lanes.empty();
@@ -236,16 +323,47 @@ impl<B: Block> Choose<'_, B> {
         lanes
     }
 
+    /// The lanes that make preferred moves where there are some, by chance.
+    #[inline(always)]
+    fn lanes_by_policy(&mut self, piece: usize) -> B::Piece {
+        let Chooser { preference, random, .. } = &mut *self.chooser;
+        let mut lanes = random[piece].none();
+        let Some(Preference { parts, .. }) = preference else { return lanes };
+        if *parts == PlayoutPolicy::PARTS {
+            return lanes.full();
+        }
+        // A random fraction is less than this one if it is less in the highest bit that differs.
+        for bit in 0..PlayoutPolicy::PARTS.trailing_zeros() {
+            let plane = random[piece].next();
+            lanes = if *parts >> bit & 1 == 1 { lanes | !plane } else { lanes & !plane };
+        }
+        lanes
+    }
+
+    /// Works out where a role may make moves that are not preferred.
+    #[inline(always)]
+    fn restrict(&mut self, role: usize, piece: usize, by_policy: B::Piece) {
+        let Some(preference) = &mut self.chooser.preference else { return };
+        let mut some = by_policy.empty();
+        for group in self.choices.groups(role).filter(|&group| preference.groups[group]) {
+            let legal = self.choices.legal(self.slots, group);
+            for (legal, &preferred) in legal.iter().zip(&preference.moves[group * GROUP..]) {
+                some |= legal.piece(piece) & preferred;
+            }
+        }
+        preference.free[role] = !(some & by_policy);
+    }
+
     /// Counts a role's legal moves.
     #[inline(always)]
     fn count(&mut self, role: usize, piece: usize) {
-        let Chooser { tallies, active, counts, .. } = &mut *self.chooser;
+        let Chooser { tallies, active, counts, preference, .. } = &mut *self.chooser;
         let tally = &mut tallies[role];
         let n = &mut tally.n;
         let start = active.len();
         let mut n_bits = 0;
         for group in self.choices.groups(role) {
-            let planes = gather(self.choices.legal(self.slots, group), piece);
+            let planes = legal_planes(self.choices, self.slots, preference, role, group, piece);
             let mut some = planes[0].empty();
             for plane in planes {
                 some |= plane;
@@ -284,8 +402,11 @@ impl<B: Block> Choose<'_, B> {
     #[inline(always)]
     fn write(&mut self, role: usize, piece: usize, lanes: B::Piece) {
         let (choices, slots) = (self.choices, &mut *self.slots);
-        let Chooser { tallies, active, counts, is_set, taken, drawn, rank, work, .. } =
-            &mut *self.chooser;
+        let Chooser {
+            tallies, active, counts, is_set, taken, drawn, rank, work, preference, ..
+        } = &mut *self.chooser;
+        let legal =
+            |slots: &[B], group| legal_planes(choices, slots, preference, role, group, piece);
         let tally = &tallies[role];
         let active = &active[tally.active.0..tally.active.1];
         let is_set = &mut is_set[piece];
@@ -301,7 +422,7 @@ impl<B: Block> Choose<'_, B> {
         if tally.n_bits <= 1 {
             // At most one legal move in each lane.
             for &group in active {
-                let mut planes = gather(choices.legal(slots, group as usize), piece);
+                let mut planes = legal(slots, group as usize);
                 for plane in &mut planes {
                     *plane &= lanes;
                 }
@@ -320,7 +441,7 @@ impl<B: Block> Choose<'_, B> {
             for (within, &rank) in within.iter_mut().zip(&*rank) {
                 *within = rank;
             }
-            let planes = gather(choices.legal(slots, *group as usize), piece);
+            let planes = legal(slots, *group as usize);
             let chosen = descend(&planes, within, lanes);
             scatter(choices.does(slots, *group as usize), piece, &chosen);
             return;
@@ -332,8 +453,19 @@ impl<B: Block> Choose<'_, B> {
             let mut over = [lanes.empty(); GROUP / 2];
             for (&group, &taken) in active.iter().zip(&*taken) {
                 let legal = &choices.legal(slots, group as usize)[half..half + GROUP / 2];
-                for (over, legal) in over.iter_mut().zip(legal) {
-                    *over |= legal.piece(piece) & taken;
+                match preference {
+                    None => {
+                        for (over, legal) in over.iter_mut().zip(legal) {
+                            *over |= legal.piece(piece) & taken;
+                        }
+                    }
+                    Some(Preference { moves, free, .. }) => {
+                        let moves = &moves[group as usize * GROUP + half..];
+                        let free = free[role];
+                        for ((over, legal), &preferred) in over.iter_mut().zip(legal).zip(moves) {
+                            *over |= legal.piece(piece) & (preferred | free) & taken;
+                        }
+                    }
                 }
             }
             planes[half..half + GROUP / 2].copy_from_slice(&over);
@@ -346,6 +478,23 @@ impl<B: Block> Choose<'_, B> {
             }
         }
     }
+}
+
+/// A piece of the legal planes of a role's group, without the moves that may not be made.
+#[inline(always)]
+fn legal_planes<B: Block>(
+    choices: &Choices,
+    slots: &[B],
+    preference: &Option<Preference<B::Piece>>,
+    role: usize,
+    group: usize,
+    piece: usize,
+) -> [B::Piece; GROUP] {
+    let mut planes = gather(choices.legal(slots, group), piece);
+    if let Some(preference) = preference {
+        preference.restrict(role, group, &mut planes);
+    }
+    planes
 }
 
 /// A piece of each of the slots.

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::State;
 use crate::batch::{Batch, PlayedOut, Watch};
 use crate::compiled_network::{CompiledNetwork, Width};
-use crate::playouts::{PlayoutEnd, PlayoutEnds, PlayoutPlan, PlayoutSums};
+use crate::playouts::{MoveSum, PlayoutEnd, PlayoutEnds, PlayoutPlan, PlayoutSums};
 use crate::split_mix::mix;
 
 /// Maximum number of gates of a network whose code is translated: translating more would take a
@@ -133,7 +133,7 @@ impl LockStep {
     fn play(
         &mut self,
         chunk: &Chunk<'_>,
-        plan: &PlayoutPlan,
+        plan: &PlayoutPlan<'_>,
         watch: &mut Watch<'_>,
     ) -> (&Batch, PlayedOut) {
         let batch = self.batch(chunk.n_playouts());
@@ -151,15 +151,19 @@ impl LockStep {
     pub(super) fn sums(
         &mut self,
         starts: &[State],
-        plan: &PlayoutPlan,
+        plan: &PlayoutPlan<'_>,
         go_on: &mut dyn FnMut(u64) -> bool,
         sums: &mut PlayoutSums,
     ) {
         sums.clear(starts.len(), self.rewards.len());
+        if plan.policy.is_some() {
+            let roles = &self.program.network().roles;
+            sums.add_up_moves(roles.iter().map(|role| role.moves.len()));
+        }
         for chunk in chunks(starts, plan.per_start) {
             let before = sums.n_states;
             let mut go_on = |n_states| go_on(before + n_states);
-            let mut watch = Watch { go_on: &mut go_on, recorded: None };
+            let mut watch = Watch { go_on: &mut go_on, recorded: None, policy: plan.policy };
             let rewards = std::mem::take(&mut self.rewards);
             let (batch, played) = self.play(&chunk, plan, &mut watch);
             chunk.add(batch, &played, &rewards, sums);
@@ -178,7 +182,7 @@ impl LockStep {
     pub(super) fn line(
         &mut self,
         starts: &[State],
-        plan: &PlayoutPlan,
+        plan: &PlayoutPlan<'_>,
         playout: usize,
     ) -> Vec<usize> {
         let mut line = Vec::new();
@@ -186,7 +190,8 @@ impl LockStep {
             |chunk: &Chunk<'_>| (chunk.first..chunk.first + chunk.n_playouts()).contains(&playout);
         if let Some(chunk) = chunks(starts, plan.per_start).find(its) {
             let recorded = Some((playout - chunk.first, &mut line));
-            self.play(&chunk, plan, &mut Watch { go_on: &mut |_| true, recorded });
+            let policy = plan.policy;
+            self.play(&chunk, plan, &mut Watch { go_on: &mut |_| true, recorded, policy });
         }
         line
     }
@@ -267,6 +272,44 @@ impl Chunk<'_> {
                 sums.note_best(role, reward, self.first + lane);
             }
         }
+        for (role, sums) in sums.moves_mut().iter_mut().enumerate() {
+            add_by_move(batch, played, role, &rewards[role], sums);
+        }
+    }
+}
+
+/// Adds up the rewards of a role by the moves that it made.
+fn add_by_move(
+    batch: &Batch,
+    played: &PlayedOut,
+    role: usize,
+    rewards: &[(u8, usize)],
+    sums: &mut [MoveSum],
+) {
+    let in_both = |a: &[u64], b: &[u64]| -> u64 {
+        a.iter().zip(b).map(|(a, b)| u64::from((a & b).count_ones())).sum()
+    };
+    // By reward that some lane has: its lanes. The worst of several goals counts.
+    let mut rest = played.terminal.clone();
+    let mut having: SmallVec<[(u8, SmallVec<[u64; 8]>); 4]> = SmallVec::new();
+    for &(reward, index) in rewards {
+        let goal = batch.goal(role, index);
+        let lanes: SmallVec<[u64; 8]> = rest.iter().zip(goal).map(|(a, b)| a & b).collect();
+        rest.iter_mut().zip(goal).for_each(|(rest, goal)| *rest &= !goal);
+        if reward > 0 && lanes.iter().any(|&lanes| lanes != 0) {
+            having.push((reward, lanes));
+        }
+    }
+    for (index, sum) in sums.iter_mut().enumerate() {
+        let made = batch.made(role, index);
+        let n = in_both(made, &played.terminal);
+        if n == 0 {
+            continue;
+        }
+        sum.n += n;
+        let rewards =
+            having.iter().map(|(reward, lanes)| u64::from(*reward) * in_both(made, lanes));
+        sum.rewards += rewards.sum::<u64>();
     }
 }
 

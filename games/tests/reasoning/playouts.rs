@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use games::{
-    Case, Guards, Leniency, MoveId, PlayoutEnd, PlayoutEnds, PlayoutPlan, PlayoutSums, Prover,
-    RoleId, State, StateMachine, library, state_machine_for, validate,
+    Case, Guards, Leniency, MoveId, PlayoutEnd, PlayoutEnds, PlayoutPlan, PlayoutPolicy,
+    PlayoutSums, Prover, RoleId, State, StateMachine, library, state_machine_for, validate,
 };
 
 /// The prover and the network of a shipped game.
@@ -177,7 +177,7 @@ fn playouts_are_abandoned_when_they_are_not_to_go_on() {
     }
 }
 
-fn sums(machine: &mut dyn StateMachine, starts: &[State], plan: &PlayoutPlan) -> PlayoutSums {
+fn sums(machine: &mut dyn StateMachine, starts: &[State], plan: &PlayoutPlan<'_>) -> PlayoutSums {
     let mut sums = PlayoutSums::default();
     machine.playout_sums(starts, plan, &mut |_| true, &mut sums).unwrap();
     sums
@@ -197,7 +197,7 @@ fn sums_are_what_uniform_play_is_worth() {
         for per_start in [3, 64, 1000] {
             let (mut totals, mut n) = (vec![0.0; children.len()], 0);
             for seed in 0..4000_usize.div_ceil(per_start) as u64 {
-                let plan = PlayoutPlan { per_start, max_length: 100, seed };
+                let plan = PlayoutPlan { per_start, max_length: 100, seed, policy: None };
                 let sums = sums(machine.as_mut(), &children, &plan);
                 assert!(sums.is_whole && (5..=8).contains(&sums.longest), "{}", sums.longest);
                 n += per_start;
@@ -226,7 +226,7 @@ fn the_best_playout_can_be_played_again() {
             let starts = children(machine.as_mut(), &initial);
             let roles = machine.game().role_ids();
             for (per_start, seed) in [(1, 1), (40, 2), (600, 3)] {
-                let plan = PlayoutPlan { per_start, max_length: 1000, seed };
+                let plan = PlayoutPlan { per_start, max_length: 1000, seed, policy: None };
                 let sums = sums(machine.as_mut(), &starts, &plan);
                 for role in roles.clone() {
                     let (reward, playout) = sums.best(role).unwrap();
@@ -252,7 +252,7 @@ fn the_best_playout_can_be_played_again() {
 fn sums_know_what_reached_no_end() {
     for mut machine in machines("connect_four") {
         let starts = vec![machine.initial_state().unwrap(); 3];
-        let plan = PlayoutPlan { per_start: 5, max_length: 3, seed: 1 };
+        let plan = PlayoutPlan { per_start: 5, max_length: 3, seed: 1, policy: None };
         let cut = sums(machine.as_mut(), &starts, &plan);
         assert_eq!((cut.n_scored(2), cut.n_unscored(2), cut.n_states), (0, 5, 45));
         assert_eq!(cut.best(RoleId(0)), None);
@@ -263,5 +263,137 @@ fn sums_know_what_reached_no_end() {
         machine.playout_sums(&starts, &plan, &mut |n| n < 40, &mut stopped).unwrap();
         assert!(!stopped.is_whole && (40..60).contains(&stopped.n_states), "{stopped:?}");
         assert!(sums(machine.as_mut(), &[], &plan).is_whole);
+    }
+}
+
+/// Whether a role made one of some moves in a line wherever it was legal, and how often any
+/// was.
+fn follows(
+    machine: &mut dyn StateMachine,
+    start: &State,
+    line: &[MoveId],
+    role: RoleId,
+    preferred: &[MoveId],
+) -> (bool, usize) {
+    let n_roles = machine.game().roles().len();
+    let (mut state, mut next, mut legal) = (start.clone(), State::default(), Vec::new());
+    let (mut always, mut n_legal) = (true, 0);
+    for joint_move in line.chunks(n_roles) {
+        machine.legal_moves(&state, role, &mut legal).unwrap();
+        if legal.iter().any(|made| preferred.contains(made)) {
+            n_legal += 1;
+            always &= preferred.contains(&joint_move[usize::from(role.0)]);
+        }
+        machine.next_state(&state, joint_move, &mut next).unwrap();
+        std::mem::swap(&mut state, &mut next);
+    }
+    (always, n_legal)
+}
+
+fn plan_by(policy: Option<&PlayoutPolicy>) -> PlayoutPlan<'_> {
+    PlayoutPlan { per_start: 70, max_length: 1000, seed: 9, policy }
+}
+
+/// By a policy that is always followed, preferred moves are made wherever they are legal; and
+/// the playouts of each move are those whose lines have it.
+#[test]
+fn playouts_follow_their_policy() {
+    let mut n_machines = 0;
+    for (name, role) in [("tic_tac_toe", 1), ("hex_5x5", 0), ("bidding_tic_tac_toe", 0)] {
+        for mut machine in machines(name) {
+            let role = RoleId(role);
+            let start = machine.initial_state().unwrap();
+            let starts = [start.clone()];
+            let mut policy = PlayoutPolicy::new(1.0);
+            assert!(sums(machine.as_mut(), &starts, &plan_by(None)).moves(role).is_empty());
+            let n_moves =
+                sums(machine.as_mut(), &starts, &plan_by(Some(&policy))).moves(role).len();
+            if n_moves == 0 {
+                assert_eq!(machine.playout_width(), 1, "{name}");
+                continue;
+            }
+            n_machines += 1;
+            // Each move alone, so that it is known which one has which number.
+            let mut numbered: Vec<MoveId> = Vec::new();
+            for index in 0..n_moves {
+                policy.prefer(role, (0..n_moves).map(|other| other == index));
+                let sums = sums(machine.as_mut(), &starts, &plan_by(Some(&policy)));
+                let lines: Vec<_> = (0..70)
+                    .map(|n| machine.playout_line(&starts, &plan_by(Some(&policy)), n).unwrap())
+                    .collect();
+                let n_roles = machine.game().roles().len();
+                let made = |line: &[MoveId], id: MoveId| {
+                    line.chunks(n_roles).any(|moves| moves[usize::from(role.0)] == id)
+                };
+                let mut ids: Vec<MoveId> = lines
+                    .iter()
+                    .flat_map(|line| line.chunks(n_roles).map(|moves| moves[usize::from(role.0)]))
+                    .collect();
+                ids.sort_unstable();
+                ids.dedup();
+                let mut counted: Vec<u64> = ids
+                    .iter()
+                    .map(|&id| lines.iter().filter(|line| made(line, id)).count() as u64)
+                    .collect();
+                let mut summed: Vec<u64> = sums.moves(role).iter().map(|sum| sum.n).collect();
+                summed.retain(|&n| n > 0);
+                counted.sort_unstable();
+                summed.sort_unstable();
+                assert_eq!(summed, counted, "{name}");
+                let is_followed = |&id: &MoveId| {
+                    !numbered.contains(&id)
+                        && lines.iter().filter(|line| made(line, id)).count() as u64
+                            == sums.moves(role)[index].n
+                        && lines
+                            .iter()
+                            .all(|line| follows(machine.as_mut(), &start, line, role, &[id]).0)
+                };
+                let id = ids.into_iter().find(is_followed);
+                numbered.push(id.unwrap_or_else(|| panic!("{name}: nothing follows move {index}")));
+            }
+            // Every third move.
+            policy.prefer(role, (0..n_moves).map(|index| index % 3 == 0));
+            let preferred: Vec<MoveId> = numbered.iter().copied().step_by(3).collect();
+            let mut n_followed = 0;
+            for n in 0..70 {
+                let line = machine.playout_line(&starts, &plan_by(Some(&policy)), n).unwrap();
+                let (always, n) = follows(machine.as_mut(), &start, &line, role, &preferred);
+                assert!(always, "{name}");
+                n_followed += n;
+            }
+            assert!(n_followed >= 70, "{name}: {n_followed}");
+        }
+    }
+    assert!(n_machines >= 3, "{n_machines}");
+}
+
+/// By a policy that is followed half of the time, the first move of tic-tac-toe is one of two
+/// preferred cells with the probability 1/2 + 1/2 2/9.
+#[test]
+fn playouts_follow_their_policy_as_often_as_it_says() {
+    for mut machine in
+        machines("tic_tac_toe").into_iter().filter(|machine| machine.playout_width() > 1)
+    {
+        let starts = [machine.initial_state().unwrap()];
+        let mut policy = PlayoutPolicy::new(0.5);
+        policy.prefer(RoleId(0), [true, true]);
+        let mut legal = Vec::new();
+        machine.legal_moves(&starts[0], RoleId(0), &mut legal).unwrap();
+        let (mut by_cell, n) = (vec![0; legal.len()], 512);
+        for seed in 0..4 {
+            let policy = Some(&policy);
+            let plan = PlayoutPlan { per_start: n, max_length: 100, seed, policy };
+            for playout in 0..n {
+                let line = machine.playout_line(&starts, &plan, playout).unwrap();
+                by_cell[legal.iter().position(|&id| id == line[0]).unwrap()] += 1;
+            }
+        }
+        by_cell.sort_unstable();
+        let n = 4.0 * n as f64;
+        let exact = [7.0 / 18.0 * n, 11.0 / 18.0 * n];
+        let found = [by_cell[..7].iter().sum::<usize>(), by_cell[7] + by_cell[8]];
+        // Four standard errors of a share near a half.
+        assert!((found[1] as f64 - exact[1]).abs() < 2.0 * n.sqrt(), "{found:?} {exact:?}");
+        assert!(by_cell[7].abs_diff(by_cell[8]) as f64 <= 4.0 * n.sqrt(), "{by_cell:?}");
     }
 }

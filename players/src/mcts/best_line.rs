@@ -79,7 +79,7 @@ impl BestLine {
         &mut self,
         machine: &mut dyn StateMachine,
         starts: &[State],
-        plan: &PlayoutPlan,
+        plan: &PlayoutPlan<'_>,
         sums: &PlayoutSums,
         path: impl Fn(usize) -> Vec<MoveId>,
     ) -> Result<(), ReasoningError> {

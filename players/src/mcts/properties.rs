@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::answer::Findings;
 use super::bounds::share;
 use super::estimate::Estimator;
+use super::move_averages::Preference;
 use super::recycling::{Recycled, Recycler};
 use super::search::{Search, Settings};
 use super::tree::Kind;
@@ -25,6 +26,7 @@ const SETTINGS: Settings = Settings {
     max_length: 100,
     memory: 1 << 30,
     evaluated_exploration: 0.1,
+    preference: Preference { probability: 0.5, margin: 0.0 },
 };
 
 /// Searches a whole graph for role 0, judging by playouts.

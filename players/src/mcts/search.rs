@@ -13,6 +13,7 @@ use rand_pcg::Pcg64;
 use super::best_line::BestLine;
 use super::estimate::{self, Estimator};
 use super::expansion::{Expanded, Expander, joint_index, settled_rewards};
+use super::move_averages::{MoveAverages, Preference};
 use super::proof;
 use super::recycling::{Recycled, Recycler};
 use super::roles::Roles;
@@ -38,6 +39,8 @@ pub(super) struct Settings {
     pub(super) memory: usize,
     /// The same as `exploration`, where positions are judged by an evaluation.
     pub(super) evaluated_exploration: f32,
+    /// The moves that playouts prefer.
+    pub(super) preference: Preference,
 }
 
 /// More than any estimate: what is known is not looked at as long as anything is not.
@@ -121,6 +124,7 @@ pub(super) struct Search {
     descents: Vec<Descent>,
     starts: Vec<State>,
     sums: PlayoutSums,
+    move_averages: MoveAverages,
     rewards: Vec<f32>,
     chosen: Vec<u32>,
     stamp: u32,
@@ -145,6 +149,7 @@ impl Search {
             descents: Vec::new(),
             starts: Vec::new(),
             sums: PlayoutSums::default(),
+            move_averages: MoveAverages::new(game.roles().len(), settings.preference),
             rewards: Vec::new(),
             chosen: Vec::new(),
             stamp: 0,
@@ -165,6 +170,7 @@ impl Search {
     ) -> Result<u32, ReasoningError> {
         self.counters = Counters { nodes: 1, ..Counters::default() };
         self.best_line.begin(machine, state)?;
+        self.move_averages.age();
         let mut root = self.recycler.begin(&mut self.tree, state.words(), stop);
         loop {
             match self.passes(machine, &mut root, stop, limit) {
@@ -540,6 +546,7 @@ impl Search {
             per_start: lanes,
             max_length: self.settings.max_length,
             seed: self.rng.next_u64(),
+            policy: self.move_averages.policy(),
         };
         let nodes = self.counters.nodes;
         let mut go_on = |n_states| !stop.is_due(nodes + n_states);
@@ -559,6 +566,7 @@ impl Search {
             let hops = &self.hops[descent.first..descent.end];
             hops.iter().map(|hop| self.tree.edge(hop.edge).action).collect()
         })?;
+        self.move_averages.learn(&self.sums);
         for start in 0..self.descents.len() {
             let scored = u64::from(self.sums.n_scored(start));
             let sum = |role: usize| self.sums.rewards(start, RoleId(role as u8));

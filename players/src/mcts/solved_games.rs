@@ -10,6 +10,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 
 use super::bounds::share;
+use super::move_averages::Preference;
 use super::search::{Search, Settings};
 use super::tree::Kind;
 use crate::testing::shipped;
@@ -24,6 +25,7 @@ const SETTINGS: Settings = Settings {
     max_length: 1000,
     memory: 1 << 26,
     evaluated_exploration: 0.1,
+    preference: Preference { probability: 0.5, margin: 0.0 },
 };
 
 /// Positions of each game: 100,000 in all if there is time.

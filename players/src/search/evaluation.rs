@@ -293,7 +293,8 @@ impl CutOff<'_, '_> {
 
     fn monte_carlo(&mut self) -> Result<f64, Halt> {
         let seed = self.machine.key(&self.frame.state).bits() as u64;
-        let plan = PlayoutPlan { per_start: PLAYOUTS, max_length: LONGEST_PLAYOUT, seed };
+        let plan =
+            PlayoutPlan { per_start: PLAYOUTS, max_length: LONGEST_PLAYOUT, seed, policy: None };
         let start = std::slice::from_ref(&self.frame.state);
         let stopwatch = &self.stopwatch;
         let mut go_on = |n_states| !stopwatch.is_due_after(n_states);

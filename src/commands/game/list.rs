@@ -19,8 +19,8 @@ use crate::output::{json_line, to_stdout};
 /// Enough to find out whether two players ever choose at the same step.
 const LIMITS: Limits = Limits { playouts: 3, steps: 40, time: None, seed: 1 };
 
-/// Enough to see how rewards are related, and how large the tree is.
-const ENVIRONMENT_LIMITS: Limits = Limits { playouts: 20, steps: 1000, time: None, seed: 1 };
+/// Those of `game info`, so that both say the same.
+const ENVIRONMENT_LIMITS: Limits = Limits { playouts: 50, steps: 1000, time: None, seed: 1 };
 
 const EXAMPLES: &str = "\
 Examples:

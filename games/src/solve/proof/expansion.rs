@@ -86,7 +86,7 @@ impl Expander {
         means: &mut Vec<f64>,
     ) -> Result<(), ProofError> {
         let per_start = PLAYOUTS.div_ceil(states.len().max(1));
-        let plan = PlayoutPlan { per_start, max_length: MAX_PLAYOUT, seed };
+        let plan = PlayoutPlan { per_start, max_length: MAX_PLAYOUT, seed, policy: None };
         let Self { machine, sums, .. } = self;
         machine.playout_sums(states, &plan, &mut |_| true, sums)?;
         means.clear();
