@@ -121,8 +121,14 @@ pub enum Notice {
     },
     /// Blocks wait on the queue, and no worker of the run may play them.
     #[error(
-        "waiting: no worker has {}; start one with `gamemaster worker`",
-        if tags.is_empty() { "joined".to_owned() } else { format!("the tags {}", tags.join(",")) }
+        "waiting: no worker {}",
+        if tags.is_empty() {
+            "plays this run; start one with `gamemaster worker`, and if there is one, see what it prints"
+                .to_owned()
+        } else {
+            let tags = tags.join(",");
+            format!("has the tags {tags}; start one with `gamemaster worker --tags {tags}`")
+        }
     )]
     NoWorker {
         /// What the machine of a worker must have.

@@ -66,7 +66,7 @@ const SEARCHED_AT_ONCE: usize = 16;
 const SILENCE: Duration = Duration::from_secs(15);
 
 /// How long a block may be without a worker that has its tags before a notice says so.
-const NOTICE_TIME: Duration = Duration::from_secs(2);
+const NOTICE_TIME: Duration = Duration::from_secs(8);
 
 /// How often the results of a block may be refused.
 const MAX_REFUSALS: u32 = 5;

@@ -77,7 +77,11 @@ pub enum QueueError {
         run: String,
     },
     /// A block whose results were refused again and again.
-    #[error("the results of block {block} were refused {n} times, the last time because {reason}")]
+    #[error(
+        "the results of block {block} were refused {n} times, the last time because {reason}; stop \
+         the workers that sent them, remove the run with `gamemaster queue purge`, and repeat the \
+         command"
+    )]
     NoGoodResult {
         /// The block.
         block: u64,

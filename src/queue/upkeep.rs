@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use async_nats::jetstream::Context;
+use async_nats::jetstream::context::{DeleteStreamErrorKind, GetStreamErrorKind};
 use async_nats::jetstream::stream::Stream;
+use async_nats::jetstream::{Context, ErrorCode};
 use futures_util::StreamExt as _;
 use serde::Serialize;
 use tokio::runtime::Builder;
@@ -110,8 +111,6 @@ pub fn purge(server: &Server, named: &[String]) -> Result<Vec<String>, QueueErro
 
 /// The stream of runs; `None` if there has never been a run.
 async fn runs_stream(server: &Server, context: &Context) -> Result<Option<Stream>, QueueError> {
-    use async_nats::jetstream::ErrorCode;
-    use async_nats::jetstream::context::GetStreamErrorKind;
     match context.get_stream(names::RUNS).await {
         Ok(stream) => Ok(Some(stream)),
         Err(error) => match error.kind() {
@@ -191,7 +190,8 @@ fn worker_status(message: WorkerMessage) -> WorkerStatus {
     }
 }
 
-/// Removes a run: first what workers look for, then blocks and results.
+/// Removes a run: first what workers look for, then blocks and results. What is gone already
+/// is no error.
 pub(super) async fn remove(
     server: &Server,
     context: &Context,
@@ -209,7 +209,16 @@ pub(super) async fn remove(
         runs.purge().filter(subject).await.map_err(|error| refused(&error))?;
     }
     for stream in [names::blocks_stream(run), names::results_stream(run)] {
-        context.delete_stream(stream).await.map_err(|error| refused(&error))?;
+        let deleted = context.delete_stream(stream).await;
+        deleted.map(drop).or_else(|error| match error.kind() {
+            // Another coordinator or `purge` was first.
+            DeleteStreamErrorKind::JetStream(cause)
+                if cause.error_code() == ErrorCode::STREAM_NOT_FOUND =>
+            {
+                Ok(())
+            }
+            _ => Err(refused(&error)),
+        })?;
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ use super::slots::{Played, Slots};
 use super::wire::{Build, WorkerMessage, encode};
 use super::{QueueError, WorkerNews, names};
 use connecting::connect;
-use discovery::{Known, Prepared};
+use discovery::{Joined, Known, Prepared};
 use fetching::Held;
 pub use settings::{WorkerSettings, WorkerStop};
 
@@ -90,8 +90,6 @@ struct QueueWorker<'a> {
     n_in_slots: u32,
     /// Results on their way, which end with the key of the block.
     sending: JoinSet<u64>,
-    /// Mean time of a block.
-    block_time: Option<Duration>,
     idle: Duration,
 }
 
@@ -116,7 +114,6 @@ impl<'a> QueueWorker<'a> {
             next_key: 0,
             n_in_slots: 0,
             sending: JoinSet::new(),
-            block_time: None,
             idle: Duration::ZERO,
         })
     }
@@ -205,11 +202,21 @@ impl<'a> QueueWorker<'a> {
 
     /// Blocks that can be taken now; 0 until enough of them are wanted for a request.
     fn free(&self) -> usize {
+        let joined = self.runs.values().filter_map(|known| match known {
+            Known::Joined(joined) => Some(self.free_for(joined)),
+            _ => None,
+        });
+        joined.max().unwrap_or(0)
+    }
+
+    /// Blocks of a run that can be taken now: as many as can be played soon, by the time that
+    /// its blocks took so far.
+    fn free_for(&self, joined: &Joined) -> usize {
         if self.held.len() >= MAX_UNSENT {
             return 0;
         }
         let at_once = self.settings.at_once;
-        let ahead = self.block_time.map_or(0, |time| {
+        let ahead = joined.block_time.map_or(0, |time| {
             let blocks = AHEAD.as_secs_f64() / time.as_secs_f64().max(1e-6);
             ((f64::from(at_once) * blocks) as u32).min(MAX_AHEAD)
         });
@@ -247,7 +254,7 @@ impl<'a> QueueWorker<'a> {
                 n_blocks: joined.n_blocks,
                 joined_s: joined.since.elapsed().as_secs(),
                 at: jiff::Timestamp::now().to_string(),
-                is_leaving,
+                is_leaving: is_leaving || joined.has_left,
             };
             let subject = names::worker(run, &self.instance);
             let _ = self.context.client().publish(subject, encode(&message).into()).await;

@@ -57,7 +57,10 @@ fn tags_match_blocks_to_workers_and_the_queue_can_be_looked_after() {
     let mut lines = BufReader::new(coordinator.stderr.take().unwrap()).lines();
     let said = lines.find(|line| line.as_ref().unwrap().contains("waiting: "));
     let said = said.expect("the coordinator waits for a worker").unwrap();
-    assert!(said.contains("no worker has the tags big; start one with"), "{said}");
+    assert!(
+        said.contains("no worker has the tags big; start one with `gamemaster worker --tags big`"),
+        "{said}"
+    );
     let _big = WorkerProcess::start(&server, "big", &["--tags", "big,other"]);
     Ran(coordinator.wait_with_output().unwrap()).code(0);
     check_same(&workspace, &reference(SPEC));

@@ -33,13 +33,13 @@ impl QueueWorker<'_> {
             self.give_back(key, None);
             return;
         }
-        let mean = self.block_time.map_or(time, |mean| (mean * 7 + time) / 8);
-        self.block_time = Some(mean);
         let Some(Known::Joined(joined)) = self.runs.get_mut(&run) else {
             // The run is over.
             self.held.remove(&key);
             return;
         };
+        let mean = joined.block_time.map_or(time, |mean| (mean * 7 + time) / 8);
+        joined.block_time = Some(mean);
         if is_done || deliveries >= MAX_ABORTED {
             joined.n_blocks += 1;
             joined.n_aborted = if is_done { 0 } else { joined.n_aborted };

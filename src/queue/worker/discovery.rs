@@ -37,6 +37,8 @@ pub(super) struct Joined {
     pub(super) n_aborted: u32,
     /// Too many of them: no more blocks are taken.
     pub(super) has_left: bool,
+    /// Mean time of a block.
+    pub(super) block_time: Option<Duration>,
 }
 
 /// The blocks of a run whose players need the same of a machine.
@@ -249,6 +251,7 @@ impl QueueWorker<'_> {
                     n_blocks: 0,
                     n_aborted: 0,
                     has_left: false,
+                    block_time: None,
                 };
                 joined.open_classes(&manifest, &self.settings.tags);
                 self.runs.insert(run.clone(), Known::Joined(joined));

@@ -56,7 +56,14 @@ impl QueueWorker<'_> {
                 break;
             }
             let (run, class) = &wanted[first.wrapping_add(index) % wanted.len()];
-            let got = tokio::time::timeout(PATIENCE, self.fetch_of(run, class, n - n_got)).await;
+            let n = match self.runs.get(run) {
+                Some(Known::Joined(joined)) => self.free_for(joined).min(n - n_got),
+                _ => 0,
+            };
+            if n == 0 {
+                continue;
+            }
+            let got = tokio::time::timeout(PATIENCE, self.fetch_of(run, class, n)).await;
             let messages = match got {
                 Ok(Some(messages)) => messages,
                 _ => {
