@@ -70,8 +70,11 @@ pub enum QueueError {
         /// The address, without a password.
         url: String,
     },
-    /// Somebody removed the run from the server.
-    #[error("the run {run} was removed from the queue; repeat the command to enqueue it again")]
+    /// Somebody removed the run from the server, or the server lost its disk.
+    #[error(
+        "the run {run} is no longer on the server: it was removed from the queue, or the server lost \
+         its disk; repeat the command to enqueue it again"
+    )]
     Purged {
         /// The run's name in the queue.
         run: String,

@@ -135,7 +135,10 @@ impl<B: Block> Slots<B> {
     pub(crate) fn choose(&mut self, lanes: B) -> B {
         let (choices, chooser, slots) =
             (&self.program.choices, &mut self.chooser, self.slots.as_mut_slice());
-        self.moving = features::run(Choose { choices, chooser, slots, lanes });
+        self.moving = match chooser.is_by_policy() {
+            false => features::run(Choose::<_, false> { choices, chooser, slots, lanes }),
+            true => features::run(Choose::<_, true> { choices, chooser, slots, lanes }),
+        };
         self.moving
     }
 }

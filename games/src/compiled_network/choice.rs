@@ -233,6 +233,12 @@ impl<B: Block> Chooser<B> {
         self.preference = Some(preference);
     }
 
+    /// Whether some moves may be preferred.
+    #[inline]
+    pub(crate) fn is_by_policy(&self) -> bool {
+        self.preference.is_some()
+    }
+
     /// Begins the random numbers of another seed.
     pub(crate) fn reseed(&mut self, seed: u64, proof: B::Proof) {
         for (piece, random) in self.random.iter_mut().enumerate() {
@@ -249,8 +255,9 @@ impl<B: Block> Chooser<B> {
 }
 
 /// Chooses a move for each role in each of some lanes, and no move in others.
-/// Gives the lanes in which each role had one.
-pub(crate) struct Choose<'a, B: Block> {
+/// Gives the lanes in which each role had one. `BY_POLICY` says whether some moves are
+/// preferred: the code without that is shorter.
+pub(crate) struct Choose<'a, B: Block, const BY_POLICY: bool> {
     /// Where the planes are.
     pub(crate) choices: &'a Choices,
     /// What is remembered.
@@ -261,7 +268,7 @@ pub(crate) struct Choose<'a, B: Block> {
     pub(crate) lanes: B,
 }
 
-impl<B: Block> Kernel for Choose<'_, B> {
+impl<B: Block, const BY_POLICY: bool> Kernel for Choose<'_, B, BY_POLICY> {
     type Output = B;
     const IN_REGISTERS: bool = B::IN_REGISTERS;
 
@@ -275,14 +282,16 @@ impl<B: Block> Kernel for Choose<'_, B> {
     }
 }
 
-impl<B: Block> Choose<'_, B> {
+impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
     #[inline(always)]
     fn choose(&mut self, piece: usize) -> B::Piece {
         let mut lanes = self.lanes.piece(piece);
         self.chooser.active.clear();
-        let by_policy = self.lanes_by_policy(piece);
+        let by_policy = if BY_POLICY { self.lanes_by_policy(piece) } else { lanes.empty() };
         for role in 0..self.choices.ends.len() {
-            self.restrict(role, piece, by_policy);
+            if BY_POLICY {
+                self.restrict(role, piece, by_policy);
+            }
             self.count(role, piece);
             let tally = &mut self.chooser.tallies[role];
             tally.several = lanes.empty();
@@ -363,7 +372,14 @@ impl<B: Block> Choose<'_, B> {
         let start = active.len();
         let mut n_bits = 0;
         for group in self.choices.groups(role) {
-            let planes = legal_planes(self.choices, self.slots, preference, role, group, piece);
+            let planes = legal_planes::<B, BY_POLICY>(
+                self.choices,
+                self.slots,
+                preference,
+                role,
+                group,
+                piece,
+            );
             let mut some = planes[0].empty();
             for plane in planes {
                 some |= plane;
@@ -405,8 +421,9 @@ impl<B: Block> Choose<'_, B> {
         let Chooser {
             tallies, active, counts, is_set, taken, drawn, rank, work, preference, ..
         } = &mut *self.chooser;
-        let legal =
-            |slots: &[B], group| legal_planes(choices, slots, preference, role, group, piece);
+        let legal = |slots: &[B], group| {
+            legal_planes::<B, BY_POLICY>(choices, slots, preference, role, group, piece)
+        };
         let tally = &tallies[role];
         let active = &active[tally.active.0..tally.active.1];
         let is_set = &mut is_set[piece];
@@ -453,7 +470,7 @@ impl<B: Block> Choose<'_, B> {
             let mut over = [lanes.empty(); GROUP / 2];
             for (&group, &taken) in active.iter().zip(&*taken) {
                 let legal = &choices.legal(slots, group as usize)[half..half + GROUP / 2];
-                match preference {
+                match preference.as_ref().filter(|_| BY_POLICY) {
                     None => {
                         for (over, legal) in over.iter_mut().zip(legal) {
                             *over |= legal.piece(piece) & taken;
@@ -482,7 +499,7 @@ impl<B: Block> Choose<'_, B> {
 
 /// A piece of the legal planes of a role's group, without the moves that may not be made.
 #[inline(always)]
-fn legal_planes<B: Block>(
+fn legal_planes<B: Block, const BY_POLICY: bool>(
     choices: &Choices,
     slots: &[B],
     preference: &Option<Preference<B::Piece>>,
@@ -491,7 +508,7 @@ fn legal_planes<B: Block>(
     piece: usize,
 ) -> [B::Piece; GROUP] {
     let mut planes = gather(choices.legal(slots, group), piece);
-    if let Some(preference) = preference {
+    if BY_POLICY && let Some(preference) = preference {
         preference.restrict(role, group, &mut planes);
     }
     planes
