@@ -20,6 +20,7 @@ use tokio::task::{JoinError, JoinSet};
 use super::address::pause;
 use super::blocks::{Blocks, JobsOfBlock};
 use super::calibration::Calibration;
+use super::error::is_no_stream;
 use super::prepared::{has_program, launched, program_hash};
 use super::replayed::{Replayed, replayed};
 use super::result_reader::{ResultReader, StoredResult};
@@ -735,15 +736,8 @@ impl Queue {
 
     /// Whether the run is still on the server, if that can be known.
     async fn check_streams(&self) -> Result<(), QueueError> {
-        use async_nats::jetstream::ErrorCode;
-        use async_nats::jetstream::context::GetStreamErrorKind;
-        let found = self.context.get_stream(names::blocks_stream(&self.run)).await;
-        match found.map_err(|error| error.kind()) {
-            Err(GetStreamErrorKind::JetStream(error))
-                if error.error_code() == ErrorCode::STREAM_NOT_FOUND =>
-            {
-                Err(QueueError::Purged { run: self.run.clone() })
-            }
+        match self.context.get_stream(names::blocks_stream(&self.run)).await {
+            Err(error) if is_no_stream(&error) => Err(QueueError::Purged { run: self.run.clone() }),
             _ => Ok(()),
         }
     }

@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use async_nats::jetstream::ErrorCode;
+use async_nats::jetstream::context::{GetStreamError, GetStreamErrorKind};
+
 /// Why the queue cannot be used, or no longer.
 #[derive(Debug, thiserror::Error)]
 pub enum QueueError {
@@ -114,4 +117,12 @@ pub enum QueueError {
     /// This machine lacks something.
     #[error("cannot start")]
     Machine(#[from] std::io::Error),
+}
+
+/// Whether a request failed since the server has no such stream.
+pub(super) fn is_no_stream(error: &GetStreamError) -> bool {
+    match error.kind() {
+        GetStreamErrorKind::JetStream(cause) => cause.error_code() == ErrorCode::STREAM_NOT_FOUND,
+        _ => false,
+    }
 }

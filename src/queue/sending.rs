@@ -5,6 +5,7 @@ use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
 
 use super::address::pause;
+use super::error::is_no_stream;
 use super::names;
 
 /// Stores a result on the server, however long that takes. A second result of the same
@@ -33,11 +34,5 @@ pub(super) async fn publish(context: &Context, run: &str, subject: String, paylo
 
 /// Whether the run was removed from the server.
 async fn is_over(context: &Context, run: &str) -> bool {
-    use async_nats::jetstream::ErrorCode;
-    use async_nats::jetstream::context::GetStreamErrorKind;
-    let found = context.get_stream(names::results_stream(run)).await;
-    found.is_err_and(|error| match error.kind() {
-        GetStreamErrorKind::JetStream(error) => error.error_code() == ErrorCode::STREAM_NOT_FOUND,
-        _ => false,
-    })
+    context.get_stream(names::results_stream(run)).await.is_err_and(|error| is_no_stream(&error))
 }

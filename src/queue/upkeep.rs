@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use async_nats::jetstream::context::{DeleteStreamErrorKind, GetStreamErrorKind};
+use async_nats::jetstream::Context;
 use async_nats::jetstream::stream::Stream;
-use async_nats::jetstream::{Context, ErrorCode};
 use futures_util::StreamExt as _;
 use serde::Serialize;
 use tokio::runtime::Builder;
 
+use super::error::is_no_stream;
 use super::wire::{WorkerMessage, decode};
 use super::{QueueError, Server, names};
 
@@ -113,14 +113,8 @@ pub fn purge(server: &Server, named: &[String]) -> Result<Vec<String>, QueueErro
 async fn runs_stream(server: &Server, context: &Context) -> Result<Option<Stream>, QueueError> {
     match context.get_stream(names::RUNS).await {
         Ok(stream) => Ok(Some(stream)),
-        Err(error) => match error.kind() {
-            GetStreamErrorKind::JetStream(cause)
-                if cause.error_code() == ErrorCode::STREAM_NOT_FOUND =>
-            {
-                Ok(None)
-            }
-            _ => Err(server.refused("list the runs")(&error)),
-        },
+        Err(error) if is_no_stream(&error) => Ok(None),
+        Err(error) => Err(server.refused("list the runs")(&error)),
     }
 }
 
@@ -209,16 +203,12 @@ pub(super) async fn remove(
         runs.purge().filter(subject).await.map_err(|error| refused(&error))?;
     }
     for stream in [names::blocks_stream(run), names::results_stream(run)] {
-        let deleted = context.delete_stream(stream).await;
-        deleted.map(drop).or_else(|error| match error.kind() {
-            // Another coordinator or `purge` was first.
-            DeleteStreamErrorKind::JetStream(cause)
-                if cause.error_code() == ErrorCode::STREAM_NOT_FOUND =>
-            {
-                Ok(())
-            }
-            _ => Err(refused(&error)),
-        })?;
+        // Another coordinator or `purge` may have been first.
+        if let Err(error) = context.delete_stream(stream).await
+            && !is_no_stream(&error)
+        {
+            return Err(refused(&error));
+        }
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use super::settings::WorkerSettings;
 use super::{PATIENCE, QueueWorker};
 use crate::manager::command_words;
+use crate::queue::error::is_no_stream;
 use crate::queue::prepared::{PreparedRun, program_hash};
 use crate::queue::wire::{Manifest, decode};
 use crate::queue::{WorkerNews, names};
@@ -122,20 +123,9 @@ impl QueueWorker<'_> {
 
     /// The manifests on the server by run; `None` if they cannot be read now.
     async fn manifests(&self) -> Option<BTreeMap<String, Vec<u8>>> {
-        use async_nats::jetstream::ErrorCode;
-        use async_nats::jetstream::context::GetStreamErrorKind;
         let stream = match self.context.get_stream(names::RUNS).await {
             Ok(stream) => stream,
-            Err(error) => {
-                return match error.kind() {
-                    GetStreamErrorKind::JetStream(error)
-                        if error.error_code() == ErrorCode::STREAM_NOT_FOUND =>
-                    {
-                        Some(BTreeMap::new())
-                    }
-                    _ => None,
-                };
-            }
+            Err(error) => return is_no_stream(&error).then(BTreeMap::new),
         };
         let mut subjects = stream.info_with_subjects(names::MANIFESTS).await.ok()?;
         let mut found = BTreeMap::new();
