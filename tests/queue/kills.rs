@@ -13,7 +13,7 @@ name = "kills"
 seed = 11
 blocks = 50
 games = ["tic_tac_toe", "connect_four"]
-budget = { nodes = 1500 }
+budget = { nodes = 5000 }
 [[players]]
 kind = "random"
 [[players]]
