@@ -34,6 +34,12 @@ async fn manifest(context: &Context, workspace: &Workspace) -> (String, String) 
     }
 }
 
+/// The name of the run on the server.
+async fn run_name(context: &Context, workspace: &Workspace) -> String {
+    let (subject, _) = manifest(context, workspace).await;
+    subject.strip_prefix("gamemaster.run.").unwrap().to_owned()
+}
+
 /// A run of another version of gamemaster, or of another build, is not played unless its
 /// coordinator allows it. The test says for the coordinator that it is another.
 #[test]
@@ -84,8 +90,7 @@ fn a_stuck_consumer_is_replaced() {
     let coordinator = workspace.spawn(&coordinate(&url, &[]));
     in_runtime(async {
         let context = connected(&server).await;
-        let (subject, _) = manifest(&context, &workspace).await;
-        let run = subject.strip_prefix("gamemaster.run.").unwrap();
+        let run = run_name(&context, &workspace).await;
         let stream = format!("gamemaster-blocks-{run}");
         context.delete_consumer_from_stream("any", &stream).await.unwrap();
         let stuck = push::Config {
@@ -113,8 +118,7 @@ fn a_coordinator_reads_on_after_its_consumer_is_dropped() {
     let pid = Pid::from_child(&coordinator);
     in_runtime(async {
         let context = connected(&server).await;
-        let (subject, _) = manifest(&context, &workspace).await;
-        let run = subject.strip_prefix("gamemaster.run.").unwrap();
+        let run = run_name(&context, &workspace).await;
         let stream = context.get_stream(format!("gamemaster-results-{run}")).await.unwrap();
         let name = loop {
             if let Some(name) = stream.consumer_names().next().await {
@@ -122,7 +126,8 @@ fn a_coordinator_reads_on_after_its_consumer_is_dropped() {
             }
             tokio::task::yield_now().await;
         };
-        // Until the request that waits is over: the end of a consumer is told to who waits.
+        // The server reports a deleted consumer to pending requests only, so wait until the
+        // coordinator's request has expired.
         kill_process(pid, Signal::STOP).unwrap();
         tokio::time::sleep(Duration::from_secs(4)).await;
         stream.delete_consumer(&name).await.unwrap();
