@@ -48,12 +48,10 @@ moves does not give twice the depth (see `game tree --prune`).
 With a game, b and m (its length) are means of 50 random playouts, and the
 player searches once, from the state after --moves. The budget is the number of
 nodes that it entered; if its search was complete before --time or --nodes was
-used up, it is the number that it was allowed to enter. Its speed is that of this machine. Given numbers replace
-measured ones. A search can go deeper than b^(d/2) predicts if it finds states
-in its transposition table, or extends forced lines.";
-
-/// Random playouts that b and m are means of.
-const SURVEY: Limits = Limits { playouts: 50, steps: 1000, time: None, seed: 1 };
+used up, it is the number that it was allowed to enter. Its speed is that of
+this machine. Given numbers replace measured ones. A search can go deeper than
+b^(d/2) predicts if it finds states in its transposition table, or extends
+forced lines.";
 
 /// Arguments of `gamemaster game budget`.
 #[derive(Args, Debug)]
@@ -210,7 +208,8 @@ fn of_numbers(arguments: &Arguments) -> Result<Budget, Failure> {
 
 fn of_game(game: &Arc<Game>, arguments: &Arguments) -> Result<Budget, Failure> {
     let search = search(game, arguments)?;
-    let survey: Survey = survey(&mut Walker::new(machine(game)?), &SURVEY).map_err(reasoning)?;
+    let survey: Survey =
+        survey(&mut Walker::new(machine(game)?), &Limits::USUAL).map_err(reasoning)?;
     let measured = survey.branching.map(|spread| spread.mean);
     let branching = arguments.branching.or(measured).ok_or_else(|| {
         Failure::usage(anyhow!("random play meets no state with a move; give --branching"))

@@ -51,13 +51,16 @@ pub struct Arguments {
     #[command(flatten)]
     game: GameArgument,
     /// Measure the game in N random playouts
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = whole_from::<u64>(0))]
+    #[arg(long, value_name = "N", default_value_t = Limits::USUAL.playouts,
+          value_parser = whole_from::<u64>(0))]
     playouts: u64,
     /// Stop each playout after K steps
-    #[arg(long, value_name = "K", default_value_t = 1000, value_parser = whole_from::<usize>(0))]
+    #[arg(long, value_name = "K", default_value_t = Limits::USUAL.steps,
+          value_parser = whole_from::<usize>(0))]
     steps: usize,
     /// Use this random seed
-    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
+    #[arg(long, value_name = "S", default_value_t = Limits::USUAL.seed,
+          value_parser = whole_from::<u64>(0))]
     seed: u64,
     /// Stop measuring after T seconds
     #[arg(long, value_name = "T", default_value_t = 10, value_parser = whole_from::<u64>(0))]

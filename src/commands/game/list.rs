@@ -19,9 +19,6 @@ use crate::output::{json_line, to_stdout};
 /// Enough to find out whether two players ever choose at the same step.
 const LIMITS: Limits = Limits { playouts: 3, steps: 40, time: None, seed: 1 };
 
-/// Those of `game info`, so that both say the same.
-const ENVIRONMENT_LIMITS: Limits = Limits { playouts: 50, steps: 1000, time: None, seed: 1 };
-
 const EXAMPLES: &str = "\
 Examples:
   gamemaster game list
@@ -76,7 +73,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
 fn row(shipped: &library::Shipped, with_environment: bool) -> Result<Row, Failure> {
     let game = game_source::load(shipped.name, Reading::default()).map_err(Failure::game)?.game;
     let mut walker = Walker::new(machine(&game)?);
-    let limits = if with_environment { ENVIRONMENT_LIMITS } else { LIMITS };
+    let limits = if with_environment { Limits::USUAL } else { LIMITS };
     let survey = survey(&mut walker, &limits).map_err(reasoning)?;
     let kind = ObservedKind::of(&game, survey.simultaneous);
     Ok(Row {

@@ -20,6 +20,11 @@ pub(super) struct Limits {
     pub(super) seed: u64,
 }
 
+impl Limits {
+    /// What commands play if nothing else is asked for, so that they say the same of a game.
+    pub(super) const USUAL: Self = Self { playouts: 50, steps: 1000, time: None, seed: 1 };
+}
+
 /// How the players share the moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
