@@ -36,7 +36,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use games::{Cancel, Expression, Game, ReasoningError, StateMachine};
+use games::{Cancel, Game, ReasoningError, StateMachine};
 use players::PlayerKind;
 use results::record::Budget;
 #[cfg(doc)]
@@ -83,8 +83,6 @@ pub struct PreparedGame {
     pub hash: String,
     /// The rules.
     pub game: Arc<Game>,
-    /// The rules as a START message carries them; all matches share them.
-    pub(crate) forms: Arc<[Expression]>,
     /// The reasoner that workers fork theirs from.
     machine: Mutex<Box<dyn StateMachine>>,
 }
@@ -97,8 +95,7 @@ impl PreparedGame {
         machine: Box<dyn StateMachine>,
     ) -> Self {
         let game = Arc::clone(machine.game());
-        let forms = game.forms().into();
-        Self { name: name.into(), hash: hash.into(), game, forms, machine: Mutex::new(machine) }
+        Self { name: name.into(), hash: hash.into(), game, machine: Mutex::new(machine) }
     }
 
     /// A reasoner for another thread.

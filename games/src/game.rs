@@ -1,5 +1,7 @@
 //! A valid game: the normalised rules that every reasoner starts from.
 
+use std::sync::Arc;
+
 use crate::Expression;
 use crate::percepts::OpenMoves;
 use crate::rule::Rule;
@@ -46,7 +48,7 @@ pub struct Game {
     pub(crate) roles: Vec<SymbolId>,
     pub(crate) rules: Vec<Rule>,
     pub(crate) strata: Vec<Vec<usize>>,
-    pub(crate) forms: Vec<Expression>,
+    pub(crate) forms: Arc<[Expression]>,
     /// How moves are read from percepts, if percepts reveal all moves.
     pub(crate) open_moves: Option<OpenMoves>,
 }
@@ -150,7 +152,7 @@ impl Game {
     /// them. They are as read, except that `(p)` is `p`, that `=>` is replaced, and that
     /// each name has its first spelling.
     #[must_use]
-    pub fn forms(&self) -> &[Expression] {
+    pub fn forms(&self) -> &Arc<[Expression]> {
         &self.forms
     }
 

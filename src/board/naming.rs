@@ -34,7 +34,7 @@ impl Names {
     /// The names of the grid's coordinates in the rules of a game.
     pub(super) fn of(game: &Game, grid: &Grid) -> Self {
         let mut names = Self::default();
-        for form in game.forms() {
+        for form in game.forms().iter() {
             let mut variables = BTreeMap::new();
             each_list(form, &mut |items| coordinates(items, &grid.layers, &mut variables));
             for (&(name, axis), &n) in &variables {

@@ -101,7 +101,11 @@ impl<'a> Match<'a> {
         let any_remote = seats.iter().any(|seat| matches!(seat, Seat::Remote(_)));
         let scrambler = (setup.rules.scramble && any_remote).then(|| {
             let rng = stream(setup.job.seed, Purpose::Scramble, 0, 0);
-            Scrambler::new(&workspace.prepared.forms, workspace.prepared.game.symbols().case(), rng)
+            Scrambler::new(
+                workspace.prepared.game.forms(),
+                workspace.prepared.game.symbols().case(),
+                rng,
+            )
         });
         let n_roles = workspace.n_roles;
         Self {
@@ -199,9 +203,9 @@ impl<'a> Match<'a> {
             .next_u64(),
         };
         let rules: Option<Arc<[Expression]>> = scrambler.as_ref().map(|scrambler| {
-            workspace.prepared.forms.iter().map(|rule| scrambler.scramble(rule)).collect()
+            workspace.prepared.game.forms().iter().map(|rule| scrambler.scramble(rule)).collect()
         });
-        let rules = rules.as_ref().unwrap_or(&workspace.prepared.forms);
+        let rules = rules.as_ref().unwrap_or(workspace.prepared.game.forms());
         let watch = tools.watch;
         let roles = workspace.prepared.game.roles();
         let symbols = workspace.prepared.game.symbols();

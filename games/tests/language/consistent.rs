@@ -62,7 +62,7 @@ fn check_game(game: &Game, leniency: Leniency) {
     placed.sort_unstable();
     assert_eq!(placed, (0..game.rules().len()).collect::<Vec<_>>());
     check_strata(game);
-    for form in game.forms() {
+    for form in game.forms().iter() {
         assert_eq!(Expression::parse(&form.to_string()).as_ref(), Ok(form));
     }
 }
