@@ -57,12 +57,12 @@ pub struct PlayoutPlan<'a> {
 pub struct PlayoutPolicy {
     /// By role and move; moves beyond the end are not preferred.
     preferred: Vec<Vec<bool>>,
-    /// The probability, in parts of [`Self::PARTS`].
+    /// The numerator of the probability, over [`Self::PARTS`].
     parts: u32,
 }
 
 impl PlayoutPolicy {
-    /// Probabilities are multiples of one in so many.
+    /// The denominator of probabilities.
     pub(crate) const PARTS: u32 = 32;
 
     /// A policy that prefers no move yet. The probability is rounded to a multiple of 1/32.
@@ -89,7 +89,7 @@ impl PlayoutPolicy {
         self.preferred.get(role).and_then(|moves| moves.get(index)).copied().unwrap_or(false)
     }
 
-    /// The probability, in parts of [`Self::PARTS`].
+    /// The numerator of the probability, over [`Self::PARTS`].
     pub(crate) fn parts(&self) -> u32 {
         self.parts
     }
@@ -183,14 +183,14 @@ impl PlayoutSums {
         self.moves.get(usize::from(role.0)).map_or(&[], Vec::as_slice)
     }
 
-    /// Begins to add up by move: for each role, so many moves.
+    /// Starts summing by move. `n_moves` is the number of moves of each role.
     pub(crate) fn add_up_moves(&mut self, n_moves: impl IntoIterator<Item = usize>) {
         self.moves.extend(n_moves.into_iter().map(|n| vec![MoveSum::default(); n]));
     }
 
-    /// What is added up by move: a slice for each role.
-    pub(crate) fn moves_mut(&mut self) -> &mut [Vec<MoveSum>] {
-        &mut self.moves
+    /// The sums of a role's moves; empty if they are not added up.
+    pub(crate) fn moves_mut(&mut self, role: usize) -> &mut [MoveSum] {
+        self.moves.get_mut(role).map_or(&mut [], Vec::as_mut_slice)
     }
 
     /// Counts playouts from a start that reached no terminal state.

@@ -137,9 +137,10 @@ impl<B: Block> Core for Slots<B> {
         self.renew_machine();
         let mut running = self.moving.empty();
         running.words_mut().copy_from_slice(lanes);
-        self.set_policy(watch.policy);
+        if let Some(policy) = watch.policy {
+            self.set_policy(policy);
+        }
         let played = features::run(LastSteps { slots: self, running, max_length, watch });
-        self.chooser.prefer(&self.program.choices, None, self.moving.proof());
         self.clear_choices();
         played
     }

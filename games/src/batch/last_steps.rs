@@ -67,11 +67,13 @@ impl<B: Block> Kernel for LastSteps<'_, '_, B> {
             if !is_whole {
                 break;
             }
-            self.running = self.slots.choose(self.running);
+            self.running = match self.watch.policy {
+                None => self.slots.choose(self.running),
+                Some(_) => self.slots.choose_by_policy(self.running),
+            };
             if self.watch.recorded.is_some() {
                 self.record();
             }
-            self.slots.note_moves();
             n_states += self.running.count();
             self.slots.compute_next();
             Commit {

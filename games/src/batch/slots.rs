@@ -24,8 +24,8 @@ pub(crate) struct Slots<B: Block> {
     pub(crate) chooser: Chooser<B>,
     /// The lanes whose moves are chosen.
     pub(crate) moving: B,
-    /// By place of a move among the choices: the lanes in which it was made since noting
-    /// began. Empty if moves are not noted.
+    /// By place of a move among the choices: the lanes in which it was chosen by the policy
+    /// that was set last. Empty before one was set.
     pub(super) made: Vec<B>,
     pub(crate) goals: Vec<B>,
     pub(crate) percepts: Vec<B>,
@@ -79,22 +79,12 @@ impl<B: Block> Slots<B> {
         self.chooser.reseed(seed, self.proof);
     }
 
-    /// Prefers the moves of a policy from now on, and begins to note the moves; neither
-    /// without a policy.
-    pub(super) fn set_policy(&mut self, policy: Option<&PlayoutPolicy>) {
+    /// Takes over a policy for [`choose_by_policy`](Self::choose_by_policy), and begins to note
+    /// the moves that are chosen by it.
+    pub(super) fn set_policy(&mut self, policy: &PlayoutPolicy) {
         self.chooser.prefer(&self.program.choices, policy, self.proof);
         self.made.clear();
-        if policy.is_some() {
-            self.made.resize(self.program.choices.n_places(), B::none(self.proof));
-        }
-    }
-
-    /// Notes the moves that were chosen last.
-    #[inline(always)]
-    pub(super) fn note_moves(&mut self) {
-        if !self.made.is_empty() {
-            self.program.choices.note(&self.chooser, &self.slots, &mut self.made);
-        }
+        self.made.resize(self.program.choices.n_places(), B::none(self.proof));
     }
 
     /// Where results are.
@@ -135,10 +125,17 @@ impl<B: Block> Slots<B> {
     pub(crate) fn choose(&mut self, lanes: B) -> B {
         let (choices, chooser, slots) =
             (&self.program.choices, &mut self.chooser, self.slots.as_mut_slice());
-        self.moving = match chooser.is_by_policy() {
-            false => features::run(Choose::<_, false> { choices, chooser, slots, lanes }),
-            true => features::run(Choose::<_, true> { choices, chooser, slots, lanes }),
-        };
+        self.moving = features::run(Choose::<_, false> { choices, chooser, slots, lanes });
+        self.moving
+    }
+
+    /// The same by the policy that was set, and notes the moves.
+    #[inline]
+    pub(super) fn choose_by_policy(&mut self, lanes: B) -> B {
+        let (choices, chooser, slots) =
+            (&self.program.choices, &mut self.chooser, self.slots.as_mut_slice());
+        self.moving = features::run(Choose::<_, true> { choices, chooser, slots, lanes });
+        choices.note(&self.chooser, &self.slots, &mut self.made);
         self.moving
     }
 }

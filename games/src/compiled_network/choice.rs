@@ -137,7 +137,7 @@ pub(crate) struct Chooser<B: Block> {
     rank: [B::Piece; MAX_BITS],
     /// What choosing has cost so far, in operations on pieces, roughly.
     pub(crate) work: u64,
-    preference: Option<Preference<B::Piece>>,
+    preference: Preference<B::Piece>,
 }
 
 /// Moves that are preferred.
@@ -194,28 +194,19 @@ impl<B: Block> Chooser<B> {
             drawn: [none; MAX_BITS],
             rank: [none; MAX_BITS],
             work: 0,
-            preference: None,
+            preference: Preference {
+                moves: vec![none; choices.n_places()],
+                groups: vec![false; n_groups],
+                parts: 0,
+                free: vec![none; choices.ends.len()],
+            },
         }
     }
 
-    /// Prefers the moves of a policy from now on; none without a policy.
-    pub(crate) fn prefer(
-        &mut self,
-        choices: &Choices,
-        policy: Option<&PlayoutPolicy>,
-        proof: B::Proof,
-    ) {
-        let Some(policy) = policy else {
-            self.preference = None;
-            return;
-        };
+    /// Takes over the moves that a policy prefers, for choices by policy.
+    pub(crate) fn prefer(&mut self, choices: &Choices, policy: &PlayoutPolicy, proof: B::Proof) {
         let none = B::Piece::none(proof);
-        let mut preference = self.preference.take().unwrap_or_else(|| Preference {
-            moves: vec![none; choices.n_places()],
-            groups: vec![false; choices.n_groups()],
-            parts: 0,
-            free: vec![none; choices.ends.len()],
-        });
+        let preference = &mut self.preference;
         preference.parts = policy.parts();
         for role in 0..choices.ends.len() {
             let groups = choices.groups(role);
@@ -230,13 +221,6 @@ impl<B: Block> Chooser<B> {
                 preference.groups[group] = some;
             }
         }
-        self.preference = Some(preference);
-    }
-
-    /// Whether some moves may be preferred.
-    #[inline]
-    pub(crate) fn is_by_policy(&self) -> bool {
-        self.preference.is_some()
     }
 
     /// Begins the random numbers of another seed.
@@ -255,8 +239,8 @@ impl<B: Block> Chooser<B> {
 }
 
 /// Chooses a move for each role in each of some lanes, and no move in others.
-/// Gives the lanes in which each role had one. `BY_POLICY` says whether some moves are
-/// preferred: the code without that is shorter.
+/// Gives the lanes in which each role had one. With `BY_POLICY`, moves
+/// are preferred as [`Chooser::prefer`] was told.
 pub(crate) struct Choose<'a, B: Block, const BY_POLICY: bool> {
     /// Where the planes are.
     pub(crate) choices: &'a Choices,
@@ -337,14 +321,14 @@ impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
     fn lanes_by_policy(&mut self, piece: usize) -> B::Piece {
         let Chooser { preference, random, .. } = &mut *self.chooser;
         let mut lanes = random[piece].none();
-        let Some(Preference { parts, .. }) = preference else { return lanes };
-        if *parts == PlayoutPolicy::PARTS {
+        let parts = preference.parts;
+        if parts == PlayoutPolicy::PARTS {
             return lanes.full();
         }
         // A random fraction is less than this one if it is less in the highest bit that differs.
         for bit in 0..PlayoutPolicy::PARTS.trailing_zeros() {
             let plane = random[piece].next();
-            lanes = if *parts >> bit & 1 == 1 { lanes | !plane } else { lanes & !plane };
+            lanes = if parts >> bit & 1 == 1 { lanes | !plane } else { lanes & !plane };
         }
         lanes
     }
@@ -352,7 +336,7 @@ impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
     /// Works out where a role may make moves that are not preferred.
     #[inline(always)]
     fn restrict(&mut self, role: usize, piece: usize, by_policy: B::Piece) {
-        let Some(preference) = &mut self.chooser.preference else { return };
+        let preference = &mut self.chooser.preference;
         let mut some = by_policy.empty();
         for group in self.choices.groups(role).filter(|&group| preference.groups[group]) {
             let legal = self.choices.legal(self.slots, group);
@@ -470,18 +454,15 @@ impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
             let mut over = [lanes.empty(); GROUP / 2];
             for (&group, &taken) in active.iter().zip(&*taken) {
                 let legal = &choices.legal(slots, group as usize)[half..half + GROUP / 2];
-                match preference.as_ref().filter(|_| BY_POLICY) {
-                    None => {
-                        for (over, legal) in over.iter_mut().zip(legal) {
-                            *over |= legal.piece(piece) & taken;
-                        }
+                if BY_POLICY {
+                    let moves = &preference.moves[group as usize * GROUP + half..];
+                    let free = preference.free[role];
+                    for ((over, legal), &preferred) in over.iter_mut().zip(legal).zip(moves) {
+                        *over |= legal.piece(piece) & (preferred | free) & taken;
                     }
-                    Some(Preference { moves, free, .. }) => {
-                        let moves = &moves[group as usize * GROUP + half..];
-                        let free = free[role];
-                        for ((over, legal), &preferred) in over.iter_mut().zip(legal).zip(moves) {
-                            *over |= legal.piece(piece) & (preferred | free) & taken;
-                        }
+                } else {
+                    for (over, legal) in over.iter_mut().zip(legal) {
+                        *over |= legal.piece(piece) & taken;
                     }
                 }
             }
@@ -502,13 +483,13 @@ impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
 fn legal_planes<B: Block, const BY_POLICY: bool>(
     choices: &Choices,
     slots: &[B],
-    preference: &Option<Preference<B::Piece>>,
+    preference: &Preference<B::Piece>,
     role: usize,
     group: usize,
     piece: usize,
 ) -> [B::Piece; GROUP] {
     let mut planes = gather(choices.legal(slots, group), piece);
-    if BY_POLICY && let Some(preference) = preference {
+    if BY_POLICY {
         preference.restrict(role, group, &mut planes);
     }
     planes

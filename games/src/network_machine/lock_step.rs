@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::State;
 use crate::batch::{Batch, PlayedOut, Watch};
 use crate::compiled_network::{CompiledNetwork, Width};
-use crate::playouts::{MoveSum, PlayoutEnd, PlayoutEnds, PlayoutPlan, PlayoutSums};
+use crate::playouts::{PlayoutEnd, PlayoutEnds, PlayoutPlan, PlayoutSums};
 use crate::split_mix::mix;
 
 /// Maximum number of gates of a network whose code is translated: translating more would take a
@@ -250,6 +250,9 @@ impl Chunk<'_> {
             }
         }
         for (role, rewards) in rewards.iter().enumerate() {
+            for (index, sum) in sums.moves_mut(role).iter_mut().enumerate() {
+                sum.n += count_both(batch.made(role, index), &played.terminal);
+            }
             let mut rest = played.terminal.clone();
             let mut best = None;
             for &(reward, index) in rewards {
@@ -266,51 +269,22 @@ impl Chunk<'_> {
                         let n = count(&having, self.lanes(start));
                         sums.add(self.first_start + start, role, reward, n);
                     }
+                    for (index, sum) in sums.moves_mut(role).iter_mut().enumerate() {
+                        let n = count_both(batch.made(role, index), &having);
+                        sum.rewards += u64::from(reward) * n;
+                    }
                 }
             }
             if let Some((reward, lane)) = best {
                 sums.note_best(role, reward, self.first + lane);
             }
         }
-        for (role, sums) in sums.moves_mut().iter_mut().enumerate() {
-            add_by_move(batch, played, role, &rewards[role], sums);
-        }
     }
 }
 
-/// Adds up the rewards of a role by the moves that it made.
-fn add_by_move(
-    batch: &Batch,
-    played: &PlayedOut,
-    role: usize,
-    rewards: &[(u8, usize)],
-    sums: &mut [MoveSum],
-) {
-    let in_both = |a: &[u64], b: &[u64]| -> u64 {
-        a.iter().zip(b).map(|(a, b)| u64::from((a & b).count_ones())).sum()
-    };
-    // By reward that some lane has: its lanes. The worst of several goals counts.
-    let mut rest = played.terminal.clone();
-    let mut having: SmallVec<[(u8, SmallVec<[u64; 8]>); 4]> = SmallVec::new();
-    for &(reward, index) in rewards {
-        let goal = batch.goal(role, index);
-        let lanes: SmallVec<[u64; 8]> = rest.iter().zip(goal).map(|(a, b)| a & b).collect();
-        rest.iter_mut().zip(goal).for_each(|(rest, goal)| *rest &= !goal);
-        if reward > 0 && lanes.iter().any(|&lanes| lanes != 0) {
-            having.push((reward, lanes));
-        }
-    }
-    for (index, sum) in sums.iter_mut().enumerate() {
-        let made = batch.made(role, index);
-        let n = in_both(made, &played.terminal);
-        if n == 0 {
-            continue;
-        }
-        sum.n += n;
-        let rewards =
-            having.iter().map(|(reward, lanes)| u64::from(*reward) * in_both(made, lanes));
-        sum.rewards += rewards.sum::<u64>();
-    }
+/// The number of lanes that are in both sets.
+fn count_both(a: &[u64], b: &[u64]) -> u64 {
+    a.iter().zip(b).map(|(a, b)| u64::from((a & b).count_ones())).sum()
 }
 
 /// The number of bits set among some lanes.
