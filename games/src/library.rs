@@ -102,6 +102,7 @@ const SHIPPED: &[Shipped] = shipped![
     "prisoners_dilemma"
     "rock_paper_scissors"
     "sealed_auction"
+    "separate_lights"
     "shut_the_box"
     "six_mens_morris"
     "sokoban"

@@ -8,6 +8,7 @@ use games::{MoveId, RoleId};
 #[cfg(doc)]
 use crate::Player;
 use crate::SearchTree;
+use crate::belief_tree::BeliefTree;
 
 /// How a player reached its last answer; counters start at the question. What a player
 /// does not know stays at zero, empty or `None`.
@@ -46,6 +47,8 @@ pub struct Deliberation {
     pub plan: Option<Arc<PlanStep>>,
     /// The tree that was searched, if it was asked for ([`Player::record_tree`]).
     pub tree: Option<Arc<SearchTree>>,
+    /// The same of a search of beliefs.
+    pub belief_tree: Option<Arc<BeliefTree>>,
     /// What else matters for reading the answer, a sentence each, without a full stop: a
     /// limit that was reached, a method that was used instead, a proven bound.
     pub notes: Vec<String>,

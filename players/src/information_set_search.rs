@@ -21,6 +21,7 @@
 mod tests;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
 use rand::RngExt;
@@ -30,6 +31,7 @@ use rustc_hash::FxHashMap;
 use crate::belief::{
     Belief, Knowledge, PARTICLES, Replies, Tracker, TrackerSettings, knowledge_after,
 };
+use crate::belief_tree::{BeliefEvent, BeliefRecorder, Seen};
 use crate::counted::counted;
 use crate::kind::PlayerKind;
 use crate::options::OptionSpec;
@@ -93,6 +95,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         seed,
         rng: seed::generator(0, seed),
         tracker: None,
+        recorded: 0,
         deliberation: None,
     }))
 }
@@ -106,6 +109,8 @@ struct InformationSetSearch {
     seed: Option<i64>,
     rng: Pcg64,
     tracker: Option<Tracker>,
+    /// Nodes of the tree that are recorded at most; 0 for no record.
+    recorded: usize,
     deliberation: Option<Deliberation>,
 }
 
@@ -122,7 +127,9 @@ impl Player for InformationSetSearch {
         let Some(tracker) = &mut self.tracker else { return Ok(fallback) };
         let belief = tracker.follow(turn, stop)?.cloned();
         let mut notes = tracker.notes();
-        let Some(belief) = belief.filter(|_| turn.legal.len() > 1) else {
+        // A forced move needs no search, but has a plan after it.
+        let is_wanted = turn.legal.len() > 1 || self.recorded > 0;
+        let Some(belief) = belief.filter(|_| is_wanted) else {
             let deliberation = self.deliberation.get_or_insert_default();
             deliberation.notes = notes;
             deliberation.completed = turn.legal.len() == 1;
@@ -133,16 +140,13 @@ impl Player for InformationSetSearch {
             most_states: self.most_states,
             depth: self.depth,
         };
-        let search = BeliefSearch::new(tracker.machine.as_mut(), tracker.role, settings, stop);
+        let mut search = BeliefSearch::new(tracker.machine.as_mut(), tracker.role, settings, stop);
+        search.recorder = (self.recorded > 0).then(|| BeliefRecorder::new(self.recorded));
         let mut deliberation = search.deepen(&belief, turn.legal)?;
         notes.append(&mut deliberation.notes);
-        let mut best: Option<(MoveId, f64)> = None;
-        for candidate in &deliberation.candidates {
-            let value = candidate.value.unwrap_or_default();
-            if best.is_none_or(|(_, most)| value > most + TIE) {
-                best = Some((candidate.action, value));
-            }
-        }
+        let values = deliberation.candidates.iter().map(|it| it.value.unwrap_or_default());
+        let best =
+            first_best(values).map(|(at, value)| (deliberation.candidates[at].action, value));
         deliberation.value = best.map(|(_, value)| value);
         deliberation.line = best.iter().map(|&(id, _)| vec![(tracker.role, id)]).collect();
         deliberation.notes = notes;
@@ -152,6 +156,11 @@ impl Player for InformationSetSearch {
 
     fn abort(&mut self) {
         self.tracker = None;
+    }
+
+    fn record_tree(&mut self, max_nodes: usize) -> bool {
+        self.recorded = max_nodes;
+        true
     }
 
     fn belief(&self) -> Option<Belief> {
@@ -229,6 +238,7 @@ pub(crate) struct BeliefSearch<'a> {
     /// States in the beliefs on the path.
     n_held: usize,
     n_estimates: u64,
+    recorder: Option<BeliefRecorder>,
     deliberation: Deliberation,
 }
 
@@ -241,7 +251,17 @@ impl<'a> BeliefSearch<'a> {
         stop: &'a Stop,
     ) -> Self {
         let deliberation = Deliberation::default();
-        Self { machine, role, settings, stop, limit: 0, n_held: 0, n_estimates: 0, deliberation }
+        Self {
+            machine,
+            role,
+            settings,
+            stop,
+            limit: 0,
+            n_held: 0,
+            n_estimates: 0,
+            recorder: None,
+            deliberation,
+        }
     }
 
     /// Values of the `legal` moves at `belief` by the greatest depth finished, and how they
@@ -260,8 +280,18 @@ impl<'a> BeliefSearch<'a> {
         for limit in 1..=greatest {
             self.limit = limit;
             (self.n_held, self.n_estimates) = (states.len(), 0);
+            if let Some(recorder) = &mut self.recorder {
+                recorder.begin();
+            }
+            self.enter(|| BeliefEvent::Knows { seen: None, n_states: states.len(), best: None });
             match self.values(&states, legal, 0) {
                 Ok(values) => {
+                    let means = values.iter().map(|payoffs| mean(&states, payoffs));
+                    if let Some((at, value)) = first_best(means) {
+                        self.leave(value, Some(legal[at]));
+                    }
+                    let recorded = self.recorder.as_ref().map(|it| Arc::new(it.tree().clone()));
+                    self.deliberation.belief_tree = recorded;
                     let candidate = |(&action, payoffs): (&MoveId, &Vec<f64>)| Candidate {
                         action,
                         value: Some(mean(&states, payoffs).clamp(0.0, 100.0)),
@@ -328,7 +358,10 @@ impl<'a> BeliefSearch<'a> {
         action: MoveId,
         level: u32,
     ) -> Result<Vec<f64>, Interruption> {
+        self.enter(|| BeliefEvent::Moves(action));
         let mut looks: Vec<Look> = Vec::new();
+        let mut seen: Vec<Option<Seen>> = Vec::new();
+        let mut endings: Vec<f64> = Vec::new();
         let mut looks_of: FxHashMap<(Knowledge, u64), usize> = FxHashMap::default();
         let mut legal_in: Vec<Vec<MoveId>> = Vec::new();
         // By state of the belief, by reply, by move of chance.
@@ -362,18 +395,26 @@ impl<'a> BeliefSearch<'a> {
                     let (next, look) = match self.step(state, &joint_move, level)? {
                         Step::Over(payoff) => {
                             of_reply.push(Follows::Payoff(payoff));
+                            if !endings.contains(&payoff) {
+                                endings.push(payoff);
+                            }
                             continue;
                         }
                         Step::On { next, told, legal } => {
                             let mut hasher = DefaultHasher::new();
                             legal.hash(&mut hasher);
                             let key = (told, hasher.finish());
-                            let look = looks_of.entry(key).or_insert_with(|| {
-                                looks.push(Look::default());
-                                legal_in.push(legal);
-                                looks.len() - 1
-                            });
-                            (next, *look)
+                            let look = match looks_of.get(&key) {
+                                Some(&look) => look,
+                                None => {
+                                    looks.push(Look::default());
+                                    legal_in.push(legal);
+                                    seen.push(self.seen(state, &joint_move)?);
+                                    looks_of.insert(key, looks.len() - 1);
+                                    looks.len() - 1
+                                }
+                            };
+                            (next, look)
                         }
                     };
                     let before = looks[look].states.len();
@@ -390,8 +431,14 @@ impl<'a> BeliefSearch<'a> {
         }
         drop(looks_of);
         let mut payoffs: Vec<Vec<f64>> = Vec::with_capacity(looks.len());
-        for (look, legal) in looks.iter_mut().zip(&legal_in) {
+        for payoff in endings {
+            self.enter(|| BeliefEvent::Ends);
+            self.leave(payoff, None);
+        }
+        for ((look, legal), seen) in looks.iter_mut().zip(&legal_in).zip(seen) {
             look.known = FxHashMap::default();
+            let n_states = look.states.len();
+            self.enter(|| BeliefEvent::Knows { seen, n_states, best: None });
             payoffs.push(self.best(&look.states, legal, level + 1)?);
         }
         self.n_held = n_held;
@@ -409,7 +456,36 @@ impl<'a> BeliefSearch<'a> {
                 Model::Cautious => worths.fold(f64::INFINITY, f64::min),
             }
         };
-        Ok(outcomes.iter().map(of_state).collect())
+        let values: Vec<f64> = outcomes.iter().map(of_state).collect();
+        self.leave(mean(belief, &values), None);
+        Ok(values)
+    }
+
+    /// A node of the recorded tree is entered.
+    fn enter(&mut self, event: impl FnOnce() -> BeliefEvent) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.enter(event());
+        }
+    }
+
+    /// The node of the recorded tree is left, with this value and this best move.
+    fn leave(&mut self, value: f64, chosen: Option<MoveId>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.leave(value, chosen);
+        }
+    }
+
+    /// What the role sees of a step, if the tree is recorded.
+    fn seen(
+        &mut self,
+        state: &State,
+        joint_move: &[MoveId],
+    ) -> Result<Option<Seen>, ReasoningError> {
+        Ok(match (&self.recorder, self.machine.game().kind().hidden_information) {
+            (None, _) => None,
+            (_, false) => Some(Seen::JointMove(joint_move.to_vec())),
+            (_, true) => Some(Seen::Percepts(self.machine.percepts(state, joint_move, self.role)?)),
+        })
     }
 
     /// By state, what the role gets from states that look the same to it.
@@ -422,17 +498,21 @@ impl<'a> BeliefSearch<'a> {
         if level >= self.limit {
             self.n_estimates += look.len() as u64;
             self.deliberation.leaves += look.len() as u64;
-            return look.iter().map(|(state, _)| self.estimate(state)).collect();
+            let estimates: Vec<f64> = look
+                .iter()
+                .map(|(state, _)| self.estimate(state))
+                .collect::<Result<_, Interruption>>()?;
+            self.leave(mean(look, &estimates), None);
+            return Ok(estimates);
         }
-        let mut best: Option<(f64, Vec<f64>)> = None;
-        for payoffs in self.values(look, legal, level)? {
-            let mean = mean(look, &payoffs);
-            if best.as_ref().is_none_or(|(most, _)| mean > most + TIE) {
-                best = Some((mean, payoffs));
-            }
-        }
-        // Without a legal move the rules are broken, and nothing is won.
-        Ok(best.map_or_else(|| vec![0.0; look.len()], |(_, payoffs)| payoffs))
+        let mut values = self.values(look, legal, level)?;
+        let Some((at, value)) = first_best(values.iter().map(|payoffs| mean(look, payoffs))) else {
+            // Without a legal move the rules are broken, and nothing is won.
+            self.leave(0.0, None);
+            return Ok(vec![0.0; look.len()]);
+        };
+        self.leave(value, Some(legal[at]));
+        Ok(values.swap_remove(at))
     }
 
     /// The goal in a state at the depth limit, if the rules give one, else 50.
@@ -473,6 +553,17 @@ enum Step {
     Over(f64),
     /// It goes on.
     On { next: State, told: Knowledge, legal: Vec<MoveId> },
+}
+
+/// The first of the greatest values, and its index.
+fn first_best(values: impl Iterator<Item = f64>) -> Option<(usize, f64)> {
+    let mut best: Option<(usize, f64)> = None;
+    for (at, value) in values.enumerate() {
+        if best.is_none_or(|(_, most)| value > most + TIE) {
+            best = Some((at, value));
+        }
+    }
+    best
 }
 
 /// The mean of payoffs by state.

@@ -41,6 +41,7 @@
 
 mod alpha_beta;
 mod belief;
+pub mod belief_tree;
 mod cfr;
 mod compulsive_deliberation;
 mod conditional_plan;
@@ -61,6 +62,7 @@ pub mod options;
 pub mod own_machine;
 mod perfect;
 pub mod plan;
+pub mod plan_check;
 pub mod player;
 mod random;
 mod random_then_plan;

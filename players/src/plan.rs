@@ -23,88 +23,12 @@ use crate::{Deliberation, Failure, Stop};
 
 const ROLE: RoleId = RoleId(0);
 
-/// Whether each move of `plan` is legal where it is played.
-///
-/// # Errors
-/// If the game has several roles, or if the reasoner cannot compute its rules. The same
-/// holds for all functions here.
-pub fn is_legal(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<bool, Failure> {
-    let states = states(machine, plan)?;
-    let mut legal = Vec::new();
-    for (state, id) in states.iter().zip(plan) {
-        machine.legal_moves(state, ROLE, &mut legal)?;
-        if !legal.contains(id) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Whether `plan` ends in a terminal state.
-///
-/// # Errors
-/// As [`is_legal`].
-pub fn is_complete(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<bool, Failure> {
-    let states = states(machine, plan)?;
-    Ok(machine.is_terminal(&states[plan.len()])?)
-}
-
-/// Whether no state before the last of `plan` is terminal.
-///
-/// # Errors
-/// As [`is_legal`].
-pub fn is_minimal(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<bool, Failure> {
-    let states = states(machine, plan)?;
-    for state in &states[..plan.len()] {
-        if machine.is_terminal(state)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Whether `plan` is legal, complete and minimal.
-///
-/// # Errors
-/// As [`is_legal`].
-pub fn is_sequential(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<bool, Failure> {
-    Ok(is_legal(machine, plan)? && is_complete(machine, plan)? && is_minimal(machine, plan)?)
-}
-
-/// The reward in the last state of `plan`, if that is terminal.
-///
-/// # Errors
-/// As [`is_legal`].
-pub fn reward(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<Option<u8>, Failure> {
-    let states = states(machine, plan)?;
-    let last = &states[plan.len()];
-    if machine.is_terminal(last)? { Ok(Some(reward_of(machine, last, ROLE)?)) } else { Ok(None) }
-}
-
-/// Whether `plan` is sequential and none has a higher reward; `None` if `stop`
-/// was due before that was clear.
-///
-/// # Errors
-/// As [`is_legal`].
-pub fn is_optimal(
-    machine: &mut dyn StateMachine,
-    plan: &[MoveId],
-    stop: &Stop,
-) -> Result<Option<bool>, Failure> {
-    if !is_sequential(machine, plan)? {
-        return Ok(Some(false));
-    }
-    let own = reward(machine, plan)?;
-    let best = best(machine, stop)?;
-    Ok(best.map(|(score, _)| own >= Some(score)))
-}
-
 /// The reward and the moves of the first optimal plan in the order of the
 /// rules; `None` if there is no sequential plan, or `stop` was due before the
 /// search ended.
 ///
 /// # Errors
-/// As [`is_legal`].
+/// If the game has several roles, or if the reasoner cannot compute its rules.
 pub fn best(
     machine: &mut dyn StateMachine,
     stop: &Stop,
@@ -135,7 +59,7 @@ pub struct OptimalPlans {
 /// left out.
 ///
 /// # Errors
-/// As [`is_legal`].
+/// As [`best`].
 pub fn all_optimal(
     machine: &mut dyn StateMachine,
     limit: usize,
@@ -220,18 +144,6 @@ impl Listing<'_> {
     }
 }
 
-/// All states that `plan` passes, the initial one first.
-fn states(machine: &mut dyn StateMachine, plan: &[MoveId]) -> Result<Vec<State>, Failure> {
-    refuse_several_roles(machine)?;
-    let mut states = vec![machine.initial_state()?];
-    for (step, &id) in plan.iter().enumerate() {
-        let mut next = State::default();
-        machine.next_state(&states[step], &[id], &mut next)?;
-        states.push(next);
-    }
-    Ok(states)
-}
-
 fn refuse_several_roles(machine: &dyn StateMachine) -> Result<(), Failure> {
     let n_roles = machine.game().roles().len();
     if n_roles == 1 {
@@ -239,7 +151,7 @@ fn refuse_several_roles(machine: &dyn StateMachine) -> Result<(), Failure> {
     }
     let chance = if machine.game().random().is_some() { ", random included" } else { "" };
     let reason =
-        format!("a list of moves is a plan only for one role, and the game has {n_roles}{chance}");
+        format!("sequential plans are searched for one role, and the game has {n_roles}{chance}");
     Err(Failure::Unsuitable(reason))
 }
 

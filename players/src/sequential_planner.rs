@@ -2,15 +2,17 @@
 //! 2014, on sequential planning): plans to the end of the game once, in the
 //! start clock, and then plays the plan without deliberation.
 //!
-//! If the start clock is too short, it plays by another method and tries again
-//! at each step from where it then is, keeping what it has solved; with a node
-//! budget this is the mixed player that moves at random until the rest of the
-//! game is small enough to plan. Once it has a plan it plays optimally *from
-//! that state*.
+//! If the start clock is too short, it plays by another method ([`Fallback`]) and
+//! tries again at each step from where it then is, keeping what it has solved; with
+//! a node budget this is the mixed player that plays or searches at random until the
+//! rest of the game is small enough to plan. Once it has a plan it plays optimally
+//! *from that state*.
 //!
 //! In a game of several roles the plan is the best line there is: it assumes
 //! that everyone, chance included, plays along. When the match departs from it,
 //! it plans anew. Such a plan is seldom kept to the end.
+
+mod random_search;
 
 use std::sync::Arc;
 
@@ -18,6 +20,7 @@ use games::{Expression, MoveId, RoleId, State};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
+use crate::counted::counted;
 use crate::deliberation::PlanStep;
 use crate::kind::PlayerKind;
 use crate::options::{OptionSpec, Reader};
@@ -40,9 +43,10 @@ pub(crate) const KIND: PlayerKind = PlayerKind {
 
 const FALLBACK: OptionSpec = OptionSpec {
     name: "fallback",
-    accepts: "\"random\" or \"legal\"",
+    accepts: "\"random\", \"legal\" or \"random_search\"",
     default: "\"random\"",
-    help: "Player that moves while there is no plan.",
+    help: "How it moves while there is no plan: as the player of that name, or by the best of \
+           some random lines to the end (random_search).",
 };
 
 const NODE_BUDGET: OptionSpec = OptionSpec {
@@ -76,11 +80,17 @@ pub(crate) enum Fallback {
     Random,
     /// By the first legal move.
     Legal,
+    /// By the first move of the best of [`random_search::N_LINES`] random lines.
+    Search,
 }
 
 fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     let reader = options.read(KIND.name, OPTIONS)?;
-    let fallbacks = [("random", Fallback::Random), ("legal", Fallback::Legal)];
+    let fallbacks = [
+        ("random", Fallback::Random),
+        ("legal", Fallback::Legal),
+        ("random_search", Fallback::Search),
+    ];
     let fallback = reader.choice(FALLBACK.name, &fallbacks, Fallback::Random)?;
     let node_budget = reader.integer(NODE_BUDGET.name, 0..=i64::MAX, 0)?.cast_unsigned();
     planner(KIND.name, fallback, node_budget, &reader)
@@ -230,7 +240,7 @@ impl Player for SequentialPlanner {
         self.deliberation = Some(Deliberation::default());
         let fallback = match self.fallback {
             Fallback::Random => turn.legal[self.rng.random_range(0..turn.legal.len())],
-            Fallback::Legal => turn.legal[0],
+            Fallback::Legal | Fallback::Search => turn.legal[0],
         };
         let Some(track) = &mut self.track else { return Ok(fallback) };
         let Some(state) = track.follow(turn, stop)? else { return Ok(fallback) };
@@ -239,7 +249,25 @@ impl Player for SequentialPlanner {
             return Ok(planned);
         }
         self.plan(&state, stop)?;
-        Ok(self.follow_script(&state)?.unwrap_or(fallback))
+        if let Some(planned) = self.follow_script(&state)? {
+            return Ok(planned);
+        }
+        let Some(track) = self.track.as_mut().filter(|_| self.fallback == Fallback::Search) else {
+            return Ok(fallback);
+        };
+        let role = track.role;
+        let found =
+            random_search::best_line(track.machine.as_mut(), role, &state, &mut self.rng, stop)?;
+        let deliberation = self.deliberation.get_or_insert_default();
+        deliberation.nodes += found.nodes;
+        deliberation.next_calls += found.nodes;
+        let Some((score, line)) = found.best else { return Ok(fallback) };
+        deliberation.value = Some(f64::from(score));
+        let step = |moves: &Vec<MoveId>| (0..).map(RoleId).zip(moves.iter().copied()).collect();
+        deliberation.line = line.iter().map(step).collect();
+        let lines = counted(found.n_lines, "random line");
+        deliberation.notes.push(format!("no plan yet: the best of {lines}"));
+        Ok(line.first().map_or(fallback, |joint_move| joint_move[usize::from(role.0)]))
     }
 
     fn abort(&mut self) {

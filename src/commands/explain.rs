@@ -89,9 +89,13 @@ pub struct Arguments {
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
     /// Print the whole plan (sequential_planner, random_then_plan,
-    /// conditional_planner)
+    /// conditional_planner, information_set_search)
     #[arg(long)]
     plan: bool,
+    /// Write the decision with its plan to FILE as JSON, for `gamemaster game plan
+    /// --conditional`
+    #[arg(long, value_name = "FILE")]
+    plan_file: Option<PathBuf>,
     /// Print the states that the player thinks possible, with their probabilities
     /// (determinization, information_set_search, is_mcts)
     #[arg(long)]
@@ -139,11 +143,16 @@ struct Decided {
 }
 
 /// Players that make plans.
-const PLANNERS: [&str; 3] = ["sequential_planner", "random_then_plan", "conditional_planner"];
+const PLANNERS: [&str; 4] =
+    ["sequential_planner", "random_then_plan", "conditional_planner", "information_set_search"];
 
 /// Carries out `gamemaster explain`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
-    let files = [("--html", &arguments.html), ("--dot", &arguments.dot)];
+    let files = [
+        ("--html", &arguments.html),
+        ("--dot", &arguments.dot),
+        ("--plan-file", &arguments.plan_file),
+    ];
     let files = files.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?)));
     let game_file = ("the game", Path::new(&arguments.game));
     output_files::check(&files.collect::<Vec<_>>(), &[game_file])?;
@@ -170,10 +179,13 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let kind = built_in::find(kind).expect("a player that was read has a kind");
     let mut player = (kind.make)(options).map_err(Failure::usage)?;
     let shows_tree = arguments.tree || arguments.html.is_some() || arguments.dot.is_some();
-    if shows_tree && !player.record_tree(search_tree::MAX_NODES) {
+    let wants_plan = arguments.plan || arguments.plan_file.is_some();
+    let records = shows_tree || wants_plan;
+    let is_recorded = records && player.record_tree(search_tree::MAX_NODES);
+    if shows_tree && !is_recorded {
         return Err(Failure::usage(anyhow!(
-            "--tree, --html, --dot: cannot print the tree of {}; use minimax, alpha_beta or \
-             compulsive_deliberation",
+            "--tree, --html, --dot: cannot print the tree of {}; use minimax, alpha_beta, \
+             compulsive_deliberation or information_set_search",
             arguments.player
         )));
     }
@@ -212,14 +224,16 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let is_hidden = game.kind().hidden_information;
     let is_proven = !is_hidden && said.proven;
     let mut names = GameNames(&*machine);
-    let plan = said.plan.clone().filter(|_| arguments.plan);
-    if arguments.plan && plan.is_none() {
+    let plan = said.plan.clone().filter(|_| wants_plan);
+    let percept_plan = said.belief_tree.as_deref().filter(|_| wants_plan);
+    let percept_plan = percept_plan.and_then(plan_text::PerceptPlan::of);
+    if wants_plan && plan.is_none() && percept_plan.is_none() {
         let advice = match PLANNERS.contains(&kind.name) {
-            true => "give it more --time or --nodes",
-            false => "sequential_planner, random_then_plan and conditional_planner make plans",
+            true => "give it more --time or --nodes".to_owned(),
+            false => format!("players that make plans: {}", PLANNERS.join(", ")),
         };
         return Err(Failure::usage(anyhow!(
-            "--plan: {} found no plan in this state; {advice}",
+            "--plan, --plan-file: {} found no plan in this state; {advice}",
             arguments.player
         )));
     }
@@ -227,7 +241,11 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     if arguments.belief && belief.is_none() {
         return Err(no_belief(&arguments.player, is_hidden));
     }
-    let tree = said.tree.as_ref().map(|tree| search_tree::Tree::of(tree, role, &mut names));
+    let tree = match (&said.tree, &said.belief_tree) {
+        (Some(tree), _) => Some(search_tree::Tree::of(tree, role, &mut names)),
+        (None, Some(tree)) => Some(search_tree::of_beliefs(tree, role, &mut names)),
+        (None, None) => None,
+    };
     let decided = Decided {
         game: game.name().to_owned(),
         player: contestant.config.id.clone(),
@@ -241,16 +259,18 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         said: Explanation::of(said, &mut names),
         belief: belief.map(|belief| PossibleStates::of(&belief, &*machine)),
         tree: tree.filter(|_| shows_tree),
-        plan: plan
-            .as_ref()
-            .filter(|_| arguments.json)
-            .map(|plan| plan_text::data(plan, &mut names)),
+        plan: match (&plan, &percept_plan) {
+            _ if !arguments.json && arguments.plan_file.is_none() => None,
+            (Some(plan), _) => Some(plan_text::data(plan, &mut names)),
+            (None, plan) => plan.as_ref().map(|plan| plan.data(&mut names)),
+        },
     };
     if let Some(tree) = &decided.tree {
         let title = format!("{}: {} as {}", decided.game, decided.player, decided.role);
         write_file(arguments.html.as_deref(), |out| search_tree::write_page(out, tree, &title))?;
         write_file(arguments.dot.as_deref(), |out| search_tree::write_dot(out, tree))?;
     }
+    write_file(arguments.plan_file.as_deref(), |out| json_line(out, &decided))?;
     to_stdout(|stdout| {
         if arguments.json {
             json_line(stdout, &decided)?;
@@ -262,8 +282,11 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             if let Some(tree) = decided.tree.as_ref().filter(|_| arguments.tree) {
                 search_tree::print(stdout, tree)?;
             }
-            if let Some(plan) = &plan {
+            if let Some(plan) = plan.as_ref().filter(|_| arguments.plan) {
                 plan_text::print(stdout, plan, role, &mut names)?;
+            }
+            if let Some(plan) = percept_plan.as_ref().filter(|_| arguments.plan) {
+                plan.print(stdout, role, &mut names)?;
             }
         }
         Ok(exit_code::OK)

@@ -1,14 +1,17 @@
 //! A player's plan in text, and as data.
 
+mod percepts;
+
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
 use games::{MoveId, RoleId};
 use players::PlanStep;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::explanation::Names;
+pub(super) use percepts::{PerceptPlan, words as seen_words};
 
 /// Maximum number of lines of a plan that are printed.
 const MAX_LINES: usize = 10_000;
@@ -59,25 +62,36 @@ pub(super) fn print(
 }
 
 /// The moves of the other roles in a joint move.
-fn reply(joint_move: &[MoveId], me: RoleId, names: &mut impl Names) -> String {
+pub(super) fn reply(joint_move: &[MoveId], me: RoleId, names: &mut impl Names) -> String {
     let others = (0..).map(RoleId).zip(joint_move).filter(|(role, _)| *role != me);
     let words: Vec<String> = others.map(|(_, &id)| names.action(id).to_string()).collect();
     words.join(" ")
 }
 
 /// A step of a plan as data. Steps that play can come to in several ways stand once.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(super) struct StepData {
     #[serde(rename = "move")]
-    action: Arc<str>,
-    after: Vec<AfterData>,
+    pub(super) action: Arc<str>,
+    pub(super) after: Vec<AfterData>,
 }
 
-/// What to do after one joint move: the index of the next step; none at the end.
-#[derive(Debug, Serialize)]
-struct AfterData {
-    joint_move: Vec<Arc<str>>,
-    next: Option<usize>,
+/// What to do after something happened: the index of the next step; none at the end.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct AfterData {
+    #[serde(flatten)]
+    pub(super) happened: Happened,
+    pub(super) next: Option<usize>,
+}
+
+/// By what a plan goes on.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Happened {
+    /// The moves of all roles.
+    JointMove(Vec<Arc<str>>),
+    /// What the role sees.
+    Percepts(Vec<Arc<str>>),
 }
 
 /// The steps of a plan; the first is its root.
@@ -93,7 +107,8 @@ pub(super) fn data(root: &Arc<PlanStep>, names: &mut impl Names) -> Vec<StepData
                     steps.len() - 1
                 })
             });
-            AfterData { joint_move: joint_move.iter().map(|&id| names.action(id)).collect(), next }
+            let joint_move = joint_move.iter().map(|&id| names.action(id)).collect();
+            AfterData { happened: Happened::JointMove(joint_move), next }
         });
         let after = after.collect();
         found.push(StepData { action: names.action(step.action), after });

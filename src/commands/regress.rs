@@ -83,8 +83,8 @@ pub struct Arguments {
     /// Stop after this time [default: 10m without --max-blocks]
     #[arg(long, value_name = "TIME", value_parser = read_time_limit)]
     time_limit: Option<Duration>,
-    /// Play at most this many compared blocks rounded down to
-    /// whole parts of a cycle (see below for both)
+    /// Play at most this many compared blocks, rounded down to
+    /// whole parts of a cycle (both terms are explained below)
     #[arg(long, value_name = "N", value_parser = whole_from::<u64>(0))]
     max_blocks: Option<u64>,
     /// Treat an inconclusive result as pass or fail [default: exit with 11]

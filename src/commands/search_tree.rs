@@ -1,5 +1,6 @@
 //! A tree that was searched: as text, as a graph in DOT, and as a page.
 
+mod beliefs;
 mod dot;
 mod page;
 
@@ -12,6 +13,7 @@ use players::{SearchTree, ValueBound};
 use serde::Serialize;
 
 use crate::explanation::Names;
+pub(super) use beliefs::tree as of_beliefs;
 pub(super) use dot::write as write_dot;
 pub(super) use page::write as write_page;
 
@@ -159,7 +161,7 @@ fn found_name(found: Found) -> &'static str {
 pub(super) fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     let depths = depths(tree);
     let label = |at: usize, node: &Node| {
-        let action = if at == 0 { "(root)" } else { &node.action };
+        let action = if node.action.is_empty() { "(root)" } else { &node.action };
         let indent = 2 * depths[at];
         format!("{:indent$}{action}: {}", "", node.value_words())
     };

@@ -193,7 +193,7 @@ fn large_trees_are_lists_and_plans_are_printed() {
     assert!(told.ends_with("\n  plan\n    right; down; right; down; end\n"), "{told}");
     let told = workspace.run(&[&planned[..], &["monte_carlo"]].concat()).code(2).stderr();
     assert!(
-        told.contains("--plan: monte_carlo found no plan in this state; sequential_planner,"),
+        told.contains("monte_carlo found no plan in this state; players that make plans: seq"),
         "{told}"
     );
 }
@@ -258,4 +258,31 @@ fn weights_of_pieces_are_listed() {
     let relative = |at: usize| white["pieces"][at]["relative"].as_f64().unwrap();
     assert_eq!(white["pieces"][0]["facts"], "(cell ? ? white)");
     assert!(relative(0) == 1.0 && relative(1) < 0.0, "{white}");
+}
+
+/// The tree of what a player may come to know: after it asked, it knows the state; a plan
+/// goes on by what it sees. The graph and the page show the same.
+#[test]
+fn the_tree_of_information_states_is_shown() {
+    let workspace = Workspace::new();
+    let moves = "(noop (hide left))";
+    let command = ["explain", "two_roads_ask", "--nodes", "10000", "--moves", moves];
+    let player = ["--player", "information_set_search", "--tree", "--plan"];
+    let files = ["--dot", "tree.dot", "--html", "tree.html"];
+    let told = workspace.run(&[&command[..], &player, &files].concat()).code(0).stdout();
+    let tree = told.split_once("  tree, values for traveller\n").unwrap().1;
+    let root = "    (root), 2 possible states: 90\n      ask: 90\n";
+    assert!(tree.starts_with(root), "{tree}");
+    assert!(tree.contains("(jewels right), 1 possible state: 90"), "{tree}");
+    assert!(tree.contains("roadb: 50\n        sees (phase road), 2 possible states: 50"), "{tree}");
+    let plan = tree.split_once("  plan\n").unwrap().1;
+    assert_eq!(plan.lines().count(), 3, "{plan}");
+    assert!(plan.contains("(jewels left): roadb; (take left); end"), "{plan}");
+    for file in ["tree.dot", "tree.html"] {
+        assert!(workspace.read(file).contains("possible state"), "{file}");
+    }
+    let shallow = ["--player", "information_set_search:depth=1", "--nodes", "1000", "--plan"];
+    let deal = ["explain", "four_card_whist", "--moves", "(noop noop (deal diamonds 4))"];
+    let told = workspace.run(&[&deal[..], &shallow].concat()).code(2).stderr();
+    assert!(told.contains("found no plan in this state"), "{told}");
 }

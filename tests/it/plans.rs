@@ -71,11 +71,89 @@ fn what_is_no_plan_is_said() {
         let told = workspace.run(&[&["game", "plan"], arguments].concat()).code(2).stderr();
         assert!(told.contains(expected) && told.lines().count() == 1, "{told}");
     };
-    refused(&["nim", "--all"], "a list of moves is a plan only for one role, and the game has 2; ");
+    refused(&["nim", "--all"], "sequential plans are searched for one role, and the game has 2; ");
     refused(
         &["monty_hall", "--all"],
-        "a list of moves is a plan only for one role, and the game has 2, random included; ",
+        "sequential plans are searched for one role, and the game has 2, random included; ",
     );
     refused(&["maze", "--moves", "east fly"], "move 2, `fly`, is not a move");
     refused(&["maze", "--moves", "(east"], "--moves: unclosed `(`");
+}
+
+/// Plans that players made, checked without the players: what they guarantee is the value
+/// that the player reported, in games with and without chance, and where moves are made at
+/// once or something is hidden.
+#[test]
+fn conditional_plans_guarantee_what_their_players_report() {
+    let workspace = Workspace::new();
+    for (game, player) in [
+        ("nim", "conditional_planner"),
+        ("tic_tac_toe", "conditional_planner"),
+        ("aima_two_ply", "conditional_planner"),
+        ("coin_flip", "conditional_planner"),
+        ("dice_tree", "conditional_planner"),
+        ("rock_paper_scissors", "conditional_planner"),
+        ("separate_lights", "conditional_planner"),
+        ("buttons_and_lights", "sequential_planner"),
+        ("two_roads", "information_set_search"),
+        ("two_roads_ask", "information_set_search"),
+    ] {
+        let command = ["explain", game, "--player", player, "--nodes", "1000000", "--json"];
+        let json = workspace.run(&[&command[..], &["--plan-file", "plan.json"]].concat());
+        let said: serde_json::Value = serde_json::from_str(&json.code(0).stdout()).unwrap();
+        let checked = ["game", "plan", game, "--conditional", "plan.json", "--json"];
+        let json = workspace.run(&checked).code(0).stdout();
+        let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let plan = &report["plan"];
+        for property in ["legal", "complete", "minimal"] {
+            assert_eq!(plan[property], true, "{game}: {property}: {json}");
+        }
+        let (reward, value) = (plan["reward"].as_f64().unwrap(), said["value"].as_f64().unwrap());
+        assert!((reward - value).abs() < 1e-9, "{game}: {reward} {value}");
+        // Where something is hidden, what is best is not known.
+        let expected = if game.starts_with("two_roads") { None } else { Some(true) };
+        let is_optimal = plan["optimal"].as_bool();
+        assert!(is_optimal == expected || (expected.is_none() && is_optimal == Some(true)));
+    }
+}
+
+/// A plan that lacks an answer is not complete; one that goes on in circles neither; what is
+/// no plan of the game is refused with its place.
+#[test]
+fn conditional_plans_with_faults_are_found_out() {
+    let workspace = Workspace::new();
+    let explain = ["explain", "nim", "--player", "conditional_planner", "--nodes", "100000"];
+    workspace.run(&[&explain[..], &["--plan-file", "plan.json"]].concat()).code(0);
+    let whole: serde_json::Value = serde_json::from_str(&workspace.read("plan.json")).unwrap();
+    let check = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut plan = whole.clone();
+        change(&mut plan);
+        std::fs::write(workspace.path("changed.json"), plan.to_string()).unwrap();
+        workspace.run(&["game", "plan", "nim", "--conditional", "changed.json"])
+    };
+    let told = check(&|_| ()).code(0).stdout();
+    assert!(told.contains("complete    yes"), "{told}");
+    // The reply of the second step that leads on is taken from it.
+    let is_reply = |step: &serde_json::Value| step["after"].as_array().unwrap().len() > 1;
+    let told = check(&|plan| {
+        let steps = plan["plan"].as_array_mut().unwrap();
+        let step = steps.iter_mut().find(|step| is_reply(step)).unwrap();
+        step["after"].as_array_mut().unwrap().pop();
+    });
+    let told = told.code(0).stdout();
+    assert!(told.contains("complete    no: the match goes on after (("), "{told}");
+    let told = check(&|plan| plan["plan"][0]["after"][0]["next"] = 0.into()).code(0).stdout();
+    assert!(told.contains("complete    no") && told.contains("optimal     no"), "{told}");
+    for (change, expected) in [
+        (("game", "tic_tac_toe".into()), "a plan of tic_tac_toe, not of nim"),
+        (("step", 2.into()), "only plans from the initial state can be checked"),
+        (("role", "nobody".into()), "--role nobody: expected one of left, right"),
+        (("plan", serde_json::json!([{"move": "jump", "after": []}])), "`jump` is not a move"),
+        (("plan", "none".into()), "not a plan as `gamemaster explain --plan-file` writes it"),
+    ] {
+        let told = check(&|plan| plan[change.0] = change.1.clone()).code(2).stderr();
+        assert!(told.contains(expected), "{told}");
+    }
+    let told = check(&|plan| plan["plan"][0]["after"][0]["next"] = 999.into()).code(2).stderr();
+    assert!(told.contains("a step that is named as the next does not exist"), "{told}");
 }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use games::{State, StateMachine, library};
-use players::{Stop, plan};
+use games::{RoleId, State, StateMachine, library};
+use players::Stop;
+use players::plan_check::{Plan, check};
 
 use crate::arena::{
     first_move, legal, machine, machine_of, moves, play, player, role_id, text, texts,
@@ -95,10 +96,11 @@ fn five_plans_have_their_rewards() {
             let mut machine = machine(name);
             let machine = machine.as_mut();
             let plan = moves(machine, words);
-            assert!(plan::is_sequential(machine, &plan).unwrap(), "{words}");
-            assert_eq!(plan::reward(machine, &plan).unwrap(), Some(reward), "{name}: {words}");
-            let is_optimal = plan::is_optimal(machine, &plan, &Stop::never()).unwrap();
-            assert_eq!(is_optimal, Some(reward == 100));
+            let plan = Plan::sequence(&plan);
+            let found = check(machine, RoleId(0), &plan, &Stop::never()).unwrap().unwrap();
+            assert!(found.is_proper(), "{words}");
+            assert_eq!(found.rewards, Some(reward..=reward), "{name}: {words}");
+            assert_eq!(found.optimal, Some(reward == 100), "{name}: {words}");
         }
     }
 }

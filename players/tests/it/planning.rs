@@ -1,23 +1,31 @@
 //! Plans, and the players that make them: sequential, mixed and conditional.
 
-use games::StateMachine;
+use games::{MoveId, RoleId, StateMachine};
+use players::plan_check::{Plan, PlanCheck, check};
 use players::{Failure, Stop, plan};
 
 use crate::arena::{machine, machine_of, moves, play, play_until, player, seat, text};
 
-/// What the predicates say of a plan: legal, complete, minimal.
-fn flags(machine: &mut dyn StateMachine, words: &str) -> [bool; 3] {
+/// What a plan of the first role achieves.
+fn checked_moves(machine: &mut dyn StateMachine, plan: &[MoveId]) -> PlanCheck {
+    check(machine, RoleId(0), &Plan::sequence(plan), &Stop::never()).unwrap().unwrap()
+}
+
+/// The same of a plan in words.
+fn checked(machine: &mut dyn StateMachine, words: &str) -> PlanCheck {
     let plan = moves(machine, words);
-    let flags = [
-        plan::is_legal(machine, &plan).unwrap(),
-        plan::is_complete(machine, &plan).unwrap(),
-        plan::is_minimal(machine, &plan).unwrap(),
-    ];
+    checked_moves(machine, &plan)
+}
+
+/// What the check says of a plan: legal, complete, minimal.
+fn flags(machine: &mut dyn StateMachine, words: &str) -> [bool; 3] {
+    let found = checked(machine, words);
+    let flags = [found.illegal.is_none(), found.incomplete.is_none(), found.not_minimal.is_none()];
     let all = flags == [true; 3];
-    assert_eq!(plan::is_sequential(machine, &plan).unwrap(), all, "{words}");
-    assert_eq!(plan::reward(machine, &plan).unwrap().is_some(), flags[1], "{words}");
+    assert_eq!(found.is_proper(), all, "{words}");
+    assert_eq!(found.value.is_some(), flags[1], "{words}");
     if !all {
-        assert_eq!(plan::is_optimal(machine, &plan, &Stop::never()).unwrap(), Some(false));
+        assert_eq!(found.optimal, Some(false), "{words}");
     }
     flags
 }
@@ -61,15 +69,13 @@ fn every_combination_of_flags_has_a_plan() {
 fn only_the_best_sequential_plan_is_optimal() {
     let mut machine = machine("buttons_and_lights");
     let machine = machine.as_mut();
-    let check = |machine: &mut dyn StateMachine, words: &str, reward, is_optimal| {
-        let plan = moves(machine, words);
-        assert_eq!(plan::reward(machine, &plan).unwrap(), reward, "{words}");
-        let found = plan::is_optimal(machine, &plan, &Stop::never()).unwrap();
-        assert_eq!(found, Some(is_optimal), "{words}");
+    let check = |machine: &mut dyn StateMachine, words: &str, reward: Option<f64>, is_optimal| {
+        let found = checked(machine, words);
+        assert_eq!((found.value, found.optimal), (reward, Some(is_optimal)), "{words}");
     };
-    check(machine, "a b c a b a", Some(100), true);
-    check(machine, "a b a c b a", Some(100), true);
-    check(machine, "a b a b c a", Some(0), false);
+    check(machine, "a b c a b a", Some(100.0), true);
+    check(machine, "a b a c b a", Some(100.0), true);
+    check(machine, "a b a b c a", Some(0.0), false);
     check(machine, "a b c", None, false);
     let (reward, best) = plan::best(machine, &Stop::never()).unwrap().unwrap();
     assert_eq!((reward, text(machine, &best).as_str()), (100, "a b a c b a"));
@@ -77,9 +83,9 @@ fn only_the_best_sequential_plan_is_optimal() {
 }
 
 #[test]
-fn plans_are_for_one_role() {
+fn the_best_sequential_plan_is_for_one_role() {
     let mut machine = machine("tic_tac_toe");
-    let refused = plan::is_legal(machine.as_mut(), &[]);
+    let refused = plan::best(machine.as_mut(), &Stop::never());
     assert!(matches!(refused, Err(Failure::Unsuitable(_))), "{refused:?}");
 }
 
@@ -94,7 +100,7 @@ fn the_planner_plays_an_optimal_plan() {
         let played = play(machine, &mut [player("sequential_planner", [])], 1);
         assert_eq!(played.goals, [best], "{game}");
         let plan = played.moves_of(0);
-        assert_eq!(plan::is_optimal(machine, &plan, &Stop::never()).unwrap(), Some(true));
+        assert_eq!(checked_moves(machine, &plan).optimal, Some(true));
     }
 }
 
@@ -323,4 +329,51 @@ fn a_bound_on_the_tree_is_kept_and_said() {
         notes(0)
     );
     assert!(notes(1).contains("no plan: it takes more than 500 states"), "{}", notes(1));
+}
+
+/// A plan for some conditional steps of tic-tac-toe against all replies.
+#[test]
+fn a_plan_of_one_role_is_checked_against_all_replies() {
+    let mut machine = machine("tic_tac_toe");
+    let machine = machine.as_mut();
+    // The first reply may take the place of the second mark.
+    let words = ["(mark 2 2)", "noop", "(mark 1 1)"];
+    let plan = words.map(|word| machine.find_move(&word.parse().unwrap()).unwrap());
+    let found = checked_moves(machine, &plan);
+    let illegal = found.illegal.clone().unwrap();
+    assert_eq!(illegal.line.len(), 2);
+    let reply = machine.move_expression(illegal.line[1][1]).to_string();
+    assert_eq!(reply, "(mark 1 1)");
+    assert!(found.incomplete.is_some() && found.not_minimal.is_none());
+    assert_eq!((found.value, found.rewards, found.optimal), (None, None, Some(false)));
+    // Without a move the plan ends at once, and the match goes on.
+    let nothing = checked(machine, "");
+    assert_eq!(nothing.incomplete.map(|breach| breach.line), Some(vec![]));
+}
+
+/// Each of two roles opens a lock of its own: what the other does is no matter.
+const TWO_LOCKS: &str = "
+    (role left) (role right)
+    (base (at left a)) (base (at left b)) (base (at right a)) (base (at right b))
+    (init (at left a)) (init (at right a)) (init (step 1))
+    (<= (legal ?r turn) (role ?r)) (<= (legal ?r wait) (role ?r))
+    (<= (next (at ?r b)) (does ?r turn) (true (at ?r a)))
+    (<= (next (at ?r a)) (does ?r turn) (true (at ?r b)))
+    (<= (next (at ?r ?x)) (does ?r wait) (true (at ?r ?x)))
+    (<= (next (step 2)) (true (step 1))) (<= (next (step 3)) (true (step 2)))
+    (<= terminal (true (step 3)))
+    (<= (goal ?r 100) (true (at ?r b))) (<= (goal ?r 0) (true (at ?r a)))";
+
+#[test]
+fn a_sequential_plan_may_be_optimal_among_several_roles() {
+    let mut machine = machine_of(TWO_LOCKS);
+    let machine = machine.as_mut();
+    for (words, value) in [("turn wait", 100), ("wait turn", 100), ("turn turn", 0)] {
+        let found = checked(machine, words);
+        assert!(found.is_proper(), "{words}");
+        assert_eq!(found.rewards, Some(value..=value), "{words}");
+        assert_eq!(found.optimal, Some(value == 100), "{words}");
+    }
+    let longer = checked(machine, "turn wait wait");
+    assert_eq!(longer.not_minimal.map(|breach| breach.line.len()), Some(2));
 }

@@ -1,11 +1,15 @@
-//! `gamemaster game plan`: what a plan of a game of one role achieves, and the best ones.
+//! `gamemaster game plan`: what a plan of a role achieves, and the best ones.
+
+mod conditional;
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use clap::Args;
-use games::{MoveId, RoleId, State, StateMachine};
+use games::{MoveId, RoleId, StateMachine};
+use players::plan_check::{self, Breach, MAX_POSITIONS, Plan};
 use players::{Failure as PlayerFailure, Stop, plan};
 use results::counted::counted;
 use serde::Serialize;
@@ -21,26 +25,37 @@ Examples:
   gamemaster game plan buttons_and_lights --moves 'a b c a b a'
   gamemaster game plan eight_puzzle_course --all
   gamemaster game plan maze --all --limit 5 --json
+  gamemaster game plan tic_tac_toe --moves '(mark 2 2) noop (mark 1 1)'
+  gamemaster explain nim --player conditional_planner --plan-file nim.plan.json
+  gamemaster game plan nim --conditional nim.plan.json
 
-A plan is a list of moves from the initial state. It is
+A plan is a list of moves of one role from the initial state (--moves), or says what to
+do after each joint move or percept (--conditional). Whatever the others do, it is
   legal       if each move is legal where it is played,
   complete    if its last state is terminal,
   minimal     if no state before the last is terminal,
-  sequential  if it is all three,
-  optimal     if it is sequential and no sequential plan has a higher reward.
+  sequential  if it is a list of moves and all three,
+  optimal     if it is all three and no plan guarantees more (on average, where chance
+              moves).
 --all leaves out plans that visit a state twice.";
 
 /// Arguments of `gamemaster game plan`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
-#[group(id = "wanted", required = true, multiple = true, args = ["moves", "all"])]
+#[group(id = "wanted", required = true, multiple = true, args = ["moves", "conditional", "all"])]
 pub struct Arguments {
     #[command(flatten)]
     game: GameArgument,
     /// Check this plan
-    #[arg(long, value_name = "MOVES")]
+    #[arg(long, value_name = "MOVES", conflicts_with = "conditional")]
     moves: Option<String>,
-    /// List all optimal plans
+    /// Check the plan in FILE, which `gamemaster explain --plan-file` wrote
+    #[arg(long, value_name = "FILE")]
+    conditional: Option<PathBuf>,
+    /// Check it for this role [default: the plan's, or else the first]
+    #[arg(long)]
+    role: Option<String>,
+    /// List all optimal plans of a game of one role
     #[arg(long)]
     all: bool,
     /// List at most N plans
@@ -57,6 +72,10 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct Report {
     game: String,
+    #[serde(skip)]
+    has_several_roles: bool,
+    #[serde(skip)]
+    is_hidden: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Checked>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,18 +85,38 @@ struct Report {
 /// What one plan achieves.
 #[derive(Serialize)]
 struct Checked {
-    moves: Vec<String>,
+    role: String,
+    /// Of a sequential plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moves: Option<Vec<String>>,
+    /// Of a conditional plan: how many steps it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps: Option<usize>,
+    /// Pairs of a step and a state that play can come to by the plan.
+    positions: usize,
     legal: bool,
     /// The first move that is not legal where it is played.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_illegal: Option<Illegal>,
     complete: bool,
+    /// The joint moves after which the plan has ended too early.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_incomplete: Option<Vec<String>>,
     minimal: bool,
-    sequential: bool,
+    /// The joint moves after which the plan should have ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_not_minimal: Option<Vec<String>>,
+    /// Of a list of moves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequential: Option<bool>,
     /// `None` if the time did not suffice.
     optimal: Option<bool>,
-    /// In the last state; `None` if that is not terminal.
-    reward: Option<u8>,
+    /// What it guarantees, on average over the moves of chance; `None` if the match goes on
+    /// after it.
+    reward: Option<f64>,
+    /// The least and the greatest reward of its last states.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rewards: Option<(u8, u8)>,
 }
 
 /// A move of a plan that is not legal where it is played.
@@ -89,6 +128,9 @@ struct Illegal {
     text: String,
     /// The legal moves there.
     legal: Vec<String>,
+    /// The joint moves before it, in a game of several roles.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    after: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -105,58 +147,107 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let time = Duration::from_secs_f64(arguments.seconds);
     let machine = &mut *machine(&game)?;
     let stop = || Stop::never().at(Instant::now() + time);
-    let plan = match &arguments.moves {
-        Some(text) => Some(check(machine, text, &stop())?),
-        None => None,
+    let role = arguments.role.as_deref();
+    let plan = match (&arguments.moves, &arguments.conditional) {
+        (Some(text), _) => {
+            let moves = moves(machine, text)?;
+            let role = role_of(machine, role)?;
+            let checked = check(machine, role, &Plan::sequence(&moves), &stop())?;
+            let sequential = Some(checked.legal && checked.complete && checked.minimal);
+            Some(Checked { moves: Some(in_words(machine, &moves)), sequential, ..checked })
+        }
+        (None, Some(path)) => {
+            let file = conditional::read(path, &game)?;
+            let role = role_of(machine, role.or(file.role.as_deref()))?;
+            let plan = conditional::plan(machine, path, &file)?;
+            let checked = check(machine, role, &plan, &stop())?;
+            Some(Checked { steps: Some(file.plan.len()), ..checked })
+        }
+        (None, None) => None,
     };
     let optimal_plans = match arguments.all {
         true => Some(list(machine, arguments.limit, &stop())?),
         false => None,
     };
-    let report = Report { game: game.name().to_owned(), plan, optimal_plans };
+    let has_several_roles = game.roles().len() > 1;
+    let report = Report {
+        game: game.name().to_owned(),
+        has_several_roles,
+        is_hidden: game.kind().hidden_information,
+        plan,
+        optimal_plans,
+    };
     json_or_text(arguments.json, &report, print)
 }
 
-fn check(machine: &mut dyn StateMachine, text: &str, stop: &Stop) -> Result<Checked, Failure> {
-    let moves = moves(machine, text)?;
-    let legal = plan::is_legal(machine, &moves).map_err(failure)?;
-    let first_illegal = if legal { None } else { first_illegal(machine, &moves)? };
-    let complete = plan::is_complete(machine, &moves).map_err(failure)?;
-    let minimal = plan::is_minimal(machine, &moves).map_err(failure)?;
+fn check(
+    machine: &mut dyn StateMachine,
+    role: RoleId,
+    plan: &Plan,
+    stop: &Stop,
+) -> Result<Checked, Failure> {
+    let Some(found) = plan_check::check(machine, role, plan, stop).map_err(failure)? else {
+        return Err(Failure::usage(anyhow!(
+            "the plan was not checked to its end: play can come to more than {MAX_POSITIONS} \
+             positions by it, or it takes longer than --seconds"
+        )));
+    };
+    let line = |breach: &Breach| joint_moves(machine, &breach.line);
     Ok(Checked {
-        moves: in_words(machine, &moves),
-        legal,
-        first_illegal,
-        complete,
-        minimal,
-        sequential: legal && complete && minimal,
-        optimal: plan::is_optimal(machine, &moves, stop).map_err(failure)?,
-        reward: plan::reward(machine, &moves).map_err(failure)?,
+        role: machine.game().role_name(role).to_owned(),
+        moves: None,
+        steps: None,
+        positions: found.n_positions,
+        legal: found.illegal.is_none(),
+        first_illegal: found.illegal.as_ref().map(|breach| Illegal {
+            number: breach.line.len() + 1,
+            text: breach.action.map(|id| in_words(machine, &[id]).concat()).unwrap_or_default(),
+            legal: in_words(machine, &breach.legal),
+            after: line(breach),
+        }),
+        complete: found.incomplete.is_none(),
+        first_incomplete: found.incomplete.as_ref().map(line).filter(|line| !line.is_empty()),
+        minimal: found.not_minimal.is_none(),
+        first_not_minimal: found.not_minimal.as_ref().map(line).filter(|line| !line.is_empty()),
+        sequential: None,
+        optimal: found.optimal,
+        reward: found.value,
+        rewards: found.rewards.map(|rewards| (*rewards.start(), *rewards.end())),
     })
 }
 
-/// The first move of a plan that is not legal where it is played, with the moves that are.
-fn first_illegal(
-    machine: &mut dyn StateMachine,
-    plan: &[MoveId],
-) -> Result<Option<Illegal>, Failure> {
-    let mut state = machine.initial_state().map_err(super::reasoning)?;
-    let mut legal = Vec::new();
-    for (number, &id) in (1..).zip(plan) {
-        machine.legal_moves(&state, RoleId(0), &mut legal).map_err(super::reasoning)?;
-        if !legal.contains(&id) {
-            let text = machine.move_expression(id).to_string();
-            return Ok(Some(Illegal { number, text, legal: in_words(machine, &legal) }));
-        }
-        let mut next = State::default();
-        machine.next_state(&state, &[id], &mut next).map_err(super::reasoning)?;
-        state = next;
+/// The role of this name; without one, the first that is not chance.
+fn role_of(machine: &dyn StateMachine, named: Option<&str>) -> Result<RoleId, Failure> {
+    let game = machine.game();
+    let mut roles = game.role_ids().filter(|&role| Some(role) != game.random());
+    let found = match named {
+        Some(wanted) => roles.clone().find(|&role| game.role_name(role) == wanted),
+        None => roles.next(),
+    };
+    found.ok_or_else(|| {
+        let known: Vec<&str> = roles.map(|role| game.role_name(role)).collect();
+        let named = named.unwrap_or_default();
+        Failure::usage(anyhow!("--role {named}: expected one of {}", known.join(", ")))
+    })
+}
+
+/// Joint moves in words; none in a game of one role, where the plan says them.
+fn joint_moves(machine: &dyn StateMachine, line: &[Vec<MoveId>]) -> Vec<String> {
+    if machine.game().roles().len() == 1 {
+        return Vec::new();
     }
-    Ok(None)
+    line.iter().map(|moves| format!("({})", in_words(machine, moves).join(" "))).collect()
 }
 
 fn list(machine: &mut dyn StateMachine, limit: usize, stop: &Stop) -> Result<Listed, Failure> {
-    let Some(found) = plan::all_optimal(machine, limit, stop).map_err(failure)? else {
+    let found = plan::all_optimal(machine, limit, stop).map_err(|error| match error {
+        PlayerFailure::Unsuitable(reason) => Failure::usage(anyhow!(
+            "--all: {reason}; `gamemaster explain GAME --player conditional_planner --plan` \
+             prints conditional plans"
+        )),
+        error => failure(error),
+    })?;
+    let Some(found) = found else {
         return Ok(Listed { reward: None, plans: vec![], are_all: false });
     };
     let plans = found.plans.iter().map(|moves| in_words(machine, moves)).collect();
@@ -179,56 +270,88 @@ fn in_words(machine: &dyn StateMachine, moves: &[MoveId]) -> Vec<String> {
     moves.iter().map(|&id| machine.move_expression(id).to_string()).collect()
 }
 
-/// A game of several roles is the wrong one to ask about; broken rules are the
-/// rulesheet's fault.
+/// A plan that cannot be checked is a wrong argument; broken rules are the rulesheet's fault.
 fn failure(error: PlayerFailure) -> Failure {
     match error {
-        PlayerFailure::Unsuitable(reason) => Failure::usage(anyhow!(
-            "{reason}; `gamemaster explain GAME --player conditional_planner --plan` prints \
-             conditional plans"
-        )),
+        PlayerFailure::Unsuitable(reason) => Failure::usage(anyhow!("{reason}")),
         PlayerFailure::Reasoning(error) => super::reasoning(error),
     }
 }
 
 fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
-    writeln!(out, "{}", report.game)?;
-    if let Some(checked) = &report.plan {
-        let length = counted(checked.moves.len(), "move", "moves");
-        let plan = checked.moves.iter().map(|text| format!("{text} ")).collect::<String>();
-        writeln!(out, "  plan        {plan}({length})")?;
-        let rows = [
-            ("legal", checked.legal),
-            ("complete", checked.complete),
-            ("minimal", checked.minimal),
-            ("sequential", checked.sequential),
-        ];
-        for (name, holds) in rows {
-            let answer = match &checked.first_illegal {
-                Some(Illegal { number, text, legal }) if name == "legal" => {
-                    let legal = match &legal[..] {
-                        [] => "no move is legal there".to_owned(),
-                        [only] => format!("only {only} is legal there"),
-                        several => format!("legal moves there: {}", several.join(" ")),
-                    };
-                    format!("no: move {number}, {text}, is not; {legal}")
-                }
-                _ => if holds { "yes" } else { "no" }.to_owned(),
-            };
-            writeln!(out, "  {name:<10}  {answer}")?;
-        }
-        let optimal = match checked.optimal {
-            Some(true) => "yes",
-            Some(false) => "no",
-            None => "unknown; search longer with --seconds",
-        };
-        writeln!(out, "  optimal     {optimal}")?;
-        match checked.reward {
-            Some(reward) => writeln!(out, "  reward      {reward}")?,
-            None => writeln!(out, "  reward      none, since the last state is not terminal")?,
-        }
+    write!(out, "{}", report.game)?;
+    if let Some(Checked { role, steps, positions, .. }) = &report.plan
+        && (steps.is_some() || report.has_several_roles)
+    {
+        let positions = counted(*positions as u64, "position", "positions");
+        write!(out, ", a plan of {role}: {positions} that play can come to")?;
     }
-    let Some(listed) = &report.optimal_plans else { return Ok(()) };
+    writeln!(out)?;
+    if let Some(checked) = &report.plan {
+        print_checked(out, checked, report.is_hidden)?;
+    }
+    report.optimal_plans.as_ref().map_or(Ok(()), |listed| print_listed(out, listed))
+}
+
+fn print_checked(out: &mut impl Write, checked: &Checked, is_hidden: bool) -> io::Result<()> {
+    if let Some(moves) = &checked.moves {
+        let length = counted(moves.len() as u64, "move", "moves");
+        let plan = moves.iter().map(|text| format!("{text} ")).collect::<String>();
+        writeln!(out, "  plan        {plan}({length})")?;
+    }
+    if let Some(steps) = checked.steps {
+        writeln!(out, "  plan        {}", counted(steps as u64, "step", "steps"))?;
+    }
+    let legal = match &checked.first_illegal {
+        None => "yes".to_owned(),
+        Some(Illegal { number, text, legal, after }) => {
+            let legal = match &legal[..] {
+                [] => "no move is legal there".to_owned(),
+                [only] => format!("only {only} is legal there"),
+                several => format!("legal moves there: {}", several.join(" ")),
+            };
+            let after = match &after[..] {
+                [] => String::new(),
+                after => format!(" after {}", after.join(" ")),
+            };
+            format!("no: move {number}, {text}, is not{after}; {legal}")
+        }
+    };
+    writeln!(out, "  legal       {legal}")?;
+    let yes_or_no = |holds: bool, line: &Option<Vec<String>>, what: &str| match (holds, line) {
+        (true, _) => "yes".to_owned(),
+        (false, None) => "no".to_owned(),
+        (false, Some(line)) => format!("no: {what} after {}", line.join(" ")),
+    };
+    let complete = yes_or_no(checked.complete, &checked.first_incomplete, "the match goes on");
+    writeln!(out, "  complete    {complete}")?;
+    let minimal = yes_or_no(checked.minimal, &checked.first_not_minimal, "the match is over");
+    writeln!(out, "  minimal     {minimal}")?;
+    if let Some(sequential) = checked.sequential {
+        writeln!(out, "  sequential  {}", if sequential { "yes" } else { "no" })?;
+    }
+    let optimal = match checked.optimal {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None if is_hidden => "unknown: a better plan may need to know what is hidden",
+        None => "unknown; search longer with --seconds",
+    };
+    writeln!(out, "  optimal     {optimal}")?;
+    match (checked.reward, checked.rewards) {
+        (Some(_), Some((least, most))) if least == most => writeln!(out, "  reward      {least}"),
+        (Some(reward), Some((least, most))) => {
+            let guaranteed = format!("{reward:.2}");
+            let guaranteed = guaranteed.trim_end_matches('0').trim_end_matches('.');
+            writeln!(out, "  reward      {least} to {most}, {guaranteed} guaranteed")
+        }
+        (None, Some((least, most))) if least != most || checked.first_incomplete.is_some() => {
+            writeln!(out, "  reward      {least} to {most} where the match ends")
+        }
+        _ => writeln!(out, "  reward      none, since the last state is not terminal"),
+    }
+}
+
+fn print_listed(out: &mut impl Write, listed: &Listed) -> io::Result<()> {
     let Some(reward) = listed.reward else {
         return writeln!(out, "  no optimal plan was found; search longer with --seconds");
     };

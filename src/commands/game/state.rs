@@ -1,11 +1,14 @@
 //! `gamemaster game state`: one state, reached by moves or given by its facts.
 
+mod representations;
+
 use std::io::{self, Write};
 
 use clap::Args;
 use games::StateMachine;
 use serde::Serialize;
 
+use self::representations::Representations;
 use super::view::{ByRole, View, percepts};
 use super::{GameArgument, prover, reasoning};
 use crate::commands::typed_facts::facts;
@@ -37,6 +40,9 @@ pub struct Arguments {
     /// Begin in the state in which exactly these facts are true
     #[arg(long, value_name = "FACTS", allow_hyphen_values = true)]
     state: Option<String>,
+    /// Print the state also as a whole, by facts, and as objects and relations
+    #[arg(long)]
+    representations: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -56,6 +62,8 @@ struct Report {
     /// What the last move let each role perceive; none without a move, and
     /// none if the rules do not say.
     percepts: Option<ByRole<Vec<String>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    representations: Option<Representations>,
 }
 
 /// Carries out `gamemaster game state`.
@@ -76,6 +84,10 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         }
         _ => None,
     };
+    let representations = arguments.representations.then(|| {
+        let key = machine.key(line.last());
+        Representations::of(key, &machine.facts(line.last()))
+    });
     let View { facts, legal, terminal, goals, values } =
         View::of(machine, line.last()).map_err(reasoning)?;
     let report = Report {
@@ -87,6 +99,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         goals,
         values,
         percepts,
+        representations,
     };
     json_or_text(arguments.json, &report, print)
 }
@@ -113,7 +126,7 @@ fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
         writeln!(stdout, "\npercepts of the last step")?;
         lists(stdout, percepts)?;
     }
-    Ok(())
+    report.representations.as_ref().map_or(Ok(()), |found| found.print(stdout))
 }
 
 fn lists(stdout: &mut impl Write, lists: &ByRole<Vec<String>>) -> io::Result<()> {

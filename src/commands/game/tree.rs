@@ -88,6 +88,12 @@ struct Tree {
     /// The depth that was too large to be counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     cut_at_depth: Option<usize>,
+    /// Joint moves that a depth-first search holds at once, at most: those of the states on
+    /// one line.
+    #[serde(serialize_with = "exact")]
+    depth_first_moves: u128,
+    /// States that a breadth-first search holds at once, at most: those of the largest depth.
+    breadth_first_states: usize,
     /// All lines, those that are not listed included.
     #[serde(serialize_with = "exact")]
     n_lines: u128,
@@ -180,6 +186,8 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         game: game.name().to_owned(),
         step: line.joint_moves.len(),
         n_lines: n_lines(&levels),
+        depth_first_moves: depth_first_moves(&levels),
+        breadth_first_states: levels.iter().map(|level| level.states).max().unwrap_or_default(),
         cut_at_depth: is_cut.then_some(depth + 1),
         levels,
         lines,
@@ -220,6 +228,13 @@ fn mean(sum: f64, n_nodes: u128) -> f64 {
 fn n_lines(levels: &[Level]) -> u128 {
     let (last, inner) = levels.split_last().expect("the root is a level");
     inner.iter().fold(last.nodes, |sum, level| sum.saturating_add(level.terminal_nodes))
+}
+
+/// The joint moves of the states on one line, at most: O(bm), as Russell and Norvig's
+/// "Artificial Intelligence: A Modern Approach" has it for depth-first search.
+fn depth_first_moves(levels: &[Level]) -> u128 {
+    let most = |level: &Level| level.choosers.values().map(|counts| counts.max).max();
+    levels.iter().filter_map(most).fold(0, |sum: u128, most| sum.saturating_add(most.into()))
 }
 
 /// A state of a level, with the number of nodes that are this state.
@@ -498,6 +513,9 @@ fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     let nodes = in_words(sum(|level| level.nodes), "node", "nodes");
     let n_terminal = in_digits(sum(|level| level.terminal_nodes));
     writeln!(out, "\n{nodes}, {n_terminal} of them terminal")?;
+    let moves = in_words(tree.depth_first_moves, "joint move", "joint moves");
+    let states = counted(tree.breadth_first_states, "state", "states");
+    writeln!(out, "held at once, at most: depth-first {moves}, breadth-first {states}")?;
     let n_stuck: usize = tree.levels.iter().map(|level| level.stuck_states).sum();
     if n_stuck > 0 {
         let states = counted(n_stuck, "state is", "states are");

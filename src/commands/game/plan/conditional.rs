@@ -1,0 +1,96 @@
+//! A conditional plan in a file, as `gamemaster explain --plan-file` writes it.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use games::{Expression, Game, MoveId, StateMachine};
+use players::plan_check::{Next, Plan, Step};
+use serde::Deserialize;
+
+use crate::commands::plan_text::{Happened, StepData};
+use crate::failure::Failure;
+
+/// What the check reads of a decision.
+#[derive(Deserialize)]
+pub(super) struct Decision {
+    game: String,
+    /// Whose plan it is.
+    pub(super) role: Option<String>,
+    /// The step of the match at which the plan begins.
+    #[serde(default)]
+    step: usize,
+    /// The steps; the first is the plan's first.
+    pub(super) plan: Vec<StepData>,
+}
+
+/// Reads a decision with a plan of `game`.
+pub(super) fn read(path: &Path, game: &Game) -> Result<Decision, Failure> {
+    let place = || format!("--conditional {}", path.display());
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("{}: cannot read the file", place()))
+        .map_err(Failure::usage)?;
+    let decision: Decision = serde_json::from_str(&text)
+        .with_context(|| {
+            format!("{}: not a plan as `gamemaster explain --plan-file` writes it", place())
+        })
+        .map_err(Failure::usage)?;
+    let refused = |what: String| Err(Failure::usage(anyhow!("{}: {what}", place())));
+    if decision.game != game.name() {
+        return refused(format!("a plan of {}, not of {}", decision.game, game.name()));
+    }
+    if decision.step > 0 {
+        return refused(format!(
+            "the plan begins at step {}; only plans from the initial state can be checked",
+            decision.step
+        ));
+    }
+    Ok(decision)
+}
+
+/// The plan of a decision that was read from `path`.
+pub(super) fn plan(
+    machine: &mut dyn StateMachine,
+    path: &Path,
+    decision: &Decision,
+) -> Result<Plan, Failure> {
+    let refused =
+        |what: String| Failure::usage(anyhow!("--conditional {}: {what}", path.display()));
+    let mut steps = Vec::with_capacity(decision.plan.len());
+    for (number, step) in decision.plan.iter().enumerate() {
+        let expression = |text: &str| {
+            Expression::parse(text).map_err(|error| refused(format!("step {number}: {error}")))
+        };
+        let mut known_move = |text: &str| -> Result<MoveId, Failure> {
+            machine
+                .find_move(&expression(text)?)
+                .ok_or_else(|| refused(format!("step {number}: `{text}` is not a move")))
+        };
+        let action = known_move(&step.action)?;
+        let mut by_joint_move = HashMap::new();
+        let mut by_percepts = HashMap::new();
+        for after in &step.after {
+            match &after.happened {
+                Happened::JointMove(moves) => {
+                    let moves = moves.iter().map(|text| known_move(text));
+                    by_joint_move.insert(moves.collect::<Result<Vec<_>, _>>()?, after.next);
+                }
+                Happened::Percepts(percepts) => {
+                    let percepts = percepts.iter().map(|text| expression(text));
+                    by_percepts.insert(percepts.collect::<Result<Vec<_>, _>>()?, after.next);
+                }
+            }
+        }
+        let next = match (by_joint_move.is_empty(), by_percepts.is_empty()) {
+            (_, true) => Next::ByJointMove(by_joint_move),
+            (true, false) => Next::ByPercepts(by_percepts),
+            (false, false) => {
+                let what = "has both joint moves and percepts to go on by";
+                return Err(refused(format!("step {number} {what}")));
+            }
+        };
+        steps.push(Step { action, next });
+    }
+    let missing = || refused("a step that is named as the next does not exist".to_owned());
+    Plan::conditional(steps).ok_or_else(missing)
+}

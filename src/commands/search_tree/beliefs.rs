@@ -1,0 +1,48 @@
+//! The tree of a search of beliefs, in words.
+
+use games::RoleId;
+use players::ValueBound;
+use players::belief_tree::{BeliefEvent, BeliefNode, BeliefTree};
+use results::counted::counted;
+
+use super::{Node, Tree};
+use crate::commands::plan_text;
+use crate::explanation::Names;
+
+/// The tree in words: the role's moves, and what it may see after each.
+pub(in crate::commands) fn tree(beliefs: &BeliefTree, me: RoleId, names: &mut impl Names) -> Tree {
+    let mut nodes: Vec<Node> = Vec::with_capacity(beliefs.nodes.len());
+    for BeliefNode { parent, event, value } in &beliefs.nodes {
+        let (action, found) = match event {
+            BeliefEvent::Moves(action) => (names.action(*action).to_string(), "searched"),
+            BeliefEvent::Ends => ("end".to_owned(), "terminal"),
+            BeliefEvent::Knows { seen, n_states, best } => {
+                let seen = match seen {
+                    Some(seen) => plan_text::seen_words(seen, me, names),
+                    None => "(root)".to_owned(),
+                };
+                let states = counted(*n_states as u64, "possible state", "possible states");
+                let found = if best.is_some() { "searched" } else { "cut_off" };
+                (format!("{seen}, {states}"), found)
+            }
+        };
+        if let Some(parent) = parent {
+            let at = nodes.len();
+            nodes[*parent].children.push(at);
+        }
+        nodes.push(Node {
+            parent: *parent,
+            action,
+            alpha: 0.0,
+            beta: 100.0,
+            value: *value,
+            bound: ValueBound::Exact,
+            found,
+            is_mine: matches!(event, BeliefEvent::Knows { .. }),
+            left_out: Vec::new(),
+            n_left_out: 0,
+            children: Vec::new(),
+        });
+    }
+    Tree { role: names.role(me).to_owned(), nodes, n_unrecorded: beliefs.n_unrecorded }
+}
