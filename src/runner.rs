@@ -471,6 +471,12 @@ impl<'a> Dispatcher<'a> {
         self.stop.is_raised() || self.absences.given_up().is_some()
     }
 
+    /// What says that no more matches are to begin, for whoever cannot ask the dispatcher.
+    #[must_use]
+    pub fn stop_flag(&self) -> StopFlag {
+        self.stop.clone()
+    }
+
     /// Lets no more matches begin.
     pub fn stop(&self) {
         self.stop.raise();

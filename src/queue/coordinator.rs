@@ -35,7 +35,7 @@ use crate::consumers::Catalogue;
 use crate::event::{EventKind, Notice};
 use crate::experiment::Experiment;
 use crate::manager::{PlayerSource, command_words};
-use crate::runner::{Crew, Dispatcher};
+use crate::runner::{Crew, Dispatcher, StopFlag};
 use crate::schedule::Job;
 use crate::spec;
 
@@ -53,6 +53,9 @@ const PUBLISHED_AT_ONCE: usize = 512;
 
 /// How long the loop waits for results before it looks after other things.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How long a request may go on after the run is asked to stop: the server may be away.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Time between writes to the disk, after which the server forgets results.
 const SYNC_TIME: Duration = Duration::from_secs(1);
@@ -210,7 +213,16 @@ impl Crew for Coordinator {
         dispatcher: &mut Dispatcher<'_>,
     ) {
         let Self { runtime, queue } = self;
-        if let Err(failure) = runtime.block_on(queue.play(next, dispatcher)) {
+        let stop = dispatcher.stop_flag();
+        let played = runtime.block_on(async {
+            tokio::select! {
+                played = queue.play(next, dispatcher) => played,
+                // What was begun is on the server, in the journal, or done again by a resumed run.
+                () = overdue(&stop) => Ok(()),
+            }
+        });
+        runtime.block_on(queue.leave(dispatcher));
+        if let Err(failure) = played {
             queue.failure = Some(failure);
             dispatcher.stop();
         }
@@ -383,10 +395,14 @@ impl Queue {
                 self.give_out(&lost).await?;
             }
         }
-        self.settle(dispatcher).await;
+        Ok(())
+    }
+
+    /// Writes what is known. The server forgets results only if it replies soon.
+    async fn leave(&mut self, dispatcher: &mut Dispatcher<'_>) {
+        let _ = tokio::time::timeout(GRACE, self.settle(dispatcher)).await;
         self.count_workers(dispatcher);
         self.write_machines();
-        Ok(())
     }
 
     /// Blocks that may be given out: enough that no worker waits, and not many more, since
@@ -741,6 +757,14 @@ impl Queue {
             _ => Ok(()),
         }
     }
+}
+
+/// Ends some time after the run is asked to stop.
+async fn overdue(stop: &StopFlag) {
+    while !stop.is_raised() {
+        tokio::time::sleep(PATIENCE).await;
+    }
+    tokio::time::sleep(GRACE).await;
 }
 
 /// The consumer of a class of blocks, from which workers pull.

@@ -12,6 +12,14 @@ fn finishing(n: u32) -> String {
     }
 }
 
+/// `; other workers get the 2 blocks in hand`.
+fn abandoned(n: u64) -> String {
+    match n {
+        0 => String::new(),
+        n => format!("; other workers get the {} in hand", counted(n, "block", "blocks")),
+    }
+}
+
 /// What a worker has to say. Its text is the line that a user reads.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerNews {
@@ -71,5 +79,11 @@ pub enum WorkerNews {
     Draining {
         /// Blocks in play or waiting.
         n: u32,
+    },
+    /// It leaves although the server does not reply.
+    #[error("leaving without a reply of the server{}", abandoned(*n))]
+    Abandoned {
+        /// Blocks that it has.
+        n: u64,
     },
 }

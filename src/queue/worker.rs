@@ -4,6 +4,7 @@ mod connecting;
 mod delivery;
 mod discovery;
 mod fetching;
+mod leaving;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use super::{QueueError, WorkerNews, names};
 use connecting::connect;
 use discovery::{Joined, Known, Prepared};
 use fetching::Held;
+use leaving::unanswered;
 pub use settings::{WorkerSettings, WorkerStop};
 
 /// Time between looks for runs.
@@ -65,8 +67,16 @@ pub fn work(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let Some(context) = connect(settings, stop, say).await? else { return Ok(()) };
-        let mut worker = QueueWorker::new(settings, context)?;
-        worker.work(stop, say).await
+        let mut worker = QueueWorker::new(settings, context.clone())?;
+        let has_left = tokio::select! {
+            () = worker.work(stop, say) => true,
+            () = unanswered(&context, stop) => false,
+        };
+        if !has_left {
+            say(WorkerNews::Abandoned { n: worker.held.len() as u64 });
+        }
+        worker.end_players();
+        Ok(())
     })
 }
 
@@ -118,11 +128,8 @@ impl<'a> QueueWorker<'a> {
         })
     }
 
-    async fn work(
-        &mut self,
-        stop: &WorkerStop,
-        say: &mut dyn FnMut(WorkerNews),
-    ) -> Result<(), QueueError> {
+    /// Plays until it has left.
+    async fn work(&mut self, stop: &WorkerStop, say: &mut dyn FnMut(WorkerNews)) {
         let mut discovered: Option<Instant> = None;
         let mut beaten = Instant::now();
         let mut fetch_at = Instant::now();
@@ -191,13 +198,16 @@ impl<'a> QueueWorker<'a> {
             }
         }
         self.beat(true).await;
+        let _ = tokio::time::timeout(PATIENCE, self.context.client().flush()).await;
+    }
+
+    /// Ends the players that were launched.
+    fn end_players(&self) {
         for known in self.runs.values() {
             if let Known::Joined(joined) = known {
                 joined.run.manager.shutdown();
             }
         }
-        let _ = tokio::time::timeout(PATIENCE, self.context.client().flush()).await;
-        Ok(())
     }
 
     /// Blocks that can be taken now; 0 until enough of them are wanted for a request.

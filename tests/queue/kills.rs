@@ -4,6 +4,8 @@
 use std::process::Child;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::nats::{NatsServer, WorkerProcess, check_same, coordinate, reference};
 use crate::workspace::{Ran, Workspace};
 
@@ -71,4 +73,27 @@ fn kills_of_workers_coordinator_and_server_lose_nothing_and_count_nothing_twice(
     let journal = workspace.read("out/journal.jsonl");
     let n_workers = (0..24).filter(|n| journal.contains(&format!("\"worker\":\"w{n}\""))).count();
     assert!(n_workers > 3, "{n_workers} workers took part");
+}
+
+/// Without the server, coordinator and worker end when they are asked to; the same command
+/// resumes the run.
+#[test]
+fn coordinator_and_worker_can_be_stopped_while_the_server_is_away() {
+    let Some(mut server) = NatsServer::start() else { return };
+    let spec = SPEC.replace("blocks = 50", "blocks = 10");
+    let workspace = Workspace::with_spec(&spec);
+    let url = server.url();
+    let mut worker = WorkerProcess::start(&server, "w", &["--jobs", "2"]);
+    let mut coordinator = workspace.spawn(&coordinate(&url, &[]));
+    wait_for(&workspace, &mut coordinator, 10);
+    server.kill();
+    kill_process(Pid::from_child(&coordinator), Signal::TERM).unwrap();
+    let ran = Ran(coordinator.wait_with_output().unwrap()).code(130);
+    assert!(ran.stderr().contains("Interrupted. To resume:\n  gamemaster run"), "{}", ran.stderr());
+    worker.drain();
+    assert!(worker.log().contains("leaving without a reply of the server"), "{}", worker.log());
+    server.start_again();
+    let _worker = WorkerProcess::start(&server, "later", &["--jobs", "2"]);
+    crate::nats::run(&workspace, &server, &[]).code(0);
+    check_same(&workspace, &reference(&spec));
 }

@@ -78,11 +78,16 @@ impl NatsServer {
     /// Kills the server, and starts it again with the same disk.
     pub(crate) fn kill_and_restart(&mut self) {
         self.kill();
+        self.start_again();
+    }
+
+    /// Starts the server that was killed with the same disk.
+    pub(crate) fn start_again(&mut self) {
         self.process = launch(self.port, self.store.path().to_owned(), &self.arguments);
         self.wait();
     }
 
-    fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }

@@ -15,7 +15,11 @@ pub(super) async fn connect(
     let mut attempt = 0;
     while !stop.is_draining() {
         let name = format!("gamemaster worker {}", settings.name);
-        match settings.server.connect(&name).await {
+        let connected = tokio::select! {
+            connected = settings.server.connect(&name) => connected,
+            () = stop.asked() => break,
+        };
+        match connected {
             Ok(context) => {
                 let (name, url) = (settings.name.clone(), settings.server.url());
                 say(WorkerNews::Connected { name, url, at_once: settings.at_once });
