@@ -134,6 +134,18 @@ pub enum Notice {
         /// What the machine of a worker must have.
         tags: Vec<String>,
     },
+    /// The server of the queue cannot be reached any more.
+    #[error("the connection to the NATS server at {url} is lost; trying to connect again")]
+    ServerLost {
+        /// The address, without a password.
+        url: String,
+    },
+    /// The server of the queue can be reached again.
+    #[error("connected to the NATS server at {url} again")]
+    ServerBack {
+        /// The address, without a password.
+        url: String,
+    },
     /// Not as many workers could be started as were asked for.
     #[error("only {}, not {wanted}: {why}", counted(*n, "match at once", "matches at once"))]
     FewerWorkers {

@@ -21,6 +21,7 @@ mod blocks;
 mod calibration;
 mod coordinator;
 mod error;
+mod link;
 mod names;
 mod news;
 mod prepared;

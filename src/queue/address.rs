@@ -1,5 +1,6 @@
 //! Where the server is, and how it is reached.
 
+use std::future::ready;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
 use std::str::FromStr as _;
@@ -9,6 +10,7 @@ use async_nats::jetstream::{self, Context};
 use async_nats::{ConnectOptions, ServerAddr};
 
 use super::QueueError;
+use super::link::{self, Link};
 use crate::url_text::without_password;
 
 /// Time for a connection, and for the reply to a request.
@@ -47,12 +49,17 @@ impl Server {
         format!("{}://{}:{}", self.address.scheme(), self.address.host(), self.address.port())
     }
 
-    /// Connects once.
-    pub(super) async fn connect(&self, name: &str) -> Result<Context, QueueError> {
+    /// Connects once. The link knows when that connection is lost and made again.
+    pub(super) async fn connect(&self, name: &str) -> Result<(Context, Link), QueueError> {
+        let (link, sender) = Link::new(self.url());
         let mut options = ConnectOptions::new()
             .name(name)
             .connection_timeout(PATIENCE)
             .request_timeout(Some(PATIENCE))
+            .event_callback(move |event| {
+                link::tell(&sender, &event);
+                ready(())
+            })
             .reconnect_delay_callback(|attempt| pause(u32::try_from(attempt).unwrap_or(u32::MAX)));
         // The client does not read them from the address.
         options = match (self.address.username(), self.address.password()) {
@@ -76,11 +83,12 @@ impl Server {
             .connect(self.address.clone())
             .await
             .map_err(|error| QueueError::Connect { url: self.url(), reason: error.to_string() })?;
-        Ok(jetstream::ContextBuilder::new()
+        let context = jetstream::ContextBuilder::new()
             .timeout(PATIENCE)
             .ack_timeout(PATIENCE)
             .max_ack_inflight(1 << 16)
-            .build(client))
+            .build(client);
+        Ok((context, link))
     }
 
     /// An error of a request.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_nats::Subscriber;
+use async_nats::connection::State;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::consumer::{AckPolicy, pull};
 use async_nats::jetstream::context::PublishErrorKind;
@@ -21,6 +22,7 @@ use super::address::pause;
 use super::blocks::{Blocks, JobsOfBlock};
 use super::calibration::Calibration;
 use super::error::is_no_stream;
+use super::link::Link;
 use super::prepared::{has_program, launched, program_hash};
 use super::replayed::{Replayed, replayed};
 use super::result_reader::{ResultReader, StoredResult};
@@ -104,6 +106,7 @@ pub struct Coordinator {
 struct Queue {
     server: Server,
     context: Context,
+    link: Link,
     run: String,
     manifest: Manifest,
     catalogue: Arc<Catalogue>,
@@ -238,7 +241,7 @@ impl Queue {
         settings: &CoordinatorSettings,
     ) -> Result<Self, QueueError> {
         let RunName { name: run, earlier } = run;
-        let context = server.connect(&format!("gamemaster coordinator of {run}")).await?;
+        let (context, link) = server.connect(&format!("gamemaster coordinator of {run}")).await?;
         let refused = server.refused("make the streams of the run");
         let streams = [
             Config {
@@ -311,6 +314,7 @@ impl Queue {
             reader: ResultReader::new(&run),
             server,
             context,
+            link,
             run,
             manifest,
             catalogue: Arc::new(catalogue),
@@ -350,6 +354,12 @@ impl Queue {
         let mut searched = Instant::now();
         let mut n_failed = 0;
         while !dispatcher.is_stopping() {
+            if !self.is_connected(dispatcher) {
+                // A comparison may be over by the clock.
+                dispatcher.pause();
+                tokio::time::sleep(PATIENCE).await;
+                continue;
+            }
             let mut fresh = vec![];
             while !is_exhausted && self.given_out.len() < self.window() {
                 match blocks.next() {
@@ -362,7 +372,6 @@ impl Queue {
             if is_exhausted && self.given_out.is_empty() {
                 break;
             }
-            // Also while the server is away: a comparison may be over by the clock.
             dispatcher.pause();
             match self.reader.read(&self.context, PATIENCE).await {
                 Ok(results) => {
@@ -396,6 +405,14 @@ impl Queue {
             }
         }
         Ok(())
+    }
+
+    /// Whether the server can be reached; notes when that changes.
+    fn is_connected(&mut self, dispatcher: &mut Dispatcher<'_>) -> bool {
+        while let Some(notice) = self.link.news() {
+            dispatcher.emit(EventKind::Notice(notice));
+        }
+        self.link.is_up()
     }
 
     /// Writes what is known. The server forgets results only if it replies soon.
@@ -448,6 +465,10 @@ impl Queue {
             }
         }
         for &block in blocks {
+            if self.context.client().connection_state() != State::Connected {
+                self.unpublished.push(block);
+                continue;
+            }
             let Some((subject, payload)) = self.message(block) else { continue };
             let (bytes, limit) = (payload.len(), self.context.client().max_payload());
             if bytes > limit {
@@ -742,9 +763,13 @@ impl Queue {
         let mut lost = vec![];
         for (block, subject) in old {
             use async_nats::jetstream::stream::LastRawMessageErrorKind;
-            let found = stream.get_last_raw_message_by_subject(&subject).await;
-            if found.is_err_and(|error| error.kind() == LastRawMessageErrorKind::NoMessageFound) {
-                lost.push(block);
+            match stream.get_last_raw_message_by_subject(&subject).await {
+                Ok(_) => {}
+                Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => {
+                    lost.push(block);
+                }
+                // Each of the others would wait for a reply, too.
+                Err(_) => break,
             }
         }
         lost

@@ -3,6 +3,7 @@
 use results::counted::counted;
 
 use super::QueueError;
+use crate::event::Notice;
 
 /// `finishing 2 blocks`.
 fn finishing(n: u32) -> String {
@@ -36,6 +37,9 @@ pub enum WorkerNews {
     /// There is no connection, and it tries again.
     #[error("{0}; trying again")]
     Unreachable(QueueError),
+    /// The connection is lost, or there again.
+    #[error("{0}")]
+    Link(Notice),
     /// It plays a run.
     #[error("run {run}: joined")]
     Joined {

@@ -65,7 +65,7 @@ pub struct WorkerStatus {
 /// If it cannot be reached, or refuses a request.
 pub fn status(server: &Server) -> Result<QueueStatus, QueueError> {
     Builder::new_current_thread().enable_all().build()?.block_on(async {
-        let context = server.connect("gamemaster queue status").await?;
+        let (context, _) = server.connect("gamemaster queue status").await?;
         let mut found = QueueStatus { runs: BTreeMap::new() };
         for run in runs(server, &context).await? {
             let status = run_status(server, &context, &run).await?;
@@ -81,7 +81,7 @@ pub fn status(server: &Server) -> Result<QueueStatus, QueueError> {
 /// If the server cannot be reached.
 pub fn drain(server: &Server) -> Result<(), QueueError> {
     Builder::new_current_thread().enable_all().build()?.block_on(async {
-        let context = server.connect("gamemaster queue drain").await?;
+        let (context, _) = server.connect("gamemaster queue drain").await?;
         let refused = server.refused("pass on the request");
         let sent = context.client().publish(names::DRAIN, Vec::new().into()).await;
         sent.map_err(|error| refused(&error))?;
@@ -96,7 +96,7 @@ pub fn drain(server: &Server) -> Result<(), QueueError> {
 /// If the server cannot be reached or refuses, or there is no run with one of the names.
 pub fn purge(server: &Server, named: &[String]) -> Result<Vec<String>, QueueError> {
     Builder::new_current_thread().enable_all().build()?.block_on(async {
-        let context = server.connect("gamemaster queue purge").await?;
+        let (context, _) = server.connect("gamemaster queue purge").await?;
         let there = runs(server, &context).await?;
         if let Some(run) = named.iter().find(|run| !there.contains(run)) {
             return Err(QueueError::NoSuchRun { run: run.clone(), url: server.url() });

@@ -19,6 +19,7 @@ use tokio::task::JoinSet;
 
 use super::address::random;
 use super::calibration::Calibrator;
+use super::link::Link;
 use super::rulesheets::RulesheetCache;
 use super::slots::{Played, Slots};
 use super::wire::{Build, WorkerMessage, encode};
@@ -51,6 +52,9 @@ const MAX_UNSENT: usize = 4096;
 /// Longest pause between requests for blocks when there are none.
 const MAX_IDLE: Duration = Duration::from_millis(500);
 
+/// Longest wait for something to happen.
+const MAX_WAIT: Duration = Duration::from_millis(250);
+
 /// The pause before a block that could not be played here is given out again.
 const GIVE_BACK: Duration = Duration::from_secs(2);
 
@@ -66,8 +70,8 @@ pub fn work(
 ) -> Result<(), QueueError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let Some(context) = connect(settings, stop, say).await? else { return Ok(()) };
-        let mut worker = QueueWorker::new(settings, context.clone())?;
+        let Some((context, link)) = connect(settings, stop, say).await? else { return Ok(()) };
+        let mut worker = QueueWorker::new(settings, context.clone(), link)?;
         let has_left = tokio::select! {
             () = worker.work(stop, say) => true,
             () = unanswered(&context, stop) => false,
@@ -83,6 +87,7 @@ pub fn work(
 struct QueueWorker<'a> {
     settings: &'a WorkerSettings,
     context: Context,
+    link: Link,
     build: Build,
     calibrator: Calibrator,
     instance: String,
@@ -104,12 +109,13 @@ struct QueueWorker<'a> {
 }
 
 impl<'a> QueueWorker<'a> {
-    fn new(settings: &'a WorkerSettings, context: Context) -> Result<Self, QueueError> {
+    fn new(settings: &'a WorkerSettings, context: Context, link: Link) -> Result<Self, QueueError> {
         let (sender, played) = unbounded_channel();
         let unusable = |source| QueueError::Cache { path: settings.cache.clone(), source };
         Ok(Self {
             settings,
             context,
+            link,
             build: Build::this()?,
             calibrator: Calibrator::start()?,
             instance: format!("{}-{:08x}", settings.name, random() >> 32),
@@ -135,6 +141,10 @@ impl<'a> QueueWorker<'a> {
         let mut fetch_at = Instant::now();
         let mut is_draining = false;
         loop {
+            while let Some(notice) = self.link.news() {
+                say(WorkerNews::Link(notice));
+            }
+            let is_up = self.link.is_up();
             let is_asked = self
                 .drains
                 .as_mut()
@@ -147,13 +157,14 @@ impl<'a> QueueWorker<'a> {
             if is_draining && self.held.is_empty() {
                 break;
             }
-            if !is_draining
+            if is_up
+                && !is_draining
                 && self.is_news() | discovered.is_none_or(|at| at.elapsed() >= DISCOVERY)
             {
                 discovered = Some(Instant::now());
                 self.discover(say).await;
             }
-            if !is_draining && Instant::now() >= fetch_at {
+            if is_up && !is_draining && Instant::now() >= fetch_at {
                 let free = self.free();
                 if free > 0 {
                     let n = self.fetch(free, say).await;
@@ -166,14 +177,18 @@ impl<'a> QueueWorker<'a> {
                 fetch_at =
                     Instant::now() + self.idle.mul_f64(0.5 + (random() % 1000) as f64 / 2000.0);
             }
-            if beaten.elapsed() >= BEAT {
+            // Without the server, what is sent would wait in a queue that has an end.
+            if is_up && beaten.elapsed() >= BEAT {
                 beaten = Instant::now();
                 self.beat(false).await;
             }
-            self.signal_progress().await;
+            if is_up {
+                self.signal_progress().await;
+            }
             let wait = match self.idle {
-                Duration::ZERO if self.free() > 0 && !is_draining => Duration::ZERO,
-                Duration::ZERO => Duration::from_millis(250),
+                _ if is_draining || !is_up => MAX_WAIT,
+                Duration::ZERO if self.free() > 0 => Duration::ZERO,
+                Duration::ZERO => MAX_WAIT,
                 _ => fetch_at.saturating_duration_since(Instant::now()),
             };
             tokio::select! {
@@ -194,7 +209,7 @@ impl<'a> QueueWorker<'a> {
                     self.join(prepared.expect("preparing does not panic"), say).await;
                 }
                 () = stop.asked() => {}
-                () = tokio::time::sleep(wait.min(Duration::from_millis(250))) => {}
+                () = tokio::time::sleep(wait.min(MAX_WAIT)) => {}
             }
         }
         self.beat(true).await;

@@ -1,6 +1,7 @@
 //! Workers, the coordinator and the server are killed, and nothing is lost or counted
 //! twice.
 
+use std::io::{BufRead as _, BufReader};
 use std::process::Child;
 use std::time::Duration;
 
@@ -96,4 +97,32 @@ fn coordinator_and_worker_can_be_stopped_while_the_server_is_away() {
     let _worker = WorkerProcess::start(&server, "later", &["--jobs", "2"]);
     crate::nats::run(&workspace, &server, &[]).code(0);
     check_same(&workspace, &reference(&spec));
+}
+
+/// Coordinator and worker print once that the connection is lost, and once that it is back.
+#[test]
+fn a_lost_connection_is_one_line_and_so_is_its_return() {
+    let Some(mut server) = NatsServer::start() else { return };
+    let spec = SPEC.replace("\"connect_four\"", "").replace("{ nodes = 5000 }", "{ nodes = 10 }");
+    let spec = spec.replace("kind = \"mcts\"", "kind = \"mcts\"\ntags = [\"later\"]");
+    let workspace = Workspace::with_spec(&spec);
+    let url = server.url();
+    let mut worker = WorkerProcess::start(&server, "w", &[]);
+    let mut coordinator = workspace.spawn(&coordinate(&url, &[]));
+    worker.wait_for("joined");
+    let mut said = BufReader::new(coordinator.stderr.take().unwrap()).lines();
+    let mut next = |text: &str| said.find(|line| line.as_ref().unwrap().contains(text)).unwrap();
+    let (lost, back) = ("is lost; trying to connect again", "connected to the NATS server");
+    server.kill();
+    next(lost).unwrap();
+    worker.wait_for(lost);
+    server.start_again();
+    next(back).unwrap();
+    worker.wait_for(back);
+    let _later = WorkerProcess::start(&server, "later", &["--tags", "later"]);
+    let rest: Vec<String> = said.map(Result::unwrap).collect();
+    Ran(coordinator.wait_with_output().unwrap()).code(0);
+    assert!(!rest.iter().any(|line| line.contains(lost) || line.contains(back)), "{rest:?}");
+    let log = worker.log();
+    assert_eq!((log.matches(lost).count(), log.matches(back).count()), (1, 1), "{log}");
 }

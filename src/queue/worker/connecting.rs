@@ -4,6 +4,7 @@ use async_nats::jetstream::Context;
 
 use super::settings::{WorkerSettings, WorkerStop};
 use crate::queue::address::pause;
+use crate::queue::link::Link;
 use crate::queue::{QueueError, WorkerNews};
 
 /// A connection; `None` if the worker is to leave before there is one.
@@ -11,7 +12,7 @@ pub(super) async fn connect(
     settings: &WorkerSettings,
     stop: &WorkerStop,
     say: &mut dyn FnMut(WorkerNews),
-) -> Result<Option<Context>, QueueError> {
+) -> Result<Option<(Context, Link)>, QueueError> {
     let mut attempt = 0;
     while !stop.is_draining() {
         let name = format!("gamemaster worker {}", settings.name);
@@ -20,10 +21,10 @@ pub(super) async fn connect(
             () = stop.asked() => break,
         };
         match connected {
-            Ok(context) => {
+            Ok(connection) => {
                 let (name, url) = (settings.name.clone(), settings.server.url());
                 say(WorkerNews::Connected { name, url, at_once: settings.at_once });
-                return Ok(Some(context));
+                return Ok(Some(connection));
             }
             Err(error @ QueueError::Connect { .. }) => {
                 if attempt == 0 {

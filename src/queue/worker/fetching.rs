@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use async_nats::connection::State;
 use async_nats::jetstream::AckKind;
 use async_nats::jetstream::message::Acker;
 use futures_util::StreamExt as _;
@@ -52,7 +53,7 @@ impl QueueWorker<'_> {
         // Not always the same first, so that all runs proceed.
         let first = random() as usize;
         for index in 0..wanted.len() {
-            if n_got >= n {
+            if n_got >= n || self.context.client().connection_state() != State::Connected {
                 break;
             }
             let (run, class) = &wanted[first.wrapping_add(index) % wanted.len()];
