@@ -9,14 +9,14 @@ use super::number::duration;
 use crate::failure::Failure;
 use crate::spec;
 
-/// How to reach a NATS server.
+/// How to reach a NATS server, which the argument `queue` of the command names.
 #[derive(Args, Clone, Debug)]
 pub struct ServerOptions {
     /// Authenticate with this NATS credentials file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "queue")]
     pub creds: Option<PathBuf>,
     /// Use TLS, and trust the certificates in this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "queue")]
     pub tls_ca: Option<PathBuf>,
 }
 

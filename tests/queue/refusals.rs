@@ -156,3 +156,14 @@ fn user_and_password_of_the_address_are_used_and_written_nowhere() {
     let all = all_of_a_run(&url, &[]);
     assert!(!all.contains("sesame"), "{all}");
 }
+
+#[test]
+fn options_of_a_server_need_the_server() {
+    let workspace = Workspace::with_spec(SPEC);
+    for option in ["--creds", "--tls-ca"] {
+        for command in ["run", "sweep", "regress"] {
+            let ran = workspace.run(&[command, option, "file"]).code(2);
+            assert!(ran.stderr().contains("--queue <nats://HOST:4222>"), "{}", ran.stderr());
+        }
+    }
+}
