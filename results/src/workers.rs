@@ -71,9 +71,32 @@ impl Readings {
         self.min = if is_first { value } else { self.min.min(value) };
         self.max = if is_first { value } else { self.max.max(value) };
     }
+
+    /// Takes in those of another time.
+    fn add_all(&mut self, other: Self) {
+        if self.n == 0 || other.n == 0 {
+            *self = if self.n == 0 { other } else { *self };
+            return;
+        }
+        let n = self.n + other.n;
+        self.mean += (other.mean - self.mean) * other.n as f64 / n as f64;
+        *self = Self { n, min: self.min.min(other.min), max: self.max.max(other.max), ..*self };
+    }
 }
 
 impl WorkersFile {
+    /// Takes in the workers of another run. A worker of both is as that run knows it, with
+    /// the readings of both.
+    pub fn add_all(&mut self, other: Self) {
+        for (name, machine) in other.workers {
+            let known = self.workers.entry(name).or_default();
+            let (mut speed, mut lateness_us) = (known.speed, known.lateness_us);
+            speed.add_all(machine.speed);
+            lateness_us.add_all(machine.lateness_us);
+            *known = WorkerMachine { speed, lateness_us, ..machine };
+        }
+    }
+
     /// The workers of the run in `folder`; none if there is no such file.
     ///
     /// # Errors
@@ -294,6 +317,21 @@ pub fn without(folder: &Path, excluded: &[String], into: &Path) -> Result<u64, J
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn readings_of_two_runs_are_as_if_made_in_one() {
+        let machine = |values: &[f64]| {
+            let mut machine = WorkerMachine::default();
+            values.iter().for_each(|&value| machine.speed.add(value));
+            WorkersFile { workers: BTreeMap::from([("w".to_owned(), machine)]) }
+        };
+        for (one, other) in [(&[1.0, 3.0][..], &[8.0][..]), (&[], &[2.0]), (&[2.0], &[])] {
+            let mut both = machine(one);
+            both.add_all(machine(other));
+            assert_eq!(both, machine(&[one, other].concat()));
+        }
+    }
+
     use crate::record::MatchRecord;
     use crate::sample;
 

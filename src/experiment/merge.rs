@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use results::atomic_file;
-use results::files::{JOURNAL, SPEC_LOCK};
+use results::files::{JOURNAL, SPEC_LOCK, WORKERS};
 use results::journal::{JournalError, Merge, MergeError};
 use results::partition::Partition;
+use results::workers::WorkersFile;
 
 use super::folder::FolderError;
 use super::{Experiment, ExperimentError, has_moves, summarise};
@@ -36,6 +37,15 @@ pub enum MergeRunsError {
         path: PathBuf,
         /// Why.
         reason: String,
+    },
+    /// The file of a run's workers cannot be read.
+    #[error("cannot read {}", path.display())]
+    Workers {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
     },
     /// There are files where the merged run is to be written.
     #[error("the folder {} is not empty; name another folder with --out", path.display())]
@@ -106,7 +116,8 @@ pub fn merge(runs: &[PathBuf], out: &Path) -> Result<Merged, ExperimentError> {
     let journals: Vec<PathBuf> = runs.iter().map(|run| run.join(JOURNAL)).collect();
     let merge = Merge::read(&journals).map_err(MergeRunsError::from)?;
     let (lock, spec) = lock(&merge, runs)?;
-    write(&merge, lock.as_bytes(), out)?;
+    let workers = workers(runs)?;
+    write(&merge, lock.as_bytes(), &workers, out)?;
     summarise(out, has_moves(runs))?;
     let missing = missing(&merge, spec);
     let torn = merge.parts().iter().zip(runs).filter(|(part, _)| part.torn.is_some());
@@ -152,8 +163,23 @@ fn lock(merge: &Merge, runs: &[PathBuf]) -> Result<(String, Option<Spec>), Merge
     }
 }
 
-/// Writes the journal and the lock file: nothing is in the folder unless all is.
-fn write(merge: &Merge, lock: &[u8], out: &Path) -> Result<(), ExperimentError> {
+/// The workers of all runs.
+fn workers(runs: &[PathBuf]) -> Result<WorkersFile, MergeRunsError> {
+    let mut all = WorkersFile::default();
+    for run in runs {
+        let unreadable = |source| MergeRunsError::Workers { path: run.join(WORKERS), source };
+        all.add_all(WorkersFile::read(run).map_err(unreadable)?);
+    }
+    Ok(all)
+}
+
+/// Writes the journal, the lock file and the workers: nothing is in the folder unless all is.
+fn write(
+    merge: &Merge,
+    lock: &[u8],
+    workers: &WorkersFile,
+    out: &Path,
+) -> Result<(), ExperimentError> {
     let unwritable = |source| FolderError::Unwritable { path: out.to_owned(), source };
     std::fs::create_dir_all(out).map_err(unwritable)?;
     if std::fs::read_dir(out).map_err(unwritable)?.next().is_some() {
@@ -163,6 +189,9 @@ fn write(merge: &Merge, lock: &[u8], out: &Path) -> Result<(), ExperimentError> 
     let name = absolute.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
     merge.write(&out.join(JOURNAL), &name).map_err(MergeRunsError::from)?;
     atomic_file::replace(&out.join(SPEC_LOCK), lock).map_err(unwritable)?;
+    if !workers.workers.is_empty() {
+        workers.write(out).map_err(unwritable)?;
+    }
     Ok(())
 }
 

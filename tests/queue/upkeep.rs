@@ -101,6 +101,9 @@ fn the_report_shows_workers_and_can_do_without_one() {
     assert!(page.contains("<section id=\"workers\">") && page.contains("first"));
     let ran = workspace.run(&["report", "out", "--exclude-worker", "second"]).code(2);
     assert!(ran.stderr().contains("was played by this worker"), "{}", ran.stderr());
+    // A merged run knows the workers of its parts.
+    workspace.run(&["merge", "out", "--out", "whole"]).code(0);
+    assert_eq!(workspace.read("whole/workers.json"), workspace.read("out/workers.json"));
     // Of two workers, one is left.
     let journal = workspace.read("out/journal.jsonl");
     let renamed: Vec<String> = journal
