@@ -77,6 +77,9 @@ const NOTICE_TIME: Duration = Duration::from_secs(8);
 /// How often the results of a block may be refused.
 const MAX_REFUSALS: u32 = 5;
 
+/// What the manifest is to a user.
+const SPEC: &str = "the spec";
+
 /// Settings of a coordinator.
 #[derive(Clone, Debug)]
 pub struct CoordinatorSettings {
@@ -242,6 +245,36 @@ impl Queue {
     ) -> Result<Self, QueueError> {
         let RunName { name: run, earlier } = run;
         let (context, link) = server.connect(&format!("gamemaster coordinator of {run}")).await?;
+        let spec = &experiment.spec;
+        let players: Vec<_> =
+            spec.players.iter().map(|player| Arc::clone(&player.config)).collect();
+        let sent = || spec.games.iter().filter(|entry| !spec::is_shipped(entry));
+        let manifest = Manifest {
+            format: FORMAT,
+            run: run.clone(),
+            build: Build::this()?,
+            mixed_versions: settings.mixed_versions,
+            spec_hash: spec.hash(),
+            spec: spec::portable_text(spec),
+            rulesheets: sent().map(spec::GameEntry::text_hash).collect(),
+            launched: launched(&players)
+                .map(|(player, _)| (player.id.clone(), player.hash.clone()))
+                .collect(),
+            classes: BTreeMap::new(),
+            ack_wait_ms: u64::try_from(settings.ack_wait.as_millis()).unwrap_or(u64::MAX),
+        };
+        let rulesheets: Vec<(String, String, Vec<u8>)> = sent()
+            .map(|entry| {
+                let subject = names::rules(&run, &entry.text_hash());
+                let what = format!("the rulesheet {}", entry.source.name);
+                (subject, what, rulesheets::encoded(&entry.source.text))
+            })
+            .collect();
+        // Before anything is on the server, so that nothing stays there.
+        for (_, what, payload) in &rulesheets {
+            check_size(&context, what, payload)?;
+        }
+        check_size(&context, SPEC, &encode(&manifest))?;
         let refused = server.refused("make the streams of the run");
         let streams = [
             Config {
@@ -269,16 +302,9 @@ impl Queue {
             // It may be gone already.
             let _ = remove(&server, &context, &earlier).await;
         }
-        let spec = &experiment.spec;
-        let sent = || spec.games.iter().filter(|entry| !spec::is_shipped(entry));
-        for entry in sent() {
-            let what = format!("the rulesheet {}", entry.source.name);
-            let subject = names::rules(&run, &entry.text_hash());
-            store(&server, &context, subject, what, rulesheets::encoded(&entry.source.text))
-                .await?;
+        for (subject, what, payload) in rulesheets {
+            store(&server, &context, subject, &what, payload).await?;
         }
-        let players: Vec<_> =
-            spec.players.iter().map(|player| Arc::clone(&player.config)).collect();
         if spec.comparison.is_some() && !settings.mixed_versions {
             for (player, command) in launched(&players) {
                 let words = command_words(command).unwrap_or_default();
@@ -286,24 +312,10 @@ impl Queue {
                     // Base and head are what they are here: workers with others play no match.
                     let subject = names::program(&run, &player.hash);
                     let hash = program_hash(&words)?.into_bytes();
-                    store(&server, &context, subject, "a hash".to_owned(), hash).await?;
+                    store(&server, &context, subject, "a hash", hash).await?;
                 }
             }
         }
-        let manifest = Manifest {
-            format: FORMAT,
-            run: run.clone(),
-            build: Build::this()?,
-            mixed_versions: settings.mixed_versions,
-            spec_hash: spec.hash(),
-            spec: spec::portable_text(spec),
-            rulesheets: sent().map(spec::GameEntry::text_hash).collect(),
-            launched: launched(&players)
-                .map(|(player, _)| (player.id.clone(), player.hash.clone()))
-                .collect(),
-            classes: BTreeMap::new(),
-            ack_wait_ms: u64::try_from(settings.ack_wait.as_millis()).unwrap_or(u64::MAX),
-        };
         let catalogue = Catalogue::new(&experiment.games, &players, experiment.concurrency);
         let tags =
             |player: &spec::Contestant| player.tags.iter().chain(&settings.tags).cloned().collect();
@@ -470,11 +482,7 @@ impl Queue {
                 continue;
             }
             let Some((subject, payload)) = self.message(block) else { continue };
-            let (bytes, limit) = (payload.len(), self.context.client().max_payload());
-            if bytes > limit {
-                let what = format!("block {block}");
-                return Err(QueueError::TooLarge { what, bytes, limit });
-            }
+            check_size(&self.context, &format!("block {block}"), &payload)?;
             let message =
                 PublishMessage::build().payload(payload.into()).expected_last_subject_sequence(0);
             match self.context.send_publish(subject, message).await {
@@ -545,7 +553,7 @@ impl Queue {
         }
         self.manifest.classes.insert(class, tags);
         let (subject, payload) = (names::manifest(&self.run), encode(&self.manifest));
-        store(&self.server, &self.context, subject, "the spec".to_owned(), payload).await
+        store(&self.server, &self.context, subject, SPEC, payload).await
     }
 
     /// Takes in a result. Gives the block if it is to be given out again.
@@ -805,18 +813,24 @@ pub(super) fn consumer_config(run: &str, class: &str, ack_wait_ms: u64) -> pull:
     }
 }
 
+/// Whether the server accepts a message of this size.
+fn check_size(context: &Context, what: &str, payload: &[u8]) -> Result<(), QueueError> {
+    let (bytes, limit) = (payload.len(), context.client().max_payload());
+    match bytes > limit {
+        true => Err(QueueError::TooLarge { what: what.to_owned(), bytes, limit }),
+        false => Ok(()),
+    }
+}
+
 /// Stores a message in the stream of runs.
 async fn store(
     server: &Server,
     context: &Context,
     subject: String,
-    what: String,
+    what: &str,
     payload: Vec<u8>,
 ) -> Result<(), QueueError> {
-    let (bytes, limit) = (payload.len(), context.client().max_payload());
-    if bytes > limit {
-        return Err(QueueError::TooLarge { what, bytes, limit });
-    }
+    check_size(context, what, &payload)?;
     let refused = server.refused("store the spec and the rulesheets");
     let stored = context.publish(subject, payload.into()).await.map_err(|error| refused(&error))?;
     stored.await.map_err(|error| refused(&error))?;

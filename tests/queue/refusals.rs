@@ -167,3 +167,24 @@ fn options_of_a_server_need_the_server() {
         }
     }
 }
+
+#[test]
+fn a_rulesheet_that_is_too_large_leaves_nothing_on_the_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let configuration = folder.path().join("server.conf");
+    std::fs::write(&configuration, "max_payload: 4096\n").unwrap();
+    let configuration = configuration.display().to_string();
+    let Some(server) = NatsServer::start_with(&["-c", &configuration]) else { return };
+    let workspace = Workspace::with_spec(&SPEC.replace("\"tic_tac_toe\"", "\"own.kif\""));
+    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/games/rulesheets/tic_tac_toe.kif");
+    let long = "; a line of which there are many\n".repeat(150);
+    workspace.write("own.kif", &(long + &std::fs::read_to_string(shipped).unwrap()));
+    let error = run(&workspace, &server, &["--quiet"]).code(1).stderr();
+    assert!(error.contains("the rulesheet own") && error.contains("max_payload"), "{error}");
+    let n_streams = in_runtime(async {
+        use futures_util::StreamExt as _;
+        let context = jetstream::new(async_nats::connect(server.url()).await.unwrap());
+        context.stream_names().count().await
+    });
+    assert_eq!(n_streams, 0);
+}
