@@ -9,8 +9,9 @@ use std::time::Duration;
 use async_nats::jetstream::{self, Context};
 use async_nats::{ConnectOptions, ServerAddr};
 
-use super::QueueError;
+use super::error::is_no_jetstream;
 use super::link::{self, Link};
+use super::{QueueError, names};
 use crate::url_text::without_password;
 
 /// Time for a connection, and for the reply to a request.
@@ -88,7 +89,13 @@ impl Server {
             .ack_timeout(PATIENCE)
             .max_ack_inflight(1 << 16)
             .build(client);
-        Ok((context, link))
+        // Whether there is such a stream yet does not matter.
+        match context.get_stream(names::RUNS).await {
+            Err(error) if is_no_jetstream(&error) => {
+                Err(QueueError::NoJetStream { url: self.url() })
+            }
+            _ => Ok((context, link)),
+        }
     }
 
     /// An error of a request.

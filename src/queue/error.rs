@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use async_nats::jetstream::ErrorCode;
-use async_nats::jetstream::context::{GetStreamError, GetStreamErrorKind};
+use async_nats::jetstream::context::{
+    GetStreamError, GetStreamErrorKind, RequestError, RequestErrorKind,
+};
 
 /// Why the queue cannot be used, or no longer.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +41,12 @@ pub enum QueueError {
         url: String,
         /// Why.
         reason: String,
+    },
+    /// The server keeps no streams.
+    #[error("the NATS server at {url} runs without JetStream; start it with `nats-server -js`")]
+    NoJetStream {
+        /// The address, without a password.
+        url: String,
     },
     /// The server refuses a request.
     #[error("the NATS server at {url} refuses to {what}: {reason}")]
@@ -123,6 +131,23 @@ pub enum QueueError {
 pub(super) fn is_no_stream(error: &GetStreamError) -> bool {
     match error.kind() {
         GetStreamErrorKind::JetStream(cause) => cause.error_code() == ErrorCode::STREAM_NOT_FOUND,
+        _ => false,
+    }
+}
+
+/// Whether a request failed since the server keeps no streams at all, or none for us.
+pub(super) fn is_no_jetstream(error: &GetStreamError) -> bool {
+    use std::error::Error as _;
+
+    match error.kind() {
+        GetStreamErrorKind::JetStream(cause) => matches!(
+            cause.error_code(),
+            ErrorCode::JETSTREAM_NOT_ENABLED | ErrorCode::JETSTREAM_NOT_ENABLED_FOR_ACCOUNT
+        ),
+        GetStreamErrorKind::Request => error
+            .source()
+            .and_then(|source| source.downcast_ref::<RequestError>())
+            .is_some_and(|source| source.kind() == RequestErrorKind::NoResponders),
         _ => false,
     }
 }

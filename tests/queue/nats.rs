@@ -55,6 +55,11 @@ impl NatsServer {
 
     /// Starts a server with these arguments besides.
     pub(crate) fn start_with(arguments: &[&str]) -> Option<Self> {
+        Self::start_plain(&[&["-js"], arguments].concat())
+    }
+
+    /// Starts a server with these arguments and without JetStream.
+    pub(crate) fn start_plain(arguments: &[&str]) -> Option<Self> {
         let installed = Command::new("nats-server").arg("--version").output();
         if installed.is_err() {
             let note = "skipped: nats-server is not installed (apt-get install nats-server)";
@@ -108,7 +113,7 @@ impl Drop for NatsServer {
 
 fn launch(port: u16, store: PathBuf, arguments: &[String]) -> Child {
     let mut command = Command::new("nats-server");
-    command.args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"]).arg(store);
+    command.args(["-a", "127.0.0.1", "-p", &port.to_string(), "-sd"]).arg(store);
     command.args(arguments);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }

@@ -188,3 +188,22 @@ fn a_rulesheet_that_is_too_large_leaves_nothing_on_the_server() {
     });
     assert_eq!(n_streams, 0);
 }
+
+#[test]
+fn a_server_without_jetstream_is_one_clear_error() {
+    let Some(server) = NatsServer::start_plain(&[]) else { return };
+    let workspace = Workspace::with_spec(SPEC);
+    let url = server.url();
+    let advice = "runs without JetStream; start it with `nats-server -js`";
+    let expected = format!("the NATS server at {url} {advice}");
+    let errors = [
+        run(&workspace, &server, &["--quiet"]).code(1).stderr(),
+        workspace.run(&["queue", "status", &url]).code(1).stderr(),
+        workspace.run(&["queue", "purge", &url, "--all"]).code(1).stderr(),
+    ];
+    for error in errors {
+        assert!(error.contains(&expected) && error.lines().count() == 1, "{error}");
+    }
+    let mut worker = WorkerProcess::start(&server, "w", &[]);
+    worker.wait_for(&format!("{expected}; trying again"));
+}

@@ -26,7 +26,7 @@ pub(super) async fn connect(
                 say(WorkerNews::Connected { name, url, at_once: settings.at_once });
                 return Ok(Some(connection));
             }
-            Err(error @ QueueError::Connect { .. }) => {
+            Err(error @ (QueueError::Connect { .. } | QueueError::NoJetStream { .. })) => {
                 if attempt == 0 {
                     say(WorkerNews::Unreachable(error));
                 }
