@@ -119,12 +119,19 @@ pub enum Notice {
         /// What is wrong with them.
         reason: String,
     },
+    /// A worker does not play the run.
+    #[error("worker {worker} does not play this run: {reason}")]
+    WorkerRefuses {
+        /// The worker.
+        worker: String,
+        /// What it says.
+        reason: String,
+    },
     /// Blocks wait on the queue, and no worker of the run may play them.
     #[error(
         "waiting: no worker {}",
         if tags.is_empty() {
-            "plays this run; start one with `gamemaster worker`, and if there is one, see what it prints"
-                .to_owned()
+            "plays this run; start one with `gamemaster worker`".to_owned()
         } else {
             let tags = tags.join(",");
             format!("has the tags {tags}; start one with `gamemaster worker --tags {tags}`")

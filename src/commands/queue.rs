@@ -147,6 +147,11 @@ mod text {
             );
         }
         for worker in workers {
+            if let Some(reason) = &worker.refusal {
+                let _ =
+                    writeln!(text, "  {:width$}  does not play this run: {reason}", worker.name);
+                continue;
+            }
             let WorkerStatus { at_once, n_blocks, blocks_per_second, n_held, .. } = worker;
             let last = match worker.has_left {
                 true => "left".to_owned(),

@@ -132,6 +132,8 @@ struct Queue {
     signs: Subscriber,
     workers: BTreeMap<String, (WorkerMessage, Instant)>,
     n_workers: (u32, u32),
+    /// The workers that do not play the run and why, as notices said.
+    refusals: BTreeSet<(String, String)>,
     /// The tags that no worker has, as a notice said.
     unserved: BTreeSet<Vec<String>>,
     folder: PathBuf,
@@ -340,6 +342,7 @@ impl Queue {
             signs,
             workers: BTreeMap::new(),
             n_workers: (0, 0),
+            refusals: BTreeSet::new(),
             unserved: BTreeSet::new(),
             machines: WorkersFile::read(folder).map_err(|source| QueueError::RunFile {
                 path: folder.join(files::WORKERS),
@@ -685,7 +688,10 @@ impl Queue {
     fn count_workers(&mut self, dispatcher: &mut Dispatcher<'_>) {
         while let Some(Some(message)) = self.signs.next().now_or_never() {
             if let Ok(worker) = decode::<WorkerMessage>(&message.payload) {
-                self.know(&worker);
+                match worker.shown_refusal() {
+                    Some(reason) => self.note_refusal(&worker.name, reason, dispatcher),
+                    None => self.know(&worker),
+                }
                 match worker.is_leaving {
                     true => drop(self.workers.remove(&worker.instance)),
                     false => {
@@ -700,6 +706,14 @@ impl Queue {
         if self.n_workers != (n_workers, n_at_once) {
             self.n_workers = (n_workers, n_at_once);
             dispatcher.emit(EventKind::WorkersChanged { n_workers, n_at_once });
+        }
+    }
+
+    /// Notes why a worker does not play the run, once.
+    fn note_refusal(&mut self, worker: &str, reason: String, dispatcher: &mut Dispatcher<'_>) {
+        let worker = worker.to_owned();
+        if names::is_token(&worker) && self.refusals.insert((worker.clone(), reason.clone())) {
+            dispatcher.emit(EventKind::Notice(Notice::WorkerRefuses { worker, reason }));
         }
     }
 

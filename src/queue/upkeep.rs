@@ -57,6 +57,9 @@ pub struct WorkerStatus {
     pub silent_s: u64,
     /// Whether it has left.
     pub has_left: bool,
+    /// Why it does not play the run, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
 }
 
 /// What the server holds.
@@ -171,6 +174,7 @@ fn worker_status(message: WorkerMessage) -> WorkerStatus {
         .parse::<jiff::Timestamp>()
         .map_or(0, |at| jiff::Timestamp::now().duration_since(at).as_secs());
     WorkerStatus {
+        refusal: message.shown_refusal(),
         name: message.name,
         version: message.build.version,
         at_once: message.at_once,

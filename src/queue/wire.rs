@@ -34,6 +34,9 @@ const MAX_JOBS: usize = 50_000;
 /// Roles of a match, at most.
 const MAX_ROLES: usize = 1_000;
 
+/// Characters of a worker's reason that are shown, at most.
+const MAX_REASON: usize = 500;
+
 /// Why a message is refused.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WireError {
@@ -161,6 +164,17 @@ pub(super) struct WorkerMessage {
     pub(super) at: String,
     /// It takes no more blocks.
     pub(super) is_leaving: bool,
+    /// Why it does not play the run, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) refusal: Option<String>,
+}
+
+impl WorkerMessage {
+    /// Why the worker does not play the run, cut and made printable.
+    pub(super) fn shown_refusal(&self) -> Option<String> {
+        let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+        Some(self.refusal.as_ref()?.chars().take(MAX_REASON).map(plain).collect())
+    }
 }
 
 impl From<&Job> for JobMessage {

@@ -261,11 +261,15 @@ impl<'a> QueueWorker<'a> {
         }
     }
 
-    /// Sends a sign of life to each run.
+    /// Sends a sign of life to each run, also to those that are not played here.
     async fn beat(&mut self, is_leaving: bool) {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         for (run, known) in &self.runs {
-            let Known::Joined(joined) = known else { continue };
+            let (joined, refusal) = match known {
+                Known::Preparing => continue,
+                Known::Joined(joined) => (Some(joined), joined.left.clone()),
+                Known::Refused { reason, .. } => (None, Some(reason.clone())),
+            };
             let n_held = self.held.values().filter(|held| held.run == *run).count();
             let message = WorkerMessage {
                 name: self.settings.name.clone(),
@@ -274,12 +278,13 @@ impl<'a> QueueWorker<'a> {
                 at_once: self.settings.at_once,
                 tags: self.settings.tags.clone(),
                 cores,
-                programs: joined.programs.clone(),
+                programs: joined.map(|joined| joined.programs.clone()).unwrap_or_default(),
                 n_held: u32::try_from(n_held).unwrap_or(u32::MAX),
-                n_blocks: joined.n_blocks,
-                joined_s: joined.since.elapsed().as_secs(),
+                n_blocks: joined.map_or(0, |joined| joined.n_blocks),
+                joined_s: joined.map_or(0, |joined| joined.since.elapsed().as_secs()),
                 at: jiff::Timestamp::now().to_string(),
-                is_leaving: is_leaving || joined.has_left,
+                is_leaving: is_leaving || refusal.is_some(),
+                refusal,
             };
             let subject = names::worker(run, &self.instance);
             let _ = self.context.client().publish(subject, encode(&message).into()).await;

@@ -30,8 +30,15 @@ fn programs_are_launched_only_where_that_is_allowed() {
     let coordinator = workspace.spawn(&coordinate(&url, &[]));
     let mut careful = WorkerProcess::start(&server, "careful", &[]);
     careful.wait_for("start the worker with --players-dir");
+    // The coordinator and the status say it, too.
+    let reason = "does not play this run: player served has a command; start the worker with \
+                  --players-dir to launch players";
+    while !workspace.run(&["queue", "status", &url]).code(0).stdout().contains(reason) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     let _open = WorkerProcess::start(&server, "open", &["--players-dir", "."]);
-    Ran(coordinator.wait_with_output().unwrap()).code(0);
+    let said = Ran(coordinator.wait_with_output().unwrap()).code(0).stderr();
+    assert_eq!(said.matches(&format!("worker careful {reason}\n")).count(), 1, "{said}");
     check_same(&workspace, &reference(&spec()));
     assert!(!workspace.read("out/journal.jsonl").contains("careful"));
 }

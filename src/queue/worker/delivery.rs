@@ -49,8 +49,8 @@ impl QueueWorker<'_> {
         joined.n_aborted += 1;
         if joined.n_aborted >= MAX_ABORTED_HERE {
             let reason = records.last().map(|record| record.ending.reason()).unwrap_or_default();
+            joined.left = Some(reason.clone());
             say(WorkerNews::NotPlayed { run: run.clone(), reason });
-            joined.has_left = true;
             joined.classes.clear();
         }
         self.give_back(key, Some(GIVE_BACK));

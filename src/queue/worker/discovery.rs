@@ -22,8 +22,11 @@ pub(super) enum Known {
     /// Games and players are made ready, on another thread.
     Preparing,
     Joined(Joined),
-    /// The manifest that was refused.
-    Refused(Vec<u8>),
+    /// The manifest that was refused, and why.
+    Refused {
+        payload: Vec<u8>,
+        reason: String,
+    },
 }
 
 /// A run that is played here.
@@ -36,8 +39,8 @@ pub(super) struct Joined {
     pub(super) n_blocks: u64,
     /// Blocks in a row with an aborted match.
     pub(super) n_aborted: u32,
-    /// Too many of them: no more blocks are taken.
-    pub(super) has_left: bool,
+    /// Why no more blocks are taken: too many of them.
+    pub(super) left: Option<String>,
     /// Mean time of a block.
     pub(super) block_time: Option<Duration>,
 }
@@ -88,7 +91,7 @@ impl QueueWorker<'_> {
         for (run, payload) in found {
             let is_open = match self.runs.get(&run) {
                 None => true,
-                Some(Known::Refused(refused)) => *refused != payload,
+                Some(Known::Refused { payload: refused, .. }) => *refused != payload,
                 Some(Known::Preparing | Known::Joined(_)) => false,
             };
             let manifest = decode::<Manifest>(&payload).map_err(|error| error.to_string());
@@ -100,10 +103,7 @@ impl QueueWorker<'_> {
                             self.runs.insert(run.clone(), Known::Preparing);
                             self.prepare(manifest, payload).await;
                         }
-                        Err(reason) => {
-                            self.runs.insert(run.clone(), Known::Refused(payload));
-                            say(WorkerNews::NotPlayed { run, reason });
-                        }
+                        Err(reason) => self.refuse(run, payload, reason, say),
                     }
                 }
                 Ok(manifest) => {
@@ -112,10 +112,7 @@ impl QueueWorker<'_> {
                         joined.open_classes(&manifest, tags);
                     }
                 }
-                Err(reason) if is_open => {
-                    self.runs.insert(run.clone(), Known::Refused(payload));
-                    say(WorkerNews::NotPlayed { run, reason });
-                }
+                Err(reason) if is_open => self.refuse(run, payload, reason, say),
                 Err(_) => {}
             }
         }
@@ -240,7 +237,7 @@ impl QueueWorker<'_> {
                     since: Instant::now(),
                     n_blocks: 0,
                     n_aborted: 0,
-                    has_left: false,
+                    left: None,
                     block_time: None,
                 };
                 joined.open_classes(&manifest, &self.settings.tags);
@@ -249,11 +246,20 @@ impl QueueWorker<'_> {
                 self.idle = Duration::ZERO;
                 self.beat(false).await;
             }
-            Err(reason) => {
-                self.runs.insert(run.clone(), Known::Refused(payload));
-                say(WorkerNews::NotPlayed { run, reason });
-            }
+            Err(reason) => self.refuse(run, payload, reason, say),
         }
+    }
+
+    /// Does not play a run. The next sign of life says why, too.
+    fn refuse(
+        &mut self,
+        run: String,
+        payload: Vec<u8>,
+        reason: String,
+        say: &mut dyn FnMut(WorkerNews),
+    ) {
+        self.runs.insert(run.clone(), Known::Refused { payload, reason: reason.clone() });
+        say(WorkerNews::NotPlayed { run, reason });
     }
 
     /// Compares the programs of players with those of the first worker that joined.
@@ -299,7 +305,7 @@ impl Joined {
     /// Plays the classes whose tags this machine has.
     fn open_classes(&mut self, manifest: &Manifest, tags: &[String]) {
         for (class, needed) in &manifest.classes {
-            if !self.has_left
+            if self.left.is_none()
                 && names::is_token(class)
                 && needed.iter().all(|tag| tags.contains(tag))
             {
