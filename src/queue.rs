@@ -39,5 +39,5 @@ pub use address::Server;
 pub use coordinator::{Coordinator, CoordinatorSettings};
 pub use error::QueueError;
 pub use news::WorkerNews;
-pub use upkeep::{QueueStatus, RunStatus, WorkerStatus, drain, purge, status};
+pub use upkeep::{IdleWorker, QueueStatus, RunStatus, WorkerStatus, drain, purge, status};
 pub use worker::{WorkerSettings, WorkerStop, work};

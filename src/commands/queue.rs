@@ -88,9 +88,15 @@ pub fn execute(command: &Command) -> CommandResult {
             })
         }
         Command::Drain(DrainArguments { queue, server }) => {
-            drain(&server.server(queue)?).map_err(failure)?;
+            let n = drain(&server.server(queue)?).map_err(failure)?;
             to_stdout(|stdout| {
-                writeln!(stdout, "Workers were asked to leave after the blocks that they play")?;
+                match n {
+                    0 => writeln!(stdout, "No worker replied")?,
+                    n => {
+                        let workers = counted(n as u64, "worker", "workers");
+                        writeln!(stdout, "Asked to leave after the blocks in play: {workers}")?;
+                    }
+                }
                 Ok(crate::exit_code::OK)
             })
         }
@@ -115,18 +121,35 @@ pub fn execute(command: &Command) -> CommandResult {
 #[cfg(feature = "queue")]
 mod text {
     use std::fmt::Write as _;
-    use std::time::Duration;
 
     use results::counted::counted;
 
-    use crate::consumers::brief;
-    use crate::queue::{QueueStatus, RunStatus, WorkerStatus};
+    use crate::queue::{IdleWorker, QueueStatus, RunStatus, WorkerStatus};
 
     pub(super) fn status(status: &QueueStatus) -> String {
-        if status.runs.is_empty() {
-            return "The queue has no run\n".to_owned();
+        let mut parts: Vec<String> =
+            status.runs.iter().map(|(name, run)| text_of(name, run)).collect();
+        if parts.is_empty() {
+            parts.push("The queue has no run\n".to_owned());
         }
-        status.runs.iter().map(|(name, run)| text_of(name, run)).collect::<Vec<_>>().join("\n")
+        if !status.idle.is_empty() {
+            parts.push(idle(&status.idle));
+        }
+        parts.join("\n")
+    }
+
+    fn idle(workers: &[IdleWorker]) -> String {
+        let mut text = "Workers without a run\n".to_owned();
+        let width = workers.iter().map(|worker| worker.name.len()).max().unwrap_or(0).max(6);
+        let _ = writeln!(text, "  {:width$}  {:>7}", "worker", "at once");
+        for IdleWorker { name, at_once, tags } in workers {
+            let _ = writeln!(text, "  {name:width$}  {at_once:>7}{}", tags_of(tags));
+        }
+        text
+    }
+
+    fn tags_of(tags: &[String]) -> String {
+        if tags.is_empty() { String::new() } else { format!("  {}", tags.join(",")) }
     }
 
     fn text_of(name: &str, run: &RunStatus) -> String {
@@ -138,11 +161,11 @@ mod text {
         );
         let width = workers.iter().map(|worker| worker.name.len()).max().unwrap_or(0).max(6);
         if workers.is_empty() {
-            text += "  no worker has joined\n";
+            text += "  no worker replies\n";
         } else {
             let _ = writeln!(
                 text,
-                "  {:width$}  {:>7}  {:>8}  {:>9}  {:>7}  last sign of life",
+                "  {:width$}  {:>7}  {:>8}  {:>9}  {:>7}",
                 "worker", "at once", "played", "blocks/s", "in hand"
             );
         }
@@ -153,18 +176,10 @@ mod text {
                 continue;
             }
             let WorkerStatus { at_once, n_blocks, blocks_per_second, n_held, .. } = worker;
-            let last = match worker.has_left {
-                true => "left".to_owned(),
-                false => format!("{} ago", brief(Duration::from_secs(worker.silent_s))),
-            };
-            let tags = match &worker.tags[..] {
-                [] => String::new(),
-                tags => format!("  {}", tags.join(",")),
-            };
+            let tags = tags_of(&worker.tags);
             let _ = writeln!(
                 text,
-                "  {:width$}  {at_once:>7}  {n_blocks:>8}  {blocks_per_second:>9.1}  {n_held:>7}  \
-                 {last}{tags}",
+                "  {:width$}  {at_once:>7}  {n_blocks:>8}  {blocks_per_second:>9.1}  {n_held:>7}{tags}",
                 worker.name
             );
         }

@@ -5,12 +5,13 @@
 //!   gamemaster.run.RUN               what a worker has to know of a run
 //!   gamemaster.rules.RUN.HASH        a rulesheet
 //!   gamemaster.program.RUN.PLAYER    hash of a player's program, by the first worker
-//!   gamemaster.worker.RUN.INSTANCE   the last sign of life of a worker
 //! stream gamemaster-blocks-RUN     blocks to play; acknowledged blocks are removed
 //!   gamemaster.block.RUN.CLASS.BLOCK.TRY
 //! stream gamemaster-results-RUN    what was played, until the journal has it
 //!   gamemaster.result.RUN.BLOCK.TRY
 //! no stream
+//!   gamemaster.worker.RUN.INSTANCE   a sign of life of a worker
+//!   gamemaster.workers               a question to all workers what they do
 //!   gamemaster.drain                 a request to all workers to leave
 //! ```
 
@@ -20,11 +21,14 @@ use crate::fingerprint::Fingerprint;
 pub(super) const RUNS: &str = "gamemaster-runs";
 
 /// The subjects of that stream.
-pub(super) const RUNS_SUBJECTS: [&str; 4] =
-    ["gamemaster.run.*", "gamemaster.rules.*.*", "gamemaster.program.*.*", "gamemaster.worker.*.*"];
+pub(super) const RUNS_SUBJECTS: [&str; 3] =
+    ["gamemaster.run.*", "gamemaster.rules.*.*", "gamemaster.program.*.*"];
 
 /// A request to all workers to leave.
 pub(super) const DRAIN: &str = "gamemaster.drain";
+
+/// A question to all workers what they do.
+pub(super) const WORKERS: &str = "gamemaster.workers";
 
 /// Every run's [`manifest`].
 pub(super) const MANIFESTS: &str = "gamemaster.run.*";
@@ -49,7 +53,7 @@ pub(super) fn program(run: &str, player_hash: &str) -> String {
     format!("gamemaster.program.{run}.{player_hash}")
 }
 
-/// The last sign of life of a worker.
+/// A sign of life of a worker. It is not stored, so that none outlives the run.
 pub(super) fn worker(run: &str, instance: &str) -> String {
     format!("gamemaster.worker.{run}.{instance}")
 }

@@ -1,22 +1,40 @@
 //! Looks after the queue of a server: what it holds, and removing it.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use async_nats::jetstream::Context;
 use async_nats::jetstream::stream::Stream;
+use async_nats::{Message, StatusCode};
 use futures_util::StreamExt as _;
 use serde::Serialize;
 use tokio::runtime::Builder;
 
 use super::error::is_no_stream;
-use super::wire::{WorkerMessage, decode};
+use super::wire::{PresenceMessage, WorkerMessage, decode};
 use super::{QueueError, Server, names};
+
+/// How long the next worker may take to reply.
+const REPLY_TIME: Duration = Duration::from_secs(1);
 
 /// What a server holds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct QueueStatus {
     /// The runs, by name.
     pub runs: BTreeMap<String, RunStatus>,
+    /// Workers that have no run, by name.
+    pub idle: Vec<IdleWorker>,
+}
+
+/// A worker without a run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct IdleWorker {
+    /// Its name in journals.
+    pub name: String,
+    /// Matches at once.
+    pub at_once: u32,
+    /// What its machine has.
+    pub tags: Vec<String>,
 }
 
 /// A run on a server.
@@ -30,11 +48,11 @@ pub struct RunStatus {
     pub n_results: u64,
     /// Those of them that the coordinator has not written to the disk.
     pub n_unread: u64,
-    /// Workers that have joined the run, by name.
+    /// Workers that have joined or refused the run and reply, by name.
     pub workers: Vec<WorkerStatus>,
 }
 
-/// A worker as its last sign of life shows it.
+/// A worker as it shows itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WorkerStatus {
     /// Its name in journals.
@@ -53,10 +71,6 @@ pub struct WorkerStatus {
     pub n_blocks: u64,
     /// The same in a second, since it joined.
     pub blocks_per_second: f64,
-    /// Seconds since the last sign of life.
-    pub silent_s: u64,
-    /// Whether it has left.
-    pub has_left: bool,
     /// Why it does not play the run, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
@@ -69,26 +83,74 @@ pub struct WorkerStatus {
 pub fn status(server: &Server) -> Result<QueueStatus, QueueError> {
     Builder::new_current_thread().enable_all().build()?.block_on(async {
         let (context, _) = server.connect("gamemaster queue status").await?;
-        let mut found = QueueStatus { runs: BTreeMap::new() };
+        let mut found = QueueStatus { runs: BTreeMap::new(), idle: vec![] };
         for run in runs(server, &context).await? {
             let status = run_status(server, &context, &run).await?;
             found.runs.insert(run, status);
         }
+        for reply in ask(server, &context, names::WORKERS).await? {
+            // Others may reply, too.
+            if let Ok(worker) = decode::<PresenceMessage>(&reply.payload)
+                && names::is_token(&worker.name)
+            {
+                found.add(worker);
+            }
+        }
+        found.idle.sort();
+        found.runs.values_mut().for_each(|run| run.workers.sort_by(|a, b| a.name.cmp(&b.name)));
         Ok(found)
     })
 }
 
-/// Asks all workers to finish what they play and to leave.
+impl QueueStatus {
+    /// Adds a worker to its runs, or to those that have none.
+    fn add(&mut self, worker: PresenceMessage) {
+        let PresenceMessage { name, at_once, tags, runs } = worker;
+        let mut is_idle = true;
+        for (run, message) in runs {
+            if let Some(run) = self.runs.get_mut(&run) {
+                is_idle = false;
+                run.workers.push(worker_status(WorkerMessage { name: name.clone(), ..message }));
+            }
+        }
+        if is_idle {
+            self.idle.push(IdleWorker { name, at_once, tags });
+        }
+    }
+}
+
+/// The replies of all workers to a request.
+async fn ask(
+    server: &Server,
+    context: &Context,
+    subject: &'static str,
+) -> Result<Vec<Message>, QueueError> {
+    let refused = server.refused("pass on the request");
+    let client = context.client();
+    let inbox = client.new_inbox();
+    let replies = client.subscribe(inbox.clone()).await;
+    let mut replies = replies.map_err(|error| refused(&error))?;
+    let sent = client.publish_with_reply(subject, inbox, Vec::new().into()).await;
+    sent.map_err(|error| refused(&error))?;
+    let mut found = vec![];
+    while let Ok(Some(reply)) = tokio::time::timeout(REPLY_TIME, replies.next()).await {
+        // So the server says that nobody listens.
+        if reply.status == Some(StatusCode::NO_RESPONDERS) {
+            break;
+        }
+        found.push(reply);
+    }
+    Ok(found)
+}
+
+/// Asks all workers to finish what they play and to leave. Gives how many replied.
 ///
 /// # Errors
 /// If the server cannot be reached.
-pub fn drain(server: &Server) -> Result<(), QueueError> {
+pub fn drain(server: &Server) -> Result<usize, QueueError> {
     Builder::new_current_thread().enable_all().build()?.block_on(async {
         let (context, _) = server.connect("gamemaster queue drain").await?;
-        let refused = server.refused("pass on the request");
-        let sent = context.client().publish(names::DRAIN, Vec::new().into()).await;
-        sent.map_err(|error| refused(&error))?;
-        context.client().flush().await.map_err(|error| refused(&error))
+        Ok(ask(server, &context, names::DRAIN).await?.len())
     })
 }
 
@@ -155,24 +217,10 @@ async fn run_status(
         let state = &results.cached_info().state;
         (status.n_results, status.n_unread) = (state.last_sequence, state.messages);
     }
-    let Some(stream) = runs_stream(server, context).await? else { return Ok(status) };
-    let subjects = stream.info_with_subjects(names::worker(run, "*")).await;
-    let mut subjects = subjects.map_err(|error| refused(&error))?;
-    while let Some(subject) = subjects.next().await {
-        let (subject, _) = subject.map_err(|error| refused(&error))?;
-        let message = stream.get_last_raw_message_by_subject(&subject).await;
-        let message = message.map_err(|error| refused(&error))?;
-        status.workers.extend(decode(&message.payload).ok().map(worker_status));
-    }
-    status.workers.sort_by(|a, b| (&a.name, a.silent_s).cmp(&(&b.name, b.silent_s)));
     Ok(status)
 }
 
 fn worker_status(message: WorkerMessage) -> WorkerStatus {
-    let silent = message
-        .at
-        .parse::<jiff::Timestamp>()
-        .map_or(0, |at| jiff::Timestamp::now().duration_since(at).as_secs());
     WorkerStatus {
         refusal: message.shown_refusal(),
         name: message.name,
@@ -183,8 +231,6 @@ fn worker_status(message: WorkerMessage) -> WorkerStatus {
         n_held: message.n_held,
         n_blocks: message.n_blocks,
         blocks_per_second: message.n_blocks as f64 / message.joined_s.max(1) as f64,
-        silent_s: u64::try_from(silent).unwrap_or(0),
-        has_left: message.is_leaving,
     }
 }
 
@@ -197,12 +243,7 @@ pub(super) async fn remove(
 ) -> Result<(), QueueError> {
     let refused = server.refused("remove the run");
     let runs = context.get_stream_no_info(names::RUNS).await.map_err(|error| refused(&error))?;
-    let subjects = [
-        names::manifest(run),
-        names::rules(run, "*"),
-        names::program(run, "*"),
-        names::worker(run, "*"),
-    ];
+    let subjects = [names::manifest(run), names::rules(run, "*"), names::program(run, "*")];
     for subject in subjects {
         runs.purge().filter(subject).await.map_err(|error| refused(&error))?;
     }

@@ -160,13 +160,24 @@ pub(super) struct WorkerMessage {
     pub(super) n_blocks: u64,
     /// Seconds since it joined the run.
     pub(super) joined_s: u64,
-    /// When, RFC 3339 in UTC.
-    pub(super) at: String,
     /// It takes no more blocks.
     pub(super) is_leaving: bool,
     /// Why it does not play the run, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) refusal: Option<String>,
+}
+
+/// What a worker does, as it replies to a question.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct PresenceMessage {
+    /// Its name.
+    pub(super) name: String,
+    /// Matches at once.
+    pub(super) at_once: u32,
+    /// What the machine has.
+    pub(super) tags: Vec<String>,
+    /// Its sign of life for each run.
+    pub(super) runs: BTreeMap<String, WorkerMessage>,
 }
 
 impl WorkerMessage {

@@ -1,5 +1,6 @@
 //! A worker: takes blocks from the queue, plays them, and sends the results.
 
+mod answering;
 mod connecting;
 mod delivery;
 mod discovery;
@@ -8,12 +9,11 @@ mod leaving;
 mod settings;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use async_nats::Subscriber;
 use async_nats::jetstream::{AckKind, Context};
-use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 
@@ -22,8 +22,10 @@ use super::calibration::Calibrator;
 use super::link::Link;
 use super::rulesheets::RulesheetCache;
 use super::slots::{Played, Slots};
-use super::wire::{Build, WorkerMessage, encode};
+use super::wire::{Build, PresenceMessage, WorkerMessage, encode};
 use super::{QueueError, WorkerNews, names};
+use crate::locking::lock;
+use answering::answer;
 use connecting::connect;
 use discovery::{Joined, Known, Prepared};
 use fetching::Held;
@@ -72,9 +74,16 @@ pub fn work(
     runtime.block_on(async {
         let Some((context, link)) = connect(settings, stop, say).await? else { return Ok(()) };
         let mut worker = QueueWorker::new(settings, context.clone(), link)?;
+        let presence = Arc::clone(&worker.presence);
+        let answering = async {
+            // A worker that nobody may ask plays all the same.
+            let _ = answer(&context, &presence, stop).await;
+            std::future::pending::<()>().await;
+        };
         let has_left = tokio::select! {
             () = worker.work(stop, say) => true,
             () = unanswered(&context, stop) => false,
+            () = answering => unreachable!("answers have no end"),
         };
         if !has_left {
             say(WorkerNews::Abandoned { n: worker.held.len() as u64 });
@@ -95,8 +104,8 @@ struct QueueWorker<'a> {
     slots: Slots,
     played: UnboundedReceiver<Played>,
     manifests: Option<Subscriber>,
-    /// Requests to leave.
-    drains: Option<Subscriber>,
+    /// What it replies to those who ask what it does.
+    presence: Arc<Mutex<PresenceMessage>>,
     runs: BTreeMap<String, Known>,
     preparing: JoinSet<Prepared>,
     held: BTreeMap<u64, Held>,
@@ -123,7 +132,12 @@ impl<'a> QueueWorker<'a> {
             slots: Slots::start(settings.at_once, &sender)?,
             played,
             manifests: None,
-            drains: None,
+            presence: Arc::new(Mutex::new(PresenceMessage {
+                name: settings.name.clone(),
+                at_once: settings.at_once,
+                tags: settings.tags.clone(),
+                runs: BTreeMap::new(),
+            })),
             runs: BTreeMap::new(),
             preparing: JoinSet::new(),
             held: BTreeMap::new(),
@@ -145,11 +159,7 @@ impl<'a> QueueWorker<'a> {
                 say(WorkerNews::Link(notice));
             }
             let is_up = self.link.is_up();
-            let is_asked = self
-                .drains
-                .as_mut()
-                .is_some_and(|drains| matches!(drains.next().now_or_never(), Some(Some(_))));
-            if (stop.is_draining() || is_asked) && !is_draining {
+            if stop.is_draining() && !is_draining {
                 is_draining = true;
                 self.slots.drain();
                 say(WorkerNews::Draining { n: self.n_in_slots });
@@ -263,7 +273,18 @@ impl<'a> QueueWorker<'a> {
 
     /// Sends a sign of life to each run, also to those that are not played here.
     async fn beat(&mut self, is_leaving: bool) {
+        let signs = self.signs_of_life(is_leaving);
+        for (run, message) in &signs {
+            let subject = names::worker(run, &self.instance);
+            let _ = self.context.client().publish(subject, encode(message).into()).await;
+        }
+        lock(&self.presence).runs = signs;
+    }
+
+    /// What this worker says to each run.
+    fn signs_of_life(&self, is_leaving: bool) -> BTreeMap<String, WorkerMessage> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut signs = BTreeMap::new();
         for (run, known) in &self.runs {
             let (joined, refusal) = match known {
                 Known::Preparing => continue,
@@ -282,12 +303,11 @@ impl<'a> QueueWorker<'a> {
                 n_held: u32::try_from(n_held).unwrap_or(u32::MAX),
                 n_blocks: joined.map_or(0, |joined| joined.n_blocks),
                 joined_s: joined.map_or(0, |joined| joined.since.elapsed().as_secs()),
-                at: jiff::Timestamp::now().to_string(),
                 is_leaving: is_leaving || refusal.is_some(),
                 refusal,
             };
-            let subject = names::worker(run, &self.instance);
-            let _ = self.context.client().publish(subject, encode(&message).into()).await;
+            signs.insert(run.clone(), message);
         }
+        signs
     }
 }

@@ -2,7 +2,9 @@
 
 use std::io::{BufRead as _, BufReader};
 
-use crate::nats::{NatsServer, WorkerProcess, check_same, coordinate, reference, run};
+use async_nats::jetstream;
+
+use crate::nats::{NatsServer, WorkerProcess, check_same, coordinate, in_runtime, reference, run};
 use crate::workspace::{Ran, Workspace};
 
 const SPEC: &str = r#"
@@ -61,13 +63,21 @@ fn tags_match_blocks_to_workers_and_the_queue_can_be_looked_after() {
         said.contains("no worker has the tags big; start one with `gamemaster worker --tags big`"),
         "{said}"
     );
-    let _big = WorkerProcess::start(&server, "big", &["--tags", "big,other"]);
+    let mut big = WorkerProcess::start(&server, "big", &["--tags", "big,other"]);
     Ran(coordinator.wait_with_output().unwrap()).code(0);
     check_same(&workspace, &reference(SPEC));
     assert!(!workspace.read("out/journal.jsonl").contains("small"));
-    // Asked to leave, the worker ends by itself.
-    workspace.run(&["queue", "drain", &url]).code(0);
+    let text = workspace.run(&["queue", "status", &url]).code(0).stdout();
+    let place = |name: &str| text.find(name).unwrap_or_else(|| panic!("no {name}: {text}"));
+    let (first, second) = (place("\n  big "), place("\n  small "));
+    assert!(first < second && text.contains("big,other"), "{text}");
+    // Asked to leave, the workers end by themselves.
+    let text = workspace.run(&["queue", "drain", &url]).code(0).stdout();
+    assert_eq!(text, "Asked to leave after the blocks in play: 2 workers\n");
     small.wait_for_end();
+    big.wait_for_end();
+    let text = workspace.run(&["queue", "drain", &url]).code(0).stdout();
+    assert_eq!(text, "No worker replied\n");
     // A run that is complete is not on the server any more.
     let ran = workspace.run(&["queue", "status", &url]).code(0);
     assert_eq!(ran.stdout(), "The queue has no run\n");
@@ -79,6 +89,8 @@ fn a_run_that_is_purged_ends_its_coordinator() {
     let url = server.url();
     let workspace = Workspace::with_spec(SPEC);
     let coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let mut worker = WorkerProcess::start(&server, "small", &[]);
+    worker.wait_for("joined");
     let (name, _) = status_when(&workspace, &url, |run| run["n_waiting"] == 20);
     let ran = workspace.run(&["queue", "purge", &url, "other"]).code(2);
     assert!(ran.stderr().contains("there is no run `other`"), "{}", ran.stderr());
@@ -86,6 +98,13 @@ fn a_run_that_is_purged_ends_its_coordinator() {
     assert!(ran.stdout().starts_with("Removed 1 run\n"), "{}", ran.stdout());
     let ran = Ran(coordinator.wait_with_output().unwrap()).code(1);
     assert!(ran.stderr().contains("was removed from the queue"), "{}", ran.stderr());
+    // Nor does a worker that has not noticed leave anything on the server.
+    worker.wait_for("over, 0 blocks played here");
+    let n_messages = in_runtime(async {
+        let context = jetstream::new(async_nats::connect(&url).await.unwrap());
+        context.get_stream("gamemaster-runs").await.unwrap().cached_info().state.messages
+    });
+    assert_eq!(n_messages, 0);
 }
 
 #[test]

@@ -75,9 +75,6 @@ impl QueueWorker<'_> {
         if self.manifests.is_none() {
             self.manifests = self.context.client().subscribe(names::MANIFESTS).await.ok();
         }
-        if self.drains.is_none() {
-            self.drains = self.context.client().subscribe(names::DRAIN).await.ok();
-        }
         let Ok(found) = tokio::time::timeout(PATIENCE, self.manifests()).await else { return };
         let Some(found) = found else { return };
         let over: Vec<String> =
