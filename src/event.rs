@@ -259,6 +259,12 @@ pub enum EventKind {
         /// Matches that they play at once.
         n_at_once: u32,
     },
+    /// What follows next is the results of matches that were played before this process asked for
+    /// them.
+    ResultsWaited {
+        /// Their matches.
+        n_matches: u64,
+    },
     /// A player was missing in several matches in a row, and no more matches begin.
     PlayerGivenUp {
         /// Its position among the players.

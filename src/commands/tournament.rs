@@ -20,7 +20,7 @@ use crate::failure::{CommandResult, Failure};
 use crate::interrupt::on_interrupt;
 use crate::spec::Difference;
 use crate::supervisor::OWN_EXECUTABLE;
-use crate::url_text::without_password;
+use crate::url_text::with_placeholder;
 
 /// Plays an experiment with progress on standard error until it is complete or
 /// interrupted, and makes its tables and summaries. `None` if it was interrupted
@@ -198,11 +198,11 @@ impl CommandLine {
         self.option(name, (!values.is_empty()).then(|| values.join(",")))
     }
 
-    /// The options of a coordinator, without a password.
+    /// The options of a coordinator. A password is to be typed again.
     pub(super) fn queue(self, options: &CoordinatorOptions) -> Self {
         let CoordinatorOptions { queue, server, tags, allow_mixed_versions, ack_wait } = options;
         let ack_wait = queue.as_ref().map(|_| humantime::format_duration(*ack_wait));
-        self.option("--queue", queue.as_deref().map(without_password))
+        self.option("--queue", queue.as_deref().map(with_placeholder))
             .option("--creds", server.creds.as_ref().map(|path| path.display()))
             .option("--tls-ca", server.tls_ca.as_ref().map(|path| path.display()))
             .list("--tags", tags)

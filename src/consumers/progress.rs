@@ -48,6 +48,8 @@ pub struct Progress {
     n_jobs: u64,
     n_done: u64,
     n_played: u64,
+    /// Those of them that others had played before, and that took no time.
+    n_waited: u64,
     n_faults: u64,
     n_aborted: u64,
     /// Workers and the matches that they play at once, where others than this process play.
@@ -104,6 +106,7 @@ impl Progress {
             n_jobs: 0,
             n_done: 0,
             n_played: 0,
+            n_waited: 0,
             n_faults: 0,
             n_aborted: 0,
             workers: None,
@@ -167,14 +170,15 @@ impl Progress {
 
     /// The round, rate, time left and leaders.
     fn message(&self, elapsed: Duration) -> String {
-        let rate = self.n_played as f64 / elapsed.as_secs_f64().max(1e-3);
+        let n_timed = self.n_played.saturating_sub(self.n_waited);
+        let rate = n_timed as f64 / elapsed.as_secs_f64().max(1e-3);
         let left = self.n_jobs.saturating_sub(self.n_done + self.n_played);
         let mut message = self.round.clone();
         if !message.is_empty() {
             message += "  ";
         }
         message += &if rate >= 10.0 { format!("{rate:.0}/s") } else { format!("{rate:.1}/s") };
-        if left > 0 {
+        if left > 0 && n_timed > 0 {
             message += &format!("  ETA {}", brief(Duration::from_secs_f64(left as f64 / rate)));
         }
         let mut leaders: Vec<(&str, f64)> = (self.catalogue.players().zip(&self.scores))
@@ -284,6 +288,7 @@ impl Consumer for Progress {
                     self.line(&workers_words(*n_workers, *n_at_once));
                 }
             }
+            EventKind::ResultsWaited { n_matches } => self.n_waited += n_matches,
             EventKind::Notice(notice) => self.line(&format!("note: {notice}")),
             EventKind::PlayerMissing { .. } | EventKind::PlayerGivenUp { .. } => {}
             EventKind::TournamentFinished { .. } => self.bar.finish_and_clear(),
@@ -324,6 +329,16 @@ mod tests {
         ]);
         assert_eq!(mean(&scores), Some(62.5));
         assert_eq!(mean(&BTreeMap::new()), None);
+    }
+
+    #[test]
+    fn matches_that_others_had_played_do_not_shorten_the_time_left() {
+        let mut progress = Progress::new(Arc::new(Catalogue::new(&[], &[], 1)), Style::Quiet);
+        progress.begin(100, 10);
+        (progress.n_waited, progress.n_played) = (50, 50);
+        assert_eq!(progress.message(Duration::from_secs(1)), "0.0/s");
+        progress.n_played = 51;
+        assert_eq!(progress.message(Duration::from_secs(1)), "1.0/s  ETA 39s");
     }
 
     #[test]

@@ -142,6 +142,7 @@ impl Recorder {
             | EventKind::PlayerGivenUp { .. }
             | EventKind::Notice(_)
             | EventKind::WorkersChanged { .. }
+            | EventKind::ResultsWaited { .. }
             | EventKind::TournamentFinished { .. } => None,
         }
     }

@@ -125,6 +125,8 @@ struct Queue {
     reader: ResultReader,
     /// Places of results that were read and are not in the journal.
     unsettled: BTreeSet<u64>,
+    /// Results up to this place were on the server before this process.
+    waiting: u64,
     /// Results up to this place were read.
     read: u64,
     /// Results up to this place were removed from the server.
@@ -324,7 +326,7 @@ impl Queue {
         let refused = server.refused("listen to workers");
         let signs = context.client().subscribe(names::worker(&run, "*")).await;
         let signs = signs.map_err(|error| refused(&error))?;
-        Ok(Self {
+        let mut queue = Self {
             reader: ResultReader::new(&run),
             server,
             context,
@@ -337,6 +339,7 @@ impl Queue {
             cursor: 0,
             early: BTreeMap::new(),
             unsettled: BTreeSet::new(),
+            waiting: 0,
             read: 0,
             removed: 0,
             signs,
@@ -355,7 +358,40 @@ impl Queue {
             unpublished: vec![],
             n_unpublished: 0,
             failure: None,
-        })
+        };
+        queue.read_waiting().await?;
+        Ok(queue)
+    }
+
+    /// Reads the results that wait on the server, so that their blocks are not given out again.
+    async fn read_waiting(&mut self) -> Result<(), QueueError> {
+        let refused = self.server.refused("hand out results");
+        let stream = self.context.get_stream(names::results_stream(&self.run)).await;
+        let stream = stream.map_err(|error| refused(&error))?;
+        let state = &stream.cached_info().state;
+        if state.messages == 0 {
+            return Ok(());
+        }
+        self.waiting = state.last_sequence;
+        let mut heard = Instant::now();
+        // What does not come now comes later, and counts then.
+        while self.read < self.waiting && heard.elapsed() < SEARCH_TIME {
+            let results = self.reader.read(&self.context, PATIENCE).await;
+            for result in results.map_err(|error| refused(&*error))? {
+                heard = Instant::now();
+                self.read = self.read.max(result.sequence);
+                if let Some((block, _)) = names::of_result(&result.subject) {
+                    self.keep(block, result);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a result until it is the turn of its block.
+    fn keep(&mut self, block: u64, result: StoredResult) {
+        self.unsettled.insert(result.sequence);
+        self.early.entry(block).or_default().push(result);
     }
 
     async fn play(
@@ -462,7 +498,17 @@ impl Queue {
         let tags: Vec<String> = tags.into_iter().cloned().collect();
         let (attempt, refused, since) = (0, vec![], Instant::now());
         self.given_out.insert(block, GivenOut { jobs, tags, attempt, refused, since });
-        for result in self.early.remove(&block).unwrap_or_default() {
+        // The journal has the blocks between.
+        let later = self.early.split_off(&block);
+        for result in std::mem::replace(&mut self.early, later).into_values().flatten() {
+            self.unsettled.remove(&result.sequence);
+        }
+        let results = self.early.remove(&block).unwrap_or_default();
+        if results.iter().any(|result| result.sequence <= self.waiting) {
+            let n_matches = self.given_out[&block].jobs.len() as u64;
+            dispatcher.emit(EventKind::ResultsWaited { n_matches });
+        }
+        for result in results {
             self.collect(result, dispatcher)?;
         }
         Ok(self.given_out.contains_key(&block).then_some(block))
@@ -571,8 +617,7 @@ impl Queue {
             // Either the block is done, and this is a second result of it, or its turn
             // is yet to come.
             if block >= self.cursor {
-                self.unsettled.insert(result.sequence);
-                self.early.entry(block).or_default().push(result);
+                self.keep(block, result);
             }
             return Ok(None);
         };

@@ -85,11 +85,14 @@ fn coordinator_and_worker_can_be_stopped_while_the_server_is_away() {
     let workspace = Workspace::with_spec(&spec);
     let url = server.url();
     let mut worker = WorkerProcess::start(&server, "w", &["--jobs", "2"]);
-    let mut coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let with_password = url.replace("nats://", "nats://me:secret@");
+    let mut coordinator = workspace.spawn(&coordinate(&with_password, &[]));
     wait_for(&workspace, &mut coordinator, 10);
     server.kill();
     kill_process(Pid::from_child(&coordinator), Signal::TERM).unwrap();
     let ran = Ran(coordinator.wait_with_output().unwrap()).code(130);
+    // What the command needs and is not printed is named.
+    assert!(ran.stderr().contains("--queue 'nats://USER:PASSWORD@"), "{}", ran.stderr());
     assert!(ran.stderr().contains("Interrupted. To resume:\n  gamemaster run"), "{}", ran.stderr());
     worker.drain();
     assert!(worker.log().contains("leaving without a reply of the server"), "{}", worker.log());

@@ -107,6 +107,30 @@ fn a_run_that_is_purged_ends_its_coordinator() {
     assert_eq!(n_messages, 0);
 }
 
+/// Blocks whose results wait on the server are not enqueued again when a run is resumed.
+#[test]
+fn results_that_wait_count_without_another_match() {
+    let Some(server) = NatsServer::start() else { return };
+    let url = server.url();
+    let spec = SPEC.replace("blocks = 20", "blocks = 2") + "[[players]]\nkind = \"alpha_beta\"\n";
+    let workspace = Workspace::with_spec(&spec);
+    let mut killed = workspace.spawn(&coordinate(&url, &[]));
+    status_when(&workspace, &url, |run| run["n_waiting"] == 6);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    // The worker plays the blocks without the player that has a tag.
+    let mut small = WorkerProcess::start(&server, "small", &[]);
+    let is_played = |run: &serde_json::Value| run["n_unread"] == 2 && run["n_in_play"] == 0;
+    status_when(&workspace, &url, is_played);
+    small.drain();
+    let coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let (_, status) = status_when(&workspace, &url, |run| run["n_unread"] == 0);
+    assert_eq!(status["n_waiting"], 4, "{status}");
+    let _big = WorkerProcess::start(&server, "big", &["--tags", "big"]);
+    Ran(coordinator.wait_with_output().unwrap()).code(0);
+    check_same(&workspace, &reference(&spec));
+}
+
 #[test]
 fn the_report_shows_workers_and_can_do_without_one() {
     let Some(server) = NatsServer::start() else { return };

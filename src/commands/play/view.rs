@@ -112,6 +112,7 @@ impl<'a, W: Write> View<'a, W> {
             | EventKind::PlayerMissing { .. }
             | EventKind::PlayerGivenUp { .. }
             | EventKind::WorkersChanged { .. }
+            | EventKind::ResultsWaited { .. }
             | EventKind::TournamentFinished { .. } => {}
         }
         self.out.flush()
