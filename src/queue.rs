@@ -31,6 +31,7 @@ mod rulesheets;
 mod run_file;
 mod sending;
 mod slots;
+mod storing;
 mod upkeep;
 mod wire;
 mod worker;

@@ -27,6 +27,7 @@ use super::prepared::{has_program, launched, program_hash};
 use super::replayed::{Replayed, replayed};
 use super::result_reader::{ResultReader, StoredResult};
 use super::run_file::{RunName, run_name};
+use super::storing::{check_size, store};
 use super::upkeep::remove;
 use super::wire::{
     BlockMessage, Build, FORMAT, JobMessage, Manifest, Refusal, ResultMessage, WorkerMessage,
@@ -870,30 +871,6 @@ pub(super) fn consumer_config(run: &str, class: &str, ack_wait_ms: u64) -> pull:
         max_ack_pending: 100_000,
         ..pull::Config::default()
     }
-}
-
-/// Whether the server accepts a message of this size.
-fn check_size(context: &Context, what: &str, payload: &[u8]) -> Result<(), QueueError> {
-    let (bytes, limit) = (payload.len(), context.client().max_payload());
-    match bytes > limit {
-        true => Err(QueueError::TooLarge { what: what.to_owned(), bytes, limit }),
-        false => Ok(()),
-    }
-}
-
-/// Stores a message in the stream of runs.
-async fn store(
-    server: &Server,
-    context: &Context,
-    subject: String,
-    what: &str,
-    payload: Vec<u8>,
-) -> Result<(), QueueError> {
-    check_size(context, what, &payload)?;
-    let refused = server.refused("store the spec and the rulesheets");
-    let stored = context.publish(subject, payload.into()).await.map_err(|error| refused(&error))?;
-    stored.await.map_err(|error| refused(&error))?;
-    Ok(())
 }
 
 impl Build {

@@ -1,7 +1,7 @@
 //! Looks after the queue of a server: what it holds, and removing it.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_nats::jetstream::Context;
 use async_nats::jetstream::stream::Stream;
@@ -16,6 +16,9 @@ use super::{QueueError, Server, names};
 
 /// How long the next worker may take to reply.
 const REPLY_TIME: Duration = Duration::from_secs(1);
+
+/// How long replies are listened to in all, however many come.
+const ALL_REPLIES_TIME: Duration = Duration::from_secs(10);
 
 /// What a server holds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -133,7 +136,10 @@ async fn ask(
     let sent = client.publish_with_reply(subject, inbox, Vec::new().into()).await;
     sent.map_err(|error| refused(&error))?;
     let mut found = vec![];
-    while let Ok(Some(reply)) = tokio::time::timeout(REPLY_TIME, replies.next()).await {
+    let end = Instant::now() + ALL_REPLIES_TIME;
+    while Instant::now() < end
+        && let Ok(Some(reply)) = tokio::time::timeout(REPLY_TIME, replies.next()).await
+    {
         // So the server says that nobody listens.
         if reply.status == Some(StatusCode::NO_RESPONDERS) {
             break;

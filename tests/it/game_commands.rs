@@ -854,7 +854,7 @@ fn a_tree_is_counted_by_depth() {
 fn a_tree_lists_its_lines_and_says_when_it_is_cut() {
     let here = Path::new(".");
     let tree = |arguments: &[&str]| game(here, &[&["tree"], arguments].concat());
-    expect![[r"
+    expect![[r#"
         aima_two_ply, step 1
 
           depth  nodes  terminal  states  terminal  moves/node
@@ -862,11 +862,12 @@ fn a_tree_lists_its_lines_and_says_when_it_is_cut() {
               1      3         3       3         3           -
 
         4 nodes, 3 of them terminal
+        held at once, at most: depth-first 3 joint moves, breadth-first 3 states
 
           (noop a1): max 3, min 97
           (noop a2): max 12, min 88
           and 1 line more; --lines N lists more
-    "]]
+    "#]]
     .assert_eq(
         &tree(&["aima_two_ply", "--moves", "(a1 noop)", "--depth", "5", "--lines", "2"]).stdout,
     );
