@@ -116,7 +116,8 @@ pub const MAX_POSITIONS: usize = 2_000_000;
 /// is checked to its end.
 ///
 /// # Errors
-/// If the reasoner cannot compute the rules.
+/// If the reasoner cannot compute the rules, if a plan in a game of hidden information goes
+/// on by joint moves, or if a list has more than 1000 moves.
 pub fn check(
     machine: &mut dyn StateMachine,
     role: RoleId,
@@ -126,7 +127,16 @@ pub fn check(
     if matches!(plan.steps.first(), Some(Step { next: Next::Always(_), .. }))
         && plan.steps.len() > MAX_LEVELS
     {
-        let reason = format!("a plan of more than {MAX_LEVELS} moves cannot be checked");
+        let reason = format!("a list of more than {MAX_LEVELS} moves cannot be checked");
+        return Err(Failure::Unsuitable(reason));
+    }
+    if machine.game().kind().hidden_information
+        && let Some(number) = plan.steps.iter().position(branches_by_joint_move)
+    {
+        let reason = format!(
+            "step {number} goes on by the joint move, which the role does not see in a game of \
+             hidden information; a plan may go on by percepts"
+        );
         return Err(Failure::Unsuitable(reason));
     }
     let initial = machine.initial_state()?;
@@ -150,6 +160,14 @@ pub fn check(
         _ => Some(false),
     };
     Ok(Some(found))
+}
+
+/// Whether a step goes on in several ways, by the joint move.
+fn branches_by_joint_move(step: &Step) -> bool {
+    let Next::ByJointMove(next) = &step.next else { return false };
+    let mut ways = next.values();
+    let first = ways.next();
+    ways.any(|way| Some(way) != first)
 }
 
 /// Whether no plan of `role` has a value above `value`; `None` if that is not known.

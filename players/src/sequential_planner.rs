@@ -15,6 +15,7 @@
 mod random_search;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use games::{Expression, MoveId, RoleId, State};
 use rand::RngExt;
@@ -138,6 +139,19 @@ struct SequentialPlanner {
     deliberation: Option<Deliberation>,
 }
 
+/// Half of the time and of the nodes until `stop`; the other half is for random lines.
+fn half(stop: &Stop) -> Stop {
+    let mut half = stop.clone();
+    if let Some(nodes) = stop.node_budget() {
+        half = half.after_nodes(nodes / 2);
+    }
+    if let Some(deadline) = stop.deadline() {
+        let now = Instant::now();
+        half = half.at(now + deadline.saturating_duration_since(now) / 2);
+    }
+    half
+}
+
 /// A plan being played.
 struct Script {
     joint_moves: Vec<Vec<MoveId>>,
@@ -239,8 +253,10 @@ impl Player for SequentialPlanner {
     fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure> {
         self.deliberation = Some(Deliberation::default());
         let fallback = match self.fallback {
-            Fallback::Random => turn.legal[self.rng.random_range(0..turn.legal.len())],
-            Fallback::Legal | Fallback::Search => turn.legal[0],
+            Fallback::Random | Fallback::Search => {
+                turn.legal[self.rng.random_range(0..turn.legal.len())]
+            }
+            Fallback::Legal => turn.legal[0],
         };
         let Some(track) = &mut self.track else { return Ok(fallback) };
         let Some(state) = track.follow(turn, stop)? else { return Ok(fallback) };
@@ -248,7 +264,11 @@ impl Player for SequentialPlanner {
             self.deliberation = Some(self.planned(Deliberation::default(), 1));
             return Ok(planned);
         }
-        self.plan(&state, stop)?;
+        let planning = match self.fallback {
+            Fallback::Search => half(stop),
+            Fallback::Random | Fallback::Legal => stop.clone(),
+        };
+        self.plan(&state, &planning)?;
         if let Some(planned) = self.follow_script(&state)? {
             return Ok(planned);
         }
@@ -256,9 +276,11 @@ impl Player for SequentialPlanner {
             return Ok(fallback);
         };
         let role = track.role;
-        let found =
-            random_search::best_line(track.machine.as_mut(), role, &state, &mut self.rng, stop)?;
         let deliberation = self.deliberation.get_or_insert_default();
+        let n_left = stop.node_budget().map(|nodes| nodes.saturating_sub(deliberation.nodes));
+        let stop = n_left.map_or(stop.clone(), |nodes| stop.clone().after_nodes(nodes));
+        let machine = track.machine.as_mut();
+        let found = random_search::best_line(machine, role, &state, &mut self.rng, &stop)?;
         deliberation.nodes += found.nodes;
         deliberation.next_calls += found.nodes;
         let Some((score, line)) = found.best else { return Ok(fallback) };

@@ -154,6 +154,36 @@ fn conditional_plans_with_faults_are_found_out() {
         let told = check(&|plan| plan[change.0] = change.1.clone()).code(2).stderr();
         assert!(told.contains(expected), "{told}");
     }
+    let after = |change: &dyn Fn(&mut Vec<serde_json::Value>)| {
+        let told = check(&|plan| change(plan["plan"][0]["after"].as_array_mut().unwrap()));
+        told.code(2).stderr()
+    };
+    let told = after(&|after| after.push(after[0].clone()));
+    assert!(told.contains("step 0 goes on twice after the same joint move"), "{told}");
+    let told = after(&|after| after[0]["joint_move"] = serde_json::json!(["noop"]));
+    assert!(told.contains("step 0: a joint move of 1 move in a game of 2 roles: (noop)"), "{told}");
     let told = check(&|plan| plan["plan"][0]["after"][0]["next"] = 999.into()).code(2).stderr();
     assert!(told.contains("a step that is named as the next does not exist"), "{told}");
+}
+
+/// No plan may go on by what its role does not see.
+#[test]
+fn a_plan_that_goes_on_by_hidden_moves_is_refused() {
+    let workspace = Workspace::new();
+    let hidden = |side: &str, next| serde_json::json!({"joint_move": ["noop", format!("(hide {side})")], "next": next});
+    let onwards = |next| serde_json::json!([{"joint_move": ["roadb", "noop"], "next": next}]);
+    let plan = serde_json::json!({"game": "two_roads", "role": "traveller", "plan": [
+        {"move": "noop", "after": [hidden("left", 1), hidden("right", 2)]},
+        {"move": "roadb", "after": onwards(3)},
+        {"move": "roadb", "after": onwards(4)},
+        {"move": "(take left)", "after": []},
+        {"move": "(take right)", "after": []},
+    ]});
+    std::fs::write(workspace.path("plan.json"), plan.to_string()).unwrap();
+    let command = ["game", "plan", "two_roads", "--conditional", "plan.json"];
+    let told = workspace.run(&command).code(2).stderr();
+    assert!(
+        told.contains("step 0 goes on by the joint move, which the role does not see"),
+        "{told}"
+    );
 }

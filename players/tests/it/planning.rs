@@ -2,7 +2,7 @@
 
 use games::{MoveId, RoleId, StateMachine};
 use players::plan_check::{Plan, PlanCheck, check};
-use players::{Failure, Stop, plan};
+use players::{Failure, Stop, Turn, plan};
 
 use crate::arena::{machine, machine_of, moves, play, play_until, player, seat, text};
 
@@ -349,6 +349,24 @@ fn a_plan_of_one_role_is_checked_against_all_replies() {
     // Without a move the plan ends at once, and the match goes on.
     let nothing = checked(machine, "");
     assert_eq!(nothing.incomplete.map(|breach| breach.line), Some(vec![]));
+}
+
+/// Planning and random lines share the nodes of a move, and each gets some of them.
+#[test]
+fn a_random_search_keeps_to_the_nodes_of_a_move() {
+    let mut machine = machine("fifteen_puzzle");
+    let machine = machine.as_mut();
+    let initial = machine.initial_state().unwrap();
+    let mut legal = Vec::new();
+    machine.legal_moves(&initial, RoleId(0), &mut legal).unwrap();
+    let mut planner = player("random_then_plan", [("first", "search".into())]);
+    let budget = Stop::never().after_nodes(2000);
+    planner.start(seat(machine, 0, 1), &budget).unwrap();
+    let turn = Turn { step: 0, observation: None, legal: &legal };
+    planner.play(&turn, &budget).unwrap();
+    let said = planner.deliberation().unwrap();
+    assert!((1001..=2000).contains(&said.nodes), "{said:?}");
+    assert!(!said.line.is_empty() && said.notes.len() == 1, "{said:?}");
 }
 
 /// Each of two roles opens a lock of its own: what the other does is no matter.

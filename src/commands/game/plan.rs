@@ -76,6 +76,8 @@ struct Report {
     has_several_roles: bool,
     #[serde(skip)]
     is_hidden: bool,
+    #[serde(skip)]
+    has_chance: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Checked>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -174,6 +176,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         game: game.name().to_owned(),
         has_several_roles,
         is_hidden: game.kind().hidden_information,
+        has_chance: game.random().is_some(),
         plan,
         optimal_plans,
     };
@@ -288,12 +291,12 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     }
     writeln!(out)?;
     if let Some(checked) = &report.plan {
-        print_checked(out, checked, report.is_hidden)?;
+        print_checked(out, checked, report)?;
     }
     report.optimal_plans.as_ref().map_or(Ok(()), |listed| print_listed(out, listed))
 }
 
-fn print_checked(out: &mut impl Write, checked: &Checked, is_hidden: bool) -> io::Result<()> {
+fn print_checked(out: &mut impl Write, checked: &Checked, report: &Report) -> io::Result<()> {
     if let Some(moves) = &checked.moves {
         let length = counted(moves.len() as u64, "move", "moves");
         let plan = moves.iter().map(|text| format!("{text} ")).collect::<String>();
@@ -333,7 +336,7 @@ fn print_checked(out: &mut impl Write, checked: &Checked, is_hidden: bool) -> io
     let optimal = match checked.optimal {
         Some(true) => "yes",
         Some(false) => "no",
-        None if is_hidden => "unknown: a better plan may need to know what is hidden",
+        None if report.is_hidden => "unknown: a better plan may need to know what is hidden",
         None => "unknown; search longer with --seconds",
     };
     writeln!(out, "  optimal     {optimal}")?;
@@ -342,10 +345,13 @@ fn print_checked(out: &mut impl Write, checked: &Checked, is_hidden: bool) -> io
         (Some(reward), Some((least, most))) => {
             let guaranteed = format!("{reward:.2}");
             let guaranteed = guaranteed.trim_end_matches('0').trim_end_matches('.');
-            writeln!(out, "  reward      {least} to {most}, {guaranteed} guaranteed")
+            let mean = if report.has_chance { " on average" } else { "" };
+            writeln!(out, "  reward      {least} to {most}, {guaranteed} guaranteed{mean}")
         }
-        (None, Some((least, most))) if least != most || checked.first_incomplete.is_some() => {
-            writeln!(out, "  reward      {least} to {most} where the match ends")
+        (None, Some((least, most))) if checked.first_incomplete.is_some() => {
+            let rewards =
+                if least == most { least.to_string() } else { format!("{least} to {most}") };
+            writeln!(out, "  reward      {rewards} where the match ends")
         }
         _ => writeln!(out, "  reward      none, since the last state is not terminal"),
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use games::{Expression, Game, MoveId, StateMachine};
 use players::plan_check::{Next, Plan, Step};
+use results::counted::counted;
 use serde::Deserialize;
 
 use crate::commands::plan_text::{Happened, StepData};
@@ -27,6 +28,9 @@ pub(super) struct Decision {
 /// Reads a decision with a plan of `game`.
 pub(super) fn read(path: &Path, game: &Game) -> Result<Decision, Failure> {
     let place = || format!("--conditional {}", path.display());
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(Failure::usage(anyhow!("{}: not a regular file", place())));
+    }
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("{}: cannot read the file", place()))
         .map_err(Failure::usage)?;
@@ -56,6 +60,7 @@ pub(super) fn plan(
 ) -> Result<Plan, Failure> {
     let refused =
         |what: String| Failure::usage(anyhow!("--conditional {}: {what}", path.display()));
+    let n_roles = machine.game().roles().len();
     let mut steps = Vec::with_capacity(decision.plan.len());
     for (number, step) in decision.plan.iter().enumerate() {
         let expression = |text: &str| {
@@ -70,15 +75,29 @@ pub(super) fn plan(
         let mut by_joint_move = HashMap::new();
         let mut by_percepts = HashMap::new();
         for after in &step.after {
+            let is_new;
             match &after.happened {
+                Happened::JointMove(moves) if moves.len() != n_roles => {
+                    return Err(refused(format!(
+                        "step {number}: a joint move of {} in a game of {n_roles} roles: ({})",
+                        counted(moves.len(), "move", "moves"),
+                        moves.join(" ")
+                    )));
+                }
                 Happened::JointMove(moves) => {
                     let moves = moves.iter().map(|text| known_move(text));
-                    by_joint_move.insert(moves.collect::<Result<Vec<_>, _>>()?, after.next);
+                    let moves = moves.collect::<Result<Vec<_>, _>>()?;
+                    is_new = by_joint_move.insert(moves, after.next).is_none();
                 }
                 Happened::Percepts(percepts) => {
                     let percepts = percepts.iter().map(|text| expression(text));
-                    by_percepts.insert(percepts.collect::<Result<Vec<_>, _>>()?, after.next);
+                    let percepts = percepts.collect::<Result<Vec<_>, _>>()?;
+                    is_new = by_percepts.insert(percepts, after.next).is_none();
                 }
+            }
+            if !is_new {
+                let what = "goes on twice after the same";
+                return Err(refused(format!("step {number} {what} joint move or percepts")));
             }
         }
         let next = match (by_joint_move.is_empty(), by_percepts.is_empty()) {
