@@ -75,8 +75,7 @@ pub(super) fn plan(
         let mut by_joint_move = HashMap::new();
         let mut by_percepts = HashMap::new();
         for after in &step.after {
-            let is_new;
-            match &after.happened {
+            let is_new = match &after.happened {
                 Happened::JointMove(moves) if moves.len() != n_roles => {
                     return Err(refused(format!(
                         "step {number}: a joint move of {} in a game of {n_roles} roles: ({})",
@@ -87,14 +86,14 @@ pub(super) fn plan(
                 Happened::JointMove(moves) => {
                     let moves = moves.iter().map(|text| known_move(text));
                     let moves = moves.collect::<Result<Vec<_>, _>>()?;
-                    is_new = by_joint_move.insert(moves, after.next).is_none();
+                    by_joint_move.insert(moves, after.next).is_none()
                 }
                 Happened::Percepts(percepts) => {
                     let percepts = percepts.iter().map(|text| expression(text));
                     let percepts = percepts.collect::<Result<Vec<_>, _>>()?;
-                    is_new = by_percepts.insert(percepts, after.next).is_none();
+                    by_percepts.insert(percepts, after.next).is_none()
                 }
-            }
+            };
             if !is_new {
                 let what = "goes on twice after the same";
                 return Err(refused(format!("step {number} {what} joint move or percepts")));
