@@ -37,5 +37,6 @@ pub mod train;
 mod typed_facts;
 mod typed_moves;
 mod typed_players;
+mod typed_role;
 pub mod worker;
 mod workers;

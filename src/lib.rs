@@ -63,6 +63,7 @@ mod locking;
 pub mod manager;
 pub mod output;
 pub mod position_suite;
+mod printable;
 mod process_tree;
 pub mod protocol;
 #[cfg(feature = "queue")]

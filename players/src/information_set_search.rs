@@ -31,10 +31,11 @@ use rustc_hash::FxHashMap;
 use crate::belief::{
     Belief, Knowledge, PARTICLES, Replies, Tracker, TrackerSettings, knowledge_after,
 };
-use crate::belief_tree::{BeliefEvent, BeliefRecorder, Seen};
+use crate::belief_tree::{BeliefEvent, BeliefNode, Seen};
 use crate::counted::counted;
 use crate::kind::PlayerKind;
 use crate::options::OptionSpec;
+use crate::recorded_tree::TreeRecord;
 use crate::search::{Halt, settings, worst};
 use crate::seed;
 use crate::{
@@ -141,17 +142,13 @@ impl Player for InformationSetSearch {
             depth: self.depth,
         };
         let mut search = BeliefSearch::new(tracker.machine.as_mut(), tracker.role, settings, stop);
-        search.recorder = (self.recorded > 0).then(|| BeliefRecorder::new(self.recorded));
+        search.recorder = (self.recorded > 0).then(|| TreeRecord::new(self.recorded));
         let mut deliberation = search.deepen(&belief, turn.legal)?;
         notes.append(&mut deliberation.notes);
-        let values = deliberation.candidates.iter().map(|it| it.value.unwrap_or_default());
-        let best =
-            first_best(values).map(|(at, value)| (deliberation.candidates[at].action, value));
-        deliberation.value = best.map(|(_, value)| value);
-        deliberation.line = best.iter().map(|&(id, _)| vec![(tracker.role, id)]).collect();
         deliberation.notes = notes;
+        let best = deliberation.line.first().map(|step| step[0].1);
         self.deliberation = Some(deliberation);
-        Ok(best.map_or(fallback, |(id, _)| id))
+        Ok(best.unwrap_or(fallback))
     }
 
     fn abort(&mut self) {
@@ -238,7 +235,7 @@ pub(crate) struct BeliefSearch<'a> {
     /// States in the beliefs on the path.
     n_held: usize,
     n_estimates: u64,
-    recorder: Option<BeliefRecorder>,
+    recorder: Option<TreeRecord<BeliefNode>>,
     deliberation: Deliberation,
 }
 
@@ -286,21 +283,23 @@ impl<'a> BeliefSearch<'a> {
             self.enter(|| BeliefEvent::Knows { seen: None, n_states: states.len(), best: None });
             match self.values(&states, legal, 0) {
                 Ok(values) => {
-                    let means = values.iter().map(|payoffs| mean(&states, payoffs));
-                    if let Some((at, value)) = first_best(means) {
+                    let mean = |payoffs: &Vec<f64>| mean(&states, payoffs).clamp(0.0, 100.0);
+                    let means: Vec<f64> = values.iter().map(mean).collect();
+                    if let Some((at, value)) = first_best(means.iter().copied()) {
                         self.leave(value, Some(legal[at]));
+                        self.deliberation.value = Some(value);
+                        self.deliberation.line = vec![vec![(self.role, legal[at])]];
                     }
-                    let recorded = self.recorder.as_ref().map(|it| Arc::new(it.tree().clone()));
-                    self.deliberation.belief_tree = recorded;
-                    let candidate = |(&action, payoffs): (&MoveId, &Vec<f64>)| Candidate {
+                    self.deliberation.belief_tree =
+                        self.recorder.as_mut().map(|recorder| Arc::new(recorder.take()));
+                    let candidate = |(&action, value): (&MoveId, f64)| Candidate {
                         action,
-                        value: Some(mean(&states, payoffs).clamp(0.0, 100.0)),
+                        value: Some(value),
                         bound: ValueBound::Exact,
                         visits: 0,
                         probability: None,
                     };
-                    self.deliberation.candidates =
-                        legal.iter().zip(&values).map(candidate).collect();
+                    self.deliberation.candidates = legal.iter().zip(means).map(candidate).collect();
                     self.deliberation.depth = limit.min(self.deliberation.selective_depth);
                     if self.n_estimates == 0 {
                         let note = match (self.settings.model, belief.is_exact) {
@@ -376,12 +375,9 @@ impl<'a> BeliefSearch<'a> {
             let mut replies = replies.clone();
             replies.fix(self.role, action);
             let chance_moves = match chance {
-                Some(chance) => std::mem::take(&mut replies.by_role[usize::from(chance.0)]),
+                Some(chance) => replies.separate(chance),
                 None => vec![action],
             };
-            if let Some(chance) = chance {
-                replies.by_role[usize::from(chance.0)].push(chance_moves[0]);
-            }
             let share = weight / replies.len() as f64 / chance_moves.len() as f64;
             let mut of_state = Vec::new();
             let mut joint_move = Vec::new();
@@ -464,14 +460,18 @@ impl<'a> BeliefSearch<'a> {
     /// A node of the recorded tree is entered.
     fn enter(&mut self, event: impl FnOnce() -> BeliefEvent) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.enter(event());
+            recorder.enter(|parent| BeliefNode { parent, event: event(), value: None });
         }
     }
 
     /// The node of the recorded tree is left, with this value and this best move.
     fn leave(&mut self, value: f64, chosen: Option<MoveId>) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.leave(value, chosen);
+        let Some(recorder) = &mut self.recorder else { return };
+        let Some(at) = recorder.leave() else { return };
+        let node = recorder.node(at);
+        node.value = Some(value.clamp(0.0, 100.0));
+        if let BeliefEvent::Knows { best, .. } = &mut node.event {
+            *best = chosen;
         }
     }
 

@@ -66,6 +66,7 @@ pub mod plan_check;
 pub mod player;
 mod random;
 mod random_then_plan;
+pub mod recorded_tree;
 pub mod registry;
 mod search;
 pub mod search_tree;

@@ -1,4 +1,4 @@
-//! Plans for games of one role, and what they achieve (Genesereth and Thielscher,
+//! Sequential plans for games of one role (Genesereth and Thielscher,
 //! "General Game Playing", 2014, on sequential planning).
 //!
 //! Let `s0` be the initial state and `s1`, `s2`, ... the states that the moves

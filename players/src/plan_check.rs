@@ -288,11 +288,7 @@ impl Walk<'_> {
         mut replies: Replies,
     ) -> Result<Option<Option<f64>>, Failure> {
         let chance = self.machine.game().random().filter(|&random| random != self.role);
-        let chance_moves = chance.map(|chance| {
-            let moves = &mut replies.by_role[usize::from(chance.0)];
-            let first = moves[0];
-            (chance, std::mem::replace(moves, vec![first]))
-        });
+        let chance_moves = chance.map(|chance| (chance, replies.separate(chance)));
         let mut joint_move = Vec::new();
         let mut least = Some(f64::INFINITY);
         for number in 0..replies.len() {

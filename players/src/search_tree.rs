@@ -4,16 +4,10 @@
 use games::MoveId;
 
 use crate::ValueBound;
+use crate::recorded_tree::RecordedTree;
 
-/// The tree of the last iteration of a search, in the order in which its states were
-/// entered; the first is the root.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SearchTree {
-    /// The states.
-    pub nodes: Vec<SearchNode>,
-    /// States that were entered after the record was full.
-    pub n_unrecorded: u64,
-}
+/// The tree of the last iteration of a search; its nodes are states.
+pub type SearchTree = RecordedTree<SearchNode>;
 
 /// A state of a [`SearchTree`].
 #[derive(Clone, Debug, PartialEq)]

@@ -19,6 +19,7 @@ use super::possible_states::PossibleStates;
 use super::time_limits::play_clock;
 use super::typed_facts::facts;
 use super::typed_moves::follow;
+use super::typed_role;
 use super::{plan_text, said, search_tree};
 use crate::built_in;
 use crate::exit_code;
@@ -349,14 +350,10 @@ fn role(
     state: &State,
     named: Option<&str>,
 ) -> Result<RoleId, Failure> {
-    let game = Arc::clone(machine.game());
-    let name = |role| game.role_name(role);
-    let Some(wanted) = named else { return first_chooser(machine, state) };
-    let roles = game.role_ids().filter(|&role| Some(role) != game.random());
-    roles.clone().find(|&role| name(role) == wanted).ok_or_else(|| {
-        let known: Vec<&str> = roles.map(name).collect();
-        Failure::usage(anyhow!("--role {wanted}: expected one of {}", known.join(", ")))
-    })
+    match named {
+        Some(wanted) => typed_role::role(machine.game(), wanted),
+        None => first_chooser(machine, state),
+    }
 }
 
 /// The names of a game.

@@ -42,6 +42,7 @@ use super::machine_limit::lack;
 use super::reach::{Address, ReachError};
 use super::stalls::Watch;
 use super::wire::{Traffic, Wire};
+use crate::printable::printable;
 
 /// Maximum number of characters of a reply that is shown because it makes no sense.
 const MAX_SHOWN: usize = 160;
@@ -408,8 +409,7 @@ fn explain(error: &hyper::Error, traffic: &Traffic, is_sent: bool) -> ExchangeEr
 /// The first line of a text that is not blank, cut and made printable.
 pub(crate) fn first_line(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("nothing");
-    let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-    line.chars().take(MAX_SHOWN).map(plain).collect()
+    printable(line, MAX_SHOWN)
 }
 
 /// Sends the time when it is dropped, if the connection took it before.

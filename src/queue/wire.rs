@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
+use crate::printable::printable;
 use crate::schedule::{Clocks, Job};
 
 /// Version of the messages. A worker takes no run of another version.
@@ -183,8 +184,7 @@ pub(super) struct PresenceMessage {
 impl WorkerMessage {
     /// Why the worker does not play the run, cut and made printable.
     pub(super) fn shown_refusal(&self) -> Option<String> {
-        let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-        Some(self.refusal.as_ref()?.chars().take(MAX_REASON).map(plain).collect())
+        self.refusal.as_ref().map(|reason| printable(reason, MAX_REASON))
     }
 }
 

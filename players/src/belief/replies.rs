@@ -38,6 +38,13 @@ impl Replies {
         is_legal
     }
 
+    /// Leaves `role` its first move, and gives all that it had.
+    pub(crate) fn separate(&mut self, role: RoleId) -> Vec<MoveId> {
+        let moves = &mut self.by_role[usize::from(role.0)];
+        let first = vec![moves[0]];
+        std::mem::replace(moves, first)
+    }
+
     /// The number of joint moves.
     pub(crate) fn len(&self) -> u64 {
         n_joint_moves(&self.by_role) as u64

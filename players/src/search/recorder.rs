@@ -2,46 +2,34 @@
 
 use super::{Arrival, Frame, SearchRoles, bound};
 use crate::ValueBound;
+use crate::recorded_tree::TreeRecord;
 use crate::search_tree::{Found, MAX_LEFT_OUT, SearchNode, SearchTree};
 
 /// Records a tree as it is searched.
 #[derive(Clone, Debug)]
-pub(super) struct Recorder {
-    tree: SearchTree,
-    max_nodes: usize,
-    /// The states from the root to the present one; `None` where the record is full.
-    path: Vec<Option<usize>>,
-}
+pub(super) struct Recorder(TreeRecord<SearchNode>);
 
 impl Recorder {
     /// An empty record for at most `max_nodes` states.
     pub(super) fn new(max_nodes: usize) -> Self {
-        Self { tree: SearchTree::default(), max_nodes, path: Vec::new() }
+        Self(TreeRecord::new(max_nodes))
     }
 
     /// What was recorded since [`begin`](Self::begin).
     pub(super) fn tree(&self) -> &SearchTree {
-        &self.tree
+        self.0.tree()
     }
 
     /// A new search begins at the root.
     pub(super) fn begin(&mut self) {
-        self.tree = SearchTree::default();
-        self.path.clear();
+        self.0.begin();
     }
 
     /// The state in the frame of `level` is entered.
     pub(super) fn enter(&mut self, frames: &[Frame], level: usize, window: (f64, f64)) {
-        if self.tree.nodes.len() >= self.max_nodes {
-            self.tree.n_unrecorded += 1;
-            self.path.push(None);
-            return;
-        }
-        let joint_move = if level == 0 { Vec::new() } else { frames[level - 1].joint.clone() };
-        self.path.push(Some(self.tree.nodes.len()));
-        self.tree.nodes.push(SearchNode {
-            parent: self.path.iter().rev().nth(1).copied().flatten(),
-            joint_move,
+        self.0.enter(|parent| SearchNode {
+            parent,
+            joint_move: if level == 0 { Vec::new() } else { frames[level - 1].joint.clone() },
             window,
             value: None,
             bound: ValueBound::Exact,
@@ -59,11 +47,11 @@ impl Recorder {
         score: f64,
         arrival: Option<Arrival>,
     ) {
-        let Some(at) = self.path.pop().flatten() else { return };
+        let Some(at) = self.0.leave() else { return };
         if arrival == Some(Arrival::Inner) {
             self.leave_out(at, frame, roles);
         }
-        let node = &mut self.tree.nodes[at];
+        let node = self.0.node(at);
         node.value = Some(score.clamp(0.0, 100.0));
         node.bound = bound(score, node.window.0, node.window.1);
         node.found = match arrival {
@@ -80,18 +68,18 @@ impl Recorder {
 
     /// Notes which joint moves of an inner state were not tried.
     fn leave_out(&mut self, at: usize, frame: &mut Frame, roles: &SearchRoles) {
-        if self.tree.n_unrecorded > 0 {
+        if self.tree().n_unrecorded > 0 {
             // What was tried is not known any more.
             return;
         }
-        let children = self.tree.nodes[at + 1..].iter().filter(|node| node.parent == Some(at));
+        let children = self.tree().nodes[at + 1..].iter().filter(|node| node.parent == Some(at));
         let mut tried: Vec<_> = children.map(|child| child.joint_move.clone()).collect();
         // Star2 tries a move after some outcomes before it searches them.
         tried.sort_unstable();
         tried.dedup();
         let n_moves = |role: &usize| frame.legal[*role].len() as u64;
         let n_all = (0..roles.n_roles).map(|role| n_moves(&role)).fold(1, u64::saturating_mul);
-        let node = &mut self.tree.nodes[at];
+        let node = self.0.node(at);
         node.n_left_out = n_all.saturating_sub(tried.len() as u64);
         if node.n_left_out == 0 {
             return;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use clap::Args;
-use games::{MoveId, RoleId, StateMachine};
+use games::{Game, MoveId, RoleId, StateMachine};
 use players::plan_check::{self, Breach, MAX_POSITIONS, Plan};
 use players::{Failure as PlayerFailure, Stop, plan};
 use results::counted::counted;
@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::{GameArgument, machine};
 use crate::commands::number::{seconds, whole_from};
 use crate::commands::typed_moves::expressions;
+use crate::commands::typed_role;
 use crate::failure::{CommandResult, Failure};
 use crate::output::json_or_text;
 
@@ -153,14 +154,14 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let plan = match (&arguments.moves, &arguments.conditional) {
         (Some(text), _) => {
             let moves = moves(machine, text)?;
-            let role = role_of(machine, role)?;
+            let role = role_of(&game, role)?;
             let checked = check(machine, role, &Plan::sequence(&moves), &stop())?;
             let sequential = Some(checked.legal && checked.complete && checked.minimal);
             Some(Checked { moves: Some(in_words(machine, &moves)), sequential, ..checked })
         }
         (None, Some(path)) => {
             let file = conditional::read(path, &game)?;
-            let role = role_of(machine, role.or(file.role.as_deref()))?;
+            let role = role_of(&game, role.or(file.role.as_deref()))?;
             let plan = conditional::plan(machine, path, &file)?;
             let checked = check(machine, role, &plan, &stop())?;
             Some(Checked { steps: Some(file.plan.len()), ..checked })
@@ -220,18 +221,14 @@ fn check(
 }
 
 /// The role of this name; without one, the first that is not chance.
-fn role_of(machine: &dyn StateMachine, named: Option<&str>) -> Result<RoleId, Failure> {
-    let game = machine.game();
-    let mut roles = game.role_ids().filter(|&role| Some(role) != game.random());
-    let found = match named {
-        Some(wanted) => roles.clone().find(|&role| game.role_name(role) == wanted),
-        None => roles.next(),
-    };
-    found.ok_or_else(|| {
-        let known: Vec<&str> = roles.map(|role| game.role_name(role)).collect();
-        let named = named.unwrap_or_default();
-        Failure::usage(anyhow!("--role {named}: expected one of {}", known.join(", ")))
-    })
+fn role_of(game: &Game, named: Option<&str>) -> Result<RoleId, Failure> {
+    match named {
+        Some(wanted) => typed_role::role(game, wanted),
+        None => {
+            let mut roles = game.role_ids().filter(|&role| Some(role) != game.random());
+            roles.next().ok_or_else(|| Failure::usage(anyhow!("the game has no role but chance")))
+        }
+    }
 }
 
 /// Joint moves in words; none in a game of one role, where the plan says them.
@@ -286,7 +283,7 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     if let Some(Checked { role, steps, positions, .. }) = &report.plan
         && (steps.is_some() || report.has_several_roles)
     {
-        let positions = counted(*positions as u64, "position", "positions");
+        let positions = counted(*positions, "position", "positions");
         write!(out, ", a plan of {role}: {positions} that play can come to")?;
     }
     writeln!(out)?;
@@ -298,12 +295,12 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
 
 fn print_checked(out: &mut impl Write, checked: &Checked, report: &Report) -> io::Result<()> {
     if let Some(moves) = &checked.moves {
-        let length = counted(moves.len() as u64, "move", "moves");
+        let length = counted(moves.len(), "move", "moves");
         let plan = moves.iter().map(|text| format!("{text} ")).collect::<String>();
         writeln!(out, "  plan        {plan}({length})")?;
     }
     if let Some(steps) = checked.steps {
-        writeln!(out, "  plan        {}", counted(steps as u64, "step", "steps"))?;
+        writeln!(out, "  plan        {}", counted(steps, "step", "steps"))?;
     }
     let legal = match &checked.first_illegal {
         None => "yes".to_owned(),

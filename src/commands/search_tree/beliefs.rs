@@ -21,7 +21,7 @@ pub(in crate::commands) fn tree(beliefs: &BeliefTree, me: RoleId, names: &mut im
                     Some(seen) => plan_text::seen_words(seen, me, names),
                     None => "(root)".to_owned(),
                 };
-                let states = counted(*n_states as u64, "possible state", "possible states");
+                let states = counted(*n_states, "possible state", "possible states");
                 let found = if best.is_some() { "searched" } else { "cut_off" };
                 (format!("{seen}, {states}"), found)
             }
