@@ -18,6 +18,7 @@ mod gates;
 pub(crate) mod interpreter;
 pub(crate) mod lanes;
 pub(crate) mod machine;
+pub(crate) mod packed;
 pub(crate) mod parts;
 mod random;
 #[cfg(target_arch = "x86_64")]

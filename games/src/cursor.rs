@@ -5,6 +5,7 @@
 //! tree walks and random playouts need. Compare `Board` of the crate cozy-chess and the stack of
 //! differences of chess programs.
 
+use crate::compiled_network::features::nth_bit;
 use crate::key::StateKey;
 use crate::reasoning_error::{Cancel, ReasoningError};
 use crate::state::{GoalReading, MoveId, RoleId, State};
@@ -87,15 +88,16 @@ pub struct LegalMoves<'a>(CursorKind<'a>);
 
 #[derive(Clone, Copy, Debug)]
 enum CursorKind<'a> {
-    /// Bits of the role's moves, and the ids of these.
-    Bits(&'a [u64], &'a [MoveId]),
+    /// Bits of the role's moves, the ids of these, and the number of bits that are set.
+    Bits(&'a [u64], &'a [MoveId], usize),
     Listed(&'a [MoveId]),
 }
 
 impl<'a> LegalMoves<'a> {
-    /// The moves whose bits are set.
-    pub(crate) fn of_bits(bits: &'a [u64], ids: &'a [MoveId]) -> Self {
-        Self(CursorKind::Bits(bits, ids))
+    /// The moves whose bits are set, which are `n`.
+    #[inline]
+    pub(crate) fn of_bits(bits: &'a [u64], ids: &'a [MoveId], n: usize) -> Self {
+        Self(CursorKind::Bits(bits, ids, n))
     }
 
     /// These moves.
@@ -108,7 +110,7 @@ impl<'a> LegalMoves<'a> {
     #[inline]
     pub fn len(&self) -> usize {
         match self.0 {
-            CursorKind::Bits(bits, _) => bits.iter().map(|word| word.count_ones() as usize).sum(),
+            CursorKind::Bits(_, _, n) => n,
             CursorKind::Listed(moves) => moves.len(),
         }
     }
@@ -117,10 +119,7 @@ impl<'a> LegalMoves<'a> {
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
-        match self.0 {
-            CursorKind::Bits(bits, _) => bits.iter().all(|&word| word == 0),
-            CursorKind::Listed(moves) => moves.is_empty(),
-        }
+        self.len() == 0
     }
 
     /// The move at `index`, counted from 0.
@@ -128,15 +127,16 @@ impl<'a> LegalMoves<'a> {
     #[inline]
     pub fn get(&self, index: usize) -> Option<MoveId> {
         let (bits, ids) = match self.0 {
-            CursorKind::Bits(bits, ids) => (bits, ids),
+            CursorKind::Bits(_, _, n) if index >= n => return None,
+            CursorKind::Bits(bits, ids, _) => (bits, ids),
             CursorKind::Listed(moves) => return moves.get(index).copied(),
         };
         let mut left = index;
         for (at, &word) in bits.iter().enumerate() {
-            let n = word.count_ones() as usize;
+            // The last word has what is left.
+            let n = if at + 1 == bits.len() { 64 } else { word.count_ones() as usize };
             if left < n {
-                let rest = (0..left).fold(word, |word, _| word & (word - 1));
-                return Some(ids[at * 64 + rest.trailing_zeros() as usize]);
+                return Some(ids[at * 64 + nth_bit(word, left)]);
             }
             left -= n;
         }
@@ -146,7 +146,7 @@ impl<'a> LegalMoves<'a> {
     /// The moves one after the other.
     pub fn iter(&self) -> impl Iterator<Item = MoveId> + use<'a> {
         let (bits, ids, moves): (&[u64], &[MoveId], &[MoveId]) = match self.0 {
-            CursorKind::Bits(bits, ids) => (bits, ids, &[]),
+            CursorKind::Bits(bits, ids, _) => (bits, ids, &[]),
             CursorKind::Listed(moves) => (&[], &[], moves),
         };
         let of_word = move |(at, &word): (usize, &u64)| {

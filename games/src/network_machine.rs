@@ -295,6 +295,7 @@ impl NetworkMachine {
     }
 }
 
+#[inline]
 fn has_bit(words: &[u64], bit: usize) -> bool {
     words[bit / WORD] >> (bit % WORD) & 1 == 1
 }

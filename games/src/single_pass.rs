@@ -21,26 +21,14 @@ use crate::compiled_network::Width;
 use crate::compiled_network::ends::Ends;
 use crate::compiled_network::features::{self, Kernel};
 use crate::compiled_network::interpreter::Interpret;
-use crate::compiled_network::lanes::{Block, Lanes64};
+use crate::compiled_network::lanes::Block;
 use crate::compiled_network::machine::{Machine, Routine};
 use crate::compiled_network::parts::Results;
 use crate::compiled_network::schedule::{ALL, NONE};
-#[cfg(target_arch = "x86_64")]
-use crate::compiled_network::{features::Avx2, registers::Registers};
 use crate::network::{Evaluator, Lit, RoleOutputs};
 
 /// Bits of a word.
 const WORD: usize = 64;
-
-/// An evaluator by single passes, of machine code if there is some for this CPU.
-pub(crate) fn evaluator(program: &Arc<CompiledNetwork>) -> Box<dyn Evaluator> {
-    #[cfg(target_arch = "x86_64")]
-    if let (Some(machine), Some(avx2)) = (translated(program), Avx2::detect()) {
-        let pass = SinglePass::<Registers<1>>::new(program, Some(machine), avx2);
-        return Box::new(pass);
-    }
-    Box::new(SinglePass::<Lanes64>::new(program, None, ()))
-}
 
 /// The compiled network as machine code for registers.
 #[cfg(target_arch = "x86_64")]
@@ -267,17 +255,6 @@ impl<B: Block + std::fmt::Debug> Evaluator for SinglePass<B> {
         if self.known == Known::Nothing || !self.facts.iter().eq(state) {
             self.enter(state);
         }
-    }
-
-    fn advance(&mut self, words: &mut Vec<u64>) {
-        let mut next = std::mem::take(&mut self.next);
-        if !self.knows_next {
-            let (bytes, to) = (&self.next_bytes, &mut next);
-            features::run(Pack { slots: &self.slots, bytes, to });
-        }
-        self.enter(&next);
-        words.extend_from_slice(&next);
-        self.next = next;
     }
 
     fn is_terminal(&self) -> bool {

@@ -53,6 +53,25 @@ fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
     kernel.run()
 }
 
+/// The place of the bit of a word before which there are `n` others.
+#[inline]
+pub(crate) fn nth_bit(word: u64, n: usize) -> usize {
+    // PDEP is slow on some CPUs without AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() {
+        // SAFETY: every CPU with AVX-512 has BMI1 and BMI2, which `has_avx512` also detected.
+        return unsafe { nth_bit_bmi2(word, n) };
+    }
+    let rest = (0..n).fold(word, |word, _| word & word.wrapping_sub(1));
+    rest.trailing_zeros() as usize
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi1,bmi2")]
+fn nth_bit_bmi2(word: u64, n: usize) -> usize {
+    std::arch::x86_64::_pdep_u64(1 << n, word).trailing_zeros() as usize
+}
+
 /// The vector instructions that are used, from few to many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Vectors {

@@ -246,11 +246,6 @@ macro_rules! lanes {
 }
 
 lanes!(
-    /// 64 lanes.
-    Lanes64,
-    1 registers of 1
-);
-lanes!(
     /// 256 lanes.
     #[repr(align(32))]
     Lanes256,
@@ -263,17 +258,49 @@ lanes!(
     2 registers of 4
 );
 
-impl Block for Lanes64 {
-    type Piece = Lanes64;
+/// 64 lanes.
+pub(crate) type Lanes64 = u64;
+
+impl Lanes for u64 {
+    const IN_REGISTERS: bool = false;
+    const N_WORDS: usize = 1;
+    type Proof = ();
+
+    #[inline(always)]
+    fn none((): ()) -> Self {
+        0
+    }
+
+    #[inline(always)]
+    fn all((): ()) -> Self {
+        !0
+    }
+
+    #[inline(always)]
+    fn proof(self) {}
+
+    #[inline(always)]
+    fn words(&self) -> &[u64] {
+        std::slice::from_ref(self)
+    }
+
+    #[inline(always)]
+    fn words_mut(&mut self) -> &mut [u64] {
+        std::slice::from_mut(self)
+    }
+}
+
+impl Block for u64 {
+    type Piece = u64;
     const N_PIECES: usize = 1;
 
     #[inline(always)]
-    fn piece(&self, _: usize) -> Lanes64 {
+    fn piece(&self, _: usize) -> u64 {
         *self
     }
 
     #[inline(always)]
-    fn set_piece(&mut self, _: usize, piece: Lanes64) {
+    fn set_piece(&mut self, _: usize, piece: u64) {
         *self = piece;
     }
 }

@@ -27,7 +27,7 @@ pub use error::NoMachineCode;
 pub(crate) use routine::Routine;
 pub(crate) use target::Target;
 
-use self::allocate::{Chunked, Chunks, translate};
+use self::allocate::{Chunked, translate};
 use self::operations::lower;
 use super::gates::Library;
 use super::parts::{Part, Results};
@@ -50,24 +50,35 @@ impl Machine {
         goals_part: &Part,
         target: Target,
     ) -> Result<Self, NoMachineCode> {
-        let library = Library::new();
-        let main = generate(graph, &library, task, target);
+        let main = TaskMachine::new(graph, task, target)?;
         let PartMachine { routine: goals, outputs, n_slots } =
             PartMachine::new(graph, goals_part, target)?;
         let results = Results::new(main.outputs, main.n_slots, outputs, n_slots);
-        let routine = |chunks: Chunks, n_slots| Routine::new(chunks, n_slots, target);
-        let [state, next] = main.phases.try_into().expect("two phases");
-        Ok(Self {
-            state: routine(state, results.n_slots)?,
-            next: routine(next, results.n_slots)?,
-            goals,
-            results,
-        })
+        let [state, next] = main.routines.try_into().expect("two phases");
+        Ok(Self { state, next, goals, results })
     }
 
     /// Bytes of code.
     pub(crate) fn n_bytes(&self) -> usize {
         [&self.state, &self.next, &self.goals].iter().map(|routine| routine.n_bytes()).sum()
+    }
+}
+
+/// All phases of a task as machine code.
+#[derive(Debug)]
+pub(crate) struct TaskMachine {
+    pub(crate) routines: Vec<Routine>,
+    /// By phase: the slots of the outputs.
+    pub(crate) outputs: Vec<Vec<u32>>,
+    pub(crate) n_slots: usize,
+}
+
+impl TaskMachine {
+    pub(crate) fn new(graph: &Graph, task: &Task, target: Target) -> Result<Self, NoMachineCode> {
+        let Chunked { phases, outputs, n_slots } = generate(graph, &Library::new(), task, target);
+        let routine = |chunks| Routine::new(chunks, n_slots, target);
+        let routines = phases.into_iter().map(routine).collect::<Result<_, _>>()?;
+        Ok(Self { routines, outputs, n_slots })
     }
 }
 
@@ -82,10 +93,9 @@ pub(crate) struct PartMachine {
 
 impl PartMachine {
     pub(crate) fn new(graph: &Graph, part: &Part, target: Target) -> Result<Self, NoMachineCode> {
-        let Chunked { phases, outputs, n_slots } =
-            generate(graph, &Library::new(), &part.task, target);
-        let [chunks] = phases.try_into().expect("one phase");
-        let routine = Routine::new(chunks, n_slots, target)?;
+        let TaskMachine { routines, outputs, n_slots } =
+            TaskMachine::new(graph, &part.task, target)?;
+        let [routine] = routines.try_into().expect("one phase");
         Ok(Self { routine, outputs: part.by_role(outputs), n_slots })
     }
 }

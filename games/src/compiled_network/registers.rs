@@ -11,8 +11,8 @@ use std::arch::x86_64::{
     __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_blend_epi32, _mm256_castsi256_pd,
     _mm256_castsi256_ps, _mm256_cmpeq_epi64, _mm256_movemask_pd, _mm256_movemask_ps,
     _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_set1_epi64x,
-    _mm256_slli_epi64, _mm256_srli_epi64, _mm256_testz_si256, _mm256_unpacklo_epi64,
-    _mm256_xor_si256,
+    _mm256_slli_epi64, _mm256_srli_epi64, _mm256_storeu_si256, _mm256_testz_si256,
+    _mm256_unpacklo_epi64, _mm256_xor_si256,
 };
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
@@ -187,6 +187,23 @@ impl<const N: usize> Lanes for Registers<N> {
             }
         }
         random
+    }
+}
+
+/// Writes the bits of a word into words of their own, all ones or zeros. Words after the last
+/// four stay as they are.
+#[inline(always)]
+pub(crate) fn spread(word: u64, spread: &mut [u64], _: Avx2) {
+    // SAFETY: the CPU has AVX2, as the argument proves. Each part is as long as a register, and
+    // the store needs no alignment.
+    unsafe {
+        let bits = _mm256_set_epi64x(8, 4, 2, 1);
+        let mut word = _mm256_set1_epi64x(word as i64);
+        for four in spread.as_chunks_mut::<4>().0 {
+            let ones = _mm256_cmpeq_epi64(_mm256_and_si256(word, bits), bits);
+            _mm256_storeu_si256(four.as_mut_ptr().cast(), ones);
+            word = _mm256_srli_epi64::<4>(word);
+        }
     }
 }
 

@@ -22,13 +22,6 @@ pub(crate) trait Evaluator: Send + fmt::Debug {
     /// The facts after the moves, as bits.
     fn next(&mut self) -> &[u64];
 
-    /// Goes on to the position after the moves, and adds its facts to `words` as bits.
-    fn advance(&mut self, words: &mut Vec<u64>) {
-        let start = words.len();
-        words.extend_from_slice(self.next());
-        self.load(&words[start..]);
-    }
-
     /// Whether an input of the graph holds.
     fn input(&self, index: usize) -> bool;
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::class_passes::{ClassPrograms, FrequentClasses};
+use super::class_passes::{ClassPasses, ClassPrograms, FrequentClasses};
 use super::cone::Cone;
 use super::differential::{Circuit, Differential};
 use super::lock_step;
@@ -150,21 +150,29 @@ impl Backend {
         self.successor_range
     }
 
-    /// An evaluator without a position.
+    /// An evaluator without a position, and what computes children.
     pub(super) fn evaluator(&self) -> PositionEvaluator {
-        let separate = |single| PositionEvaluator::Separate { single, expander: None };
         match self.evaluation {
-            EvaluationMethod::Differential => {
-                separate(Box::new(Differential::new(&self.circuit)) as Box<dyn Evaluator>)
+            EvaluationMethod::Pass
+                if self.expansion_range.is_some() && !self.programs.is_split() =>
+            {
+                PositionEvaluator::Common(self.expander())
             }
-            EvaluationMethod::Pass if self.expansion_range.is_some() => {
-                match self.programs.is_split() {
-                    false => PositionEvaluator::Common(self.expander()),
-                    true => separate(self.programs.evaluator()),
-                }
-            }
-            EvaluationMethod::Pass => separate(self.programs.evaluator()),
+            _ => PositionEvaluator::Separate { single: self.single(), expander: None },
         }
+    }
+
+    /// An evaluator of single positions, without one.
+    pub(super) fn single(&self) -> Box<dyn Evaluator> {
+        match self.evaluation {
+            EvaluationMethod::Differential => Box::new(Differential::new(&self.circuit)),
+            EvaluationMethod::Pass => Box::new(self.programs.evaluator()),
+        }
+    }
+
+    /// The same by passes, if that is the method.
+    pub(super) fn passes(&self) -> Option<ClassPasses> {
+        (self.evaluation == EvaluationMethod::Pass).then(|| self.programs.evaluator())
     }
 
     /// An expander without a position.
@@ -181,6 +189,7 @@ impl Backend {
     /// Compiles in advance what evaluators, expanders and playouts need.
     pub(super) fn compile(&self) {
         drop(self.evaluator());
+        drop(self.single());
         if self.expansion_range.is_some() {
             drop(self.expander());
         }

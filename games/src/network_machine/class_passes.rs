@@ -7,9 +7,13 @@
 use std::sync::{Arc, OnceLock};
 
 use super::position_classes::{PositionClasses, Step};
+use smallvec::SmallVec;
+
 use crate::compiled_network::CompiledNetwork;
+use crate::compiled_network::features::{self, Avx2, Kernel};
+use crate::compiled_network::packed::{FACTS, PackedProgram, Places, WORD, spread};
 use crate::network::{Evaluator, Network, cofactor, cofactor_size};
-use crate::single_pass::{self, PassSize};
+use crate::single_pass::PassSize;
 
 /// A class is frequent if at least this part of play is in it.
 const OFTEN: f64 = 0.125;
@@ -66,22 +70,41 @@ impl FrequentClasses {
     }
 }
 
-/// The code of the whole network and of its cofactor for each frequent class, compiled
-/// on first use.
+/// The code of the whole network for many positions, and for one position that of the whole
+/// network and of its cofactor for each frequent class; compiled on first use.
 #[derive(Debug)]
 pub(super) struct ClassPrograms {
     network: Arc<Network>,
     frequent: FrequentClasses,
+    n_facts: usize,
+    /// By role: the number of goals of the roles before.
+    first_goals: Vec<usize>,
     whole: OnceLock<Arc<CompiledNetwork>>,
+    /// For positions of all other classes.
+    others: OnceLock<Arc<PackedProgram>>,
     /// By class.
-    own: Vec<OnceLock<Arc<CompiledNetwork>>>,
+    own: Vec<OnceLock<Arc<PackedProgram>>>,
 }
 
 impl ClassPrograms {
     /// Compiles nothing yet.
     pub(super) fn new(network: Arc<Network>, frequent: FrequentClasses) -> Self {
         let own = frequent.is_often.iter().map(|_| OnceLock::new()).collect();
-        Self { network, frequent, whole: OnceLock::new(), own }
+        let mut first_goals = Vec::new();
+        let mut n_goals = 0;
+        for role in &network.roles {
+            first_goals.push(n_goals);
+            n_goals += role.goals.len();
+        }
+        Self {
+            n_facts: network.n_facts(),
+            first_goals,
+            network,
+            frequent,
+            whole: OnceLock::new(),
+            others: OnceLock::new(),
+            own,
+        }
     }
 
     /// The classification.
@@ -89,19 +112,19 @@ impl ClassPrograms {
         &self.frequent.classes
     }
 
-    /// The code for all positions.
+    /// The code for many positions of any class.
     pub(super) fn whole(&self) -> &Arc<CompiledNetwork> {
         self.whole.get_or_init(|| Arc::new(CompiledNetwork::new(Arc::clone(&self.network))))
     }
 
-    /// The code for the positions of a class.
-    fn of_class(&self, class: usize) -> &Arc<CompiledNetwork> {
+    /// The code for a position of a class.
+    fn of_class(&self, class: usize) -> &Arc<PackedProgram> {
         if self.own.len() == 1 || !self.frequent.is_often[class] {
-            return self.whole();
+            return self.others.get_or_init(|| Arc::new(PackedProgram::new(&self.network)));
         }
         self.own[class].get_or_init(|| {
             let left = cofactor(&self.network, &self.classes().known(class));
-            Arc::new(CompiledNetwork::new(Arc::new(left)))
+            Arc::new(PackedProgram::new(&left))
         })
     }
 
@@ -111,77 +134,274 @@ impl ClassPrograms {
     }
 
     /// An evaluator without a position. The code of frequent classes is compiled now.
-    pub(super) fn evaluator(self: &Arc<Self>) -> Box<dyn Evaluator> {
-        if self.own.len() == 1 {
-            return single_pass::evaluator(self.whole());
-        }
-        let often = self.frequent.is_often.iter().enumerate().filter(|(_, is_often)| **is_often);
-        let passes = self.own.iter().map(|_| None).collect();
-        let mut evaluator = ClassPasses { programs: Arc::clone(self), passes, class: 0 };
-        often.for_each(|(class, _)| evaluator.switch_to(class));
-        Box::new(evaluator)
+    pub(super) fn evaluator(self: &Arc<Self>) -> ClassPasses {
+        ClassPasses::new(self)
     }
+}
+
+/// Which results the slots hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    Nothing,
+    /// Legal moves and the end.
+    State,
+    /// The next state. Computing it overwrote values that it needs.
+    Next,
 }
 
 /// An evaluator with a single pass for each position class.
 #[derive(Debug)]
-struct ClassPasses {
+pub(super) struct ClassPasses {
     programs: Arc<ClassPrograms>,
-    /// By class, created on first use.
-    passes: Vec<Option<Box<dyn Evaluator>>>,
+    /// By class, once it was entered.
+    passes: Vec<Option<Arc<PackedProgram>>>,
     class: usize,
+    /// Where all programs have inputs and results.
+    places: Places,
+    /// If there is machine code: evidence that the CPU has AVX2.
+    avx2: Option<Avx2>,
+    slots: Vec<u64>,
+    /// The facts as they are in the slots.
+    facts: Vec<u64>,
+    /// The slots of the moves that are made.
+    made: SmallVec<[u32; 4]>,
+    known: Known,
+    is_terminal: bool,
+    /// By role: the number of its legal moves.
+    n_legal: SmallVec<[usize; 4]>,
+    knows_goals: bool,
 }
 
 impl ClassPasses {
-    fn switch_to(&mut self, class: usize) {
-        self.class = class;
-        self.passes[class]
-            .get_or_insert_with(|| single_pass::evaluator(self.programs.of_class(class)));
+    fn new(programs: &Arc<ClassPrograms>) -> Self {
+        let network = &programs.network;
+        let of_class = |class| Arc::clone(programs.of_class(class));
+        let often = programs.frequent.is_often.iter().enumerate();
+        let passes = often.map(|(class, is_often)| is_often.then(|| of_class(class)));
+        let mut passes: Vec<_> = passes.collect();
+        let class = passes.iter().position(Option::is_some).unwrap_or(0);
+        let program = passes[class].get_or_insert_with(|| of_class(class));
+        let mut passes = Self {
+            places: Places::new(network),
+            avx2: Avx2::detect().filter(|_| program.is_translated()),
+            slots: program.blank_slots(),
+            facts: vec![0; network.n_state_words()],
+            made: SmallVec::new(),
+            known: Known::Nothing,
+            is_terminal: false,
+            n_legal: SmallVec::from_elem(0, network.roles.len()),
+            knows_goals: false,
+            programs: Arc::clone(programs),
+            passes,
+            class,
+        };
+        (0..passes.passes.len()).for_each(|class| passes.make_room(class));
+        passes
     }
 
-    fn pass(&self) -> &dyn Evaluator {
-        &**self.passes[self.class].as_ref().expect("created by `switch_to`")
+    /// Makes the slots enough for the program of a class.
+    fn make_room(&mut self, class: usize) {
+        let n_slots = self.passes[class].as_ref().map_or(0, |program| program.n_slots);
+        self.slots.resize(self.slots.len().max(n_slots), 0);
     }
 
-    fn pass_mut(&mut self) -> &mut dyn Evaluator {
-        &mut **self.passes[self.class].as_mut().expect("created by `switch_to`")
+    /// Carries out what is compiled for the CPU's instructions.
+    #[inline]
+    fn run(&mut self, work: Work<'_>) {
+        match self.avx2.is_some() {
+            true => features::run(Running::<true> { passes: self, work }),
+            false => features::run(Running::<false> { passes: self, work }),
+        }
+    }
+
+    /// Makes moves, goes on to the next position, and adds its facts to `words`.
+    #[inline]
+    pub(super) fn step(&mut self, moves: &[u32], words: &mut Vec<u64>) {
+        self.run(Work::Step(moves, words));
+    }
+
+    /// The legal moves of a role as bits, and their number.
+    #[inline]
+    pub(super) fn counted_legal(&self, role: usize) -> (&[u64], usize) {
+        let (first, n) = self.places.legal[role];
+        (&self.slots[first..first + n], self.n_legal[role])
+    }
+
+    /// Whether the position is terminal.
+    #[inline]
+    pub(super) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// Goes to a position.
+    #[inline(always)]
+    fn enter(&mut self, is_written: impl Fn(usize, u64) -> bool) {
+        let class = self.programs.classes().class(&self.facts);
+        if class != self.class {
+            self.class = class;
+            if self.passes[class].is_none() {
+                self.first_enter(class);
+            }
+        }
+        let slots = &mut self.slots[FACTS..self.places.moves];
+        let is_long = self.facts.len() >= LONG;
+        for (at, (slots, word)) in slots.chunks_mut(WORD).zip(&self.facts).enumerate() {
+            if !is_long || !is_written(at, *word) {
+                spread(*word, slots, self.avx2);
+            }
+        }
+        self.compute_state();
+    }
+
+    #[cold]
+    fn first_enter(&mut self, class: usize) {
+        self.passes[class] = Some(Arc::clone(self.programs.of_class(class)));
+        self.make_room(class);
+    }
+
+    #[inline(always)]
+    fn compute_state(&mut self) {
+        let Self { passes, class, slots, places, n_legal, .. } = self;
+        let program = passes[*class].as_ref().expect("entered");
+        program.run_state(slots);
+        self.is_terminal = slots[program.terminal] != 0;
+        for (n_legal, &(first, n)) in n_legal.iter_mut().zip(&places.legal) {
+            *n_legal = count(&slots[first..first + n]);
+        }
+        self.known = Known::State;
+        self.knows_goals = false;
+    }
+
+    /// Makes moves and computes the next facts.
+    #[inline(always)]
+    fn compute_next(&mut self, moves: &[u32]) {
+        // Moves follow the facts, which end with a whole byte.
+        let first = (self.places.moves - self.programs.n_facts) as u32;
+        if self.known != Known::State {
+            let made = self.made.iter().map(|slot| slot - first);
+            if self.known == Known::Next && made.eq(moves.iter().copied()) {
+                return;
+            }
+            self.compute_state();
+        }
+        for &slot in &self.made {
+            self.slots[slot as usize] = 0;
+        }
+        self.made.clear();
+        for input in moves {
+            let slot = first + input;
+            self.slots[slot as usize] = !0;
+            self.made.push(slot);
+        }
+        let Self { passes, class, slots, .. } = self;
+        passes[*class].as_ref().expect("entered").run_next(slots);
+        self.known = Known::Next;
+    }
+
+    /// The next facts.
+    #[inline(always)]
+    fn next_facts(&self) -> &[u64] {
+        &self.slots[self.places.next..][..self.facts.len()]
+    }
+}
+
+/// The number of bits.
+#[inline(always)]
+fn count(words: &[u64]) -> usize {
+    match words {
+        [word] => word.count_ones() as usize,
+        words => words.iter().map(|word| word.count_ones() as usize).sum(),
+    }
+}
+
+/// From this number of words on, only words that differ are written into slots.
+const LONG: usize = 6;
+
+/// What to do.
+enum Work<'a> {
+    Enter(&'a [u64]),
+    Make(&'a [u32]),
+    Step(&'a [u32], &'a mut Vec<u64>),
+}
+
+/// Something to do, compiled for the CPU's instructions.
+struct Running<'a, const IN_REGISTERS: bool> {
+    passes: &'a mut ClassPasses,
+    work: Work<'a>,
+}
+
+impl<const IN_REGISTERS: bool> Kernel for Running<'_, IN_REGISTERS> {
+    type Output = ();
+    const IN_REGISTERS: bool = IN_REGISTERS;
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { passes, work } = self;
+        match work {
+            Work::Make(moves) => passes.compute_next(moves),
+            Work::Enter(state) => {
+                passes.facts.copy_from_slice(state);
+                passes.enter(|_, _| false);
+            }
+            Work::Step(moves, words) => {
+                passes.compute_next(moves);
+                let ClassPasses { facts, slots, places, .. } = &mut *passes;
+                let before = words.len() - facts.len();
+                words.reserve(facts.len());
+                for (fact, &word) in facts.iter_mut().zip(&slots[places.next..]) {
+                    *fact = word;
+                    words.push(word);
+                }
+                passes.enter(|at, word| words[before + at] == word);
+            }
+        }
     }
 }
 
 impl Evaluator for ClassPasses {
     fn load(&mut self, state: &[u64]) {
-        let class = self.programs.classes().class(state);
-        if class != self.class {
-            self.switch_to(class);
+        // States have few words, so that they are compared here and not by a call.
+        if self.known == Known::Nothing || !self.facts.iter().eq(state) {
+            self.run(Work::Enter(state));
         }
-        self.pass_mut().load(state);
     }
 
     fn is_terminal(&self) -> bool {
-        self.pass().is_terminal()
+        self.is_terminal
     }
 
     fn is_legal(&self, role: usize, index: usize) -> bool {
-        self.pass().is_legal(role, index)
+        let (bits, _) = self.counted_legal(role);
+        bits[index / WORD] >> (index % WORD) & 1 == 1
     }
 
     fn legal(&mut self, role: usize) -> &[u64] {
-        self.pass_mut().legal(role)
+        self.counted_legal(role).0
     }
 
     fn make(&mut self, moves: &[u32]) {
-        self.pass_mut().make(moves);
+        self.run(Work::Make(moves));
     }
 
     fn next(&mut self) -> &[u64] {
-        self.pass_mut().next()
+        self.next_facts()
     }
 
     fn input(&self, index: usize) -> bool {
-        self.pass().input(index)
+        let slot = match index.checked_sub(self.programs.n_facts) {
+            Some(index) => self.places.moves + index,
+            None => FACTS + index,
+        };
+        self.slots[slot] != 0
     }
 
     fn goal(&mut self, role: usize, index: usize) -> bool {
-        self.pass_mut().goal(role, index)
+        if !self.knows_goals {
+            let Self { passes, class, slots, .. } = self;
+            passes[*class].as_ref().expect("entered").run_goals(slots);
+            self.knows_goals = true;
+        }
+        let at = self.programs.first_goals[role] + index;
+        self.slots[self.places.goals.0 + at / WORD] >> (at % WORD) & 1 == 1
     }
 }

@@ -4,19 +4,74 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::backend::{Backend, PositionEvaluator};
+use super::backend::Backend;
+use super::class_passes::ClassPasses;
 use super::shared::{NONE, Shared};
-use super::{NetworkMachine, WORD};
+use super::{NetworkMachine, WORD, has_bit};
 use crate::StateKey;
 use crate::cursor::{Cursor, LegalMoves};
+use crate::network::Evaluator;
 use crate::state::{GoalReading, MoveId, RoleId, State};
 use crate::state_machine::{Cancel, ReasoningError, StateCursor};
+
+/// What computes positions.
+enum Computation {
+    Passes(ClassPasses),
+    Other(Box<dyn Evaluator>),
+}
+
+impl Computation {
+    fn new(backend: &Backend) -> Self {
+        backend.passes().map_or_else(|| Self::Other(backend.single()), Self::Passes)
+    }
+
+    fn evaluator(&mut self) -> &mut dyn Evaluator {
+        match self {
+            Self::Passes(passes) => passes,
+            Self::Other(evaluator) => evaluator.as_mut(),
+        }
+    }
+
+    #[inline]
+    fn is_terminal(&self) -> bool {
+        match self {
+            Self::Passes(passes) => passes.is_terminal(),
+            Self::Other(evaluator) => evaluator.is_terminal(),
+        }
+    }
+
+    /// The legal moves of a role as bits, and their number.
+    #[inline]
+    fn legal(&mut self, role: usize) -> (&[u64], usize) {
+        match self {
+            Self::Passes(passes) => passes.counted_legal(role),
+            Self::Other(evaluator) => {
+                let bits = evaluator.legal(role);
+                (bits, bits.iter().map(|word| word.count_ones() as usize).sum())
+            }
+        }
+    }
+
+    /// Makes legal moves, goes on to the next position, and adds its facts to `words`.
+    #[inline]
+    fn step(&mut self, moves: &[u32], words: &mut Vec<u64>) {
+        match self {
+            Self::Passes(passes) => passes.step(moves, words),
+            Self::Other(evaluator) => {
+                evaluator.make(moves);
+                let start = words.len();
+                words.extend_from_slice(evaluator.next());
+                evaluator.load(&words[start..]);
+            }
+        }
+    }
+}
 
 /// A cursor that computes a network.
 pub(super) struct NetworkCursor {
     shared: Arc<Shared>,
     backend: Arc<Backend>,
-    evaluator: PositionEvaluator,
+    computation: Computation,
     n_words: usize,
     /// The words of the state entered and of those that followed.
     words: Vec<u64>,
@@ -33,7 +88,7 @@ impl NetworkCursor {
     pub(super) fn new(shared: &Arc<Shared>, cancel: &Cancel, state: &State) -> Self {
         let backend = Arc::clone(shared.backends.current());
         let mut cursor = Self {
-            evaluator: backend.evaluator(),
+            computation: Computation::new(&backend),
             backend,
             n_words: shared.network.n_state_words(),
             words: Vec::new(),
@@ -53,41 +108,45 @@ impl NetworkCursor {
     }
 
     /// Gives the evaluator the position.
-    #[inline]
+    #[inline(always)]
     fn load(&mut self) {
-        if self.is_loaded {
-            return;
+        if !self.is_loaded {
+            self.load_now();
         }
+    }
+
+    #[inline(never)]
+    fn load_now(&mut self) {
         if !Arc::ptr_eq(&self.backend, self.shared.backends.current()) {
             self.backend = Arc::clone(self.shared.backends.current());
-            self.evaluator = self.backend.evaluator();
+            self.computation = Computation::new(&self.backend);
         }
         let position = &self.words[self.words.len() - self.n_words..];
-        self.evaluator.single().load(position);
+        self.computation.evaluator().load(position);
         self.is_loaded = true;
     }
 
-    /// Makes moves in the evaluator; `false` if a move is illegal or the position terminal.
-    fn make(&mut self, joint_move: &[MoveId]) -> bool {
+    /// Makes moves, and goes on to the next position; `false` if a move is illegal or the position
+    /// terminal.
+    #[inline]
+    fn step(&mut self, joint_move: &[MoveId]) -> bool {
         self.load();
-        let Self { shared, evaluator, .. } = self;
+        let Self { shared, computation, words, .. } = self;
         assert_eq!(joint_move.len(), shared.inputs.len(), "one move per role");
-        let evaluator = evaluator.single();
-        if evaluator.is_terminal() {
+        if computation.is_terminal() {
             return false;
         }
         let mut inputs: SmallVec<[u32; 4]> = SmallVec::new();
-        let mut first = shared.network.n_facts();
-        let roles = shared.inputs.iter().zip(&shared.ids);
-        for ((role, id), (of_role, ids)) in joint_move.iter().enumerate().zip(roles) {
+        let roles = shared.inputs.iter().zip(&shared.first_inputs);
+        for ((role, id), (of_role, first)) in joint_move.iter().enumerate().zip(roles) {
             let input = of_role.get(id.0 as usize).copied().unwrap_or(NONE);
-            if input == NONE || !evaluator.is_legal(role, input as usize - first) {
+            if input == NONE || !has_bit(computation.legal(role).0, (input - first) as usize) {
                 return false;
             }
             inputs.push(input);
-            first += ids.len();
         }
-        evaluator.make(&inputs);
+        computation.step(&inputs, words);
+        self.keys.push(None);
         true
     }
 
@@ -126,7 +185,7 @@ impl Cursor for NetworkCursor {
             return beyond.is_terminal();
         }
         self.load();
-        Ok(self.evaluator.single().is_terminal())
+        Ok(self.computation.is_terminal())
     }
 
     fn legal_moves(&mut self, role: RoleId) -> Result<LegalMoves<'_>, ReasoningError> {
@@ -134,8 +193,8 @@ impl Cursor for NetworkCursor {
         if self.beyond.is_none() {
             self.load();
             let role = usize::from(role.0);
-            let bits = self.evaluator.single().legal(role);
-            return Ok(LegalMoves::of_bits(bits, &self.shared.ids[role]));
+            let (bits, n) = self.computation.legal(role);
+            return Ok(LegalMoves::of_bits(bits, &self.shared.ids[role], n));
         }
         self.beyond.as_mut().expect("just seen").legal_moves(role)
     }
@@ -144,7 +203,7 @@ impl Cursor for NetworkCursor {
         if let Some(beyond) = &mut self.beyond {
             return beyond.play(joint_move);
         }
-        if !self.make(joint_move) {
+        if !self.step(joint_move) {
             let mut state = State::default();
             self.copy_state(&mut state);
             let mut beyond = self.go_beyond(&state);
@@ -152,9 +211,6 @@ impl Cursor for NetworkCursor {
             self.beyond = Some(beyond);
             return Ok(());
         }
-        // The evaluator goes on to the next position, too.
-        self.evaluator.single().advance(&mut self.words);
-        self.keys.push(None);
         Ok(())
     }
 
@@ -201,7 +257,7 @@ impl Cursor for NetworkCursor {
         self.load();
         let role = usize::from(role.0);
         let mut reading = GoalReading::default();
-        let evaluator = self.evaluator.single();
+        let evaluator = self.computation.evaluator();
         for (at, (value, _)) in self.shared.network.roles[role].goals.iter().enumerate() {
             if evaluator.goal(role, at) {
                 value.read_into(&mut reading);

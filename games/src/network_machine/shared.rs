@@ -30,6 +30,8 @@ pub(super) struct Shared {
     pub(super) ids: Vec<Vec<MoveId>>,
     /// By role and id, the input; [`NONE`] if the role never has the move.
     pub(super) inputs: Vec<Vec<u32>>,
+    /// By role: the input of its first move.
+    pub(super) first_inputs: Vec<u32>,
     pub(super) find_move: FxHashMap<Expression, u32>,
     pub(super) prover: Mutex<Prover>,
 }
@@ -68,6 +70,7 @@ impl Shared {
             find_fact: OnceLock::new(),
             moves,
             ids,
+            first_inputs: network.role_ids().map(|role| network.first_move(role) as u32).collect(),
             inputs,
             find_move,
             prover: Mutex::new(prover),

@@ -65,6 +65,13 @@ impl Encoder {
     /// `to = operator(first, last)`: VPAND, VPANDN, VPOR, VPXOR, of AVX-512 those
     /// for quadwords.
     pub(super) fn binary(&mut self, operator: Operator, to: u8, first: u8, last: Place) {
+        let last = match (last, self.target.scratch()) {
+            (Place::Slot(_), Some(scratch)) => {
+                self.load(scratch, last);
+                Place::Register(scratch)
+            }
+            _ => last,
+        };
         self.instruction(MAP_0F, PREFIX_66, operator.opcode(), to, first, last);
     }
 
@@ -76,19 +83,26 @@ impl Encoder {
         self.bytes.push(table);
     }
 
-    /// `to = from`: VMOVDQU, VMOVDQU64.
+    /// `to = from`: VMOVDQU, VMOVDQU64; of words, VMOVQ.
     pub(super) fn load(&mut self, to: u8, from: Place) {
-        self.instruction(MAP_0F, PREFIX_F3, 0x6F, to, 0, from);
+        let is_word = self.target.is_words() && matches!(from, Place::Slot(_));
+        let opcode = if is_word { 0x7E } else { 0x6F };
+        self.instruction(MAP_0F, PREFIX_F3, opcode, to, 0, from);
     }
 
-    /// Writes a register into a slot: VMOVDQU, VMOVDQU64.
+    /// Writes a register into a slot: VMOVDQU, VMOVDQU64; of words, VMOVQ.
     pub(super) fn store(&mut self, slot: u32, from: u8) {
-        self.instruction(MAP_0F, PREFIX_F3, 0x7F, from, 0, Place::Slot(slot));
+        let (prefix, opcode) =
+            if self.target.is_words() { (PREFIX_66, 0xD6) } else { (PREFIX_F3, 0x7F) };
+        self.instruction(MAP_0F, prefix, opcode, from, 0, Place::Slot(slot));
     }
 
-    /// Leaves the function: VZEROUPPER, RET.
+    /// Leaves the function: VZEROUPPER, unless all that was written has its upper part zero, RET.
     pub(super) fn ret(&mut self) {
-        self.bytes.extend([0xC5, 0xF8, 0x77, 0xC3]);
+        if !self.target.is_words() {
+            self.bytes.extend([0xC5, 0xF8, 0x77]);
+        }
+        self.bytes.push(0xC3);
     }
 
     fn instruction(
@@ -105,7 +119,11 @@ impl Encoder {
             Place::Slot(_) => BASE,
         };
         if self.target.is_avx512 {
-            self.evex(map, prefix, register, second, rm);
+            // A word is read as every element; VMOVQ has but one.
+            let is_broadcast = self.target.is_words()
+                && matches!(last, Place::Slot(_))
+                && !matches!(opcode, 0x7E | 0xD6);
+            self.evex(map, prefix, register, second, rm, is_broadcast);
         } else {
             self.vex(map, prefix, register, second, rm);
         }
@@ -129,11 +147,12 @@ impl Encoder {
         }
     }
 
-    /// Two bytes where they suffice, else three. Registers are 256 bits wide.
+    /// Two bytes where they suffice, else three. Registers are 256 bits wide, or 128.
     fn vex(&mut self, map: u8, prefix: u8, register: u8, second: u8, rm: u8) {
         let r = !register >> 3 & 1;
         let b = !rm >> 3 & 1;
-        let rest = (!second & 15) << 3 | 1 << 2 | prefix;
+        let length = u8::from(!self.target.is_words());
+        let rest = (!second & 15) << 3 | length << 2 | prefix;
         if b == 1 && map == MAP_0F {
             self.bytes.extend([0xC5, r << 7 | rest]);
         } else {
@@ -142,17 +161,21 @@ impl Encoder {
     }
 
     /// Four bytes. Elements are quadwords, and nothing is masked.
-    fn evex(&mut self, map: u8, prefix: u8, register: u8, second: u8, rm: u8) {
+    fn evex(&mut self, map: u8, prefix: u8, register: u8, second: u8, rm: u8, is_broadcast: bool) {
         let bit = |number: u8, at: u8| !number >> at & 1;
         // A register as last operand has its fifth bit where an index would be.
         let first =
             bit(register, 3) << 7 | bit(rm, 4) << 6 | bit(rm, 3) << 5 | bit(register, 4) << 4 | map;
-        let length = if self.target.register == 64 { 2 } else { 1 };
+        let length = match self.target.register {
+            64 => 2,
+            32 => 1,
+            _ => 0,
+        };
         self.bytes.extend([
             0x62,
             first,
             1 << 7 | (!second & 15) << 3 | 1 << 2 | prefix,
-            length << 5 | bit(second, 4) << 3,
+            length << 5 | u8::from(is_broadcast) << 4 | bit(second, 4) << 3,
         ]);
     }
 }

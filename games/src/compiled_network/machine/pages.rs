@@ -47,7 +47,7 @@ impl Pages {
     ///   target's blocks.
     /// - `offset` is a multiple of the target's register size and less than its block
     ///   size.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn call<L: Lanes>(&self, start: usize, slots: &mut [L], offset: usize) {
         assert!(start < self.len && offset < size_of::<L>(), "no function, or no such part");
         let Some(map) = &self.map else { return };

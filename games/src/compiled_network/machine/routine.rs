@@ -14,6 +14,7 @@ pub(crate) struct Routine {
     pages: Pages,
     starts: Vec<usize>,
     target: Target,
+    n_pieces: usize,
     n_slots: usize,
 }
 
@@ -25,7 +26,8 @@ impl Routine {
     ) -> Result<Self, NoMachineCode> {
         assert!(target.is_supported(), "code for another CPU");
         let pages = Pages::new(&chunks.bytes).map_err(|e| NoMachineCode::Pages(e.to_string()))?;
-        Ok(Self { pages, starts: chunks.starts, target, n_slots })
+        let n_pieces = target.n_pieces();
+        Ok(Self { pages, starts: chunks.starts, target, n_pieces, n_slots })
     }
 
     /// Bytes of code.
@@ -37,12 +39,12 @@ impl Routine {
     ///
     /// # Panics
     /// If there are fewer than it uses, or they are of another width.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn run<L: Lanes>(&self, slots: &mut [L]) {
         assert!(slots.len() >= self.n_slots, "{} slots of {}", slots.len(), self.n_slots);
         assert_eq!(size_of::<L>(), self.target.block, "lanes of another width");
         for &start in &self.starts {
-            for piece in 0..self.target.n_pieces() {
+            for piece in 0..self.n_pieces {
                 // SAFETY: the code was made by `translate` for `target`, which this CPU
                 // supports as `new` checked, and `start` is the beginning of one of its
                 // functions. The number of slots and their size were compared above, and

@@ -10,7 +10,7 @@ use crate::compiled_network::width::Width;
 pub(crate) struct Target {
     /// Bytes of a block.
     pub(crate) block: usize,
-    /// Bytes of a register: 32 or 64.
+    /// Bytes of a register: 32 or 64; 8, the bytes in use, where blocks are words.
     pub(crate) register: usize,
     /// Whether there are the instructions of AVX-512 for this register.
     pub(crate) is_avx512: bool,
@@ -28,6 +28,25 @@ impl Target {
         }
     }
 
+    /// What this CPU is best at where blocks are single words.
+    pub(crate) fn detect_words() -> Result<Self, NoMachineCode> {
+        match has_avx2() {
+            true => Ok(Self { block: 8, register: 8, is_avx512: has_avx512() }),
+            false => Err(NoMachineCode::Cpu),
+        }
+    }
+
+    /// Whether blocks are single words.
+    pub(super) fn is_words(self) -> bool {
+        self.register == 8
+    }
+
+    /// The register through which code without AVX-512 reads words: its instructions would read
+    /// beyond them.
+    pub(super) fn scratch(self) -> Option<u8> {
+        (self.is_words() && !self.is_avx512).then_some(15)
+    }
+
     /// Whether this CPU has the instructions.
     pub(super) fn is_supported(self) -> bool {
         if self.is_avx512 { has_avx512() } else { has_avx2() }
@@ -38,7 +57,11 @@ impl Target {
     }
 
     pub(super) fn n_registers(self) -> usize {
-        if self.is_avx512 { 32 } else { 16 }
+        match (self.is_avx512, self.scratch()) {
+            (true, _) => 32,
+            (false, None) => 16,
+            (false, Some(scratch)) => usize::from(scratch),
+        }
     }
 
     /// What gates cost: the instructions they become. A slot is read as part of

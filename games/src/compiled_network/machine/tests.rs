@@ -14,6 +14,20 @@ const AVX2_512: Target = Target { block: 64, register: 32, is_avx512: false };
 const AVX512_256: Target = Target { block: 32, register: 32, is_avx512: true };
 const AVX512_512: Target = Target { block: 64, register: 64, is_avx512: true };
 
+const AVX2_WORDS: Target = Target { block: 8, register: 8, is_avx512: false };
+const AVX512_WORDS: Target = Target { block: 8, register: 8, is_avx512: true };
+
+const TARGETS: [Target; 6] = [AVX2_256, AVX2_512, AVX512_256, AVX512_512, AVX2_WORDS, AVX512_WORDS];
+
+/// The first register of the width in use.
+fn first_register(target: Target) -> Register {
+    match target.register {
+        64 => Register::ZMM0,
+        32 => Register::YMM0,
+        _ => Register::XMM0,
+    }
+}
+
 /// Words of a register, the wider ones whole.
 type Wide = [u64; 8];
 
@@ -39,15 +53,16 @@ impl Model {
                 _ => self.step(&instruction, offset, target),
             }
         }
-        assert!(is_clean, "upper parts are left zero");
+        assert!(is_clean != target.is_words(), "upper parts are left zero");
     }
 
     fn step(&mut self, instruction: &Instruction, offset: usize, target: Target) {
         let n_words = target.register / 8;
         let index = |register: Register| {
-            let first = if n_words == 8 { Register::ZMM0 } else { Register::YMM0 };
+            let first = first_register(target);
             let index = register as usize - first as usize;
-            assert!(index < target.n_registers(), "{instruction:?}");
+            let n_registers = target.n_registers() + usize::from(target.scratch().is_some());
+            assert!(index < n_registers, "{instruction:?}");
             index
         };
         let address = || {
@@ -57,7 +72,14 @@ impl Model {
             assert!(address.is_multiple_of(target.register));
             address / 8
         };
-        assert!(!instruction.has_op_mask() && !instruction.is_broadcast());
+        let is_logic = !matches!(instruction.mnemonic(), Mnemonic::Vmovq);
+        let reads_memory = (1..instruction.op_count())
+            .any(|operand| instruction.op_kind(operand) == OpKind::Memory);
+        // More than a word would be read.
+        let is_broadcast = target.is_words() && is_logic && reads_memory;
+        assert_eq!(instruction.is_broadcast(), is_broadcast, "{instruction:?}");
+        assert!(!is_broadcast || target.is_avx512);
+        assert!(!instruction.has_op_mask());
         let value = |model: &Self, operand: u32| -> Wide {
             let mut value = [0; 8];
             value[..n_words].copy_from_slice(match instruction.op_kind(operand) {
@@ -79,6 +101,7 @@ impl Model {
             (Mnemonic::Vpor, false) | (Mnemonic::Vporq, true) => two(|a, b| a | b),
             (Mnemonic::Vpxor, false) | (Mnemonic::Vpxorq, true) => two(|a, b| a ^ b),
             (Mnemonic::Vmovdqu, false) | (Mnemonic::Vmovdqu64, true) => value(self, 1),
+            (Mnemonic::Vmovq, _) if target.is_words() => value(self, 1),
             (Mnemonic::Vpternlogq, true) => {
                 let [a, b, c] = [value(self, 0), value(self, 1), value(self, 2)];
                 let table = instruction.immediate8();
@@ -200,7 +223,7 @@ fn check(seed: &mut u64, n_ands: usize, target: Target) {
 #[test]
 fn generated_code_means_what_the_graph_does() {
     let mut seed = 1;
-    for target in [AVX2_256, AVX2_512, AVX512_256, AVX512_512] {
+    for target in TARGETS {
         for round in 0..60 {
             check(&mut seed, [0, 3, 30, 300, 1500][round % 5], target);
         }
@@ -253,6 +276,30 @@ fn bytes_are_those_of_an_assembler() {
     check(AVX512_512, |e| e.load(16, Slot(127)), &[0x62, 0xE1, 0xFE, 0x48, 0x6F, 0x47, 0x7F]);
     // vmovdqu64 [rdi+0x2000], ymm1
     check(AVX512_256, |e| e.store(256, 1), &[0x62, 0xF1, 0xFE, 0x28, 0x7F, 0x8F, 0, 0x20, 0, 0]);
+    // vmovq xmm9, [rdi+0x48]
+    check(AVX2_WORDS, |e| e.load(9, Slot(9)), &[0xC5, 0x7A, 0x7E, 0x4F, 0x48]);
+    // vmovq [rdi+0x50], xmm1
+    check(AVX2_WORDS, |e| e.store(10, 1), &[0xC5, 0xF9, 0xD6, 0x4F, 0x50]);
+    // vmovq xmm15, [rdi+8]; vpand xmm0, xmm1, xmm15
+    check(
+        AVX2_WORDS,
+        |e| e.binary(Operator::And, 0, 1, Slot(1)),
+        &[0xC5, 0x7A, 0x7E, 0x7F, 0x08, 0xC4, 0xC1, 0x71, 0xDB, 0xC7],
+    );
+    // vpandq xmm7, xmm0, [rdi+0x298]{1to2}
+    check(
+        AVX512_WORDS,
+        |e| e.binary(Operator::And, 7, 0, Slot(83)),
+        &[0x62, 0xF1, 0xFD, 0x18, 0xDB, 0x7F, 0x53],
+    );
+    // vmovq [rdi+0xad8], xmm23
+    check(
+        AVX512_WORDS,
+        |e| e.store(347, 23),
+        &[0x62, 0xE1, 0xFD, 0x08, 0xD6, 0xBF, 0xD8, 0x0A, 0, 0],
+    );
+    // ret
+    check(AVX512_WORDS, Encoder::ret, &[0xC3]);
     // vzeroupper; ret
     check(AVX2_256, Encoder::ret, &[0xC5, 0xF8, 0x77, 0xC3]);
 }
@@ -260,9 +307,9 @@ fn bytes_are_those_of_an_assembler() {
 /// Every instruction with every register, read back.
 #[test]
 fn a_decoder_reads_what_was_written() {
-    for target in [AVX2_256, AVX2_512, AVX512_256, AVX512_512] {
+    for target in TARGETS {
         let n = target.n_registers() as u8;
-        let first = if target.register == 64 { Register::ZMM0 } else { Register::YMM0 };
+        let first = first_register(target);
         let name = |register: u8| first as usize + usize::from(register);
         for to in 0..n {
             for other in 0..n {
@@ -276,9 +323,17 @@ fn a_decoder_reads_what_was_written() {
                     }
                     let length = encoder.bytes.len();
                     let mut decoder = Decoder::new(64, &encoder.bytes, DecoderOptions::NONE);
+                    let mut last = last;
                     while decoder.can_decode() {
                         let read = decoder.decode();
                         assert!(!read.is_invalid(), "{:x?}", encoder.bytes);
+                        if let (Place::Slot(slot), Some(scratch)) = (last, target.scratch()) {
+                            assert_eq!(read.mnemonic(), Mnemonic::Vmovq);
+                            assert_eq!(read.op0_register() as usize, name(scratch));
+                            assert_eq!(read.memory_displacement64(), u64::from(slot) * 8);
+                            last = Place::Register(scratch);
+                            continue;
+                        }
                         assert_eq!(read.op0_register() as usize, name(to));
                         assert_eq!(read.op1_register() as usize, name(other));
                         match last {
