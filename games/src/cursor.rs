@@ -5,6 +5,8 @@
 //! tree walks and random playouts need. Compare `Board` of the crate cozy-chess and the stack of
 //! differences of chess programs.
 
+use smallvec::SmallVec;
+
 use crate::compiled_network::features::nth_bit;
 use crate::key::StateKey;
 use crate::reasoning_error::{Cancel, ReasoningError};
@@ -65,6 +67,18 @@ pub trait Cursor: Send {
     /// If `joint_move` has not exactly one move per role.
     fn play(&mut self, joint_move: &[MoveId]) -> Result<(), ReasoningError>;
 
+    /// Makes a legal move of each role, the one whose number `choose` gives: role by role, it gets
+    /// how many there are, and its number is less. `false` if the position is terminal or a role
+    /// has no legal move; then the position is the same, though `choose` may have been asked about
+    /// roles before. This is faster than to ask for the moves and play some of them.
+    ///
+    /// # Panics
+    /// If `choose` gives a number that is not less.
+    fn play_chosen(
+        &mut self,
+        choose: &mut dyn FnMut(usize) -> usize,
+    ) -> Result<bool, ReasoningError>;
+
     /// Takes the last joint move back; `false` if none was played since a state was entered.
     fn take_back(&mut self) -> bool;
 
@@ -80,6 +94,28 @@ pub trait Cursor: Send {
 
     /// Puts the position into `state`.
     fn copy_state(&self, state: &mut State);
+}
+
+/// How any cursor makes chosen moves.
+pub(crate) fn play_chosen<C: Cursor>(
+    cursor: &mut C,
+    n_roles: usize,
+    choose: &mut dyn FnMut(usize) -> usize,
+) -> Result<bool, ReasoningError> {
+    if cursor.is_terminal()? {
+        return Ok(false);
+    }
+    let mut joint_move: SmallVec<[MoveId; 4]> = SmallVec::new();
+    for role in RoleId::first(n_roles) {
+        let moves = cursor.legal_moves(role)?;
+        if moves.is_empty() {
+            return Ok(false);
+        }
+        let number = choose(moves.len());
+        joint_move.push(moves.get(number).expect("a number of a move"));
+    }
+    cursor.play(&joint_move)?;
+    Ok(true)
 }
 
 /// Legal moves of a role, in canonical order.

@@ -12,6 +12,7 @@ mod class_passes;
 mod cone;
 mod cursor;
 mod differential;
+mod joint_code;
 mod lock_step;
 mod position_classes;
 mod positions;

@@ -27,7 +27,7 @@ pub use error::NoMachineCode;
 pub(crate) use routine::Routine;
 pub(crate) use target::Target;
 
-use self::allocate::{Chunked, translate};
+use self::allocate::{Chunked, Chunks, translate};
 use self::operations::lower;
 use super::gates::Library;
 use super::parts::{Part, Results};
@@ -80,6 +80,26 @@ impl TaskMachine {
         let routines = phases.into_iter().map(routine).collect::<Result<_, _>>()?;
         Ok(Self { routines, outputs, n_slots })
     }
+}
+
+/// Functions for tasks of one phase over common slots, and the number of slots.
+pub(crate) fn functions(
+    tasks: impl IntoIterator<Item = (Graph, Task)>,
+    target: Target,
+) -> Result<(Routine, usize), NoMachineCode> {
+    let library = Library::new();
+    let mut all = Chunks::default();
+    let mut most = 0;
+    for (graph, task) in tasks {
+        let Chunked { phases, n_slots, .. } = generate(&graph, &library, &task, target);
+        let [chunks] = phases.try_into().expect("one phase");
+        let [start] = chunks.starts.try_into().expect("one function for each task");
+        all.bytes.resize(all.bytes.len().next_multiple_of(64), 0xCC);
+        all.starts.push(all.bytes.len() + start);
+        all.bytes.extend(chunks.bytes);
+        most = most.max(n_slots);
+    }
+    Ok((Routine::new(all, most, target)?, most))
 }
 
 /// A part as machine code.

@@ -5,12 +5,16 @@
 //! more for each result, since the words with a single bit are inputs, and saves reading the
 //! results one by one.
 
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
 use super::code::{Assembly, Code, assemble};
 use super::cover::Prices;
 use super::features::{self, Avx2};
 use super::gates::Library;
 use super::interpreter::Interpret;
-use super::machine::{Routine, Target, TaskMachine};
+use super::machine::{Routine, Target, TaskMachine, functions};
 #[cfg(target_arch = "x86_64")]
 use super::registers;
 use super::schedule::{ALL, FIRST, Schedule, Task};
@@ -37,6 +41,8 @@ pub(crate) struct PackedProgram {
     pub(crate) n_slots: usize,
     /// The slot of whether the position is terminal.
     pub(crate) terminal: usize,
+    /// What was compiled.
+    pub(crate) network: Arc<Network>,
 }
 
 /// Where the results are.
@@ -46,6 +52,8 @@ pub(crate) struct Places {
     pub(crate) moves: usize,
     /// By role: the first slot of its legal moves as bits, and the number of these slots.
     pub(crate) legal: Vec<(usize, usize)>,
+    /// The first slot of the facts as bits. The caller writes them along with the facts.
+    pub(crate) facts: usize,
     /// The first slot of the next facts as bits.
     pub(crate) next: usize,
     /// The first slot of all goals as bits, role after role, and the number of these slots.
@@ -65,17 +73,32 @@ impl Places {
             (first, end - first)
         };
         let legal = network.roles.iter().map(|role| take(role.moves.len())).collect();
+        let (facts, _) = take(network.n_facts());
         let (next, _) = take(network.n_facts());
         let goals = take(network.roles.iter().map(|role| role.goals.len()).sum());
-        Self { moves, legal, next, goals, end }
+        Self { moves, legal, facts, next, goals, end }
     }
+
+    /// The slots of the inputs of a [`Packing`].
+    fn inputs(&self, network: &Network) -> Vec<u32> {
+        let mut inputs = row(FACTS, network.n_facts());
+        inputs.extend(row(self.moves, network.n_moves()));
+        inputs.extend(row(BITS as usize, WORD));
+        inputs.extend(row(self.facts, network.n_state_words()));
+        inputs
+    }
+}
+
+/// Consecutive slots.
+fn row(first: usize, n: usize) -> Vec<u32> {
+    (first as u32..).take(n).collect()
 }
 
 impl PackedProgram {
     /// Compiles a network, into machine code if there is some for this CPU.
-    pub(crate) fn new(network: &Network) -> Self {
-        let places = Places::new(network);
-        let mut packing = Packing::new(network);
+    pub(crate) fn new(network: Arc<Network>) -> Self {
+        let places = Places::new(&network);
+        let mut packing = Packing::new(&network, &[]);
         let mut legal: Vec<Lit> = Vec::new();
         for role in &network.roles {
             packing.pack(role.legal.iter().copied(), &mut legal);
@@ -87,15 +110,11 @@ impl PackedProgram {
         let all_goals = network.roles.iter().flat_map(|role| &role.goals);
         packing.pack(all_goals.map(|goal| goal.1), &mut goals);
 
-        let facts = (FACTS as u32..).take(network.n_facts());
-        let moves = (places.moves as u32..).take(network.n_moves());
-        let inputs = facts.chain(moves).chain((BITS..).take(WORD));
         let legal_slots = places.legal.iter().flat_map(|&(first, n)| first..first + n);
-        let row = |first: usize, n: usize| (first as u32..).take(n).collect::<Vec<u32>>();
         let fixed =
             vec![legal_slots.map(|slot| slot as u32).collect(), row(places.next, next.len())];
         let task = Task {
-            inputs: inputs.collect(),
+            inputs: places.inputs(&network),
             first_slot: places.end as u32,
             wanted: vec![legal.into_iter().chain([terminal]).collect(), next],
             fixed,
@@ -109,7 +128,7 @@ impl PackedProgram {
         let task = Task { first_slot: n_slots as u32, wanted: vec![goals], fixed, ..task };
         let (phases, _, n_slots) = generate(&packing.graph, &task);
         let [goals] = phases.try_into().expect("one phase");
-        Self { state, next, goals, n_slots, terminal: terminal as usize }
+        Self { state, next, goals, n_slots, terminal: terminal as usize, network }
     }
 
     /// Slots without a position.
@@ -125,6 +144,14 @@ impl PackedProgram {
     /// Whether it is machine code.
     pub(crate) fn is_translated(&self) -> bool {
         matches!(self.state, Phase::Translated(_))
+    }
+
+    /// How many bytes of machine code compute the next facts; 0 if there is none.
+    pub(crate) fn n_next_bytes(&self) -> usize {
+        match &self.next {
+            Phase::Translated(routine) => routine.n_bytes(),
+            Phase::Interpreted(_) => 0,
+        }
     }
 
     /// Computes legal moves and the end.
@@ -155,6 +182,28 @@ pub(crate) fn spread(word: u64, slots: &mut [u64], avx2: Option<Avx2>) {
     for (bit, slot) in slots.iter_mut().enumerate() {
         *slot = 0_u64.wrapping_sub(word >> bit & 1);
     }
+}
+
+/// Code for the next facts after each of these joint moves, given as inputs, and the number of
+/// its slots. `None` if there is no machine code.
+pub(crate) fn after_joint_moves(
+    network: &Network,
+    joint_moves: &[SmallVec<[u32; 4]>],
+) -> Option<(Routine, usize)> {
+    let target = Target::detect_words().ok()?;
+    let places = Places::new(network);
+    let n_facts = network.n_facts();
+    let moves = n_facts as u32..(n_facts + network.n_moves()) as u32;
+    let task = |joint_move: &SmallVec<[u32; 4]>| {
+        let known: Vec<_> =
+            moves.clone().map(|input| (input, joint_move.contains(&input))).collect();
+        let mut packing = Packing::new(network, &known);
+        let wanted = vec![packing.flipped(network)];
+        let fixed = vec![row(places.next, network.n_state_words())];
+        let (inputs, first_slot) = (places.inputs(network), places.end as u32);
+        (packing.graph, Task { inputs, first_slot, wanted, fixed, n_renewed: 0 })
+    };
+    functions(joint_moves.iter().map(task), target).ok()
 }
 
 /// One phase.
@@ -197,13 +246,18 @@ struct Packing<'a> {
 }
 
 impl<'a> Packing<'a> {
-    fn new(network: &'a Network) -> Self {
+    /// Inputs of the network, of which some are known, then the words with a single bit and the
+    /// facts as bits.
+    fn new(network: &'a Network, known: &[(u32, bool)]) -> Self {
         let old = &network.graph;
-        let graph = Graph::new(old.n_inputs() + WORD);
+        let graph = Graph::new(old.n_inputs() + WORD + network.n_state_words());
         let mut copied = vec![None; old.n_nodes()];
         copied[0] = Some(Lit::FALSE);
         for input in 0..old.n_inputs() {
             copied[1 + input] = Some(graph.input(input));
+        }
+        for &(input, holds) in known {
+            copied[1 + input as usize] = Some(Lit::FALSE.negated_if(holds));
         }
         Self { old, graph, copied }
     }
@@ -221,11 +275,15 @@ impl<'a> Packing<'a> {
                 let copied = self.copied[operand.node() as usize]?;
                 Some(copied.negated_if(operand.is_negated()))
             });
-            if let [Some(a), Some(b)] = new {
+            if new.contains(&Some(Lit::FALSE)) {
+                self.copied[node as usize] = Some(Lit::FALSE);
+                stack.pop();
+            } else if let [Some(a), Some(b)] = new {
                 self.copied[node as usize] = Some(self.graph.and(a, b));
                 stack.pop();
             } else {
-                let missing = operands.iter().zip(new).rev().filter(|(_, new)| new.is_none());
+                // One after the other: if one is false, the other is not needed.
+                let missing = operands.iter().zip(new).find(|(_, new)| new.is_none());
                 stack.extend(missing.map(|(operand, _)| operand.node()));
             }
         }
@@ -246,5 +304,25 @@ impl<'a> Packing<'a> {
                 *word = self.graph.or(*word, own);
             }
         }
+    }
+
+    /// The next facts as words: those of the position, with bits flipped.
+    fn flipped(&mut self, network: &Network) -> Vec<Lit> {
+        let bits = self.old.n_inputs();
+        let mut words: Vec<Lit> =
+            (0..network.n_state_words()).map(|word| self.graph.input(bits + WORD + word)).collect();
+        for (fact, &next) in network.next.iter().enumerate() {
+            let next = self.copy(next);
+            let flips = self.differ(next, self.graph.input(fact));
+            let flips = self.graph.and(flips, self.graph.input(bits + fact % WORD));
+            words[fact / WORD] = self.differ(words[fact / WORD], flips);
+        }
+        words
+    }
+
+    /// The exclusive disjunction.
+    fn differ(&mut self, a: Lit, b: Lit) -> Lit {
+        let (both, neither) = (self.graph.and(a, b), self.graph.and(!a, !b));
+        self.graph.and(!both, !neither)
     }
 }

@@ -97,8 +97,10 @@ impl Backend {
         let (circuit, walk) = Circuit::new(&network);
         let (n_facts, n_moves) = (network.n_facts(), network.n_moves());
         let whole = PassSize { n_gates: circuit.n_gates(), n_facts, n_moves };
+        let position = whole.position_price(whole.n_code_bytes());
         let whole = whole.price(whole.n_bytes());
-        let (frequent, pass) = FrequentClasses::choose(&network, &walk, whole);
+        let (frequent, pass) = FrequentClasses::choose(&network, &walk, position);
+        if std::env::var_os("PRICES").is_some() { eprintln!("pass {pass} unsplit {position} differential {} whole {whole} split {:?}", circuit.price(), frequent); }
         let evaluation = evaluation.unwrap_or(match pass < circuit.price() {
             true => EvaluationMethod::Pass,
             false => EvaluationMethod::Differential,

@@ -6,11 +6,12 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::joint_code::{JointCode, SharedJointCode};
 use super::position_classes::{PositionClasses, Step};
 use smallvec::SmallVec;
 
 use crate::compiled_network::CompiledNetwork;
-use crate::compiled_network::features::{self, Avx2, Kernel};
+use crate::compiled_network::features::{self, Avx2, Kernel, nth_bit};
 use crate::compiled_network::packed::{FACTS, PackedProgram, Places, WORD, spread};
 use crate::network::{Evaluator, Network, cofactor, cofactor_size};
 use crate::single_pass::PassSize;
@@ -21,7 +22,7 @@ const OFTEN: f64 = 0.125;
 /// not fit any cache, and counting the gates of their cofactors takes long.
 const MAX_APART: usize = 50_000;
 /// The price of switching from one class to another, in tenths of a nanosecond.
-const SWITCH: u64 = 300;
+const SWITCH: u64 = 50;
 
 /// Position classes, and which of them are frequent.
 #[derive(Clone, Debug)]
@@ -62,9 +63,9 @@ impl FrequentClasses {
         };
         let often = self.is_often.iter().enumerate().filter(|(_, is_often)| **is_often);
         let sizes: Vec<(usize, PassSize)> = often.map(own).collect();
-        let n_bytes = sizes.iter().map(|(_, size)| size.n_bytes()).sum();
+        let n_bytes = sizes.iter().map(|(_, size)| size.n_code_bytes()).sum();
         let mut prices = vec![whole; self.classes.n_classes()];
-        sizes.iter().for_each(|&(class, size)| prices[class] = size.price(n_bytes));
+        sizes.iter().for_each(|&(class, size)| prices[class] = size.position_price(n_bytes));
         let sum: u64 = walk.iter().map(|(state, _)| prices[self.classes.class(state)]).sum();
         sum / walk.len().max(1) as u64
     }
@@ -77,6 +78,8 @@ pub(super) struct ClassPrograms {
     network: Arc<Network>,
     frequent: FrequentClasses,
     n_facts: usize,
+    /// By role.
+    n_moves: Vec<usize>,
     /// By role: the number of goals of the roles before.
     first_goals: Vec<usize>,
     whole: OnceLock<Arc<CompiledNetwork>>,
@@ -84,12 +87,14 @@ pub(super) struct ClassPrograms {
     others: OnceLock<Arc<PackedProgram>>,
     /// By class.
     own: Vec<OnceLock<Arc<PackedProgram>>>,
+    /// By class.
+    joint_code: Vec<SharedJointCode>,
 }
 
 impl ClassPrograms {
     /// Compiles nothing yet.
     pub(super) fn new(network: Arc<Network>, frequent: FrequentClasses) -> Self {
-        let own = frequent.is_often.iter().map(|_| OnceLock::new()).collect();
+        let own: Vec<_> = frequent.is_often.iter().map(|_| OnceLock::new()).collect();
         let mut first_goals = Vec::new();
         let mut n_goals = 0;
         for role in &network.roles {
@@ -98,11 +103,13 @@ impl ClassPrograms {
         }
         Self {
             n_facts: network.n_facts(),
+            n_moves: network.roles.iter().map(|role| role.moves.len()).collect(),
             first_goals,
             network,
             frequent,
             whole: OnceLock::new(),
             others: OnceLock::new(),
+            joint_code: own.iter().map(|_| SharedJointCode::default()).collect(),
             own,
         }
     }
@@ -120,11 +127,11 @@ impl ClassPrograms {
     /// The code for a position of a class.
     fn of_class(&self, class: usize) -> &Arc<PackedProgram> {
         if self.own.len() == 1 || !self.frequent.is_often[class] {
-            return self.others.get_or_init(|| Arc::new(PackedProgram::new(&self.network)));
+            return self.others.get_or_init(|| Arc::new(PackedProgram::new(Arc::clone(&self.network))));
         }
         self.own[class].get_or_init(|| {
             let left = cofactor(&self.network, &self.classes().known(class));
-            Arc::new(PackedProgram::new(&left))
+            Arc::new(PackedProgram::new(Arc::new(left)))
         })
     }
 
@@ -149,20 +156,26 @@ enum Known {
     Next,
 }
 
+/// What an evaluator has for a position class.
+#[derive(Debug)]
+struct ClassPass {
+    program: Arc<PackedProgram>,
+    joint_code: JointCode,
+}
+
 /// An evaluator with a single pass for each position class.
 #[derive(Debug)]
 pub(super) struct ClassPasses {
     programs: Arc<ClassPrograms>,
     /// By class, once it was entered.
-    passes: Vec<Option<Arc<PackedProgram>>>,
+    passes: Vec<Option<ClassPass>>,
     class: usize,
     /// Where all programs have inputs and results.
     places: Places,
     /// If there is machine code: evidence that the CPU has AVX2.
     avx2: Option<Avx2>,
     slots: Vec<u64>,
-    /// The facts as they are in the slots.
-    facts: Vec<u64>,
+    n_words: usize,
     /// The slots of the moves that are made.
     made: SmallVec<[u32; 4]>,
     known: Known,
@@ -175,34 +188,39 @@ pub(super) struct ClassPasses {
 impl ClassPasses {
     fn new(programs: &Arc<ClassPrograms>) -> Self {
         let network = &programs.network;
-        let of_class = |class| Arc::clone(programs.of_class(class));
-        let often = programs.frequent.is_often.iter().enumerate();
-        let passes = often.map(|(class, is_often)| is_often.then(|| of_class(class)));
-        let mut passes: Vec<_> = passes.collect();
-        let class = passes.iter().position(Option::is_some).unwrap_or(0);
-        let program = passes[class].get_or_insert_with(|| of_class(class));
         let mut passes = Self {
             places: Places::new(network),
-            avx2: Avx2::detect().filter(|_| program.is_translated()),
-            slots: program.blank_slots(),
-            facts: vec![0; network.n_state_words()],
+            avx2: Avx2::detect(),
+            slots: Vec::new(),
+            n_words: network.n_state_words(),
             made: SmallVec::new(),
             known: Known::Nothing,
             is_terminal: false,
             n_legal: SmallVec::from_elem(0, network.roles.len()),
             knows_goals: false,
             programs: Arc::clone(programs),
-            passes,
-            class,
+            passes: programs.own.iter().map(|_| None).collect(),
+            class: 0,
         };
-        (0..passes.passes.len()).for_each(|class| passes.make_room(class));
+        let often = programs.frequent.is_often.iter().enumerate();
+        for (class, _) in often.filter(|(class, is_often)| **is_often || *class == 0) {
+            passes.first_enter(class);
+        }
         passes
     }
 
-    /// Makes the slots enough for the program of a class.
-    fn make_room(&mut self, class: usize) {
-        let n_slots = self.passes[class].as_ref().map_or(0, |program| program.n_slots);
-        self.slots.resize(self.slots.len().max(n_slots), 0);
+    #[cold]
+    fn first_enter(&mut self, class: usize) {
+        let program = Arc::clone(self.programs.of_class(class));
+        let joint_code = JointCode::new(&program);
+        if self.slots.is_empty() {
+            self.slots = program.blank_slots();
+        }
+        self.slots.resize(self.slots.len().max(program.n_slots), 0);
+        if !program.is_translated() {
+            self.avx2 = None;
+        }
+        self.passes[class] = Some(ClassPass { program, joint_code });
     }
 
     /// Carries out what is compiled for the CPU's instructions.
@@ -220,6 +238,44 @@ impl ClassPasses {
         self.run(Work::Step(moves, words));
     }
 
+    /// As [`step`](Self::step), by moves whose numbers among the legal ones `choose` gives; `false`
+    /// if the position is terminal or a role has no legal move.
+    #[inline]
+    pub(super) fn step_chosen(
+        &mut self,
+        choose: &mut dyn FnMut(usize) -> usize,
+        words: &mut Vec<u64>,
+    ) -> bool {
+        if self.is_terminal {
+            return false;
+        }
+        let mut moves: SmallVec<[u32; 4]> = SmallVec::new();
+        let mut first = self.programs.n_facts;
+        for (role, &n_legal) in self.n_legal.iter().enumerate() {
+            if n_legal == 0 {
+                return false;
+            }
+            let mut number = choose(n_legal);
+            assert!(number < n_legal, "move {number} of {n_legal}");
+            let (at, n) = self.places.legal[role];
+            let legal = &self.slots[at..at + n];
+            // The last word has what is left.
+            let mut word = 0;
+            while word + 1 < n {
+                let n_here = legal[word].count_ones() as usize;
+                if number < n_here {
+                    break;
+                }
+                number -= n_here;
+                word += 1;
+            }
+            moves.push((first + word * WORD + nth_bit(legal[word], number)) as u32);
+            first += self.programs.n_moves[role];
+        }
+        self.step(&moves, words);
+        true
+    }
+
     /// The legal moves of a role as bits, and their number.
     #[inline]
     pub(super) fn counted_legal(&self, role: usize) -> (&[u64], usize) {
@@ -233,36 +289,31 @@ impl ClassPasses {
         self.is_terminal
     }
 
-    /// Goes to a position.
+    /// Goes to the position whose facts are in their slots as bits.
     #[inline(always)]
     fn enter(&mut self, is_written: impl Fn(usize, u64) -> bool) {
-        let class = self.programs.classes().class(&self.facts);
+        let words = &self.slots[self.places.facts..][..self.n_words];
+        let class = self.programs.classes().class(words);
         if class != self.class {
             self.class = class;
             if self.passes[class].is_none() {
                 self.first_enter(class);
             }
         }
-        let slots = &mut self.slots[FACTS..self.places.moves];
-        let is_long = self.facts.len() >= LONG;
-        for (at, (slots, word)) in slots.chunks_mut(WORD).zip(&self.facts).enumerate() {
-            if !is_long || !is_written(at, *word) {
-                spread(*word, slots, self.avx2);
+        let (slots, words) = self.slots.split_at_mut(self.places.facts);
+        let slots = &mut slots[FACTS..self.places.moves];
+        for (at, (slots, &word)) in slots.chunks_mut(WORD).zip(&words[..self.n_words]).enumerate() {
+            if !is_written(at, word) {
+                spread(word, slots, self.avx2);
             }
         }
         self.compute_state();
     }
 
-    #[cold]
-    fn first_enter(&mut self, class: usize) {
-        self.passes[class] = Some(Arc::clone(self.programs.of_class(class)));
-        self.make_room(class);
-    }
-
     #[inline(always)]
     fn compute_state(&mut self) {
         let Self { passes, class, slots, places, n_legal, .. } = self;
-        let program = passes[*class].as_ref().expect("entered");
+        let ClassPass { program, .. } = passes[*class].as_ref().expect("entered");
         program.run_state(slots);
         self.is_terminal = slots[program.terminal] != 0;
         for (n_legal, &(first, n)) in n_legal.iter_mut().zip(&places.legal) {
@@ -294,14 +345,25 @@ impl ClassPasses {
             self.made.push(slot);
         }
         let Self { passes, class, slots, .. } = self;
-        passes[*class].as_ref().expect("entered").run_next(slots);
+        passes[*class].as_ref().expect("entered").program.run_next(slots);
         self.known = Known::Next;
+    }
+
+    /// Compiles code for joint moves that are often made here.
+    #[inline(always)]
+    fn compile_joint_moves(&mut self) {
+        let Self { programs, passes, class, slots, .. } = self;
+        let ClassPass { program, joint_code } = passes[*class].as_mut().expect("entered");
+        if joint_code.is_due() {
+            let n_slots = joint_code.compile(&program.network, &programs.joint_code[*class]);
+            slots.resize(slots.len().max(n_slots), 0);
+        }
     }
 
     /// The next facts.
     #[inline(always)]
     fn next_facts(&self) -> &[u64] {
-        &self.slots[self.places.next..][..self.facts.len()]
+        &self.slots[self.places.next..][..self.n_words]
     }
 }
 
@@ -340,19 +402,28 @@ impl<const IN_REGISTERS: bool> Kernel for Running<'_, IN_REGISTERS> {
         match work {
             Work::Make(moves) => passes.compute_next(moves),
             Work::Enter(state) => {
-                passes.facts.copy_from_slice(state);
+                passes.slots[passes.places.facts..][..passes.n_words].copy_from_slice(state);
                 passes.enter(|_, _| false);
             }
             Work::Step(moves, words) => {
-                passes.compute_next(moves);
-                let ClassPasses { facts, slots, places, .. } = &mut *passes;
-                let before = words.len() - facts.len();
-                words.reserve(facts.len());
-                for (fact, &word) in facts.iter_mut().zip(&slots[places.next..]) {
-                    *fact = word;
+                let ClassPasses { passes: all, class, slots, known, .. } = &mut *passes;
+                let ClassPass { joint_code, .. } = all[*class].as_mut().expect("entered");
+                if *known == Known::State && joint_code.run(moves, slots) {
+                    *known = Known::Next;
+                } else {
+                    passes.compute_next(moves);
+                    passes.compile_joint_moves();
+                }
+                let ClassPasses { slots, places, n_words, .. } = &mut *passes;
+                let (n_words, before) = (*n_words, words.len() - *n_words);
+                words.reserve(n_words);
+                for at in 0..n_words {
+                    let word = slots[places.next + at];
+                    slots[places.facts + at] = word;
                     words.push(word);
                 }
-                passes.enter(|at, word| words[before + at] == word);
+                let is_long = n_words >= LONG;
+                passes.enter(|at, word| is_long && words[before + at] == word);
             }
         }
     }
@@ -361,7 +432,8 @@ impl<const IN_REGISTERS: bool> Kernel for Running<'_, IN_REGISTERS> {
 impl Evaluator for ClassPasses {
     fn load(&mut self, state: &[u64]) {
         // States have few words, so that they are compared here and not by a call.
-        if self.known == Known::Nothing || !self.facts.iter().eq(state) {
+        let facts = &self.slots[self.places.facts..][..self.n_words];
+        if self.known == Known::Nothing || facts != state {
             self.run(Work::Enter(state));
         }
     }
@@ -398,7 +470,7 @@ impl Evaluator for ClassPasses {
     fn goal(&mut self, role: usize, index: usize) -> bool {
         if !self.knows_goals {
             let Self { passes, class, slots, .. } = self;
-            passes[*class].as_ref().expect("entered").run_goals(slots);
+            passes[*class].as_ref().expect("entered").program.run_goals(slots);
             self.knows_goals = true;
         }
         let at = self.programs.first_goals[role] + index;

@@ -9,7 +9,7 @@ use super::class_passes::ClassPasses;
 use super::shared::{NONE, Shared};
 use super::{NetworkMachine, WORD, has_bit};
 use crate::StateKey;
-use crate::cursor::{Cursor, LegalMoves};
+use crate::cursor::{Cursor, LegalMoves, play_chosen};
 use crate::network::Evaluator;
 use crate::state::{GoalReading, MoveId, RoleId, State};
 use crate::state_machine::{Cancel, ReasoningError, StateCursor};
@@ -212,6 +212,25 @@ impl Cursor for NetworkCursor {
             return Ok(());
         }
         Ok(())
+    }
+
+    fn play_chosen(
+        &mut self,
+        choose: &mut dyn FnMut(usize) -> usize,
+    ) -> Result<bool, ReasoningError> {
+        if self.beyond.is_none() {
+            self.load();
+        }
+        if self.beyond.is_none()
+            && let Computation::Passes(passes) = &mut self.computation
+        {
+            let is_played = passes.step_chosen(choose, &mut self.words);
+            if is_played {
+                self.keys.push(None);
+            }
+            return Ok(is_played);
+        }
+        play_chosen(self, self.shared.ids.len(), choose)
     }
 
     fn take_back(&mut self) -> bool {

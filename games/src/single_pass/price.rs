@@ -38,6 +38,32 @@ impl PassSize {
     }
 }
 
+impl PassSize {
+    /// Bytes of code for one position, roughly.
+    pub(crate) fn n_code_bytes(self) -> u64 {
+        5 * self.n_gates as u64
+    }
+
+    /// The price of a step of one position, as [`price`](Self::price). `n_code_bytes` are those of
+    /// all passes that take turns.
+    pub(crate) fn position_price(self, n_code_bytes: u64) -> u64 {
+        let gates = self.n_gates as u64;
+        let gates = match (has_avx512(), has_avx2()) {
+            (true, _) => gates,
+            (_, true) => gates * 2,
+            // Interpreted.
+            _ => gates * 7,
+        };
+        let ends = 4 * (self.n_facts + self.n_moves) as u64;
+        // Code that does not stay in the nearest cache is fetched in each step.
+        let far = n_code_bytes.clamp(CODE_BYTES, 2 * CODE_BYTES) - CODE_BYTES;
+        let fetched = self.n_code_bytes() / 7 * far / CODE_BYTES;
+        600 + gates + ends + fetched
+    }
+}
+
+/// The size of code that stays in the nearest cache.
+const CODE_BYTES: u64 = 32 << 10;
 /// What stays in the nearest caches.
 const NEAR_BYTES: u64 = 192 << 10;
 /// From this size on, no data stay there between two passes.

@@ -1,7 +1,7 @@
 //! A cursor over any machine: it asks about one state after the other.
 
 use super::{Cancel, ReasoningError, StateMachine};
-use crate::cursor::{Cursor, LegalMoves};
+use crate::cursor::{Cursor, LegalMoves, play_chosen};
 use crate::key::StateKey;
 use crate::state::{GoalReading, MoveId, RoleId, State};
 
@@ -53,6 +53,14 @@ impl Cursor for StateCursor {
         self.machine.next_state(&before[self.level], joint_move, &mut after[0])?;
         self.level += 1;
         Ok(())
+    }
+
+    fn play_chosen(
+        &mut self,
+        choose: &mut dyn FnMut(usize) -> usize,
+    ) -> Result<bool, ReasoningError> {
+        let n_roles = self.machine.game().role_ids().len();
+        play_chosen(self, n_roles, choose)
     }
 
     fn take_back(&mut self) -> bool {

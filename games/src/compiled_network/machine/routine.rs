@@ -31,7 +31,7 @@ impl Routine {
     }
 
     /// Bytes of code.
-    pub(super) fn n_bytes(&self) -> usize {
+    pub(crate) fn n_bytes(&self) -> usize {
         self.pages.len()
     }
 
@@ -41,16 +41,30 @@ impl Routine {
     /// If there are fewer than it uses, or they are of another width.
     #[inline(always)]
     pub(crate) fn run<L: Lanes>(&self, slots: &mut [L]) {
+        for &start in &self.starts {
+            self.run_from(start, slots);
+        }
+    }
+
+    /// Runs one of its functions, by number.
+    ///
+    /// # Panics
+    /// As [`run`](Self::run), and if there is no such function.
+    #[inline(always)]
+    pub(crate) fn run_one<L: Lanes>(&self, number: usize, slots: &mut [L]) {
+        self.run_from(self.starts[number], slots);
+    }
+
+    #[inline(always)]
+    fn run_from<L: Lanes>(&self, start: usize, slots: &mut [L]) {
         assert!(slots.len() >= self.n_slots, "{} slots of {}", slots.len(), self.n_slots);
         assert_eq!(size_of::<L>(), self.target.block, "lanes of another width");
-        for &start in &self.starts {
-            for piece in 0..self.n_pieces {
-                // SAFETY: the code was made by `translate` for `target`, which this CPU
-                // supports as `new` checked, and `start` is the beginning of one of its
-                // functions. The number of slots and their size were compared above, and
-                // a piece is a whole register of a slot.
-                unsafe { self.pages.call(start, slots, piece * self.target.register) };
-            }
+        for piece in 0..self.n_pieces {
+            // SAFETY: the code was made by `translate` for `target`, which this CPU supports as
+            // `new` checked, and `start` is the beginning of one of its functions. The number of
+            // slots and their size were compared above, and a piece is a whole register of a
+            // slot.
+            unsafe { self.pages.call(start, slots, piece * self.target.register) };
         }
     }
 }
