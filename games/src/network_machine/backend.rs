@@ -100,7 +100,6 @@ impl Backend {
         let position = whole.position_price(whole.n_code_bytes());
         let whole = whole.price(whole.n_bytes());
         let (frequent, pass) = FrequentClasses::choose(&network, &walk, position);
-        if std::env::var_os("PRICES").is_some() { eprintln!("pass {pass} unsplit {position} differential {} whole {whole} split {:?}", circuit.price(), frequent); }
         let evaluation = evaluation.unwrap_or(match pass < circuit.price() {
             true => EvaluationMethod::Pass,
             false => EvaluationMethod::Differential,

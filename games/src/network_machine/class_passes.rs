@@ -21,6 +21,8 @@ const OFTEN: f64 = 0.125;
 /// Maximum number of conjunctions of a network whose positions are classified. Passes over more do
 /// not fit any cache, and counting the gates of their cofactors takes long.
 const MAX_APART: usize = 50_000;
+/// Maximum number of conjunctions of a network for which pairs of facts are tried.
+const MAX_PAIRED: usize = 40_000;
 /// The price of switching from one class to another, in tenths of a nanosecond.
 const SWITCH: u64 = 50;
 
@@ -39,11 +41,12 @@ impl FrequentClasses {
         if network.graph.n_ands() > MAX_APART {
             return (Self::of(&PositionClasses::default(), walk), whole);
         }
+        let tries_pairs = network.graph.n_ands() <= MAX_PAIRED;
         let cost = |classes: &PositionClasses| match classes.n_classes() {
             1 => whole,
             _ => SWITCH + Self::of(classes, walk).price(network, walk, whole),
         };
-        let (classes, price) = PositionClasses::choose(network.n_facts(), walk, cost);
+        let (classes, price) = PositionClasses::choose(network.n_facts(), walk, tries_pairs, cost);
         (Self::of(&classes, walk), price)
     }
 
@@ -127,7 +130,9 @@ impl ClassPrograms {
     /// The code for a position of a class.
     fn of_class(&self, class: usize) -> &Arc<PackedProgram> {
         if self.own.len() == 1 || !self.frequent.is_often[class] {
-            return self.others.get_or_init(|| Arc::new(PackedProgram::new(Arc::clone(&self.network))));
+            return self
+                .others
+                .get_or_init(|| Arc::new(PackedProgram::new(Arc::clone(&self.network))));
         }
         self.own[class].get_or_init(|| {
             let left = cofactor(&self.network, &self.classes().known(class));

@@ -77,7 +77,7 @@ impl Circuit {
         let wiring = &circuit.wiring;
         let cost =
             |classes: &PositionClasses| positions::work(wiring, classes, circuit.n_facts, &walk);
-        let (classes, work) = PositionClasses::choose(circuit.n_facts, &walk, cost);
+        let (classes, work) = PositionClasses::choose(circuit.n_facts, &walk, false, cost);
         circuit.work = work / walk.len().max(1) as u64;
         circuit.classes = classes;
         (circuit, walk)
@@ -101,7 +101,7 @@ impl Circuit {
     /// The price of a step, in tenths of a nanosecond as measured on one computer.
     pub(crate) fn price(&self) -> u64 {
         let n_bits = self.n_facts + self.n_moves.iter().sum::<usize>();
-        1800 + 40 * self.work + 5 * n_bits as u64
+        1800 + 40 * self.work + 2 * n_bits as u64
     }
 
     fn positions(&self, classes: PositionClasses) -> Positions {

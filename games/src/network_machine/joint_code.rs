@@ -148,8 +148,11 @@ impl JointCode {
             // What was compiled tells what to expect of others.
             let n_bytes = routine.n_bytes() / keys.len();
             let saved = self.n_bytes.saturating_sub(n_bytes);
-            let often = (WORTH * n_bytes).checked_div(saved).unwrap_or(usize::MAX);
-            self.often = u32::try_from(often).unwrap_or(NEVER).clamp(OFTEN, NEVER);
+            let often = (WORTH * n_bytes).checked_div(saved).map_or(NEVER, |often| {
+                // Bytes tell the time roughly.
+                often.clamp(OFTEN as usize, 12 * OFTEN as usize) as u32
+            });
+            self.often = often;
             let routine = Arc::new(routine);
             for (number, key) in keys.into_iter().enumerate() {
                 known.insert(key, Function { routine: Arc::clone(&routine), number, n_slots });

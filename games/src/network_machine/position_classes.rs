@@ -25,28 +25,39 @@ pub(crate) type Step = (Vec<u64>, SmallVec<[u32; 4]>);
 
 impl PositionClasses {
     /// Chooses the facts that lower a cost most among those that flip most in a walk
-    /// through the game. Returns them with the cost that is left.
+    /// through the game, and two at once if no single one lowers it enough and `tries_pairs`.
+    /// Returns them with the cost that is left.
     pub(crate) fn choose(
         n_facts: usize,
         walk: &[Step],
+        tries_pairs: bool,
         mut cost: impl FnMut(&Self) -> u64,
     ) -> (Self, u64) {
         let candidates = candidates(n_facts, walk);
         let mut best = Self::default();
         let mut least = cost(&best);
         while best.facts.len() < MAX_FACTS {
-            let with = |&fact: &usize| {
-                let mut classes = best.clone();
-                classes.facts.push(fact);
-                (cost(&classes), classes)
+            let new = candidates.iter().filter(|fact| !best.facts.contains(fact));
+            let singles = new.clone().map(|&fact| (fact, None));
+            let pairs = new.clone().enumerate().flat_map(|(at, &fact)| {
+                new.clone().skip(at + 1).map(move |&other| (fact, Some(other)))
+            });
+            let mut cheapest = |new: &mut dyn Iterator<Item = (usize, Option<usize>)>| {
+                let with = |(fact, other): (usize, Option<usize>)| {
+                    let mut classes = best.clone();
+                    classes.facts.push(fact);
+                    classes.facts.extend(other);
+                    (cost(&classes), classes)
+                };
+                let found = new.map(with).min_by_key(|(cost, _)| *cost);
+                found.filter(|(cost, _)| (*cost as f64) < least as f64 * WORTH)
             };
-            let new = candidates.iter().filter(|fact| !best.facts.contains(fact)).map(with);
-            match new.min_by_key(|(cost, _)| *cost) {
-                Some((cost, classes)) if (cost as f64) < least as f64 * WORTH => {
-                    (least, best) = (cost, classes);
-                }
-                _ => break,
-            }
+            let found = cheapest(&mut singles.into_iter()).or_else(|| {
+                let fits = tries_pairs && best.facts.len() + 2 <= MAX_FACTS;
+                fits.then(|| cheapest(&mut pairs.into_iter())).flatten()
+            });
+            let Some((cost, classes)) = found else { break };
+            (least, best) = (cost, classes);
         }
         (best, least)
     }
