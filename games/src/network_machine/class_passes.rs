@@ -10,6 +10,7 @@ use super::joint_code::{JointCode, SharedJointCode};
 use super::position_classes::{PositionClasses, Step};
 use smallvec::SmallVec;
 
+use crate::RoleId;
 use crate::compiled_network::CompiledNetwork;
 use crate::compiled_network::features::{self, Avx2, Kernel, nth_bit};
 use crate::compiled_network::packed::{FACTS, PackedProgram, Places, WORD, spread};
@@ -81,8 +82,6 @@ pub(super) struct ClassPrograms {
     network: Arc<Network>,
     frequent: FrequentClasses,
     n_facts: usize,
-    /// By role.
-    n_moves: Vec<usize>,
     /// By role: the number of goals of the roles before.
     first_goals: Vec<usize>,
     whole: OnceLock<Arc<CompiledNetwork>>,
@@ -106,7 +105,6 @@ impl ClassPrograms {
         }
         Self {
             n_facts: network.n_facts(),
-            n_moves: network.roles.iter().map(|role| role.moves.len()).collect(),
             first_goals,
             network,
             frequent,
@@ -168,6 +166,18 @@ struct ClassPass {
     joint_code: JointCode,
 }
 
+/// The legal moves of a role.
+#[derive(Debug)]
+struct RoleMoves {
+    /// The input of the role's first move.
+    first_move: u32,
+    /// The first slot of its legal moves as bits, and the number of these slots.
+    legal: usize,
+    n_words: usize,
+    /// The number of legal moves.
+    n_legal: usize,
+}
+
 /// An evaluator with a single pass for each position class.
 #[derive(Debug)]
 pub(super) struct ClassPasses {
@@ -181,27 +191,35 @@ pub(super) struct ClassPasses {
     avx2: Option<Avx2>,
     slots: Vec<u64>,
     n_words: usize,
-    /// The slots of the moves that are made.
+    /// The slot of the first move, less its input.
+    first_move: usize,
+    /// The inputs of the moves whose slots are set.
     made: SmallVec<[u32; 4]>,
     known: Known,
     is_terminal: bool,
-    /// By role: the number of its legal moves.
-    n_legal: SmallVec<[usize; 4]>,
+    roles: SmallVec<[RoleMoves; 2]>,
     knows_goals: bool,
 }
 
 impl ClassPasses {
     fn new(programs: &Arc<ClassPrograms>) -> Self {
         let network = &programs.network;
+        let places = Places::new(network);
+        let of_role = |(id, &(legal, n_words)): (RoleId, &(usize, usize))| {
+            let first_move = network.first_move(id) as u32;
+            RoleMoves { first_move, legal, n_words, n_legal: 0 }
+        };
         let mut passes = Self {
-            places: Places::new(network),
+            roles: network.role_ids().zip(&places.legal).map(of_role).collect(),
+            // Moves follow the facts, which end with a whole byte.
+            first_move: places.moves - network.n_facts(),
+            places,
             avx2: Avx2::detect(),
             slots: Vec::new(),
             n_words: network.n_state_words(),
             made: SmallVec::new(),
             known: Known::Nothing,
             is_terminal: false,
-            n_legal: SmallVec::from_elem(0, network.roles.len()),
             knows_goals: false,
             programs: Arc::clone(programs),
             passes: programs.own.iter().map(|_| None).collect(),
@@ -255,27 +273,25 @@ impl ClassPasses {
             return false;
         }
         let mut moves: SmallVec<[u32; 4]> = SmallVec::new();
-        let mut first = self.programs.n_facts;
-        for (role, &n_legal) in self.n_legal.iter().enumerate() {
-            if n_legal == 0 {
+        let slots = self.slots.as_slice();
+        for role in &self.roles {
+            if role.n_legal == 0 {
                 return false;
             }
-            let mut number = choose(n_legal);
-            assert!(number < n_legal, "move {number} of {n_legal}");
-            let (at, n) = self.places.legal[role];
-            let legal = &self.slots[at..at + n];
+            let mut number = choose(role.n_legal);
+            assert!(number < role.n_legal, "move {number} of {}", role.n_legal);
+            let legal = &slots[role.legal..role.legal + role.n_words];
+            let mut at = 0;
             // The last word has what is left.
-            let mut word = 0;
-            while word + 1 < n {
-                let n_here = legal[word].count_ones() as usize;
+            while at + 1 < legal.len() {
+                let n_here = legal[at].count_ones() as usize;
                 if number < n_here {
                     break;
                 }
                 number -= n_here;
-                word += 1;
+                at += 1;
             }
-            moves.push((first + word * WORD + nth_bit(legal[word], number)) as u32);
-            first += self.programs.n_moves[role];
+            moves.push(role.first_move + (at * WORD + nth_bit(legal[at], number)) as u32);
         }
         self.step(&moves, words);
         true
@@ -284,8 +300,8 @@ impl ClassPasses {
     /// The legal moves of a role as bits, and their number.
     #[inline]
     pub(super) fn counted_legal(&self, role: usize) -> (&[u64], usize) {
-        let (first, n) = self.places.legal[role];
-        (&self.slots[first..first + n], self.n_legal[role])
+        let role = &self.roles[role];
+        (&self.slots[role.legal..role.legal + role.n_words], role.n_legal)
     }
 
     /// Whether the position is terminal.
@@ -305,11 +321,13 @@ impl ClassPasses {
                 self.first_enter(class);
             }
         }
-        let (slots, words) = self.slots.split_at_mut(self.places.facts);
-        let slots = &mut slots[FACTS..self.places.moves];
-        for (at, (slots, &word)) in slots.chunks_mut(WORD).zip(&words[..self.n_words]).enumerate() {
+        let slots = self.slots.as_mut_slice();
+        for at in 0..self.n_words {
+            let word = slots[self.places.facts + at];
             if !is_written(at, word) {
-                spread(word, slots, self.avx2);
+                let first = FACTS + at * WORD;
+                let end = self.places.moves.min(first + WORD);
+                spread(word, &mut slots[first..end], self.avx2);
             }
         }
         self.compute_state();
@@ -317,12 +335,13 @@ impl ClassPasses {
 
     #[inline(always)]
     fn compute_state(&mut self) {
-        let Self { passes, class, slots, places, n_legal, .. } = self;
+        let Self { passes, class, slots, roles, .. } = self;
+        let slots = slots.as_mut_slice();
         let ClassPass { program, .. } = passes[*class].as_ref().expect("entered");
         program.run_state(slots);
         self.is_terminal = slots[program.terminal] != 0;
-        for (n_legal, &(first, n)) in n_legal.iter_mut().zip(&places.legal) {
-            *n_legal = count(&slots[first..first + n]);
+        for role in roles {
+            role.n_legal = count(&slots[role.legal..role.legal + role.n_words]);
         }
         self.known = Known::State;
         self.knows_goals = false;
@@ -331,27 +350,25 @@ impl ClassPasses {
     /// Makes moves and computes the next facts.
     #[inline(always)]
     fn compute_next(&mut self, moves: &[u32]) {
-        // Moves follow the facts, which end with a whole byte.
-        let first = (self.places.moves - self.programs.n_facts) as u32;
         if self.known != Known::State {
-            let made = self.made.iter().map(|slot| slot - first);
-            if self.known == Known::Next && made.eq(moves.iter().copied()) {
-                return;
-            }
             self.compute_state();
         }
-        for &slot in &self.made {
-            self.slots[slot as usize] = 0;
+        self.take_made_back();
+        let Self { passes, class, slots, first_move, .. } = self;
+        let slots = slots.as_mut_slice();
+        for &input in moves {
+            slots[*first_move + input as usize] = !0;
         }
-        self.made.clear();
-        for input in moves {
-            let slot = first + input;
-            self.slots[slot as usize] = !0;
-            self.made.push(slot);
-        }
-        let Self { passes, class, slots, .. } = self;
         passes[*class].as_ref().expect("entered").program.run_next(slots);
         self.known = Known::Next;
+    }
+
+    /// Takes moves that [`compute_next`](Self::compute_next) left made out of their slots.
+    #[inline(always)]
+    fn take_made_back(&mut self) {
+        for input in self.made.drain(..) {
+            self.slots[self.first_move + input as usize] = 0;
+        }
     }
 
     /// Compiles code for joint moves that are often made here.
@@ -405,7 +422,12 @@ impl<const IN_REGISTERS: bool> Kernel for Running<'_, IN_REGISTERS> {
     fn run(self) {
         let Self { passes, work } = self;
         match work {
-            Work::Make(moves) => passes.compute_next(moves),
+            Work::Make(moves) => {
+                if passes.known != Known::Next || *passes.made != *moves {
+                    passes.compute_next(moves);
+                    passes.made.extend(moves.iter().copied());
+                }
+            }
             Work::Enter(state) => {
                 passes.slots[passes.places.facts..][..passes.n_words].copy_from_slice(state);
                 passes.enter(|_, _| false);
@@ -417,9 +439,13 @@ impl<const IN_REGISTERS: bool> Kernel for Running<'_, IN_REGISTERS> {
                     *known = Known::Next;
                 } else {
                     passes.compute_next(moves);
+                    for &input in moves {
+                        passes.slots[passes.first_move + input as usize] = 0;
+                    }
                     passes.compile_joint_moves();
                 }
                 let ClassPasses { slots, places, n_words, .. } = &mut *passes;
+                let slots = slots.as_mut_slice();
                 let (n_words, before) = (*n_words, words.len() - *n_words);
                 words.reserve(n_words);
                 for at in 0..n_words {
@@ -465,13 +491,11 @@ impl Evaluator for ClassPasses {
     }
 
     fn input(&self, index: usize) -> bool {
-        let slot = match index.checked_sub(self.programs.n_facts) {
-            Some(index) => self.places.moves + index,
-            None => FACTS + index,
-        };
-        self.slots[slot] != 0
+        let is_move = index >= self.programs.n_facts;
+        self.slots[if is_move { self.first_move } else { FACTS } + index] != 0
     }
 
+    #[inline]
     fn goal(&mut self, role: usize, index: usize) -> bool {
         if !self.knows_goals {
             let Self { passes, class, slots, .. } = self;

@@ -52,6 +52,15 @@ impl Computation {
         }
     }
 
+    /// Whether the rules give the role its goal value of this index.
+    #[inline]
+    fn goal(&mut self, role: usize, index: usize) -> bool {
+        match self {
+            Self::Passes(passes) => passes.goal(role, index),
+            Self::Other(evaluator) => evaluator.goal(role, index),
+        }
+    }
+
     /// Makes legal moves, goes on to the next position, and adds its facts to `words`.
     #[inline]
     fn step(&mut self, moves: &[u32], words: &mut Vec<u64>) {
@@ -276,9 +285,8 @@ impl Cursor for NetworkCursor {
         self.load();
         let role = usize::from(role.0);
         let mut reading = GoalReading::default();
-        let evaluator = self.computation.evaluator();
         for (at, (value, _)) in self.shared.network.roles[role].goals.iter().enumerate() {
-            if evaluator.goal(role, at) {
+            if self.computation.goal(role, at) {
                 value.read_into(&mut reading);
             }
         }
