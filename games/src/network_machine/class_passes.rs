@@ -506,3 +506,75 @@ impl Evaluator for ClassPasses {
         self.slots[self.places.goals.0 + at / WORD] >> (at % WORD) & 1 == 1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::differential::Circuit;
+    use super::*;
+    use crate::network::Lit;
+    use crate::split_mix::SplitMix;
+    use crate::{Cancel, Case, GroundingLimits, Leniency, ground, library, validate};
+
+    fn network(name: &str) -> Arc<Network> {
+        let text = library::find(name).unwrap().text;
+        let game = validate::read(name, text, Case::Folded, Leniency::Strict).game.unwrap();
+        Arc::new(ground(&Arc::new(game), &GroundingLimits::default(), &Cancel::new()).unwrap())
+    }
+
+    /// Plays at random and compares each step with the plain evaluation of the graph, also after
+    /// joint moves got code.
+    fn check(name: &str) {
+        let network = network(name);
+        let graph = &network.graph;
+        let (_, walk) = Circuit::new(&network);
+        let (frequent, _) = FrequentClasses::choose(&network, &walk, u64::from(u32::MAX));
+        let programs = Arc::new(ClassPrograms::new(Arc::clone(&network), frequent));
+        let mut passes = programs.evaluator();
+        let initial = network.initial_state().words;
+        let (mut random, mut words) = (SplitMix::new(1), initial.clone());
+        passes.load(&initial);
+        for step in 0..12_000 {
+            let position = words.split_off(words.len() - initial.len());
+            words.clone_from(&position);
+            let mut numbers = Vec::new();
+            let mut choose = |n| {
+                numbers.push(random.below(n));
+                numbers[numbers.len() - 1]
+            };
+            let is_played = passes.step_chosen(&mut choose, &mut words);
+            let mut inputs: Vec<bool> = (0..network.n_facts())
+                .map(|fact| position[fact / WORD] >> (fact % WORD) & 1 == 1)
+                .collect();
+            inputs.resize(graph.n_inputs(), false);
+            let holds = |values: &[bool], lit: Lit| values[lit.node() as usize] ^ lit.is_negated();
+            let values = graph.evaluate(&inputs);
+            if !is_played {
+                assert!(holds(&values, network.terminal), "{name}, step {step}");
+                words.clone_from(&initial);
+                passes.load(&initial);
+                continue;
+            }
+            for ((id, role), &number) in network.role_ids().zip(&network.roles).zip(&numbers) {
+                let legal = (0..role.moves.len()).filter(|&at| holds(&values, role.legal[at]));
+                let made = legal.clone().nth(number).unwrap();
+                inputs[network.first_move(id) + made] = true;
+            }
+            let values = graph.evaluate(&inputs);
+            let next = network.state_where(|fact| holds(&values, network.next[fact])).words;
+            assert_eq!(words[initial.len()..], next, "{name}, step {step}");
+        }
+        let n_coded: usize =
+            passes.passes.iter().flatten().map(|pass| pass.joint_code.n_functions()).sum();
+        assert_eq!(n_coded > 0, passes.avx2.is_some(), "{name}");
+    }
+
+    #[test]
+    fn steps_are_those_of_the_graph() {
+        // With position classes, without, of moves at the same time, and with several words.
+        for name in
+            ["breakthrough_5x5", "connect_four", "tron", "othello_4x4", "eight_puzzle_course"]
+        {
+            check(name);
+        }
+    }
+}

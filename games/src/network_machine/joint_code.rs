@@ -118,6 +118,12 @@ impl JointCode {
         false
     }
 
+    /// The number of joint moves that have code.
+    #[cfg(test)]
+    pub(super) fn n_functions(&self) -> usize {
+        self.functions.len()
+    }
+
     /// Whether [`compile`](Self::compile) has something to do.
     #[inline(always)]
     pub(super) fn is_due(&self) -> bool {

@@ -126,7 +126,7 @@ fn walk(
         let mut rng = playout_rng(effort.seed, index);
         cursor.enter(&initial);
         let (ending, steps) =
-            play_out(cursor.as_mut(), &roles, effort.max_steps, &mut rng).map_err(reasoning)?;
+            play_out(cursor.as_mut(), effort.max_steps, &mut rng).map_err(reasoning)?;
         tally.playouts += 1;
         tally.states += steps;
         match ending {
@@ -154,32 +154,22 @@ const WAY: u64 = 256;
 /// cursor stands at its last state.
 fn play_out(
     cursor: &mut dyn Cursor,
-    roles: &[RoleId],
     max_steps: u32,
     rng: &mut Pcg64Mcg,
 ) -> Result<(Ending, u64), ReasoningError> {
-    let mut joint_move = Vec::with_capacity(roles.len());
     let mut steps = 0;
-    while !cursor.is_terminal()? {
-        joint_move.clear();
-        for &role in roles {
-            let moves = cursor.legal_moves(role)?;
-            let n_moves = moves.len();
-            if n_moves == 0 {
-                return Ok((Ending::NoMove, steps));
-            }
-            joint_move.extend(moves.get(rng.random_range(..n_moves)));
-        }
-        if steps == u64::from(max_steps) {
-            return Ok((Ending::StepLimit, steps));
-        }
-        cursor.play(&joint_move)?;
+    while steps < u64::from(max_steps) && cursor.play_chosen(&mut |n| rng.random_range(..n))? {
         steps += 1;
         if steps.is_multiple_of(WAY) {
             cursor.forget_way();
         }
     }
-    Ok((Ending::Terminal, steps))
+    let ending = match cursor.is_terminal()? {
+        true => Ending::Terminal,
+        false if steps == u64::from(max_steps) => Ending::StepLimit,
+        false => Ending::NoMove,
+    };
+    Ok((ending, steps))
 }
 
 /// States of the first portion of playouts in a batch, for each lane.
