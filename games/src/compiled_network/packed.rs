@@ -179,6 +179,8 @@ pub(crate) fn spread(word: u64, slots: &mut [u64], avx2: Option<Avx2>) {
     if let Some(avx2) = avx2 {
         return registers::spread(word, slots, avx2);
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    assert!(avx2.is_none(), "evidence of other instructions");
     for (bit, slot) in slots.iter_mut().enumerate() {
         *slot = 0_u64.wrapping_sub(word >> bit & 1);
     }

@@ -25,6 +25,9 @@ const WORTH: usize = 3000;
 /// Code for any move of this many bytes or less is as fast as any other: which function is called
 /// cannot be predicted.
 const SHORT: usize = 1800;
+/// Functions longer than this must have at most half the bytes of the code for any move: that one
+/// stays in the CPU's caches, and of many functions each is fetched anew.
+const LONG: usize = 4096;
 /// Joint moves that get code at once, if the network is small.
 const PORTION: usize = 16;
 /// Maximum number of nodes of the network that are looked at for a portion, so that no caller
@@ -43,9 +46,17 @@ struct Function {
     n_slots: usize,
 }
 
-/// What all evaluators of a position class have compiled, by key.
+/// What all evaluators of a position class have compiled.
 #[derive(Debug, Default)]
-pub(super) struct SharedJointCode(Mutex<FxHashMap<u32, Function>>);
+pub(super) struct SharedJointCode(Mutex<Compiled>);
+
+#[derive(Debug, Default)]
+struct Compiled {
+    /// By key.
+    functions: FxHashMap<u32, Function>,
+    /// It was found that code of its own saves too little.
+    is_useless: bool,
+}
 
 /// The code that an evaluator has for joint moves in a position class.
 #[derive(Debug, Default)]
@@ -143,7 +154,11 @@ impl JointCode {
         };
         let before = self.often;
         let n = (PORTION_NODES / network.graph.n_nodes()).clamp(1, PORTION);
-        let is_new = |(key, _): &&(u32, JointMove)| !known.contains_key(key);
+        if known.is_useless {
+            *self = Self { patience: PATIENCE, ..Self::default() };
+            return 0;
+        }
+        let is_new = |(key, _): &&(u32, JointMove)| !known.functions.contains_key(key);
         let (keys, joint_moves): (Vec<u32>, Vec<JointMove>) =
             self.waiting.iter().filter(is_new).take(n).cloned().unzip();
         if !keys.is_empty() {
@@ -153,6 +168,11 @@ impl JointCode {
             };
             // What was compiled tells what to expect of others.
             let n_bytes = routine.n_bytes() / keys.len();
+            if n_bytes > LONG && 2 * n_bytes > self.n_bytes {
+                known.is_useless = true;
+                *self = Self { patience: PATIENCE, ..Self::default() };
+                return 0;
+            }
             let saved = self.n_bytes.saturating_sub(n_bytes);
             let often = (WORTH * n_bytes).checked_div(saved).map_or(NEVER, |often| {
                 // Bytes tell the time roughly.
@@ -161,21 +181,23 @@ impl JointCode {
             self.often = often;
             let routine = Arc::new(routine);
             for (number, key) in keys.into_iter().enumerate() {
-                known.insert(key, Function { routine: Arc::clone(&routine), number, n_slots });
+                known
+                    .functions
+                    .insert(key, Function { routine: Arc::clone(&routine), number, n_slots });
             }
         }
         let Self { waiting, functions, entries, often, .. } = self;
         let mut most = 0;
         waiting.retain(|(key, _)| {
-            let Some(function) = known.get(key) else { return true };
+            let Some(function) = known.functions.get(key) else { return true };
             most = most.max(function.n_slots);
             entries[*key as usize] = CODED | functions.len() as u32;
             functions.push(function.clone());
             false
         });
         if *often > before {
-            // They were not yet made as often as that.
-            waiting.clear();
+            // They are counted anew: they may have been made more often by now, and less.
+            waiting.drain(..).for_each(|(key, _)| entries[key as usize] = 0);
         }
         most
     }
