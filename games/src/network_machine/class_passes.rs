@@ -533,7 +533,7 @@ mod tests {
         let initial = network.initial_state().words;
         let (mut random, mut words) = (SplitMix::new(1), initial.clone());
         passes.load(&initial);
-        for step in 0..12_000 {
+        for step in 0..10_000 {
             let position = words.split_off(words.len() - initial.len());
             words.clone_from(&position);
             let mut numbers = Vec::new();

@@ -18,13 +18,14 @@ use crate::network::Lit;
 type JointMove = SmallVec<[u32; 4]>;
 
 /// A joint move gets code when it was made this many times, or more often if code saves little.
-const OFTEN: u32 = 400;
+/// Unit tests make moves less often.
+const OFTEN: u32 = if cfg!(test) { 20 } else { 400 };
 /// How often a function must be run to save as much time as it takes to compile, if it saves as
 /// many bytes as it has.
 const WORTH: usize = 3000;
 /// Code for any move of this many bytes or less is as fast as any other: which function is called
 /// cannot be predicted.
-const SHORT: usize = 1800;
+const SHORT: usize = if cfg!(test) { 0 } else { 1800 };
 /// Functions longer than this must have at most half the bytes of the code for any move: that one
 /// stays in the CPU's caches, and of many functions each is fetched anew.
 const LONG: usize = 4096;
