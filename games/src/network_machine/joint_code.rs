@@ -35,7 +35,7 @@ const PORTION: usize = 16;
 /// waits long.
 const PORTION_NODES: usize = 40_000;
 /// Joint moves that are made often wait for others at most for this many steps.
-const PATIENCE: u32 = 8000;
+const PATIENCE: u32 = if cfg!(test) { 200 } else { 8000 };
 /// Maximum number of joint moves that may get code.
 const MOST: usize = 1 << 15;
 
