@@ -16,18 +16,21 @@ use crate::state_machine::{Cancel, ReasoningError, StateCursor};
 
 /// What computes positions.
 enum Computation {
-    Passes(ClassPasses),
+    Passes(Box<ClassPasses>),
     Other(Box<dyn Evaluator>),
 }
 
 impl Computation {
     fn new(backend: &Backend) -> Self {
-        backend.passes().map_or_else(|| Self::Other(backend.single()), Self::Passes)
+        match backend.passes() {
+            Some(passes) => Self::Passes(Box::new(passes)),
+            None => Self::Other(backend.single()),
+        }
     }
 
     fn evaluator(&mut self) -> &mut dyn Evaluator {
         match self {
-            Self::Passes(passes) => passes,
+            Self::Passes(passes) => passes.as_mut(),
             Self::Other(evaluator) => evaluator.as_mut(),
         }
     }

@@ -25,7 +25,7 @@ const OFTEN: u32 = if cfg!(test) { 20 } else { 400 };
 const WORTH: usize = 3000;
 /// Code for any move of this many bytes or less is as fast as any other: which function is called
 /// cannot be predicted.
-const SHORT: usize = if cfg!(test) { 0 } else { 1800 };
+const SHORT: usize = if cfg!(test) { 1 } else { 1800 };
 /// Functions longer than this must have at most half the bytes of the code for any move: that one
 /// stays in the CPU's caches, and of many functions each is fetched anew.
 const LONG: usize = 4096;
