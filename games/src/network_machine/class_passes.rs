@@ -522,8 +522,8 @@ mod tests {
     }
 
     /// Plays at random and compares each step with the plain evaluation of the graph, also after
-    /// joint moves got code.
-    fn check(name: &str) {
+    /// joint moves got code; the number of these.
+    fn check(name: &str) -> usize {
         let network = network(name);
         let graph = &network.graph;
         let (_, walk) = Circuit::new(&network);
@@ -563,18 +563,14 @@ mod tests {
             let next = network.state_where(|fact| holds(&values, network.next[fact])).words;
             assert_eq!(words[initial.len()..], next, "{name}, step {step}");
         }
-        let n_coded: usize =
-            passes.passes.iter().flatten().map(|pass| pass.joint_code.n_functions()).sum();
-        assert_eq!(n_coded > 0, passes.avx2.is_some(), "{name}");
+        passes.passes.iter().flatten().map(|pass| pass.joint_code.n_functions()).sum()
     }
 
     #[test]
     fn steps_are_those_of_the_graph() {
-        // With position classes, without, of moves at the same time, and with several words.
-        for name in
-            ["breakthrough_5x5", "connect_four", "tron", "othello_4x4", "eight_puzzle_course"]
-        {
-            check(name);
-        }
+        // With position classes, with moves at the same time, and with several words.
+        let names = ["breakthrough_5x5", "connect_four", "othello_4x4", "tron", "fifteen_puzzle"];
+        let n_coded: usize = names.into_iter().map(check).sum();
+        assert_eq!(n_coded > 0, Avx2::detect().is_some());
     }
 }
