@@ -55,6 +55,40 @@ fn published_games_are_played_as_the_prover_plays_them() {
     assert!(n_compared > paths.len() / 2);
 }
 
+/// A choice among numbers leads to the same positions by every reasoner and method.
+#[test]
+fn chosen_moves_are_the_same_for_all_cursors() {
+    for name in ["tic_tac_toe", "tron", "checkers_6x6"] {
+        let text = library::find(name).unwrap().text;
+        let game = validate::read(name, text, Case::Folded, Leniency::Strict).game;
+        let game = Arc::new(game.unwrap());
+        let prover = Prover::new(Arc::clone(&game), Guards::default()).unwrap();
+        let network = Arc::new(ground(&game, &budget(), &Cancel::new()).unwrap());
+        let by = |evaluation| {
+            let network = Arc::clone(&network);
+            Box::new(NetworkMachine::with_evaluation(network, prover.clone(), evaluation))
+        };
+        let mut keys: Vec<Vec<StateKey>> = Vec::new();
+        let machines: [Box<dyn StateMachine>; 3] = [
+            Box::new(prover.clone()),
+            by(EvaluationMethod::Differential),
+            by(EvaluationMethod::Pass),
+        ];
+        for mut machine in machines {
+            let initial = machine.initial_state().unwrap();
+            let mut cursor = machine.cursor(&initial);
+            let (mut random, mut met) = (Random::new(3), Vec::new());
+            while cursor.play_chosen(&mut |n| random.below(n)).unwrap() {
+                met.push(cursor.key());
+            }
+            assert!(cursor.is_terminal().unwrap(), "{name}");
+            assert!(!cursor.play_chosen(&mut |_| panic!("nothing to choose")).unwrap());
+            keys.push(met);
+        }
+        assert!(keys[0].len() > 3 && keys.iter().all(|met| *met == keys[0]), "{name}");
+    }
+}
+
 /// Small networks: the others are compared by their own tests.
 fn budget() -> GroundingLimits {
     GroundingLimits { max_steps: 30_000_000, max_bytes: 256 << 20, ..GroundingLimits::default() }
