@@ -86,6 +86,7 @@ impl Columns {
 
 impl Fields for Columns {
     type Error = PolarsError;
+    type Place = ();
 
     fn text(&mut self, text: &str) -> Result<(), PolarsError> {
         match self.next() {
@@ -110,6 +111,14 @@ impl Fields for Columns {
     fn tenths(&mut self, value: Option<u64>) -> Result<(), PolarsError> {
         self.take(value, 10);
         Ok(())
+    }
+
+    fn repeated(
+        &mut self,
+        _: &mut Option<()>,
+        write: impl FnOnce(&mut Self) -> Result<(), PolarsError>,
+    ) -> Result<(), PolarsError> {
+        write(self)
     }
 
     fn end(&mut self) -> Result<(), PolarsError> {

@@ -8,6 +8,8 @@ use crate::record::{Budget, FaultKind};
 pub(crate) trait Fields {
     /// Why a field cannot be taken.
     type Error;
+    /// Where fields are that were taken.
+    type Place;
 
     /// Takes a text; an empty one means that there is no value.
     fn text(&mut self, text: &str) -> Result<(), Self::Error>;
@@ -20,6 +22,14 @@ pub(crate) trait Fields {
 
     /// Takes a number of tenths, if there is one.
     fn tenths(&mut self, value: Option<u64>) -> Result<(), Self::Error>;
+
+    /// Takes the fields that `write` gives, which are the same each time with this
+    /// `place`.
+    fn repeated(
+        &mut self,
+        place: &mut Option<Self::Place>,
+        write: impl FnOnce(&mut Self) -> Result<(), Self::Error>,
+    ) -> Result<(), Self::Error>;
 
     /// Ends the row.
     fn end(&mut self) -> Result<(), Self::Error>;
@@ -50,20 +60,23 @@ pub(crate) fn write_match<F: Fields>(
     scratch: &mut Scratch,
     record: &WholeRow<'_>,
 ) -> Result<(), F::Error> {
+    let mut head = None;
     for (role, seat) in record.seats.iter().enumerate() {
-        table.number(record.job)?;
-        table.text(&record.job_id)?;
-        table.number(record.block)?;
-        table.number(record.lap.into())?;
-        let round = record.round.map(|round| round.id);
-        table.optional(round.map(|id| id.stage.into()))?;
-        table.optional(round.map(|id| id.round.into()))?;
-        table.optional(round.map(|id| id.extra.into()))?;
-        table.number(record.rotation.into())?;
-        table.text(&record.game)?;
-        table.text(&record.game_hash)?;
-        table.text(&record.seed)?;
-        table.text(&record.match_id)?;
+        table.repeated(&mut head, |table| {
+            table.number(record.job)?;
+            table.text(&record.job_id)?;
+            table.number(record.block)?;
+            table.number(record.lap.into())?;
+            let round = record.round.map(|round| round.id);
+            table.optional(round.map(|id| id.stage.into()))?;
+            table.optional(round.map(|id| id.round.into()))?;
+            table.optional(round.map(|id| id.extra.into()))?;
+            table.number(record.rotation.into())?;
+            table.text(&record.game)?;
+            table.text(&record.game_hash)?;
+            table.text(&record.seed)?;
+            table.text(&record.match_id)
+        })?;
         table.number(role as u64)?;
         table.text(&seat.role)?;
         table.text(seat.player().unwrap_or_default())?;
@@ -105,10 +118,8 @@ fn write_play<F: Fields>(
     let decisions = || record.steps.iter().filter_map(|step| step.get(role));
     table.number(decisions().count() as u64)?;
     table.number(decisions().filter(|decision| decision.in_short().is_choice()).count() as u64)?;
-    for kind in FaultKind::ALL {
-        let at_start = usize::from(seat.start.fault == Some(kind));
-        let in_play = decisions().filter(|decision| decision.fault == Some(kind)).count();
-        table.number((at_start + in_play) as u64)?;
+    for n in record.faults(role) {
+        table.number(n.into())?;
     }
     table.number(decisions().filter(|decision| decision.fault.is_some()).count() as u64)?;
     let nodes = decisions().map(|decision| decision.nodes);
@@ -148,16 +159,22 @@ pub(crate) fn write_moves<F: Fields>(
     record: &WholeRow<'_>,
 ) -> Result<(), F::Error> {
     let mut line = String::new();
+    let mut head = None;
+    let mut seats: Vec<Option<F::Place>> = record.seats.iter().map(|_| None).collect();
     for (step, decisions) in record.steps.iter().enumerate() {
         for (role, (decision, seat)) in decisions.iter().zip(&record.seats).enumerate() {
-            table.number(record.job)?;
-            table.text(&record.job_id)?;
-            table.text(&record.match_id)?;
-            table.text(&record.game)?;
+            table.repeated(&mut head, |table| {
+                table.number(record.job)?;
+                table.text(&record.job_id)?;
+                table.text(&record.match_id)?;
+                table.text(&record.game)
+            })?;
             table.number(step as u64)?;
-            table.number(role as u64)?;
-            table.text(&seat.role)?;
-            table.text(seat.player().unwrap_or_default())?;
+            table.repeated(&mut seats[role], |table| {
+                table.number(role as u64)?;
+                table.text(&seat.role)?;
+                table.text(seat.player().unwrap_or_default())
+            })?;
             table.number(decision.n_legal.into())?;
             table.text(&decision.executed)?;
             table.text(decision.fault.map_or("", FaultKind::name))?;
