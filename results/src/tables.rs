@@ -155,6 +155,10 @@ struct PartRows {
     moves: Vec<u8>,
 }
 
+/// Room for the rows of a part, of matches and of moves: enough for short matches, so that
+/// they are not copied while they grow. What is not used takes no memory.
+const ROOM: [usize; 2] = [2 << 20, 4 << 20];
+
 /// Reads the journal once, and hands the rows of its parts to `take`.
 fn gather(
     run: &Path,
@@ -166,7 +170,7 @@ fn gather(
     Evidence::read_beside(
         &journal,
         |records, evidence| {
-            let (mut matches, mut moves) = (CsvRows::default(), CsvRows::default());
+            let [mut matches, mut moves] = ROOM.map(CsvRows::with_capacity);
             let mut scratch = Scratch::new(timings);
             while let Some(read) = records.next_whole_row(|row| {
                 evidence.add(row)?;

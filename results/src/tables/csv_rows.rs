@@ -26,6 +26,11 @@ pub(super) struct CsvRows {
 type Place = (Range<usize>, usize);
 
 impl CsvRows {
+    /// With room for this number of bytes.
+    pub(super) fn with_capacity(n_bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(n_bytes), ..Self::default() }
+    }
+
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
