@@ -19,7 +19,7 @@ mod checksum;
 mod error;
 mod index;
 mod merge;
-mod parse;
+mod plain;
 mod reader;
 mod row;
 mod writer;
@@ -38,7 +38,6 @@ use std::path::Path;
 use crate::files;
 use crate::record::MatchRecord;
 use error::read_error;
-use parse::parse;
 
 /// Bytes read at once.
 const READ_BUFFER: usize = 1 << 20;

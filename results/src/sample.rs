@@ -1,6 +1,8 @@
 //! A small tournament made up for the tests of this crate: two games of two
 //! seats and one with chance, three players, some faults and odd endings.
 
+use std::collections::BTreeMap;
+
 use crate::files;
 use crate::journal::JournalWriter;
 use crate::record::{
@@ -196,6 +198,13 @@ pub(crate) fn without_checksums(journal: &str) -> String {
     };
     let lines: String = journal.lines().map(line).collect();
     lines.replacen("\"format_version\":2", "\"format_version\":1", 1)
+}
+
+/// A line of a journal as other programs may write it: its members sorted by name.
+pub(crate) fn sorted(record: &MatchRecord) -> String {
+    let text = serde_json::to_string(record).unwrap();
+    let members: BTreeMap<String, serde_json::Value> = serde_json::from_str(&text).unwrap();
+    serde_json::to_string(&members).unwrap() + "\n"
 }
 
 /// The same match on a slower machine.

@@ -14,8 +14,9 @@ use serde::de::Error as _;
 
 use super::checksum::check;
 use super::error::line_number;
+use super::plain::{read_row, text_of};
 use super::row::{MatchRow, WholeRow};
-use super::{JournalError, READ_BUFFER, Torn, parse, read_error};
+use super::{JournalError, READ_BUFFER, Torn, read_error};
 use crate::record::MatchRecord;
 pub(super) use sorted::{Sorted, Sorter};
 
@@ -193,9 +194,9 @@ impl<'a> Records<'a> {
         &mut self,
         mut visit: impl FnMut(&MatchRow<'_>) -> Result<(), &'static str>,
     ) -> Result<(), JournalError> {
-        while let Some(read) =
-            self.next_with(|line| visit(&parse(line)?).map_err(serde_json::Error::custom))
-        {
+        while let Some(read) = self.next_with(|line| {
+            visit(&read_row(line, &mut String::new())?).map_err(serde_json::Error::custom)
+        }) {
             read?;
         }
         Ok(())
@@ -207,7 +208,9 @@ impl<'a> Records<'a> {
         &mut self,
         visit: impl FnOnce(&WholeRow<'_>) -> Result<T, &'static str>,
     ) -> Option<Result<T, JournalError>> {
-        self.next_with(|line| visit(&parse(line)?).map_err(serde_json::Error::custom))
+        self.next_with(|line| {
+            visit(&read_row(line, &mut String::new())?).map_err(serde_json::Error::custom)
+        })
     }
 
     /// What `read` makes of the next line; a record that it refuses is damage.
@@ -246,6 +249,6 @@ impl Iterator for Records<'_> {
     type Item = Result<MatchRecord, JournalError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_with(|line| parse(line))
+        self.next_with(|line| serde_json::from_str(text_of(line)?))
     }
 }

@@ -11,7 +11,8 @@ use serde::Deserialize;
 use super::checksum::{check, is_sealed};
 use super::error::line_number;
 use super::index::{Index, IndexEntry, Sorter, hash_of_id};
-use super::{JournalError, MAX_LINE_BYTES, READ_BUFFER, parse, read_error};
+use super::plain::{divide, text_of};
+use super::{JournalError, MAX_LINE_BYTES, READ_BUFFER, read_error};
 use crate::record::{CHECKSUMS_SINCE, Ending, FORMAT_VERSION, Header, MatchRecord};
 
 /// A header is no longer than this.
@@ -400,15 +401,17 @@ struct HeadFields {
     ending: Ending,
 }
 
-/// Reads the fields of a record that come before its seats, and passes over the
-/// rest, which is most of the line.
+/// Reads the first two members of a record and those from its ending to its seats, and passes
+/// over the rest, which is most of the line.
 fn read_head(line: &[u8]) -> serde_json::Result<HeadFields> {
-    const SEATS: &[u8] = br#","seats":["#;
-    // Within a string the quotes would be escaped, so that this is the key.
-    match line.windows(SEATS.len()).position(|window| window == SEATS) {
-        Some(end) => parse(&[&line[..end], b"}"].concat()),
-        None => parse(line),
-    }
+    let text = text_of(line)?;
+    let short = divide(text, r#","block":"#).and_then(|(begin, rest)| {
+        let (_, rest) = divide(rest, r#","ending":"#)?;
+        let (ending, _) = divide(rest, r#","seats":"#)?;
+        serde_json::from_str(&[begin, r#","ending":"#, ending, "}"].concat()).ok()
+    });
+    // In a journal without checksums, members may be in any order.
+    short.map_or_else(|| serde_json::from_str(text), Ok)
 }
 
 /// Reads the version first: a later format may have another header altogether.
@@ -454,6 +457,18 @@ mod tests {
             .render(|records| records.collect::<Result<Vec<_>, JournalError>>(), |_| Ok(()))
             .unwrap_err();
         assert!(matches!(error, JournalError::Damaged { line: 3, .. }), "{error}");
+    }
+
+    #[test]
+    fn heads_are_read_whatever_the_order_of_members() {
+        for record in sample::records() {
+            let written = serde_json::to_string(&record).unwrap();
+            for line in [written, sample::sorted(&record)] {
+                let head = read_head(line.as_bytes()).unwrap();
+                assert_eq!((head.job, head.job_id), (record.job, record.job_id.clone()));
+                assert_eq!(head.ending, record.ending);
+            }
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use super::plain::Plain;
 use crate::record::{
     Budget, Clock, DecisionRecord, Ending, FaultKind, GoalFlag, MatchRecord, RoundRecord,
     SeatRecord, is_chance,
@@ -12,6 +13,7 @@ use crate::record::{
 
 /// A [`MatchRecord`] that borrows from its line, with what is read of each decision.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 #[serde(bound(deserialize = "D: Deserialize<'de>"))]
 pub(crate) struct MatchRow<'a, D = DecisionRow> {
     pub(crate) job: u64,
@@ -56,6 +58,7 @@ pub(crate) type WholeRow<'a> = MatchRow<'a, WholeDecision<'a>>;
 
 /// A [`SeatRecord`] that borrows from its line.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 pub(crate) struct SeatRow<'a> {
     #[serde(borrow)]
     pub(crate) role: Cow<'a, str>,
@@ -73,10 +76,12 @@ pub(crate) struct SeatRow<'a> {
 
 /// A text in an option or a list that is not copied out of the line.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// A [`StartRecord`](crate::record::StartRecord) without what no table shows.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 pub(crate) struct StartRow {
     #[serde(default)]
     pub(crate) fault: Option<FaultKind>,
@@ -87,6 +92,7 @@ pub(crate) struct StartRow {
 
 /// A [`DecisionRecord`] in short.
 #[derive(Clone, Copy, Deserialize)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 pub(crate) struct DecisionRow {
     n_legal: u32,
     #[serde(default)]
@@ -99,7 +105,8 @@ pub(crate) struct DecisionRow {
 }
 
 /// A [`DecisionRecord`] that borrows from its line.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 pub(crate) struct WholeDecision<'a> {
     #[serde(rename = "move", borrow)]
     pub(crate) executed: Cow<'a, str>,
@@ -201,6 +208,18 @@ impl Decision for WholeDecision<'_> {
     fn in_short(&self) -> DecisionRow {
         let Self { n_legal, fault, wall_us, overrun_us, value_tenths, .. } = *self;
         DecisionRow { n_legal, fault, wall_us, overrun_us, value_tenths }
+    }
+}
+
+impl Plain<'_> for DecisionRow {
+    fn plain(_: &str, n_legal: u32, wall_us: u64) -> Self {
+        Self { n_legal, fault: None, wall_us, overrun_us: 0, value_tenths: None }
+    }
+}
+
+impl<'a> Plain<'a> for WholeDecision<'a> {
+    fn plain(executed: &'a str, n_legal: u32, wall_us: u64) -> Self {
+        Self { executed: Cow::from(executed), n_legal, wall_us, ..Self::default() }
     }
 }
 
