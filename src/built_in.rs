@@ -11,8 +11,10 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static PlayerKind> {
 
 /// The kind called `name`; see [`players::find`].
 pub(crate) fn find(name: &str) -> Option<&'static PlayerKind> {
-    if name.eq_ignore_ascii_case(human::KIND.name) {
-        return Some(&human::KIND);
-    }
-    players::find(name)
+    // Nearly all names are those of the table; each match looks its players up.
+    let exact = kinds().find(|kind| kind.name == name);
+    exact.or_else(|| match name.eq_ignore_ascii_case(human::KIND.name) {
+        true => Some(&human::KIND),
+        false => players::find(name),
+    })
 }

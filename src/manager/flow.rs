@@ -523,7 +523,7 @@ fn emit_notices(replies: &mut [Reply], emit: Emit<'_>) {
     }
     for reply in replies {
         if let Some(notice) = reply.notice.take() {
-            emit(EventKind::Notice(notice));
+            emit(EventKind::Notice(*notice));
         }
     }
 }

@@ -127,7 +127,7 @@ pub(crate) struct Reply {
     /// A built-in player's report on its reply.
     pub(crate) deliberation: Option<Box<Deliberation>>,
     /// Something a user should know.
-    pub(crate) notice: Option<Notice>,
+    pub(crate) notice: Option<Box<Notice>>,
 }
 
 impl Reply {
@@ -321,7 +321,8 @@ impl ThreadSeat {
         reply.is_late("clock", clock.time.unwrap_or(clock.wait), clock.wait);
         if timeout(RETURN_GRACE, &mut pending.answer).await.is_err() {
             self.thread = None;
-            reply.notice = Some(Notice::ThreadLeft { player: self.name.clone() });
+            let left = Notice::ThreadLeft { player: self.name.clone() };
+            reply.notice = Some(Box::new(left));
         }
         reply
     }
