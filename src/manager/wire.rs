@@ -16,13 +16,12 @@ use std::os::fd::AsRawFd;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use hyper::rt::{Read, ReadBufCursor, Write};
 use nix::sys::socket::sockopt::ReceiveTimestampns;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt};
 use nix::sys::time::TimeSpec;
-use rustix::time::{ClockId, clock_gettime};
 use tokio::io::{AsyncWrite, Interest};
 use tokio::net::TcpStream;
 
@@ -216,8 +215,9 @@ impl Write for Wire {
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+    /// Does nothing: the reply is there, and the connection is closed at once.
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -250,7 +250,7 @@ fn receive(stream: &TcpStream, piece: &mut [u8]) -> io::Result<(usize, Option<Ti
 /// be set: not before `after`, and not after now. Now if there is no stamp.
 fn arrival(stamp: Option<TimeSpec>, after: Instant) -> Instant {
     let now = Instant::now();
-    let wall_clock = Duration::try_from(clock_gettime(ClockId::Realtime)).unwrap_or_default();
+    let wall_clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let age =
         stamp.map_or(Duration::ZERO, |stamp| wall_clock.saturating_sub(Duration::from(stamp)));
     now.checked_sub(age).map_or(after, |arrived| arrived.max(after))
