@@ -10,6 +10,7 @@
 //! - What is proven is never estimated again ([`proof`]), and ends the search.
 //! - The tree is kept from step to step, equal states are one node, and its memory is
 //!   bounded ([`tree`], [`recycling`]).
+//! - An evaluation may be learned while the start clock runs ([`self_play`]).
 //! - In games of one role the best complete line that was seen is played ([`best_line`]).
 
 mod answer;
@@ -24,6 +25,7 @@ mod properties;
 mod recycling;
 mod roles;
 mod search;
+mod self_play;
 #[cfg(test)]
 mod solved_games;
 mod tree;
@@ -118,10 +120,11 @@ const MEMORY: OptionSpec = OptionSpec {
 
 const EVALUATION: OptionSpec = OptionSpec {
     name: "evaluation",
-    accepts: "\"none\" or \"learned:FILE\"",
-    default: "\"none\"",
+    accepts: "\"auto\", \"none\" or \"learned:FILE\"",
+    default: "\"auto\"",
     help: "What judges positions: `none`, random playouts; `learned:FILE`, the evaluation in a \
-           file of `gamemaster train`, without playouts.",
+           file of `gamemaster train`; `auto`, an evaluation learned in the start clock if that \
+           wins trial matches against random playouts.",
 };
 
 const EVALUATED_EXPLORATION: OptionSpec = OptionSpec {
@@ -129,6 +132,14 @@ const EVALUATED_EXPLORATION: OptionSpec = OptionSpec {
     accepts: "a number from 0 to 100",
     default: "0.03",
     help: "Exploration constant where an evaluation judges positions.",
+};
+
+const EVALUATION_WEIGHT: OptionSpec = OptionSpec {
+    name: "evaluation_weight",
+    accepts: "a number from 0 to 1",
+    default: "1",
+    help: "Share of a given evaluation in the value of a move; the rest is the mean of playouts. With \
+           1 there are no playouts.",
 };
 
 const PREFERENCE: OptionSpec = OptionSpec {
@@ -175,6 +186,7 @@ const OPTIONS: &[OptionSpec] = &[
     MEMORY,
     EVALUATION,
     EVALUATED_EXPLORATION,
+    EVALUATION_WEIGHT,
     PREFERENCE,
     MARGIN,
     THREADS,
@@ -205,15 +217,18 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         },
         memory: reader.bytes(MEMORY.name, 1 << 20, 1 << 30)? / n_threads,
     };
-    let evaluation = reader.learned(EVALUATION.name);
-    if evaluation.is_none() {
-        reader.choice(EVALUATION.name, &[("none", ())], ())?;
-    }
+    let weight = reader.float(EVALUATION_WEIGHT.name, 0.0..=1.0, 1.0)? as f32;
+    let given = reader.learned(EVALUATION.name).map(|evaluation| (evaluation, weight));
+    let learns = match given {
+        Some(_) => false,
+        None => reader.choice(EVALUATION.name, &[("auto", true), ("none", false)], true)?,
+    };
     let seed = reader.seed()?;
     Ok(Box::new(Mcts {
         iterations: reader.integer(ITERATIONS.name, 0..=i64::MAX, 0)?.cast_unsigned(),
         settings,
-        evaluation,
+        given,
+        learns,
         n_threads,
         ponders: reader.boolean(PONDER.name, false)?,
         seed,
@@ -228,8 +243,10 @@ struct Mcts {
     /// Descents for each move; 0 if not limited.
     iterations: u64,
     settings: Settings,
-    /// What judges positions in place of playouts.
-    evaluation: Option<Arc<LinearEvaluation>>,
+    /// An evaluation from a file, with its weight.
+    given: Option<(Arc<LinearEvaluation>, f32)>,
+    /// Learns an evaluation in the start clock.
+    learns: bool,
     n_threads: usize,
     ponders: bool,
     seed: Option<i64>,
@@ -248,12 +265,19 @@ struct Seated {
 
 impl Seated {
     /// Judges positions by an evaluation from now on, in all threads.
-    fn judge_by(&mut self, evaluation: &Arc<LinearEvaluation>) {
+    fn judge_by(&mut self, evaluation: &Arc<LinearEvaluation>, weight: f32) {
         let game = self.track.machine.game();
         let helpers = self.helpers.iter_mut().map(|(_, search)| search);
         for search in std::iter::once(&mut self.search).chain(helpers) {
-            search.set_estimator(Estimator::new(Arc::clone(evaluation), game));
+            search.set_estimator(Estimator::new(Arc::clone(evaluation), weight, game));
         }
+    }
+
+    /// What the searches found of the nodes `roots`, one in each tree.
+    fn findings(&self, roots: Vec<u32>) -> Findings<'_> {
+        let searches = std::iter::once(&self.search);
+        let searches = searches.chain(self.helpers.iter().map(|(_, search)| search));
+        Findings { searches: searches.zip(roots).collect() }
     }
 
     /// Thinks about a state, in all threads. Gives the state's node in each tree, or `None`
@@ -307,12 +331,29 @@ impl Player for Mcts {
         let Some(state) = seated.track.begin(stop)? else { return Ok(()) };
         let is_over = unless_cancelled(seated.track.machine.is_terminal(&state))?.unwrap_or(true);
         let has_limit = stop.deadline().is_some() || stop.node_budget().is_some();
-        if let Some(evaluation) = &self.evaluation {
-            seated.judge_by(evaluation);
+        if let Some((evaluation, weight)) = &self.given {
+            seated.judge_by(evaluation, *weight);
         }
-        if has_limit && !is_over {
-            // The tree of the first question, begun early.
-            seated.run(&state, stop, u64::MAX)?;
+        if !has_limit || is_over {
+            return Ok(());
+        }
+        let mut notes = Vec::new();
+        let n_strategic = seated.search.roles.strategic.len();
+        if self.learns && n_strategic > 1 {
+            let machine = seated.track.machine.as_ref();
+            let learned = self_play::learn(machine, self.settings, seed, &mut self.rng, stop);
+            if let Some(learned) = unless_cancelled(learned)? {
+                if let Some(evaluation) = &learned.evaluation {
+                    seated.judge_by(evaluation, 1.0);
+                }
+                notes.extend(learned.note);
+            }
+        }
+        // The tree of the first question, begun early.
+        if let Some(roots) = seated.run(&state, stop, u64::MAX)? {
+            let (_, deliberation) = seated.findings(roots).answer(seated.track.role);
+            notes.extend(deliberation.notes.clone());
+            self.deliberation = Some(Deliberation { notes, ..deliberation });
         }
         Ok(())
     }
@@ -331,10 +372,7 @@ impl Player for Mcts {
             (iterations, ..) => iterations,
         };
         let Some(roots) = seated.run(&state, stop, limit)? else { return Ok(fallback) };
-        let searches = std::iter::once(&seated.search);
-        let searches = searches.chain(seated.helpers.iter().map(|(_, search)| search));
-        let findings = Findings { searches: searches.zip(roots).collect() };
-        let (action, deliberation) = findings.answer(seated.track.role);
+        let (action, deliberation) = seated.findings(roots).answer(seated.track.role);
         self.deliberation = Some(deliberation);
         Ok(action.filter(|action| turn.legal.contains(action)).unwrap_or(fallback))
     }
@@ -355,7 +393,7 @@ impl Player for Mcts {
 impl Mcts {
     /// Whether the evaluation, if there is one, is of this game.
     fn check_game(&self, game: &Game) -> Result<(), Failure> {
-        let checked = self.evaluation.as_ref().map(|evaluation| evaluation.check(game));
+        let checked = self.given.as_ref().map(|(evaluation, _)| evaluation.check(game));
         checked.unwrap_or(Ok(())).map_err(|error| Failure::Unsuitable(error.to_string()))
     }
 }

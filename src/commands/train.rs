@@ -247,12 +247,13 @@ fn train(
         error => Failure::usage(error),
     })?;
     let mut progress = ProgressLine::new();
+    let until_cancelled = Stop::never().on(cancel.clone());
     let is_done = |trainer: &Trainer| match arguments.matches {
         Some(matches) => trainer.n_matches() >= matches,
         None => begun.elapsed() >= time,
     };
     while !is_done(&trainer) && !cancel.is_cancelled() {
-        trainer.play_match().map_err(Failure::preflight)?;
+        trainer.play_match(&until_cancelled).map_err(Failure::preflight)?;
         progress.show(|| {
             let matches = counted(trainer.n_matches(), "match", "matches");
             let limit = arguments.matches.map_or_else(

@@ -32,7 +32,7 @@ fn trained(
 ) -> LinearEvaluation {
     let mut trainer = Trainer::new(machine, settings, &Stop::never()).unwrap();
     for _ in 0..n_matches {
-        trainer.play_match().unwrap();
+        assert!(trainer.play_match(&Stop::never()).unwrap());
     }
     assert_eq!(trainer.n_matches(), n_matches);
     trainer.evaluation()

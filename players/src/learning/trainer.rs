@@ -174,17 +174,20 @@ impl Trainer {
         self.found.len()
     }
 
-    /// Plays one match, and learns from it.
+    /// Plays one match, and learns from it, unless `stop` is due before its end. Returns whether
+    /// it was.
     ///
     /// # Errors
     /// If the reasoner fails.
-    pub fn play_match(&mut self) -> Result<(), ReasoningError> {
-        self.play()?;
+    pub fn play_match(&mut self, stop: &Stop) -> Result<bool, ReasoningError> {
+        if !self.play(stop)? {
+            return Ok(false);
+        }
         self.n_matches += 1;
         self.n_states += self.line.values.len() as u64 / self.bias.len() as u64;
         self.learn();
         self.adopt();
-        Ok(())
+        Ok(true)
     }
 
     /// The evaluation so far, with the features that matter most first. Those that hardly
@@ -226,8 +229,8 @@ impl Trainer {
         }
     }
 
-    /// Plays a match into the line.
-    fn play(&mut self) -> Result<(), ReasoningError> {
+    /// Plays a match into the line; `false` if `stop` is due before its end.
+    fn play(&mut self, stop: &Stop) -> Result<bool, ReasoningError> {
         let roles = self.machine.game().role_ids();
         self.line.features.clear();
         self.line.values.clear();
@@ -235,16 +238,19 @@ impl Trainer {
         let mut state = self.machine.initial_state()?;
         let mut legal: Vec<Vec<MoveId>> = vec![Vec::new(); roles.len()];
         for _ in 0..MAX_STEPS {
+            if stop.is_due(0) {
+                return Ok(false);
+            }
             if self.machine.is_terminal(&state)? {
                 let rewards = roles.map(|role| Ok(reward(&self.machine.goal(&state, role)?)));
                 self.line.rewards = Some(rewards.collect::<Result<_, ReasoningError>>()?);
-                return Ok(());
+                return Ok(true);
             }
             for (role, moves) in roles.clone().zip(&mut legal) {
                 self.machine.legal_moves(&state, role, moves)?;
             }
             if legal.iter().any(Vec::is_empty) {
-                return Ok(());
+                return Ok(true);
             }
             self.record(&state, &legal);
             let joint_move: Vec<MoveId> = roles
@@ -255,7 +261,7 @@ impl Trainer {
             self.machine.next_state(&state, &joint_move, &mut next)?;
             state = next;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Adds the features of a state and its values to the line.

@@ -16,16 +16,19 @@ pub(super) struct Estimator {
     n_roles: usize,
     /// Whether it depends on the numbers of legal moves.
     pub(super) counts_moves: bool,
+    /// The share of the evaluation in the value of a move; with 1 nothing is played out.
+    pub(super) weight: f32,
 }
 
 impl Estimator {
     /// By an evaluation that was checked for the game.
-    pub(super) fn new(evaluation: Arc<LinearEvaluation>, game: &Game) -> Self {
+    pub(super) fn new(evaluation: Arc<LinearEvaluation>, weight: f32, game: &Game) -> Self {
         let counts_moves = evaluation.counts_moves();
         Self {
             evaluator: Evaluator::new(evaluation, game),
             n_roles: game.roles().len(),
             counts_moves,
+            weight,
         }
     }
 

@@ -47,7 +47,7 @@ fn run_by(
     let state = track.begin(&Stop::never()).unwrap().unwrap();
     let mut search = Search::new(track.machine.game(), settings, seed::generator(1, None));
     if let Some(evaluation) = evaluation {
-        search.set_estimator(Estimator::new(Arc::new(evaluation), track.machine.game()));
+        search.set_estimator(Estimator::new(Arc::new(evaluation), 1.0, track.machine.game()));
     }
     let root = search.run(track.machine.as_mut(), &state, &Stop::never(), limit).unwrap();
     (search, track, root)
@@ -57,7 +57,7 @@ fn run_by(
 fn evaluation(graph: &Graph) -> Option<LinearEvaluation> {
     let trainer = Trainer::new(graph.machine(), TrainingSettings::default(), &Stop::never());
     let mut trainer = trainer.ok()?;
-    (0..3).for_each(|_| trainer.play_match().unwrap());
+    (0..3).for_each(|_| assert!(trainer.play_match(&Stop::never()).unwrap()));
     Some(trainer.evaluation())
 }
 

@@ -37,7 +37,7 @@ pub(super) struct Settings {
     pub(super) max_length: u32,
     /// Maximum number of bytes of the tree.
     pub(super) memory: usize,
-    /// The same as `exploration`, where positions are judged by an evaluation.
+    /// The same as `exploration`, where positions are judged by an evaluation alone.
     pub(super) evaluated_exploration: f32,
     /// The moves that playouts prefer.
     pub(super) preference: Preference,
@@ -190,9 +190,14 @@ impl Search {
         self.expander.estimator = Some(estimator);
     }
 
-    /// Whether positions are judged by an evaluation instead of playouts.
+    /// The share of an evaluation in the value of a move; the mean of playouts has the rest.
+    fn evaluation_weight(&self) -> f32 {
+        self.expander.estimator.as_ref().map_or(0.0, |estimator| estimator.weight)
+    }
+
+    /// Whether positions are judged by an evaluation alone, without playouts.
     pub(super) fn is_evaluating(&self) -> bool {
-        self.expander.estimator.is_some()
+        self.evaluation_weight() >= 1.0
     }
 
     fn passes(
@@ -441,8 +446,11 @@ impl Search {
         let low = self.tree.bounds(at)[role].low;
         let n = (node.visits + node.flying) as f32 + 1.0;
         // Where several choose at once, the mean of what they chose is what counts.
-        let is_evaluated = self.is_evaluating() && matches!(node.kind, Kind::Choice(_));
-        let exploration = match is_evaluated {
+        let share = match node.kind {
+            Kind::Choice(_) => self.evaluation_weight(),
+            _ => 0.0,
+        };
+        let exploration = match share >= 1.0 {
             true => self.settings.evaluated_exploration,
             false => self.settings.exploration,
         };
@@ -458,12 +466,9 @@ impl Search {
             let value = match bounds.is_exact() {
                 true => bounds.value() - KNOWN,
                 false => {
-                    let mean = match visits {
-                        _ if is_evaluated => estimate,
-                        0 => untried,
-                        _ => mean,
-                    };
-                    bounds.clamp(mean) + weight / (tried.max(1) as f32).sqrt()
+                    let mean = if visits == 0 { untried } else { mean };
+                    let worth = mean + share * (estimate - mean);
+                    bounds.clamp(worth) + weight / (tried.max(1) as f32).sqrt()
                 }
             };
             if value > most {
@@ -610,7 +615,7 @@ impl Search {
             };
             let made = self.tree.edge_mut(edge);
             (made.visits, made.mean) = (visits, mean);
-            if self.is_evaluating() {
+            if self.evaluation_weight() > 0.0 {
                 estimate::back_up(&mut self.tree, node, edge);
             }
             if now != seen || (child != NONE && self.tree.is_settled(child)) {

@@ -190,7 +190,7 @@ fn an_evaluation_judges_in_place_of_playouts() {
     let mut machine = network("breakthrough_6x6");
     let settings = TrainingSettings::default();
     let mut trainer = Trainer::new(machine.fork(), settings, &Stop::never()).unwrap();
-    (0..300).for_each(|_| trainer.play_match().unwrap());
+    (0..300).for_each(|_| assert!(trainer.play_match(&Stop::never()).unwrap()));
     let evaluation = Value::Learned(Arc::new(trainer.evaluation()));
     let stop = Stop::never().after_nodes(10_000);
     for role in 0..2 {
