@@ -28,7 +28,8 @@ pub enum RegretError {
     Recorded(#[from] RecordedError),
     /// No match could be judged.
     #[error(
-        "no table is for a game of {run} ({games}); make one with `gamemaster solve GAME --out FILE`"
+        "none of the tables is for a game of the run {run}, which has {games}; make one with \
+         `gamemaster solve GAME --out FILE`"
     )]
     NoTable {
         /// The run.

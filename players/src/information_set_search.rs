@@ -306,7 +306,8 @@ impl<'a> BeliefSearch<'a> {
                             (_, false) => "values: of a sample of the states",
                             (Model::Uniform, _) => "values: exact if the others move at random",
                             (Model::Cautious, _) => {
-                                "values: guaranteed on average, even if the others know the state"
+                                "values: means over the possible states, if the others know the \
+                                 state and reply in the worst way"
                             }
                         };
                         self.deliberation.notes.push(note.to_owned());

@@ -229,14 +229,12 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let percept_plan = said.belief_tree.as_deref().filter(|_| wants_plan);
     let percept_plan = percept_plan.and_then(plan_text::PerceptPlan::of);
     if wants_plan && plan.is_none() && percept_plan.is_none() {
-        let advice = match PLANNERS.contains(&kind.name) {
-            true => "give it more --time or --nodes".to_owned(),
-            false => format!("players that make plans: {}", PLANNERS.join(", ")),
+        let player = &arguments.player;
+        let why = match PLANNERS.contains(&kind.name) {
+            true => format!("{player} found no plan in this state; give it more --time or --nodes"),
+            false => format!("{player} makes no plans; players that do: {}", PLANNERS.join(", ")),
         };
-        return Err(Failure::usage(anyhow!(
-            "--plan, --plan-file: {} found no plan in this state; {advice}",
-            arguments.player
-        )));
+        return Err(Failure::usage(anyhow!("--plan, --plan-file: {why}")));
     }
     let belief = belief.filter(|_| arguments.belief);
     if arguments.belief && belief.is_none() {

@@ -54,7 +54,7 @@ probability.
 chance, and one role loses what the other gains. Proof-number search finds the
 value of the first state alone, in bounded memory, and prints what it found out
 about the first moves. --all-moves proves the value of each of them. --time ends
-it, and what is proven by then is printed: `at least 50` or `0 to 50`. The
+it, and what is proven by then is printed: `50 to 100` or `0 to 50`. The
 default method takes retrograde analysis; if the states need more than --memory,
 it goes on with a proof where the game allows one. --time and --all-moves select
 a proof at once.

@@ -193,7 +193,7 @@ fn large_trees_are_lists_and_plans_are_printed() {
     assert!(told.ends_with("\n  plan\n    right; down; right; down; end\n"), "{told}");
     let told = workspace.run(&[&planned[..], &["monte_carlo"]].concat()).code(2).stderr();
     assert!(
-        told.contains("monte_carlo found no plan in this state; players that make plans: seq"),
+        told.contains("monte_carlo makes no plans; players that do: seq"),
         "{told}"
     );
 }

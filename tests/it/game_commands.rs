@@ -862,7 +862,7 @@ fn a_tree_lists_its_lines_and_says_when_it_is_cut() {
               1      3         3       3         3           -
 
         4 nodes, 3 of them terminal
-        held at once, at most: depth-first 3 joint moves, breadth-first 3 states
+        memory: a depth-first search holds at most 3 joint moves, a breadth-first search 3 states
 
           (noop a1): max 3, min 97
           (noop a2): max 12, min 88

@@ -50,7 +50,7 @@ fn what_is_wrong_with_a_plan_is_named() {
         workspace.run(&command).code(0).stdout()
     };
     let text = told(&["--moves", "right up down"]);
-    let line = "  legal       no: move 2, up, is not; legal moves there: ";
+    let line = "  legal       no: move 2, up, is not legal; legal moves there: ";
     let rest = text.split_once(line).unwrap_or_else(|| panic!("{text}")).1;
     let rest = rest.lines().next().unwrap();
     assert!(rest.contains("down") && !rest.contains("up"), "{text}");

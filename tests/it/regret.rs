@@ -56,7 +56,7 @@ fn games_without_a_table_are_left_out() {
     assert_eq!(report["matches"], report["skipped_matches"]);
     workspace.run(&["solve", "tic_tac_toe", "--out", "ttt.table"]).code(0);
     let told = workspace.run(&["regret", "run", "--table", "ttt.table"]).code(2).stderr();
-    assert!(told.contains("no table is for a game of run ("), "{told}");
+    assert!(told.contains("none of the tables is for a game of the run run, which has "), "{told}");
     let told = workspace.run(&["regret", "run", "--table", "spec.toml"]).code(2).stderr();
     assert!(told.contains("not a table of `gamemaster solve`"), "{told}");
 }

@@ -30,15 +30,17 @@ Examples:
   gamemaster explain nim --player conditional_planner --plan-file nim.plan.json
   gamemaster game plan nim --conditional nim.plan.json
 
-A plan is a list of moves of one role from the initial state (--moves), or says what to
-do after each joint move or percept (--conditional). Whatever the others do, it is
+A plan is a list of moves of one role from the initial state (--moves), or says
+what to do after each joint move or percept (--conditional). Whatever the others
+do, it is
   legal       if each move is legal where it is played,
   complete    if its last state is terminal,
   minimal     if no state before the last is terminal,
   sequential  if it is a list of moves and all three,
-  optimal     if it is all three and no plan guarantees more (on average, where chance
-              moves).
---all leaves out plans that visit a state twice.";
+  optimal     if it is all three and no plan guarantees more (on average, where
+              chance moves).
+--all leaves out plans that visit a state twice (states that differ in a step
+counter are different states).";
 
 /// Arguments of `gamemaster game plan`.
 #[derive(Args, Debug)]
@@ -314,7 +316,7 @@ fn print_checked(out: &mut impl Write, checked: &Checked, report: &Report) -> io
                 [] => String::new(),
                 after => format!(" after {}", after.join(" ")),
             };
-            format!("no: move {number}, {text}, is not{after}; {legal}")
+            format!("no: move {number}, {text}, is not legal{after}; {legal}")
         }
     };
     writeln!(out, "  legal       {legal}")?;

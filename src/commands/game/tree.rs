@@ -515,7 +515,10 @@ fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     writeln!(out, "\n{nodes}, {n_terminal} of them terminal")?;
     let moves = in_words(tree.depth_first_moves, "joint move", "joint moves");
     let states = counted(tree.breadth_first_states, "state", "states");
-    writeln!(out, "held at once, at most: depth-first {moves}, breadth-first {states}")?;
+    writeln!(
+        out,
+        "memory: a depth-first search holds at most {moves}, a breadth-first search {states}"
+    )?;
     let n_stuck: usize = tree.levels.iter().map(|level| level.stuck_states).sum();
     if n_stuck > 0 {
         let states = counted(n_stuck, "state is", "states are");
@@ -528,14 +531,16 @@ fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
         writeln!(out, "\nmoves to choose from, by who chooses")?;
         for chooser in &tree.choosers {
             let Choosers { roles, nodes, mean_moves, min_moves, max_moves } = chooser;
-            let who =
-                if roles.is_empty() { "nobody has a choice".into() } else { roles.join(" and ") };
             let range = match min_moves == max_moves {
                 true => format!("{min_moves}"),
                 false if mean_moves.is_nan() => format!("{min_moves} to {max_moves}"),
                 false => format!("{min_moves} to {max_moves}, mean {mean_moves:.2}"),
             };
-            writeln!(out, "  {who}: {range}, at {}", in_words(*nodes, "node", "nodes"))?;
+            let nodes = in_words(*nodes, "node", "nodes");
+            match roles.is_empty() {
+                true => writeln!(out, "  no choice (1 joint move): {nodes}")?,
+                false => writeln!(out, "  {}: {range}, at {nodes}", roles.join(" and "))?,
+            }
         }
     }
     if let Some(searches) = &tree.searches {
