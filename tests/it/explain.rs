@@ -192,10 +192,7 @@ fn large_trees_are_lists_and_plans_are_printed() {
     let told = workspace.run(&shortest).code(0).stdout();
     assert!(told.ends_with("\n  plan\n    right; down; right; down; end\n"), "{told}");
     let told = workspace.run(&[&planned[..], &["monte_carlo"]].concat()).code(2).stderr();
-    assert!(
-        told.contains("monte_carlo makes no plans; players that do: seq"),
-        "{told}"
-    );
+    assert!(told.contains("monte_carlo makes no plans; players that do: seq"), "{told}");
 }
 
 /// The words beside the value, and what pieces are worth by a learned evaluation.
