@@ -47,7 +47,7 @@ pub enum Command {
     Validate(validate::Arguments),
     /// Print one state: facts, legal moves, goals, percepts.
     State(state::Arguments),
-    /// Check a plan of one role, or list the optimal plans of a single-role game.
+    /// Check a plan of one role, or list the optimal plans.
     Plan(plan::Arguments),
     /// Count the nodes of the game tree by depth, and list its lines.
     Tree(tree::Arguments),
