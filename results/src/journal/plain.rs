@@ -84,8 +84,9 @@ fn read_number(text: &str) -> Option<(u32, &str)> {
     let n_digits = text.bytes().position(|byte| !byte.is_ascii_digit())?;
     let (digits, rest) = text.split_at(n_digits);
     let is_plain = matches!(n_digits, 1..=9) && (n_digits == 1 || !digits.starts_with('0'));
-    let value = digits.bytes().fold(0, |value, digit| 10 * value + u32::from(digit - b'0'));
-    is_plain.then_some((value, rest))
+    // More digits would overflow.
+    let value = || digits.bytes().fold(0, |value, digit| 10 * value + u32::from(digit - b'0'));
+    is_plain.then(|| (value(), rest))
 }
 
 #[cfg(test)]
