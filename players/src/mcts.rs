@@ -337,7 +337,7 @@ impl Player for Mcts {
         if !has_limit || is_over {
             return Ok(());
         }
-        let mut notes = Vec::new();
+        let mut note = None;
         let n_strategic = seated.search.roles.strategic.len();
         if self.learns && n_strategic > 1 {
             let machine = seated.track.machine.as_ref();
@@ -346,15 +346,16 @@ impl Player for Mcts {
                 if let Some(evaluation) = &learned.evaluation {
                     seated.judge_by(evaluation, 1.0);
                 }
-                notes.extend(learned.note);
+                note = learned.note;
             }
         }
         // The tree of the first question, begun early.
-        if let Some(roots) = seated.run(&state, stop, u64::MAX)? {
-            let (_, deliberation) = seated.findings(roots).answer(seated.track.role);
-            notes.extend(deliberation.notes.clone());
-            self.deliberation = Some(Deliberation { notes, ..deliberation });
-        }
+        let mut found = match seated.run(&state, stop, u64::MAX)? {
+            Some(roots) => seated.findings(roots).answer(seated.track.role).1,
+            None => Deliberation::default(),
+        };
+        found.notes.splice(0..0, note);
+        self.deliberation = Some(found);
         Ok(())
     }
 

@@ -167,7 +167,7 @@ impl JointCode {
                 *self = Self::default();
                 return 0;
             };
-            // What was compiled tells what to expect of others.
+            // The size of this code is an estimate for the code of other joint moves.
             let n_bytes = routine.n_bytes() / keys.len();
             if n_bytes > LONG && 2 * n_bytes > self.n_bytes {
                 known.is_useless = true;

@@ -467,7 +467,7 @@ impl Search {
                 true => bounds.value() - KNOWN,
                 false => {
                     let mean = if visits == 0 { untried } else { mean };
-                    let worth = mean + share * (estimate - mean);
+                    let worth = (1.0 - share) * mean + share * estimate;
                     bounds.clamp(worth) + weight / (tried.max(1) as f32).sqrt()
                 }
             };

@@ -41,7 +41,8 @@ const LEAST_MOVE: Duration = Duration::from_micros(200);
 const MOST_MOVE: Duration = Duration::from_millis(20);
 /// How long the speed of a search is measured before the first trial match.
 const MEASURED: Duration = Duration::from_millis(20);
-/// A trial is won with a lead of so many matches, and lost with a deficit of so many.
+/// The trial ends when matches won minus matches lost reach one of these: the evaluation is used
+/// at `WON`, and not at `LOST`.
 const WON: f64 = 3.0;
 const LOST: f64 = -2.0;
 /// Random steps before a trial match.
