@@ -76,7 +76,7 @@ pub enum SolveError {
     HiddenInformation,
     /// The states do not fit the memory.
     #[error(
-        "the states need more than {} of memory; {n_states} were reached when those at depth {depth} were expanded", size(*.limit_bytes)
+        "the states need more than {} of memory; gave up at depth {depth}, after {n_states} states", size(*.limit_bytes)
     )]
     Memory {
         /// States reached so far.

@@ -63,6 +63,43 @@ fn a_role_without_a_move_is_found_by_playing() {
     .assert_eq(&ran.stdout());
 }
 
+/// Without playouts nothing is said about what never held.
+#[test]
+fn no_playouts_show_nothing() {
+    let workspace = Workspace::new();
+    workspace.write("stuck.kif", STUCK);
+    let none = ["game", "validate", "stuck.kif", "--play", "--playouts", "0"];
+    let told = workspace.run(&none).code(0).stdout();
+    assert_eq!(told, "stuck.kif: valid, no findings\n");
+    let told = workspace.run(&["game", "info", "nim", "--playouts", "0"]).code(0).stdout();
+    let unknown = "2 agents, fully observable, deterministic; the rest is unknown (no playouts)\n";
+    assert!(told.contains(unknown) && !told.contains("suited"), "{told}");
+}
+
+/// A goal whose condition can never hold is no goal, but the rule is there.
+#[test]
+fn a_role_without_a_goal_is_told_from_one_whose_goals_never_hold() {
+    let workspace = Workspace::new();
+    let help = |goal: &str| {
+        let rules = format!(
+            "(role x) (init (p 1)) (<= (next (p 2)) (true (p 1))) (legal x wait)
+             (<= terminal (true (p 2))) {goal}"
+        );
+        workspace.write("goal.kif", &rules);
+        let told = workspace.run(&["game", "validate", "goal.kif", "--json"]).code(0).stdout();
+        let report: serde_json::Value = serde_json::from_str(&told).unwrap();
+        let findings = report["findings"].as_array().unwrap().iter();
+        let found = findings.filter(|finding| finding["code"] == "role-without-goal");
+        found.map(|finding| finding["help"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        help("(<= (goal x 100) (true (p 3)))"),
+        ["the rules for `goal` that could apply to it have conditions that never hold"]
+    );
+    assert_eq!(help("(goal y 100)"), ["check the roles that the rules for `goal` name"]);
+    assert_eq!(help("(goal x 100)"), [""; 0]);
+}
+
 #[test]
 fn a_match_that_the_rules_break_exits_with_3() {
     let workspace = Workspace::new();

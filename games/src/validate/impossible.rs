@@ -169,12 +169,22 @@ impl<'a> Check<'a> {
                 if self.is_unknown_role(sentence, part) {
                     return;
                 }
-                let name = match &part.kind {
-                    ArgumentKind::Constant(name) | ArgumentKind::Function(name, _) => *name,
-                    ArgumentKind::Variable(_) => sentence.name,
+                let (id, arity) = match &part.kind {
+                    ArgumentKind::Constant(name) => (*name, 0),
+                    ArgumentKind::Function(name, arguments) => (*name, arguments.len()),
+                    ArgumentKind::Variable(_) => (sentence.name, 0),
                 };
-                let name = self.rulesheet.spelling(name);
-                let message = format!("no {what} has `{name}` as this argument");
+                let name = self.rulesheet.spelling(id);
+                // The last argument of `true` and `does` is the whole fact or move.
+                let is_whole = !matches!(self.subject(sentence), Subject::Relation(_))
+                    && sentence.arguments.last().is_some_and(|last| std::ptr::eq(last, part));
+                let is_offered = offered.constants.contains(&id)
+                    || offered.functions.iter().any(|&(known, _)| known == id);
+                let message = match (is_whole, is_offered) {
+                    (true, false) => format!("no {what} is named `{name}`"),
+                    (true, true) => format!("no {what} `{name}` has {}", arguments(arity)),
+                    (false, _) => format!("no {what} has `{name}` as this argument"),
+                };
                 (part.span, message, self.instead(part, &offered))
             }
             None => (
@@ -225,16 +235,16 @@ impl<'a> Check<'a> {
     /// Roles that no rule allows a move, or promises a goal.
     fn idle_roles(&mut self, values: &[Option<Values>]) {
         let rows = [
-            (Keyword::Legal, "role-without-moves", "no rule lets the role `{}` move"),
-            (Keyword::Goal, "role-without-goal", "no rule gives the role `{}` a goal"),
+            (Keyword::Legal, "role-without-moves", "let the role `{}` move"),
+            (Keyword::Goal, "role-without-goal", "give the role `{}` a goal"),
         ];
-        for (keyword, code, message) in rows {
-            let heads: Vec<(&Argument, &Values)> = self
+        for (keyword, code, what) in rows {
+            let heads: Vec<(&Argument, Option<&Values>)> = self
                 .clauses
                 .iter()
                 .zip(values)
                 .filter(|(clause, _)| self.keyword(&clause.head) == Some(keyword))
-                .filter_map(|(clause, values)| Some((&clause.head.arguments[0], values.as_ref()?)))
+                .map(|(clause, values)| (&clause.head.arguments[0], values.as_ref()))
                 .collect();
             for clause in self.clauses {
                 let (Some(Keyword::Role), [Argument { kind: ArgumentKind::Constant(role), span }]) =
@@ -243,17 +253,32 @@ impl<'a> Check<'a> {
                     continue;
                 };
                 let name = self.rulesheet.spelling(*role);
-                if heads.iter().any(|(argument, values)| may_be(argument, *role, values))
+                let may_hold = |&(argument, values): &(&Argument, Option<&Values>)| {
+                    values.is_some_and(|values| may_be(argument, *role, values))
+                };
+                if heads.iter().any(may_hold)
                     || (keyword == Keyword::Goal && name == "random")
                     || !self.findings.first(code, *role, 0)
                 {
                     continue;
                 }
+                let keyword = keyword.name();
+                let names_role = |&(argument, values): &(&Argument, Option<&Values>)| {
+                    values.is_none()
+                        && !matches!(argument.kind, ArgumentKind::Constant(other) if other != *role)
+                };
+                let help = match heads.iter().any(names_role) {
+                    true => format!(
+                        "the rules for `{keyword}` that could apply to it have conditions that \
+                         never hold"
+                    ),
+                    false => format!("check the roles that the rules for `{keyword}` name"),
+                };
                 self.findings.warning(
                     code,
                     *span,
-                    message.replace("{}", name),
-                    format!("check the roles that the rules for `{}` name", keyword.name()),
+                    format!("no rule can {}", what.replace("{}", name)),
+                    help,
                 );
             }
         }

@@ -412,9 +412,7 @@ fn typing_errors_make_conditions_impossible() {
     check(
         "(true (cell ?r ?c b))",
         "(true (cel ?r ?c b))",
-        &[&format!(
-            "never-holds no fact has `cel` as this argument; did you mean `cell`?; {NEVER}"
-        )],
+        &[&format!("never-holds no fact is named `cel`; did you mean `cell`?; {NEVER}")],
     );
     check(
         "(true (cell ?r ?c b))",
@@ -427,29 +425,27 @@ fn typing_errors_make_conditions_impossible() {
         "(<= open (true (cell ?r ?c b)))",
         "(<= open (true (cell ?r b)))",
         &[&format!(
-            "never-holds no fact has `cell` as this argument; the rules give it 3 arguments, but \
-             here it has 2 arguments; {NEVER}"
+            "never-holds no fact `cell` has 2 arguments; the rules give it 3 arguments, but here \
+             it has 2 arguments; {NEVER}"
         )],
     );
     check(
         "(<= (marked ?r ?c) (does ?p (mark ?r ?c)))",
         "(<= (marked ?r ?c) (does ?p (marks ?r ?c)))",
-        &[&format!(
-            "never-holds no legal move has `marks` as this argument; did you mean `mark`?; {NEVER}"
-        )],
+        &[&format!("never-holds no legal move is named `marks`; did you mean `mark`?; {NEVER}")],
     );
     check(
         "(<= terminal won)",
         "(<= terminal (true over))",
         &[&format!(
-            "never-holds no fact has `over` as this argument; only `cell` and `control` can stand here; {NEVER}"
+            "never-holds no fact is named `over`; only `cell` and `control` can stand here; {NEVER}"
         )],
     );
     check(
         "(not (marked ?r ?c))",
         "(not (true (marked ?r ?c)))",
         &[
-            "never-holds no fact has `marked` as this argument; only `cell` and `control` can stand here; so its \
+            "never-holds no fact is named `marked`; only `cell` and `control` can stand here; so its \
            negation always holds",
         ],
     );
@@ -457,10 +453,10 @@ fn typing_errors_make_conditions_impossible() {
         "(init (control xplayer))",
         "(init (control xplayr))",
         &[
-            "role-without-moves no rule lets the role `xplayer` move; check the roles that the \
-             rules for `legal` name",
-            "role-without-moves no rule lets the role `oplayer` move; check the roles that the \
-             rules for `legal` name",
+            "role-without-moves no rule can let the role `xplayer` move; the rules for `legal` that \
+             could apply to it have conditions that never hold",
+            "role-without-moves no rule can let the role `oplayer` move; the rules for `legal` that \
+             could apply to it have conditions that never hold",
             "fact-of-no-role `xplayr` is not a role, but rules that use this fact take it for \
              one; did you mean `xplayer`?",
         ],
@@ -478,19 +474,16 @@ fn of_impossible_rules_the_first_is_reported() {
     // What rests on an impossible rule is impossible, but not wrong.
     check(
         "(<= (next (a ?x)) (true (b ?x))) (<= (next c) (true (a ?x))) (<= p (true c)) (<= q p)",
-        &["no fact has `b` as this argument"],
+        &["no fact is named `b`"],
     );
     // Rules that wait for each other, and for themselves.
     check(
         "(<= (next (a 1)) (true (b 1))) (<= (next (b 1)) (true (a 1)))",
-        &["no fact has `b` as this argument"],
+        &["no fact is named `b`"],
     );
-    check("(<= (next (a ?x)) (true (a ?x)))", &["no fact has `a` as this argument"]);
+    check("(<= (next (a ?x)) (true (a ?x)))", &["no fact is named `a`"]);
     // One alternative can hold.
-    check(
-        "(<= p (or (true (step 0)) (true nothing)))",
-        &["no fact has `nothing` as this argument"],
-    );
+    check("(<= p (or (true (step 0)) (true nothing)))", &["no fact is named `nothing`"]);
     // Steps grow by what `succ` says, terms by what rules build.
     check("(<= p (true (step 1)))", &[]);
     check("(<= p (true (step 2)))", &["no fact has `2` as this argument"]);
@@ -501,8 +494,5 @@ fn of_impossible_rules_the_first_is_reported() {
     );
     // Whatever a variable may stand for.
     check("(<= (next ?f) (does robot ?f)) (<= p (true wait))", &[]);
-    check(
-        "(<= (next ?f) (does robot ?f)) (<= p (true go))",
-        &["no fact has `go` as this argument"],
-    );
+    check("(<= (next ?f) (does robot ?f)) (<= p (true go))", &["no fact is named `go`"]);
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use results::counted::counted;
 use serde::Serialize;
 
 use super::survey::{Interests, MoveOrder, ObservedKind, Survey};
@@ -15,10 +16,11 @@ pub(super) struct Environment {
     observable: Observable,
     /// Whether the next state follows from the state and the players' moves.
     deterministic: bool,
-    /// Whether no player has more than one choice in a match, as far as random play shows.
-    episodic: bool,
-    /// Whether players choose at the same time somewhere.
-    simultaneous: bool,
+    /// Whether no player has more than one choice in a match, as far as random play shows;
+    /// `None` without any.
+    episodic: Option<bool>,
+    /// Whether players choose at the same time somewhere; `None` without random play.
+    simultaneous: Option<bool>,
     interests: Interests,
     /// Players that suit it, each with the reason.
     suited: Vec<Suited>,
@@ -41,8 +43,10 @@ struct Suited {
 const SMALL_TREE_LOG10: f64 = 6.0;
 
 impl Environment {
-    pub(super) fn of(kind: &ObservedKind, survey: &Survey) -> Self {
+    /// Of a game with this number of states, if it is known to be small enough to be solved.
+    pub(super) fn of(kind: &ObservedKind, survey: &Survey, n_states: Option<u64>) -> Self {
         let is_small = survey.tree_log10.is_some_and(|log10| log10 <= SMALL_TREE_LOG10);
+        let is_measured = survey.playouts > 0;
         Self {
             agents: kind.players,
             observable: match kind.hidden_information {
@@ -50,10 +54,13 @@ impl Environment {
                 false => Observable::Fully,
             },
             deterministic: !kind.chance,
-            episodic: survey.most_choices <= 1,
-            simultaneous: kind.turns == MoveOrder::Simultaneous,
+            episodic: is_measured.then_some(survey.most_choices <= 1),
+            simultaneous: is_measured.then_some(kind.turns == MoveOrder::Simultaneous),
             interests: survey.interests,
-            suited: suited(kind, survey.interests, is_small),
+            suited: match is_measured {
+                true => suited(kind, survey.interests, is_small, is_small || n_states.is_some()),
+                false => vec![],
+            },
         }
     }
 
@@ -70,9 +77,9 @@ impl Environment {
     /// The cells of a table: agents, observable, deterministic, episodic, interests.
     pub(super) fn cells(&self) -> [String; 5] {
         let agents = match (self.agents, self.simultaneous) {
-            (1, _) => "1".to_owned(),
-            (agents, true) => format!("{agents}, at once"),
-            (agents, false) => format!("{agents}, in turn"),
+            (1, _) | (_, None) => self.agents.to_string(),
+            (agents, Some(true)) => format!("{agents}, at once"),
+            (agents, Some(false)) => format!("{agents}, in turn"),
         };
         let word = |is_first: bool, [first, second]: [&str; 2]| {
             if is_first { first.to_owned() } else { second.to_owned() }
@@ -81,7 +88,7 @@ impl Environment {
             agents,
             word(self.observable == Observable::Fully, ["fully", "partially"]),
             word(self.deterministic, ["yes", "chance"]),
-            word(self.episodic, ["episodic", "sequential"]),
+            self.episodic.map_or("unknown".to_owned(), |it| word(it, ["episodic", "sequential"])),
             self.interests.words().to_owned(),
         ]
     }
@@ -105,15 +112,24 @@ impl fmt::Display for Environment {
         let [agents, observable, _, episodic, interests] = self.cells();
         let agents = match agents.split_once(", ") {
             Some((n, order)) => format!("{n} agents {order}"),
-            None => "1 agent".to_owned(),
+            None => counted(self.agents, "agent", "agents"),
         };
         let chance = if self.deterministic { "deterministic" } else { "with chance" };
-        write!(f, "{agents}, {observable} observable, {chance}, {episodic}, {interests}")
+        write!(f, "{agents}, {observable} observable, {chance}")?;
+        match self.episodic {
+            Some(_) => write!(f, ", {episodic}, {interests}"),
+            None => f.write_str("; the rest is unknown (no playouts)"),
+        }
     }
 }
 
 /// The players that suit a game, the most suitable first.
-fn suited(kind: &ObservedKind, interests: Interests, is_small: bool) -> Vec<Suited> {
+fn suited(
+    kind: &ObservedKind,
+    interests: Interests,
+    is_small: bool,
+    is_solvable: bool,
+) -> Vec<Suited> {
     let mut suited = Vec::new();
     let mut add = |player, why| suited.push(Suited { player, why });
     if kind.hidden_information {
@@ -141,7 +157,7 @@ fn suited(kind: &ObservedKind, interests: Interests, is_small: bool) -> Vec<Suit
     }
     if kind.turns == MoveOrder::Simultaneous {
         if interests == Interests::ConstantSum && kind.players == 2 {
-            if is_small {
+            if is_solvable {
                 add("perfect", "small enough to be solved, with mixed strategies");
             }
             add(
@@ -154,7 +170,7 @@ fn suited(kind: &ObservedKind, interests: Interests, is_small: bool) -> Vec<Suit
     }
     match interests {
         Interests::ConstantSum if kind.players == 2 => {
-            if is_small {
+            if is_solvable {
                 add("perfect", "small enough to be solved");
             }
             let why = match kind.chance {
@@ -168,7 +184,8 @@ fn suited(kind: &ObservedKind, interests: Interests, is_small: bool) -> Vec<Suit
             add("minimax:opponents=cooperative", "all want the same");
             add("mcts", "needs no evaluation of states");
         }
-        _ => {
+        Interests::Unknown => add("mcts", "needs no evaluation of states"),
+        Interests::Single | Interests::ConstantSum | Interests::GeneralSum => {
             add(
                 "minimax:opponents=max_n",
                 "interests differ, but no role loses just what another gains",

@@ -174,10 +174,11 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         seed: arguments.seed,
     };
     let survey = survey(&mut walker, &limits).map_err(reasoning)?;
-    let kind = ObservedKind::of(&game, survey.simultaneous);
+    let kind = ObservedKind::of(&game, &survey);
+    let end = End::of(&game)?;
     let report = Report {
-        environment: Environment::of(&kind, &survey),
-        end: End::of(&game)?,
+        environment: Environment::of(&kind, &survey, end.n_states()),
+        end,
         name: game.name().to_owned(),
         title: library::find(&arguments.game.file).map(library::Shipped::title),
         roles: role_names(&game),

@@ -75,13 +75,13 @@ fn row(shipped: &library::Shipped, with_environment: bool) -> Result<Row, Failur
     let mut walker = Walker::new(machine(&game)?);
     let limits = if with_environment { Limits::USUAL } else { LIMITS };
     let survey = survey(&mut walker, &limits).map_err(reasoning)?;
-    let kind = ObservedKind::of(&game, survey.simultaneous);
+    let kind = ObservedKind::of(&game, &survey);
     Ok(Row {
         name: shipped.name,
         title: shipped.title(),
         roles: role_names(&game),
         kind,
-        environment: with_environment.then(|| Environment::of(&kind, &survey)),
+        environment: with_environment.then(|| Environment::of(&kind, &survey, None)),
     })
 }
 

@@ -35,6 +35,8 @@ pub(super) enum MoveOrder {
     TurnTaking,
     /// In some visited state two players had a choice.
     Simultaneous,
+    /// There were no playouts.
+    Unknown,
 }
 
 /// The cell of a game in the usual classification.
@@ -274,12 +276,13 @@ fn mean_of_powers(logarithms: &[f64]) -> Option<f64> {
 }
 
 impl ObservedKind {
-    pub(super) fn of(game: &Game, simultaneous: bool) -> Self {
+    pub(super) fn of(game: &Game, survey: &Survey) -> Self {
         let games::game::GameKind { n_roles, chance, hidden_information, .. } = game.kind();
         let players = n_roles - usize::from(chance);
         let turns = match players {
             0 | 1 => MoveOrder::Alone,
-            _ if simultaneous => MoveOrder::Simultaneous,
+            _ if survey.playouts == 0 => MoveOrder::Unknown,
+            _ if survey.simultaneous => MoveOrder::Simultaneous,
             _ => MoveOrder::TurnTaking,
         };
         Self { players, turns, chance, hidden_information }
@@ -290,7 +293,7 @@ impl ObservedKind {
 impl fmt::Display for ObservedKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let turns = match self.turns {
-            MoveOrder::Alone => "",
+            MoveOrder::Alone | MoveOrder::Unknown => "",
             MoveOrder::TurnTaking => ", turn-taking",
             MoveOrder::Simultaneous => ", simultaneous",
         };

@@ -56,6 +56,14 @@ impl End {
         // A game that cannot be solved may end nevertheless.
         Ok(all_states(game).unwrap_or(Self::Unknown))
     }
+
+    /// The number of states, if all were computed.
+    pub(super) fn n_states(&self) -> Option<u64> {
+        match self {
+            Self::AllStates { states, .. } => Some(*states),
+            Self::StepCounter { .. } | Self::Repeats { .. } | Self::Unknown => None,
+        }
+    }
 }
 
 /// States that are walked through one by one.

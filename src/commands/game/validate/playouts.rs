@@ -87,7 +87,9 @@ pub(super) fn play(
     } else if seen.cut > 0 {
         findings.push(unended(&seen, playing));
     }
-    findings.extend(never_held(rulesheet, &seen));
+    if seen.playouts > 0 {
+        findings.extend(never_held(rulesheet, &seen));
+    }
     findings.sort_by_key(|finding| (finding.span.start, std::cmp::Reverse(finding.severity)));
     Ok(Diagnostics::new(diagnostics.file(), diagnostics.text(), findings))
 }
