@@ -277,15 +277,15 @@ fn plain(name: &str) -> String {
     plain
 }
 
-/// The names that look like what was typed, at most three, best first.
 /// A question whether one of `names` was meant by what was typed; empty if none is near.
-pub(crate) fn meant(typed: &str, names: impl IntoIterator<Item = &'static str>) -> String {
+pub(crate) fn meant<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     or_these(&near(typed, names))
 }
 
-fn near(typed: &str, names: impl IntoIterator<Item = &'static str>) -> Vec<&'static str> {
+/// The names that look like what was typed, at most three, best first.
+fn near<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = plain(&stem(typed));
-    let distance = |name: &'static str| {
+    let distance = |name: &'a str| {
         let name_plain = plain(name);
         let contained =
             wanted.len() >= 3 && (name_plain.contains(&wanted) || wanted.contains(&name_plain));

@@ -191,10 +191,16 @@ pub enum Skip {
         /// Players that can play it.
         n_players: usize,
     },
-    /// All players that can play the game are challengers of a gauntlet, or none is.
+    /// No challenger of a gauntlet can play the game, or too few of the others.
     NoGauntlet {
         /// Index of the game.
         game: usize,
+        /// Seats to be filled: one by a challenger, the rest by others.
+        n_seats: usize,
+        /// Challengers that can play it.
+        n_challengers: usize,
+        /// Others that can play it.
+        n_others: usize,
     },
     /// The player cannot play the game, others can.
     SitsOut {
@@ -351,10 +357,18 @@ impl Schedule {
         let n_before = self.groups.len();
         self.add_groups(game, n_seats, &players, weight, self.plan.pairings);
         if self.groups.len() == n_before {
-            self.skips.push(Skip::NoGauntlet { game });
+            let n_challengers = self.n_challengers(&players);
+            let n_others = players.len() - n_challengers;
+            self.skips.push(Skip::NoGauntlet { game, n_seats, n_challengers, n_others });
             return;
         }
         self.skips.extend(idle.into_iter().map(|player| Skip::SitsOut { game, player }));
+    }
+
+    /// How many of these players are challengers of the gauntlet.
+    fn n_challengers(&self, players: &[usize]) -> usize {
+        let Pairings::Gauntlet(n) = self.plan.pairings else { return 0 };
+        players.iter().filter(|&&player| player < n as usize).count()
     }
 
     /// Schedules only the listed sets of players.
@@ -393,9 +407,7 @@ impl Schedule {
         pairings: Pairings,
     ) {
         let n_challengers = match pairings {
-            Pairings::Gauntlet(n) if n_seats > 1 => {
-                players.iter().filter(|&&player| player < n as usize).count()
-            }
+            Pairings::Gauntlet(_) if n_seats > 1 => self.n_challengers(players),
             _ => 0,
         };
         let n_others = players.len() - n_challengers;

@@ -43,7 +43,7 @@ pub use error::SpecError;
 pub use file::{read, read_file};
 pub use lock::{LOCK_HEADER, is_shipped, lock_text, portable_text};
 pub use overrides::{Contenders, Overrides};
-pub(crate) use player_text::{TAG_EXPECTED, is_tag, option_value};
+pub(crate) use player_text::{TAG_EXPECTED, check_evaluation, is_tag, option_value};
 pub use player_text::{read_player, read_player_as};
 pub use stages::FormatWord;
 

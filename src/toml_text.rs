@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::game_source::meant;
+
 /// The text of a file, for errors that say where they are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TomlText<'a> {
@@ -54,7 +56,11 @@ impl TomlText<'_> {
     pub(crate) fn parse_error(&self, error: &toml::de::Error) -> TomlError {
         let message = in_our_words(error.message());
         let Some(span) = error.span() else { return self.whole(message) };
+        if message == "duplicate key" {
+            return self.error(span.clone(), twice(&self.text[span]));
+        }
         let given = self.text[..span.end].lines().next_back().unwrap_or_default().trim();
+        let given = key_and_value(given);
         match message.split_once(", expected ") {
             Some((before, expected))
                 if before.starts_with("invalid ") || before.starts_with("unknown value ") =>
@@ -64,6 +70,40 @@ impl TomlText<'_> {
             _ => self.error(span, message),
         }
     }
+}
+
+/// What is wrong with a key that is there already.
+fn twice(key: &str) -> String {
+    let advice = match key {
+        "players" | "games" => {
+            format!("; list all of them in one `{key} = [...]`, or in [[{key}]] tables")
+        }
+        _ => String::new(),
+    };
+    format!("`{key}` is given twice{advice}")
+}
+
+/// `faults.substitute = "none"` of the beginning `faults = {substitute = "none"` of an inline
+/// table.
+fn key_and_value(given: &str) -> String {
+    let inner = given.split_once('{').and_then(|(table, entries)| {
+        let table = table.trim_end().strip_suffix('=')?.trim_end();
+        let (key, value) = entries.rsplit(',').next()?.split_once('=')?;
+        Some(format!("{table}.{} = {}", key.trim(), value.trim()))
+    });
+    inner.unwrap_or_else(|| given.to_owned())
+}
+
+/// With the key that was probably meant: `unknown key `a`, expected one of `b`, `c``.
+fn with_meant(message: String) -> String {
+    let (Some(rest), Some((start, expected))) =
+        (message.strip_prefix("unknown key `"), message.split_once(", expected "))
+    else {
+        return message;
+    };
+    let given = rest.split('`').next().unwrap_or_default();
+    let meant = meant(given, expected.split('`').skip(1).step_by(2));
+    format!("{start}{meant}, expected {expected}")
 }
 
 /// The deserializer's message in the words of our documentation, on one line.
@@ -86,5 +126,5 @@ pub(crate) fn in_our_words(message: &str) -> String {
     ] {
         words = words.replace(theirs, ours);
     }
-    words
+    with_meant(words)
 }

@@ -25,51 +25,125 @@ pub(super) fn unsuitable(spec: &Spec, found: &Unsuitable) -> String {
 
 pub(super) fn no_schedule(spec: &Spec, error: &ScheduleError, unsuitable: &[Unsuitable]) -> String {
     let ScheduleError::NothingToPlay { skips } = error else { return error.to_string() };
-    let why = |game| why_unable(spec, game, unsuitable);
-    let reason = |skip: &Skip| match *skip {
-        Skip::TooFewPlayers { game, n_seats, n_players } => {
-            let name = &spec.games[game].source.name;
-            Some(format!("{name} {}", too_few(n_seats, n_players, spec.players.len(), &why(game))))
-        }
-        Skip::NoSeats { game } => {
-            Some(format!("{} has no role for a player", spec.games[game].source.name))
-        }
-        Skip::NoGauntlet { game } => Some(format!(
-            "{}: all players that can play it are challengers, or none is",
-            spec.games[game].source.name
-        )),
-        Skip::SitsOut { .. } => None,
-    };
-    let reasons: Vec<String> = skips.iter().filter_map(reason).collect();
+    let reasons: Vec<String> =
+        skips.iter().filter_map(|skip| left_out(spec, *skip, unsuitable)).collect();
     format!("no game can be played: {}; change the players or the games", reasons.join("; "))
 }
 
 /// Why a player cannot play a game: `hidden information`, or what it says.
 fn reason(unsuitable: &[Unsuitable], game: usize, player: usize) -> &str {
     let found = unsuitable.iter().find(|it| (it.game, it.player) == (game, player));
-    found.map_or("hidden information", |it| it.reason.as_str())
+    found.map_or(HIDDEN, |it| it.reason.as_str())
 }
 
-/// Why some players cannot play a game: `minimax: hidden information`, or what they say.
-fn why_unable(spec: &Spec, game: usize, unsuitable: &[Unsuitable]) -> String {
-    let reasons = unsuitable.iter().filter(|it| it.game == game);
-    let reasons: Vec<String> =
-        reasons.map(|it| format!("{}: {}", spec.players[it.player].config.id, it.reason)).collect();
-    if !reasons.is_empty() {
-        return reasons.join("; ");
+/// The reason of those that need to know the state.
+const HIDDEN: &str = "hidden information";
+
+/// Why a game is left out, with its name; nothing if only a player sits out.
+fn left_out(spec: &Spec, skip: Skip, unsuitable: &[Unsuitable]) -> Option<String> {
+    let (game, why) = match skip {
+        Skip::NoSeats { game } => (game, "it has no role for a player".to_owned()),
+        Skip::TooFewPlayers { game, n_seats, n_players } => {
+            let unable = Unable::of(spec, game, n_players, unsuitable);
+            (game, format!("it needs {}, {}", counted(n_seats, "player", "players"), unable.why()))
+        }
+        Skip::NoGauntlet { game, n_seats, n_challengers, n_others } => {
+            let unable = Unable::of(spec, game, n_challengers + n_others, unsuitable);
+            (game, no_gauntlet(&unable, n_seats, n_challengers, n_others))
+        }
+        Skip::SitsOut { .. } => return None,
+    };
+    Some(format!("{}: {why}", spec.games[game].source.name))
+}
+
+/// Why no pairing of a gauntlet can play a game.
+fn no_gauntlet(
+    unable: &Unable<'_>,
+    n_seats: usize,
+    n_challengers: usize,
+    n_others: usize,
+) -> String {
+    if n_challengers == 0 {
+        return format!("no challenger can play it, {}", unable.why());
     }
-    let unable = spec.players.iter().filter(|player| !player.plays_hidden_information);
-    let unable: Vec<&str> = unable.map(|player| player.config.id.as_str()).collect();
-    format!("{}: hidden information", unable.join(", "))
+    if n_others == 0 {
+        let able = listed(&unable.able);
+        return match n_challengers {
+            1 => format!("{able}, a challenger, is the only player that can play it"),
+            2 => format!(
+                "{able} are the only players that can play it, and both are challengers, who do \
+                 not play each other"
+            ),
+            _ => format!(
+                "{able} are the only players that can play it, and all are challengers, who do \
+                 not play each other"
+            ),
+        };
+    }
+    format!(
+        "it needs a challenger and {}, but only {n_others} can play it",
+        counted(n_seats - 1, "other player", "other players")
+    )
 }
 
-/// `needs 2 players, but the spec has 1`.
-fn too_few(n_needed: usize, n_able: usize, n_players: usize, why: &str) -> String {
-    let needed = counted(n_needed, "player", "players");
-    match n_able {
-        _ if n_able == n_players => format!("needs {needed}, but the spec has {n_players}"),
-        0 => format!("needs {needed}, but none of {n_players} can play it ({why})"),
-        _ => format!("needs {needed}, but only {n_able} of {n_players} can play it ({why})"),
+/// The players of a spec by whether they can play a game.
+struct Unable<'a> {
+    able: Vec<&'a str>,
+    /// With the reason of each.
+    unable: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Unable<'a> {
+    /// Those of a game that `n_able` players can play.
+    fn of(spec: &'a Spec, game: usize, n_able: usize, unsuitable: &'a [Unsuitable]) -> Self {
+        let found = unsuitable.iter().filter(|it| it.game == game);
+        let is_hidden = found.clone().count() < spec.players.len() - n_able;
+        let mut sorted = Self { able: vec![], unable: vec![] };
+        for (index, player) in spec.players.iter().enumerate() {
+            let id = player.config.id.as_str();
+            let found = found.clone().find(|it| it.player == index);
+            match found.map(|it| it.reason.as_str()) {
+                Some(reason) => sorted.unable.push((id, reason)),
+                None if is_hidden && !player.plays_hidden_information => {
+                    sorted.unable.push((id, HIDDEN));
+                }
+                None => sorted.able.push(id),
+            }
+        }
+        sorted
+    }
+
+    /// `but the spec has 1`, or `and 2 of the 3 cannot play it: minimax and mcts (hidden information)`.
+    fn why(&self) -> String {
+        let (n_unable, n_players) = (self.unable.len(), self.able.len() + self.unable.len());
+        let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+        for &(id, reason) in &self.unable {
+            match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, ids)) => ids.push(id),
+                None => by_reason.push((reason, vec![id])),
+            }
+        }
+        let reasons = by_reason.iter().map(|(reason, ids)| match *reason {
+            HIDDEN => format!("{} ({HIDDEN})", listed(ids)),
+            reason => format!("{}: {reason}", listed(ids)),
+        });
+        let reasons = reasons.collect::<Vec<_>>().join("; ");
+        match n_unable {
+            0 => format!("but the spec has {n_players}"),
+            1 if n_players == 1 => format!("and the only one cannot play it: {reasons}"),
+            _ if n_unable == n_players => {
+                format!("and none of the {n_players} can play it: {reasons}")
+            }
+            _ => format!("and {n_unable} of the {n_players} cannot play it: {reasons}"),
+        }
+    }
+}
+
+/// `a`, `a and b`, or `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [names @ .., last] if !names.is_empty() => format!("{} and {last}", names.join(", ")),
+        names => names.concat(),
     }
 }
 
@@ -89,7 +163,7 @@ pub(super) fn no_stages(
             counted(n_seats, "role", "roles")
         ),
         StagedScheduleError::SitsOut { game: index, player } => format!(
-            "{} cannot play {} ({}); in this format every player plays every game, so \
+            "{} cannot play {}: {}; in this format every player plays every game, so \
              remove the player or the game",
             spec.players[player].config.id,
             game(index),
@@ -114,33 +188,8 @@ fn stage_words(spec: &Spec, stage: usize) -> String {
 /// are named once.
 pub(super) fn sitting_out(spec: &Spec, skips: &[Skip], unsuitable: &[Unsuitable]) -> Vec<String> {
     let name = |game: usize| &spec.games[game].source.name;
-    let mut words = Vec::new();
-    for skip in skips {
-        match *skip {
-            Skip::NoSeats { game } => {
-                words.push(format!("left out: {} (it has no role for a player)", name(game)));
-            }
-            Skip::TooFewPlayers { game, n_seats, n_players } => {
-                words.push(format!(
-                    "left out: {} (it {})",
-                    name(game),
-                    too_few(
-                        n_seats,
-                        n_players,
-                        spec.players.len(),
-                        &why_unable(spec, game, unsuitable)
-                    )
-                ));
-            }
-            Skip::NoGauntlet { game } => {
-                words.push(format!(
-                    "left out: {} (all players that can play it are challengers, or none is)",
-                    name(game)
-                ));
-            }
-            Skip::SitsOut { .. } => {}
-        }
-    }
+    let left_out = skips.iter().filter_map(|skip| left_out(spec, *skip, unsuitable));
+    let mut words: Vec<String> = left_out.map(|why| format!("left out: {why}")).collect();
     for (index, player) in spec.players.iter().enumerate() {
         // Its games by the reason, in the order in which the reasons come up.
         let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -157,7 +206,7 @@ pub(super) fn sitting_out(spec: &Spec, skips: &[Skip], unsuitable: &[Unsuitable]
         }
         for (reason, games) in by_reason {
             let id = &player.config.id;
-            words.push(format!("{id} does not play {} ({reason})", games.join(", ")));
+            words.push(format!("{id} does not play {}: {reason}", games.join(", ")));
         }
     }
     words

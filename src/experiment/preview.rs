@@ -1,6 +1,7 @@
 //! What a run would play, without playing it.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use results::partition::Partition;
 use serde::Serialize;
@@ -10,6 +11,7 @@ use super::estimate::{Estimate, estimate};
 use super::folder::{Played, elsewhere};
 use super::jobs::Jobs;
 use super::plan::{Experiment, Place};
+use crate::manager::{PlayerSource, command_words};
 use crate::schedule::{Round, Schedule, TimeBudget};
 use crate::spec::time_budget_words;
 use crate::staged_schedule::{StageOutline, StagedSchedule};
@@ -167,7 +169,31 @@ fn of_schedule(
         estimated_seconds: seconds.map(|seconds| seconds.about),
         estimated_seconds_at_most: seconds.map(|seconds| seconds.at_most),
         rounds: schedule.rounds().map(|round| row(experiment, &round, left_of(&round))).collect(),
-        warnings: experiment.warnings.clone(),
+        warnings: warnings(experiment),
+    }
+}
+
+/// The warnings of an experiment, and the programs that are not there.
+fn warnings(experiment: &Experiment) -> Vec<String> {
+    let missing = experiment.spec.players.iter().filter_map(|player| {
+        let PlayerSource::Command { template, .. } = &player.config.source else { return None };
+        let words = command_words(template)?;
+        let program = words.first().filter(|word| !is_program(word))?;
+        let id = &player.config.id;
+        Some(match program.contains('/') {
+            true => format!("player {id}: there is no file `{program}` here"),
+            false => format!("player {id}: no program `{program}` is in a folder of PATH"),
+        })
+    });
+    experiment.warnings.iter().cloned().chain(missing).collect()
+}
+
+/// Whether the first word of a command line names a file, looked up as the system does.
+fn is_program(word: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    match word.contains('/') {
+        true => Path::new(word).is_file(),
+        false => std::env::split_paths(&path).any(|folder| folder.join(word).is_file()),
     }
 }
 
@@ -229,7 +255,7 @@ fn of_stages(
         estimated_seconds: seconds.map(|(about, _)| about),
         estimated_seconds_at_most: seconds.map(|(_, at_most)| at_most),
         stages: schedule.outline().iter().map(stage).collect(),
-        warnings: experiment.warnings.clone(),
+        warnings: warnings(experiment),
     }
 }
 

@@ -157,6 +157,13 @@ pub fn read(
     overrides: &Overrides,
 ) -> Result<Spec, SpecError> {
     let source = Source(TomlText { text, origin });
+    // No TOML begins like a rulesheet, with a list or a comment of GDL.
+    if text.trim_start().starts_with(['(', ';']) {
+        return Err(source.whole(
+            "this is a rulesheet, not a spec; name it in the `games` of a spec, or play one match \
+             with `gamemaster play`",
+        ));
+    }
     let file: SpecFile = toml::from_str(text).map_err(|error| source.0.parse_error(&error))?;
     let name = match &file.name {
         Some(name) => source.run_name(name)?,

@@ -48,6 +48,23 @@ pub fn read_player_as(text: &str, called: Option<&str>) -> Result<Contestant, Sp
     contestant(&fields).map_err(|wrong| alone(wrong.message))
 }
 
+/// Checks an evaluation that stands alone on a command line.
+///
+/// # Errors
+/// What is wrong with it, or what was expected.
+pub(crate) fn check_evaluation(text: &str) -> Result<(), String> {
+    const KIND: &str = "minimax";
+    let fields = [("kind", KIND), ("evaluation", text)];
+    let fields = fields.map(|(key, value)| (key.to_owned(), Value::String(value.to_owned())));
+    let Err(Wrong { message, .. }) = contestant(&fields.into_iter().collect()) else {
+        return Ok(());
+    };
+    // Neither the option nor the player is what was typed.
+    let message = message.strip_prefix("evaluation: ").unwrap_or(&message);
+    let expected = message.split_once(&format!(" of `{KIND}`: "));
+    Err(expected.map_or(message, |(_, expected)| expected).to_owned())
+}
+
 /// The table that says the same as a player's word.
 ///
 /// # Errors
@@ -77,7 +94,7 @@ pub(super) fn fields_of_word(text: &str) -> Result<PlayerFields, String> {
             let (key, value) = option
                 .split_once('=')
                 .ok_or_else(|| format!("`{option}`: expected option=value"))?;
-            insert(&mut fields, key.trim(), option_value(value.trim()));
+            insert(&mut fields, key.trim(), option_value(value.trim()))?;
         }
     }
     Ok(fields)
@@ -96,15 +113,19 @@ fn meant_url(word: &str) -> Option<String> {
 }
 
 /// Inserts a value; `clocks.play` goes into the table `clocks`, as in TOML.
-fn insert(fields: &mut PlayerFields, key: &str, value: Value) {
+///
+/// # Errors
+/// It is there already.
+fn insert(fields: &mut PlayerFields, key: &str, value: Value) -> Result<(), String> {
     let inner = key.split_once('.').and_then(|(outer, inner)| {
         let table = fields.entry(outer.to_owned()).or_insert_with(|| toml::Table::new().into());
         Some((table.as_table_mut()?, inner))
     });
-    match inner {
+    let earlier = match inner {
         Some((table, inner)) => table.insert(inner.to_owned(), value),
         None => fields.insert(key.to_owned(), value),
     };
+    earlier.map_or(Ok(()), |_| Err(format!("`{key}` is given twice")))
 }
 
 /// Splits at commas that stand in no quotes, brackets or parentheses.
@@ -259,7 +280,15 @@ fn options(
         let default = spec.map(|spec| spec.default);
         options.set(key, value.clone());
         let checked = (kind.make)(&options);
-        checked.map_err(|error| Wrong::at(key, error.to_string()))?;
+        checked.map_err(|error| {
+            let own = match ODDS_MEANT.contains(&key) {
+                true => {
+                    "; its own clocks and budget are clocks.start, clocks.play and budget.nodes"
+                }
+                false => "",
+            };
+            Wrong::at(key, format!("{error}{own}"))
+        })?;
         if default == Some(value.to_string().as_str()) {
             options = options
                 .iter()
@@ -270,6 +299,9 @@ fn options(
     }
     Ok(options)
 }
+
+/// Words for time odds that are no options.
+const ODDS_MEANT: [&str; 6] = ["nodes", "play", "play_clock", "start", "start_clock", "time"];
 
 fn option(value: &Value) -> Option<players::options::Value> {
     use players::options::Value as Out;
@@ -316,10 +348,14 @@ fn outside(
     let default_id = match &source {
         PlayerSource::Remote { host, port } => format!("{host}-{port}"),
         _ => {
-            let word = address
-                .split_whitespace()
-                .find(|word| word.contains('.') || !word.contains("python"));
-            let word = word.unwrap_or("program").rsplit('/').next().unwrap_or("program");
+            // What follows `-c` is code, and `-u` an option of the interpreter.
+            let mut words = address.split_whitespace().take_while(|&word| word != "-c");
+            let first = words.clone().next();
+            let is_name = |word: &&str| {
+                !word.starts_with('-') && (word.contains('.') || !word.contains("python"))
+            };
+            let word = words.find(is_name).or(first).unwrap_or("program");
+            let word = word.rsplit('/').next().unwrap_or("program");
             word.split('.').next().unwrap_or("program").to_owned()
         }
     };

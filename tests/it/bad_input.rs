@@ -65,14 +65,43 @@ fn an_unknown_key() {
         "name = \"a\"\nblokcs = 3\n",
         2,
         expect![[r#"
-            error: spec.toml:2: unknown key `blokcs`, expected one of `name`, `seed`, `blocks`, `seating`, `format`, `rounds`, `challengers`, `extra_laps`, `race`, `stage`, `skip_unsuitable`, `jobs`, `scramble`, `players`, `comparison`, `games`, `clocks`, `budget`, `faults`, `limits`, `record`, `lock`
+            error: spec.toml:2: unknown key `blokcs` (did you mean `blocks` or `clocks`?), expected one of `name`, `seed`, `blocks`, `seating`, `format`, `rounds`, `challengers`, `extra_laps`, `race`, `stage`, `skip_unsuitable`, `jobs`, `scramble`, `players`, `comparison`, `games`, `clocks`, `budget`, `faults`, `limits`, `record`, `lock`
         "#]],
     );
     check_spec(
         "[clocks]\nplya = \"1s\"\n",
         2,
         expect![[r#"
-            error: spec.toml:2: unknown key `plya`, expected one of `start`, `play`, `margin`, `enforce`
+            error: spec.toml:2: unknown key `plya` (did you mean `play`?), expected one of `start`, `play`, `margin`, `enforce`
+        "#]],
+    );
+}
+
+#[test]
+fn a_key_that_is_given_twice() {
+    check_spec(
+        "players = [\"random\"]\n[[players]]\nkind = \"legal\"\n",
+        2,
+        expect![[r#"
+            error: spec.toml:2: `players` is given twice; list all of them in one `players = [...]`, or in [[players]] tables
+        "#]],
+    );
+    check_spec(
+        "name = \"a\"\nname = \"b\"\n",
+        2,
+        expect![[r#"
+            error: spec.toml:2: `name` is given twice
+        "#]],
+    );
+}
+
+#[test]
+fn a_rulesheet_in_place_of_a_spec() {
+    check_spec(
+        "; Nim\n(role left)\n",
+        2,
+        expect![[r#"
+            error: spec.toml: this is a rulesheet, not a spec; name it in the `games` of a spec, or play one match with `gamemaster play`
         "#]],
     );
 }
@@ -111,6 +140,13 @@ fn an_ill_typed_value() {
         2,
         expect![[r#"
             error: spec.toml:8: clocks.play = 1: expected a duration in whole milliseconds such as "250ms", "1s" or "1m 30s", up to 30 days, or a list of them
+        "#]],
+    );
+    check_spec(
+        "faults = { goal_conflict = \"smallest\", substitute = \"none\" }\n",
+        2,
+        expect![[r#"
+            error: spec.toml:1: faults.substitute = "none": expected `random` or `first`
         "#]],
     );
     check_spec(
@@ -352,7 +388,7 @@ fn a_player_count_that_fits_no_game() {
         "games = [\"tic_tac_toe\"]\n[[players]]\nkind = \"random\"\n",
         2,
         expect![[r#"
-            error: spec.toml: no game can be played: tic_tac_toe needs 2 players, but the spec has 1; change the players or the games
+            error: spec.toml: no game can be played: tic_tac_toe: it needs 2 players, but the spec has 1; change the players or the games
         "#]],
     );
     check(
@@ -372,7 +408,7 @@ fn hidden_information_for_those_who_cannot_bear_it() {
         spec,
         2,
         expect![[r#"
-            error: spec.toml: no game can be played: monty_hall needs 1 player, but none of 1 can play it (minimax: hidden information); change the players or the games
+            error: spec.toml: no game can be played: monty_hall: it needs 1 player, and the only one cannot play it: minimax (hidden information); change the players or the games
         "#]],
     );
     check(
@@ -591,4 +627,45 @@ fn a_clock_longer_than_anybody_waits() {
         assert!(told.contains(&option) && told.contains("30 days"), "{told}");
         play("30days").code(0);
     }
+}
+
+#[test]
+fn options_of_players_that_cannot_be_meant() {
+    let workspace = Workspace::new();
+    check(
+        &workspace,
+        &["play", "nim", "minimax:depth=4,depth=3", "random"],
+        2,
+        expect![[r#"
+            error: player `minimax:depth=4,depth=3`: `depth` is given twice
+        "#]],
+    );
+    check(
+        &workspace,
+        &["play", "nim", "random:nodes=4", "random"],
+        2,
+        expect![[r#"
+            error: player `random:nodes=4`: `random` has no option `nodes`; expected seed; its own clocks and budget are clocks.start, clocks.play and budget.nodes
+        "#]],
+    );
+    check(
+        &workspace,
+        &["game", "tree", "nim", "--depth", "2", "--prune", "--evaluation", "learned:none"],
+        2,
+        expect![[r#"
+            error: --evaluation learned:none: cannot open the evaluation `none`: No such file or directory (os error 2)
+        "#]],
+    );
+}
+
+/// A program that is not there is found before it is needed.
+#[test]
+fn a_program_that_is_not_there() {
+    let workspace = Workspace::with_spec(
+        "games = [\"nim\"]\nplayers = [\"legal\", \"cmd:no_such_program -c code {port}\"]\n",
+    );
+    let told = workspace.run(&["run", "spec.toml", "--dry-run"]).code(0).stdout();
+    let expected =
+        "warning: player no_such_program: no program `no_such_program` is in a folder of PATH";
+    assert!(told.lines().any(|line| line == expected), "{told}");
 }

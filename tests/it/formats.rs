@@ -347,7 +347,7 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "race = { alpa = 2.0 }",
         &[],
         expect![[r#"
-        error: spec.toml:5: unknown key `alpa`, expected `alpha` or `keep`
+        error: spec.toml:5: unknown key `alpa` (did you mean `alpha`?), expected `alpha` or `keep`
     "#]],
     );
     check_error(
@@ -437,7 +437,7 @@ fn what_cannot_be_played_is_said_in_one_line() {
         error: spec.toml: knockout needs games for two players, but eight_puzzle_seed has 1 role; remove the game, or play a round_robin
     "#]].assert_eq(&other_games("[\"eight_puzzle_seed\"]"));
     expect![[r#"
-        error: spec.toml: alpha_beta cannot play kuhn_poker (hidden information); in this format every player plays every game, so remove the player or the game
+        error: spec.toml: alpha_beta cannot play kuhn_poker: hidden information; in this format every player plays every game, so remove the player or the game
     "#]].assert_eq(&other_games("[\"nim\", \"kuhn_poker\"]"));
     expect![[r#"
         error: spec.toml:4: stage = 3: expected a list

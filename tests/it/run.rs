@@ -224,9 +224,32 @@ kind = "alpha_beta"
         tic_tac_toe  start 10 s, play 1 s        2      2         1       1        2                            1
         monty_hall   start 10 s, play 1 s        1      1         1       1        1                            1
 
-        warning: left out: tic_tac_toe_three_players (it needs 3 players, but the spec has 2)
-        warning: alpha_beta does not play monty_hall (hidden information)"#]].assert_eq(told);
+        warning: left out: tic_tac_toe_three_players: it needs 3 players, but the spec has 2
+        warning: alpha_beta does not play monty_hall: hidden information"#]].assert_eq(told);
     assert!(!workspace.path("out").exists());
+}
+
+/// Those who cannot play are named as such, and those of a gauntlet who could.
+#[test]
+fn a_game_is_left_out_with_the_players_that_cannot_play_it() {
+    let workspace = Workspace::with_spec(
+        "games = [\"nim\", \"kuhn_poker\"]
+         format = \"gauntlet\"
+         challengers = 2
+         players = [\"random\", \"legal\", \"minimax\", \"mcts\"]",
+    );
+    let left_out = |players: &str| {
+        let spec = workspace.read("spec.toml").replace("\"random\", \"legal\"", players);
+        workspace.write("other.toml", &spec);
+        let told = workspace.run(&["run", "other.toml", "--dry-run"]).code(0).stdout();
+        told.lines()
+            .find_map(|line| line.strip_prefix("warning: left out: kuhn_poker: "))
+            .map(str::to_owned)
+    };
+    expect!["random and legal are the only players that can play it, and both are challengers, who do not play each other"]
+        .assert_eq(&left_out("\"random\", \"legal\"").unwrap());
+    expect!["it needs 2 players, and 3 of the 4 cannot play it: alpha_beta, minimax and mcts (hidden information)"]
+        .assert_eq(&left_out("\"random\", \"alpha_beta\"").unwrap());
 }
 
 /// Patterns are relative to the folder of the spec, also if that is the current one.

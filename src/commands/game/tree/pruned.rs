@@ -16,7 +16,7 @@ use crate::commands::one_decision::{Question, chooser, decide};
 use crate::commands::search_tree;
 use crate::failure::Failure;
 use crate::manager::PlayerSource;
-use crate::spec::read_player;
+use crate::spec::{check_evaluation, read_player};
 use crate::typed_moves::Line;
 
 /// States that a search may enter.
@@ -47,6 +47,8 @@ pub(super) fn search(
     if depth == 0 {
         return Err(Failure::usage(anyhow!("--prune: give a --depth from 1")));
     }
+    check_evaluation(evaluation)
+        .map_err(|wrong| Failure::usage(anyhow!("--evaluation {evaluation}: {wrong}")))?;
     let mut referee = machine.fork();
     let role = chooser(&mut *referee, line.last())?.ok_or_else(|| {
         Failure::usage(anyhow!(
