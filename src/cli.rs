@@ -8,6 +8,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use crate::commands;
 use crate::descriptors;
 use crate::diagnostics::Colours;
+use crate::failure::{CommandResult, Failure};
 use crate::game_source::GameSourceError;
 
 const EXAMPLES: &str = "\
@@ -90,7 +91,30 @@ pub fn main() -> ExitCode {
     descriptors::raise_limit();
     let matches = accepting_negative_numbers(Cli::command()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let outcome = match cli.command {
+    let outcome = check_environment().and_then(|()| execute(cli.command));
+    match outcome {
+        Ok(code) => code.into(),
+        Err(failure) => {
+            print_error(&failure.error);
+            failure.code.into()
+        }
+    }
+}
+
+/// Checks what the environment sets, before a computation relies on it.
+fn check_environment() -> Result<(), Failure> {
+    /// The words that `games` knows; it panics at any other.
+    const VECTORS: [&str; 3] = ["none", "avx2", "avx512"];
+    match std::env::var("GAMEMASTER_VECTORS") {
+        Ok(word) if !VECTORS.contains(&word.as_str()) => Err(Failure::usage(anyhow::anyhow!(
+            "GAMEMASTER_VECTORS={word}: expected none, avx2 or avx512"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn execute(command: Command) -> CommandResult {
+    match command {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Play(arguments) => commands::play::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
@@ -112,13 +136,6 @@ pub fn main() -> ExitCode {
         Command::Queue(command) => commands::queue::execute(&command),
         Command::Supervise(arguments) => commands::supervise::execute(&arguments),
         Command::Game(command) => commands::game::execute(&command),
-    };
-    match outcome {
-        Ok(code) => code.into(),
-        Err(failure) => {
-            print_error(&failure.error);
-            failure.code.into()
-        }
     }
 }
 

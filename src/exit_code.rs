@@ -5,7 +5,8 @@ pub const OK: u8 = 0;
 /// An internal error, an error of the machine (disk full, out of memory), or aborted
 /// matches.
 pub const INTERNAL: u8 = 1;
-/// Invalid command line or spec, or a game or state that the command cannot treat.
+/// Invalid command line or spec, a file that cannot be read or written, or a game or state
+/// that the command cannot handle.
 pub const USAGE: u8 = 2;
 /// A rulesheet is invalid, even if that shows only during play, or a player did not reply
 /// before the run began.

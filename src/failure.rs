@@ -1,5 +1,7 @@
 //! An error that ends a command, and its exit code.
 
+use std::io::ErrorKind;
+
 use results::journal::JournalError;
 
 use crate::exit_code;
@@ -74,6 +76,17 @@ impl Failure {
             },
             error => Self { code, error: error.into() }.advised(advice),
         }
+    }
+
+    /// A file that the user named cannot be written; a full disk is no fault of the command's.
+    pub fn unwritable(error: impl Into<anyhow::Error>) -> Self {
+        let error = error.into();
+        let is_full = error
+            .chain()
+            .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+            .any(|cause| matches!(cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded));
+        let code = if is_full { exit_code::INTERNAL } else { exit_code::USAGE };
+        Self { code, error }
     }
 
     /// With what to do about it put behind the message.

@@ -348,7 +348,11 @@ impl Solution {
                 );
                 if n == *at { judged } else { format!("{judged}; the move is of iteration {n}") }
             }
-            None => format!("strategy after {}; not judged yet", counted(n, "iteration")),
+            None if n == 0 => "no strategy yet (0 iterations); the move is random".to_owned(),
+            None => format!(
+                "strategy after {}; what a best response gains is not computed yet",
+                counted(n, "iteration")
+            ),
         });
         notes
     }

@@ -403,7 +403,8 @@ impl IncrementalDeliberation {
             };
             Candidate { action, value, bound, visits, probability: None }
         };
-        let candidates = self.tree.candidates().into_iter().map(candidate).collect();
+        let candidates: Vec<Candidate> =
+            self.tree.candidates().into_iter().map(candidate).collect();
         let value = self.tree.is_solved(0).then_some(root.lower);
         let mut notes = said.notes;
         let (lower, upper) = (root.lower, root.upper);
@@ -412,7 +413,12 @@ impl IncrementalDeliberation {
         } else {
             format!("from {lower:.1} to {upper:.1}")
         };
-        notes.push(format!("the value is {range} (tree of {} states)", self.tree.nodes.len()));
+        let unknown = match candidates.iter().any(|candidate| candidate.value.is_none()) {
+            true => "; nothing is proven yet of moves without a value",
+            false => "",
+        };
+        let n_states = self.tree.nodes.len();
+        notes.push(format!("the value is {range} (tree of {n_states} states){unknown}"));
         Deliberation { value, candidates, notes, ..said }
     }
 

@@ -302,15 +302,20 @@ impl<'a> BeliefSearch<'a> {
                     self.deliberation.candidates = legal.iter().zip(means).map(candidate).collect();
                     self.deliberation.depth = limit.min(self.deliberation.selective_depth);
                     if self.n_estimates == 0 {
+                        let game = self.machine.game();
+                        let n_players = game.roles().len() - usize::from(game.random().is_some());
                         let note = match (self.settings.model, belief.is_exact) {
-                            (_, false) => "values: of a sample of the states",
-                            (Model::Uniform, _) => "values: exact if the others move at random",
-                            (Model::Cautious, _) => {
-                                "values: means over the possible states, if the others know the \
-                                 state and reply in the worst way"
+                            (_, false) => Some("values: of a sample of the states"),
+                            _ if n_players == 1 => None,
+                            (Model::Uniform, _) => {
+                                Some("values: exact if the others move at random")
                             }
+                            (Model::Cautious, _) => Some(
+                                "values: means over the possible states, if the others know the \
+                                 state and reply in the worst way",
+                            ),
                         };
-                        self.deliberation.notes.push(note.to_owned());
+                        self.deliberation.notes.extend(note.map(str::to_owned));
                         break;
                     }
                 }

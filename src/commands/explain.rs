@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
 use games::{Guards, MoveId, RoleId, State, StateMachine, state_machine_for};
 use players::Value;
@@ -192,6 +192,12 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     }
     let mut machine =
         state_machine_for(Arc::clone(&game), Guards::default()).map_err(Failure::preflight)?;
+    if let Some(reason) =
+        contestant.config.unsuitable(machine.fork()).map_err(Failure::preflight)?
+    {
+        let (player, game) = (&arguments.player, game.name());
+        return Err(Failure::usage(anyhow!("{player} cannot play {game}: {reason}")));
+    }
     let start = machine.initial_state().map_err(Failure::preflight)?;
     let line = follow(&mut *machine, start, &arguments.moves)?;
     if machine.is_terminal(line.last()).map_err(Failure::preflight)? {
@@ -310,11 +316,10 @@ fn write_file(
 ) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     let mut bytes = Vec::new();
-    write(&mut bytes).and_then(|()| std::fs::write(path, bytes)).map_err(|error| {
-        Failure::usage(
-            anyhow::Error::new(error).context(format!("cannot write {}", path.display())),
-        )
-    })
+    write(&mut bytes)
+        .and_then(|()| std::fs::write(path, bytes))
+        .with_context(|| format!("cannot write {}", path.display()))
+        .map_err(Failure::unwritable)
 }
 
 /// Prints a decision of `player`, as it was typed.

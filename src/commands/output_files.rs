@@ -26,7 +26,8 @@ pub(super) fn check(outputs: &[Named<'_>], inputs: &[Named<'_>]) -> Result<(), F
             )));
         }
         atomic_file::check(path)
-            .with_context(|| format!("{option}: cannot write `{}`", path.display()))?;
+            .with_context(|| format!("{option}: cannot write `{}`", path.display()))
+            .map_err(Failure::unwritable)?;
     }
     Ok(())
 }

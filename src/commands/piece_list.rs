@@ -6,6 +6,8 @@ use games::{ReasoningError, StateMachine};
 use players::learning::{LinearEvaluation, PieceWeight, piece_weights};
 use serde::Serialize;
 
+use crate::board;
+
 /// Pieces that are printed for a role, those of the greatest weight.
 const PIECES_SHOWN: usize = 12;
 
@@ -38,13 +40,19 @@ struct Piece {
 }
 
 impl PieceList {
-    /// The pieces of the machine's game; `None` if it has no pieces, or their weights are 0.
+    /// The pieces of the machine's game; `None` if its facts form no board in the initial
+    /// state, if it has no pieces, or if their weights are 0.
     /// Means are taken over random play that follows from `seed`.
     pub(super) fn of(
         evaluation: &LinearEvaluation,
         machine: &mut dyn StateMachine,
         seed: u64,
     ) -> Result<Option<Self>, ReasoningError> {
+        let initial = machine.initial_state()?;
+        let facts = machine.facts(&initial);
+        if board::find(machine.game(), &[facts]).is_none() {
+            return Ok(None);
+        }
         let kinds = piece_weights(evaluation, machine, seed)?;
         let chance = machine.game().random().map(|role| usize::from(role.0));
         let mut list: Vec<RolePieces> = Vec::new();

@@ -2,19 +2,23 @@
 
 use std::io::Write as _;
 
+use anyhow::anyhow;
 use clap::Args;
 use players::options::SEED;
 use players::{OptionSpec, PlayerKind};
 use results::report::wrapped;
 use serde::Serialize;
 
-use crate::built_in::kinds;
-use crate::failure::CommandResult;
+use crate::built_in::{find, kinds};
+use crate::failure::{CommandResult, Failure};
+use crate::human;
+use crate::manager::unknown_kind;
 use crate::output::json_or_text;
 
 const EXAMPLES: &str = "\
 Examples:
   gamemaster players
+  gamemaster players mcts alpha_beta
   gamemaster players --json | jq -r '.[].name'
 
 In a spec:
@@ -29,6 +33,9 @@ On the command line:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
+    /// List only these kinds [default: all]
+    #[arg(value_name = "KIND")]
+    kinds: Vec<String>,
     /// Print a JSON array
     #[arg(long)]
     json: bool,
@@ -53,7 +60,13 @@ struct OptionRow {
 
 /// Carries out `gamemaster players`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
-    let rows: Vec<Row> = kinds().map(row).collect();
+    if let Some(unknown) = arguments.kinds.iter().find(|name| find(name).is_none()) {
+        return Err(Failure::usage(anyhow!(unknown_kind(unknown))));
+    }
+    let is_listed = |kind: &&PlayerKind| {
+        arguments.kinds.is_empty() || arguments.kinds.iter().any(|name| name == kind.name)
+    };
+    let rows: Vec<Row> = kinds().filter(is_listed).map(row).collect();
     json_or_text(arguments.json, &rows, |stdout, rows| {
         let lines = |text: &str, indent: &str| wrapped(text, indent, indent, 80);
         for row in rows {
@@ -67,6 +80,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
                 write!(stdout, "{}{}", lines(&head, "      "), lines(help, "          "))?;
             }
         }
+        let odds = "Each player may also have a clock or a node budget of its own: clocks.start, \
+                    clocks.play, budget.nodes (see docs/spec.md, Time odds).";
+        write!(stdout, "\n{}", lines(odds, ""))?;
         Ok(())
     })
 }
@@ -78,11 +94,13 @@ fn row(kind: &PlayerKind) -> Row {
         default: spec.default,
         help: spec.help,
     };
+    // A person draws no random numbers.
+    let seed = (kind.name != human::KIND.name).then_some(&SEED);
     Row {
         name: kind.name,
         summary: kind.summary,
         instant: kind.instant,
         plays_hidden_information: kind.plays_hidden_information,
-        options: kind.options.iter().chain([&SEED]).map(option).collect(),
+        options: kind.options.iter().chain(seed).map(option).collect(),
     }
 }

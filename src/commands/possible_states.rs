@@ -56,7 +56,7 @@ impl PossibleStates {
         let sampled = if *exact { "" } else { ", sampled" };
         writeln!(out, "\n  belief: {}{sampled}", counted(states.len(), "state", "states"))?;
         if !common_facts.is_empty() {
-            let label = if states.len() == 1 { "facts" } else { "in all" };
+            let label = if states.len() == 1 { "facts" } else { "in each state" };
             writeln!(out, "    {label}  {}", common_facts.join(" "))?;
         }
         if let [_] = states[..] {

@@ -163,7 +163,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     regression::record(&asked, &path, &found, inconclusive_fails).map_err(Failure::experiment)?;
     if let Some(file) = &arguments.markdown {
         append(file, &report::render_regression(&found, Format::Md))
-            .with_context(|| format!("cannot write {}", file.display()))?;
+            .with_context(|| format!("cannot write {}", file.display()))
+            .map_err(Failure::unwritable)?;
     }
     print(arguments, &path, &found)
 }

@@ -250,7 +250,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let text = match file {
         None => text,
         Some(file) => {
-            report::write_text(&file, &text).map_err(failure)?;
+            report::write_text(&file, &text).map_err(Failure::unwritable)?;
             format!("wrote {} ({} kB)\n", file.display(), text.len().div_ceil(1000))
         }
     };

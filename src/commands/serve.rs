@@ -4,22 +4,20 @@ use anyhow::anyhow;
 use clap::Args;
 use players::{Options, PlayerKind};
 
-use super::number::whole;
+use super::number::{bytes, whole};
 use crate::built_in;
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::human;
 use crate::manager::{PlayerSource, unknown_kind};
-use crate::serve::{
-    DEFAULT_CONNECTIONS, DEFAULT_MEMORY_BYTES, MIN_MEMORY_BYTES, ServeError, ServeSettings, Server,
-};
+use crate::serve::{DEFAULT_CONNECTIONS, MIN_MEMORY_BYTES, ServeError, ServeSettings, Server};
 use crate::spec::{option_value, read_player};
 
 const EXAMPLES: &str = "\
 Examples:
   gamemaster serve --player alpha_beta
       listen on 127.0.0.1:9147
-  gamemaster serve --player minimax --option depth=4 --port 9200
+  gamemaster serve --player minimax:depth=4 --port 9200
   gamemaster serve --player random --host 0.0.0.0 --port 0
       listen on all addresses, on any free port
 
@@ -30,14 +28,14 @@ Play against it from another terminal:
 cannot play games of hidden information. The first line of output is the
 address. The server plays one match at a time: it replies `busy` to START
 during a match, and for a game that the player cannot play. Games that need
-more than --max-memory are played by a slower reasoner, or get `busy`. A
+more than --memory are played by a slower reasoner, or get `busy`. A
 connection above --max-connections replaces the oldest idle one.";
 
 /// Arguments of `gamemaster serve`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Serve this kind of player (see `gamemaster players`)
+    /// Serve this built-in player, written as for `gamemaster play`
     #[arg(long)]
     player: String,
     /// Listen on this port (0: any free one)
@@ -52,11 +50,12 @@ pub struct Arguments {
     /// Limit the memory of requests and rules
     #[arg(
         long,
-        value_name = "MIB",
-        default_value_t = DEFAULT_MEMORY_BYTES >> 20,
-        value_parser = whole::<u64>(MIN_MEMORY_BYTES >> 20..=(1 << 40) - 1)
+        alias = "max-memory",
+        value_name = "BYTES",
+        default_value = "2GiB",
+        value_parser = memory
     )]
-    max_memory: u64,
+    memory: u64,
     /// Keep at most N connections
     #[arg(
         long,
@@ -67,14 +66,25 @@ pub struct Arguments {
     max_connections: u64,
 }
 
+/// Enough memory for a match.
+fn memory(text: &str) -> Result<u64, String> {
+    let size = bytes(text).ok().filter(|&bytes| bytes >= MIN_MEMORY_BYTES);
+    let expected = || format!("expected {}MiB or more, such as 4GiB", MIN_MEMORY_BYTES >> 20);
+    size.ok_or_else(expected)
+}
+
 /// Carries out `gamemaster serve`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
     let (kind, options) = player(arguments).map_err(Failure::usage)?;
     let (host, port) = (arguments.host.clone(), arguments.port);
+    let player = match options.is_empty() {
+        true => kind.name.to_owned(),
+        false => format!("{} ({options})", kind.name),
+    };
     let settings = ServeSettings {
         host,
         port,
-        memory_bytes: arguments.max_memory << 20,
+        memory_bytes: arguments.memory,
         max_connections: usize::try_from(arguments.max_connections).unwrap_or(usize::MAX),
         ..ServeSettings::local(kind, options)
     };
@@ -85,7 +95,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         }
         _ => Failure::usage(error),
     })?;
-    print_line(&format!("{} listens on {}", kind.name, server.address()));
+    print_line(&format!("{player} listens on {}", server.address()));
     server.wait();
     Ok(exit_code::OK)
 }

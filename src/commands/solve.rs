@@ -266,7 +266,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     if let Some(path) = &arguments.out {
         let begun = Instant::now();
         let table = solver.table(&crew);
-        let bytes = solution_file::write(path, &table)?;
+        let bytes = solution_file::write(path, &table).map_err(Failure::unwritable)?;
         report.table = Some(TableReport {
             file: path.display().to_string(),
             bytes,

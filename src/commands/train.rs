@@ -180,13 +180,13 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     };
     let (mut run, mut calibration) = (None, Vec::new());
     // Before the comparison, whose player reads it.
-    evaluation_file::write(&path, &trained)?;
+    evaluation_file::write(&path, &trained).map_err(Failure::unwritable)?;
     let is_compared = arguments.openings > 0 && !cancel.is_cancelled();
     if is_compared && let Some(compared) = compare(arguments, &game, &player, &path, &cancel)? {
         trained.strength = Some(compared.0);
         calibration = calibrated(&compared.1)?;
         run = Some(compared.1.display().to_string());
-        evaluation_file::write(&path, &trained)?;
+        evaluation_file::write(&path, &trained).map_err(Failure::unwritable)?;
     }
     let pieces = PieceList::of(&trained.evaluation, &mut *on_pieces, arguments.seed)
         .map_err(Failure::preflight)?;
@@ -394,7 +394,11 @@ fn print(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
     let matches = counted(training.matches, "match", "matches");
     writeln!(out, "  training     {matches}, {} states, {seconds:.1} s", training.states)?;
     let (n_found, n_kept) = (report.tried_features, report.features.len());
-    writeln!(out, "  features     {n_found} found, {n_kept} kept")?;
+    let shown = match n_kept > FEATURES_SHOWN {
+        true => format!("; the {FEATURES_SHOWN} that matter most (weight times spread):"),
+        false => String::new(),
+    };
+    writeln!(out, "  features     {n_found} found, {n_kept} kept{shown}")?;
     for feature in report.features.iter().take(FEATURES_SHOWN) {
         let weights =
             report.roles.iter().zip(&feature.weights).filter(|(_, weight)| **weight != 0.0);

@@ -1,25 +1,75 @@
 //! Facts as they are typed for `--state`: the state in which exactly they are true.
 
+use std::collections::BTreeSet;
+
 use anyhow::anyhow;
+use games::rule::{Sentence, Term};
 use games::{Expression, Game, Symbols};
 
 use super::typed_moves::expressions;
 use crate::failure::Failure;
 
+/// Kinds of facts that an error lists.
+const MAX_LISTED: usize = 12;
+
 /// The facts of `text`, which was given for `--state`, each without `true` around it.
 ///
 /// # Errors
-/// A fact has a variable or a word that the rules do not have, or does not begin with a
-/// name. (That the words are in their places is not checked: `(cell x 1)` passes where
-/// the rules have `(cell 1 x)`.)
+/// A fact has a variable or a word that the rules do not have, or no rule makes a fact of
+/// its name and number of arguments true. (That the arguments are in their places is not
+/// checked: `(cell x 1)` passes where the rules have `(cell 1 x)`.)
 pub(super) fn facts(game: &Game, text: &str) -> Result<Vec<Expression>, Failure> {
     let facts: Vec<Expression> =
         expressions(text, "--state")?.into_iter().map(without_true).collect();
+    let shapes = shapes(game);
     for fact in &facts {
         check(fact, game.symbols())
+            .and_then(|()| check_shape(fact, shapes.as_ref(), game.symbols()))
             .map_err(|problem| Failure::usage(anyhow!("--state: {problem}")))?;
     }
     Ok(facts)
+}
+
+/// Names and numbers of arguments of the facts that some rule makes true; `None` if a rule
+/// may make any fact true.
+fn shapes(game: &Game) -> Option<BTreeSet<(&str, usize)>> {
+    let heads = game.rules().iter().map(|rule| &rule.head);
+    let made = heads.filter(|head| {
+        let word = game.symbols().name(head.name);
+        ["init", "next"].iter().any(|keyword| word.eq_ignore_ascii_case(keyword))
+    });
+    let shape = |head: &Sentence| match head.arguments.first()? {
+        Term::Constant(name) => Some((game.symbols().name(*name), 0)),
+        Term::Function(name, arguments) => Some((game.symbols().name(*name), arguments.len())),
+        Term::Variable(_) => None,
+    };
+    made.map(shape).collect()
+}
+
+/// Checks that some rule makes a fact of this name and number of arguments true.
+fn check_shape(
+    fact: &Expression,
+    shapes: Option<&BTreeSet<(&str, usize)>>,
+    names: &Symbols,
+) -> Result<(), String> {
+    let (word, arity) = match fact {
+        Expression::Atom(word) => (word.as_str(), 0),
+        Expression::List(items) => match items.first() {
+            Some(Expression::Atom(word)) => (word.as_str(), items.len() - 1),
+            _ => return Ok(()),
+        },
+    };
+    let is_made = |shapes: &BTreeSet<(&str, usize)>| {
+        shapes.iter().any(|&(name, n)| n == arity && names.find(name) == names.find(word))
+    };
+    let Some(shapes) = shapes.filter(|shapes| !is_made(shapes)) else { return Ok(()) };
+    let listed = shapes.iter().take(MAX_LISTED).map(|&(name, n)| match n {
+        0 => format!("`{name}`"),
+        n => format!("`({name}{})`", " ?".repeat(n)),
+    });
+    let listed = listed.collect::<Vec<_>>().join(", ");
+    let more = if shapes.len() > MAX_LISTED { ", ..." } else { "" };
+    Err(format!("no rule makes `{fact}` true; facts of this game are {listed}{more}"))
 }
 
 /// What is wrong with a fact; the rules name what `names` has.

@@ -434,6 +434,14 @@ fn a_game_that_is_too_large_for_a_player() {
     );
     check(
         &Workspace::new(),
+        &["explain", "leduc_poker", "--player", "cfr:nodes=100"],
+        2,
+        expect![[r#"
+            error: cfr:nodes=100 cannot play leduc_poker: its tree has more than 100 nodes, and `cfr` solves whole games (option `nodes`)
+        "#]],
+    );
+    check(
+        &Workspace::new(),
         &["play", "leduc_poker", "cfr:nodes=100", "random"],
         2,
         expect![[r#"
@@ -629,6 +637,36 @@ fn a_clock_longer_than_anybody_waits() {
     }
 }
 
+/// What the environment sets is checked before a computation relies on it.
+#[test]
+fn a_word_for_vectors_that_is_not_known() {
+    let mut command = assert_cmd::Command::cargo_bin("gamemaster").unwrap();
+    let ran = command.env("GAMEMASTER_VECTORS", "sse").args(["game", "bench", "nim"]).assert();
+    let stderr = String::from_utf8(ran.code(2).get_output().stderr.clone()).unwrap();
+    assert_eq!(stderr, "error: GAMEMASTER_VECTORS=sse: expected none, avx2 or avx512\n");
+}
+
+/// Facts of a state have names and numbers of arguments that some rule makes true.
+#[test]
+fn facts_that_no_rule_makes_true() {
+    check(
+        &Workspace::new(),
+        &["game", "state", "tic_tac_toe", "--state", "(cell 1 1 x) (cell 1 1)"],
+        2,
+        expect![[r#"
+            error: --state: no rule makes `(cell 1 1)` true; facts of this game are `(cell ? ? ?)`, `(control ?)`
+        "#]],
+    );
+    check(
+        &Workspace::new(),
+        &["explain", "nim", "--player", "legal", "--state", "heap a"],
+        2,
+        expect![[r#"
+            error: --state: no rule makes `heap` true; facts of this game are `(control ?)`, `(heap ? ?)`
+        "#]],
+    );
+}
+
 #[test]
 fn options_of_players_that_cannot_be_meant() {
     let workspace = Workspace::new();
@@ -656,6 +694,22 @@ fn options_of_players_that_cannot_be_meant() {
             error: --evaluation learned:none: cannot open the evaluation `none`: No such file or directory (os error 2)
         "#]],
     );
+    let told = workspace.run(&["players", "legal", "human"]).code(0).stdout();
+    let kinds = told.lines().filter(|line| !line.starts_with(' ')).take(2);
+    assert_eq!(kinds.collect::<Vec<_>>(), ["legal", "human"], "{told}");
+    workspace.run(&["players", "grandmaster"]).code(2);
+}
+
+/// An output file that cannot be written is the same error before the work and after it.
+#[test]
+fn output_files_that_cannot_be_written() {
+    let workspace = Workspace::with_spec(&format!("games = [\"nim\"]\n{PLAYERS}"));
+    workspace.write("file", "");
+    workspace.run(&["run", "spec.toml", "--out", "out", "--quiet"]).code(0);
+    workspace.run(&["export", "out", "--out", "file/out"]).code(2);
+    let explain = ["explain", "nim", "--player", "legal", "--plan-file", "file/out"];
+    workspace.run(&explain).code(2);
+    workspace.run(&["solve", "nim", "--out", "file/out"]).code(2);
 }
 
 /// A program that is not there is found before it is needed.

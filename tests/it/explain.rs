@@ -84,7 +84,7 @@ fn hidden_information_stays_hidden() {
     }
     let command = ["explain", "kuhn_poker", "--player", "is_mcts", "--moves", deals[1], "--belief"];
     let told = workspace.run(&[&command[..], &["--nodes", "100"]].concat()).code(0).stdout();
-    let belief = "  belief: 2 states\n    in all  (holds first jack) (phase opening)\n    \
+    let belief = "  belief: 2 states\n    in each state  (holds first jack) (phase opening)\n    \
                   0.5000  (holds second king)\n    0.5000  (holds second queen)\n";
     assert!(told.contains(belief), "{told}");
     let command = [&command[..], &["--nodes", "100", "--json"]].concat();

@@ -352,7 +352,7 @@ fn whoever_says_nothing_keeps_nobody_out() {
 fn a_server_needs_memory() {
     assert_cmd::Command::cargo_bin("gamemaster")
         .unwrap()
-        .args(["serve", "--player", "random", "--max-memory", "16"])
+        .args(["serve", "--player", "random", "--memory", "16MiB"])
         .assert()
         .code(2);
 }

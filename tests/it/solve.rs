@@ -120,7 +120,7 @@ fn what_cannot_be_solved_is_said() {
     );
     refused(&["tic_tac_toe", "--memory", "10KiB"], 1, "more than 10KiB of memory");
     refused(&["tic_tac_toe", "--state", "(foo)"], 2, "--state: no relation, function or constant");
-    refused(&["tic_tac_toe", "--out", "no/such/folder"], 1, "--out: cannot write `no/such/folder`");
+    refused(&["tic_tac_toe", "--out", "no/such/folder"], 2, "--out: cannot write `no/such/folder`");
     let told = workspace.run(&["solve", "nim", "--memory", "much"]).code(2).stderr();
     assert!(told.contains("expected a number of bytes, such as 4GiB or 500MB"), "{told}");
 }

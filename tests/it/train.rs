@@ -125,6 +125,6 @@ fn what_cannot_be_trained_is_said() {
     refused(&["nim", "--time", "soon"], 2, "expected a time such as 20s or 1m");
     refused(&["nim", "--time", "1s", "--matches", "3"], 2, "cannot be used with");
     let output = ["nim", "--matches", "1", "--openings", "0", "--output", "no/such/file"];
-    refused(&output, 1, "--output: cannot write `no/such/file`");
+    refused(&output, 2, "--output: cannot write `no/such/file`");
     assert_eq!(std::fs::read_dir(workspace.path("")).unwrap().count(), 0);
 }

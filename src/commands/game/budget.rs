@@ -46,12 +46,10 @@ comes between two moves, there are b^d n^(d-1) nodes, and even the best order of
 moves does not give twice the depth (see `game tree --prune`).
 
 With a game, b and m (its length) are means of 50 random playouts, and the
-player searches once, from the state after --moves. The budget is the number of
-nodes that it entered; if its search was complete before --time or --nodes was
-used up, it is --nodes, or the number that it would have entered in --time at
-its speed. The speed is that of this machine. Given numbers replace measured
-ones. A search can go deeper than b^(d/2) predicts if it finds states in its
-transposition table, or extends forced lines.";
+player searches once, from the state after --moves. The budget is --nodes, or
+the nodes that fit into --time at the speed of this search on this machine.
+Given numbers replace measured ones. A search can go deeper than b^(d/2)
+predicts if it finds states in its transposition table, or extends forced lines.";
 
 /// Arguments of `gamemaster game budget`.
 #[derive(Args, Debug)]

@@ -97,6 +97,9 @@ struct Checked {
     /// Of a conditional plan: how many steps it has.
     #[serde(skip_serializing_if = "Option::is_none")]
     steps: Option<usize>,
+    /// Of a conditional plan: whether it goes on by percepts, not by joint moves.
+    #[serde(skip)]
+    is_by_percepts: bool,
     /// Pairs of a step and a state that play can come to by the plan.
     positions: usize,
     legal: bool,
@@ -166,7 +169,8 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
             let role = role_of(&game, role.or(file.role.as_deref()))?;
             let plan = conditional::plan(machine, path, &file)?;
             let checked = check(machine, role, &plan, &stop())?;
-            Some(Checked { steps: Some(file.plan.len()), ..checked })
+            let is_by_percepts = file.is_by_percepts();
+            Some(Checked { steps: Some(file.plan.len()), is_by_percepts, ..checked })
         }
         (None, None) => None,
     };
@@ -203,6 +207,7 @@ fn check(
         role: machine.game().role_name(role).to_owned(),
         moves: None,
         steps: None,
+        is_by_percepts: false,
         positions: found.n_positions,
         legal: found.illegal.is_none(),
         first_illegal: found.illegal.as_ref().map(|breach| Illegal {
@@ -286,7 +291,7 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
         && (steps.is_some() || report.has_several_roles)
     {
         let positions = counted(*positions, "position", "positions");
-        write!(out, ", a plan of {role}: {positions} that play can come to")?;
+        write!(out, ", a plan of {role}: play can come to {positions}, terminal ones included")?;
     }
     writeln!(out)?;
     if let Some(checked) = &report.plan {
@@ -302,7 +307,12 @@ fn print_checked(out: &mut impl Write, checked: &Checked, report: &Report) -> io
         writeln!(out, "  plan        {plan}({length})")?;
     }
     if let Some(steps) = checked.steps {
-        writeln!(out, "  plan        {}", counted(steps, "step", "steps"))?;
+        let plan = match checked.is_by_percepts {
+            true => counted(steps, "decision", "decisions"),
+            false if steps == 1 => "a decision in one state".to_owned(),
+            false => format!("a decision in each of {steps} states"),
+        };
+        writeln!(out, "  plan        {plan}")?;
     }
     let legal = match &checked.first_illegal {
         None => "yes".to_owned(),

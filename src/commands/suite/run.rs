@@ -118,7 +118,8 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let found = SuiteResult { suite: suite.name, players: played? };
     if let Some(file) = &arguments.junit {
         atomic_file::replace(file, junit_of_positions(&found).as_bytes())
-            .with_context(|| format!("cannot write {}", file.display()))?;
+            .with_context(|| format!("cannot write {}", file.display()))
+            .map_err(Failure::unwritable)?;
     }
     print(&found, arguments)
 }

@@ -11,6 +11,8 @@ use serde::Deserialize;
 
 use crate::commands::plan_text::{Happened, StepData};
 use crate::failure::Failure;
+use crate::regular_file::{self, FileContents};
+use crate::toml_text::in_our_words;
 
 /// What the check reads of a decision.
 #[derive(Deserialize)]
@@ -25,21 +27,43 @@ pub(super) struct Decision {
     pub(super) plan: Vec<StepData>,
 }
 
+impl Decision {
+    /// Whether the plan goes on by percepts, and not by joint moves.
+    pub(super) fn is_by_percepts(&self) -> bool {
+        let mut after = self.plan.iter().flat_map(|step| &step.after);
+        after.any(|after| matches!(after.happened, Happened::Percepts(_)))
+    }
+}
+
+/// Longest file that is read.
+const MAX_BYTES: u64 = 256 << 20;
+
 /// Reads a decision with a plan of `game`.
 pub(super) fn read(path: &Path, game: &Game) -> Result<Decision, Failure> {
     let place = || format!("--conditional {}", path.display());
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(Failure::usage(anyhow!("{}: not a regular file", place())));
-    }
-    let text = std::fs::read_to_string(path)
+    let refused = |what: String| Err(Failure::usage(anyhow!("{}: {what}", place())));
+    let bytes = regular_file::read(path, MAX_BYTES)
         .with_context(|| format!("{}: cannot read the file", place()))
         .map_err(Failure::usage)?;
-    let decision: Decision = serde_json::from_str(&text)
-        .with_context(|| {
-            format!("{}: not a plan as `gamemaster explain --plan-file` writes it", place())
-        })
-        .map_err(Failure::usage)?;
-    let refused = |what: String| Err(Failure::usage(anyhow!("{}: {what}", place())));
+    let bytes = match bytes {
+        FileContents::Whole(bytes) => bytes,
+        FileContents::TooLong { n_bytes } => {
+            return refused(format!("{n_bytes} bytes are too many, at most {MAX_BYTES} are read"));
+        }
+        FileContents::NotAFile => return refused("not a regular file".to_owned()),
+    };
+    let decision: Decision = match serde_json::from_slice(&bytes) {
+        Ok(decision) => decision,
+        Err(error) => {
+            let problem = in_our_words(&error.to_string()).replace(
+                "no variant of enum Happened found in flattened data",
+                "an entry of `after` without `joint_move` or `percepts`",
+            );
+            return refused(format!(
+                "not a plan as `gamemaster explain --plan-file` writes it: {problem}"
+            ));
+        }
+    };
     if decision.game != game.name() {
         return refused(format!("a plan of {}, not of {}", decision.game, game.name()));
     }

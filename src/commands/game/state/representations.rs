@@ -62,7 +62,7 @@ impl Representations {
         let Self { atomic, factored, structured: Structured { objects, relations } } = self;
         let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
         writeln!(out, "\nrepresentations of the state")?;
-        writeln!(out, "  atomic      {atomic}")?;
+        writeln!(out, "  atomic      one name for the whole state, its key {atomic}")?;
         writeln!(out, "  factored    true: {factored} (the facts above); all others are false")?;
         writeln!(out, "  structured  objects: {}", objects.join(" "))?;
         for Relation { name, arity, tuples } in relations {
