@@ -47,27 +47,41 @@ fn grid(table: &Table) -> String {
         .set_width(WIDTH)
         .set_header(&table.heading)
         .add_rows(&table.rows);
-    let least: Vec<u16> =
-        (0..table.heading.len()).map(|column| least_width(table, column)).collect();
-    let fits = least.iter().map(|&width| u32::from(width)).sum::<u32>() <= u32::from(WIDTH);
+    let least = least_widths(table);
     for (index, column) in grid.column_iter_mut().enumerate() {
         if index >= table.n_names {
             column.set_cell_alignment(CellAlignment::Right);
         }
         if index < table.n_names && table.rows.iter().all(|row| row[index].chars().count() <= 16) {
             column.set_constraint(ColumnConstraint::ContentWidth);
-        } else if fits {
+        } else if let Some(least) = &least {
             column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least[index])));
         }
     }
     grid.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// The width at which no word of a heading or a name is broken, with a space on either side.
-fn least_width(table: &Table, column: usize) -> u16 {
-    let names = table.rows.iter().filter(|_| column < table.n_names).map(|row| &row[column]);
-    let words = names.chain([&table.heading[column]]).flat_map(|text| text.split(' '));
-    let longest = words.map(|word| word.chars().count()).max().unwrap_or_default();
+/// The widths of all columns at which no interval is broken, or else no word of a heading or
+/// a name; `None` if the table is too wide for either.
+fn least_widths(table: &Table) -> Option<Vec<u16>> {
+    let widths = |keeps_intervals| -> Vec<u16> {
+        let columns = 0..table.heading.len();
+        columns.map(|column| least_width(table, column, keeps_intervals)).collect()
+    };
+    let fits = |widths: &Vec<u16>| {
+        widths.iter().map(|&width| u32::from(width)).sum::<u32>() <= u32::from(WIDTH)
+    };
+    [true, false].into_iter().map(widths).find(fits)
+}
+
+/// The width at which no word of a heading or a name is broken, nor an interval if these are
+/// kept, with a space on either side.
+fn least_width(table: &Table, column: usize, keeps_intervals: bool) -> u16 {
+    let cells = table.rows.iter().map(|row| row[column].as_str());
+    let names = cells.clone().filter(|_| column < table.n_names);
+    let words = names.chain([table.heading[column].as_str()]).flat_map(|text| text.split(' '));
+    let intervals = cells.filter(|cell| keeps_intervals && cell.starts_with('['));
+    let longest = words.chain(intervals).map(|word| word.chars().count()).max().unwrap_or_default();
     u16::try_from(longest).map_or(u16::MAX, |width| width.saturating_add(2))
 }
 
@@ -92,4 +106,28 @@ pub fn wrapped(sentence: &str, first: &str, indent: &str, width: u16) -> String 
         empty = false;
     }
     text + &line + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of the columns of a wide table, those of intervals keep their width.
+    #[test]
+    fn an_interval_is_not_broken() {
+        let owned = |cells: &[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect();
+        let heading = ["", "player", "reward", "95 % interval", "behind by", "its interval"];
+        let counts = ["games", "matches", "blocks", "faults"];
+        for name in ["a-name-of-17-lett", "a-name-of-18-lette"] {
+            let row = ["1", name, "89.8", "[78.6, 92.7]", "12.3", "[-15.4, 11.6]"];
+            let table = Table {
+                n_names: 2,
+                heading: owned(&[&heading[..], &counts[..]].concat()),
+                rows: vec![owned(&[&row[..], &["6", "165", "90", "0"]].concat())],
+            };
+            let text = grid(&table);
+            assert!(text.contains("[78.6, 92.7]") && text.contains("[-15.4, 11.6]"), "{text}");
+            assert!(text.lines().all(|line| line.chars().count() <= usize::from(WIDTH)), "{text}");
+        }
+    }
 }
