@@ -209,7 +209,9 @@ impl Cfr {
             Ok(Growth::Stopped) | Err(ReasoningError::Cancelled) => {
                 let n = seated.work.n_nodes();
                 let nodes = counted(n, "node");
-                deliberation.notes.push(format!("the tree is not complete yet: {nodes}"));
+                deliberation.notes.push(format!(
+                    "the tree is not complete yet ({nodes}); moves are random until it is"
+                ));
                 return Ok(());
             }
             Ok(excess) => return Err(self.too_large(excess)),
