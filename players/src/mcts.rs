@@ -28,19 +28,19 @@ mod search;
 mod self_play;
 #[cfg(test)]
 mod solved_games;
+mod team;
 mod tree;
 
 use std::sync::Arc;
 
-use games::split_mix::mix;
 use games::{Game, MoveId, ReasoningError, State, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use self::answer::Findings;
 use self::estimate::Estimator;
 use self::move_averages::Preference;
 use self::search::{Search, Settings};
+use self::team::Team;
 use crate::kind::PlayerKind;
 use crate::learning::LinearEvaluation;
 use crate::options::OptionSpec;
@@ -163,8 +163,8 @@ const THREADS: OptionSpec = OptionSpec {
     name: "threads",
     accepts: "a whole number from 1 to 256",
     default: "1",
-    help: "Threads that search at once, each with a tree of its own and its share of the memory; \
-           their figures are added up.",
+    help: "Threads that play the playouts of a search at once. Where an evaluation takes the place of \
+           playouts, one thread searches.",
 };
 
 const PONDER: OptionSpec = OptionSpec {
@@ -215,7 +215,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
             probability: reader.float(PREFERENCE.name, 0.0..=1.0, 0.0)?,
             margin: reader.float(MARGIN.name, 0.0..=1.0, 0.05)?,
         },
-        memory: reader.bytes(MEMORY.name, 1 << 20, 1 << 30)? / n_threads,
+        memory: reader.bytes(MEMORY.name, 1 << 20, 1 << 30)?,
     };
     let weight = reader.float(EVALUATION_WEIGHT.name, 0.0..=1.0, 1.0)? as f32;
     let given = reader.learned(EVALUATION.name).map(|evaluation| (evaluation, weight));
@@ -255,61 +255,35 @@ struct Mcts {
     deliberation: Option<Deliberation>,
 }
 
-/// A match: what follows it, and a search for each thread.
+/// A match: what follows it, and its search.
 struct Seated {
     track: Track,
     search: Search,
-    /// Further searches, each with a reasoner of its own.
-    helpers: Vec<(Box<dyn StateMachine>, Search)>,
+    /// The reasoners of the other threads.
+    machines: Vec<Box<dyn StateMachine>>,
 }
 
 impl Seated {
-    /// Judges positions by an evaluation from now on, in all threads.
+    /// Judges positions by an evaluation from now on.
     fn judge_by(&mut self, evaluation: &Arc<LinearEvaluation>, weight: f32) {
         let game = self.track.machine.game();
-        let helpers = self.helpers.iter_mut().map(|(_, search)| search);
-        for search in std::iter::once(&mut self.search).chain(helpers) {
-            search.set_estimator(Estimator::new(Arc::clone(evaluation), weight, game));
-        }
+        self.search.set_estimator(Estimator::new(Arc::clone(evaluation), weight, game));
     }
 
-    /// What the searches found of the nodes `roots`, one in each tree.
-    fn findings(&self, roots: Vec<u32>) -> Findings<'_> {
-        let searches = std::iter::once(&self.search);
-        let searches = searches.chain(self.helpers.iter().map(|(_, search)| search));
-        Findings { searches: searches.zip(roots).collect() }
-    }
-
-    /// Thinks about a state, in all threads. Gives the state's node in each tree, or `None`
-    /// if the computation was cancelled before anything was found.
+    /// Thinks about a state, in all threads. Gives the move to play and what was found, or
+    /// `None` if the computation was cancelled before anything was found.
     fn run(
         &mut self,
         state: &State,
         stop: &Stop,
         limit: u64,
-    ) -> Result<Option<Vec<u32>>, ReasoningError> {
-        let n = 1 + self.helpers.len() as u64;
-        let mut stop = stop.clone();
-        if let Some(nodes) = stop.node_budget() {
-            stop = stop.after_nodes(nodes.div_ceil(n));
-        }
-        let limit = limit.div_ceil(n);
-        let Self { track, search, helpers } = self;
-        let mut roots = Vec::with_capacity(1 + helpers.len());
-        std::thread::scope(|scope| {
-            let stop = &stop;
-            let help = |(machine, search): &'_ mut (Box<dyn StateMachine>, Search)| {
-                machine.set_cancel(stop.cancel().clone());
-                search.run(machine.as_mut(), state, stop, limit)
-            };
-            let threads = helpers.iter_mut().map(|helper| scope.spawn(move || help(helper)));
-            let threads: Vec<_> = threads.collect();
-            roots.push(search.run(track.machine.as_mut(), state, stop, limit));
-            for thread in threads {
-                roots.push(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            }
+    ) -> Result<Option<(Option<MoveId>, Deliberation)>, ReasoningError> {
+        let Self { track, search, machines } = self;
+        let root = std::thread::scope(|scope| {
+            let team = Team::new(scope, machines, stop);
+            search.run(track.machine.as_mut(), &team, state, stop, limit)
         });
-        unless_cancelled(roots.into_iter().collect())
+        Ok(unless_cancelled(root)?.map(|root| search.answer(root, track.role)))
     }
 }
 
@@ -321,13 +295,9 @@ impl Player for Mcts {
         let track = Track::new(seat, KIND.name)?;
         self.check_game(track.machine.game())?;
         let game = track.machine.game();
-        let helper = |index: usize| {
-            let rng = seed::generator(mix(seed ^ index as u64), self.seed);
-            (track.machine.fork(), Search::new(game, self.settings, rng))
-        };
-        let helpers = (1..self.n_threads).map(helper).collect();
+        let machines = (1..self.n_threads).map(|_| track.machine.fork()).collect();
         let search = Search::new(game, self.settings, self.rng.clone());
-        let seated = self.seated.insert(Seated { track, search, helpers });
+        let seated = self.seated.insert(Seated { track, search, machines });
         let Some(state) = seated.track.begin(stop)? else { return Ok(()) };
         let is_over = unless_cancelled(seated.track.machine.is_terminal(&state))?.unwrap_or(true);
         let has_limit = stop.deadline().is_some() || stop.node_budget().is_some();
@@ -351,7 +321,7 @@ impl Player for Mcts {
         }
         // The tree of the first question, begun early.
         let mut found = match seated.run(&state, stop, u64::MAX)? {
-            Some(roots) => seated.findings(roots).answer(seated.track.role).1,
+            Some((_, found)) => found,
             None => Deliberation::default(),
         };
         found.notes.splice(0..0, note);
@@ -372,8 +342,9 @@ impl Player for Mcts {
             (0, ..) => u64::MAX,
             (iterations, ..) => iterations,
         };
-        let Some(roots) = seated.run(&state, stop, limit)? else { return Ok(fallback) };
-        let (action, deliberation) = seated.findings(roots).answer(seated.track.role);
+        let Some((action, deliberation)) = seated.run(&state, stop, limit)? else {
+            return Ok(fallback);
+        };
         self.deliberation = Some(deliberation);
         Ok(action.filter(|action| turn.legal.contains(action)).unwrap_or(fallback))
     }

@@ -125,7 +125,7 @@ fn print(out: &mut impl Write, report: &RegretSummary) -> io::Result<()> {
         }
     }
     let width = report.players.iter().map(|player| player.player.len()).max().unwrap_or(0).max(6);
-    writeln!(out, "{:<width$}  regret  95 % interval  decisions  perfect  blunders", "player")?;
+    writeln!(out, "{:<width$}  regret  95 % interval  decisions   perfect   blunders", "player")?;
     for player in &report.players {
         let interval = match player.interval {
             Some([low, high]) => format!("[{low:.2}, {high:.2}]"),
@@ -133,7 +133,7 @@ fn print(out: &mut impl Write, report: &RegretSummary) -> io::Result<()> {
         };
         writeln!(
             out,
-            "{:<width$}  {:>6.2}  {interval:>13}  {:>9}  {:>6.1}%  {:>7.1}%",
+            "{:<width$}  {:>6.2}  {interval:>13}  {:>9}  {:>6.1} %  {:>7.1} %",
             player.player,
             player.mean_regret,
             player.decisions,

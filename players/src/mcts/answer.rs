@@ -24,26 +24,28 @@ struct Choice {
     settled: u32,
 }
 
-/// What several searches of one question found.
-pub(super) struct Findings<'a> {
-    /// Each search, and the node of the question in its tree.
-    pub(super) searches: Vec<(&'a Search, u32)>,
-}
-
-impl Findings<'_> {
-    /// The move to play, and what the searches found.
-    pub(super) fn answer(&self, me: RoleId) -> (Option<MoveId>, Deliberation) {
-        let choices = self.choices(me);
-        let mut found = self.counters();
-        found.candidates = choices.iter().map(candidate).collect();
-        let bounds = self.bounds(me);
-        let is_settled = self.searches.iter().any(|(search, root)| search.tree.is_settled(*root));
-        let best_line = self.searches.iter().filter_map(|(search, _)| search.best_line.get());
-        let best_line = best_line.reduce(|best, line| if line.1 > best.1 { line } else { best });
+impl Search {
+    /// The move to play in a node, and what was found of it.
+    pub(super) fn answer(&self, root: u32, me: RoleId) -> (Option<MoveId>, Deliberation) {
+        let choices = self.choices(root, me);
+        let counters = &self.counters;
+        let bounds = self.tree.bounds(root)[usize::from(me.0)];
+        let is_settled = self.tree.is_settled(root);
+        let best_line = self.best_line.get();
         let is_perfect = best_line.is_some_and(|(_, reward)| reward == 100);
-        found.completed = is_settled || is_perfect;
-        found.proven = bounds.is_exact() || is_perfect;
-        found.notes = self.notes(bounds);
+        let mut found = Deliberation {
+            nodes: counters.nodes,
+            next_calls: counters.next_calls,
+            playouts: counters.playouts,
+            leaves: counters.descents,
+            depth: counters.levels.checked_div(counters.descents).unwrap_or(0) as u32,
+            selective_depth: counters.deepest,
+            candidates: choices.iter().map(candidate).collect(),
+            completed: is_settled || is_perfect,
+            proven: bounds.is_exact() || is_perfect,
+            notes: self.notes(bounds),
+            ..Deliberation::default()
+        };
         if let Some((moves, reward)) = best_line
             && (!is_settled || is_perfect)
             && let Some(&action) = moves.first()
@@ -60,66 +62,21 @@ impl Findings<'_> {
             return (None, found);
         }
         found.value = Some(best.reward());
-        let visits_of = |(search, root): &&(&Search, u32)| search.visits_of(*root, me, best.action);
-        if let Some((search, root)) = self.searches.iter().max_by_key(visits_of) {
-            found.line = search.line(*root, me, best.action);
-        }
+        found.line = self.line(root, me, best.action);
         (Some(best.action), found)
     }
 
-    /// The counters of all searches.
-    fn counters(&self) -> Deliberation {
-        let mut found = Deliberation::default();
-        let (mut levels, mut descents) = (0, 0_u64);
-        for (search, _) in &self.searches {
-            let counters = &search.counters;
-            found.nodes += counters.nodes;
-            found.next_calls += counters.next_calls;
-            found.playouts += counters.playouts;
-            levels += counters.levels;
-            descents += counters.descents;
-            found.selective_depth = found.selective_depth.max(counters.deepest);
-        }
-        found.leaves = descents;
-        found.depth = levels.checked_div(descents).unwrap_or(0) as u32;
-        found
-    }
-
-    /// What is proven of my value.
-    fn bounds(&self, me: RoleId) -> Bounds {
-        let of = |(search, root): &(&Search, u32)| search.tree.bounds(*root)[usize::from(me.0)];
-        self.searches.iter().map(of).fold(Bounds::OPEN, Bounds::and)
-    }
-
-    /// My moves, with the visits of all searches, their mean, and what any has proven.
-    fn choices(&self, me: RoleId) -> Vec<Choice> {
-        let mut all: Vec<Choice> = Vec::new();
-        for (search, root) in &self.searches {
-            for choice in search.choices(*root, me) {
-                match all.iter_mut().find(|other| other.action == choice.action) {
-                    Some(other) => other.add(&choice),
-                    None => all.push(choice),
-                }
-            }
-        }
-        for choice in &mut all {
-            choice.value = choice.bounds.clamp(choice.value);
-        }
-        all
-    }
-
-    /// What the reader should know besides.
+    /// What the reader should know besides, if this is proven of my value.
     fn notes(&self, bounds: Bounds) -> Vec<String> {
         let mut notes = Vec::new();
-        let recycled = self.searches.iter().map(|(search, _)| search.counters.recycled).max();
-        if let Some(recycled @ 1..) = recycled {
+        if let recycled @ 1.. = self.counters.recycled {
             let times = if recycled == 1 { "once".to_owned() } else { format!("{recycled} times") };
             notes.push(format!(
                 "the tree reached its memory limit {times}; moves that are seldom tried were \
                  forgotten"
             ));
         }
-        if self.searches.iter().any(|(search, _)| search.counters.is_full) {
+        if self.counters.is_full {
             notes.push("the tree reached its memory limit and stopped growing".to_owned());
         }
         if !bounds.is_exact() && bounds != Bounds::OPEN {
@@ -127,58 +84,6 @@ impl Findings<'_> {
             notes.push(format!("the value is proven to lie between {low:.0} and {high:.0}"));
         }
         notes
-    }
-}
-
-impl Choice {
-    /// What the move is worth, 0 to 100.
-    fn reward(&self) -> f64 {
-        if self.bounds.is_exact() { self.bounds.reward() } else { 100.0 * f64::from(self.value) }
-    }
-
-    /// Adds what another search found of the same move.
-    fn add(&mut self, other: &Self) {
-        let visits = self.visits + other.visits;
-        if visits > 0 {
-            let share = other.visits as f32 / visits as f32;
-            self.value += (other.value - self.value) * share;
-        }
-        self.visits = visits;
-        self.bounds = self.bounds.and(other.bounds);
-        self.settled = self.settled.min(other.settled);
-    }
-}
-
-/// What is proven to be best, else what was tried most often, unless something is proven
-/// to be worth more than that seems to be.
-fn best_choice(choices: &[Choice], bounds: Bounds) -> Option<&Choice> {
-    let low = choices.iter().map(|choice| choice.bounds.low).max().unwrap_or(0).max(bounds.low);
-    let enforces = |choice: &&Choice| choice.bounds.low >= low;
-    if bounds.is_exact() && low > 0 {
-        // What was proven first leads to the end; what was proven by way of this very
-        // state may lead back to it.
-        let first = choices.iter().filter(enforces);
-        let first = first.min_by_key(|choice| (choice.settled, std::cmp::Reverse(choice.visits)));
-        if first.is_some() {
-            return first;
-        }
-    }
-    let may_be_best = |choice: &&Choice| choice.bounds.high > low || enforces(choice);
-    let most_tried = |choice: &Choice| (choice.visits, choice.value);
-    let best = first_best(choices.iter().filter(may_be_best), most_tried);
-    let best = best.or_else(|| first_best(choices.iter(), most_tried))?;
-    if best.value < bounds::share(low) {
-        return choices.iter().find(enforces).or(Some(best));
-    }
-    Some(best)
-}
-
-impl Search {
-    /// How often a move was tried in a node.
-    fn visits_of(&self, root: u32, me: RoleId, action: MoveId) -> u32 {
-        let (_, edges) = self.tree.edges(root);
-        let own = edges.iter().find(|edge| edge.role == me && edge.action == action);
-        own.map_or(0, |edge| edge.visits)
     }
 
     /// My moves in a node.
@@ -247,6 +152,37 @@ impl Search {
         }
         line
     }
+}
+
+impl Choice {
+    /// What the move is worth, 0 to 100.
+    fn reward(&self) -> f64 {
+        if self.bounds.is_exact() { self.bounds.reward() } else { 100.0 * f64::from(self.value) }
+    }
+}
+
+/// What is proven to be best, else what was tried most often, unless something is proven
+/// to be worth more than that seems to be.
+fn best_choice(choices: &[Choice], bounds: Bounds) -> Option<&Choice> {
+    let low = choices.iter().map(|choice| choice.bounds.low).max().unwrap_or(0).max(bounds.low);
+    let enforces = |choice: &&Choice| choice.bounds.low >= low;
+    if bounds.is_exact() && low > 0 {
+        // What was proven first leads to the end; what was proven by way of this very
+        // state may lead back to it.
+        let first = choices.iter().filter(enforces);
+        let first = first.min_by_key(|choice| (choice.settled, std::cmp::Reverse(choice.visits)));
+        if first.is_some() {
+            return first;
+        }
+    }
+    let may_be_best = |choice: &&Choice| choice.bounds.high > low || enforces(choice);
+    let most_tried = |choice: &Choice| (choice.visits, choice.value);
+    let best = first_best(choices.iter().filter(may_be_best), most_tried);
+    let best = best.or_else(|| first_best(choices.iter(), most_tried))?;
+    if best.value < bounds::share(low) {
+        return choices.iter().find(enforces).or(Some(best));
+    }
+    Some(best)
 }
 
 fn candidate(choice: &Choice) -> Candidate {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use games::{RoleId, State};
 use proptest::prelude::*;
 
-use super::answer::Findings;
 use super::bounds::share;
 use super::estimate::Estimator;
 use super::move_averages::Preference;
 use super::recycling::{Recycled, Recycler};
 use super::search::{Search, Settings};
+use super::team::Team;
 use super::tree::Kind;
 use crate::learning::{LinearEvaluation, Trainer, TrainingSettings};
 use crate::search::track::Track;
@@ -49,7 +49,8 @@ fn run_by(
     if let Some(evaluation) = evaluation {
         search.set_estimator(Estimator::new(Arc::new(evaluation), 1.0, track.machine.game()));
     }
-    let root = search.run(track.machine.as_mut(), &state, &Stop::never(), limit).unwrap();
+    let root =
+        search.run(track.machine.as_mut(), &Team::none(), &state, &Stop::never(), limit).unwrap();
     (search, track, root)
 }
 
@@ -191,8 +192,7 @@ proptest! {
         if search.tree.node(root).kind == Kind::End {
             return Ok(());
         }
-        let findings = Findings { searches: vec![(&search, root)] };
-        let (action, found) = findings.answer(RoleId(0));
+        let (action, found) = search.answer(root, RoleId(0));
         prop_assert!(found.completed, "{:?}", found);
         prop_assert!((found.value.unwrap() - minimax).abs() < 1e-3, "{:?}, not {minimax}", found.value);
         let action = track.machine.move_expression(action.unwrap()).to_string();
@@ -259,7 +259,7 @@ proptest! {
         // And the search goes on.
         let mut track = track;
         let state = track.begin(&Stop::never()).unwrap().unwrap();
-        search.run(track.machine.as_mut(), &state, &Stop::never(), 100).unwrap();
+        search.run(track.machine.as_mut(), &Team::none(), &state, &Stop::never(), 100).unwrap();
         check_proofs(&graph, &search, &track);
     }
 }

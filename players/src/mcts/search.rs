@@ -6,7 +6,7 @@
 //! simple approach to parallelizing Monte Carlo tree search", ICLR 2020), so that they
 //! part where the values are close, and no value is made worse than it is.
 
-use games::{MoveId, PlayoutPlan, PlayoutSums, ReasoningError, RoleId, State, StateMachine};
+use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
 
@@ -17,6 +17,7 @@ use super::move_averages::{MoveAverages, Preference};
 use super::proof;
 use super::recycling::{Recycled, Recycler};
 use super::roles::Roles;
+use super::team::{Playing, Share, Team};
 use super::tree::{Edge, Kind, NONE, Tree, by_role};
 use crate::Stop;
 
@@ -122,8 +123,8 @@ pub(super) struct Search {
     /// Hops of all descents of a pass.
     hops: Vec<Hop>,
     descents: Vec<Descent>,
-    starts: Vec<State>,
-    sums: PlayoutSums,
+    /// The leaves of a pass, by thread.
+    shares: Vec<Share>,
     move_averages: MoveAverages,
     rewards: Vec<f32>,
     chosen: Vec<u32>,
@@ -147,8 +148,7 @@ impl Search {
             expander: Expander::default(),
             hops: Vec::new(),
             descents: Vec::new(),
-            starts: Vec::new(),
-            sums: PlayoutSums::default(),
+            shares: Vec::new(),
             move_averages: MoveAverages::new(game.roles().len(), settings.preference),
             rewards: Vec::new(),
             chosen: Vec::new(),
@@ -164,6 +164,7 @@ impl Search {
     pub(super) fn run(
         &mut self,
         machine: &mut dyn StateMachine,
+        team: &Team,
         state: &State,
         stop: &Stop,
         limit: u64,
@@ -173,7 +174,7 @@ impl Search {
         self.move_averages.age();
         let mut root = self.recycler.begin(&mut self.tree, state.words(), stop);
         loop {
-            match self.passes(machine, &mut root, stop, limit) {
+            match self.passes(machine, team, &mut root, stop, limit) {
                 Ok(()) | Err(Halt::Broken(ReasoningError::Cancelled)) => return Ok(root),
                 Err(Halt::Broken(error)) => return Err(error),
                 Err(Halt::NotOpposed) => {
@@ -203,6 +204,7 @@ impl Search {
     fn passes(
         &mut self,
         machine: &mut dyn StateMachine,
+        team: &Team,
         root: &mut u32,
         stop: &Stop,
         limit: u64,
@@ -225,9 +227,9 @@ impl Search {
                     Recycled::NoTime => self.counters.is_full = true,
                 }
             }
-            let Some((leaves, lanes)) = self.pass_size(width, stop, limit) else { break };
+            let Some((leaves, lanes)) = self.pass_size(width, team, stop, limit) else { break };
             let result = self.descend(machine, *root, leaves, stop);
-            let result = result.and_then(|()| self.play(machine, lanes, stop));
+            let result = result.and_then(|()| self.play(machine, team, lanes, stop));
             if let Err(halt) = result {
                 match halt {
                     // The tree is about to be cleared.
@@ -242,13 +244,22 @@ impl Search {
 
     /// Leaves of the next pass, and playouts from each. `None` if the node budget does
     /// not suffice for another playout.
-    fn pass_size(&self, width: usize, stop: &Stop, limit: u64) -> Option<(usize, usize)> {
+    fn pass_size(
+        &self,
+        width: usize,
+        team: &Team,
+        stop: &Stop,
+        limit: u64,
+    ) -> Option<(usize, usize)> {
         let left = usize::try_from(limit - self.counters.descents).unwrap_or(usize::MAX);
         let (mut leaves, mut lanes) = match width {
             // Playouts side by side take no longer than one.
             2.. if !self.is_evaluating() => (self.settings.leaves, self.settings.lanes),
             _ => (1, 1),
         };
+        if !self.is_evaluating() {
+            leaves *= team.n_threads();
+        }
         leaves = leaves.min(left).max(1);
         if let Some(budget) = stop.node_budget().filter(|_| !self.is_evaluating()) {
             let nodes = budget.saturating_sub(self.counters.nodes) as f64;
@@ -527,6 +538,7 @@ impl Search {
     fn play(
         &mut self,
         machine: &mut dyn StateMachine,
+        team: &Team,
         lanes: usize,
         stop: &Stop,
     ) -> Result<(), Halt> {
@@ -542,48 +554,79 @@ impl Search {
             }
             return Ok(());
         }
-        self.starts.resize(self.descents.len().max(self.starts.len()), State::default());
-        for (start, descent) in self.starts.iter_mut().zip(&self.descents) {
-            start.set_words(self.tree.state(descent.leaf));
-        }
-        let starts = &self.starts[..self.descents.len()];
-        let plan = PlayoutPlan {
-            per_start: lanes,
+        let playing = Playing {
+            lanes,
             max_length: self.settings.max_length,
-            seed: self.rng.next_u64(),
-            policy: self.move_averages.policy(),
+            policy: self.move_averages.policy().cloned(),
+            nodes: self.counters.nodes,
         };
-        let nodes = self.counters.nodes;
-        let mut go_on = |n_states| !stop.is_due(nodes + n_states);
-        machine.playout_sums(starts, &plan, &mut go_on, &mut self.sums)?;
-        self.counters.nodes += self.sums.n_states;
-        self.counters.next_calls += self.sums.n_states;
-        if !self.sums.is_whole {
+        let mut shares = std::mem::take(&mut self.shares);
+        let per_share = self.descents.len().div_ceil(team.n_threads());
+        let n_shares = self.descents.len().div_ceil(per_share);
+        shares.resize_with(n_shares.max(shares.len()), Share::default);
+        for (share, descents) in shares.iter_mut().zip(self.descents.chunks(per_share)) {
+            share.n_starts = descents.len();
+            share.starts.resize(descents.len().max(share.starts.len()), State::default());
+            for (start, descent) in share.starts.iter_mut().zip(descents) {
+                start.set_words(self.tree.state(descent.leaf));
+            }
+            share.seed = self.rng.next_u64();
+        }
+        let played = team.play(machine, &playing, &mut shares[..n_shares], stop);
+        let result = match played {
+            Ok(()) => self.bring_up(machine, &playing, &shares[..n_shares]),
+            Err(error) => Err(error.into()),
+        };
+        self.shares = shares;
+        result
+    }
+
+    /// Brings the rewards of all playouts of the pass up.
+    fn bring_up(
+        &mut self,
+        machine: &mut dyn StateMachine,
+        playing: &Playing,
+        shares: &[Share],
+    ) -> Result<(), Halt> {
+        let n_states: u64 = shares.iter().map(|share| share.sums.n_states).sum();
+        self.counters.nodes += n_states;
+        self.counters.next_calls += n_states;
+        if !shares.iter().all(|share| share.sums.is_whole) {
             self.forget_descents();
             return Ok(());
         }
-        let n = (starts.len() * lanes) as u64;
+        let n = (self.descents.len() * playing.lanes) as u64;
         self.counters.playouts += n;
         self.total_playouts += n as f64;
-        self.total_states += self.sums.n_states as f64;
-        self.best_line.offer_playouts(machine, starts, &plan, &self.sums, |start| {
-            let descent = &self.descents[start];
-            let hops = &self.hops[descent.first..descent.end];
-            hops.iter().map(|hop| self.tree.edge(hop.edge).action).collect()
-        })?;
-        self.move_averages.learn(&self.sums);
-        for start in 0..self.descents.len() {
-            let scored = u64::from(self.sums.n_scored(start));
-            let sum = |role: usize| self.sums.rewards(start, RoleId(role as u8));
-            if !self.roles.is_opposed(scored, sum) {
-                return Err(Halt::NotOpposed);
+        self.total_states += n_states as f64;
+        let mut first = 0;
+        for share in shares {
+            let (sums, starts) = (&share.sums, &share.starts[..share.n_starts]);
+            self.best_line.offer_playouts(
+                machine,
+                starts,
+                &playing.plan(share),
+                sums,
+                |start| {
+                    let descent = &self.descents[first + start];
+                    let hops = &self.hops[descent.first..descent.end];
+                    hops.iter().map(|hop| self.tree.edge(hop.edge).action).collect()
+                },
+            )?;
+            self.move_averages.learn(sums);
+            for start in 0..starts.len() {
+                let scored = u64::from(sums.n_scored(start));
+                let sum = |role: usize| sums.rewards(start, RoleId(role as u8));
+                if !self.roles.is_opposed(scored, sum) {
+                    return Err(Halt::NotOpposed);
+                }
+                let unscored = NO_END * sums.n_unscored(start) as f32;
+                let mean = |role| (sum(role) as f32 / 100.0 + unscored) / playing.lanes as f32;
+                self.rewards.clear();
+                self.rewards.extend((0..self.tree.n_roles).map(mean));
+                self.back_up(self.descents[first + start]);
             }
-            let unscored = NO_END * self.sums.n_unscored(start) as f32;
-            let mean = |role| (sum(role) as f32 / 100.0 + unscored) / lanes as f32;
-            self.rewards.clear();
-            self.rewards.extend((0..self.tree.n_roles).map(mean));
-            let descent = self.descents[start];
-            self.back_up(descent);
+            first += starts.len();
         }
         self.descents.clear();
         Ok(())

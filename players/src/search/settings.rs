@@ -60,7 +60,8 @@ pub(crate) const MOVE_ORDER: OptionSpec = OptionSpec {
     name: "move_order",
     accepts: "a list of strings, each a move",
     default: "[]",
-    help: "Moves to try before all others, in this order.",
+    help: "Moves to try before all others, in this order. Those that are not legal in a position are \
+           skipped.",
 };
 
 pub(crate) const DEFAULT_REMEMBERED: i64 = 200_000;

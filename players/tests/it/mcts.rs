@@ -165,9 +165,9 @@ fn any_split_of_lanes_will_do() {
     assert!(!in_words(machine("connect_three").as_ref(), &prover.1).1.is_empty());
 }
 
-/// Several threads: what they find is added up, and with a node budget it repeats itself.
+/// Several threads play the playouts of one tree, and with a node budget it repeats itself.
 #[test]
-fn threads_add_up() {
+fn threads_share_a_tree() {
     let mut machine = network("connect_four");
     let stop = Stop::never().after_nodes(60_000);
     let mut once = || {
@@ -176,7 +176,8 @@ fn threads_add_up() {
     };
     let (answer, found) = once();
     assert_eq!(once(), (answer, found.clone()));
-    assert!(found.nodes < 3 * (20_000 + 512 + 64), "{found:?}");
+    // Another pass may begin below the budget, and a playout has 42 steps at most.
+    assert!(found.nodes < 60_000 + 3 * 512 * 42, "{found:?}");
     let one = first_move(machine.as_mut(), player("mcts", []).as_mut(), 0, &stop).1;
     assert!(found.nodes > one.nodes / 2 && found.candidates.len() == 7, "{found:?}");
     let solved = solved(network("aima_two_ply").as_mut(), 0, [("threads", 2.into())]);
