@@ -348,7 +348,11 @@ impl Solution {
                     judgement.exploitability(),
                     judgement.values[usize::from(role.0)]
                 );
-                if n == *at { judged } else { format!("{judged}; the move is of iteration {n}") }
+                if n == *at {
+                    judged
+                } else {
+                    format!("{judged}; the move is drawn from the strategy of iteration {n}")
+                }
             }
             None if n == 0 => "no strategy yet (0 iterations); the move is random".to_owned(),
             None => format!(

@@ -80,8 +80,12 @@ pub struct Arguments {
     /// Think for this role [default: the first that has a choice, or else the first]
     #[arg(long)]
     role: Option<String>,
+    /// Let the player prepare for this time before the first step, as in a match (`mcts` learns
+    /// an evaluation then)
+    #[arg(long, value_name = "TIME", value_parser = play_clock)]
+    start_clock: Option<Duration>,
     /// Think for this time
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = play_clock)]
+    #[arg(long, value_name = "TIME", default_value = "1s", conflicts_with = "nodes", value_parser = play_clock)]
     time: Duration,
     /// Think for N nodes (states) instead of a time
     #[arg(long, value_name = "N", value_parser = nodes)]
@@ -216,6 +220,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let question = Question {
         role,
         line: &line,
+        start: arguments.start_clock,
         time: arguments.time,
         nodes: arguments.nodes,
         seed: arguments.seed,
@@ -244,7 +249,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     }
     let belief = belief.filter(|_| arguments.belief);
     if arguments.belief && belief.is_none() {
-        return Err(no_belief(&arguments.player, is_hidden));
+        return Err(no_belief(&arguments.player, kind.name, is_hidden));
     }
     let tree = match (&said.tree, &said.belief_tree) {
         (Some(tree), _) => Some(search_tree::Tree::of(tree, role, &mut names)),
@@ -298,12 +303,15 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     })
 }
 
-fn no_belief(player: &str, is_hidden: bool) -> Failure {
+/// Kinds of players that keep a belief.
+const BELIEVERS: [&str; 3] = ["determinization", "information_set_search", "is_mcts"];
+
+fn no_belief(player: &str, kind: &str, is_hidden: bool) -> Failure {
     let reason = match is_hidden {
-        true => format!(
-            "{player} keeps no belief, or no state explains what it saw; use determinization, \
-             information_set_search or is_mcts"
-        ),
+        true if BELIEVERS.contains(&kind) => {
+            format!("{player} found no state that explains what it saw")
+        }
+        true => format!("{player} keeps no belief; players that do: {}", BELIEVERS.join(", ")),
         false => "players see all of this game; nothing is hidden".to_owned(),
     };
     Failure::usage(anyhow!("--belief: {reason}"))
@@ -341,6 +349,9 @@ fn print(out: &mut impl std::io::Write, decided: &Decided, player: &str) -> std:
                 let others = counted(n_left, "other move was", "other moves were");
                 writeln!(out, "      {others} not searched: no value can be better")?;
             }
+        }
+        None if *n_legal == 1 => {
+            writeln!(out, "  a single legal move: there is nothing to explain")?;
         }
         None => writeln!(out, "  the player gives no explanation")?,
     }

@@ -16,6 +16,8 @@ pub(super) struct Question<'a> {
     pub(super) role: RoleId,
     /// The match so far; it thinks at the end.
     pub(super) line: &'a Line,
+    /// How long it prepares before the first step, if at all.
+    pub(super) start: Option<Duration>,
     /// How long it thinks.
     pub(super) time: Duration,
     /// How many states it may enter instead.
@@ -36,13 +38,13 @@ pub(super) struct Decision {
     pub(super) belief: Option<Belief>,
 }
 
-/// Plays the line without thinking, and thinks at its end.
+/// Lets the player prepare, plays the line without thinking, and thinks at its end.
 pub(super) fn decide(
     mut player: Box<dyn Player>,
     machine: &dyn StateMachine,
     question: &Question<'_>,
 ) -> Result<Decision, Failure> {
-    let &Question { role, line, time, nodes, seed, .. } = question;
+    let &Question { role, line, start, time, nodes, seed, .. } = question;
     let no_time = || {
         let cancel = Cancel::new();
         cancel.cancel();
@@ -57,8 +59,10 @@ pub(super) fn decide(
     let clock = Some(time).filter(|_| nodes.is_none());
     let mut referee = machine.fork();
     let machine = machine.fork().into();
-    let seat = Seat { machine, role, start_clock: clock, play_clock: clock, seed };
-    player.start(seat, &no_time()).map_err(broken)?;
+    let seat = Seat { machine, role, start_clock: start.or(clock), play_clock: clock, seed };
+    let preparing = start.map_or_else(no_time, |time| Stop::never().at(Instant::now() + time));
+    player.start(seat, &preparing).map_err(broken)?;
+    let prepared = player.deliberation().unwrap_or_default();
     let mut observation = None;
     for (step, state) in (0..).zip(&line.states) {
         let legal = &legal(&mut *referee, state, role)?;
@@ -69,7 +73,8 @@ pub(super) fn decide(
                 None => Stop::never().at(Instant::now() + time),
             };
             let chosen = player.play(&turn, &stop).map_err(broken)?;
-            let said = player.deliberation().unwrap_or_default();
+            let mut said = player.deliberation().unwrap_or_default();
+            said.notes.splice(0..0, prepared.notes);
             return Ok(Decision { chosen, said, belief: player.belief() });
         }
         player.play(&turn, &no_time()).map_err(broken)?;

@@ -326,7 +326,7 @@ fn may_prove_instead(arguments: &Arguments, game: &Game) -> bool {
 /// The checkpoint, with the solver where it ended.
 fn continued(path: &Path, solver: &mut Solver) -> Result<CheckpointFile, Failure> {
     let file = CheckpointFile::open(path, solver).map_err(|error| match error {
-        CheckpointError::Io { .. } => error.into(),
+        CheckpointError::Io { .. } => Failure::unwritable(error),
         error => Failure::usage(error),
     })?;
     let Progress { phase, level, n_states, .. } = solver.progress();

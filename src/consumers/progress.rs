@@ -188,7 +188,7 @@ impl Progress {
         let leaders: Vec<String> = leaders
             .iter()
             .take(N_LEADERS)
-            .map(|(player, mean)| format!("{player} {mean:.1}"))
+            .map(|(player, mean)| format!("{player} {:.1}", (mean * 10.0).round() / 10.0))
             .collect();
         if !leaders.is_empty() {
             let since = if self.n_done > 0 { "since resuming" } else { "so far" };

@@ -128,7 +128,7 @@ fn refuse_people(spec: &Spec) -> Result<(), ExperimentError> {
     let is_person = |player: &&Contestant| player.config.kind() == Some(human::KIND.name);
     spec.players.iter().find(is_person).map_or(Ok(()), |player| {
         Err(ExperimentError::Unplayable(format!(
-            "{} is a person, who plays in `gamemaster play`; remove the player",
+            "{} is a person, who can play only in `gamemaster play`; name another player",
             player.config.id
         )))
     })

@@ -114,12 +114,15 @@ fn listed(player: &PlayerResult, with_all: bool) -> Option<Section> {
     let mut rows: Vec<Vec<String>> = player.results.iter().filter(is_listed).map(row).collect();
     let n_more = if with_all { 0 } else { rows.len().saturating_sub(MAX_LISTED) };
     rows.truncate(rows.len() - n_more);
-    let more = (n_more > 0).then(|| format!("And {n_more} more; --all lists every position."));
+    let mut words = "Value: what the move is worth. Loss: points that it gives away.".to_owned();
+    if n_more > 0 {
+        words += &format!(" And {n_more} more; --all lists every position.");
+    }
     let heading = ["position", "depth", "move", "good", "value", "loss"];
     let which = if with_all { "All positions" } else { "Failed positions" };
     let title = format!("{which}: {}", player.player);
     let table = Table::new(4, &heading, rows);
-    (!table.rows.is_empty()).then(|| section(&title, more.as_deref(), table))
+    (!table.rows.is_empty()).then(|| section(&title, Some(&words), table))
 }
 
 /// The move, or why there is none.

@@ -257,6 +257,7 @@ fn search(game: &Arc<Game>, arguments: &Arguments) -> Result<Search, Failure> {
     let question = Question {
         role,
         line: &line,
+        start: None,
         time: arguments.time,
         nodes: arguments.nodes,
         seed: 1,

@@ -116,6 +116,9 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
 fn check(file: &str, arguments: &Arguments) -> Result<Result<Checked, GameSourceError>, Failure> {
     let mut checked = match GameSource::find(file) {
         Ok(source) => source.check(arguments.reading),
+        Err(GameSourceError::Broken(diagnostics)) => {
+            return Ok(Ok(Checked { diagnostics: *diagnostics, game: None }));
+        }
         Err(error) => return Ok(Err(error)),
     };
     if arguments.playing.play

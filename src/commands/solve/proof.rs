@@ -188,7 +188,7 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let longest = counted(report.longest_line, "step", "steps");
     writeln!(
         out,
-        "  positions    {} computed, by {} of states; longest line {longest}",
+        "  positions    {} visited, by {} of states; longest line {longest}",
         report.positions,
         counted(report.expanded, "expansion", "expansions"),
     )?;

@@ -59,6 +59,10 @@ pub(super) fn read(path: &Path, game: &Game) -> Result<Decision, Failure> {
                 "no variant of enum Happened found in flattened data",
                 "an entry of `after` without `joint_move` or `percepts`",
             );
+            if error.is_syntax() || error.is_eof() {
+                let (line, column) = (error.line(), error.column());
+                return refused(format!("not JSON: see line {line}, column {column}"));
+            }
             return refused(format!(
                 "not a plan as `gamemaster explain --plan-file` writes it: {problem}"
             ));

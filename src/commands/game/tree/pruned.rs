@@ -101,7 +101,7 @@ fn run(
         searching.record_tree(recorded);
     }
     let (time, nodes) = (Duration::ZERO, Some(MAX_NODES));
-    let question = Question { role, line, time, nodes, seed: 1, player: &player };
+    let question = Question { role, line, start: None, time, nodes, seed: 1, player: &player };
     let said = decide(searching, machine, &question)?.said;
     let (nodes, prunings, value) = (said.nodes, said.prunings, said.value);
     Ok((Searched { method, player: Some(player), nodes, prunings, value }, said.tree))
