@@ -89,7 +89,7 @@ pub(super) enum FormatWord {
     Text,
     /// All numbers
     Json,
-    /// The means, with all digits
+    /// One table with all digits
     Csv,
     /// Markdown
     #[value(alias = "markdown")]

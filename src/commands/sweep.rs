@@ -32,9 +32,9 @@ Examples:
 
 The whole tournament of the spec is played with each budget. A player with its
 own `clocks` or `budget` in the spec keeps them, as a fixed opponent for the
-others. With --nodes, the longest clock of the spec remains as a limit. A
-sweep is a run like any other: repeat the command to resume it, and use
-`gamemaster report` on its folder.
+others. With --nodes, the longest clock of the spec sets the limit against
+hanging. A sweep is a run like any other: repeat the command to resume it, and
+use `gamemaster report` on its folder.
 
 Exit codes:
   0    the sweep is complete

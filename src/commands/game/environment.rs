@@ -147,7 +147,9 @@ fn suited(
         if kind.chance {
             add("alpha_beta", "computes the mean over what chance may do (expectiminimax)");
         }
-        if kind.chance || !is_small {
+        if kind.chance {
+            add("mcts", "chance leaves no plan; random playouts show where to search");
+        } else if !is_small {
             add("mcts", "the game is too large for a plan; random playouts show where to search");
         } else {
             add("sequential_planner", "nobody else moves, so one plan serves the whole match");

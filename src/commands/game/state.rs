@@ -25,9 +25,9 @@ Examples:
 
 A joint move is a list of one move for each role, in the order of the roles;
 for a single-role game, its parentheses are optional. The state given by
---state need not be reachable, but some rule must make facts of each name and
-number of arguments true; each fact may be written with or without `true` around
-it.";
+--state need not be reachable, but each fact must have the name and number of
+arguments of a fact that the rules for `init` or `next` can make true. A fact
+may be written with or without `true` around it.";
 
 /// Arguments of `gamemaster game state`.
 #[derive(Args, Debug)]

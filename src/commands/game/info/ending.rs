@@ -183,7 +183,12 @@ impl fmt::Display for End {
         match self {
             Self::StepCounter { steps, facts } => {
                 let (steps, facts) = (counted(steps, "step", "steps"), facts.join(" "));
-                write!(f, "after at most {steps}: the rules count up to {facts}")
+                match facts.is_empty() {
+                    true => write!(f, "after at most {steps}, whatever is played"),
+                    false => {
+                        write!(f, "after at most {steps}: {facts} holds then, whatever is played")
+                    }
+                }
             }
             Self::AllStates { steps, states } => {
                 let steps = counted(steps, "step", "steps");

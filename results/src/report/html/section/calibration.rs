@@ -2,6 +2,7 @@
 
 use super::super::chart::{Expected, Point, Series};
 use super::super::table::{Cell, interval, name, number, page_table};
+use super::super::words::count;
 use super::super::{Page, headings};
 use super::{Section, abreast, paragraph};
 use crate::calibration::CalibrationBin;
@@ -20,8 +21,11 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         y: bin.reward,
         bounds: bin.interval,
         tip: format!(
-            "{}: expected {:.1}, reward {:.1}, {} decisions",
-            bin.player, bin.expected, bin.reward, bin.decisions
+            "{}: expected {:.1}, reward {:.1}, {}",
+            bin.player,
+            bin.expected,
+            bin.reward,
+            count(bin.decisions, "decision", "decisions")
         ),
     };
     let names = page.names();
