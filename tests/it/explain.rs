@@ -283,3 +283,16 @@ fn the_tree_of_information_states_is_shown() {
     let told = workspace.run(&[&deal[..], &shallow].concat()).code(2).stderr();
     assert!(told.contains("found no plan in this state"), "{told}");
 }
+
+/// With a start clock, a player prepares as in a match, and says what came of it.
+#[test]
+fn a_start_clock_is_used_to_prepare() {
+    let workspace = Workspace::new();
+    let command = ["explain", "breakthrough_5x5", "--player", "mcts", "--nodes", "2000"];
+    let without = workspace.run(&command).code(0).stdout();
+    assert!(!without.contains("self-play"), "{without}");
+    let with = workspace.run(&[&command[..], &["--start-clock", "2s"]].concat()).code(0).stdout();
+    assert!(with.contains("self-play"), "{with}");
+    let both = workspace.run(&[&command[..], &["--time", "1s"]].concat()).code(2).stderr();
+    assert!(both.contains("--time"), "{both}");
+}

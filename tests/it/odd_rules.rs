@@ -200,6 +200,9 @@ fn comments_hold_any_bytes_and_names_do_not() {
         error: invalid rulesheet `latin.kif`: 1 error
     "#]]
     .assert_eq(&ran.stderr());
+    let ran = workspace.run(&["game", "validate", "latin.kif"]).code(3);
+    assert!(ran.stdout().starts_with("error[not-utf8]: "), "{}", ran.stdout());
+    assert!(ran.stdout().ends_with("latin.kif: not valid, 1 error\n"), "{}", ran.stdout());
 }
 
 #[test]
