@@ -24,6 +24,7 @@ mod random;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod registers;
 pub(crate) mod schedule;
+mod score;
 mod width;
 
 use std::sync::{Arc, OnceLock};
@@ -40,6 +41,7 @@ use self::gates::Library;
 use self::machine::{Machine, Target};
 use self::parts::{Part, Results};
 use self::schedule::{FIRST, Schedule, Task};
+use self::score::Score;
 use crate::network::{GoalValue, Lit, RoleOutputs};
 use crate::{Network, RoleId};
 
@@ -59,6 +61,8 @@ pub struct CompiledNetwork {
     pub(crate) all_does: std::ops::Range<usize>,
     pub(crate) choices: Choices,
     pub(crate) goals: Part,
+    /// The goals of states whose end was just computed, if that is less work.
+    pub(crate) score: Option<Score>,
     pub(crate) percepts: Part,
     pub(crate) percept_outputs: Vec<Vec<u32>>,
     pub(crate) results: Results,
@@ -98,6 +102,11 @@ impl CompiledNetwork {
         let all_legal = network.roles.iter().flat_map(|role| role.legal.iter().copied());
         let mut state: Vec<Lit> = all_legal.collect();
         state.push(network.terminal);
+        let goals = network.roles.iter().map(|role| role.goals.iter().map(|goal| goal.1));
+        let goals = goals.map(Iterator::collect).collect();
+        let (goals, goal_outputs) = Part::new(graph, &library, &inputs, goals);
+        let score = Score::new(&network, &library, &goals);
+        state.extend(score.iter().flat_map(|score| &score.taken));
         let task = Task {
             inputs,
             first_slot: rows.end,
@@ -108,13 +117,12 @@ impl CompiledNetwork {
         let Assembly { phases, outputs, n_slots } =
             assemble(Schedule::new(graph, &library, &task, &Prices::INTERPRETED));
         let [state, next]: [Code; 2] = phases.try_into().expect("two phases");
-        let goals = network.roles.iter().map(|role| role.goals.iter().map(|goal| goal.1));
-        let goals = goals.map(Iterator::collect).collect();
-        let (goals, goal_outputs) = Part::new(graph, &library, &task.inputs, goals);
         let percepts = network.roles.iter().map(|role| role.percepts.iter().map(|sees| sees.1));
         let percepts = percepts.map(Iterator::collect).collect();
         let (percepts, percept_outputs) = Part::new(graph, &library, &task.inputs, percepts);
-        let results = Results::new(outputs, n_slots, goals.by_role(goal_outputs), goals.n_slots);
+        let goal_slots = (&goals, goals.by_role(goal_outputs), goals.n_slots);
+        let score_slots = score.as_ref().map(|one| (one, one.outputs.clone(), one.part.n_slots));
+        let results = Results::new(outputs, n_slots, goal_slots, score_slots);
         Self {
             task,
             state,
@@ -123,6 +131,7 @@ impl CompiledNetwork {
             choices: rows.choices,
             percept_outputs: percepts.by_role(percept_outputs),
             goals,
+            score,
             percepts,
             results,
             machines: Default::default(),
@@ -143,12 +152,10 @@ impl CompiledNetwork {
         let machine = &self.machines[width as usize];
         let made = machine.get_or_init(|| {
             let target = Target::detect(width)?;
-            let graph = &self.network.graph;
-            let machine = match width {
-                Width::Lanes256 => Machine::new(graph, &self.in_rows(), &self.goals, target),
-                _ => Machine::new(graph, &self.task, &self.goals, target),
-            };
-            machine.map(Arc::new)
+            let in_rows = (width == Width::Lanes256).then(|| self.in_rows());
+            let task = in_rows.as_ref().unwrap_or(&self.task);
+            let (graph, score) = (&self.network.graph, self.score.as_ref());
+            Machine::new(graph, task, &self.goals, score, target).map(Arc::new)
         });
         made.as_ref().map(|_| ()).map_err(Clone::clone)
     }

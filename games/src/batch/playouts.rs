@@ -5,7 +5,7 @@
 //! visited, no new ones are started and the running ones are played to their end.
 //!
 //! Goals are computed for many ends at once: the facts of a lane that has ended are put
-//! aside, and its goals are computed when the same lane ends for the second time, or
+//! aside, or what was computed of them, and its goals are computed when the same lane ends for the second time, or
 //! after all playouts.
 
 use super::ages::Ages;
@@ -289,7 +289,11 @@ impl<B: Block> Run<'_, B> {
         }
         self.ended |= terminal;
         let kept = !terminal;
-        for &[source, target] in &self.slots.program.goals.inputs {
+        let inputs = match &self.slots.machine {
+            Some(machine) => &machine.results.score.inputs,
+            None => &self.slots.program.results.score.inputs,
+        };
+        for &[source, target] in inputs {
             let to = &mut self.slots.goals[target as usize];
             *to = *to & kept | self.slots.slots[source as usize] & terminal;
         }
@@ -298,10 +302,10 @@ impl<B: Block> Run<'_, B> {
     /// Counts the goals of the ends that are put aside.
     #[inline(always)]
     fn compute_goals(&mut self) {
-        self.slots.compute_goals();
+        self.slots.compute_score();
         let (program, planes) = (&self.slots.program, &self.slots.goals);
         for (role, goals) in self.result.goals.iter_mut().enumerate() {
-            let outputs = &self.slots.results().goals[role];
+            let outputs = &self.slots.results().score.goals[role];
             let [mut some, mut several, mut unsound] = [self.ended.empty(); 3];
             for (&slot, value) in outputs.iter().zip(program.goal_values(role)) {
                 let lanes = planes[slot as usize];

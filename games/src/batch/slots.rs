@@ -120,6 +120,17 @@ impl<B: Block> Slots<B> {
         }
     }
 
+    /// Computes goals from the inputs that the code for the state leaves for that.
+    #[inline(always)]
+    pub(super) fn compute_score(&mut self) {
+        let machine = self.machine.as_ref().map(|machine| &machine.score);
+        match (machine, &self.program.score) {
+            (_, None) => self.compute_goals(),
+            (Some(Some(routine)), _) => routine.run(&mut self.goals),
+            (_, Some(score)) => interpret(&score.part.code, &mut self.goals),
+        }
+    }
+
     /// Chooses in some lanes; gives those where every role could.
     #[inline]
     pub(crate) fn choose(&mut self, lanes: B) -> B {

@@ -32,6 +32,7 @@ use self::operations::lower;
 use super::gates::Library;
 use super::parts::{Part, Results};
 use super::schedule::{Schedule, Task};
+use super::score::Score;
 use crate::network::Graph;
 
 /// A program as machine code.
@@ -40,6 +41,8 @@ pub(crate) struct Machine {
     pub(crate) state: Routine,
     pub(crate) next: Routine,
     pub(crate) goals: Routine,
+    /// The goals by a [`Score`], if there is one.
+    pub(crate) score: Option<Routine>,
     pub(crate) results: Results,
 }
 
@@ -48,19 +51,30 @@ impl Machine {
         graph: &Graph,
         task: &Task,
         goals_part: &Part,
+        score: Option<&Score>,
         target: Target,
     ) -> Result<Self, NoMachineCode> {
         let main = TaskMachine::new(graph, task, target)?;
         let PartMachine { routine: goals, outputs, n_slots } =
             PartMachine::new(graph, goals_part, target)?;
-        let results = Results::new(main.outputs, main.n_slots, outputs, n_slots);
+        let goal_slots = (goals_part, outputs, n_slots);
+        let (score, score_slots) = match score {
+            None => (None, None),
+            Some(score) => {
+                let PartMachine { routine, outputs, n_slots } =
+                    PartMachine::new(&score.graph, &score.part, target)?;
+                (Some(routine), Some((score, outputs, n_slots)))
+            }
+        };
+        let results = Results::new(main.outputs, main.n_slots, goal_slots, score_slots);
         let [state, next] = main.routines.try_into().expect("two phases");
-        Ok(Self { state, next, goals, results })
+        Ok(Self { state, next, goals, score, results })
     }
 
     /// Bytes of code.
     pub(crate) fn n_bytes(&self) -> usize {
-        [&self.state, &self.next, &self.goals].iter().map(|routine| routine.n_bytes()).sum()
+        let routines = [&self.state, &self.next, &self.goals].into_iter().chain(&self.score);
+        routines.map(Routine::n_bytes).sum()
     }
 }
 

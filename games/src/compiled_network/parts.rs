@@ -5,6 +5,7 @@ use super::code::{Assembly, Code, assemble};
 use super::cover::Prices;
 use super::gates::Library;
 use super::schedule::{FIRST, NOWHERE, Schedule, Task};
+use super::score::Score;
 use crate::network::{Graph, Lit};
 
 /// Where code leaves its results, which depends on who generated it.
@@ -18,6 +19,17 @@ pub(crate) struct Results {
     pub(crate) next_facts: Vec<u32>,
     /// Slots of the goals.
     pub(crate) n_goal_slots: usize,
+    /// By role and value: the slot among those of the goals.
+    pub(crate) goals: Vec<Vec<u32>>,
+    /// What ended playouts put aside for their goals.
+    pub(crate) score: ScoreSlots,
+}
+
+/// Where the goals of states whose end was just computed come from.
+#[derive(Clone, Debug)]
+pub(crate) struct ScoreSlots {
+    /// The inputs: the slot of the compiled network and the one among those of the goals.
+    pub(crate) inputs: Vec<[u32; 2]>,
     /// By role and value: the slot among those of the goals.
     pub(crate) goals: Vec<Vec<u32>>,
 }
@@ -35,16 +47,28 @@ pub(crate) struct Part {
 }
 
 impl Results {
-    /// From the slots of the outputs of both phases, and of the goals.
+    /// From the slots of the outputs of both phases, and the code for goals. `score` has the
+    /// outputs of the code of [`Score`] and the number of its slots.
     pub(crate) fn new(
         outputs: Vec<Vec<u32>>,
         n_slots: usize,
-        goals: Vec<Vec<u32>>,
-        n_goal_slots: usize,
+        goals: (&Part, Vec<Vec<u32>>, usize),
+        score: Option<(&Score, Vec<Vec<u32>>, usize)>,
     ) -> Self {
         let [mut state, next_facts] = outputs.try_into().expect("two phases");
+        let (part, goals, mut n_goal_slots) = goals;
+        let score = match score {
+            None => ScoreSlots { inputs: part.inputs.clone(), goals: goals.clone() },
+            Some((score, outputs, n_score_slots)) => {
+                n_goal_slots = n_goal_slots.max(n_score_slots);
+                let taken = state.split_off(state.len() - score.taken.len());
+                let inputs = score.part.inputs.iter();
+                let inputs = inputs.map(|&[input, slot]| [taken[input as usize], slot]);
+                ScoreSlots { inputs: inputs.collect(), goals: outputs }
+            }
+        };
         let terminal = state.pop().expect("the last one is whether it is terminal");
-        Self { n_slots, terminal, next_facts, n_goal_slots, goals }
+        Self { n_slots, terminal, next_facts, n_goal_slots, goals, score }
     }
 }
 
