@@ -238,6 +238,8 @@ fn eliminate(
     lits: &mut [Lit],
 ) -> Result<(), Halt> {
     let n = nodes.len();
+    // The equation of a sentence is `factor (constant + sum of coefficient * other)`.
+    let mut factors: Vec<Lit> = Vec::new();
     let mut rows: Vec<Row> = Vec::new();
     let mut constants: Vec<Lit> = Vec::new();
     // By sentence, the sentences whose equations contain it.
@@ -265,6 +267,9 @@ fn eliminate(
                 }
             }
         }
+        constant.retain(|&lit| lit != Lit::FALSE);
+        let all = constant.iter_mut().chain(terms.iter_mut().map(|(_, lit)| lit));
+        factors.push(take_common_factor(&mut circuit.gates, all.collect()));
         constants.push(circuit.gates.any(&mut constant));
         terms.sort_unstable();
         let mut row: Row = Vec::new();
@@ -275,16 +280,18 @@ fn eliminate(
         }
         rows.push(row);
     }
-    // Those with the fewest combinations of a user and a used one first.
+    // Those with the fewest combinations of a user and a used one first. Of these, those without
+    // a factor: then a factor stays with its sentence, and coefficients stay symmetric.
     let mut is_left = vec![true; n];
     let mut order = Vec::new();
     let weight = |rows: &[Row], users: &[Vec<u32>], at: u32| {
         rows[at as usize].len() * users[at as usize].len()
     };
     let mut weights: Vec<usize> = (0..n as u32).map(|at| weight(&rows, &users, at)).collect();
-    let mut queue: BTreeSet<(usize, u32)> =
-        weights.iter().enumerate().map(|(at, &weight)| (weight, at as u32)).collect();
-    while let Some((_, at)) = queue.pop_first() {
+    let key = |weight: usize, at: u32| (weight, factors[at as usize] != Lit::TRUE, at);
+    let mut queue: BTreeSet<(usize, bool, u32)> =
+        weights.iter().enumerate().map(|(at, &weight)| key(weight, at as u32)).collect();
+    while let Some((.., at)) = queue.pop_first() {
         is_left[at as usize] = false;
         order.push(at);
         let row = rows[at as usize].clone();
@@ -295,17 +302,23 @@ fn eliminate(
         touched.extend(&of);
         touched.sort_unstable();
         touched.dedup();
+        let factor = factors[at as usize];
+        let own = circuit.gates.and(factor, constants[at as usize]);
         for &user in &of {
             let place = rows[user as usize].binary_search_by_key(&at, |&(other, _)| other);
-            let (_, factor) = rows[user as usize].remove(place.expect("it is a user"));
+            let (_, used) = rows[user as usize].remove(place.expect("it is a user"));
             let gates = &mut circuit.gates;
-            let constant = gates.and(factor, constants[at as usize]);
+            let constant = gates.and(used, own);
             constants[user as usize] = gates.or(constants[user as usize], constant);
             for &(other, lit) in &row {
                 if other == user {
                     continue;
                 }
-                let lit = gates.and(factor, lit);
+                // In this order, paths there and back share gates where the relation is
+                // symmetric, such as that of neighbours.
+                let (first, last) = (used.min(lit), used.max(lit));
+                let lit = gates.and(first, factor);
+                let lit = gates.and(lit, last);
                 if lit == Lit::FALSE {
                     continue;
                 }
@@ -323,9 +336,9 @@ fn eliminate(
             users[other as usize].retain(|&user| user != at);
         }
         for &other in touched.iter().filter(|&&other| is_left[other as usize]) {
-            queue.remove(&(weights[other as usize], other));
+            queue.remove(&key(weights[other as usize], other));
             weights[other as usize] = weight(&rows, &users, other);
-            queue.insert((weights[other as usize], other));
+            queue.insert(key(weights[other as usize], other));
         }
     }
     // Each equation contains only sentences that were eliminated later.
@@ -335,7 +348,29 @@ fn eliminate(
             let other = lits[nodes[other as usize] as usize];
             values.push(circuit.gates.and(lit, other));
         }
-        lits[nodes[at as usize] as usize] = circuit.gates.any(&mut values);
+        let sum = circuit.gates.any(&mut values);
+        lits[nodes[at as usize] as usize] = circuit.gates.and(factors[at as usize], sum);
     }
     Ok(())
+}
+
+/// The conjunction of the literals that occur in all of these conjunctions, which lose them.
+fn take_common_factor(gates: &mut Gates, mut products: Vec<&mut Lit>) -> Lit {
+    let mut common: Option<Vec<Lit>> = None;
+    for product in &products {
+        let parts = gates.parts(**product);
+        match &mut common {
+            None => common = Some(parts),
+            Some(common) => common.retain(|part| parts.contains(part)),
+        }
+    }
+    let mut common = common.unwrap_or_default();
+    if !common.is_empty() {
+        for product in &mut products {
+            let mut parts = gates.parts(**product);
+            parts.retain(|part| !common.contains(part));
+            **product = gates.all(&mut parts);
+        }
+    }
+    gates.all(&mut common)
 }

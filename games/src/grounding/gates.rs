@@ -12,6 +12,9 @@ use crate::network::{Graph, Lit};
 /// No role.
 const NONE: u32 = u32::MAX;
 
+/// Literals that a conjunction is taken apart into, at most.
+const MAX_PARTS: usize = 16;
+
 /// A graph in the making.
 #[derive(Debug)]
 pub(super) struct Gates {
@@ -70,6 +73,27 @@ impl Gates {
             }
         }
         self.graph.and(a, b)
+    }
+
+    /// The conjunction of many literals.
+    pub(super) fn all(&mut self, lits: &mut Vec<Lit>) -> Lit {
+        self.graph.all(lits)
+    }
+
+    /// The literals of which a literal is the conjunction: at most [`MAX_PARTS`] of them, else
+    /// the literal itself.
+    pub(super) fn parts(&self, lit: Lit) -> Vec<Lit> {
+        let mut parts = Vec::new();
+        let mut todo = vec![lit];
+        while let Some(lit) = todo.pop() {
+            match self.graph.operands(lit.node()).filter(|_| !lit.is_negated()) {
+                Some(operands) if parts.len() + todo.len() < MAX_PARTS => todo.extend(operands),
+                Some(_) => return vec![lit],
+                None if lit == Lit::TRUE || parts.contains(&lit) => {}
+                None => parts.push(lit),
+            }
+        }
+        parts
     }
 
     /// The disjunction of two literals.
