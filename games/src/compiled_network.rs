@@ -68,6 +68,8 @@ pub struct CompiledNetwork {
     pub(crate) results: Results,
     /// By width, if it was translated.
     machines: [OnceLock<Result<Arc<Machine>, NoMachineCode>>; 3],
+    /// For 512 lanes whose facts stay when the next state is computed, if it was translated.
+    beside: OnceLock<Result<Arc<Machine>, NoMachineCode>>,
     /// As it is interpreted, and translated; made on first use.
     ends: [OnceLock<Arc<Ends>>; 2],
 }
@@ -135,6 +137,7 @@ impl CompiledNetwork {
             percepts,
             results,
             machines: Default::default(),
+            beside: OnceLock::new(),
             ends: Default::default(),
             network,
         }
@@ -152,27 +155,47 @@ impl CompiledNetwork {
         let machine = &self.machines[width as usize];
         let made = machine.get_or_init(|| {
             let target = Target::detect(width)?;
-            let in_rows = (width == Width::Lanes256).then(|| self.in_rows());
-            let task = in_rows.as_ref().unwrap_or(&self.task);
             let (graph, score) = (&self.network.graph, self.score.as_ref());
-            Machine::new(graph, task, &self.goals, score, target).map(Arc::new)
+            let machine = match width {
+                Width::Lanes256 => Machine::new(graph, &self.in_rows(), &self.goals, None, target),
+                _ => Machine::in_place(graph, &self.task, &self.goals, score, target),
+            };
+            machine.map(Arc::new)
         });
         made.as_ref().map(|_| ()).map_err(Clone::clone)
     }
 
-    /// The task with the next facts in consecutive slots: what single passes read in order. Batches
-    /// take fewer slots without.
+    /// Translates it for 512 lanes whose facts stay when the next state is computed.
+    pub(crate) fn translate_beside(&self) {
+        self.beside.get_or_init(|| {
+            let target = Target::detect(Width::Lanes512)?;
+            let (graph, score) = (&self.network.graph, self.score.as_ref());
+            Machine::new(graph, &self.task, &self.goals, score, target).map(Arc::new)
+        });
+    }
+
+    /// What [`translate_beside`](Self::translate_beside) made, if it did.
+    pub(crate) fn machine_beside(&self) -> Option<&Arc<Machine>> {
+        self.beside.get()?.as_ref().ok()
+    }
+
+    /// The task with the next facts in consecutive slots, and without what only playouts read: for
+    /// single passes. Batches take fewer slots without.
     fn in_rows(&self) -> Task {
         let mut task = self.task.clone();
         let end = task.first_slot + self.network.n_facts() as u32;
         task.fixed.push((task.first_slot..end).collect());
+        let n_taken = self.score.as_ref().map_or(0, |score| score.taken.len());
+        let n_read = task.wanted[0].len() - n_taken;
+        task.wanted[0].truncate(n_read);
         Task { first_slot: end, ..task }
     }
 
     /// The machine code for a width, if there is some by now.
     #[inline]
     pub(crate) fn machine(&self, width: Width) -> Option<&Arc<Machine>> {
-        self.machines[width as usize].get()?.as_ref().ok()
+        let made = self.machines[width as usize].get().and_then(|made| made.as_ref().ok());
+        made.or_else(|| self.machine_beside().filter(|_| width == Width::Lanes512))
     }
 
     /// Code for ends and goals alone; as machine code for 256 lanes if `is_translated`.

@@ -51,7 +51,7 @@ use self::expand::{Numbers, OneByOne};
 use self::keys::{FactKeys, Numbered};
 use self::levels::{Levels, Run, Setup, Stopped};
 use self::words::{Encoding, Grading, Samples};
-use crate::compiled_network::{CompiledNetwork, Width};
+use crate::compiled_network::CompiledNetwork;
 use crate::grounding::{GroundingError, GroundingLimits, ground};
 use crate::{
     Cancel, Expression, Game, Guards, ReasoningError, RoleId, State, StateKey, StateMachine,
@@ -269,7 +269,7 @@ impl Solver {
             Ok(network) if network.graph.n_ands() <= MAX_GATES => {
                 let program = Arc::new(CompiledNetwork::new(Arc::new(network)));
                 // What cannot be translated is interpreted.
-                let _ = program.translate(Width::Lanes512);
+                program.translate_beside();
                 let samples = words::sample(&program);
                 Method::Lanes { program, samples }
             }

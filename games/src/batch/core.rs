@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::last_steps::{LastSteps, PlayedOut, Watch};
 use super::playouts::{Limits, PlayoutControl, Playouts, Run};
-use super::slots::{Commit, Slots, copy_inputs, interpret};
+use super::slots::{Advance, Slots, copy_inputs, interpret};
 use super::transpose::transpose;
 use crate::State;
 use crate::compiled_network::features;
@@ -117,15 +117,8 @@ impl<B: Block> Core for Slots<B> {
     }
 
     fn advance(&mut self) {
-        self.compute_next();
-        let results = self.machine.as_ref().map_or(&self.program.results, |m| &m.results);
-        features::run(Commit {
-            slots: &mut self.slots,
-            first: self.program.fact(0),
-            next: &results.next_facts,
-            origin: None,
-            renewed: !self.moving,
-        });
+        let moving = self.moving;
+        features::run(Advance { slots: self, moving });
         self.clear_choices();
     }
 

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::slots::{Commit, Slots};
+use super::slots::{Advance, Slots};
 use crate::PlayoutPolicy;
 use crate::compiled_network::features::Kernel;
 use crate::compiled_network::lanes::Block;
@@ -46,15 +46,13 @@ impl<B: Block> Kernel for LastSteps<'_, '_, B> {
 
     #[inline(always)]
     fn run(mut self) -> PlayedOut {
-        let program = self.slots.program.clone();
-        let results = self.slots.results().clone();
-        let first = program.fact(0);
+        let at_end = self.slots.results().terminal as usize;
         let mut ended = self.running.empty();
         let (mut n_states, mut longest) = (0, 0);
         let mut is_whole = true;
         for length in 0.. {
             self.slots.compute_state();
-            let terminal = self.slots.slots[results.terminal as usize] & self.running;
+            let terminal = self.slots.slots[at_end] & self.running;
             if terminal.any() {
                 ended |= terminal;
                 longest = length;
@@ -75,15 +73,7 @@ impl<B: Block> Kernel for LastSteps<'_, '_, B> {
                 self.record();
             }
             n_states += self.running.count();
-            self.slots.compute_next();
-            Commit {
-                slots: &mut self.slots.slots,
-                first,
-                next: &results.next_facts,
-                origin: None,
-                renewed: !self.running,
-            }
-            .run();
+            Advance { slots: &mut *self.slots, moving: self.running }.run();
         }
         self.slots.moving = self.running.empty();
         PlayedOut { terminal: SmallVec::from_slice(ended.words()), longest, n_states, is_whole }

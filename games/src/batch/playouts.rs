@@ -10,7 +10,7 @@
 
 use super::ages::Ages;
 use super::pace::Pace;
-use super::slots::{Commit, Slots};
+use super::slots::Slots;
 use crate::State;
 use crate::compiled_network::features::Kernel;
 use crate::compiled_network::lanes::Block;
@@ -150,8 +150,8 @@ pub(super) struct Run<'a, B: Block> {
     watch: &'a mut dyn FnMut(&Playouts) -> PlayoutControl,
     /// What `watch` said last.
     course: PlayoutControl,
-    /// By fact: the lanes that start with it.
-    origin: Vec<B>,
+    /// By fact: whether playouts start with it.
+    origin: Vec<bool>,
     result: Playouts,
     /// By lane: steps of its playout.
     ages: Ages<B>,
@@ -169,13 +169,12 @@ impl<'a, B: Block> Run<'a, B> {
         watch: &'a mut dyn FnMut(&Playouts) -> PlayoutControl,
     ) -> Self {
         let network = &slots.program.network;
-        let (none, all) = (slots.moving.empty(), slots.moving.full());
-        let plane = |fact| if network.holds(from, fact) { all } else { none };
+        let none = slots.moving.empty();
         Self {
             limits: *limits,
             watch,
             course: PlayoutControl::Continue,
-            origin: (0..network.n_facts()).map(plane).collect(),
+            origin: (0..network.n_facts()).map(|fact| network.holds(from, fact)).collect(),
             result: Playouts::none(network.roles.len()),
             ages: Ages::new(),
             pace: Pace::new(
@@ -197,10 +196,12 @@ impl<B: Block> Kernel for Run<'_, B> {
 
     #[inline(always)]
     fn run(mut self) -> Playouts {
-        let program = self.slots.program.clone();
-        let results = self.slots.results().clone();
-        let first = program.fact(0);
-        self.slots.slots[first..first + self.origin.len()].copy_from_slice(&self.origin);
+        let at_end = self.slots.results().terminal as usize;
+        let starts = [self.running.empty(), self.running.full()];
+        let first = self.slots.program.fact(0);
+        for (fact, &holds) in self.slots.slots[first..].iter_mut().zip(&self.origin) {
+            *fact = starts[usize::from(holds)];
+        }
         self.running = self.start(self.running.full());
         let mut is_over = !self.running.any();
         while !is_over {
@@ -210,7 +211,7 @@ impl<B: Block> Kernel for Run<'_, B> {
                 break;
             }
             self.slots.compute_state();
-            let terminal = self.slots.slots[results.terminal as usize] & self.running;
+            let terminal = self.slots.slots[at_end] & self.running;
             if terminal.any() {
                 self.end(terminal);
             }
@@ -227,20 +228,13 @@ impl<B: Block> Kernel for Run<'_, B> {
                 self.result.n_stuck += stuck.count();
                 self.note_lengths(stuck);
             }
-            self.slots.compute_next();
+            self.slots.compute_next_of(self.running.full());
             self.result.n_states += moving.count();
             let has_ended = (self.running & !moving).any();
             let may_start = self.pace.may_start(self.slots.chooser.work, has_ended);
             let renewed = if may_start { self.start(!moving) } else { moving.empty() };
             self.ages.grow(renewed);
-            Commit {
-                slots: &mut self.slots.slots,
-                first,
-                next: &results.next_facts,
-                origin: Some(&self.origin),
-                renewed,
-            }
-            .run();
+            self.slots.renew(&self.origin, renewed);
             self.running = moving | renewed;
             is_over = !self.running.any() && (may_start || self.is_enough());
         }

@@ -1,5 +1,6 @@
 //! The slots of a batch and what computes them.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::PlayoutPolicy;
@@ -9,7 +10,7 @@ use crate::compiled_network::features::{self, Kernel};
 use crate::compiled_network::interpreter::Interpret;
 use crate::compiled_network::lanes::Block;
 use crate::compiled_network::machine::Machine;
-use crate::compiled_network::parts::{Part, Results};
+use crate::compiled_network::parts::{InPlace, Part, Results};
 use crate::compiled_network::schedule::ALL;
 use crate::compiled_network::{CompiledNetwork, Width};
 
@@ -61,17 +62,21 @@ impl<B: Block> Slots<B> {
 
     /// Switches to machine code once there is some. Only between steps: the code for the
     /// next state may read values that the same code left when it computed legal moves.
-    pub(crate) fn renew_machine(&mut self) {
-        if self.machine.is_some() {
-            return;
+    pub(super) fn renew_machine(&mut self) {
+        if self.machine.is_none()
+            && let Some(machine) = self.program.machine(self.width).cloned()
+        {
+            self.take_machine(machine);
         }
-        if let Some(machine) = self.program.machine(self.width) {
-            let Results { n_slots, n_goal_slots, .. } = machine.results;
-            let none = self.moving.empty();
-            self.slots.resize(n_slots.max(self.slots.len()), none);
-            self.goals.resize(n_goal_slots.max(self.goals.len()), none);
-            self.machine = Some(machine.clone());
-        }
+    }
+
+    /// Switches to this machine code, which was made for the width.
+    pub(crate) fn take_machine(&mut self, machine: Arc<Machine>) {
+        let Results { n_slots, n_goal_slots, .. } = machine.results;
+        let none = self.moving.empty();
+        self.slots.resize(n_slots.max(self.slots.len()), none);
+        self.goals.resize(n_goal_slots.max(self.goals.len()), none);
+        self.machine = Some(machine);
     }
 
     /// Begins the random numbers of another seed.
@@ -111,6 +116,43 @@ impl<B: Block> Slots<B> {
         }
     }
 
+    /// Computes the next state, whose facts the lanes that are `moving` take or will take.
+    #[inline(always)]
+    pub(super) fn compute_next_of(&mut self, moving: B) {
+        if let Some(in_place) = &self.results().in_place {
+            let mask = in_place.moving as usize;
+            self.slots[mask] = moving;
+        }
+        self.compute_next();
+    }
+
+    /// Replaces the facts by those of the next state, which was computed of all lanes, and by
+    /// those of an origin in the lanes that are `renewed`. `origin` says by fact whether it holds
+    /// there.
+    #[inline(always)]
+    pub(super) fn renew(&mut self, origin: &[bool], renewed: B) {
+        let results =
+            self.machine.as_ref().map_or(&self.program.results, |machine| &machine.results);
+        let first = self.program.fact(0);
+        if renewed.any() {
+            let kept = !renewed;
+            let starts = [renewed.empty(), renewed];
+            let slots = Cell::from_mut(self.slots.as_mut_slice()).as_slice_of_cells();
+            let facts = &slots[first..first + origin.len()];
+            for ((fact, &next), &holds) in facts.iter().zip(&results.next_facts).zip(origin) {
+                fact.set(slots[next as usize].get() & kept | starts[usize::from(holds)]);
+            }
+        } else if let Some(InPlace { elsewhere, .. }) = &results.in_place {
+            for &[fact, next] in elsewhere {
+                self.slots[fact as usize] = self.slots[next as usize];
+            }
+        } else {
+            for (at, &next) in results.next_facts.iter().enumerate() {
+                self.slots[first + at] = self.slots[next as usize];
+            }
+        }
+    }
+
     /// Computes goals from their inputs.
     #[inline(always)]
     pub(crate) fn compute_goals(&mut self) {
@@ -123,11 +165,12 @@ impl<B: Block> Slots<B> {
     /// Computes goals from the inputs that the code for the state leaves for that.
     #[inline(always)]
     pub(super) fn compute_score(&mut self) {
-        let machine = self.machine.as_ref().map(|machine| &machine.score);
-        match (machine, &self.program.score) {
-            (_, None) => self.compute_goals(),
-            (Some(Some(routine)), _) => routine.run(&mut self.goals),
-            (_, Some(score)) => interpret(&score.part.code, &mut self.goals),
+        match (&self.machine, &self.program.score) {
+            (Some(machine), _) => {
+                machine.score.as_ref().unwrap_or(&machine.goals).run(&mut self.goals);
+            }
+            (None, Some(score)) => interpret(&score.part.code, &mut self.goals),
+            (None, None) => interpret(&self.program.goals.code, &mut self.goals),
         }
     }
 
@@ -163,42 +206,36 @@ pub(crate) fn copy_inputs<B: Block>(part: &Part, from: &[B], to: &mut [B]) {
     }
 }
 
-/// Replaces facts by their next values in some lanes, and by an origin in the others.
-pub(crate) struct Commit<'a, B> {
-    pub(crate) slots: &'a mut [B],
-    /// The slot of the first fact.
-    pub(crate) first: usize,
-    /// By fact: the slot of its next value.
-    pub(crate) next: &'a [u32],
-    /// By fact: its value in `renewed`; `None` if it stays there.
-    pub(crate) origin: Option<&'a [B]>,
-    /// The lanes that do not take the next state.
-    pub(crate) renewed: B,
+/// Replaces the facts of some lanes by those of the next state.
+pub(crate) struct Advance<'a, B: Block> {
+    pub(crate) slots: &'a mut Slots<B>,
+    /// The lanes; the others keep their facts.
+    pub(crate) moving: B,
 }
 
-impl<B: Block> Kernel for Commit<'_, B> {
+impl<B: Block> Kernel for Advance<'_, B> {
     type Output = ();
     const IN_REGISTERS: bool = B::IN_REGISTERS;
 
     #[inline(always)]
     fn run(self) {
-        let kept = !self.renewed;
-        if !self.renewed.any() {
-            for (at, &next) in self.next.iter().enumerate() {
-                self.slots[self.first + at] = self.slots[next as usize];
+        let Self { slots: of, moving } = self;
+        of.compute_next_of(moving);
+        let Slots { program, machine, slots, .. } = of;
+        let results = machine.as_ref().map_or(&program.results, |machine| &machine.results);
+        if let Some(InPlace { elsewhere, .. }) = &results.in_place {
+            for &[fact, next] in elsewhere {
+                slots[fact as usize] = slots[next as usize];
             }
-        } else if let Some(origin) = self.origin {
-            for (at, (&next, &origin)) in self.next.iter().zip(origin).enumerate() {
-                let value = self.slots[next as usize] & kept | origin & self.renewed;
-                self.slots[self.first + at] = value;
-            }
-        } else {
-            // No fact's next value is in another fact's slot.
-            for (at, &next) in self.next.iter().enumerate() {
-                let next = self.slots[next as usize] & kept;
-                let fact = &mut self.slots[self.first + at];
-                *fact = next | *fact & self.renewed;
-            }
+            return;
+        }
+        // No fact's next value is in another fact's slot.
+        let stays = !moving;
+        let first = program.fact(0);
+        for (at, &next) in results.next_facts.iter().enumerate() {
+            let next = slots[next as usize] & moving;
+            let fact = &mut slots[first + at];
+            *fact = next | *fact & stays;
         }
     }
 }

@@ -30,10 +30,10 @@ pub(crate) use target::Target;
 use self::allocate::{Chunked, Chunks, translate};
 use self::operations::lower;
 use super::gates::Library;
-use super::parts::{Part, Results};
+use super::parts::{InPlace, Part, Results};
 use super::schedule::{Schedule, Task};
 use super::score::Score;
-use crate::network::Graph;
+use crate::network::{Graph, Lit};
 
 /// A program as machine code.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub(crate) struct Machine {
     pub(crate) state: Routine,
     pub(crate) next: Routine,
     pub(crate) goals: Routine,
-    /// The goals by a [`Score`], if there is one.
+    /// The goals of ended playouts, if not by the same code.
     pub(crate) score: Option<Routine>,
     pub(crate) results: Results,
 }
@@ -55,6 +55,35 @@ impl Machine {
         target: Target,
     ) -> Result<Self, NoMachineCode> {
         let main = TaskMachine::new(graph, task, target)?;
+        Self::with_task(main, goals_part, graph, score, target)
+    }
+
+    /// As [`new`](Self::new), for batches that play on: the next facts take the slots of the
+    /// facts where possible, in those lanes alone that are set in the slot `moving`.
+    pub(crate) fn in_place(
+        graph: &Graph,
+        task: &Task,
+        goals_part: &Part,
+        score: Option<&Score>,
+        target: Target,
+    ) -> Result<Self, NoMachineCode> {
+        let moving = task.first_slot;
+        let main = TaskMachine::of(generate_in_place(graph, task, target), target)?;
+        let mut machine = Self::with_task(main, goals_part, graph, score, target)?;
+        let places = task.inputs.iter().zip(&machine.results.next_facts);
+        let elsewhere = places.filter(|(fact, next)| fact != next);
+        let elsewhere = elsewhere.map(|(&fact, &next)| [fact, next]).collect();
+        machine.results.in_place = Some(InPlace { moving, elsewhere });
+        Ok(machine)
+    }
+
+    fn with_task(
+        main: TaskMachine,
+        goals_part: &Part,
+        graph: &Graph,
+        score: Option<&Score>,
+        target: Target,
+    ) -> Result<Self, NoMachineCode> {
         let PartMachine { routine: goals, outputs, n_slots } =
             PartMachine::new(graph, goals_part, target)?;
         let goal_slots = (goals_part, outputs, n_slots);
@@ -89,7 +118,11 @@ pub(crate) struct TaskMachine {
 
 impl TaskMachine {
     pub(crate) fn new(graph: &Graph, task: &Task, target: Target) -> Result<Self, NoMachineCode> {
-        let Chunked { phases, outputs, n_slots } = generate(graph, &Library::new(), task, target);
+        Self::of(generate(graph, &Library::new(), task, target), target)
+    }
+
+    fn of(chunked: Chunked, target: Target) -> Result<Self, NoMachineCode> {
+        let Chunked { phases, outputs, n_slots } = chunked;
         let routine = |chunks| Routine::new(chunks, n_slots, target);
         let routines = phases.into_iter().map(routine).collect::<Result<_, _>>()?;
         Ok(Self { routines, outputs, n_slots })
@@ -132,6 +165,42 @@ impl PartMachine {
         let [routine] = routines.try_into().expect("one phase");
         Ok(Self { routine, outputs: part.by_role(outputs), n_slots })
     }
+}
+
+/// A task in which the inputs that are renewed keep their values in some lanes, those that are
+/// not set in a further input.
+fn with_mask(old: &Graph, task: &Task) -> (Graph, Task) {
+    let mut graph = Graph::new(old.n_inputs() + 1);
+    let moving = graph.input(old.n_inputs());
+    let mut copies = vec![Lit::FALSE];
+    copies.extend((0..old.n_inputs()).map(|input| graph.input(input)));
+    for (_, operands) in old.ands() {
+        let [left, right] = operands.map(|one| one.replaced_by(&copies));
+        copies.push(graph.and(left, right));
+    }
+    let mut task = task.clone();
+    for literal in task.wanted.iter_mut().flatten() {
+        *literal = literal.replaced_by(&copies);
+    }
+    for (input, next) in task.wanted[1].iter_mut().take(task.n_renewed).enumerate() {
+        let before = graph.input(input);
+        if *next != before {
+            let (made, kept) = (graph.and(moving, *next), graph.and(!moving, before));
+            *next = graph.or(made, kept);
+        }
+    }
+    task.inputs.push(task.first_slot);
+    task.first_slot += 1;
+    (graph, task)
+}
+
+/// Code of all phases of a task whose inputs are renewed in place, as far as possible, in those
+/// lanes alone that are set in the first slot after those of the task.
+fn generate_in_place(graph: &Graph, task: &Task, target: Target) -> Chunked {
+    let (graph, task) = with_mask(graph, task);
+    let mut schedule = Schedule::new(&graph, &Library::new(), &task, &target.prices());
+    schedule.renew_in_place(task.n_renewed);
+    translate(&lower(&schedule, target.is_avx512), &schedule, target)
 }
 
 /// Code of all phases of a task.

@@ -23,6 +23,17 @@ pub(crate) struct Results {
     pub(crate) goals: Vec<Vec<u32>>,
     /// What ended playouts put aside for their goals.
     pub(crate) score: ScoreSlots,
+    /// If the code for the next state replaces the facts.
+    pub(crate) in_place: Option<InPlace>,
+}
+
+/// How code for the next state replaces the facts.
+#[derive(Clone, Debug)]
+pub(crate) struct InPlace {
+    /// The slot of the lanes that take the next state.
+    pub(crate) moving: u32,
+    /// The facts that it does not replace: the slot of each, and of its next value.
+    pub(crate) elsewhere: Vec<[u32; 2]>,
 }
 
 /// Where the goals of states whose end was just computed come from.
@@ -68,7 +79,7 @@ impl Results {
             }
         };
         let terminal = state.pop().expect("the last one is whether it is terminal");
-        Self { n_slots, terminal, next_facts, n_goal_slots, goals, score }
+        Self { n_slots, terminal, next_facts, n_goal_slots, goals, score, in_place: None }
     }
 }
 

@@ -63,9 +63,23 @@ pub(crate) struct Schedule {
     pub(crate) all: Value,
     /// The first slot that may be used for other values.
     pub(crate) first_slot: u32,
+    /// Values of the last phase that may be left in the slot of an input, once that is not read
+    /// any more: value and input.
+    pub(crate) in_place: BTreeMap<Value, Value>,
 }
 
 impl Schedule {
+    /// Lets the outputs of the last phase take the slots of the first `n_renewed` inputs, one by
+    /// one. Outputs that are computed too early for that, or are several at once, are elsewhere.
+    pub(crate) fn renew_in_place(&mut self, n_renewed: usize) {
+        let Some(outputs) = self.outputs.last() else { return };
+        for (&value, input) in outputs.iter().zip(1..=n_renewed as Value) {
+            if self.given[value as usize] == NOWHERE {
+                self.in_place.entry(value).or_insert(input);
+            }
+        }
+    }
+
     /// Orders what a task takes, covered by gates at these prices.
     pub(crate) fn new(graph: &Graph, library: &Library, task: &Task, prices: &Prices) -> Self {
         let roots: Vec<Lit> = task.wanted.iter().flatten().copied().collect();
@@ -94,7 +108,8 @@ impl Schedule {
             given[value as usize] = slot;
         }
         let (all, first_slot) = (steps.all, task.first_slot);
-        Self { steps: steps.done, ends, outputs, given, all, first_slot }
+        let (steps, in_place) = (steps.done, BTreeMap::new());
+        Self { steps, ends, outputs, given, all, first_slot, in_place }
     }
 }
 

@@ -6,7 +6,9 @@
 //! none: a line along a board only looks recursive), and only groups need to be solved.
 //! If each alternative of a sentence depends on at most one sentence of the group, the
 //! equations are linear and variables are eliminated one by one: the least solution of
-//! `x = a x + b` is `b` (Gaussian elimination in a closed semiring: Lehmann 1977).
+//! `x = a x + b` is `b` (Gaussian elimination in a closed semiring: Lehmann 1977). What all
+//! alternatives of a sentence have in common, such as the stone that a chain needs in a cell, is
+//! factored out: the coefficients that are left are the same there and back between neighbours.
 //! Otherwise the group is iterated from below until nothing changes, at most as often as
 //! it has sentences, which always suffices.
 

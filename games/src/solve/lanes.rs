@@ -74,7 +74,11 @@ impl<B: Block> SideBySide<B> {
 impl<B: Block> Expander for SideBySide<B> {
     fn expand(&mut self, states: &[u64], n_words: usize, group: &mut Group) -> Result<(), Fault> {
         group.clear();
-        self.slots.renew_machine();
+        if self.slots.machine.is_none()
+            && let Some(machine) = self.slots.program.machine_beside().cloned()
+        {
+            self.slots.take_machine(machine);
+        }
         features::run(Run { of: self, states, n_words, group })
     }
 }

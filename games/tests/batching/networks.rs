@@ -6,7 +6,7 @@ use games::network::{GoalValue, Graph, Lit, RoleOutputs};
 use games::{Case, Expression, Game, Leniency, Network, library, validate};
 
 /// Some valid game: what a network made by hand says of itself.
-fn game(name: &str) -> Arc<Game> {
+pub(crate) fn game(name: &str) -> Arc<Game> {
     let text = library::find(name).unwrap().text;
     Arc::new(validate::read(name, text, Case::Folded, Leniency::Strict).game.unwrap())
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use games::Batch;
 use games::batch::{Limits, PlayoutControl, Playouts};
 use games::compiled_network::{CompiledNetwork, Width};
+use games::{Batch, Cancel, GroundingLimits, ground};
 
-use super::networks::{counter, tic_tac_toe};
+use super::networks::{counter, game, tic_tac_toe};
 
 fn limits(n_playouts: u64) -> Limits {
     Limits { n_playouts, ..Limits::default() }
@@ -136,5 +136,22 @@ fn playouts_without_steps_come_to_an_end() {
         let playouts = Batch::new(&program, width, 5).playouts(&state, &limits);
         assert_eq!((playouts.n_states, playouts.n_cut), (0, playouts.n));
         assert!((1000..1000 + 512).contains(&playouts.n), "{}", playouts.n);
+    }
+}
+
+#[test]
+fn machine_code_plays_the_same_games() {
+    for name in ["breakthrough_5x5", "go_5x5", "hex_5x5", "othello_4x4", "tron"] {
+        for width in [Width::Lanes256, Width::Lanes512] {
+            let effort = GroundingLimits::default();
+            let network = ground(&game(name), &effort, &Cancel::new()).unwrap();
+            let program = Arc::new(CompiledNetwork::new(Arc::new(network)));
+            let state = program.network().initial_state();
+            let play = || Batch::new(&program, width, 3).playouts(&state, &limits(2000));
+            let interpreted = play();
+            if program.translate(width).is_ok() {
+                assert_eq!(play(), interpreted, "{name}, {width:?}");
+            }
+        }
     }
 }

@@ -6,6 +6,8 @@
 //! a slot holds as well; one that no slot holds is stored first. Values are made
 //! once, so a slot that held a value holds it until its last use.
 
+use std::collections::BTreeMap;
+
 use super::encode::{Encoder, Operator, Place};
 use super::operations::{Operation, OperationKind, Operations};
 use super::target::Target;
@@ -49,6 +51,7 @@ pub(super) fn translate(operations: &Operations, schedule: &Schedule, target: Ta
     let mut slots = Vec::new();
     let mut from = 0;
     for (&end, outputs) in operations.ends.iter().zip(&schedule.outputs) {
+        allocator.is_last_phase = phases.len() + 1 == operations.ends.len();
         let mut chunks = Chunks::default();
         while from < end {
             let n_chunks = if target.n_pieces() == 1 { 1 } else { (end - from).div_ceil(CHUNK) };
@@ -95,6 +98,9 @@ impl Uses {
 struct Allocator<'a> {
     operations: &'a Operations,
     given: &'a [u32],
+    /// Values that may be left in the slot of an input.
+    in_place: &'a BTreeMap<Value, Value>,
+    is_last_phase: bool,
     uses: &'a Uses,
     encoder: Encoder,
     /// By value: its slot, else [`NOWHERE`].
@@ -139,6 +145,8 @@ impl<'a> Allocator<'a> {
         Self {
             operations,
             given: &schedule.given,
+            in_place: &schedule.in_place,
+            is_last_phase: false,
             uses,
             encoder: Encoder::new(target),
             home,
@@ -418,15 +426,22 @@ impl<'a> Allocator<'a> {
 
     /// Writes a value to its slot; it gets one if it has none.
     fn store(&mut self, value: Value, register: u8) {
+        let renewed = self.slot_of_renewed(value);
         let home = &mut self.home[value as usize];
         if *home == NOWHERE {
-            *home = self.free_slots.pop().unwrap_or_else(|| {
+            *home = renewed.or_else(|| self.free_slots.pop()).unwrap_or_else(|| {
                 self.n_slots += 1;
                 self.n_slots - 1
             });
         }
         self.encoder.store(*home, register);
         self.is_stored[value as usize] = true;
+    }
+
+    /// The slot of the input that a value renews, if nothing reads the input any more.
+    fn slot_of_renewed(&self, value: Value) -> Option<u32> {
+        let &input = self.in_place.get(&value).filter(|_| self.is_last_phase)?;
+        (self.next[input as usize] == NEVER).then(|| self.given[input as usize])
     }
 
     /// Frees the slot of a value that is not used after an operation.

@@ -232,6 +232,61 @@ fn generated_code_means_what_the_graph_does() {
     }
 }
 
+/// Inputs are renewed in lanes that are moving and keep their values in the others; how many
+/// are renewed where they are.
+fn check_in_place(seed: &mut u64, n_ands: usize, target: Target) -> usize {
+    let (graph, task) = random_task(seed, n_ands);
+    let chunked = generate_in_place(&graph, &task, target);
+    let n_words = target.block / 8;
+    let mut model = Model {
+        registers: [[0; 8]; 32],
+        slots: (0..chunked.n_slots * n_words).map(|_| random(seed)).collect(),
+        n_instructions: 0,
+    };
+    model.slots[NONE as usize * n_words..][..n_words].fill(0);
+    model.slots[ALL as usize * n_words..][..n_words].fill(!0);
+    let before = model.slots.clone();
+    for chunks in &chunked.phases {
+        for &start in &chunks.starts {
+            for piece in 0..target.n_pieces() {
+                model.run(&chunks.bytes, start, piece * target.register, target);
+            }
+        }
+    }
+    let renewed = &chunked.outputs[1][..task.n_renewed];
+    for lane in [0, n_words * 32 - 1, n_words * 64 - 1] {
+        let bit = |slots: &[u64], slot: u32| {
+            slots[slot as usize * n_words + lane / 64] >> (lane % 64) & 1 == 1
+        };
+        let values: Vec<bool> = task.inputs.iter().map(|&slot| bit(&before, slot)).collect();
+        let values = graph.evaluate(&values);
+        let moves = bit(&before, task.first_slot);
+        for (at, (&slot, literal)) in chunked.outputs[1].iter().zip(&task.wanted[1]).enumerate() {
+            let mut expected = values[literal.node() as usize] ^ literal.is_negated();
+            if at < task.n_renewed && !moves {
+                expected = values[at + 1];
+            }
+            assert_eq!(bit(&model.slots, slot), expected, "output {at}, lane {lane}, {target:?}");
+        }
+        for (at, &slot) in task.inputs.iter().enumerate() {
+            if renewed.get(at) != Some(&slot) {
+                assert_eq!(bit(&model.slots, slot), values[at + 1], "input {at}, {target:?}");
+            }
+        }
+    }
+    renewed.iter().zip(&task.inputs).filter(|(output, input)| output == input).count()
+}
+
+#[test]
+fn inputs_are_renewed_in_place_in_some_lanes() {
+    let mut seed = 2;
+    for target in TARGETS {
+        let sizes = (0..60).map(|round| [0, 3, 30, 300, 1500][round % 5]);
+        let n = sizes.map(|n_ands| check_in_place(&mut seed, n_ands, target)).sum::<usize>();
+        assert!(n > 60, "{n} inputs are renewed in place");
+    }
+}
+
 /// Encodings as an assembler gives them.
 #[test]
 fn bytes_are_those_of_an_assembler() {
