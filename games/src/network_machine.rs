@@ -39,9 +39,9 @@ use crate::playouts::{PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutSums};
 use crate::single_pass::RoleInputs;
 use crate::state::{FactId, GoalReading, MoveId, RoleId, State};
 use crate::state_machine::{
-    Cancel, ReasoningError, SpareWork, StateMachine, Statistic, expand_one_by_one,
-    outcomes_one_by_one, playout_line_one_by_one, playout_sums_one_by_one, playouts_one_by_one,
-    successors_one_by_one,
+    Cancel, ReasoningError, SpareWork, StateMachine, Statistic, all_legal_moves_role_by_role,
+    expand_one_by_one, outcomes_one_by_one, playout_line_one_by_one, playout_sums_one_by_one,
+    playouts_one_by_one, successors_one_by_one,
 };
 use crate::successors::{ChildOutcome, Successors};
 use crate::{Expression, Game, Prover, StateKey};
@@ -214,14 +214,17 @@ impl NetworkMachine {
         let mut first = shared.network.n_facts();
         for (role, (moves, inputs)) in moves.iter().zip(&shared.inputs).enumerate() {
             let legal = expander.legal(role);
-            for id in moves {
+            let mut all_legal = true;
+            role_inputs.push_role(moves.iter().map(|id| {
                 let input = inputs.get(id.0 as usize).copied().unwrap_or(NONE);
-                if input == NONE || !has_bit(legal, input as usize - first) {
-                    return false;
-                }
-                role_inputs.push(input);
+                let bit = (input as usize).wrapping_sub(first);
+                let word = legal.get(bit / WORD).copied().unwrap_or(0);
+                all_legal &= word >> (bit % WORD) & 1 == 1;
+                input
+            }));
+            if !all_legal {
+                return false;
             }
-            role_inputs.end_role();
             first += shared.ids[role].len();
         }
         true
@@ -301,6 +304,18 @@ fn has_bit(words: &[u64], bit: usize) -> bool {
     words[bit / WORD] >> (bit % WORD) & 1 == 1
 }
 
+/// Adds the moves whose bits are set.
+#[inline]
+fn push_moves(legal: &[u64], ids: &[MoveId], moves: &mut Vec<MoveId>) {
+    for (at, &word) in legal.iter().enumerate() {
+        let mut left = word;
+        while left != 0 {
+            moves.push(ids[at * WORD + left.trailing_zeros() as usize]);
+            left &= left - 1;
+        }
+    }
+}
+
 /// Adds the facts of one word of a state.
 fn push_bits(at: usize, mut word: u64, ids: &mut Vec<FactId>) {
     while word != 0 {
@@ -361,16 +376,8 @@ impl StateMachine for NetworkMachine {
     ) -> Result<(), ReasoningError> {
         moves.clear();
         if self.load(state) {
-            let shared = &self.shared;
             let role = usize::from(role.0);
-            let ids = &shared.ids[role];
-            for (at, &word) in self.evaluator.single().legal(role).iter().enumerate() {
-                let mut left = word;
-                while left != 0 {
-                    moves.push(ids[at * WORD + left.trailing_zeros() as usize]);
-                    left &= left - 1;
-                }
-            }
+            push_moves(self.evaluator.single().legal(role), &self.shared.ids[role], moves);
             return Ok(());
         }
         let state = self.proven(state);
@@ -382,6 +389,25 @@ impl StateMachine for NetworkMachine {
             *id = MoveId(known.copied().unwrap_or(id.0 + n_moves));
         }
         Ok(())
+    }
+
+    fn all_legal_moves(
+        &mut self,
+        state: &State,
+        moves: &mut [Vec<MoveId>],
+    ) -> Result<bool, ReasoningError> {
+        if !self.load(state) {
+            return all_legal_moves_role_by_role(self, state, moves);
+        }
+        let evaluator = self.evaluator.single();
+        if evaluator.is_terminal() {
+            return Ok(false);
+        }
+        for (role, ids) in self.shared.ids.iter().enumerate() {
+            moves[role].clear();
+            push_moves(evaluator.legal(role), ids, &mut moves[role]);
+        }
+        Ok(true)
     }
 
     fn next_state(

@@ -60,8 +60,6 @@ struct SinglePass<B: Block> {
     goals: Vec<B>,
     /// Slots for the children of the position, made when some are first computed.
     child_slots: Vec<B>,
-    /// Slots of moves that are written together, with their first words.
-    made: Vec<(u32, u64)>,
     /// In which lanes the next states differ from the position.
     differences: Vec<Difference>,
     /// The next facts in order, if their slots are not consecutive.
@@ -121,7 +119,6 @@ impl<B: Block> SinglePass<B> {
             slots: blank(results.n_slots),
             goals: blank(results.n_goal_slots),
             child_slots: Vec::new(),
-            made: Vec::new(),
             differences: Vec::new(),
             gathered: Vec::new(),
             ends: None,

@@ -151,6 +151,20 @@ pub trait StateMachine: Send {
         moves: &mut Vec<MoveId>,
     ) -> Result<(), ReasoningError>;
 
+    /// Puts the legal moves of each role into its list, as [`legal_moves`](Self::legal_moves)
+    /// does, unless the state is terminal: then the lists stay as they are. Returns whether the
+    /// moves are listed.
+    ///
+    /// # Panics
+    /// If there are fewer lists than roles.
+    fn all_legal_moves(
+        &mut self,
+        state: &State,
+        moves: &mut [Vec<MoveId>],
+    ) -> Result<bool, ReasoningError> {
+        all_legal_moves_role_by_role(self, state, moves)
+    }
+
     /// Puts the successor of `state` under `joint_move` (one move per role, in
     /// role order) into `next`. The moves need not be legal; `next` then follows from
     /// the rules all the same.
@@ -360,6 +374,21 @@ pub trait StateMachine: Send {
     /// the game's symbols. `None` if the term has a variable or a symbol unknown to the
     /// game.
     fn find_move(&mut self, expression: &Expression) -> Option<MoveId>;
+}
+
+/// The default of [`StateMachine::all_legal_moves`].
+pub(crate) fn all_legal_moves_role_by_role<M: StateMachine + ?Sized>(
+    machine: &mut M,
+    state: &State,
+    moves: &mut [Vec<MoveId>],
+) -> Result<bool, ReasoningError> {
+    if machine.is_terminal(state)? {
+        return Ok(false);
+    }
+    for role in machine.game().role_ids() {
+        machine.legal_moves(state, role, &mut moves[usize::from(role.0)])?;
+    }
+    Ok(true)
 }
 
 /// The default of [`StateMachine::expand`]: one child after the other.

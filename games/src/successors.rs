@@ -70,10 +70,13 @@ impl Successors {
     /// Becomes `n` copies of a state.
     pub(crate) fn fill(&mut self, n: usize, words: &[u64], key: StateKey) {
         self.clear();
-        for _ in 0..n {
-            self.words.extend_from_slice(words);
-            self.ends.push(self.words.len());
+        let n_words = n * words.len();
+        self.words.extend_from_slice(&words[..words.len().min(n_words)]);
+        while self.words.len() < n_words {
+            let left = n_words - self.words.len();
+            self.words.extend_from_within(..left.min(self.words.len()));
         }
+        self.ends.extend((1..=n).map(|successor| successor * words.len()));
         self.keys.resize(n, key);
     }
 }

@@ -20,6 +20,7 @@ pub(crate) mod chance;
 pub(crate) mod evaluation;
 mod explain;
 mod frame;
+mod last_level;
 mod matrix;
 mod max_n;
 mod move_order;
@@ -410,22 +411,42 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Whether the first move tried will probably cut off all others, since one did before.
+    fn expects_cut(&self, level: usize, entry: Option<&Entry>) -> bool {
+        let is_cooperative = self.settings.opponents == Opponents::Cooperative;
+        let is_mine = self.frames[level].legal[self.roles.index()].len() > 1;
+        let cut = if is_mine || is_cooperative { Bound::Lower } else { Bound::Upper };
+        self.settings.deepening
+            && level > 0
+            && entry.is_some_and(|entry| entry.best.is_some() && entry.bound == cut)
+    }
+
+    /// Computes the states of all children, if that was decided.
+    fn compute_successors(&mut self, level: usize) -> Result<(), Halt> {
+        let frame = &mut self.frames[level];
+        frame.compute_successors(self.machine)?;
+        if self.settings.remembered > 0 {
+            frame.child_keys().iter().for_each(|&key| self.memory.table.prefetch(key));
+        }
+        Ok(())
+    }
+
     /// Enters the state in the frame of `level`: counts it, and lists the legal
-    /// moves if it has children.
-    fn enter(&mut self, level: usize) -> Result<Arrival, Halt> {
+    /// moves if it has children. `entry` is what is known of it.
+    fn enter(&mut self, level: usize, entry: Option<&Entry>) -> Result<Arrival, Halt> {
         self.stopwatch.enter(level)?;
         let (above, frame) = at(&mut self.frames, level);
         frame.best = None;
-        if frame.is_terminal(self.machine, above)? {
-            return Ok(Arrival::Terminal);
-        }
         let is_at_limit = frame.counted >= self.limit || level >= self.deepest;
         let may_extend = self.settings.extends_forced && level < self.deepest;
         if is_at_limit && !may_extend {
-            return Ok(Arrival::CutOff);
+            let is_terminal = frame.is_terminal(self.machine, above)?;
+            return Ok(if is_terminal { Arrival::Terminal } else { Arrival::CutOff });
         }
-        if !frame.list_moves(self.machine, above, &self.ranks)? {
-            return Ok(Arrival::DeadEnd);
+        match frame.list_moves_unless_terminal(self.machine, above, &self.ranks)? {
+            None => return Ok(Arrival::Terminal),
+            Some(false) => return Ok(Arrival::DeadEnd),
+            Some(true) => {}
         }
         self.memory.met_simultaneous_moves |= self.roles.choose_at_once(frame);
         frame.is_extended = may_extend && frame.legal.iter().all(|moves| moves.len() == 1);
@@ -437,9 +458,9 @@ impl<'a> Search<'a> {
         let n_entered = self.stopwatch.deliberation.nodes;
         let visit_rate = &mut self.visit_rate;
         if !is_last && !looks_further {
-            frame.compute_successors(self.machine, visit_rate, n_entered)?;
-            if self.settings.remembered > 0 {
-                frame.child_keys().iter().for_each(|&key| self.memory.table.prefetch(key));
+            frame.plan_successors(self.machine, visit_rate, n_entered);
+            if !self.expects_cut(level, entry) {
+                self.compute_successors(level)?;
             }
         } else if is_last && self.reads_outcomes {
             frame.compute_outcomes(self.machine, self.roles.me, visit_rate, n_entered)?;
@@ -493,7 +514,7 @@ impl<'a> Search<'a> {
             self.record_value(level, value.score, None);
             return Ok(value);
         }
-        let arrival = self.enter(level)?;
+        let arrival = self.enter(level, entry.as_ref())?;
         let value = match arrival {
             Arrival::Inner => self.best_child(level, entry, alpha, beta)?,
             arrival => self.value_of_leaf(level, arrival, alpha, beta)?,
@@ -598,6 +619,9 @@ impl<'a> Search<'a> {
             return self.mixed(level, n_moves, n_replies);
         }
         let hint = self.hint(level, entry);
+        if let Some(role) = self.last_to_choose(level) {
+            return self.best_outcome(level, role, hint, alpha, beta);
+        }
         let mut best = Value { score: f64::NEG_INFINITY, proven: true };
         let mut floor = alpha;
         for rank in 0..n_moves {
@@ -788,7 +812,15 @@ impl<'a> Search<'a> {
 
     fn child(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {
         if let Some(outcome) = self.frames[level].outcome() {
-            return self.last_child(level, outcome);
+            let value = self.last_child(level, outcome)?;
+            if self.frames.len() == level + 1 {
+                self.frames.push(Frame::new(self.roles.n_roles));
+            }
+            self.frames[level + 1].line.clear();
+            return Ok(value);
+        }
+        if self.frames[level].is_to_be_expanded() {
+            self.compute_successors(level)?;
         }
         self.advance(level)?;
         self.value(level + 1, alpha, beta)
@@ -796,15 +828,9 @@ impl<'a> Search<'a> {
 
     /// The value of a child at the depth limit, of which only the outcome was computed. Counts it
     /// as if it were entered.
+    #[inline(always)]
     fn last_child(&mut self, level: usize, outcome: ChildOutcome) -> Result<Value, Halt> {
-        self.stopwatch.poll()?;
-        if self.frames.len() == level + 1 {
-            self.frames.push(Frame::new(self.roles.n_roles));
-        }
-        self.frames[level + 1].line.clear();
-        self.stopwatch.deliberation.next_calls += 1;
-        self.stopwatch.count(level + 1);
-        self.stopwatch.deliberation.leaves += 1;
+        self.stopwatch.enter_last(level + 1)?;
         let is_terminal = outcome.is_terminal;
         self.n_estimates += u64::from(!is_terminal);
         let score = match self.settings.evaluation {

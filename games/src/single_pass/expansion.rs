@@ -62,13 +62,10 @@ impl RoleInputs {
         self.ends.clear();
     }
 
-    /// Adds a move of the next role.
-    pub(crate) fn push(&mut self, input: u32) {
-        self.inputs.push(input);
-    }
-
-    /// The moves of the next role are complete.
-    pub(crate) fn end_role(&mut self) {
+    /// Adds the moves of the next role.
+    #[inline]
+    pub(crate) fn push_role(&mut self, inputs: impl ExactSizeIterator<Item = u32>) {
+        self.inputs.extend(inputs);
         self.ends.push(self.inputs.len());
     }
 
@@ -259,41 +256,9 @@ impl<B: Block + std::fmt::Debug> SinglePass<B> {
         if self.known != Known::State {
             self.compute_state();
         }
-        let before = self.moves.iter().chain(&self.lane_moves);
-        let Self { program, slots, made, .. } = self;
-        let places = &program.task.inputs;
-        made.clear();
-        made.extend(before.map(|&input| (places[input as usize], 0)));
-        if n > WORD {
-            features::run(Assign { slots, words: made, proof: self.proof });
-            made.clear();
-        }
-        // A role's move changes every `period` lanes, and its moves repeat every `cycle` lanes.
-        let mut period = 1;
-        for inputs in moves.roles().rev() {
-            let cycle = period * inputs.len();
-            if n <= WORD {
-                let mut lanes =
-                    if cycle == period { mask(0, n) } else { periodic(period, cycle, n) };
-                for &input in inputs {
-                    made.push((places[input as usize], lanes & mask(0, n)));
-                    lanes = lanes.checked_shl(period as u32).unwrap_or(0);
-                }
-                period = cycle;
-                continue;
-            }
-            for (at, &input) in inputs.iter().enumerate() {
-                let (place, first) = (places[input as usize], at * period);
-                let slot = &mut slots[place as usize];
-                for start in (first..n).step_by(cycle) {
-                    for lane in start..start + period {
-                        slot.words_mut()[lane / WORD] |= 1 << (lane % WORD);
-                    }
-                }
-            }
-            period = cycle;
-        }
-        features::run(Assign { slots, words: made, proof: self.proof });
+        let Self { program, slots, proof, moves: before, lane_moves, .. } = self;
+        let (places, proof) = (program.task.inputs.as_slice(), *proof);
+        features::run(MakeAll { slots, places, before, lanes_before: lane_moves, moves, n, proof });
         self.moves.clear();
         self.lane_moves.clear();
         self.lane_moves.extend_from_slice(&moves.inputs);
@@ -398,22 +363,55 @@ fn periodic(length: usize, cycle: usize, n: usize) -> u64 {
     word
 }
 
-/// Writes slots of which only the first word has lanes, each at once: a slot that is written in
-/// parts is slow to read as a whole.
-struct Assign<'a, B: Block> {
+/// Makes a joint move in each lane, all of them in order. Slots of which only the first word has
+/// lanes are written at once: a slot that is written in parts is slow to read as a whole.
+struct MakeAll<'a, B: Block> {
     slots: &'a mut [B],
-    words: &'a [(u32, u64)],
+    /// By input: its slot.
+    places: &'a [u32],
+    /// The inputs that are set.
+    before: &'a [u32],
+    lanes_before: &'a [u32],
+    moves: &'a RoleInputs,
+    /// The number of joint moves.
+    n: usize,
     proof: B::Proof,
 }
 
-impl<B: Block> Kernel for Assign<'_, B> {
+impl<B: Block> Kernel for MakeAll<'_, B> {
     type Output = ();
     const IN_REGISTERS: bool = B::IN_REGISTERS;
 
     #[inline(always)]
     fn run(self) {
-        for &(slot, word) in self.words {
-            self.slots[slot as usize] = B::of_word(self.proof, word);
+        let Self { slots, places, before, lanes_before, moves, n, proof } = self;
+        for &input in before.iter().chain(lanes_before) {
+            slots[places[input as usize] as usize] = B::none(proof);
+        }
+        // A role's move changes every `period` lanes, and its moves repeat every `cycle` lanes.
+        let mut period = 1;
+        for inputs in moves.roles().rev() {
+            let cycle = period * inputs.len();
+            if n <= WORD {
+                let mut lanes =
+                    if cycle == period { mask(0, n) } else { periodic(period, cycle, n) };
+                for &input in inputs {
+                    slots[places[input as usize] as usize] = B::of_word(proof, lanes & mask(0, n));
+                    lanes = lanes.checked_shl(period as u32).unwrap_or(0);
+                }
+                period = cycle;
+                continue;
+            }
+            for (at, &input) in inputs.iter().enumerate() {
+                let (place, first) = (places[input as usize], at * period);
+                let slot = &mut slots[place as usize];
+                for start in (first..n).step_by(cycle) {
+                    for lane in start..start + period {
+                        slot.words_mut()[lane / WORD] |= 1 << (lane % WORD);
+                    }
+                }
+            }
+            period = cycle;
         }
     }
 }

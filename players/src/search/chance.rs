@@ -226,7 +226,7 @@ impl Search<'_> {
             });
         }
         self.record_entry(level, UNBOUNDED);
-        let arrival = self.enter(level)?;
+        let arrival = self.enter(level, None)?;
         let found = match arrival {
             Arrival::Inner => {
                 self.probe_move(level, entry.and_then(|entry| entry.best), windows)?

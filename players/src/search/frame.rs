@@ -91,6 +91,10 @@ impl VisitRate {
 enum Expanded {
     /// Nothing: they are computed one by one.
     Nothing,
+    /// Nothing yet: their states and keys follow if the first one does not suffice.
+    Later,
+    /// The same, and the first one was entered.
+    AfterFirst,
     /// Everything that was wanted of them.
     Children,
     /// Their states and keys.
@@ -117,8 +121,8 @@ pub(crate) struct Frame {
     children: Option<Box<Children>>,
     /// The states of the children, in the same order.
     successors: Successors,
-    /// What the children are worth to me, in the same order.
-    outcomes: Vec<ChildOutcome>,
+    /// What the children are worth to me, in the same order, if that is known.
+    pub(crate) outcomes: Vec<ChildOutcome>,
     /// What is known of the children.
     expanded: Expanded,
     /// The legal moves are listed.
@@ -243,6 +247,11 @@ impl Frame {
         (self.expanded == Expanded::Outcomes).then(|| self.outcomes[self.child()])
     }
 
+    /// Whether it is known what all children are worth.
+    pub(crate) fn knows_outcomes(&self) -> bool {
+        self.expanded == Expanded::Outcomes
+    }
+
     /// The key of the state.
     pub(crate) fn key(&mut self, machine: &mut dyn StateMachine) -> StateKey {
         *self.key.get_or_insert_with(|| machine.key(&self.state))
@@ -261,19 +270,39 @@ impl Frame {
         (n_children <= range.most && expected >= range.least).then_some(n_children)
     }
 
-    /// Computes the states of all children, if that pays at the visit rate so far. Answers do
-    /// not depend on it.
-    pub(crate) fn compute_successors(
+    /// Decides whether to compute the states of all children together, by the visit rate so far.
+    /// Answers do not depend on it.
+    pub(crate) fn plan_successors(
         &mut self,
         machine: &mut dyn StateMachine,
         visit_rate: &mut VisitRate,
         n_entered: u64,
-    ) -> Result<(), ReasoningError> {
+    ) {
         if self.pays(machine.successor_range(), visit_rate, n_entered).is_some() {
+            self.expanded = Expanded::Later;
+        }
+    }
+
+    /// Computes the states of all children, if that was decided.
+    pub(crate) fn compute_successors(
+        &mut self,
+        machine: &mut dyn StateMachine,
+    ) -> Result<(), ReasoningError> {
+        if matches!(self.expanded, Expanded::Later | Expanded::AfterFirst) {
             machine.successors(&self.state, &self.legal, &mut self.successors)?;
             self.expanded = Expanded::Successors;
         }
         Ok(())
+    }
+
+    /// Whether the states of all children are to be computed before the next one is entered, since
+    /// the first one did not suffice. To be asked whenever one is entered.
+    pub(crate) fn is_to_be_expanded(&mut self) -> bool {
+        let is_next = self.expanded == Expanded::AfterFirst;
+        if self.expanded == Expanded::Later {
+            self.expanded = Expanded::AfterFirst;
+        }
+        is_next
     }
 
     /// The keys of the children, as far as they are known.
@@ -395,14 +424,39 @@ impl Frame {
                 }
                 None => machine.legal_moves(&self.state, role, moves)?,
             }
-            if !ranks.is_empty() {
+        }
+        Ok(self.rank_moves(ranks))
+    }
+
+    /// The same unless the state is terminal; `None` if it is.
+    pub(crate) fn list_moves_unless_terminal(
+        &mut self,
+        machine: &mut dyn StateMachine,
+        above: Option<&Frame>,
+        ranks: &FxHashMap<MoveId, usize>,
+    ) -> Result<Option<bool>, ReasoningError> {
+        if self.as_given(above).is_some() {
+            let is_terminal = self.is_terminal(machine, above)?;
+            return if is_terminal {
+                Ok(None)
+            } else {
+                self.list_moves(machine, above, ranks).map(Some)
+            };
+        }
+        self.expanded = Expanded::Nothing;
+        let is_listed = machine.all_legal_moves(&self.state, &mut self.legal)?;
+        Ok(is_listed.then(|| self.rank_moves(ranks)))
+    }
+
+    /// Puts moves with a rank first. Returns whether every role has a move.
+    #[inline]
+    fn rank_moves(&mut self, ranks: &FxHashMap<MoveId, usize>) -> bool {
+        if !ranks.is_empty() {
+            for moves in &mut self.legal {
                 moves.sort_by_key(|id| ranks.get(id).copied().unwrap_or(usize::MAX));
             }
-            if moves.is_empty() {
-                return Ok(false);
-            }
         }
-        self.is_listed = true;
-        Ok(true)
+        self.is_listed = self.legal.iter().all(|moves| !moves.is_empty());
+        self.is_listed
     }
 }

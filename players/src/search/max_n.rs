@@ -9,7 +9,7 @@ impl Search<'_> {
     /// cut off: a role's reward bounds no other role's.
     pub(super) fn vector(&mut self, level: usize) -> Result<Vec<f64>, Halt> {
         self.record_entry(level, UNBOUNDED);
-        let arrival = self.enter(level)?;
+        let arrival = self.enter(level, None)?;
         let scores: Vec<f64> = if arrival == Arrival::Inner {
             self.choose(level, 0)?
         } else {

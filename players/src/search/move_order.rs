@@ -66,6 +66,7 @@ impl MoveOrder {
 
     /// Puts a role's `moves` at `level` into `order`: `first`, then killers, then by history; of
     /// equals the first.
+    #[inline]
     pub(crate) fn order(
         &self,
         level: usize,
@@ -80,38 +81,48 @@ impl MoveOrder {
         let cuts = &self.cuts[role];
         let Order(order) = order;
         order.clear();
-        for (index, &id) in moves.iter().enumerate() {
-            let rank = if first == Some(index) {
-                u32::MAX
-            } else if killer == Some(id) {
+        order.extend(moves.iter().enumerate().map(|(index, &id)| {
+            let rank = if killer == Some(id) {
                 u32::MAX - 1
             } else if other == Some(id) {
                 u32::MAX - 2
             } else {
                 cuts.get(id.0 as usize).copied().unwrap_or(0)
             };
-            let new = u64::from(rank) << 32 | u64::from(!(index as u32));
-            // Lists are short and mostly in order.
-            order.push(new);
-            let mut at = index;
-            while at > 0 && order[at - 1] < new {
-                order[at] = order[at - 1];
-                at -= 1;
-            }
-            order[at] = new;
+            u64::from(rank) << 32 | u64::from(!(index as u32))
+        }));
+        if let Some(first) = first {
+            order[first] |= u64::from(u32::MAX) << 32;
+            order.swap(0, first);
         }
     }
 }
 
 /// Moves by their indices, in the order in which they are tried: the rank above, and the
-/// complement of the index below, so that the largest comes first.
+/// complement of the index below, so that the largest comes first. Most lists are cut off after
+/// their first moves, so these are chosen when they are asked for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order(Vec<u64>);
 
 impl Order {
-    /// The index of the move to try at `rank`.
-    pub(crate) fn index(&self, rank: usize) -> usize {
-        !(self.0[rank] as u32) as usize
+    /// Moves that are chosen one by one.
+    const CHOSEN: usize = 3;
+
+    /// The index of the move to try at `rank`, which begins with 0, or 1 after a first move that
+    /// was given, and increases by one.
+    #[inline]
+    pub(crate) fn index(&mut self, rank: usize) -> usize {
+        let Self(order) = self;
+        if rank < Self::CHOSEN {
+            for at in rank + 1..order.len() {
+                if order[at] > order[rank] {
+                    order.swap(at, rank);
+                }
+            }
+        } else if rank == Self::CHOSEN {
+            order[rank..].sort_unstable_by(|a, b| b.cmp(a));
+        }
+        !(order[rank] as u32) as usize
     }
 }
 

@@ -121,6 +121,17 @@ impl<'a> Stopwatch<'a> {
         self.deliberation.selective_depth = self.deliberation.selective_depth.max(level);
     }
 
+    /// Counts a state at the depth limit whose value is known, as if it were computed and entered
+    /// at `level`.
+    #[inline]
+    pub(crate) fn enter_last(&mut self, level: usize) -> Result<(), Halt> {
+        self.poll()?;
+        self.deliberation.next_calls += 1;
+        self.deliberation.leaves += 1;
+        self.count(level);
+        Ok(())
+    }
+
     /// Counts children cut off.
     pub(crate) fn prune(&mut self, n_children: u64) {
         let deliberation = &mut self.deliberation;
