@@ -243,9 +243,14 @@ impl Pair<'_> {
         compare_changes(self.prover, &start, &self.proven, &place);
         let ends = self.prover.is_terminal(&self.proven).unwrap();
         assert_eq!(self.machine.is_terminal(&self.state).unwrap(), ends, "{place}");
+        let mut all_moves = vec![vec![MoveId(u32::MAX)]; self.roles().count()];
+        let are_listed = self.machine.all_legal_moves(&self.state, &mut all_moves).unwrap();
+        assert_eq!(are_listed, !ends, "{place}");
         for role in self.roles() {
             let mut moves = Vec::new();
             self.machine.legal_moves(&self.state, role, &mut moves).unwrap();
+            let listed = if ends { &[MoveId(u32::MAX)][..] } else { moves.as_slice() };
+            assert_eq!(all_moves[usize::from(role.0)], listed, "{place}");
             let moves: Vec<Expression> =
                 moves.iter().map(|&id| self.machine.move_expression(id)).collect();
             assert_eq!(moves, self.legal(role), "{place}");
