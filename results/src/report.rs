@@ -449,8 +449,8 @@ mod tests {
         check_verdict(
             &matches(8, [50, 50]),
             "a and b have equal means; the 95 % interval of the difference, [-60.2, 60.2], contains \
-             0, so this may be chance. Only 4 blocks have one or both of these players; below 10, intervals \
-             are wide.",
+             0, so this may be chance. Only 4 blocks have one or both of these players; with fewer than 10, \
+             intervals are wide.",
         );
         let mut mixed = matches(8, [60, 40]);
         mixed.extend(matches(4, [20, 80]).into_iter().map(|record| {
@@ -461,7 +461,7 @@ mod tests {
             &mixed,
             "b leads with 53.3, 6.7 points ahead of a; the 95 % \
              interval of the difference, [-36.7, 50.0], contains 0, so this may be chance. Only \
-             6 blocks have one or both of these players; below 10, intervals are wide.",
+             6 blocks have one or both of these players; with fewer than 10, intervals are wide.",
         );
         check_verdict(
             &[sample::record_with_chance(0, "alpha", 30)],
@@ -484,7 +484,10 @@ mod tests {
             "a has the highest mean reward, 80.0, but the means are against different opponents.",
         );
         let unscored = MatchRecord { ending: Ending::StepLimit, ..matches(1, [0, 0]).remove(0) };
-        check_verdict(&[unscored], "No match was scored, so no player leads.");
+        check_verdict(
+            &[unscored],
+            "No match was scored, so no player leads; the report says how the matches ended.",
+        );
     }
 
     #[test]

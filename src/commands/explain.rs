@@ -53,7 +53,7 @@ its own moves and its percepts. `at most` marks an upper bound: the search left
 this move as soon as it could not be the best. If the values of some moves are
 proven, `estimate` marks those of the others. A line lists only the moves of
 roles that have a choice; at a step without a choice it lists the moves of all
-roles.
+roles but chance.
 
 The judgement reads the value on the scale of rewards, where 50 is even: lost (0
 by proof), losing (below 10), worse (below 30), slightly worse (below 45), even,

@@ -24,8 +24,8 @@ pub fn verdict_of_regression(found: &Regression) -> String {
             format!("Head is not weaker than base by {margin} points (sequential test).")
         }
         (Outcome::Pass, _) => format!(
-            "Head is not weaker than base by {margin} points: the interval of the difference is \
-             above -{margin}."
+            "Head is not weaker than base by {margin} points: the 95 % interval of the plain mean \
+             is above -{margin}."
         ),
         (Outcome::Fail, Reason::Faults) => format!(
             "Head commits faults more often than base: {} (p = {}).",
@@ -33,7 +33,7 @@ pub fn verdict_of_regression(found: &Regression) -> String {
             probability(found.faults.p)
         ),
         (Outcome::Fail, Reason::Interval) => {
-            "Head is weaker than base: the interval of the difference is below 0.".into()
+            "Head is weaker than base: the 95 % interval of the plain mean is below 0.".into()
         }
         (Outcome::Fail, _) => {
             let points = optional_points(found.strength.estimate.map(|found| found.points));

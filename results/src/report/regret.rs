@@ -35,11 +35,12 @@ fn section(found: &RegretSummary) -> Section {
     let sentence = format!(
         "Regret: points that a decision gives away, by tables of solved games; perfect: decisions \
          that give away nothing; blunders: {} points or more. \
-         {} in {}.{}",
+         {} in {}.{}{}",
         found.blunder_points,
         count(found.decisions, "decision", "decisions"),
         count(found.matches, "match", "matches"),
         skipped(found),
+        if found.worst.is_empty() { "" } else { " The second table has the worst decisions." },
     );
     Section { heading: headings::REGRET.into(), sentence: Some(sentence), tables }
 }

@@ -41,7 +41,10 @@ fn by_means(standings: &Standings) -> Option<ByMeans> {
     let alone = |sentence| Some(ByMeans { sentence, tells_of_opponents: false });
     let leader = standings.players.first()?;
     let Some(mean) = leader.reward.mean else {
-        return alone("No match was scored, so no player leads.".into());
+        return alone(
+            "No match was scored, so no player leads; the report says how the matches ended."
+                .into(),
+        );
     };
     let Some((second, behind)) = standings.players[1..]
         .iter()
@@ -123,7 +126,8 @@ fn compare(
         let blocks = count(behind.n_blocks, "block", "blocks");
         let enough = FEW_BLOCKS * behind.n_games;
         format!(
-            " Only {blocks} have one or both of these players; below {enough}, intervals are wide."
+            " Only {blocks} have one or both of these players; with fewer than {enough}, intervals \
+             are wide."
         )
     } else {
         String::new()
