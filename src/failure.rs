@@ -78,7 +78,7 @@ impl Failure {
         }
     }
 
-    /// A file that the user named cannot be written; a full disk is no fault of the command's.
+    /// A file that the user named cannot be written: exit code 2, or 1 if the disk is full.
     pub fn unwritable(error: impl Into<anyhow::Error>) -> Self {
         let error = error.into();
         let is_full = error

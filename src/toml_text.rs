@@ -94,7 +94,8 @@ fn key_and_value(given: &str) -> String {
     inner.unwrap_or_else(|| given.to_owned())
 }
 
-/// With the key that was probably meant: `unknown key `a`, expected one of `b`, `c``.
+/// Adds the key that was probably meant: ``unknown key `a` (did you mean `b`?), expected one of
+/// `b`, `c` ``.
 fn with_meant(message: String) -> String {
     let (Some(rest), Some((start, expected))) =
         (message.strip_prefix("unknown key `"), message.split_once(", expected "))

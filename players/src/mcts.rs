@@ -5,7 +5,8 @@
 //! - Every role maximises its own reward (Sturtevant, "An analysis of UCT in multi-player
 //!   games", ICGA Journal 2008). Where several choose at once, each does so by its own
 //!   figures (decoupled UCT; Finnsson and Bjoernsson 2008). Chance is sampled evenly.
-//! - Playouts run side by side, from many leaves at once ([`search`]).
+//! - Playouts run side by side, from many leaves at once ([`search`]), in several threads if
+//!   wanted ([`team`]).
 //! - Playouts may prefer the moves that led to high rewards ([`move_averages`]).
 //! - What is proven is never estimated again ([`proof`]), and ends the search.
 //! - The tree is kept from step to step, equal states are one node, and its memory is
@@ -92,7 +93,8 @@ const LEAVES: OptionSpec = OptionSpec {
     name: "leaves",
     accepts: "a whole number from 1 to 4096",
     default: "32",
-    help: "Leaves whose playouts run side by side. Games without a batch reasoner use 1.",
+    help: "Leaves whose playouts run side by side in each thread. Games without a batch reasoner use \
+           1.",
 };
 
 const LANES: OptionSpec = OptionSpec {
@@ -280,6 +282,8 @@ impl Seated {
     ) -> Result<Option<(Option<MoveId>, Deliberation)>, ReasoningError> {
         let Self { track, search, machines } = self;
         let root = std::thread::scope(|scope| {
+            let machines =
+                if search.is_evaluating() { &mut [] as &mut [_] } else { machines.as_mut_slice() };
             let team = Team::new(scope, machines, stop);
             search.run(track.machine.as_mut(), &team, state, stop, limit)
         });

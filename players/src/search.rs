@@ -27,6 +27,7 @@ mod move_order;
 #[cfg(test)]
 mod properties;
 mod quiescence;
+mod recall;
 mod recorder;
 pub(crate) mod searcher;
 pub(crate) mod settings;
@@ -558,51 +559,6 @@ impl<'a> Search<'a> {
         if let Some(recorder) = &mut self.recorder {
             recorder.leave(&mut self.frames[level], &self.roles, score, arrival);
         }
-    }
-
-    /// The value of a state by the table of the solved game. Terminal states are not in it.
-    fn look_up(&mut self, level: usize) -> Option<Value> {
-        let solved = self.solved?;
-        let key = self.frames[level].key(self.machine);
-        let score = solved.value(key)?[self.roles.index()];
-        self.stopwatch.deliberation.table_hits += 1;
-        self.frames[level].line.clear();
-        Some(Value { score, proven: true })
-    }
-
-    /// Whether the value of the state in the frame of `level` is in the table, if it is known.
-    /// States at the depth limit are not, if that would cost more than to evaluate them.
-    fn is_remembered(&self, level: usize) -> bool {
-        self.settings.remembered > 0 && (self.depth_left(level) > 0 || self.remembers_leaves)
-    }
-
-    fn recall(&mut self, level: usize) -> Option<Entry> {
-        if !self.is_remembered(level) {
-            return None;
-        }
-        let key = self.frames[level].key(self.machine);
-        self.memory.table.get(key)
-    }
-
-    fn remember(&mut self, level: usize, value: Value, alpha: f64, beta: f64) {
-        if !self.is_remembered(level) {
-            return;
-        }
-        let bound = match value.score {
-            score if score >= beta && score < 100.0 => Bound::Lower,
-            score if score <= alpha && score > 0.0 => Bound::Upper,
-            _ => Bound::Exact,
-        };
-        let frame = &mut self.frames[level];
-        let entry = Entry {
-            value,
-            bound,
-            depth_left: self.limit - frame.counted,
-            best: frame.best,
-            best_reply: frame.best_reply,
-        };
-        let key = frame.key(self.machine);
-        self.memory.table.insert(key, entry, self.settings.remembered);
     }
 
     /// The maximising layer: the best of my moves, the first of equals.

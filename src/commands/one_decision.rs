@@ -74,7 +74,10 @@ pub(super) fn decide(
             };
             let chosen = player.play(&turn, &stop).map_err(broken)?;
             let mut said = player.deliberation().unwrap_or_default();
-            said.notes.splice(0..0, prepared.notes);
+            if start.is_some() {
+                let prepared = prepared.notes.into_iter();
+                said.notes.splice(0..0, prepared.map(|note| format!("in the start clock: {note}")));
+            }
             return Ok(Decision { chosen, said, belief: player.belief() });
         }
         player.play(&turn, &no_time()).map_err(broken)?;

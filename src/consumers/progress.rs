@@ -188,6 +188,7 @@ impl Progress {
         let leaders: Vec<String> = leaders
             .iter()
             .take(N_LEADERS)
+            // Halves are rounded up, as in the report.
             .map(|(player, mean)| format!("{player} {:.1}", (mean * 10.0).round() / 10.0))
             .collect();
         if !leaders.is_empty() {

@@ -69,7 +69,6 @@ fn no_gauntlet(
     if n_others == 0 {
         let able = listed(&unable.able);
         return match n_challengers {
-            1 => format!("{able}, a challenger, is the only player that can play it"),
             2 => format!(
                 "{able} are the only players that can play it, and both are challengers, who do \
                  not play each other"
@@ -81,7 +80,7 @@ fn no_gauntlet(
         };
     }
     format!(
-        "it needs a challenger and {}, but only {n_others} can play it",
+        "it needs a challenger and {}, but only {n_others} of the others can play it",
         counted(n_seats - 1, "other player", "other players")
     )
 }

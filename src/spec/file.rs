@@ -157,7 +157,7 @@ pub fn read(
     overrides: &Overrides,
 ) -> Result<Spec, SpecError> {
     let source = Source(TomlText { text, origin });
-    // No TOML begins like a rulesheet, with a list or a comment of GDL.
+    // A rulesheet begins with a list or a comment of GDL; no TOML does.
     if text.trim_start().starts_with(['(', ';']) {
         return Err(source.whole(
             "this is a rulesheet, not a spec; name it in the `games` of a spec, or play one match \

@@ -281,7 +281,7 @@ fn options(
         options.set(key, value.clone());
         let checked = (kind.make)(&options);
         checked.map_err(|error| {
-            let own = match ODDS_MEANT.contains(&key) {
+            let own = match spec.is_none() && ODDS_MEANT.contains(&key) {
                 true => {
                     "; its own clocks and budget are clocks.start, clocks.play and budget.nodes"
                 }

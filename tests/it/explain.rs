@@ -288,11 +288,20 @@ fn the_tree_of_information_states_is_shown() {
 #[test]
 fn a_start_clock_is_used_to_prepare() {
     let workspace = Workspace::new();
-    let command = ["explain", "breakthrough_5x5", "--player", "mcts", "--nodes", "2000"];
+    let command = ["explain", "nim", "--player", "mcts", "--nodes", "2000"];
     let without = workspace.run(&command).code(0).stdout();
     assert!(!without.contains("self-play"), "{without}");
-    let with = workspace.run(&[&command[..], &["--start-clock", "2s"]].concat()).code(0).stdout();
+    let with = workspace.run(&[&command[..], &["--start-clock", "6s"]].concat()).code(0).stdout();
     assert!(with.contains("self-play"), "{with}");
     let both = workspace.run(&[&command[..], &["--time", "1s"]].concat()).code(2).stderr();
     assert!(both.contains("--time"), "{both}");
+}
+
+/// Without a start clock, nothing is said of a preparation that did not take place.
+#[test]
+fn nothing_is_said_of_a_start_that_was_not() {
+    let workspace = Workspace::new();
+    let command = ["explain", "kuhn_poker", "--player", "cfr", "--nodes", "20000"];
+    let told = workspace.run(&command).code(0).stdout();
+    assert!(!told.contains("not complete yet"), "{told}");
 }

@@ -51,7 +51,7 @@ impl Score {
                 }
             }
         }
-        // A gate may take an instruction more at each step, an input is copied at each end.
+        // Each gate that is kept may cost an instruction a step; each input is copied at each end.
         if taken.len() + n_taken_gates >= goals.inputs.len() {
             return None;
         }

@@ -66,7 +66,7 @@ impl Search {
         (Some(best.action), found)
     }
 
-    /// What the reader should know besides, if this is proven of my value.
+    /// Further notes; `bounds` is what is proven of my value.
     fn notes(&self, bounds: Bounds) -> Vec<String> {
         let mut notes = Vec::new();
         if let recycled @ 1.. = self.counters.recycled {

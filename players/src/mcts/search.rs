@@ -554,15 +554,16 @@ impl Search {
             }
             return Ok(());
         }
+        let mut shares = std::mem::take(&mut self.shares);
+        let per_share = self.descents.len().div_ceil(team.n_threads());
+        let n_shares = self.descents.len().div_ceil(per_share);
         let playing = Playing {
             lanes,
             max_length: self.settings.max_length,
             policy: self.move_averages.policy().cloned(),
             nodes: self.counters.nodes,
+            n_shares: n_shares as u64,
         };
-        let mut shares = std::mem::take(&mut self.shares);
-        let per_share = self.descents.len().div_ceil(team.n_threads());
-        let n_shares = self.descents.len().div_ceil(per_share);
         shares.resize_with(n_shares.max(shares.len()), Share::default);
         for (share, descents) in shares.iter_mut().zip(self.descents.chunks(per_share)) {
             share.n_starts = descents.len();
@@ -599,6 +600,7 @@ impl Search {
         self.counters.playouts += n;
         self.total_playouts += n as f64;
         self.total_states += n_states as f64;
+        // Before anything is backed up: a pass that breaks off is forgotten as a whole.
         let mut first = 0;
         for share in shares {
             let (sums, starts) = (&share.sums, &share.starts[..share.n_starts]);
@@ -613,8 +615,13 @@ impl Search {
                     hops.iter().map(|hop| self.tree.edge(hop.edge).action).collect()
                 },
             )?;
+            first += share.n_starts;
+        }
+        first = 0;
+        for share in shares {
+            let sums = &share.sums;
             self.move_averages.learn(sums);
-            for start in 0..starts.len() {
+            for start in 0..share.n_starts {
                 let scored = u64::from(sums.n_scored(start));
                 let sum = |role: usize| sums.rewards(start, RoleId(role as u8));
                 if !self.roles.is_opposed(scored, sum) {
@@ -626,7 +633,7 @@ impl Search {
                 self.rewards.extend((0..self.tree.n_roles).map(mean));
                 self.back_up(self.descents[first + start]);
             }
-            first += starts.len();
+            first += share.n_starts;
         }
         self.descents.clear();
         Ok(())

@@ -1,5 +1,5 @@
-//! The playouts of a pass in several threads. The tree is one thread's alone: it makes the
-//! descents, hands a share of their leaves to each of the others, and brings all rewards up.
+//! Plays the playouts of a pass in several threads. One thread owns the tree: it makes the
+//! descents, gives each other thread a share of the leaves, and backs up all rewards.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
@@ -26,6 +26,8 @@ pub(super) struct Playing {
     pub(super) policy: Option<PlayoutPolicy>,
     /// Nodes of the question before the pass.
     pub(super) nodes: u64,
+    /// The number of shares of the pass.
+    pub(super) n_shares: u64,
 }
 
 impl Playing {
@@ -45,7 +47,8 @@ impl Playing {
         share: &mut Share,
         stop: &Stop,
     ) -> Result<(), ReasoningError> {
-        let mut go_on = |n_states| !stop.is_due(self.nodes + n_states);
+        // The other shares enter about as many states.
+        let mut go_on = |n_states| !stop.is_due(self.nodes + n_states * self.n_shares);
         let plan = self.plan(share);
         let starts = &share.starts[..share.n_starts];
         machine.playout_sums(starts, &plan, &mut go_on, &mut share.sums)
@@ -63,7 +66,7 @@ struct Worker {
 }
 
 impl Team {
-    /// Nobody helps.
+    /// A team without other threads.
     pub(super) fn none() -> Self {
         Self { workers: Vec::new() }
     }
@@ -91,12 +94,14 @@ impl Team {
         Self { workers: machines.iter_mut().map(worker).collect() }
     }
 
-    /// The number of threads, the one that asks included.
+    /// The number of threads, including the calling one.
     pub(super) fn n_threads(&self) -> usize {
         1 + self.workers.len()
     }
 
-    /// Plays the shares, no more than there are threads: the first one here.
+    /// Plays the shares: the first in the calling thread, each of the others in a thread of its
+    /// own. There must be no more shares than threads. Waits for all threads even after an
+    /// error, so that every share comes back.
     ///
     /// # Panics
     /// If a thread panicked.
@@ -114,10 +119,55 @@ impl Team {
         }
         let mut result = playing.play(machine, own, stop);
         for (worker, share) in self.workers.iter().zip(others) {
-            let (played, its) = worker.played.recv().expect("a thread plays its share");
+            let (played, their_result) = worker.played.recv().expect("a thread plays its share");
             *share = played;
-            result = result.and(its);
+            result = result.and(their_result);
         }
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use games::RoleId;
+
+    use super::*;
+    use crate::testing::shipped;
+
+    /// Shares come back with the sums that each has alone, also after a pass that was stopped.
+    #[test]
+    fn shares_are_played_as_each_alone() {
+        let mut machine = shipped("tic_tac_toe");
+        let start = machine.initial_state().unwrap();
+        let mut machines = [machine.fork(), machine.fork()];
+        let shares = || -> Vec<Share> {
+            let share = |seed| Share {
+                starts: vec![start.clone(); 3],
+                n_starts: 3,
+                seed,
+                ..Share::default()
+            };
+            (1..=3).map(share).collect()
+        };
+        let playing = Playing { lanes: 4, max_length: 100, policy: None, nodes: 0, n_shares: 3 };
+        let mut alone = shares();
+        for share in &mut alone {
+            playing.play(machine.as_mut(), share, &Stop::never()).unwrap();
+        }
+        let stop = Stop::never().after_nodes(10_000);
+        std::thread::scope(|scope| {
+            let team = Team::new(scope, &mut machines, &stop);
+            assert_eq!(team.n_threads(), 3);
+            let spent = Playing { nodes: 10_000, ..playing.clone() };
+            let mut stopped = shares();
+            team.play(machine.as_mut(), &spent, &mut stopped, &stop).unwrap();
+            assert!(stopped.iter().all(|share| share.starts.len() == 3 && !share.sums.is_whole));
+            let mut together = shares();
+            team.play(machine.as_mut(), &playing, &mut together, &stop).unwrap();
+            for (one, other) in alone.iter().zip(&together) {
+                assert!(one.sums == other.sums && one.sums.rewards(0, RoleId(0)) > 0);
+            }
+            assert!(alone[0].sums != alone[1].sums || alone[1].sums != alone[2].sums);
+        });
     }
 }

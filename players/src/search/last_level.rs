@@ -9,8 +9,8 @@ impl Search<'_> {
     /// The player itself if there is no choice.
     pub(super) fn last_to_choose(&self, level: usize) -> Option<usize> {
         let frame = &self.frames[level];
-        // Without a table, lines are kept by the recursion; so are the values of all moves at the
-        // root.
+        // Without a table, the recursion keeps the lines; at the root, it keeps the values of all
+        // moves.
         if !frame.knows_outcomes() || level == 0 || self.settings.remembered == 0 {
             return None;
         }
@@ -58,7 +58,8 @@ impl Search<'_> {
             if is_better {
                 chosen = Some((score, index));
             }
-            if if maximises { score >= bound } else { score <= bound } {
+            let is_cut = if maximises { score >= bound } else { score <= bound };
+            if is_cut {
                 self.stopwatch.prune((n_moves - rank - 1) as u64);
                 if is_ordered && (is_proven || score != bound) {
                     let id = self.frames[level].legal[role][index];

@@ -43,7 +43,7 @@ struct Suited {
 const SMALL_TREE_LOG10: f64 = 6.0;
 
 impl Environment {
-    /// Of a game with this number of states, if it is known to be small enough to be solved.
+    /// The environment of a game. `n_states` is the number of states, if all were computed.
     pub(super) fn of(kind: &ObservedKind, survey: &Survey, n_states: Option<u64>) -> Self {
         let is_small = survey.tree_log10.is_some_and(|log10| log10 <= SMALL_TREE_LOG10);
         let is_measured = survey.playouts > 0;

@@ -182,11 +182,12 @@ impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::StepCounter { steps, facts } => {
-                let (steps, facts) = (counted(steps, "step", "steps"), facts.join(" "));
-                match facts.is_empty() {
-                    true => write!(f, "after at most {steps}, whatever is played"),
-                    false => {
-                        write!(f, "after at most {steps}: {facts} holds then, whatever is played")
+                let steps = counted(steps, "step", "steps");
+                match &facts[..] {
+                    [] => write!(f, "after at most {steps}, whatever is played"),
+                    [fact] => write!(f, "after at most {steps}, when {fact} holds by count"),
+                    facts => {
+                        write!(f, "after at most {steps}, when {} hold by count", facts.join(" "))
                     }
                 }
             }
