@@ -91,25 +91,14 @@ pub fn main() -> ExitCode {
     descriptors::raise_limit();
     let matches = accepting_negative_numbers(Cli::command()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let outcome = check_environment().and_then(|()| execute(cli.command));
+    let checked = games::compiled_network::check_vectors().map_err(Failure::usage);
+    let outcome = checked.and_then(|()| execute(cli.command));
     match outcome {
         Ok(code) => code.into(),
         Err(failure) => {
             print_error(&failure.error);
             failure.code.into()
         }
-    }
-}
-
-/// Checks what the environment sets, before a computation relies on it.
-fn check_environment() -> Result<(), Failure> {
-    /// The words that `games` knows; it panics at any other.
-    const VECTORS: [&str; 3] = ["none", "avx2", "avx512"];
-    match std::env::var("GAMEMASTER_VECTORS") {
-        Ok(word) if !VECTORS.contains(&word.as_str()) => Err(Failure::usage(anyhow::anyhow!(
-            "GAMEMASTER_VECTORS={word}: expected none, avx2 or avx512"
-        ))),
-        _ => Ok(()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! An error that ends a command, and its exit code.
 
 use std::io::ErrorKind;
+use std::path::Path;
 
 use results::journal::JournalError;
 
@@ -87,6 +88,11 @@ impl Failure {
             .any(|cause| matches!(cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded));
         let code = if is_full { exit_code::INTERNAL } else { exit_code::USAGE };
         Self { code, error }
+    }
+
+    /// The same, with the file's name before the error.
+    pub fn cannot_write(path: &Path, error: impl Into<anyhow::Error>) -> Self {
+        Self::unwritable(error.into().context(format!("cannot write {}", path.display())))
     }
 
     /// With what to do about it put behind the message.

@@ -29,7 +29,7 @@ mod width;
 
 use std::sync::{Arc, OnceLock};
 
-pub use features::vectors;
+pub use features::{UnknownVectors, check_vectors, vectors};
 pub use machine::NoMachineCode;
 pub use width::Width;
 

@@ -59,6 +59,7 @@ pub use sections::Part;
 use strength::Strength;
 pub use text::wrapped;
 use text::{section_text, text};
+pub use words::points;
 
 /// How a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

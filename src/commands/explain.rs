@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::Args;
 use games::{Guards, MoveId, RoleId, State, StateMachine, state_machine_for};
 use players::Value;
@@ -326,8 +326,7 @@ fn write_file(
     let mut bytes = Vec::new();
     write(&mut bytes)
         .and_then(|()| std::fs::write(path, bytes))
-        .with_context(|| format!("cannot write {}", path.display()))
-        .map_err(Failure::unwritable)
+        .map_err(|error| Failure::cannot_write(path, error))
 }
 
 /// Prints a decision of `player`, as it was typed.

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use results::counted::counted;
@@ -58,7 +58,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let chosen = arguments.one.as_ref().map(|name| run.find(name)).transpose().map_err(failure)?;
     if let Some(out) = &arguments.out {
         let made = std::fs::create_dir_all(out);
-        made.map_err(|error| unwritable(out, error))?;
+        made.map_err(|error| Failure::cannot_write(out, error))?;
     }
     to_stdout(|stdout| {
         let mut n_written = 0_u64;
@@ -68,7 +68,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             let Some(out) = &arguments.out else { return Ok(json_line(stdout, &exported)?) };
             let path = out.join(format!("{}.json", record.match_id));
             let text = serde_json::to_string(&exported)?;
-            std::fs::write(&path, text).map_err(|error| unwritable(&path, error))
+            std::fs::write(&path, text).map_err(|error| Failure::cannot_write(&path, error))
         };
         if let Some(record) = &chosen {
             write(record)?;
@@ -96,11 +96,6 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
 fn export(run: &mut RecordedRun, record: &MatchRecord) -> Result<GgpMatch, RecordedError> {
     let positions = positions(run.machine(record)?, record)?;
     Ok(GgpMatch::new(record, &positions, &run.spec().name, run.spec().rules.scramble))
-}
-
-fn unwritable(path: &Path, error: std::io::Error) -> Failure {
-    let error = anyhow::Error::new(error);
-    Failure::unwritable(error.context(format!("cannot write {}", path.display())))
 }
 
 /// What the user named cannot be shown.

@@ -163,8 +163,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     regression::record(&asked, &path, &found, inconclusive_fails).map_err(Failure::experiment)?;
     if let Some(file) = &arguments.markdown {
         append(file, &report::render_regression(&found, Format::Md))
-            .with_context(|| format!("cannot write {}", file.display()))
-            .map_err(Failure::unwritable)?;
+            .map_err(|error| Failure::cannot_write(file, error))?;
     }
     print(arguments, &path, &found)
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use results::counted::counted;
 use results::formats::{Format, RoundId};
+use results::report::points;
 
 use super::recorder::Catalogue;
 use crate::event::{Event, EventKind};
@@ -188,8 +189,7 @@ impl Progress {
         let leaders: Vec<String> = leaders
             .iter()
             .take(N_LEADERS)
-            // Halves are rounded up, as in the report.
-            .map(|(player, mean)| format!("{player} {:.1}", (mean * 10.0).round() / 10.0))
+            .map(|(player, mean)| format!("{player} {}", points(*mean)))
             .collect();
         if !leaders.is_empty() {
             let since = if self.n_done > 0 { "since resuming" } else { "so far" };

@@ -93,14 +93,17 @@ impl Vectors {
     fn used() -> Self {
         static USED: OnceLock<Vectors> = OnceLock::new();
         *USED.get_or_init(|| {
-            let allowed = match std::env::var(VARIABLE) {
-                Ok(word) => Self::named(&word).unwrap_or_else(|| {
-                    panic!("{VARIABLE} is `{word}`; expected `none`, `avx2` or `avx512`")
-                }),
-                Err(_) => Self::Avx512,
-            };
+            let allowed = Self::allowed().unwrap_or_else(|error| panic!("{error}"));
             allowed.min(Self::of_cpu())
         })
+    }
+
+    /// What the environment allows.
+    fn allowed() -> Result<Self, UnknownVectors> {
+        match std::env::var(VARIABLE) {
+            Ok(word) => Self::named(&word).ok_or(UnknownVectors(word)),
+            Err(_) => Ok(Self::Avx512),
+        }
     }
 
     fn named(word: &str) -> Option<Self> {
@@ -136,6 +139,20 @@ impl Vectors {
     fn of_cpu() -> Self {
         Self::None
     }
+}
+
+/// The environment variable `GAMEMASTER_VECTORS` holds a word that is not known.
+#[derive(Debug, thiserror::Error)]
+#[error("{VARIABLE}={0}: expected none, avx2 or avx512")]
+pub struct UnknownVectors(String);
+
+/// Checks the environment variable that [`vectors`] follows, so that a program can refuse it before
+/// a computation panics.
+///
+/// # Errors
+/// The variable holds an unknown word.
+pub fn check_vectors() -> Result<(), UnknownVectors> {
+    Vectors::allowed().map(drop)
 }
 
 /// The vector instructions that batches and passes use in this process: `none`,

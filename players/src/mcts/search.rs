@@ -242,7 +242,8 @@ impl Search {
         Ok(())
     }
 
-    /// Leaves of the next pass, and playouts from each. `None` if the node budget does
+    /// Leaves of the next pass, and playouts from each. Where an evaluation judges, the team has no
+    /// other threads. `None` if the node budget does
     /// not suffice for another playout.
     fn pass_size(
         &self,
@@ -257,10 +258,7 @@ impl Search {
             2.. if !self.is_evaluating() => (self.settings.leaves, self.settings.lanes),
             _ => (1, 1),
         };
-        if !self.is_evaluating() {
-            leaves *= team.n_threads();
-        }
-        leaves = leaves.min(left).max(1);
+        leaves = (leaves * team.n_threads()).min(left).max(1);
         if let Some(budget) = stop.node_budget().filter(|_| !self.is_evaluating()) {
             let nodes = budget.saturating_sub(self.counters.nodes) as f64;
             let length = if self.total_playouts > 0.0 {

@@ -2,8 +2,9 @@
 
 pub(super) use crate::counted::counted as count;
 
-/// Points, with one decimal.
-pub(super) fn points(value: f64) -> String {
+/// Points, with one decimal; halves are rounded up.
+#[must_use]
+pub fn points(value: f64) -> String {
     // Adding 0 takes the minus from what rounds to zero.
     format!("{:.1}", (value * 10.0).round() / 10.0 + 0.0)
 }

@@ -112,8 +112,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     match &arguments.out {
         Some(file) => {
             atomic_file::replace(file, text.as_bytes())
-                .with_context(|| format!("cannot write {}", file.display()))
-                .map_err(Failure::unwritable)?;
+                .map_err(|error| Failure::cannot_write(file, error))?;
             let n = counted(positions.len(), "position", "positions");
             writeln!(std::io::stderr().lock(), "{}: {n}", file.display())?;
             Ok(exit_code::OK)

@@ -118,8 +118,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let found = SuiteResult { suite: suite.name, players: played? };
     if let Some(file) = &arguments.junit {
         atomic_file::replace(file, junit_of_positions(&found).as_bytes())
-            .with_context(|| format!("cannot write {}", file.display()))
-            .map_err(Failure::unwritable)?;
+            .map_err(|error| Failure::cannot_write(file, error))?;
     }
     print(&found, arguments)
 }

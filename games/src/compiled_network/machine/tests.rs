@@ -39,6 +39,23 @@ struct Model {
 }
 
 impl Model {
+    /// With random values in the slots of some code, but for those that never change.
+    fn with_slots(chunked: &Chunked, seed: &mut u64, n_words: usize) -> Self {
+        let mut slots: Vec<u64> = (0..chunked.n_slots * n_words).map(|_| random(seed)).collect();
+        slots[NONE as usize * n_words..][..n_words].fill(0);
+        slots[ALL as usize * n_words..][..n_words].fill(!0);
+        Self { registers: [[0; 8]; 32], slots, n_instructions: 0 }
+    }
+
+    /// Runs all functions of a phase, for all pieces of the slots.
+    fn run_all(&mut self, chunks: &Chunks, target: Target) {
+        for &start in &chunks.starts {
+            for piece in 0..target.n_pieces() {
+                self.run(&chunks.bytes, start, piece * target.register, target);
+            }
+        }
+    }
+
     /// Runs the function at `start` with its base `offset` bytes in.
     fn run(&mut self, code: &[u8], start: usize, offset: usize, target: Target) {
         self.registers = [[0x5555_AAAA_1234_8765; 8]; 32];
@@ -188,20 +205,10 @@ fn check(seed: &mut u64, n_ands: usize, target: Target) {
     let (graph, task) = random_task(seed, n_ands);
     let chunked = generate(&graph, &Library::new(), &task, target);
     let n_words = target.block / 8;
-    let mut model = Model {
-        registers: [[0; 8]; 32],
-        slots: (0..chunked.n_slots * n_words).map(|_| random(seed)).collect(),
-        n_instructions: 0,
-    };
-    model.slots[NONE as usize * n_words..][..n_words].fill(0);
-    model.slots[ALL as usize * n_words..][..n_words].fill(!0);
+    let mut model = Model::with_slots(&chunked, seed, n_words);
     let inputs = model.slots[FIRST as usize * n_words..][..task.inputs.len() * n_words].to_vec();
     for ((chunks, slots), wanted) in chunked.phases.iter().zip(&chunked.outputs).zip(&task.wanted) {
-        for &start in &chunks.starts {
-            for piece in 0..target.n_pieces() {
-                model.run(&chunks.bytes, start, piece * target.register, target);
-            }
-        }
+        model.run_all(chunks, target);
         for (at, (&slot, literal)) in slots.iter().zip(wanted).enumerate() {
             for lane in [0, n_words * 32 - 1, n_words * 64 - 1] {
                 let bit = |words: &[u64]| words[lane / 64] >> (lane % 64) & 1 == 1;
@@ -238,20 +245,10 @@ fn check_in_place(seed: &mut u64, n_ands: usize, target: Target) -> usize {
     let (graph, task) = random_task(seed, n_ands);
     let chunked = generate_in_place(&graph, &task, target);
     let n_words = target.block / 8;
-    let mut model = Model {
-        registers: [[0; 8]; 32],
-        slots: (0..chunked.n_slots * n_words).map(|_| random(seed)).collect(),
-        n_instructions: 0,
-    };
-    model.slots[NONE as usize * n_words..][..n_words].fill(0);
-    model.slots[ALL as usize * n_words..][..n_words].fill(!0);
+    let mut model = Model::with_slots(&chunked, seed, n_words);
     let before = model.slots.clone();
     for chunks in &chunked.phases {
-        for &start in &chunks.starts {
-            for piece in 0..target.n_pieces() {
-                model.run(&chunks.bytes, start, piece * target.register, target);
-            }
-        }
+        model.run_all(chunks, target);
     }
     let renewed = &chunked.outputs[1][..task.n_renewed];
     for lane in [0, n_words * 32 - 1, n_words * 64 - 1] {
