@@ -123,7 +123,9 @@ impl CompiledNetwork {
         let percepts = percepts.map(Iterator::collect).collect();
         let (percepts, percept_outputs) = Part::new(graph, &library, &task.inputs, percepts);
         let goal_slots = (&goals, goals.by_role(goal_outputs), goals.n_slots);
-        let score_slots = score.as_ref().map(|one| (one, one.outputs.clone(), one.part.n_slots));
+        let score_slots = score.as_ref().map(|Score { taken, part, outputs, .. }| {
+            (taken.len(), part, outputs.clone(), part.n_slots)
+        });
         let results = Results::new(outputs, n_slots, goal_slots, score_slots);
         Self {
             task,

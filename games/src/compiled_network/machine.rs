@@ -92,7 +92,7 @@ impl Machine {
             Some(score) => {
                 let PartMachine { routine, outputs, n_slots } =
                     PartMachine::new(&score.graph, &score.part, target)?;
-                (Some(routine), Some((score, outputs, n_slots)))
+                (Some(routine), Some((score.taken.len(), &score.part, outputs, n_slots)))
             }
         };
         let results = Results::new(main.outputs, main.n_slots, goal_slots, score_slots);

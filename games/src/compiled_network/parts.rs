@@ -5,7 +5,6 @@ use super::code::{Assembly, Code, assemble};
 use super::cover::Prices;
 use super::gates::Library;
 use super::schedule::{FIRST, NOWHERE, Schedule, Task};
-use super::score::Score;
 use crate::network::{Graph, Lit};
 
 /// Where code leaves its results, which depends on who generated it.
@@ -58,22 +57,23 @@ pub(crate) struct Part {
 }
 
 impl Results {
-    /// From the slots of the outputs of both phases, and the code for goals. `score` has the
-    /// outputs of the code of [`Score`] and the number of its slots.
+    /// From the slots of the outputs of both phases, and the code for goals. `score` is code for
+    /// the goals of states whose end was just computed, with the number of values that the code
+    /// for the state leaves for it: they are the last outputs of the first phase.
     pub(crate) fn new(
         outputs: Vec<Vec<u32>>,
         n_slots: usize,
         goals: (&Part, Vec<Vec<u32>>, usize),
-        score: Option<(&Score, Vec<Vec<u32>>, usize)>,
+        score: Option<(usize, &Part, Vec<Vec<u32>>, usize)>,
     ) -> Self {
         let [mut state, next_facts] = outputs.try_into().expect("two phases");
         let (part, goals, mut n_goal_slots) = goals;
         let score = match score {
             None => ScoreSlots { inputs: part.inputs.clone(), goals: goals.clone() },
-            Some((score, outputs, n_score_slots)) => {
+            Some((n_taken, part, outputs, n_score_slots)) => {
                 n_goal_slots = n_goal_slots.max(n_score_slots);
-                let taken = state.split_off(state.len() - score.taken.len());
-                let inputs = score.part.inputs.iter();
+                let taken = state.split_off(state.len() - n_taken);
+                let inputs = part.inputs.iter();
                 let inputs = inputs.map(|&[input, slot]| [taken[input as usize], slot]);
                 ScoreSlots { inputs: inputs.collect(), goals: outputs }
             }
