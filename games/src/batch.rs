@@ -29,7 +29,10 @@ use self::slots::Slots;
 use crate::compiled_network::lanes::{Lanes64, Lanes256, Lanes512};
 use crate::compiled_network::{CompiledNetwork, Width};
 #[cfg(target_arch = "x86_64")]
-use crate::compiled_network::{features::Avx2, registers::Registers};
+use crate::compiled_network::{
+    features::{Avx2, Avx512},
+    registers::{Registers, Vector},
+};
 use crate::{GoalReading, RoleId, State};
 
 /// Positions of one game, side by side.
@@ -350,21 +353,32 @@ impl Batch {
 /// on the form.
 fn core(program: Arc<CompiledNetwork>, width: Width, seed: u64) -> Box<dyn Core> {
     #[cfg(target_arch = "x86_64")]
-    if let Some(avx2) = Avx2::detect() {
-        match width {
-            Width::Lanes64 => {}
-            Width::Lanes256 => {
-                return Box::new(Slots::<Registers<1>>::new(program, width, seed, avx2));
-            }
-            Width::Lanes512 => {
-                return Box::new(Slots::<Registers<2>>::new(program, width, seed, avx2));
-            }
+    if width != Width::Lanes64 {
+        if let Some(avx512) = Avx512::detect() {
+            return in_registers(program, width, seed, avx512);
+        }
+        if let Some(avx2) = Avx2::detect() {
+            return in_registers(program, width, seed, avx2);
         }
     }
     match width {
         Width::Lanes64 => Box::new(Slots::<Lanes64>::new(program, width, seed, ())),
         Width::Lanes256 => Box::new(Slots::<Lanes256>::new(program, width, seed, ())),
         Width::Lanes512 => Box::new(Slots::<Lanes512>::new(program, width, seed, ())),
+    }
+}
+
+/// The slots of 256 or 512 lanes in vector registers.
+#[cfg(target_arch = "x86_64")]
+fn in_registers<V: Vector>(
+    program: Arc<CompiledNetwork>,
+    width: Width,
+    seed: u64,
+    proof: V,
+) -> Box<dyn Core> {
+    match width {
+        Width::Lanes512 => Box::new(Slots::<Registers<2, V>>::new(program, width, seed, proof)),
+        _ => Box::new(Slots::<Registers<1, V>>::new(program, width, seed, proof)),
     }
 }
 

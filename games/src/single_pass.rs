@@ -393,7 +393,7 @@ struct Pack<'a, B> {
 
 impl<B: Block> Kernel for Pack<'_, B> {
     type Output = ();
-    const IN_REGISTERS: bool = B::IN_REGISTERS;
+    type Proof = B::Proof;
 
     #[inline(always)]
     fn run(self) {
@@ -411,7 +411,7 @@ struct PackAll<'a, B> {
 
 impl<B: Block> Kernel for PackAll<'_, B> {
     type Output = ();
-    const IN_REGISTERS: bool = B::IN_REGISTERS;
+    type Proof = B::Proof;
 
     #[inline(always)]
     fn run(self) {
@@ -451,7 +451,7 @@ struct Enter<'a, B> {
 
 impl<B: Block> Kernel for Enter<'_, B> {
     type Output = bool;
-    const IN_REGISTERS: bool = B::IN_REGISTERS;
+    type Proof = B::Proof;
 
     #[inline(always)]
     fn run(self) -> bool {
@@ -477,7 +477,7 @@ struct Flip<'a, B> {
 
 impl<B: Block> Kernel for Flip<'_, B> {
     type Output = ();
-    const IN_REGISTERS: bool = B::IN_REGISTERS;
+    type Proof = B::Proof;
 
     #[inline(always)]
     fn run(self) {
@@ -505,7 +505,7 @@ struct Replace<'a, B> {
 
 impl<B: Block> Kernel for Replace<'_, B> {
     type Output = ();
-    const IN_REGISTERS: bool = B::IN_REGISTERS;
+    type Proof = B::Proof;
 
     #[inline(always)]
     fn run(self) {

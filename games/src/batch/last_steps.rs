@@ -42,7 +42,7 @@ pub(super) struct LastSteps<'a, 'w, B: Block> {
 
 impl<B: Block> Kernel for LastSteps<'_, '_, B> {
     type Output = PlayedOut;
-    const IN_REGISTERS: bool = B::IN_REGISTERS;
+    type Proof = B::Proof;
 
     #[inline(always)]
     fn run(mut self) -> PlayedOut {

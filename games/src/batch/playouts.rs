@@ -192,7 +192,7 @@ impl<'a, B: Block> Run<'a, B> {
 
 impl<B: Block> Kernel for Run<'_, B> {
     type Output = Playouts;
-    const IN_REGISTERS: bool = B::IN_REGISTERS;
+    type Proof = B::Proof;
 
     #[inline(always)]
     fn run(mut self) -> Playouts {

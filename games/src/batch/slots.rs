@@ -215,7 +215,7 @@ pub(crate) struct Advance<'a, B: Block> {
 
 impl<B: Block> Kernel for Advance<'_, B> {
     type Output = ();
-    const IN_REGISTERS: bool = B::IN_REGISTERS;
+    type Proof = B::Proof;
 
     #[inline(always)]
     fn run(self) {

@@ -254,7 +254,7 @@ pub(crate) struct Choose<'a, B: Block, const BY_POLICY: bool> {
 
 impl<B: Block, const BY_POLICY: bool> Kernel for Choose<'_, B, BY_POLICY> {
     type Output = B;
-    const IN_REGISTERS: bool = B::IN_REGISTERS;
+    type Proof = B::Proof;
 
     #[inline(always)]
     fn run(mut self) -> B {
@@ -381,7 +381,7 @@ impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
             }
             let mut carry = count[0].empty();
             for i in 0..GROUP_BITS {
-                (n[i], carry) = add(n[i], count[i], carry);
+                (n[i], carry) = B::Piece::add(n[i], count[i], carry);
             }
             for bit in &mut n[GROUP_BITS..n_bits] {
                 (*bit, carry) = (*bit ^ carry, *bit & carry);
@@ -538,7 +538,7 @@ fn draw_bits<P: Lanes, const N: usize>(n: &[P], rank: &mut [P], random: &mut Ran
         let plane = random.next();
         let mut carry = random.none();
         for i in 0..N {
-            let (bit, next) = add(sum[i], below[i] & plane, carry);
+            let (bit, next) = P::add(sum[i], below[i] & plane, carry);
             carry = next;
             if i > 0 {
                 sum[i - 1] = bit;
@@ -557,7 +557,7 @@ fn draw_many<P: Lanes>(n: &[P], sum: &mut [P], random: &mut Random<P>) {
         let plane = random.next();
         let mut carry = random.none();
         for (i, &n) in n.iter().enumerate() {
-            let (bit, next) = add(sum[i], n & plane, carry);
+            let (bit, next) = P::add(sum[i], n & plane, carry);
             carry = next;
             if i > 0 {
                 sum[i - 1] = bit;
@@ -584,7 +584,7 @@ fn walk<P: Lanes>(
         let mut less = [lanes.empty(); GROUP_BITS];
         let n_low = rank.len().min(GROUP_BITS);
         for i in 0..n_low {
-            (less[i], borrow) = subtract(rank[i], count[i], borrow);
+            (less[i], borrow) = P::subtract(rank[i], count[i], borrow);
         }
         // A rank of fewer bits than a count has zeros there.
         for &bit in &count[n_low..] {
@@ -642,7 +642,7 @@ fn split<P: Lanes, const N: usize>(rank: [P; N], left: [P; N], lanes: P) -> (P, 
     let mut borrow = lanes.empty();
     let mut rest = [lanes.empty(); N];
     for i in 0..N {
-        (rest[i], borrow) = subtract(rank[i], left[i], borrow);
+        (rest[i], borrow) = P::subtract(rank[i], left[i], borrow);
     }
     let in_left = lanes & borrow;
     (in_left, lanes ^ in_left, rest)
@@ -654,24 +654,10 @@ fn sum<P: Lanes, const N: usize, const M: usize>(a: [P; N], b: [P; N]) -> [P; M]
     let mut sum = [a[0].empty(); M];
     let mut carry = a[0].empty();
     for i in 0..N {
-        (sum[i], carry) = add(a[i], b[i], carry);
+        (sum[i], carry) = P::add(a[i], b[i], carry);
     }
     sum[N] = carry;
     sum
-}
-
-/// Sum and carry of three bits.
-#[inline(always)]
-fn add<P: Lanes>(a: P, b: P, c: P) -> (P, P) {
-    let either = a ^ b;
-    (either ^ c, a & b | either & c)
-}
-
-/// Difference and borrow of a bit and two to take off.
-#[inline(always)]
-fn subtract<P: Lanes>(a: P, b: P, borrow: P) -> (P, P) {
-    let differ = a ^ b;
-    (differ ^ borrow, !a & b | borrow & !differ)
 }
 
 /// The number of planes that have a lane, by carry-save adders.
@@ -679,19 +665,19 @@ fn subtract<P: Lanes>(a: P, b: P, borrow: P) -> (P, P) {
 fn count_group<P: Lanes>(planes: &[P; GROUP]) -> [P; GROUP_BITS] {
     let x = planes;
     let zero = x[0].empty();
-    let (s0, c0) = add(x[0], x[1], x[2]);
-    let (s1, c1) = add(x[3], x[4], x[5]);
-    let (s2, c2) = add(x[6], x[7], x[8]);
-    let (s3, c3) = add(x[9], x[10], x[11]);
-    let (s4, c4) = add(x[12], x[13], x[14]);
-    let (t0, d0) = add(s0, s1, s2);
-    let (t1, d1) = add(s3, s4, x[15]);
-    let (one, d2) = add(t0, t1, zero);
-    let (u0, e0) = add(c0, c1, c2);
-    let (u1, e1) = add(c3, c4, d0);
-    let (u2, e2) = add(u0, u1, d1);
-    let (two, e3) = add(u2, d2, zero);
-    let (v, f0) = add(e0, e1, e2);
-    let (four, f1) = add(v, e3, zero);
+    let (s0, c0) = P::add(x[0], x[1], x[2]);
+    let (s1, c1) = P::add(x[3], x[4], x[5]);
+    let (s2, c2) = P::add(x[6], x[7], x[8]);
+    let (s3, c3) = P::add(x[9], x[10], x[11]);
+    let (s4, c4) = P::add(x[12], x[13], x[14]);
+    let (t0, d0) = P::add(s0, s1, s2);
+    let (t1, d1) = P::add(s3, s4, x[15]);
+    let (one, d2) = P::add(t0, t1, zero);
+    let (u0, e0) = P::add(c0, c1, c2);
+    let (u1, e1) = P::add(c3, c4, d0);
+    let (u2, e2) = P::add(u0, u1, d1);
+    let (two, e3) = P::add(u2, d2, zero);
+    let (v, f0) = P::add(e0, e1, e2);
+    let (four, f1) = P::add(v, e3, zero);
     [one, two, four, f0 ^ f1, f0 & f1]
 }

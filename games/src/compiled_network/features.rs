@@ -6,6 +6,7 @@
 
 #![expect(unsafe_code, reason = "calls of functions compiled for detected CPU features")]
 
+use std::fmt::Debug;
 use std::sync::OnceLock;
 
 /// A computation. Its `run` and everything that `run` calls in inner loops must be
@@ -14,26 +15,25 @@ pub(crate) trait Kernel {
     /// The result.
     type Output;
 
-    /// Whether it computes with vector registers, and so exists only where there
-    /// is AVX2. Each is compiled for the CPUs that it is for, and no others: the
-    /// kernels are large.
-    const IN_REGISTERS: bool;
+    /// Evidence of the instructions that it is compiled for.
+    type Proof: Evidence;
 
     /// Computes it.
     fn run(self) -> Self::Output;
 }
 
-/// Runs a kernel with the best instructions there are.
+/// Runs a kernel with the instructions that it has evidence of.
 #[inline]
 pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
-        if K::IN_REGISTERS && has_avx512() {
+        if const { matches!(K::Proof::NEEDS, Vectors::Avx512) } {
+            assert!(has_avx512(), "there is evidence of AVX-512");
             // SAFETY: `has_avx512` detected all the features.
             return unsafe { run_avx512(kernel) };
         }
-        if K::IN_REGISTERS {
-            assert!(has_avx2(), "vector registers are used where there are some");
+        if const { matches!(K::Proof::NEEDS, Vectors::Avx2) } {
+            assert!(has_avx2(), "there is evidence of AVX2");
             // SAFETY: `has_avx2` detected all the features.
             return unsafe { run_avx2(kernel) };
         }
@@ -74,7 +74,7 @@ fn nth_bit_bmi2(word: u64, n: usize) -> usize {
 
 /// The vector instructions that are used, from few to many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Vectors {
+pub(crate) enum Vectors {
     None,
     Avx2,
     Avx512,
@@ -170,10 +170,40 @@ pub fn vectors() -> &'static str {
     }
 }
 
-/// Evidence that AVX2 is used in this process. Only a checked detection makes one, so
+/// Evidence that instructions are used in this process. Only a checked detection makes one, so
 /// code that needs the instructions asks for this instead of a promise.
+pub(crate) trait Evidence: Copy + Debug + Send + Sync + 'static {
+    /// The instructions.
+    const NEEDS: Vectors;
+}
+
+/// For what every CPU has.
+impl Evidence for () {
+    const NEEDS: Vectors = Vectors::None;
+}
+
+/// Evidence of AVX2.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx2(());
+
+impl Evidence for Avx2 {
+    const NEEDS: Vectors = Vectors::Avx2;
+}
+
+/// Evidence of AVX-512, also on shorter registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx512(());
+
+impl Evidence for Avx512 {
+    const NEEDS: Vectors = Vectors::Avx512;
+}
+
+impl Avx512 {
+    /// The evidence, if AVX-512 is used.
+    pub(crate) fn detect() -> Option<Self> {
+        has_avx512().then_some(Self(()))
+    }
+}
 
 impl Avx2 {
     /// The evidence, if AVX2 is used.

@@ -15,7 +15,7 @@ pub(crate) struct Interpret<'a, L> {
 
 impl<L: Lanes> Kernel for Interpret<'_, L> {
     type Output = ();
-    const IN_REGISTERS: bool = L::IN_REGISTERS;
+    type Proof = L::Proof;
 
     #[inline(always)]
     fn run(self) {

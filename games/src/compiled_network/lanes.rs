@@ -4,8 +4,9 @@
 //! into vector instructions where the CPU's features are known (see
 //! [`features`](super::features)); alignment keeps a block in one cache line.
 
-use std::fmt::Debug;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
+
+use super::features::Evidence;
 
 /// One bit for each lane.
 pub(crate) trait Lanes:
@@ -21,12 +22,10 @@ pub(crate) trait Lanes:
     + BitXorAssign
     + Not<Output = Self>
 {
-    /// Whether it is vector registers, and so exists only where there is AVX2.
-    const IN_REGISTERS: bool;
     /// Number of words.
     const N_WORDS: usize;
     /// Evidence that this CPU computes with such lanes: `()` if every CPU does.
-    type Proof: Copy + Debug + Send + Sync + 'static;
+    type Proof: Evidence;
 
     /// No lane.
     fn none(proof: Self::Proof) -> Self;
@@ -117,6 +116,20 @@ pub(crate) trait Lanes:
         *word = *word & !(1 << (lane % 64)) | u64::from(value) << (lane % 64);
     }
 
+    /// Sum and carry of three bits.
+    #[inline(always)]
+    fn add(self, other: Self, carry: Self) -> (Self, Self) {
+        let either = self ^ other;
+        (either ^ carry, self & other | either & carry)
+    }
+
+    /// Difference and borrow of a bit and two to take off.
+    #[inline(always)]
+    fn subtract(self, other: Self, borrow: Self) -> (Self, Self) {
+        let differ = self ^ other;
+        (differ ^ borrow, !self & other | borrow & !differ)
+    }
+
     /// The next random block of xoshiro256++, a generator for each word.
     #[inline(always)]
     fn xoshiro([a, b, c, d]: &mut [Self; 4]) -> Self {
@@ -191,7 +204,6 @@ macro_rules! lanes {
         }
 
         impl Lanes for $name {
-            const IN_REGISTERS: bool = false;
             const N_WORDS: usize = $n * $words;
             type Proof = ();
 
@@ -262,7 +274,6 @@ lanes!(
 pub(crate) type Lanes64 = u64;
 
 impl Lanes for u64 {
-    const IN_REGISTERS: bool = false;
     const N_WORDS: usize = 1;
     type Proof = ();
 

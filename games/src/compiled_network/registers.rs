@@ -8,21 +8,72 @@
 #![expect(unsafe_code, reason = "vector instructions, on CPUs that have them")]
 
 use std::arch::x86_64::{
-    __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_blend_epi32, _mm256_castsi256_pd,
-    _mm256_castsi256_ps, _mm256_cmpeq_epi64, _mm256_movemask_pd, _mm256_movemask_ps,
-    _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_set1_epi64x,
-    _mm256_slli_epi64, _mm256_srli_epi64, _mm256_storeu_si256, _mm256_testz_si256,
-    _mm256_unpacklo_epi64, _mm256_xor_si256,
+    __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_andnot_si256, _mm256_blend_epi32,
+    _mm256_castsi256_pd, _mm256_castsi256_ps, _mm256_cmpeq_epi64, _mm256_movemask_pd,
+    _mm256_movemask_ps, _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set_epi64x,
+    _mm256_set1_epi64x, _mm256_slli_epi64, _mm256_srli_epi64, _mm256_storeu_si256,
+    _mm256_ternarylogic_epi64, _mm256_testz_si256, _mm256_unpacklo_epi64, _mm256_xor_si256,
 };
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
-use super::features::Avx2;
+use super::features::{Avx2, Avx512, Evidence};
 use super::lanes::{Block, Lanes};
+
+/// Evidence of AVX2 or more.
+pub(crate) trait Vector: Evidence {
+    /// Sum and carry of three bits.
+    fn add(self, bits: [__m256i; 3]) -> (__m256i, __m256i);
+
+    /// Difference and borrow of a bit and two to take off.
+    fn subtract(self, bits: [__m256i; 3]) -> (__m256i, __m256i);
+}
+
+impl Vector for Avx2 {
+    #[inline(always)]
+    fn add(self, [a, b, c]: [__m256i; 3]) -> (__m256i, __m256i) {
+        // SAFETY: the CPU has AVX2, as `self` proves.
+        unsafe {
+            let either = _mm256_xor_si256(a, b);
+            let carry = _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(either, c));
+            (_mm256_xor_si256(either, c), carry)
+        }
+    }
+
+    #[inline(always)]
+    fn subtract(self, [a, b, c]: [__m256i; 3]) -> (__m256i, __m256i) {
+        // SAFETY: the CPU has AVX2, as `self` proves.
+        unsafe {
+            let differ = _mm256_xor_si256(a, b);
+            let borrow = _mm256_or_si256(_mm256_andnot_si256(a, b), _mm256_andnot_si256(differ, c));
+            (_mm256_xor_si256(differ, c), borrow)
+        }
+    }
+}
+
+impl Vector for Avx512 {
+    #[inline(always)]
+    fn add(self, [a, b, c]: [__m256i; 3]) -> (__m256i, __m256i) {
+        // SAFETY: the CPU has AVX-512, also on these registers, as `self` proves.
+        unsafe {
+            let sum = _mm256_ternarylogic_epi64::<0b1001_0110>(a, b, c);
+            (sum, _mm256_ternarylogic_epi64::<0b1110_1000>(a, b, c))
+        }
+    }
+
+    #[inline(always)]
+    fn subtract(self, [a, b, c]: [__m256i; 3]) -> (__m256i, __m256i) {
+        // SAFETY: the CPU has AVX-512, also on these registers, as `self` proves.
+        unsafe {
+            let difference = _mm256_ternarylogic_epi64::<0b1001_0110>(a, b, c);
+            (difference, _mm256_ternarylogic_epi64::<0b1000_1110>(a, b, c))
+        }
+    }
+}
 
 /// `256 * N` lanes. Each value has evidence that the CPU has AVX2, which all operators
 /// rely on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Registers<const N: usize>([__m256i; N], Avx2);
+pub(crate) struct Registers<const N: usize, V: Vector>([__m256i; N], V);
 
 // SAFETY: any bits are a register.
 const ZEROS: __m256i = unsafe { std::mem::transmute::<[u64; 4], __m256i>([0; 4]) };
@@ -31,20 +82,20 @@ const ONES: __m256i = unsafe { std::mem::transmute::<[u64; 4], __m256i>([!0; 4])
 
 macro_rules! operator {
     ($trait:ident, $method:ident, $assign:ident, $assign_method:ident, $intrinsic:ident) => {
-        impl<const N: usize> $trait for Registers<N> {
+        impl<const N: usize, V: Vector> $trait for Registers<N, V> {
             type Output = Self;
 
             #[inline(always)]
             fn $method(mut self, other: Self) -> Self {
                 for (register, other) in self.0.iter_mut().zip(other.0) {
-                    // SAFETY: the CPU has AVX2, as the value's `Avx2` proves.
+                    // SAFETY: the CPU has AVX2, as the value's evidence proves.
                     *register = unsafe { $intrinsic(*register, other) };
                 }
                 self
             }
         }
 
-        impl<const N: usize> $assign for Registers<N> {
+        impl<const N: usize, V: Vector> $assign for Registers<N, V> {
             #[inline(always)]
             fn $assign_method(&mut self, other: Self) {
                 *self = $trait::$method(*self, other);
@@ -57,7 +108,7 @@ operator!(BitAnd, bitand, BitAndAssign, bitand_assign, _mm256_and_si256);
 operator!(BitOr, bitor, BitOrAssign, bitor_assign, _mm256_or_si256);
 operator!(BitXor, bitxor, BitXorAssign, bitxor_assign, _mm256_xor_si256);
 
-impl<const N: usize> Not for Registers<N> {
+impl<const N: usize, V: Vector> Not for Registers<N, V> {
     type Output = Self;
 
     #[inline(always)]
@@ -68,7 +119,7 @@ impl<const N: usize> Not for Registers<N> {
 
 /// Rotates each word left by `LEFT`; `RIGHT` is the rest of its 64 bits.
 #[inline(always)]
-fn rotate<const LEFT: i32, const RIGHT: i32>(register: __m256i, _: Avx2) -> __m256i {
+fn rotate<const LEFT: i32, const RIGHT: i32>(register: __m256i, _: impl Vector) -> __m256i {
     // SAFETY: the CPU has AVX2, as the argument proves.
     unsafe {
         let (left, right) =
@@ -77,32 +128,31 @@ fn rotate<const LEFT: i32, const RIGHT: i32>(register: __m256i, _: Avx2) -> __m2
     }
 }
 
-impl<const N: usize> Lanes for Registers<N> {
-    const IN_REGISTERS: bool = true;
+impl<const N: usize, V: Vector> Lanes for Registers<N, V> {
     const N_WORDS: usize = 4 * N;
-    type Proof = Avx2;
+    type Proof = V;
 
     #[inline(always)]
-    fn none(avx2: Avx2) -> Self {
-        Self([ZEROS; N], avx2)
+    fn none(proof: V) -> Self {
+        Self([ZEROS; N], proof)
     }
 
     #[inline(always)]
-    fn all(avx2: Avx2) -> Self {
-        Self([ONES; N], avx2)
+    fn all(proof: V) -> Self {
+        Self([ONES; N], proof)
     }
 
     /// In a register at once: a slot that is written in parts is slow to read as a whole.
     #[inline(always)]
-    fn of_word(avx2: Avx2, word: u64) -> Self {
+    fn of_word(proof: V, word: u64) -> Self {
         let mut registers = [ZEROS; N];
         // SAFETY: the CPU has AVX2, and so AVX, as the argument proves.
         registers[0] = unsafe { _mm256_set_epi64x(0, 0, 0, word as i64) };
-        Self(registers, avx2)
+        Self(registers, proof)
     }
 
     #[inline(always)]
-    fn proof(self) -> Avx2 {
+    fn proof(self) -> V {
         self.1
     }
 
@@ -123,10 +173,10 @@ impl<const N: usize> Lanes for Registers<N> {
     fn any(self) -> bool {
         let mut all = self.0[0];
         for register in &self.0[1..] {
-            // SAFETY: the CPU has AVX2, as the value's `Avx2` proves.
+            // SAFETY: the CPU has AVX2, as the value's evidence proves.
             all = unsafe { _mm256_or_si256(all, *register) };
         }
-        // SAFETY: the CPU has AVX2, and so AVX, as the value's `Avx2` proves.
+        // SAFETY: the CPU has AVX2, and so AVX, as the value's evidence proves.
         unsafe { _mm256_testz_si256(all, all) == 0 }
     }
 
@@ -134,7 +184,7 @@ impl<const N: usize> Lanes for Registers<N> {
     #[inline(always)]
     fn uniform(eight: [&Self; 8]) -> u8 {
         let [a, b, c, d, e, f, g, h] = eight.map(|block| block.0[0]);
-        // SAFETY: the CPU has AVX2, and so AVX, as the value's `Avx2` proves.
+        // SAFETY: the CPU has AVX2, and so AVX, as the value's evidence proves.
         unsafe {
             let ab = _mm256_blend_epi32::<0b0000_0010>(a, b);
             let cd = _mm256_blend_epi32::<0b0000_1000>(c, d);
@@ -155,7 +205,7 @@ impl<const N: usize> Lanes for Registers<N> {
         for half in 0..2 {
             let [a, b, c, d] = [0, 1, 2, 3].map(|at| eight[4 * half + at].0[0]);
             let [e, f, g, h] = [0, 1, 2, 3].map(|at| others[4 * half + at].0[0]);
-            // SAFETY: the CPU has AVX2, as the values' `Avx2` proves.
+            // SAFETY: the CPU has AVX2, as the values' evidence proves.
             unsafe {
                 let ab = _mm256_unpacklo_epi64(_mm256_xor_si256(a, e), _mm256_xor_si256(b, f));
                 let cd = _mm256_unpacklo_epi64(_mm256_xor_si256(c, g), _mm256_xor_si256(d, h));
@@ -169,21 +219,37 @@ impl<const N: usize> Lanes for Registers<N> {
     }
 
     #[inline(always)]
+    fn add(mut self, mut other: Self, carry: Self) -> (Self, Self) {
+        for ((a, b), &c) in self.0.iter_mut().zip(&mut other.0).zip(&carry.0) {
+            (*a, *b) = self.1.add([*a, *b, c]);
+        }
+        (self, other)
+    }
+
+    #[inline(always)]
+    fn subtract(mut self, mut other: Self, borrow: Self) -> (Self, Self) {
+        for ((a, b), &c) in self.0.iter_mut().zip(&mut other.0).zip(&borrow.0) {
+            (*a, *b) = self.1.subtract([*a, *b, c]);
+        }
+        (self, other)
+    }
+
+    #[inline(always)]
     fn xoshiro([a, b, c, d]: &mut [Self; 4]) -> Self {
         let mut random = a.empty();
-        let avx2 = random.1;
+        let proof = random.1;
         for i in 0..N {
             let (x, y, mut z, mut w) = (a.0[i], b.0[i], c.0[i], d.0[i]);
-            // SAFETY: the CPU has AVX2, as the value's `Avx2` proves.
+            // SAFETY: the CPU has AVX2, as the value's evidence proves.
             unsafe {
-                let sum = rotate::<23, 41>(_mm256_add_epi64(x, w), avx2);
+                let sum = rotate::<23, 41>(_mm256_add_epi64(x, w), proof);
                 random.0[i] = _mm256_add_epi64(sum, x);
                 z = _mm256_xor_si256(z, x);
                 w = _mm256_xor_si256(w, y);
                 b.0[i] = _mm256_xor_si256(y, z);
                 a.0[i] = _mm256_xor_si256(x, w);
                 c.0[i] = _mm256_xor_si256(z, _mm256_slli_epi64::<17>(y));
-                d.0[i] = rotate::<45, 19>(w, avx2);
+                d.0[i] = rotate::<45, 19>(w, proof);
             }
         }
         random
@@ -207,17 +273,17 @@ pub(crate) fn spread(word: u64, spread: &mut [u64], _: Avx2) {
     }
 }
 
-impl<const N: usize> Block for Registers<N> {
-    type Piece = Registers<1>;
+impl<const N: usize, V: Vector> Block for Registers<N, V> {
+    type Piece = Registers<1, V>;
     const N_PIECES: usize = N;
 
     #[inline(always)]
-    fn piece(&self, index: usize) -> Registers<1> {
+    fn piece(&self, index: usize) -> Registers<1, V> {
         Registers([self.0[index]], self.1)
     }
 
     #[inline(always)]
-    fn set_piece(&mut self, index: usize, piece: Registers<1>) {
+    fn set_piece(&mut self, index: usize, piece: Registers<1, V>) {
         self.0[index] = piece.0[0];
     }
 }
@@ -228,10 +294,15 @@ mod tests {
     use crate::compiled_network::lanes::{Lanes256, Lanes512};
     use crate::compiled_network::random::Random;
 
+    fn pair<L: Lanes>((a, b): (L, L)) -> [Vec<u64>; 2] {
+        [a.words().to_vec(), b.words().to_vec()]
+    }
+
     /// Operators and random numbers are those of the plain blocks.
-    fn check<R: Block<Proof = Avx2>, P: Block<Proof = ()>>() {
-        let Some(avx2) = Avx2::detect() else { return };
-        let (mut registers, mut plain) = (Random::<R>::new(3, 4, avx2), Random::<P>::new(3, 4, ()));
+    fn check<R: Block, P: Block<Proof = ()>>(proof: Option<R::Proof>) {
+        let Some(proof) = proof else { return };
+        let (mut registers, mut plain) =
+            (Random::<R>::new(3, 4, proof), Random::<P>::new(3, 4, ()));
         for _ in 0..100 {
             let (a, b) = (registers.next(), registers.next());
             let (x, y) = (plain.next(), plain.next());
@@ -240,8 +311,11 @@ mod tests {
             assert_eq!((a | b).words(), (x | y).words());
             assert_eq!((a ^ b).words(), (x ^ y).words());
             assert_eq!((!a).words(), (!x).words());
+            let (c, z) = (registers.next(), plain.next());
+            assert_eq!(pair(a.add(b, c)), pair(x.add(y, z)));
+            assert_eq!(pair(a.subtract(b, c)), pair(x.subtract(y, z)));
             assert_eq!(a.count(), x.count());
-            assert!(a.any() && !R::none(avx2).any());
+            assert!(a.any() && !R::none(proof).any());
             let bits = a.words()[0] as u8;
             let eight: [R; 8] = std::array::from_fn(|_| registers.next());
             let plain_eight: [P; 8] = std::array::from_fn(|_| plain.next());
@@ -255,10 +329,9 @@ mod tests {
                 let plain = P::differing(plain_eight.each_ref(), plain_others.each_ref(), mask);
                 assert_eq!((found, expected.unwrap_or(found)), (plain, found));
             }
-            let lanes: [R; 8] =
-                std::array::from_fn(
-                    |at| if bits >> at & 1 == 1 { R::all(avx2) } else { R::none(avx2) },
-                );
+            let lanes: [R; 8] = std::array::from_fn(|at| {
+                if bits >> at & 1 == 1 { R::all(proof) } else { R::none(proof) }
+            });
             assert_eq!(R::uniform(lanes.each_ref()), bits);
             let plain: [P; 8] =
                 std::array::from_fn(
@@ -266,7 +339,7 @@ mod tests {
                 );
             assert_eq!(P::uniform(plain.each_ref()), bits);
             for lane in 0..R::N_WORDS * 64 {
-                let mut one = R::none(avx2);
+                let mut one = R::none(proof);
                 one.set(lane, true);
                 assert!(one.any());
             }
@@ -282,7 +355,9 @@ mod tests {
 
     #[test]
     fn registers_are_plain_blocks() {
-        check::<Registers<1>, Lanes256>();
-        check::<Registers<2>, Lanes512>();
+        check::<Registers<1, Avx2>, Lanes256>(Avx2::detect());
+        check::<Registers<2, Avx2>, Lanes512>(Avx2::detect());
+        check::<Registers<1, Avx512>, Lanes256>(Avx512::detect());
+        check::<Registers<2, Avx512>, Lanes512>(Avx512::detect());
     }
 }

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::RoleId;
 use crate::compiled_network::CompiledNetwork;
-use crate::compiled_network::features::{self, Avx2, Kernel, nth_bit};
+use crate::compiled_network::features::{self, Avx2, Avx512, Evidence, Kernel, nth_bit};
 use crate::compiled_network::packed::{FACTS, PackedProgram, Places, WORD, spread};
 use crate::network::{Evaluator, Network, cofactor, cofactor_size};
 use crate::single_pass::PassSize;
@@ -249,9 +249,10 @@ impl ClassPasses {
     /// Carries out what is compiled for the CPU's instructions.
     #[inline]
     fn run(&mut self, work: Work<'_>) {
-        match self.avx2.is_some() {
-            true => features::run(Running::<true> { passes: self, work }),
-            false => features::run(Running::<false> { passes: self, work }),
+        match (Avx512::detect(), self.avx2) {
+            (Some(proof), _) => features::run(Running { passes: self, work, _proof: proof }),
+            (None, Some(proof)) => features::run(Running { passes: self, work, _proof: proof }),
+            (None, None) => features::run(Running { passes: self, work, _proof: () }),
         }
     }
 
@@ -409,18 +410,20 @@ enum Work<'a> {
 }
 
 /// Something to do, compiled for the CPU's instructions.
-struct Running<'a, const IN_REGISTERS: bool> {
+struct Running<'a, P> {
     passes: &'a mut ClassPasses,
     work: Work<'a>,
+    /// Evidence of the instructions.
+    _proof: P,
 }
 
-impl<const IN_REGISTERS: bool> Kernel for Running<'_, IN_REGISTERS> {
+impl<P: Evidence> Kernel for Running<'_, P> {
     type Output = ();
-    const IN_REGISTERS: bool = IN_REGISTERS;
+    type Proof = P;
 
     #[inline(always)]
     fn run(self) {
-        let Self { passes, work } = self;
+        let Self { passes, work, .. } = self;
         match work {
             Work::Make(moves) => {
                 if passes.known != Known::Next || *passes.made != *moves {

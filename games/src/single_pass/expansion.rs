@@ -11,7 +11,10 @@ use crate::compiled_network::features::{self, Kernel, has_avx2};
 use crate::compiled_network::lanes::{Block, Lanes64};
 use crate::compiled_network::schedule::ALL;
 #[cfg(target_arch = "x86_64")]
-use crate::compiled_network::{features::Avx2, registers::Registers};
+use crate::compiled_network::{
+    features::{Avx2, Avx512},
+    registers::Registers,
+};
 use crate::network::{Evaluator, GoalValue};
 use crate::successors::{ChildOutcome, Successors};
 use crate::{Goal, MoveId, StateKey};
@@ -89,12 +92,15 @@ pub(crate) fn expansion_width() -> usize {
 /// An expander by machine code if there is some for this CPU.
 pub(crate) fn expander(program: &Arc<CompiledNetwork>) -> Box<dyn Expander> {
     #[cfg(target_arch = "x86_64")]
-    if let (Some(machine), Some(avx2)) = (translated(program), Avx2::detect()) {
-        return Box::new(SinglePass::<Registers<1>>::new(program, Some(machine), avx2));
-    }
-    #[cfg(target_arch = "x86_64")]
-    if let Some(avx2) = Avx2::detect() {
-        return Box::new(SinglePass::<Registers<1>>::new(program, None, avx2));
+    {
+        if let Some(avx512) = Avx512::detect() {
+            let machine = translated(program);
+            return Box::new(SinglePass::<Registers<1, _>>::new(program, machine, avx512));
+        }
+        if let Some(avx2) = Avx2::detect() {
+            let machine = translated(program);
+            return Box::new(SinglePass::<Registers<1, _>>::new(program, machine, avx2));
+        }
     }
     Box::new(SinglePass::<Lanes64>::new(program, None, ()))
 }
@@ -380,7 +386,7 @@ struct MakeAll<'a, B: Block> {
 
 impl<B: Block> Kernel for MakeAll<'_, B> {
     type Output = ();
-    const IN_REGISTERS: bool = B::IN_REGISTERS;
+    type Proof = B::Proof;
 
     #[inline(always)]
     fn run(self) {
@@ -438,7 +444,7 @@ struct Compare<'a, B> {
 
 impl<B: Block> Kernel for Compare<'_, B> {
     type Output = ();
-    const IN_REGISTERS: bool = B::IN_REGISTERS;
+    type Proof = B::Proof;
 
     #[inline(always)]
     fn run(self) {
@@ -478,7 +484,7 @@ struct Gather<'a, B> {
 
 impl<B: Block> Kernel for Gather<'_, B> {
     type Output = ();
-    const IN_REGISTERS: bool = B::IN_REGISTERS;
+    type Proof = B::Proof;
 
     #[inline(always)]
     fn run(self) {

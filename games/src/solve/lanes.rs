@@ -17,7 +17,10 @@ use crate::compiled_network::features::{self, Kernel};
 use crate::compiled_network::lanes::{Block, Lanes512};
 use crate::compiled_network::{CompiledNetwork, Width};
 #[cfg(target_arch = "x86_64")]
-use crate::compiled_network::{features::Avx2, registers::Registers};
+use crate::compiled_network::{
+    features::{Avx2, Avx512},
+    registers::Registers,
+};
 use crate::network::Lit;
 use crate::state::RoleId;
 
@@ -28,9 +31,16 @@ pub(super) fn expander(
 ) -> Box<dyn Expander> {
     let (program, encoding) = (Arc::clone(program), Arc::clone(encoding));
     #[cfg(target_arch = "x86_64")]
-    if let Some(avx2) = Avx2::detect() {
-        let slots = Slots::<Registers<2>>::new(program, Width::Lanes512, 0, avx2);
-        return Box::new(SideBySide::new(slots, encoding));
+    {
+        let width = Width::Lanes512;
+        if let Some(avx512) = Avx512::detect() {
+            let slots = Slots::<Registers<2, _>>::new(program, width, 0, avx512);
+            return Box::new(SideBySide::new(slots, encoding));
+        }
+        if let Some(avx2) = Avx2::detect() {
+            let slots = Slots::<Registers<2, _>>::new(program, width, 0, avx2);
+            return Box::new(SideBySide::new(slots, encoding));
+        }
     }
     let slots = Slots::<Lanes512>::new(program, Width::Lanes512, 0, ());
     Box::new(SideBySide::new(slots, encoding))
@@ -93,7 +103,7 @@ struct Run<'a, B: Block> {
 
 impl<B: Block> Kernel for Run<'_, B> {
     type Output = Result<(), Fault>;
-    const IN_REGISTERS: bool = B::IN_REGISTERS;
+    type Proof = B::Proof;
 
     #[inline(always)]
     fn run(mut self) -> Self::Output {
