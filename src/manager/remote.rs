@@ -7,10 +7,11 @@
 //! **The clock.** It starts when the kernel has taken the last byte of the
 //! request: hyper drops the body's buffer then, and [`SentMark`] notes when. It
 //! ends when the kernel got the last byte of the reply, which [`Wire`] knows: a
-//! reply that had to wait until it was read is not late. Connecting has a limit
-//! of its own. The limit is on the whole exchange, so that a player gains
-//! nothing by dribbling. While this process stands still so does the clock
-//! ([`Watch`]).
+//! reply that had to wait until it was read is not late. If this thread was
+//! interrupted as it sent, the reply may come before the mark; then the clock
+//! starts with the write. Connecting has a limit of its own. The limit is on the
+//! whole exchange, so that a player gains nothing by dribbling. While this process
+//! stands still so does the clock ([`Watch`]).
 //!
 //! **Tolerance.** The status code is ignored, lines may end in LF, chunks are
 //! decoded, interim responses are skipped, a body shorter than promised is used
@@ -214,11 +215,21 @@ async fn carry_out(watch: &Watch, target: &Target, message: String, limits: Limi
         Some(Ok(_)) => traffic.arrived(),
         _ => Instant::now(),
     };
-    let wall = watch.used(sent_at, done, limits.reply);
+    // Where the write counts, that it took long is no fault of the player.
+    let wall = match clock_start(traffic.wrote(), sent_at, done) {
+        start if start < sent_at => watch.used(start, done, limits.reply).min(limits.reply),
+        start => watch.used(start, done, limits.reply),
+    };
     let stalled = done.saturating_duration_since(sent_at).saturating_sub(wall);
     // Timers tick in milliseconds; the clock does not.
     let reply = reply.filter(|_| wall <= limits.reply).unwrap_or(Err(ExchangeError::Late));
     Exchange { reply, wall, connect: sent_at.saturating_duration_since(begun), stalled }
+}
+
+/// When the clock of an exchange starts whose last write began at `wrote`, of which this
+/// thread learned at `sent` that the kernel took it, and whose reply came at `done`.
+fn clock_start(wrote: Instant, sent: Instant, done: Instant) -> Instant {
+    if done < sent { wrote } else { sent }
 }
 
 type Connected = (http1::SendRequest<OneFrame>, http1::Connection<Wire, OneFrame>);
@@ -662,6 +673,14 @@ mod tests {
         let came = runtime.block_on(exchange(&watch, &target, String::new(), LIMITS, false));
         assert_eq!(outcome(&came), Err("unreachable"));
         assert_eq!(came.wall, Duration::ZERO);
+    }
+
+    #[test]
+    fn a_reply_before_the_mark_took_the_time_since_the_write() {
+        let wrote = Instant::now();
+        let [sent, done] = [2, 1].map(|ms| wrote + Duration::from_millis(ms));
+        assert_eq!(clock_start(wrote, sent, done), wrote);
+        assert_eq!(clock_start(wrote, sent, sent), sent);
     }
 
     /// Others have clocks that must not wait for a flood to be read.

@@ -64,6 +64,8 @@ pub(crate) struct Traffic {
     arrived: Cell<Instant>,
     /// A moment at which all bytes there were had been taken.
     emptied: Cell<Instant>,
+    /// When the last write began.
+    wrote: Cell<Instant>,
     /// Bytes that come later are not taken any more.
     deadline: Cell<Option<Instant>>,
     /// A piece was taken in this turn of the task.
@@ -81,6 +83,7 @@ impl Traffic {
             first: RefCell::default(),
             arrived: Cell::new(now),
             emptied: Cell::new(now),
+            wrote: Cell::new(now),
             deadline: Cell::new(None),
             has_taken: Cell::new(false),
             is_paused: Cell::new(false),
@@ -90,6 +93,11 @@ impl Traffic {
     /// When the last bytes came; before any did, when the connection was made.
     pub(crate) fn arrived(&self) -> Instant {
         self.arrived.get()
+    }
+
+    /// When the last write began; before any did, when the connection was made.
+    pub(crate) fn wrote(&self) -> Instant {
+        self.wrote.get()
     }
 
     /// Whether the limit is reached.
@@ -208,6 +216,7 @@ impl Write for Wire {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.traffic.wrote.set(Instant::now());
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
 
@@ -229,6 +238,7 @@ impl Write for Wire {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.traffic.wrote.set(Instant::now());
         Pin::new(&mut self.stream).poll_write_vectored(context, slices)
     }
 }
