@@ -16,7 +16,7 @@ use results::counted::counted;
 use serde::Serialize;
 
 use self::count::Count;
-use self::proof::{LEAST_MEMORY, Wanted, prove};
+use self::proof::{LEAST_MEMORY, Wanted, prove, prove_instead};
 use super::fact_pattern::FactPattern;
 use super::number::{bytes, duration, whole};
 use super::output_files;
@@ -239,9 +239,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         if let Err(error) = solver.step(&crew) {
             watch.clear();
             if matches!(error, SolveError::Memory { .. }) && may_prove_instead(arguments, &game) {
-                writeln!(io::stderr(), "{error}; going on with proof-number search")?;
                 drop(solver);
-                return prove(&game, &wanted, &cancel);
+                return prove_instead(error, &game, &wanted, &cancel);
             }
             return Err(failure(error, &cancel));
         }

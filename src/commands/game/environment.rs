@@ -58,7 +58,7 @@ impl Environment {
             simultaneous: is_measured.then_some(kind.turns == MoveOrder::Simultaneous),
             interests: survey.interests,
             suited: match is_measured {
-                true => suited(kind, survey.interests, is_small, is_small || n_states.is_some()),
+                true => suited(kind, survey.interests, is_small, n_states.is_some()),
                 false => vec![],
             },
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use games::solve::proof::{Bounds, ProofError, ProofProgress, ProofSettings, ProofSolver};
+use games::solve::SolveError;
 use games::{Cancel, Game, RoleId};
 use results::counted::counted;
 use serde::Serialize;
@@ -73,15 +74,41 @@ struct MoveBounds {
 
 /// Proves the value of the game's initial state and prints it.
 pub(super) fn prove(game: &Arc<Game>, wanted: &Wanted, cancel: &Cancel) -> CommandResult {
+    let begun = Instant::now();
+    let proof = begin(game, wanted, cancel).map_err(|error| failure(error, cancel))?;
+    finish(game, proof, begun.elapsed(), wanted, cancel)
+}
+
+/// The same, after a solver of all states failed with `error`, which is what users see if the
+/// game does not allow a proof.
+pub(super) fn prove_instead(
+    error: SolveError,
+    game: &Arc<Game>,
+    wanted: &Wanted,
+    cancel: &Cancel,
+) -> CommandResult {
+    let begun = Instant::now();
+    let Ok(proof) = begin(game, wanted, cancel) else { return Err(super::failure(error, cancel)) };
+    writeln!(io::stderr(), "{error}; going on with proof-number search")?;
+    finish(game, proof, begun.elapsed(), wanted, cancel)
+}
+
+fn begin(game: &Arc<Game>, wanted: &Wanted, cancel: &Cancel) -> Result<ProofSolver, ProofError> {
     let settings = ProofSettings {
         memory_bytes: wanted.memory_bytes,
         n_workers: wanted.n_threads,
         all_moves: wanted.all_moves,
     };
-    let begun = Instant::now();
-    let proof = ProofSolver::new(game, settings, cancel);
-    let mut proof = proof.map_err(|error| failure(error, cancel))?;
-    let setup = begun.elapsed();
+    ProofSolver::new(game, settings, cancel)
+}
+
+fn finish(
+    game: &Game,
+    mut proof: ProofSolver,
+    setup: Duration,
+    wanted: &Wanted,
+    cancel: &Cancel,
+) -> CommandResult {
     let begun = Instant::now();
     let crew = Threads(wanted.n_threads);
     let mut watch = ProgressLine::new();
