@@ -31,8 +31,8 @@ const OPPONENTS: OptionSpec = OptionSpec {
 };
 
 const BOUNDED_WINDOW: OptionSpec = OptionSpec {
-    help: "Start with the window 0..100, so that a search stops at the best or worst possible \
-           reward; false: -1..101.",
+    help: "Stop the search of a state at the best or worst possible value: the first window is \
+           0..100; false: -1..101.",
     ..settings::BOUNDED
 };
 

@@ -38,7 +38,7 @@ const PLAYOUTS: OptionSpec = OptionSpec {
     default: "0",
     help: "Playouts for each legal move; 0: as many as the budget allows (1000 without a clock or \
            node budget). With fewer than 64 nodes for each legal move, only some of the moves \
-           are tried.",
+           are tried, and part of the budget stays unused.",
 };
 
 const MAX_LENGTH: OptionSpec = OptionSpec {

@@ -56,7 +56,7 @@ pub const SEED: OptionSpec = OptionSpec {
     accepts: "a whole number",
     default: "none",
     help: "Mix this number into the random seed of the match, so that copies of a player draw \
-           different random numbers. Players that draw none play the same.",
+           different random numbers. No effect on players that draw none.",
 };
 
 /// A value of an option.

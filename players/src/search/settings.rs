@@ -52,8 +52,8 @@ pub(crate) const BOUNDED: OptionSpec = OptionSpec {
     name: "bounded",
     accepts: "true or false",
     default: "true",
-    help: "Skip the other moves when one is worth 100, the highest reward, and the other replies \
-           when one is worth 0.",
+    help: "Stop the search of a state at the best possible value: skip the other moves when one is \
+           worth 100, and the other replies of opponents when one is worth 0.",
 };
 
 pub(crate) const MOVE_ORDER: OptionSpec = OptionSpec {
