@@ -141,6 +141,26 @@ pub enum Notice {
         /// What the machine of a worker must have.
         tags: Vec<String>,
     },
+    /// A block waits on the queue, and the results of all workers that may play it were refused.
+    #[error(
+        "waiting: results of block {block} from {} were refused, and no other worker may play it; \
+         start another one",
+        workers.join(", ")
+    )]
+    NoOtherWorker {
+        /// The block.
+        block: u64,
+        /// The workers whose results were refused.
+        workers: Vec<String>,
+    },
+    /// The server of the queue refuses something that the client asked for.
+    #[error("the NATS server at {url} reports: {reason}")]
+    ServerRefuses {
+        /// The address, without a password.
+        url: String,
+        /// What it says.
+        reason: String,
+    },
     /// The server of the queue cannot be reached any more.
     #[error("the connection to the NATS server at {url} is lost; trying to connect again")]
     ServerLost {

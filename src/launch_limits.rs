@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use bytesize::ByteSize;
+use results::counted::counted;
 
 /// Limits of a launched program and of all processes that it starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,21 +24,27 @@ pub enum ExceededLimit {
     Memory(u64),
     /// Number of processes.
     Processes(u32),
+    /// Number of CPU cores.
+    Cpus(u32),
 }
 
 impl LaunchLimits {
     /// No limits.
     pub const NONE: Self = Self { memory: None, processes: None, cpus: None };
 
-    /// The limit that is exceeded by programs with `n_processes` processes, if one is; `memory`
-    /// returns the bytes that they hold.
+    /// The limit that is exceeded by programs with `n_processes` processes, if one is; `cores`
+    /// returns the most that one of their threads may run on, `memory` the bytes that they hold.
     pub(crate) fn exceeded(
         self,
         n_processes: usize,
+        cores: impl FnOnce() -> u32,
         memory: impl FnOnce() -> u64,
     ) -> Option<ExceededLimit> {
         if let Some(most) = self.processes.filter(|&most| n_processes > most as usize) {
             return Some(ExceededLimit::Processes(most));
+        }
+        if let Some(most) = self.cpus.filter(|&most| cores() > most) {
+            return Some(ExceededLimit::Cpus(most));
         }
         let most = self.memory.filter(|&most| memory() > most)?;
         Some(ExceededLimit::Memory(most))
@@ -50,6 +57,7 @@ impl fmt::Display for ExceededLimit {
         match self {
             Self::Memory(most) => write!(f, "memory={most}"),
             Self::Processes(most) => write!(f, "processes={most}"),
+            Self::Cpus(most) => write!(f, "cpus={most}"),
         }
     }
 }
@@ -61,6 +69,7 @@ impl FromStr for ExceededLimit {
         match text.split_once('=') {
             Some(("memory", most)) => most.parse().map(Self::Memory).map_err(|_| ()),
             Some(("processes", most)) => most.parse().map(Self::Processes).map_err(|_| ()),
+            Some(("cpus", most)) => most.parse().map(Self::Cpus).map_err(|_| ()),
             _ => Err(()),
         }
     }
@@ -75,6 +84,7 @@ impl ExceededLimit {
             }
             Self::Processes(1) => "it had more than 1 process".to_owned(),
             Self::Processes(most) => format!("it had more than {most} processes"),
+            Self::Cpus(most) => format!("it took more than {}", counted(most, "core", "cores")),
         }
     }
 }
@@ -85,20 +95,25 @@ mod tests {
 
     #[test]
     fn a_limit_is_exceeded_by_more_than_it() {
-        let limits = LaunchLimits { memory: Some(100), processes: Some(2), cpus: None };
+        let limits = LaunchLimits { memory: Some(100), processes: Some(2), cpus: Some(1) };
         for (n_processes, bytes, expected) in [
             (2, 100, None),
             (3, 0, Some(ExceededLimit::Processes(2))),
             (1, 101, Some(ExceededLimit::Memory(100))),
         ] {
-            assert_eq!(limits.exceeded(n_processes, || bytes), expected);
+            assert_eq!(limits.exceeded(n_processes, || 1, || bytes), expected);
         }
-        assert_eq!(LaunchLimits::NONE.exceeded(1000, || u64::MAX), None);
+        let exceeded = limits.exceeded(2, || 2, || 0);
+        assert_eq!(exceeded, Some(ExceededLimit::Cpus(1)));
+        assert_eq!(exceeded.unwrap().sentence(), "it took more than 1 core");
+        assert_eq!(LaunchLimits::NONE.exceeded(1000, || 64, || u64::MAX), None);
     }
 
     #[test]
     fn reports_are_read_as_written() {
-        for limit in [ExceededLimit::Memory(1 << 30), ExceededLimit::Processes(64)] {
+        for limit in
+            [ExceededLimit::Memory(1 << 30), ExceededLimit::Processes(64), ExceededLimit::Cpus(2)]
+        {
             assert_eq!(limit.to_string().parse(), Ok(limit));
         }
         assert_eq!("memory".parse::<ExceededLimit>(), Err(()));

@@ -6,10 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group, set_child_subreaper};
+use rustix::thread::sched_getaffinity;
 
 /// Maximum number of looks for processes that are left. New ones appear as long as the old ones
 /// are not all dead.
@@ -20,6 +22,9 @@ const EMPTY_LOOKS: u32 = 3;
 
 /// Time between two looks.
 const PAUSE: Duration = Duration::from_millis(1);
+
+/// How the names of files begin that are in memory.
+const MEMORY_FILES: [&str; 2] = ["/memfd:", "/dev/shm/"];
 
 /// One process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +82,22 @@ pub(crate) fn descendants(root: Pid, all: &[Process]) -> Vec<Process> {
     found
 }
 
-/// Bytes of memory that processes hold together. Pages that they share count once, but only if
-/// the sum would be more than `limit` otherwise, since that takes longer.
+/// The most cores that a thread of these processes may run on.
+pub(crate) fn most_cores_of(processes: &[Process]) -> u32 {
+    let threads = processes.iter().flat_map(|process| {
+        let threads = fs::read_dir(format!("/proc/{}/task", process.id.as_raw_pid()));
+        threads.into_iter().flatten().flatten()
+    });
+    let cores = threads.filter_map(|thread| {
+        let id = thread.file_name().to_str()?.parse().ok()?;
+        Some(sched_getaffinity(Pid::from_raw(id)).ok()?.count())
+    });
+    cores.max().unwrap_or(0)
+}
+
+/// Bytes of memory that processes hold together, with the files in memory that they have open.
+/// Pages that they share count once, but only if the sum would be more than `limit` otherwise,
+/// since that takes longer.
 pub(crate) fn memory_of(processes: &[Process], limit: u64) -> u64 {
     let file = |process: &Process, name: &str| {
         fs::read_to_string(format!("/proc/{}/{name}", process.id.as_raw_pid())).ok()
@@ -87,16 +106,43 @@ pub(crate) fn memory_of(processes: &[Process], limit: u64) -> u64 {
         let pages: u64 = file(process, "statm")?.split_whitespace().nth(1)?.parse().ok()?;
         Some(pages * rustix::param::page_size() as u64)
     };
+    // A process's share of all its pages, and of those that are of files in memory.
     let own_share = |process: &Process| {
         let rollup = file(process, "smaps_rollup")?;
-        let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
-        Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+        let bytes = |name: &str| {
+            let line = rollup.lines().find_map(|line| line.strip_prefix(name))?;
+            Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+        };
+        Some((bytes("Pss:")?, bytes("Pss_Shmem:").unwrap_or(0)))
     };
-    let sum: u64 = processes.iter().filter_map(resident).sum();
+    let open = open_memory_files(processes);
+    let sum = open + processes.iter().filter_map(resident).sum::<u64>();
     if sum <= limit {
         return sum;
     }
-    processes.iter().filter_map(|process| own_share(process).or_else(|| resident(process))).sum()
+    let share = |process| own_share(process).or_else(|| Some((resident(process)?, 0)));
+    let shares = processes.iter().filter_map(share);
+    let add = |(all, mapped), (pages, files)| (all + pages, mapped + files);
+    let (all, mapped) = shares.fold((0, 0), add);
+    all - mapped + mapped.max(open)
+}
+
+/// Bytes of the files in memory that processes have open, each file once.
+fn open_memory_files(processes: &[Process]) -> u64 {
+    let mut sizes = BTreeMap::new();
+    for process in processes {
+        let folder = format!("/proc/{}/fd", process.id.as_raw_pid());
+        for open in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let Ok(target) = fs::read_link(open.path()) else { continue };
+            let target = target.as_os_str().as_encoded_bytes();
+            if MEMORY_FILES.iter().any(|start| target.starts_with(start.as_bytes()))
+                && let Ok(file) = fs::metadata(open.path())
+            {
+                sizes.insert((file.dev(), file.ino()), file.blocks() * 512);
+            }
+        }
+    }
+    sizes.values().sum()
 }
 
 /// Kills all descendants of `root`, until none remains.
@@ -176,6 +222,23 @@ mod tests {
         assert_eq!(found, process(17, 5, 9));
         assert!(read(id, "17 (a) Z 5 9 9").unwrap().is_zombie);
         assert_eq!(read(id, "17 (a"), None);
+    }
+
+    /// Also those that no process has mapped; each once.
+    #[test]
+    fn files_in_memory_count() {
+        use std::io::Write as _;
+        let own = Process { id: getpid(), ..process(1, 0, 0) };
+        let before = open_memory_files(&[own]);
+        let made = rustix::fs::memfd_create("test", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+        let mut file = fs::File::from(made);
+        let again = file.try_clone().unwrap();
+        file.write_all(&[1; 8 << 20]).unwrap();
+        let held = open_memory_files(&[own, own]) - before;
+        assert!((8 << 20..16 << 20).contains(&held), "{held}");
+        assert!(memory_of(&[own], 0) >= 8 << 20);
+        drop((file, again));
+        assert!(open_memory_files(&[own]) < before + (8 << 20));
     }
 
     #[test]

@@ -33,7 +33,9 @@ use rustix::process::{
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::launch_limits::{ExceededLimit, LaunchLimits};
-use crate::process_tree::{adopt_orphans, all, descendants, kill_descendants, memory_of};
+use crate::process_tree::{
+    adopt_orphans, all, descendants, kill_descendants, memory_of, most_cores_of,
+};
 
 /// The hidden command that runs a supervisor.
 pub const COMMAND: &str = "supervise";
@@ -168,6 +170,9 @@ fn supervise(supervised: &Supervised, parent: Pid) -> u8 {
         return NOT_STARTED;
     }
     static STARTED: AtomicBool = AtomicBool::new(false);
+    if let Err(error) = give_up_cores(supervised) {
+        return report("failed", error.raw_os_error());
+    }
     let watch = move || {
         wait_for_end(parent, parent_end.as_ref());
         loop {
@@ -189,7 +194,7 @@ fn supervise(supervised: &Supervised, parent: Pid) -> u8 {
         Ok(child) => child.id(),
         Err(error) => return report("failed", error.raw_os_error().unwrap_or_default()),
     };
-    if supervised.limits.memory.is_some() || supervised.limits.processes.is_some() {
+    if supervised.limits != LaunchLimits::NONE {
         let limits = supervised.limits;
         let watch = move || watch_limits(limits);
         if thread::Builder::new().name("limits".to_owned()).spawn(watch).is_err() {
@@ -215,8 +220,9 @@ fn watch_limits(limits: LaunchLimits) {
     loop {
         thread::sleep(LIMITS_LOOK);
         let processes = descendants(getpid(), &all());
+        let cores = || most_cores_of(&processes);
         let memory = || memory_of(&processes, limits.memory.unwrap_or(u64::MAX));
-        if let Some(exceeded) = limits.exceeded(processes.len(), memory) {
+        if let Some(exceeded) = limits.exceeded(processes.len(), cores, memory) {
             report("limit", exceeded);
             kill_descendants(getpid());
             return;
@@ -279,6 +285,11 @@ fn limit_this_process(supervised: &Supervised) -> rustix::io::Result<()> {
         let most = memory.checked_mul(MAX_RESERVED);
         setrlimit(Resource::Data, Rlimit { current: most, maximum: most })?;
     }
+    Ok(())
+}
+
+/// Leaves this process, and what it starts, the cores that the program may run on.
+fn give_up_cores(supervised: &Supervised) -> rustix::io::Result<()> {
     if let Some(n_cpus) = supervised.limits.cpus {
         let own = sched_getaffinity(None)?;
         let own: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| own.is_set(cpu)).collect();

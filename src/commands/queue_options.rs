@@ -63,6 +63,7 @@ pub(super) fn failure(error: crate::queue::QueueError) -> Failure {
     match error {
         QueueError::Address { .. }
         | QueueError::File { .. }
+        | QueueError::NoCertificate { .. }
         | QueueError::Cache { .. }
         | QueueError::NoSuchRun { .. }
         | QueueError::RemotePlayer { .. } => Failure::usage(error),

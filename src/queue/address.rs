@@ -20,6 +20,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Longest pause before the next attempt to connect.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
+/// How a certificate begins in a file.
+const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
+
+/// What the client says of a reply that is not of TLS.
+const NO_TLS: &str = "InvalidContentType";
+
 /// A NATS server, and what proves to it who we are.
 #[derive(Clone)]
 pub struct Server {
@@ -77,13 +83,16 @@ impl Server {
         if let Some(path) = &self.tls_ca {
             // Found missing by the client, the error would not name the file.
             let unreadable = |source| QueueError::File { path: path.clone(), source };
-            std::fs::metadata(path).map_err(unreadable)?;
+            let text = std::fs::read(path).map_err(unreadable)?;
+            if !text.windows(CERTIFICATE.len()).any(|line| line == CERTIFICATE) {
+                return Err(QueueError::NoCertificate { path: path.clone() });
+            }
             options = options.add_root_certificates(path.clone()).require_tls(true);
         }
         let client = options
             .connect(self.address.clone())
             .await
-            .map_err(|error| QueueError::Connect { url: self.url(), reason: error.to_string() })?;
+            .map_err(|error| self.not_connected(&error.to_string()))?;
         let context = jetstream::ContextBuilder::new()
             .timeout(PATIENCE)
             .ack_timeout(PATIENCE)
@@ -96,6 +105,14 @@ impl Server {
             }
             _ => Ok((context, link)),
         }
+    }
+
+    fn not_connected(&self, reason: &str) -> QueueError {
+        let hint = match reason.contains(NO_TLS) {
+            true => "; the server seems not to use TLS",
+            false => "",
+        };
+        QueueError::Connect { url: self.url(), reason: format!("{reason}{hint}") }
     }
 
     /// An error of a request.

@@ -139,6 +139,8 @@ struct Queue {
     refusals: BTreeSet<(String, String)>,
     /// The tags that no worker has, as a notice said.
     unserved: BTreeSet<Vec<String>>,
+    /// Blocks of which it was said that only workers whose results were refused may play them.
+    shunned: BTreeSet<u64>,
     folder: PathBuf,
     /// The machines of the workers, and whether the file has them all.
     machines: WorkersFile,
@@ -348,6 +350,7 @@ impl Queue {
             n_workers: (0, 0),
             refusals: BTreeSet::new(),
             unserved: BTreeSet::new(),
+            shunned: BTreeSet::new(),
             machines: WorkersFile::read(folder).map_err(|source| QueueError::RunFile {
                 path: folder.join(files::WORKERS),
                 source,
@@ -448,6 +451,7 @@ impl Queue {
                 self.settle(dispatcher).await;
                 self.count_workers(dispatcher);
                 self.note_unserved(dispatcher);
+                self.note_shunned(dispatcher);
                 self.write_machines();
             }
             if searched.elapsed() >= SEARCH_TIME {
@@ -733,7 +737,9 @@ impl Queue {
     /// Counts the workers that show signs of life.
     fn count_workers(&mut self, dispatcher: &mut Dispatcher<'_>) {
         while let Some(Some(message)) = self.signs.next().now_or_never() {
-            if let Ok(worker) = decode::<WorkerMessage>(&message.payload) {
+            if let Ok(worker) = decode::<WorkerMessage>(&message.payload)
+                && names::is_token(&worker.name)
+            {
                 match worker.shown_refusal() {
                     Some(reason) => self.note_refusal(&worker.name, reason, dispatcher),
                     None => self.know(&worker),
@@ -748,7 +754,8 @@ impl Queue {
         }
         self.workers.retain(|_, (_, seen)| seen.elapsed() < SILENCE);
         let n_workers = u32::try_from(self.workers.len()).unwrap_or(u32::MAX);
-        let n_at_once = self.workers.values().map(|(worker, _)| worker.at_once).sum();
+        let at_once = self.workers.values().map(|(worker, _)| worker.at_once);
+        let n_at_once = at_once.fold(0, u32::saturating_add);
         if self.n_workers != (n_workers, n_at_once) {
             self.n_workers = (n_workers, n_at_once);
             dispatcher.emit(EventKind::WorkersChanged { n_workers, n_at_once });
@@ -769,7 +776,8 @@ impl Queue {
             let has_all = |has: &[String]| tags.iter().all(|tag| has.contains(tag));
             self.workers.values().any(|(worker, _)| has_all(&worker.tags))
         };
-        let waiting = self.given_out.values().filter(|block| block.since.elapsed() >= NOTICE_TIME);
+        let is_waiting = |block: &GivenOut| block.since.elapsed() >= NOTICE_TIME;
+        let waiting = self.given_out.values().filter(|block| is_waiting(block));
         let waiting: BTreeSet<&Vec<String>> = waiting.map(|block| &block.tags).collect();
         let unserved = waiting.into_iter().filter(|tags| !is_served(tags));
         for tags in unserved.cloned().collect::<Vec<_>>() {
@@ -779,11 +787,29 @@ impl Queue {
         }
     }
 
+    /// Notes blocks that wait because results of all workers that may play them were refused,
+    /// once for each.
+    fn note_shunned(&mut self, dispatcher: &mut Dispatcher<'_>) {
+        let Self { workers, given_out, shunned, .. } = self;
+        for (&block, given) in given_out.iter() {
+            if given.refused.is_empty() || given.since.elapsed() < NOTICE_TIME {
+                continue;
+            }
+            let refused: BTreeSet<&str> =
+                given.refused.iter().map(|refusal| refusal.worker.as_str()).collect();
+            let mut able = workers
+                .values()
+                .map(|(worker, _)| worker)
+                .filter(|worker| given.tags.iter().all(|tag| worker.tags.contains(tag)));
+            if able.all(|worker| refused.contains(worker.name.as_str())) && shunned.insert(block) {
+                let workers = refused.into_iter().map(str::to_owned).collect();
+                dispatcher.emit(EventKind::Notice(Notice::NoOtherWorker { block, workers }));
+            }
+        }
+    }
+
     /// Notes what a worker says of its machine.
     fn know(&mut self, worker: &WorkerMessage) {
-        if !names::is_token(&worker.name) {
-            return;
-        }
         let known = self.machines.workers.get(&worker.name).cloned().unwrap_or_default();
         let machine = WorkerMachine {
             version: worker.build.version.clone(),

@@ -25,6 +25,12 @@ pub enum QueueError {
         #[source]
         source: std::io::Error,
     },
+    /// A file of certificates has none.
+    #[error("`{}` has no certificate: it must be a file of certificates in PEM form", path.display())]
+    NoCertificate {
+        /// The file.
+        path: PathBuf,
+    },
     /// A worker cannot write to its cache.
     #[error("cannot write to the cache `{}`; choose another with --cache", path.display())]
     Cache {

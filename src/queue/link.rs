@@ -1,27 +1,58 @@
 //! Whether the connection to the server is there, as the client notices it.
 
-use async_nats::Event;
+use std::collections::BTreeSet;
+
+use async_nats::{Event, ServerError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::event::Notice;
+use crate::printable::printable;
+
+/// Reasons of the server that are repeated at most: one comes again with each message.
+const MAX_REASONS: usize = 20;
+
+/// Characters of a reason that are shown at most.
+const MAX_SHOWN: usize = 300;
+
+/// What happened to a connection.
+pub(super) enum Change {
+    Up,
+    Down,
+    /// The server refused something, and says why.
+    Refused(String),
+}
 
 /// What became of a connection.
 pub(super) struct Link {
     url: String,
-    events: UnboundedReceiver<bool>,
+    events: UnboundedReceiver<Change>,
     is_up: bool,
+    /// What the server said that it refuses.
+    refused: BTreeSet<String>,
 }
 
 impl Link {
     /// Of a connection to `url`, whose events are to be [told](tell) to the sender.
-    pub(super) fn new(url: String) -> (Self, UnboundedSender<bool>) {
+    pub(super) fn new(url: String) -> (Self, UnboundedSender<Change>) {
         let (sender, events) = unbounded_channel();
-        (Self { url, events, is_up: true }, sender)
+        (Self { url, events, is_up: true, refused: BTreeSet::new() }, sender)
     }
 
-    /// What is new: once that the connection is lost, and once that it is back.
+    /// What is new: once that the connection is lost, and once that it is back; each reason of
+    /// the server once.
     pub(super) fn news(&mut self) -> Option<Notice> {
-        while let Ok(is_up) = self.events.try_recv() {
+        while let Ok(change) = self.events.try_recv() {
+            let is_up = match change {
+                Change::Up => true,
+                Change::Down => false,
+                Change::Refused(reason) => {
+                    let is_room = self.refused.len() < MAX_REASONS;
+                    if is_room && self.refused.insert(reason.clone()) {
+                        return Some(Notice::ServerRefuses { url: self.url.clone(), reason });
+                    }
+                    continue;
+                }
+            };
             if is_up != self.is_up {
                 self.is_up = is_up;
                 let url = self.url.clone();
@@ -41,14 +72,17 @@ impl Link {
 }
 
 /// Tells a link what happens to its connection.
-pub(super) fn tell(link: &UnboundedSender<bool>, event: &Event) {
-    let is_up = match event {
-        Event::Connected => true,
-        Event::Disconnected => false,
+pub(super) fn tell(link: &UnboundedSender<Change>, event: &Event) {
+    let change = match event {
+        Event::Connected => Change::Up,
+        Event::Disconnected => Change::Down,
+        Event::ServerError(ServerError::Other(reason)) => {
+            Change::Refused(printable(reason, MAX_SHOWN))
+        }
         _ => return,
     };
     // Nobody may want to know.
-    let _ = link.send(is_up);
+    let _ = link.send(change);
 }
 
 #[cfg(test)]
@@ -64,6 +98,10 @@ mod tests {
         assert!(link.news().is_none() && !link.is_up());
         [Event::Disconnected, Event::Connected].iter().for_each(|event| tell(&sender, event));
         assert!(matches!(link.news(), Some(Notice::ServerBack { .. })));
+        assert!(link.news().is_none() && link.is_up());
+        let refused = Event::ServerError(ServerError::Other("Permissions Violation".to_owned()));
+        [&refused, &refused].iter().for_each(|event| tell(&sender, event));
+        assert!(matches!(link.news(), Some(Notice::ServerRefuses { .. })));
         assert!(link.news().is_none() && link.is_up());
     }
 }

@@ -51,9 +51,20 @@ impl PreparedRun {
                 manifest.format
             ));
         }
+        if let Some(name) = foreign_game(&manifest) {
+            return Err(format!("its game `{name}` is none of the rulesheets that came with it"));
+        }
         let overrides = Overrides { jobs: Some(at_once), ..Overrides::default() };
         let mut spec = spec::read(&manifest.spec, &manifest.run, rulesheets, &overrides)
             .map_err(|error| chained(&error))?;
+        let remote = spec
+            .players
+            .iter()
+            .find(|player| matches!(player.config.source, PlayerSource::Remote { .. }));
+        if let Some(player) = remote {
+            let id = &player.config.id;
+            return Err(format!("player {id} has an address, and workers connect to none"));
+        }
         for player in &mut spec.players {
             if let Some(hash) = manifest.launched.get(&player.config.id)
                 && matches!(player.config.source, PlayerSource::Command { .. })
@@ -136,6 +147,22 @@ impl PreparedRun {
     }
 }
 
+/// The first game of a manifest's spec that is neither shipped nor one of its rulesheets: the
+/// path of a file here, which is not to be opened.
+fn foreign_game(manifest: &Manifest) -> Option<String> {
+    let spec: toml::Table = manifest.spec.parse().ok()?;
+    let name = |entry: &toml::Value| match entry {
+        toml::Value::String(name) => name.clone(),
+        entry => entry.get("game").and_then(toml::Value::as_str).unwrap_or("?").to_owned(),
+    };
+    let is_sent = |name: &str| {
+        let hash = name.strip_suffix(".kif");
+        hash.is_some_and(|hash| manifest.rulesheets.iter().any(|sent| sent == hash))
+    };
+    let games = spec.get("games")?.as_array()?;
+    games.iter().map(name).find(|name| games::library::find(name).is_none() && !is_sent(name))
+}
+
 /// The players that are launched, with their command lines.
 pub(super) fn launched(
     players: &[Arc<PlayerConfig>],
@@ -173,4 +200,52 @@ pub(super) fn program_hash(words: &[String]) -> std::io::Result<String> {
 fn in_path(word: &str) -> Option<std::path::PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(word)).find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::queue::wire::Build;
+
+    /// Why a worker does not play a forged run.
+    fn refusal(spec: &str) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = Manifest {
+            format: FORMAT,
+            run: "run".to_owned(),
+            build: Build { version: String::new(), executable: String::new() },
+            mixed_versions: true,
+            spec_hash: String::new(),
+            spec: spec.to_owned(),
+            rulesheets: vec!["0123456789abcdef".to_owned()],
+            launched: BTreeMap::new(),
+            classes: BTreeMap::new(),
+            ack_wait_ms: 10_000,
+        };
+        PreparedRun::new(manifest, folder.path(), 1, folder.path()).err().unwrap()
+    }
+
+    #[test]
+    fn a_manifest_names_no_address() {
+        let spec = "games = [\"nim\"]\nplayers = [\"random\", \"x=http://127.0.0.1:1\"]";
+        assert_eq!(refusal(spec), "player x has an address, and workers connect to none");
+    }
+
+    #[test]
+    fn a_manifest_opens_no_file_of_the_worker() {
+        for game in ["/etc/passwd", "./nim", "0000000000000000.kif", "x/0123456789abcdef.kif"] {
+            for games in [format!("games = [\"{game}\"]"), format!("[[games]]\ngame = \"{game}\"")]
+            {
+                let said = refusal(&games);
+                assert!(said.contains("none of the rulesheets that came with it"), "{said}");
+            }
+        }
+        // Those that came, and shipped ones, are looked at.
+        for game in ["0123456789abcdef.kif", "nim"] {
+            let said = refusal(&format!("players = [\"random\"]\ngames = [\"{game}\"]"));
+            assert!(!said.contains("none of the rulesheets"), "{said}");
+        }
+    }
 }

@@ -41,6 +41,10 @@ const BEAT: Duration = Duration::from_secs(2);
 /// How long a request for blocks may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Time after which it is looked whether there still is a run whose blocks were asked for: where
+/// a run has ended, the server does not reply.
+const DOUBT: Duration = Duration::from_millis(300);
+
 /// Work that is fetched ahead, in time; slower blocks are not fetched before a thread is
 /// free, so that no block waits behind another while other workers are idle.
 const AHEAD: Duration = Duration::from_millis(100);
@@ -107,6 +111,8 @@ struct QueueWorker<'a> {
     /// What it replies to those who ask what it does.
     presence: Arc<Mutex<PresenceMessage>>,
     runs: BTreeMap<String, Known>,
+    /// A request for blocks failed, perhaps because the run is over.
+    is_doubtful: bool,
     preparing: JoinSet<Prepared>,
     held: BTreeMap<u64, Held>,
     next_key: u64,
@@ -139,6 +145,7 @@ impl<'a> QueueWorker<'a> {
                 runs: BTreeMap::new(),
             })),
             runs: BTreeMap::new(),
+            is_doubtful: false,
             preparing: JoinSet::new(),
             held: BTreeMap::new(),
             next_key: 0,
@@ -169,7 +176,9 @@ impl<'a> QueueWorker<'a> {
             }
             if is_up
                 && !is_draining
-                && self.is_news() | discovered.is_none_or(|at| at.elapsed() >= DISCOVERY)
+                && self.is_news()
+                    | std::mem::take(&mut self.is_doubtful)
+                    | discovered.is_none_or(|at| at.elapsed() >= DISCOVERY)
             {
                 discovered = Some(Instant::now());
                 self.discover(say).await;

@@ -9,9 +9,10 @@ use async_nats::jetstream::message::Acker;
 use futures_util::StreamExt as _;
 
 use super::discovery::{Class, Known};
-use super::{GIVE_BACK, PATIENCE, QueueWorker};
+use super::{DOUBT, GIVE_BACK, PATIENCE, QueueWorker};
 use crate::queue::address::random;
 use crate::queue::coordinator::consumer_config;
+use crate::queue::error::is_no_stream;
 use crate::queue::slots::Task;
 use crate::queue::wire::{BlockMessage, Manifest, decode};
 use crate::queue::{WorkerNews, names};
@@ -36,7 +37,8 @@ pub(super) struct Held {
 }
 
 impl QueueWorker<'_> {
-    /// Takes up to `n` blocks; says how many it has got.
+    /// Takes up to `n` blocks; says how many it has got. The first request that fails is the last:
+    /// other runs have their turn when it is known whether this one is over.
     pub(super) async fn fetch(&mut self, n: usize, say: &mut dyn FnMut(WorkerNews)) -> usize {
         let wanted: Vec<(String, String)> = self
             .runs
@@ -64,13 +66,10 @@ impl QueueWorker<'_> {
             if n == 0 {
                 continue;
             }
-            let got = tokio::time::timeout(PATIENCE, self.fetch_of(run, class, n)).await;
-            let messages = match got {
-                Ok(Some(messages)) => messages,
-                _ => {
-                    self.forget_consumer(run, class);
-                    vec![]
-                }
+            let Some(messages) = self.fetch_in_time(run, class, n).await else {
+                self.forget_consumer(run, class);
+                self.is_doubtful = true;
+                break;
             };
             if messages.is_empty() {
                 let _ = tokio::time::timeout(PATIENCE, self.replace_if_stuck(run, class)).await;
@@ -95,6 +94,30 @@ impl QueueWorker<'_> {
     fn forget_consumer(&mut self, run: &str, class: &str) {
         if let Some((class, _)) = self.class(run, class) {
             class.consumer = None;
+        }
+    }
+
+    /// Up to `n` blocks of a class; `None` if the consumer does not work, or its run is over.
+    async fn fetch_in_time(
+        &mut self,
+        run: &str,
+        class: &str,
+        n: usize,
+    ) -> Option<Vec<async_nats::jetstream::Message>> {
+        let context = self.context.clone();
+        let over = async {
+            loop {
+                tokio::time::sleep(DOUBT).await;
+                let stream = context.get_stream(names::blocks_stream(run)).await;
+                if stream.is_err_and(|error| is_no_stream(&error)) {
+                    break;
+                }
+            }
+        };
+        tokio::select! {
+            messages = self.fetch_of(run, class, n) => messages,
+            () = over => None,
+            () = tokio::time::sleep(PATIENCE) => None,
         }
     }
 

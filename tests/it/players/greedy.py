@@ -1,4 +1,5 @@
-"""Plays three steps; at the second PLAY it takes more than it may: memory, or processes."""
+"""Plays three steps; at the second PLAY it takes more than it may: memory,
+processes or cores."""
 import os
 import subprocess
 import sys
@@ -14,6 +15,12 @@ class Handler(BaseHTTPRequestHandler):
                 self.server.taken = b"x" * (200 << 20)
             elif sys.argv[2] == "processes":
                 self.server.taken = [subprocess.Popen(["sleep", "1000"]) for _ in range(20)]
+            elif sys.argv[2] == "memfd":
+                # Held by a file that no process has mapped.
+                os.write(os.memfd_create("taken"), b"x" * (90 << 20))
+                os.write(os.memfd_create("more"), b"x" * (90 << 20))
+            elif sys.argv[2] == "cores":
+                os.sched_setaffinity(0, range(os.cpu_count()))
             else:
                 print(*sorted(os.sched_getaffinity(0)), file=sys.stderr, flush=True)
             if sys.argv[2] != "cpus":
