@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use games::solve::proof::{Bounds, ProofError, ProofProgress, ProofSettings, ProofSolver};
 use games::solve::SolveError;
+use games::solve::proof::{Bounds, ProofError, ProofProgress, ProofSettings, ProofSolver};
 use games::{Cancel, Game, RoleId};
 use results::counted::counted;
 use serde::Serialize;
