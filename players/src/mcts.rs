@@ -20,6 +20,7 @@ mod bounds;
 mod estimate;
 mod expansion;
 mod move_averages;
+mod pass;
 mod proof;
 #[cfg(test)]
 mod properties;
@@ -41,7 +42,6 @@ use rand_pcg::Pcg64;
 use self::estimate::Estimator;
 use self::move_averages::Preference;
 use self::search::{Search, Settings};
-use self::team::Team;
 use crate::kind::PlayerKind;
 use crate::learning::LinearEvaluation;
 use crate::options::OptionSpec;
@@ -281,12 +281,7 @@ impl Seated {
         limit: u64,
     ) -> Result<Option<(Option<MoveId>, Deliberation)>, ReasoningError> {
         let Self { track, search, machines } = self;
-        let root = std::thread::scope(|scope| {
-            let machines =
-                if search.is_evaluating() { &mut [] as &mut [_] } else { machines.as_mut_slice() };
-            let team = Team::new(scope, machines, stop);
-            search.run(track.machine.as_mut(), &team, state, stop, limit)
-        });
+        let root = search.run(track.machine.as_mut(), machines, state, stop, limit);
         Ok(unless_cancelled(root)?.map(|root| search.answer(root, track.role)))
     }
 }

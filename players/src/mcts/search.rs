@@ -14,10 +14,11 @@ use super::best_line::BestLine;
 use super::estimate::{self, Estimator};
 use super::expansion::{Expanded, Expander, joint_index, settled_rewards};
 use super::move_averages::{MoveAverages, Preference};
+use super::pass::{Descent, Hop, Pass, Playing};
 use super::proof;
 use super::recycling::{Recycled, Recycler};
 use super::roles::Roles;
-use super::team::{Playing, Share, Team};
+use super::team::{self, End};
 use super::tree::{Edge, Kind, NONE, Tree, by_role};
 use crate::Stop;
 
@@ -70,24 +71,6 @@ pub(super) struct Counters {
     pub(super) is_full: bool,
 }
 
-/// One edge of a descent.
-#[derive(Clone, Copy, Debug)]
-struct Hop {
-    node: u32,
-    edge: u32,
-}
-
-/// A descent that waits for its playouts.
-#[derive(Clone, Copy, Debug)]
-struct Descent {
-    /// Its hops begin and end here.
-    first: usize,
-    end: usize,
-    leaf: u32,
-    /// The leaf was met before on the way: its visits are counted there.
-    recurs: bool,
-}
-
 /// How a descent ended.
 enum Reached {
     /// At a node whose rewards are wanted.
@@ -96,6 +79,16 @@ enum Reached {
     Settled(u32),
     /// Time is up.
     Due,
+}
+
+/// What a thread of a search does next.
+pub(super) enum Turn {
+    /// It plays the playouts of its pass.
+    Play,
+    /// It asks again once another pass has landed.
+    Wait,
+    /// Nothing more.
+    Over,
 }
 
 /// Why a search unwinds.
@@ -120,11 +113,15 @@ pub(super) struct Search {
     recycler: Recycler,
     rng: Pcg64,
     expander: Expander,
-    /// Hops of all descents of a pass.
-    hops: Vec<Hop>,
-    descents: Vec<Descent>,
-    /// The leaves of a pass, by thread.
-    shares: Vec<Share>,
+    root: u32,
+    /// By thread.
+    passes: Vec<Pass>,
+    /// Passes under way.
+    n_under_way: usize,
+    /// How often the tree was cleared while passes may have been under way.
+    pub(super) tree_number: u64,
+    /// A thread failed.
+    is_broken: bool,
     move_averages: MoveAverages,
     rewards: Vec<f32>,
     chosen: Vec<u32>,
@@ -146,9 +143,11 @@ impl Search {
             recycler: Recycler::new(settings.memory),
             rng,
             expander: Expander::default(),
-            hops: Vec::new(),
-            descents: Vec::new(),
-            shares: Vec::new(),
+            root: NONE,
+            passes: Vec::new(),
+            n_under_way: 0,
+            tree_number: 0,
+            is_broken: false,
             move_averages: MoveAverages::new(game.roles().len(), settings.preference),
             rewards: Vec::new(),
             chosen: Vec::new(),
@@ -160,11 +159,12 @@ impl Search {
     }
 
     /// Thinks about a state until `stop` is due, its value is proven, or `limit` descents
-    /// were made. Gives the state's node.
+    /// were made, in this thread and one for each of the machines of `others` (where an
+    /// evaluation judges, in this one alone). Gives the state's node.
     pub(super) fn run(
         &mut self,
         machine: &mut dyn StateMachine,
-        team: &Team,
+        others: &mut [Box<dyn StateMachine>],
         state: &State,
         stop: &Stop,
         limit: u64,
@@ -172,17 +172,18 @@ impl Search {
         self.counters = Counters { nodes: 1, ..Counters::default() };
         self.best_line.begin(machine, state)?;
         self.move_averages.age();
-        let mut root = self.recycler.begin(&mut self.tree, state.words(), stop);
-        loop {
-            match self.passes(machine, team, &mut root, stop, limit) {
-                Ok(()) | Err(Halt::Broken(ReasoningError::Cancelled)) => return Ok(root),
-                Err(Halt::Broken(error)) => return Err(error),
-                Err(Halt::NotOpposed) => {
-                    self.tree.clear();
-                    root = self.tree.find_or_add(state.words()).0;
-                }
-            }
-        }
+        self.root = self.recycler.begin(&mut self.tree, state.words(), stop);
+        self.is_broken = false;
+        let others = if self.is_evaluating() { &mut [] as &mut [_] } else { others };
+        let mut passes = std::mem::take(&mut self.passes);
+        passes.resize_with(passes.len().max(1 + others.len()), Pass::default);
+        let end = End { stop, limit };
+        let searched = match others.is_empty() {
+            true => team::search_alone(self, &mut passes[0], machine, end),
+            false => team::search_together(self, &mut passes, machine, others, end),
+        };
+        self.passes = passes;
+        searched.map(|()| self.root)
     }
 
     /// Judges positions by this evaluation from now on. Those in the tree are forgotten.
@@ -201,64 +202,115 @@ impl Search {
         self.evaluation_weight() >= 1.0
     }
 
-    fn passes(
+    /// Counts a pass that was played, if the thread has one, and makes the descents of its next
+    /// one.
+    ///
+    /// # Errors
+    /// That of the playouts, or of the descents. Nothing of the pass is counted then, and the
+    /// search is over for all threads.
+    pub(super) fn take_turn(
         &mut self,
+        pass: &mut Pass,
+        played: Result<(), ReasoningError>,
         machine: &mut dyn StateMachine,
-        team: &Team,
-        root: &mut u32,
-        stop: &Stop,
-        limit: u64,
-    ) -> Result<(), Halt> {
-        if self.tree.node(*root).kind == Kind::Leaf {
-            self.expand(machine, *root, stop)?;
+        end: End<'_>,
+    ) -> Result<Turn, ReasoningError> {
+        if std::mem::take(&mut pass.is_under_way) {
+            self.n_under_way -= 1;
+        }
+        let mut turn = match played {
+            Ok(()) => self.land_pass(pass, machine),
+            Err(error) => Err(error.into()),
+        };
+        loop {
+            if turn.is_ok() {
+                turn = self.next_pass(pass, machine, end).map(Some);
+            }
+            match turn {
+                Ok(Some(turn)) => return Ok(turn),
+                Ok(None) => {}
+                Err(Halt::NotOpposed) => {
+                    // What is under way has nowhere to land any more.
+                    pass.descents.clear();
+                    let state = self.tree.state(self.root).to_vec();
+                    self.tree.clear();
+                    self.tree_number += 1;
+                    self.root = self.tree.find_or_add(&state).0;
+                    turn = Ok(None);
+                }
+                Err(Halt::Broken(error)) => {
+                    self.forget(pass);
+                    self.is_broken = true;
+                    let is_cancelled = matches!(error, ReasoningError::Cancelled);
+                    return if is_cancelled { Ok(Turn::Over) } else { Err(error) };
+                }
+            }
+        }
+    }
+
+    /// Makes the descents of passes until one has playouts.
+    fn next_pass(
+        &mut self,
+        pass: &mut Pass,
+        machine: &mut dyn StateMachine,
+        end: End<'_>,
+    ) -> Result<Turn, Halt> {
+        let End { stop, limit } = end;
+        if self.tree.node(self.root).kind == Kind::Leaf {
+            self.expand(machine, self.root, stop)?;
         }
         let width = machine.playout_width();
         while self.counters.descents < limit
             && !stop.is_due(self.counters.nodes)
-            && !self.tree.is_settled(*root)
+            && !self.tree.is_settled(self.root)
             && !self.best_line.is_perfect()
+            && !self.is_broken
         {
             if !self.counters.is_full && self.recycler.is_full(&self.tree) {
-                match self.recycler.recycle(&mut self.tree, *root, stop) {
+                if self.n_under_way > 0 {
+                    return Ok(Turn::Wait);
+                }
+                match self.recycler.recycle(&mut self.tree, self.root, stop) {
                     Recycled::Root(number) => {
-                        *root = number;
+                        self.root = number;
                         self.counters.recycled += 1;
                     }
                     Recycled::NoTime => self.counters.is_full = true,
                 }
             }
-            let Some((leaves, lanes)) = self.pass_size(width, team, stop, limit) else { break };
-            let result = self.descend(machine, *root, leaves, stop);
-            let result = result.and_then(|()| self.play(machine, team, lanes, stop));
-            if let Err(halt) = result {
-                match halt {
-                    // The tree is about to be cleared.
-                    Halt::NotOpposed => self.descents.clear(),
-                    Halt::Broken(_) => self.forget_descents(),
-                }
-                return Err(halt);
+            let Some((leaves, lanes)) = self.pass_size(width, stop, limit) else { break };
+            self.descend(pass, machine, leaves, stop)?;
+            if pass.descents.is_empty() {
+                continue;
             }
+            if self.is_evaluating() {
+                self.count_estimates(pass);
+                continue;
+            }
+            let playing = Playing {
+                lanes,
+                max_length: self.settings.max_length,
+                seed: self.rng.next_u64(),
+                policy: self.move_averages.policy().cloned(),
+                nodes: self.counters.nodes,
+            };
+            pass.prepare(&self.tree, playing);
+            self.n_under_way += 1;
+            return Ok(Turn::Play);
         }
-        Ok(())
+        Ok(Turn::Over)
     }
 
-    /// Leaves of the next pass, and playouts from each. Where an evaluation judges, the team has no
-    /// other threads. `None` if the node budget does
-    /// not suffice for another playout.
-    fn pass_size(
-        &self,
-        width: usize,
-        team: &Team,
-        stop: &Stop,
-        limit: u64,
-    ) -> Option<(usize, usize)> {
+    /// Leaves of the next pass, and playouts from each. `None` if the node budget does not
+    /// suffice for another playout.
+    fn pass_size(&self, width: usize, stop: &Stop, limit: u64) -> Option<(usize, usize)> {
         let left = usize::try_from(limit - self.counters.descents).unwrap_or(usize::MAX);
         let (mut leaves, mut lanes) = match width {
             // Playouts side by side take no longer than one.
             2.. if !self.is_evaluating() => (self.settings.leaves, self.settings.lanes),
             _ => (1, 1),
         };
-        leaves = (leaves * team.n_threads()).min(left).max(1);
+        leaves = leaves.min(left).max(1);
         if let Some(budget) = stop.node_budget().filter(|_| !self.is_evaluating()) {
             let nodes = budget.saturating_sub(self.counters.nodes) as f64;
             let length = if self.total_playouts > 0.0 {
@@ -280,60 +332,61 @@ impl Search {
     /// Makes descents until a pass of playouts is full.
     fn descend(
         &mut self,
+        pass: &mut Pass,
         machine: &mut dyn StateMachine,
-        root: u32,
         leaves: usize,
         stop: &Stop,
     ) -> Result<(), Halt> {
-        self.hops.clear();
-        self.descents.clear();
+        pass.hops.clear();
+        pass.descents.clear();
+        pass.tree_number = self.tree_number;
         let mut tries = 4 * leaves;
-        while self.descents.len() < leaves && tries > 0 && !self.tree.is_settled(root) {
+        while pass.descents.len() < leaves && tries > 0 && !self.tree.is_settled(self.root) {
             tries -= 1;
-            let first = self.hops.len();
-            match self.descent(machine, root, first, stop)? {
+            let first = pass.hops.len();
+            let reached = self.descent(machine, &mut pass.hops, stop)?;
+            let (leaf, recurs) = match reached {
                 Reached::Due => {
-                    self.hops.truncate(first);
+                    pass.hops.truncate(first);
                     break;
                 }
-                Reached::Settled(at) => {
-                    self.counters.nodes += 1;
-                    settled_rewards(&self.tree, at, &mut self.rewards);
-                    let moves = self.hops_of(first);
-                    self.best_line.offer_descent(&self.rewards, machine, &moves)?;
-                    let descent = Descent { first, end: self.hops.len(), leaf: at, recurs: false };
-                    self.fly(descent);
-                    self.back_up(descent);
-                    self.hops.truncate(first);
-                }
-                Reached::Leaf { at, recurs } => {
-                    let descent = Descent { first, end: self.hops.len(), leaf: at, recurs };
-                    self.fly(descent);
-                    self.descents.push(descent);
-                }
+                Reached::Settled(at) => (at, false),
+                Reached::Leaf { at, recurs } => (at, recurs),
+            };
+            let descent = Descent { first, end: pass.hops.len(), leaf, recurs };
+            if let Reached::Leaf { .. } = reached {
+                self.fly(&pass.hops, descent);
+                pass.descents.push(descent);
+                continue;
             }
+            self.counters.nodes += 1;
+            settled_rewards(&self.tree, leaf, &mut self.rewards);
+            let moves = self.moves_of(&pass.hops[first..]);
+            self.best_line.offer_descent(&self.rewards, machine, &moves)?;
+            self.fly(&pass.hops, descent);
+            self.back_up(&pass.hops, descent);
+            pass.hops.truncate(first);
         }
         Ok(())
     }
 
     /// The moves of a descent of a single role.
-    fn hops_of(&self, first: usize) -> Vec<MoveId> {
+    fn moves_of(&self, hops: &[Hop]) -> Vec<MoveId> {
         if !self.best_line.is_kept() {
             return Vec::new();
         }
-        self.hops[first..].iter().map(|hop| self.tree.edge(hop.edge).action).collect()
+        hops.iter().map(|hop| self.tree.edge(hop.edge).action).collect()
     }
 
     /// Goes down from the root to a node that is not expanded; one that was met before is
-    /// expanded now.
+    /// expanded now. Adds its hops to `hops`.
     fn descent(
         &mut self,
         machine: &mut dyn StateMachine,
-        root: u32,
-        first: usize,
+        hops: &mut Vec<Hop>,
         stop: &Stop,
     ) -> Result<Reached, Halt> {
-        let mut at = root;
+        let (mut at, first) = (self.root, hops.len());
         self.stamp = self.stamp.wrapping_add(1);
         for _ in 0..MAX_DEPTH {
             if self.tree.is_settled(at) {
@@ -350,7 +403,7 @@ impl Search {
                     return Ok(Reached::Due);
                 }
                 self.expand(machine, at, stop)?;
-                self.tighten(first);
+                self.tighten(&hops[first..]);
                 if self.is_evaluating() && !self.tree.is_settled(at) {
                     break;
                 }
@@ -358,10 +411,10 @@ impl Search {
             }
             self.tree.node_mut(at).stamp = self.stamp;
             let child = match self.tree.node(at).kind {
-                Kind::Joint => self.choose_joint(machine, at)?,
+                Kind::Joint => self.choose_joint(machine, hops, at)?,
                 _ => {
                     let edge = self.choose(at);
-                    self.hops.push(Hop { node: at, edge });
+                    hops.push(Hop { node: at, edge });
                     self.tree.edge(edge).child
                 }
             };
@@ -387,9 +440,9 @@ impl Search {
     }
 
     /// Narrows the bounds along a descent that is not over, from its end up.
-    fn tighten(&mut self, first: usize) {
+    fn tighten(&mut self, hops: &[Hop]) {
         let mut before = NONE;
-        for hop in self.hops[first..].iter().rev() {
+        for hop in hops.iter().rev() {
             if hop.node != before && !proof::update(&mut self.tree, &self.roles, hop.node) {
                 break;
             }
@@ -412,7 +465,12 @@ impl Search {
 
     /// The edges to follow from a node where several choose, one for each of them. Gives
     /// the child.
-    fn choose_joint(&mut self, machine: &mut dyn StateMachine, at: u32) -> Result<u32, Halt> {
+    fn choose_joint(
+        &mut self,
+        machine: &mut dyn StateMachine,
+        hops: &mut Vec<Hop>,
+        at: u32,
+    ) -> Result<u32, Halt> {
         let (first, edges) = self.tree.edges(at);
         self.chosen.clear();
         let mut offset = 0;
@@ -430,7 +488,7 @@ impl Search {
                 }
             };
             self.chosen.push(chosen as u32);
-            self.hops.push(Hop { node: at, edge: first + offset + chosen as u32 });
+            hops.push(Hop { node: at, edge: first + offset + chosen as u32 });
             offset += moves.len() as u32;
         }
         let index = joint_index(edges, &self.chosen);
@@ -488,11 +546,11 @@ impl Search {
     }
 
     /// Counts a descent as under way.
-    fn fly(&mut self, descent: Descent) {
+    fn fly(&mut self, hops: &[Hop], descent: Descent) {
         self.counters.descents += 1;
         let mut before = NONE;
         let mut depth = 0;
-        for hop in &self.hops[descent.first..descent.end] {
+        for hop in &hops[descent.first..descent.end] {
             let edge = self.tree.edge_mut(hop.edge);
             edge.flying = edge.flying.saturating_add(1);
             if hop.node != before {
@@ -509,16 +567,17 @@ impl Search {
     }
 
     /// Counts all descents of the pass as never made.
-    fn forget_descents(&mut self) {
-        for descent in std::mem::take(&mut self.descents) {
-            self.land(descent);
+    fn forget(&mut self, pass: &mut Pass) {
+        if pass.tree_number == self.tree_number {
+            pass.descents.iter().for_each(|&descent| self.land(&pass.hops, descent));
         }
+        pass.descents.clear();
     }
 
     /// Counts a descent as no longer under way.
-    fn land(&mut self, descent: Descent) {
+    fn land(&mut self, hops: &[Hop], descent: Descent) {
         let mut before = NONE;
-        for hop in &self.hops[descent.first..descent.end] {
+        for hop in &hops[descent.first..descent.end] {
             let edge = self.tree.edge_mut(hop.edge);
             edge.flying = edge.flying.saturating_sub(1);
             if hop.node != before {
@@ -531,121 +590,72 @@ impl Search {
         }
     }
 
-    /// Plays from all leaves of the pass and brings the rewards up. A pass that is stopped
-    /// counts nothing: only its shorter playouts have ended.
-    fn play(
-        &mut self,
-        machine: &mut dyn StateMachine,
-        team: &Team,
-        lanes: usize,
-        stop: &Stop,
-    ) -> Result<(), Halt> {
-        if self.descents.is_empty() {
-            return Ok(());
+    /// Brings the estimates of the leaves of a pass up.
+    fn count_estimates(&mut self, pass: &mut Pass) {
+        for &descent in &pass.descents {
+            self.rewards.clear();
+            self.rewards.extend_from_slice(self.tree.estimates(descent.leaf));
+            self.counters.nodes += 1;
+            self.back_up(&pass.hops, descent);
         }
-        if self.is_evaluating() {
-            for descent in std::mem::take(&mut self.descents) {
-                self.rewards.clear();
-                self.rewards.extend_from_slice(self.tree.estimates(descent.leaf));
-                self.counters.nodes += 1;
-                self.back_up(descent);
-            }
-            return Ok(());
-        }
-        let mut shares = std::mem::take(&mut self.shares);
-        let per_share = self.descents.len().div_ceil(team.n_threads());
-        let n_shares = self.descents.len().div_ceil(per_share);
-        let playing = Playing {
-            lanes,
-            max_length: self.settings.max_length,
-            policy: self.move_averages.policy().cloned(),
-            nodes: self.counters.nodes,
-            n_shares: n_shares as u64,
-        };
-        shares.resize_with(n_shares.max(shares.len()), Share::default);
-        for (share, descents) in shares.iter_mut().zip(self.descents.chunks(per_share)) {
-            share.n_starts = descents.len();
-            share.starts.resize(descents.len().max(share.starts.len()), State::default());
-            for (start, descent) in share.starts.iter_mut().zip(descents) {
-                start.set_words(self.tree.state(descent.leaf));
-            }
-            share.seed = self.rng.next_u64();
-        }
-        let played = team.play(machine, &playing, &mut shares[..n_shares], stop);
-        let result = match played {
-            Ok(()) => self.bring_up(machine, &playing, &shares[..n_shares]),
-            Err(error) => Err(error.into()),
-        };
-        self.shares = shares;
-        result
+        pass.descents.clear();
     }
 
-    /// Brings the rewards of all playouts of the pass up.
-    fn bring_up(
+    /// Brings the rewards of all playouts of a pass up, if there are any. A pass that was stopped
+    /// counts nothing: only its shorter playouts have ended.
+    fn land_pass(
         &mut self,
+        pass: &mut Pass,
         machine: &mut dyn StateMachine,
-        playing: &Playing,
-        shares: &[Share],
-    ) -> Result<(), Halt> {
-        let n_states: u64 = shares.iter().map(|share| share.sums.n_states).sum();
+    ) -> Result<Option<Turn>, Halt> {
+        if pass.descents.is_empty() {
+            return Ok(None);
+        }
+        let n_states = pass.sums.n_states;
         self.counters.nodes += n_states;
         self.counters.next_calls += n_states;
-        if !shares.iter().all(|share| share.sums.is_whole) {
-            self.forget_descents();
-            return Ok(());
+        if !pass.sums.is_whole || pass.tree_number != self.tree_number {
+            self.forget(pass);
+            return Ok(None);
         }
-        let n = (self.descents.len() * playing.lanes) as u64;
+        let n = (pass.descents.len() * pass.lanes) as u64;
         self.counters.playouts += n;
         self.total_playouts += n as f64;
         self.total_states += n_states as f64;
         // Before anything is backed up: a pass that breaks off is forgotten as a whole.
-        let mut first = 0;
-        for share in shares {
-            let (sums, starts) = (&share.sums, &share.starts[..share.n_starts]);
-            self.best_line.offer_playouts(
-                machine,
-                starts,
-                &playing.plan(share),
-                sums,
-                |start| {
-                    let descent = &self.descents[first + start];
-                    let hops = &self.hops[descent.first..descent.end];
-                    hops.iter().map(|hop| self.tree.edge(hop.edge).action).collect()
-                },
-            )?;
-            first += share.n_starts;
-        }
-        first = 0;
-        for share in shares {
-            let sums = &share.sums;
-            self.move_averages.learn(sums);
-            for start in 0..share.n_starts {
-                let scored = u64::from(sums.n_scored(start));
-                let sum = |role: usize| sums.rewards(start, RoleId(role as u8));
-                if !self.roles.is_opposed(scored, sum) {
-                    return Err(Halt::NotOpposed);
-                }
-                let unscored = NO_END * sums.n_unscored(start) as f32;
-                let mean = |role| (sum(role) as f32 / 100.0 + unscored) / playing.lanes as f32;
-                self.rewards.clear();
-                self.rewards.extend((0..self.tree.n_roles).map(mean));
-                self.back_up(self.descents[first + start]);
+        let (tree, descents) = (&self.tree, &pass.descents);
+        let path = |start: usize| {
+            let Descent { first, end, .. } = descents[start];
+            pass.hops[first..end].iter().map(|hop| tree.edge(hop.edge).action).collect()
+        };
+        let (starts, plan) = (pass.starts(), pass.plan());
+        self.best_line.offer_playouts(machine, starts, &plan, &pass.sums, path)?;
+        self.move_averages.learn(&pass.sums);
+        for (start, &descent) in pass.descents.iter().enumerate() {
+            let scored = u64::from(pass.sums.n_scored(start));
+            let sum = |role: usize| pass.sums.rewards(start, RoleId(role as u8));
+            if !self.roles.is_opposed(scored, sum) {
+                return Err(Halt::NotOpposed);
             }
-            first += share.n_starts;
+            let unscored = NO_END * pass.sums.n_unscored(start) as f32;
+            let mean = |role| (sum(role) as f32 / 100.0 + unscored) / pass.lanes as f32;
+            self.rewards.clear();
+            self.rewards.extend((0..self.tree.n_roles).map(mean));
+            self.back_up(&pass.hops, descent);
         }
-        self.descents.clear();
-        Ok(())
+        pass.descents.clear();
+        Ok(None)
     }
 
     /// Brings the rewards of a descent from its leaf up to the root.
-    fn back_up(&mut self, descent: Descent) {
-        self.land(descent);
+    fn back_up(&mut self, hops: &[Hop], descent: Descent) {
+        self.land(hops, descent);
         if !descent.recurs {
             self.tree.visit(descent.leaf, &self.rewards);
         }
         let mut before = NONE;
         for at in (descent.first..descent.end).rev() {
-            let Hop { node, edge } = self.hops[at];
+            let Hop { node, edge } = hops[at];
             if node != before {
                 // Whatever was tried below, the node is worth what its bounds say.
                 for (reward, bounds) in self.rewards.iter_mut().zip(self.tree.bounds(node)) {

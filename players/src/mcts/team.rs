@@ -1,173 +1,196 @@
-//! Plays the playouts of a pass in several threads. One thread owns the tree: it makes the
-//! descents, gives each other thread a share of the leaves, and backs up all rewards.
+//! Searches one tree in one or several threads. One thread at a time makes descents and counts
+//! rewards; the others play the playouts of their passes meanwhile.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::Scope;
+use std::sync::{Condvar, Mutex, MutexGuard, TryLockError};
 
-use games::{PlayoutPlan, PlayoutPolicy, PlayoutSums, ReasoningError, State, StateMachine};
+use games::{ReasoningError, StateMachine};
 
+use super::pass::Pass;
+use super::search::{Search, Turn};
 use crate::Stop;
 
-/// A share of the leaves of a pass, and what came of them. The buffers are reused from pass to
-/// pass.
-#[derive(Default)]
-pub(super) struct Share {
-    pub(super) starts: Vec<State>,
-    pub(super) n_starts: usize,
-    pub(super) seed: u64,
-    pub(super) sums: PlayoutSums,
+/// How often a thread asks for the tree before it sleeps: a pass takes about as long as to fall
+/// asleep and wake up.
+const ASKS: u32 = 2000;
+
+/// When a search ends.
+#[derive(Clone, Copy)]
+pub(super) struct End<'a> {
+    pub(super) stop: &'a Stop,
+    /// After this number of descents.
+    pub(super) limit: u64,
 }
 
-/// What is played from each leaf of a pass.
-#[derive(Clone)]
-pub(super) struct Playing {
-    pub(super) lanes: usize,
-    pub(super) max_length: u32,
-    pub(super) policy: Option<PlayoutPolicy>,
-    /// Nodes of the question before the pass.
-    pub(super) nodes: u64,
-    /// The number of shares of the pass.
-    pub(super) n_shares: u64,
-}
-
-impl Playing {
-    /// The plan of a share.
-    pub(super) fn plan(&self, share: &Share) -> PlayoutPlan<'_> {
-        PlayoutPlan {
-            per_start: self.lanes,
-            max_length: self.max_length,
-            seed: share.seed,
-            policy: self.policy.as_ref(),
+/// Searches until the end in this thread.
+pub(super) fn search_alone(
+    search: &mut Search,
+    pass: &mut Pass,
+    machine: &mut dyn StateMachine,
+    end: End<'_>,
+) -> Result<(), ReasoningError> {
+    let mut played = Ok(());
+    loop {
+        match search.take_turn(pass, played, machine, end)? {
+            Turn::Play => played = pass.play(machine, 1, end.stop),
+            Turn::Wait => unreachable!("no other pass is under way"),
+            Turn::Over => return Ok(()),
         }
     }
-
-    fn play(
-        &self,
-        machine: &mut dyn StateMachine,
-        share: &mut Share,
-        stop: &Stop,
-    ) -> Result<(), ReasoningError> {
-        // The other shares enter about as many states.
-        let mut go_on = |n_states| !stop.is_due(self.nodes + n_states * self.n_shares);
-        let plan = self.plan(share);
-        let starts = &share.starts[..share.n_starts];
-        machine.playout_sums(starts, &plan, &mut go_on, &mut share.sums)
-    }
 }
 
-/// The threads that help with one question.
-pub(super) struct Team {
-    workers: Vec<Worker>,
-}
-
-struct Worker {
-    shares: Sender<(Playing, Share)>,
-    played: Receiver<(Share, Result<(), ReasoningError>)>,
-}
-
-impl Team {
-    /// A team without other threads.
-    pub(super) fn none() -> Self {
-        Self { workers: Vec::new() }
-    }
-
-    /// A thread for each of these machines. They end with the team.
-    pub(super) fn new<'scope>(
-        scope: &'scope Scope<'scope, '_>,
-        machines: &'scope mut [Box<dyn StateMachine>],
-        stop: &'scope Stop,
-    ) -> Self {
-        let worker = |machine: &'scope mut Box<dyn StateMachine>| {
-            machine.set_cancel(stop.cancel().clone());
-            let (shares, to_play) = channel::<(Playing, Share)>();
-            let (send, played) = channel();
-            scope.spawn(move || {
-                while let Ok((playing, mut share)) = to_play.recv() {
-                    let result = playing.play(machine.as_mut(), &mut share, stop);
-                    if send.send((share, result)).is_err() {
-                        break;
-                    }
-                }
-            });
-            Worker { shares, played }
-        };
-        Self { workers: machines.iter_mut().map(worker).collect() }
-    }
-
-    /// The number of threads, including the calling one.
-    pub(super) fn n_threads(&self) -> usize {
-        1 + self.workers.len()
-    }
-
-    /// Plays the shares: the first in the calling thread, each of the others in a thread of its
-    /// own. There must be no more shares than threads. Waits for all threads even after an
-    /// error, so that every share comes back.
-    ///
-    /// # Panics
-    /// If a thread panicked.
-    pub(super) fn play(
-        &self,
-        machine: &mut dyn StateMachine,
-        playing: &Playing,
-        shares: &mut [Share],
-        stop: &Stop,
-    ) -> Result<(), ReasoningError> {
-        let Some((own, others)) = shares.split_first_mut() else { return Ok(()) };
-        for (worker, share) in self.workers.iter().zip(&mut *others) {
-            let job = (playing.clone(), std::mem::take(share));
-            worker.shares.send(job).expect("a thread waits for its share");
+/// Searches until the end in this thread and one for each of the `others`.
+///
+/// # Panics
+/// If a thread panicked.
+pub(super) fn search_together(
+    search: &mut Search,
+    passes: &mut [Pass],
+    machine: &mut dyn StateMachine,
+    others: &mut [Box<dyn StateMachine>],
+    end: End<'_>,
+) -> Result<(), ReasoningError> {
+    let n_threads = 1 + others.len() as u64;
+    let table = Table { search: Mutex::new(search), landed: Condvar::new(), n_threads, end };
+    let table = &table;
+    let Some((own, passes)) = passes.split_first_mut() else { return Ok(()) };
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (machine, pass) in others.iter_mut().zip(passes) {
+            machine.set_cancel(end.stop.cancel().clone());
+            threads.push(scope.spawn(move || table.take_part(pass, machine.as_mut())));
         }
-        let mut result = playing.play(machine, own, stop);
-        for (worker, share) in self.workers.iter().zip(others) {
-            let (played, their_result) = worker.played.recv().expect("a thread plays its share");
-            *share = played;
+        let mut result = table.take_part(own, machine);
+        for thread in threads {
+            let their_result =
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             result = result.and(their_result);
         }
         result
+    })
+}
+
+/// What the threads share.
+struct Table<'a> {
+    search: Mutex<&'a mut Search>,
+    /// A pass that was under way is no longer.
+    landed: Condvar,
+    n_threads: u64,
+    end: End<'a>,
+}
+
+impl<'a> Table<'a> {
+    /// The part of one thread.
+    fn take_part(
+        &self,
+        pass: &mut Pass,
+        machine: &mut dyn StateMachine,
+    ) -> Result<(), ReasoningError> {
+        let mut played = Ok(());
+        let mut search = self.ask();
+        loop {
+            let turn = search.take_turn(pass, played, machine, self.end);
+            played = Ok(());
+            self.landed.notify_all();
+            match turn? {
+                Turn::Play => {
+                    drop(search);
+                    played = pass.play(machine, self.n_threads, self.end.stop);
+                    search = self.ask();
+                }
+                Turn::Wait => search = self.landed.wait(search).expect(NO_PANIC),
+                Turn::Over => return Ok(()),
+            }
+        }
+    }
+
+    /// Waits for the tree.
+    fn ask(&self) -> MutexGuard<'_, &'a mut Search> {
+        for _ in 0..ASKS {
+            match self.search.try_lock() {
+                Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
+                asked => return asked.expect(NO_PANIC),
+            }
+        }
+        self.search.lock().expect(NO_PANIC)
     }
 }
 
+const NO_PANIC: &str = "no thread panics while it has the tree";
+
 #[cfg(test)]
 mod tests {
-    use games::RoleId;
-
+    use super::super::move_averages::Preference;
+    use super::super::search::Settings;
     use super::*;
+    use crate::seed;
     use crate::testing::shipped;
 
-    /// Shares come back with the sums that each has alone, also after a pass that was stopped.
+    const SETTINGS: Settings = Settings {
+        exploration: 0.2,
+        first_play: 0.0,
+        unexpanded: 4,
+        leaves: 8,
+        lanes: 4,
+        max_length: 100,
+        memory: 1 << 30,
+        evaluated_exploration: 0.1,
+        preference: Preference { probability: 0.0, margin: 0.0 },
+    };
+
+    /// Searches a game's first state in three threads.
+    fn search_in_threads(game: &str, settings: Settings, stop: &Stop, limit: u64) -> (Search, u32) {
+        let mut machine = shipped(game);
+        let state = machine.initial_state().unwrap();
+        let mut others = [machine.fork(), machine.fork()];
+        let mut search = Search::new(machine.game(), settings, seed::generator(1, None));
+        let root = search.run(machine.as_mut(), &mut others, &state, stop, limit).unwrap();
+        (search, root)
+    }
+
+    fn n_under_way(search: &Search) -> u64 {
+        let nodes = search.tree.nodes.iter().map(|node| u64::from(node.flying));
+        let edges = search.tree.edges.iter().map(|edge| u64::from(edge.flying));
+        nodes.sum::<u64>() + edges.sum::<u64>()
+    }
+
     #[test]
-    fn shares_are_played_as_each_alone() {
-        let mut machine = shipped("tic_tac_toe");
-        let start = machine.initial_state().unwrap();
-        let mut machines = [machine.fork(), machine.fork()];
-        let shares = || -> Vec<Share> {
-            let share = |seed| Share {
-                starts: vec![start.clone(); 3],
-                n_starts: 3,
-                seed,
-                ..Share::default()
-            };
-            (1..=3).map(share).collect()
-        };
-        let playing = Playing { lanes: 4, max_length: 100, policy: None, nodes: 0, n_shares: 3 };
-        let mut alone = shares();
-        for share in &mut alone {
-            playing.play(machine.as_mut(), share, &Stop::never()).unwrap();
+    fn threads_prove_what_one_proves() {
+        let (search, root) = search_in_threads("tic_tac_toe", SETTINGS, &Stop::never(), u64::MAX);
+        assert!(search.tree.is_settled(root));
+        assert!(search.tree.bounds(root).iter().all(|bounds| bounds.value() == 0.5));
+        assert_eq!(n_under_way(&search), 0);
+    }
+
+    /// Every descent lands once, also those of passes that a budget stops.
+    #[test]
+    fn every_descent_lands() {
+        let (search, root) = search_in_threads("connect_four", SETTINGS, &Stop::never(), 5000);
+        assert_eq!(n_under_way(&search), 0);
+        assert_eq!(u64::from(search.tree.node(root).visits), search.counters.descents);
+        assert!((5000..5100).contains(&search.counters.descents));
+        for nodes in [1, 100, 10_000, 100_000] {
+            let stop = Stop::never().after_nodes(nodes);
+            let (search, root) = search_in_threads("connect_four", SETTINGS, &stop, u64::MAX);
+            assert_eq!(n_under_way(&search), 0);
+            assert!(u64::from(search.tree.node(root).visits) <= search.counters.descents);
         }
-        let stop = Stop::never().after_nodes(10_000);
-        std::thread::scope(|scope| {
-            let team = Team::new(scope, &mut machines, &stop);
-            assert_eq!(team.n_threads(), 3);
-            let spent = Playing { nodes: 10_000, ..playing.clone() };
-            let mut stopped = shares();
-            team.play(machine.as_mut(), &spent, &mut stopped, &stop).unwrap();
-            assert!(stopped.iter().all(|share| share.starts.len() == 3 && !share.sums.is_whole));
-            let mut together = shares();
-            team.play(machine.as_mut(), &playing, &mut together, &stop).unwrap();
-            for (one, other) in alone.iter().zip(&together) {
-                assert!(one.sums == other.sums && one.sums.rewards(0, RoleId(0)) > 0);
-            }
-            assert!(alone[0].sums != alone[1].sums || alone[1].sums != alone[2].sums);
-        });
+    }
+
+    /// Cold nodes are dropped while no other thread is on its way to one of them.
+    #[test]
+    fn threads_share_a_bounded_tree() {
+        let settings = Settings { memory: 1 << 18, unexpanded: 1, ..SETTINGS };
+        let (search, root) = search_in_threads("connect_four", settings, &Stop::never(), 5000);
+        assert!(search.counters.recycled > 2 && search.tree.n_bytes() < 1 << 19);
+        assert_eq!(n_under_way(&search), 0);
+        assert!(!search.tree.is_settled(root));
+    }
+
+    /// A role's gain is no longer the other's loss, so the tree begins anew; passes of the
+    /// other threads that come back are dropped.
+    #[test]
+    fn a_tree_that_was_cleared_takes_no_old_pass() {
+        let (search, _) = search_in_threads("prisoners_dilemma", SETTINGS, &Stop::never(), 3000);
+        assert!(search.tree_number > 0 && n_under_way(&search) == 0);
     }
 }

@@ -1,0 +1,103 @@
+//! A pass: some descents, and the playouts of all their leaves side by side. The tree is not
+//! needed while they are played.
+
+use games::{PlayoutPlan, PlayoutPolicy, PlayoutSums, ReasoningError, State, StateMachine};
+
+use super::tree::Tree;
+use crate::Stop;
+
+/// One edge of a descent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hop {
+    pub(super) node: u32,
+    pub(super) edge: u32,
+}
+
+/// A descent that waits for its playouts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Descent {
+    /// Its hops begin and end here.
+    pub(super) first: usize,
+    pub(super) end: usize,
+    pub(super) leaf: u32,
+    /// The leaf was met before on the way: its visits are counted there.
+    pub(super) recurs: bool,
+}
+
+/// A pass. Its buffers serve one pass after the other.
+#[derive(Default)]
+pub(super) struct Pass {
+    /// Hops of all descents.
+    pub(super) hops: Vec<Hop>,
+    pub(super) descents: Vec<Descent>,
+    /// At least as many as there are descents.
+    starts: Vec<State>,
+    pub(super) lanes: usize,
+    max_length: u32,
+    seed: u64,
+    policy: Option<PlayoutPolicy>,
+    pub(super) sums: PlayoutSums,
+    /// Nodes of the question when the pass began.
+    nodes: u64,
+    /// The tree is another one each time that it was cleared.
+    pub(super) tree_number: u64,
+    /// It is being played, or was.
+    pub(super) is_under_way: bool,
+}
+
+/// What is played from each leaf of a pass.
+pub(super) struct Playing {
+    pub(super) lanes: usize,
+    pub(super) max_length: u32,
+    pub(super) seed: u64,
+    pub(super) policy: Option<PlayoutPolicy>,
+    /// Nodes of the question so far.
+    pub(super) nodes: u64,
+}
+
+impl Pass {
+    /// Takes what is needed to play from the leaves.
+    pub(super) fn prepare(&mut self, tree: &Tree, playing: Playing) {
+        self.starts.resize(self.descents.len().max(self.starts.len()), State::default());
+        for (start, descent) in self.starts.iter_mut().zip(&self.descents) {
+            start.set_words(tree.state(descent.leaf));
+        }
+        let Playing { lanes, max_length, seed, policy, nodes } = playing;
+        (self.lanes, self.max_length, self.seed) = (lanes, max_length, seed);
+        (self.policy, self.nodes) = (policy, nodes);
+        self.is_under_way = true;
+    }
+
+    /// The leaves.
+    pub(super) fn starts(&self) -> &[State] {
+        &self.starts[..self.descents.len()]
+    }
+
+    /// What is played from them.
+    pub(super) fn plan(&self) -> PlayoutPlan<'_> {
+        PlayoutPlan {
+            per_start: self.lanes,
+            max_length: self.max_length,
+            seed: self.seed,
+            policy: self.policy.as_ref(),
+        }
+    }
+
+    /// Plays from all leaves until `stop` is due, while as many states are entered in each of
+    /// `n_threads` threads.
+    ///
+    /// # Errors
+    /// As [`StateMachine::playout_sums`]; the sums are then of no use.
+    pub(super) fn play(
+        &mut self,
+        machine: &mut dyn StateMachine,
+        n_threads: u64,
+        stop: &Stop,
+    ) -> Result<(), ReasoningError> {
+        let mut sums = std::mem::take(&mut self.sums);
+        let mut go_on = |n_states| !stop.is_due(self.nodes + n_states * n_threads);
+        let played = machine.playout_sums(self.starts(), &self.plan(), &mut go_on, &mut sums);
+        self.sums = sums;
+        played
+    }
+}
