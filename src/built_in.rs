@@ -9,12 +9,7 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static PlayerKind> {
     players::kinds().iter().chain([&human::KIND])
 }
 
-/// The kind called `name`; see [`players::find`].
+/// The kind called `name`.
 pub(crate) fn find(name: &str) -> Option<&'static PlayerKind> {
-    // Nearly all names are those of the table; each match looks its players up.
-    let exact = kinds().find(|kind| kind.name == name);
-    exact.or_else(|| match name.eq_ignore_ascii_case(human::KIND.name) {
-        true => Some(&human::KIND),
-        false => players::find(name),
-    })
+    kinds().find(|kind| kind.name == name)
 }

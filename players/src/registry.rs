@@ -21,33 +21,22 @@ const KINDS: &[PlayerKind] = &[
     crate::cfr::KIND,
 ];
 
-/// Other names that [`find`] understands, with the name in the table.
-const ALIASES: &[(&str, &str)] = &[
-    ("alphabeta", "alpha_beta"),
-    ("compulsive", "compulsive_deliberation"),
-    ("planner", "sequential_planner"),
-];
-
 /// All kinds, in the order of presentation.
 #[must_use]
 pub fn kinds() -> &'static [PlayerKind] {
     KINDS
 }
 
-/// The kind called `name`. Hyphens stand for underscores, and some kinds have a
-/// shorter name: `alphabeta`, `compulsive`, `planner`.
+/// The kind called `name`.
 ///
 /// ```
-/// let kind = players::find("Alpha-Beta").expect("it is built in");
+/// let kind = players::find("alpha_beta").expect("it is built in");
 /// assert_eq!(kind.name, "alpha_beta");
 /// assert!(!kind.instant);
 /// assert!(players::find("grandmaster").is_none());
 /// ```
 #[must_use]
 pub fn find(name: &str) -> Option<&'static PlayerKind> {
-    let name = name.replace('-', "_").to_ascii_lowercase();
-    let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
-    let name = alias.map_or(name.as_str(), |(_, target)| target);
     KINDS.iter().find(|kind| kind.name == name)
 }
 
@@ -68,20 +57,9 @@ mod tests {
     }
 
     #[test]
-    fn short_names_and_hyphens_are_understood() {
-        for (name, found) in [
-            ("alpha-beta", "alpha_beta"),
-            ("AlphaBeta", "alpha_beta"),
-            ("compulsive", "compulsive_deliberation"),
-            ("planner", "sequential_planner"),
-        ] {
-            assert_eq!(find(name).map(|kind| kind.name), Some(found));
+    fn a_kind_has_one_name() {
+        for name in ["", "grandmaster", "alphabeta", "alpha-beta", "Minimax"] {
+            assert!(find(name).is_none(), "{name}");
         }
-    }
-
-    #[test]
-    fn nobody_answers_to_an_unknown_name() {
-        assert!(find("").is_none());
-        assert!(find("grandmaster").is_none());
     }
 }

@@ -20,7 +20,7 @@ id = "shallow"
 kind = "minimax"
 depth = 1
 [[players]]
-kind = "compulsive"
+kind = "compulsive_deliberation"
 [[players]]
 id = "deeper"
 kind = "minimax"

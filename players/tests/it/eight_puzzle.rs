@@ -125,7 +125,7 @@ fn the_planner_finds_the_first_best_plan_of_each_order() {
                 ("bounded", bounded.into()),
                 ("transposition", 0.into()),
             ];
-            let played = play(machine, &mut [player("planner", options)], 1);
+            let played = play(machine, &mut [player("sequential_planner", options)], 1);
             assert_eq!(text(machine, &played.moves_of(0)), plan, "{order}");
             assert_eq!(played.goals, [100]);
             let started = played.started[0].as_ref().unwrap();
@@ -134,7 +134,7 @@ fn the_planner_finds_the_first_best_plan_of_each_order() {
 
             // What is remembered saves work and changes nothing.
             let options = [("move_order", texts(order)), ("bounded", bounded.into())];
-            let again = play(machine, &mut [player("planner", options)], 1);
+            let again = play(machine, &mut [player("sequential_planner", options)], 1);
             assert_eq!(again.moves, played.moves);
             let remembered = again.started[0].as_ref().unwrap().nodes;
             assert!(remembered <= started.nodes.min(381), "{order}: {remembered}");
@@ -148,7 +148,7 @@ fn compulsive_deliberation_plays_the_same_plan_at_more_cost() {
         let mut machine = machine("eight_puzzle_seed");
         let machine = machine.as_mut();
         let options = [("move_order", texts(order))];
-        let played = play(machine, &mut [player("compulsive", options)], 1);
+        let played = play(machine, &mut [player("compulsive_deliberation", options)], 1);
         assert_eq!(text(machine, &played.moves_of(0)), plan, "{order}");
         assert_eq!(played.goals, [100]);
         assert_eq!(played.steps[0][0].as_ref().unwrap().nodes, planner_nodes);
@@ -163,7 +163,7 @@ fn stopping_at_100_saves_nodes_and_nothing_else() {
     let mut machine = machine("eight_puzzle_seed");
     for (bounded, nodes) in [(true, 33), (false, 4545)] {
         let options = [("move_order", texts("left right up down")), ("bounded", bounded.into())];
-        let mut player = player("compulsive", options);
+        let mut player = player("compulsive_deliberation", options);
         let (_, deliberation) = first_move(machine.as_mut(), player.as_mut(), 0, &Stop::never());
         assert_eq!((deliberation.nodes, deliberation.value), (nodes, Some(100.0)));
     }
@@ -187,7 +187,7 @@ fn deepening_finds_the_shortest_plan() {
 #[test]
 fn compulsive_deliberation_remembers_nothing() {
     let mut machine = machine("eight_puzzle_seed");
-    let played = play(machine.as_mut(), &mut [player("compulsive", [])], 1);
+    let played = play(machine.as_mut(), &mut [player("compulsive_deliberation", [])], 1);
     let rules = library::find("eight_puzzle_seed").unwrap().text;
     let rules =
         rules.replace("(init (cell ", "(once (cell ").replace("(init (step ", "(once (step ");
@@ -196,8 +196,12 @@ fn compulsive_deliberation_remembers_nothing() {
         let facts = machine.facts(&state);
         let init: String = facts.iter().map(|fact| format!("(init {fact})\n")).collect();
         let mut begun = machine_of(&format!("{rules}{init}"));
-        let (answer, deliberation) =
-            first_move(begun.as_mut(), player("compulsive", []).as_mut(), 0, &Stop::never());
+        let (answer, deliberation) = first_move(
+            begun.as_mut(),
+            player("compulsive_deliberation", []).as_mut(),
+            0,
+            &Stop::never(),
+        );
         assert_eq!(text(begun.as_ref(), &[answer]), text(machine.as_ref(), joint_move));
         assert_eq!(Some(deliberation), played.steps[step][0]);
         let mut next = State::default();

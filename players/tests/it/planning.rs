@@ -118,7 +118,7 @@ fn a_late_plan_is_made_on_the_way() {
             ("transposition", 0.into()),
             ("bounded", false.into()),
         ];
-        let played = play(machine, &mut [player("planner", options)], 1);
+        let played = play(machine, &mut [player("sequential_planner", options)], 1);
         let started = played.started[0].as_ref().unwrap();
         let attempts =
             [started].into_iter().chain(played.steps.iter().map(|step| step[0].as_ref().unwrap()));
@@ -149,7 +149,7 @@ fn attempts_to_plan_continue_each_other() {
             ("bounded", false.into()),
             ("transposition", transposition.into()),
         ];
-        let played = play(machine, &mut [player("planner", options)], 1);
+        let played = play(machine, &mut [player("sequential_planner", options)], 1);
         played.steps.iter().position(|step| step[0].as_ref().unwrap().completed).unwrap()
     };
     assert!(planned_at(machine, 1000) < planned_at(machine, 0));
@@ -179,7 +179,7 @@ fn a_random_start_can_lose_what_planning_cannot_regain() {
         // There are 63 states to enter at first and 31 after a step.
         let options =
             [("node_budget", 40.into()), ("transposition", 0.into()), ("bounded", false.into())];
-        let played = play(machine.as_mut(), &mut [player("planner", options)], seed);
+        let played = play(machine.as_mut(), &mut [player("sequential_planner", options)], seed);
         *rewards.entry(played.goals[0]).or_default() += 1;
     }
     // Two outcomes, each 30 times on average; 15 is almost four deviations off.
@@ -194,17 +194,17 @@ fn a_plan_for_several_roles_assumes_that_they_play_along() {
     let mut machine = machine("tic_tac_toe");
     // Both plan for the same end: x wins, which o does not want. Against
     // itself o's plan fails and is made anew.
-    let mut seats = [player("planner", []), player("legal", [])];
+    let mut seats = [player("sequential_planner", []), player("legal", [])];
     let played = play(machine.as_mut(), &mut seats, 1);
     let replanned = played.steps.iter().filter(|step| step[0].as_ref().unwrap().nodes > 0).count();
     assert_eq!(played.goals, [100, 0]);
     assert!(replanned <= played.steps.len());
     for seed in 0..20 {
-        let mut seats = [player("planner", []), player("random", [])];
+        let mut seats = [player("sequential_planner", []), player("random", [])];
         play(machine.as_mut(), &mut seats, seed);
     }
     // It guarantees nothing: who minimises does not play along.
-    let mut seats = [player("alpha_beta", []), player("planner", [])];
+    let mut seats = [player("alpha_beta", []), player("sequential_planner", [])];
     assert_ne!(play(machine.as_mut(), &mut seats, 1).goals[1], 100);
     // Where the other does not matter, the plan holds against anyone.
     let aside = "
@@ -224,7 +224,7 @@ fn a_plan_for_several_roles_assumes_that_they_play_along() {
         (<= (goal watcher 50) (role watcher))";
     let mut machine = machine_of(aside);
     for seed in 0..10 {
-        let mut seats = [player("planner", []), player("random", [])];
+        let mut seats = [player("sequential_planner", []), player("random", [])];
         let played = play(machine.as_mut(), &mut seats, seed);
         assert_eq!(played.goals, [100, 50]);
         assert!(played.steps.iter().all(|step| step[0].as_ref().unwrap().nodes == 0), "{seed}");
@@ -237,7 +237,7 @@ fn a_plan_for_several_roles_assumes_that_they_play_along() {
 fn no_time_to_plan_is_no_failure() {
     let mut machine = machine("eight_puzzle_seed");
     let stop = Stop::never().after_nodes(0);
-    let mut planner = [player("planner", [])];
+    let mut planner = [player("sequential_planner", [])];
     let played = play_until(machine.as_mut(), &mut planner, 3, &stop);
     assert!(!played.started[0].as_ref().unwrap().completed);
     planner[0].start(seat(machine.as_ref(), 0, 1), &Stop::never()).unwrap();
