@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use games::{Expression, MoveId, State};
+use games::{Expression, MoveId, State, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use rustc_hash::FxHashMap;
@@ -22,7 +22,7 @@ use crate::deliberation::PlanStep;
 use crate::kind::PlayerKind;
 use crate::options::OptionSpec;
 use crate::search::track::Track;
-use crate::search::{ranks, settings};
+use crate::search::{check_order, ranks, settings};
 use crate::seed;
 use crate::{Deliberation, Failure, Observation, OptionError, Options, Player, Seat, Stop, Turn};
 
@@ -134,11 +134,17 @@ fn said(said: Deliberation, step: &Arc<PlanStep>, value: Option<f64>) -> Deliber
 }
 
 impl Player for ConditionalPlanner {
+    fn check(&mut self, mut machine: Box<dyn StateMachine>) -> Result<(), Failure> {
+        check_order(&mut *machine, &self.move_order)
+    }
+
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
         self.forget();
         self.deliberation = Some(Deliberation::default());
         self.rng = seed::generator(seat.seed, self.seed);
-        match self.track.insert(Track::new(seat, KIND.name)?).begin(stop)? {
+        let mut track = Track::new(seat, KIND.name)?;
+        check_order(&mut *track.machine, &self.move_order)?;
+        match self.track.insert(track).begin(stop)? {
             Some(state) => self.plan(&state, stop),
             None => Ok(()),
         }

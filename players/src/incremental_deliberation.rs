@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::kind::PlayerKind;
 use crate::options::OptionSpec;
 use crate::search::track::Track;
-use crate::search::{Frame, Halt, SearchRoles, Stopwatch, ranks, settings, worst};
+use crate::search::{Frame, Halt, SearchRoles, Stopwatch, check_order, ranks, settings, worst};
 use crate::{
     Candidate, Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn, ValueBound,
 };
@@ -447,10 +447,16 @@ impl IncrementalDeliberation {
 }
 
 impl Player for IncrementalDeliberation {
+    fn check(&mut self, mut machine: Box<dyn StateMachine>) -> Result<(), Failure> {
+        check_order(&mut *machine, &self.move_order)
+    }
+
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
         self.forget();
         self.deliberation = Some(Deliberation::default());
-        match self.track.insert(Track::new(seat, KIND.name)?).begin(stop)? {
+        let mut track = Track::new(seat, KIND.name)?;
+        check_order(&mut *track.machine, &self.move_order)?;
+        match self.track.insert(track).begin(stop)? {
             Some(state) => self.grow(&state, stop),
             None => Ok(()),
         }

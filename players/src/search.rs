@@ -35,6 +35,7 @@ mod stopwatch;
 mod time_allocation;
 pub(crate) mod track;
 pub(crate) mod transposition_table;
+mod tried_first;
 mod value;
 
 use std::sync::Arc;
@@ -55,6 +56,7 @@ use recorder::Recorder;
 pub(crate) use stopwatch::{Halt, Stopwatch};
 use time_allocation::TimeAllocation;
 use transposition_table::{Bound, Entry, TranspositionTable};
+pub(crate) use tried_first::{check_order, ranks};
 pub(crate) use value::Value;
 
 /// The deepest level ever entered. A state there is evaluated like one at the
@@ -848,19 +850,6 @@ fn ranked(rank: u64, first: Option<u64>) -> u64 {
         Some(first) if rank <= first => rank - 1,
         Some(_) => rank,
     }
-}
-
-/// The rank of each move of `order` that the game knows.
-pub(crate) fn ranks(
-    machine: &mut dyn StateMachine,
-    order: &[Expression],
-) -> FxHashMap<MoveId, usize> {
-    let known = order.iter().filter_map(|expression| machine.find_move(expression));
-    let mut ranks = FxHashMap::default();
-    for (rank, id) in known.enumerate() {
-        ranks.entry(id).or_insert(rank);
-    }
-    ranks
 }
 
 /// The reward of `role` in a terminal state. Where the rules are ambiguous it

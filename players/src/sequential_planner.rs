@@ -17,7 +17,7 @@ mod random_search;
 use std::sync::Arc;
 use std::time::Instant;
 
-use games::{Expression, MoveId, RoleId, State};
+use games::{Expression, MoveId, RoleId, State, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -27,7 +27,7 @@ use crate::kind::PlayerKind;
 use crate::options::{OptionSpec, Reader};
 use crate::plan::{PlanOutcome, PlanSettings, Solved, plan};
 use crate::search::track::Track;
-use crate::search::{ranks, settings};
+use crate::search::{check_order, ranks, settings};
 use crate::seed;
 use crate::{Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn};
 
@@ -240,11 +240,17 @@ impl SequentialPlanner {
 }
 
 impl Player for SequentialPlanner {
+    fn check(&mut self, mut machine: Box<dyn StateMachine>) -> Result<(), Failure> {
+        check_order(&mut *machine, &self.move_order)
+    }
+
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
         self.forget();
         self.deliberation = Some(Deliberation::default());
         self.rng = seed::generator(seat.seed, self.seed);
-        match self.track.insert(Track::new(seat, self.kind)?).begin(stop)? {
+        let mut track = Track::new(seat, self.kind)?;
+        check_order(&mut *track.machine, &self.move_order)?;
+        match self.track.insert(track).begin(stop)? {
             Some(state) => self.plan(&state, stop),
             None => Ok(()),
         }

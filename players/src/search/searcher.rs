@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 
 use super::track::Track;
-use super::{Answer, Memory, Search, Settings};
+use super::{Answer, Memory, Search, Settings, check_order};
 use crate::seed;
 use crate::{Deliberation, Failure, Player, Seat, Stop, Turn};
 
@@ -64,8 +64,9 @@ impl Searcher {
         Self { solved, ..self }
     }
 
-    /// Whether the evaluation function and the table fit the game.
-    fn check_game(&self, machine: &dyn StateMachine) -> Result<(), Failure> {
+    /// Whether the evaluation function, the table and the moves to try first fit the game.
+    fn check_game(&self, machine: &mut dyn StateMachine) -> Result<(), Failure> {
+        check_order(machine, &self.move_order)?;
         match self.settings.evaluation.refusal(machine) {
             Some(reason) => Err(Failure::Unsuitable(reason)),
             None => self.check_table(machine),
@@ -120,8 +121,8 @@ impl Searcher {
 }
 
 impl Player for Searcher {
-    fn check(&mut self, machine: Box<dyn StateMachine>) -> Result<(), Failure> {
-        self.check_game(&*machine)
+    fn check(&mut self, mut machine: Box<dyn StateMachine>) -> Result<(), Failure> {
+        self.check_game(&mut *machine)
     }
 
     /// A player that remembers uses the start clock to fill its table.
@@ -129,8 +130,8 @@ impl Player for Searcher {
         self.forget();
         self.deliberation = Some(Deliberation::default());
         self.rng = seed::generator(seat.seed, self.seed);
-        let track = Track::new(seat, self.kind)?;
-        self.check_game(&*track.machine)?;
+        let mut track = Track::new(seat, self.kind)?;
+        self.check_game(&mut *track.machine)?;
         let state = self.track.insert(track).begin(stop)?;
         let is_limited = stop.deadline().is_some() || stop.node_budget().is_some();
         if let Some(state) = state
@@ -151,6 +152,13 @@ impl Player for Searcher {
             return Ok(fallback);
         }
         let answer = self.search(&state, stop)?;
+        if let Some(said) = self.deliberation.as_mut().filter(|said| said.value.is_none()) {
+            let reply = match answer.action {
+                Some(_) => "the best of those that were searched",
+                None => "the first legal one",
+            };
+            said.notes.push(format!("no value was found; the move is {reply}"));
+        }
         let drawn = answer.strategy.and_then(|strategy| self.draw(&strategy));
         Ok(drawn.or(answer.action).unwrap_or(fallback))
     }

@@ -60,8 +60,8 @@ pub(crate) const MOVE_ORDER: OptionSpec = OptionSpec {
     name: "move_order",
     accepts: "a list of strings, each a move",
     default: "[]",
-    help: "Moves to try before all others, in this order. Those that are not legal in a position are \
-           skipped.",
+    help: "Moves to try before all others, in this order, where they are legal. Moves that the game \
+           does not have are an error.",
 };
 
 pub(crate) const DEFAULT_REMEMBERED: i64 = 200_000;
