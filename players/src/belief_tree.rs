@@ -34,8 +34,13 @@ pub enum BeliefEvent {
     },
     /// The role makes this move.
     Moves(MoveId),
-    /// The match may end, with this reward.
-    Ends,
+    /// The match ends.
+    Ends {
+        /// After this joint move, the first of those with this reward.
+        joint_move: Vec<MoveId>,
+        /// Number of the others.
+        n_others: usize,
+    },
 }
 
 /// What a role sees of a step.

@@ -366,7 +366,8 @@ impl<'a> BeliefSearch<'a> {
         self.enter(|| BeliefEvent::Moves(action));
         let mut looks: Vec<Look> = Vec::new();
         let mut seen: Vec<Option<Seen>> = Vec::new();
-        let mut endings: Vec<f64> = Vec::new();
+        // By reward: the first joint move, if the tree is recorded, and how many more there are.
+        let mut endings: Vec<(f64, Vec<MoveId>, usize)> = Vec::new();
         let mut looks_of: FxHashMap<(Knowledge, u64), usize> = FxHashMap::default();
         let mut legal_in: Vec<Vec<MoveId>> = Vec::new();
         // By state of the belief, by reply, by move of chance.
@@ -397,8 +398,13 @@ impl<'a> BeliefSearch<'a> {
                     let (next, look) = match self.step(state, &joint_move, level)? {
                         Step::Over(payoff) => {
                             of_reply.push(Follows::Payoff(payoff));
-                            if !endings.contains(&payoff) {
-                                endings.push(payoff);
+                            match endings.iter_mut().find(|(other, ..)| *other == payoff) {
+                                Some((.., n_others)) => *n_others += 1,
+                                None => {
+                                    let is_recorded = self.recorder.is_some();
+                                    let shown = if is_recorded { &joint_move[..] } else { &[] };
+                                    endings.push((payoff, shown.to_vec(), 0));
+                                }
                             }
                             continue;
                         }
@@ -433,8 +439,8 @@ impl<'a> BeliefSearch<'a> {
         }
         drop(looks_of);
         let mut payoffs: Vec<Vec<f64>> = Vec::with_capacity(looks.len());
-        for payoff in endings {
-            self.enter(|| BeliefEvent::Ends);
+        for (payoff, joint_move, n_others) in endings {
+            self.enter(|| BeliefEvent::Ends { joint_move, n_others });
             self.leave(payoff, None);
         }
         for ((look, legal), seen) in looks.iter_mut().zip(&legal_in).zip(seen) {

@@ -94,7 +94,8 @@ impl PlanCheck {
     }
 }
 
-/// A place where a plan is not what it should be: the first that was found.
+/// A place where a plan is not what it should be: the first that was found, if possible
+/// after legal moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breach {
     /// The joint moves that lead there.
@@ -140,20 +141,31 @@ pub fn check(
         return Err(Failure::Unsuitable(reason));
     }
     let initial = machine.initial_state()?;
-    let mut walk = Walk {
-        machine,
-        role,
-        plan,
-        stop,
-        found: PlanCheck::default(),
-        line: Vec::new(),
-        known: FxHashMap::default(),
-        n_nodes: 0,
+    let mut walk = |only_legal| {
+        let mut walk = Walk {
+            machine: &mut *machine,
+            role,
+            plan,
+            stop,
+            only_legal,
+            found: PlanCheck::default(),
+            line: Vec::new(),
+            known: FxHashMap::default(),
+            n_nodes: 0,
+        };
+        let first = (!plan.steps.is_empty()).then_some(0);
+        let value = walk.enter(first, &initial)?;
+        let n_positions = walk.known.len();
+        Ok::<_, Failure>(value.map(|value| (value, PlanCheck { n_positions, ..walk.found })))
     };
-    let first = (!plan.steps.is_empty()).then_some(0);
-    let Some(value) = walk.enter(first, &initial)? else { return Ok(None) };
-    let mut found = walk.found;
-    found.n_positions = walk.known.len();
+    let Some((value, mut found)) = walk(false)? else { return Ok(None) };
+    if found.illegal.is_some() && (found.incomplete.is_some() || found.not_minimal.is_some()) {
+        // Better an example that can be played, if there is one.
+        if let Some((_, legal)) = walk(true)? {
+            found.incomplete = legal.incomplete.or(found.incomplete);
+            found.not_minimal = legal.not_minimal.or(found.not_minimal);
+        }
+    }
     found.value = value.filter(|_| found.incomplete.is_none());
     found.optimal = match found.value {
         Some(value) if found.is_proper() => is_best(machine, role, value, stop)?,
@@ -206,6 +218,8 @@ struct Walk<'a> {
     role: RoleId,
     plan: &'a Plan,
     stop: &'a Stop,
+    /// Whether lines end before a move that is not legal.
+    only_legal: bool,
     found: PlanCheck,
     line: Vec<Vec<MoveId>>,
     known: FxHashMap<(Option<usize>, StateKey), Known>,
@@ -265,6 +279,9 @@ impl Walk<'_> {
             if other == self.role {
                 if !legal.contains(&action) {
                     self.breach(state, step, |found| &mut found.illegal)?;
+                    if self.only_legal {
+                        return Ok(Some(None));
+                    }
                 }
                 legal = vec![action];
             }

@@ -284,6 +284,40 @@ fn the_tree_of_information_states_is_shown() {
     assert!(told.contains("found no plan in this state"), "{told}");
 }
 
+/// Where nothing is hidden, what a player sees is the joint move; the end names those that
+/// lead to it.
+#[test]
+fn a_tree_of_information_states_names_joint_moves() {
+    let workspace = Workspace::new();
+    let command = ["explain", "aima_two_ply", "--player", "information_set_search", "--tree"];
+    let told = workspace.run(&command).code(0).stdout();
+    let tree = told.split_once("  tree, values for max\n").unwrap().1;
+    let first = "    (root), 1 possible state: 3
+      a1: 3
+        (a1 noop), 1 possible state: 3
+          noop: 3
+            (noop a1), end: 3  terminal
+            (noop a2), end: 12  terminal
+            (noop a3), end: 8  terminal
+";
+    assert!(tree.starts_with(first), "{tree}");
+}
+
+/// A search that found no value says so, and which move it gives instead.
+#[test]
+fn a_search_without_a_value_says_so() {
+    let workspace = Workspace::new();
+    let explain = |player: &str, nodes: &str| {
+        let command = ["explain", "tic_tac_toe", "--player", player, "--nodes", nodes];
+        workspace.run(&command).code(0).stdout()
+    };
+    let told = explain("compulsive_deliberation", "500");
+    assert!(told.contains("stopped before the search ended"), "{told}");
+    assert!(told.contains("note: no value was found; the move is the first"), "{told}");
+    let told = explain("alpha_beta", "500");
+    assert!(!told.contains("no value was found"), "{told}");
+}
+
 /// With a start clock, a player prepares as in a match, and says what came of it.
 #[test]
 fn a_start_clock_is_used_to_prepare() {

@@ -117,6 +117,18 @@ fn conditional_plans_guarantee_what_their_players_report() {
     }
 }
 
+/// The example of a plan that is not complete can be played, although the plan is not legal
+/// everywhere.
+#[test]
+fn what_is_not_complete_is_shown_after_legal_moves() {
+    let workspace = Workspace::new();
+    let command = ["game", "plan", "tic_tac_toe", "--moves", "(mark 2 2) noop (mark 1 1)"];
+    let told = workspace.run(&command).code(0).stdout();
+    let after = "  complete    no: the match goes on after ";
+    let line = told.lines().find_map(|line| line.strip_prefix(after)).unwrap();
+    workspace.run(&["game", "state", "tic_tac_toe", "--moves", line]).code(0);
+}
+
 /// A plan that lacks an answer is not complete; one that goes on in circles neither; what is
 /// no plan of the game is refused with its place.
 #[test]

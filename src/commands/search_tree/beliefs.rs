@@ -1,8 +1,8 @@
 //! The tree of a search of beliefs, in words.
 
-use games::RoleId;
+use games::{MoveId, RoleId};
 use players::ValueBound;
-use players::belief_tree::{BeliefEvent, BeliefNode, BeliefTree};
+use players::belief_tree::{BeliefEvent, BeliefNode, BeliefTree, Seen};
 use results::counted::counted;
 
 use super::{Node, Tree};
@@ -15,10 +15,17 @@ pub(in crate::commands) fn tree(beliefs: &BeliefTree, me: RoleId, names: &mut im
     for BeliefNode { parent, event, value } in &beliefs.nodes {
         let (action, found) = match event {
             BeliefEvent::Moves(action) => (names.action(*action).to_string(), "searched"),
-            BeliefEvent::Ends => ("end".to_owned(), "terminal"),
+            BeliefEvent::Ends { joint_move, n_others } => {
+                let others = match n_others {
+                    0 => String::new(),
+                    n => format!(" and {}", counted(*n, "other", "others")),
+                };
+                (format!("{}{others}, end", joint_move_words(joint_move, names)), "terminal")
+            }
             BeliefEvent::Knows { seen, n_states, best } => {
                 let seen = match seen {
-                    Some(seen) => plan_text::seen_words(seen, me, names),
+                    Some(Seen::JointMove(joint_move)) => joint_move_words(joint_move, names),
+                    Some(seen @ Seen::Percepts(_)) => plan_text::seen_words(seen, me, names),
                     None => "(root)".to_owned(),
                 };
                 let states = counted(*n_states, "possible state", "possible states");
@@ -45,4 +52,10 @@ pub(in crate::commands) fn tree(beliefs: &BeliefTree, me: RoleId, names: &mut im
         });
     }
     Tree { role: names.role(me).to_owned(), nodes, n_unrecorded: beliefs.n_unrecorded }
+}
+
+/// `(a1 noop)`.
+fn joint_move_words(joint_move: &[MoveId], names: &mut impl Names) -> String {
+    let words: Vec<_> = joint_move.iter().map(|&id| names.action(id)).collect();
+    format!("({})", words.join(" "))
 }
