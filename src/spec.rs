@@ -9,6 +9,7 @@ mod difference;
 pub(crate) mod duration;
 mod error;
 pub(crate) mod file;
+mod game_entry;
 mod limits_text;
 mod lock;
 mod odds_text;

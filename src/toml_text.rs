@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use toml::de::DeTable;
+
 use crate::game_source::meant;
 
 /// The text of a file, for errors that say where they are.
@@ -47,6 +49,21 @@ impl TomlText<'_> {
         TomlError::At { origin: self.origin.to_owned(), line, message: message.into() }
     }
 
+    /// The place of a key in an item of a list of tables; `clocks.play` is a key of a table in
+    /// the item. Of a path whose end is not there, the place of what is.
+    pub(crate) fn key_span(&self, list: &str, index: usize, path: &str) -> Option<Range<usize>> {
+        let root = DeTable::parse(self.text).ok()?;
+        let mut table = root.get_ref().get(list)?.get_ref().get(index)?.get_ref();
+        let mut found = None;
+        for part in path.split('.') {
+            let entry = table.as_table().and_then(|table| table.get_key_value(part));
+            let Some((key, value)) = entry else { break };
+            found = Some(key.span());
+            table = value.get_ref();
+        }
+        found
+    }
+
     /// An error of the text as a whole.
     pub(crate) fn whole(&self, message: impl Into<String>) -> TomlError {
         TomlError::Whole { origin: self.origin.to_owned(), message: message.into() }
@@ -60,7 +77,7 @@ impl TomlText<'_> {
             return self.error(span.clone(), twice(&self.text[span]));
         }
         let given = self.text[..span.end].lines().next_back().unwrap_or_default().trim();
-        let given = key_and_value(given);
+        let given = item(given, &self.text[span.clone()]).unwrap_or_else(|| key_and_value(given));
         match message.split_once(", expected ") {
             Some((before, expected))
                 if before.starts_with("invalid ") || before.starts_with("unknown value ") =>
@@ -81,6 +98,21 @@ fn twice(key: &str) -> String {
         _ => String::new(),
     };
     format!("`{key}` is given twice{advice}")
+}
+
+/// `players: 3` of the beginning `players = ["legal", 3` of a list, which ends with `value`;
+/// `weight = 0` of the beginning `games = [{ game = "nim", weight = 0` of a list of tables.
+fn item(given: &str, value: &str) -> Option<String> {
+    let (key, list) = given.split_once('=')?;
+    if !list.trim_start().starts_with('[') || list.contains(']') {
+        return None;
+    }
+    Some(match list.rsplit_once('{') {
+        Some((_, entries)) if !entries.contains('}') => {
+            entries.rsplit(',').next().unwrap_or(entries).trim().to_owned()
+        }
+        _ => format!("{}: {value}", key.trim_end()),
+    })
 }
 
 /// `faults.substitute = "none"` of the beginning `faults = {substitute = "none"` of an inline

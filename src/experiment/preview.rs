@@ -177,7 +177,7 @@ fn of_schedule(
 fn warnings(experiment: &Experiment) -> Vec<String> {
     let missing = experiment.spec.players.iter().filter_map(|player| {
         let PlayerSource::Command { template, .. } = &player.config.source else { return None };
-        let words = command_words(template)?;
+        let words = command_words(template).ok()?;
         let program = words.first().filter(|word| !is_program(word))?;
         let id = &player.config.id;
         Some(match program.contains('/') {

@@ -129,10 +129,17 @@ fn seats(game: &Game, players: &[Contestant]) -> Result<Vec<Option<usize>>, Expe
         }
     }
     if needed.len() != players.len() {
+        let (roles, chance) = match game.random() {
+            None => (["role", "roles"], String::new()),
+            Some(random) => {
+                let name = game.role_name(random);
+                (["role for players", "roles for players"], format!("; `{name}` is chance"))
+            }
+        };
         return Err(ExperimentError::Unplayable(format!(
-            "{} has {} ({}), but {} given",
+            "{} has {} ({}{chance}), but {} given",
             game.name(),
-            counted(needed.len(), "role", "roles"),
+            counted(needed.len(), roles[0], roles[1]),
             needed.join(", "),
             counted(players.len(), "player is", "players are")
         )));

@@ -668,8 +668,10 @@ impl Place {
 }
 
 /// The words of a command line, as for a port of 0.
-pub(crate) fn command_words(template: &str) -> Option<Vec<String>> {
-    words(template, Place::of(template).ok()?, 0).ok()
+pub(crate) fn command_words(template: &str) -> Result<Vec<String>, LaunchError> {
+    let place = Place::of(template)
+        .map_err(|problem| LaunchError::Template { template: template.to_owned(), problem })?;
+    words(template, place, 0)
 }
 
 /// The words of a command line, `{port}` and `{socket}` replaced. Quotes of either

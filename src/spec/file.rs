@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use games::{Case, Guards};
+use games::Guards;
 use results::counted::counted;
 use results::formats::{Format, Stage};
 use results::record::Budget;
@@ -13,17 +13,18 @@ use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use super::duration::{EXPECTED, read_clock};
+use super::game_entry::GameText;
 use super::overrides::{Contenders, Overrides};
-use super::player_entry::PlayerEntry;
-use super::player_fields::{PLAIN, PlayerFields, is_plain, kind_of};
+use super::player_entry::{Place, PlayerEntry};
+use super::player_fields::{PLAIN, is_plain};
 use super::player_text::{contestant, fields_of_word};
 use super::source::Source;
 use super::stages::{FormatWord, RaceValue, StageTable};
 use super::{Comparison, Contestant, GameEntry, RecordSettings, Spec, SpecError};
-use crate::game_source::{GameSource, Reading, deserialize_case};
+use crate::game_source::{GameSource, Reading};
 use crate::manager::{Enforcement, GoalConflict, MatchRules, PlayerSource, Substitute};
 use crate::schedule::{Clocks, Seating, TimeBudget};
-use crate::toml_text::{TomlText, in_our_words};
+use crate::toml_text::TomlText;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,7 +51,7 @@ struct SpecFile {
     players: Vec<Spanned<PlayerEntry>>,
     comparison: Option<Spanned<ComparisonTable>>,
     #[serde(default)]
-    games: Vec<Spanned<Value>>,
+    games: Vec<Spanned<GameText>>,
     #[serde(default)]
     clocks: ClocksTable,
     #[serde(default)]
@@ -120,19 +121,6 @@ struct LimitsTable {
     max_term_depth: Option<u32>,
     reply_bytes: Option<usize>,
     header_bytes: Option<usize>,
-}
-
-/// A game with more than its name.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GameTable {
-    game: String,
-    name: Option<String>,
-    #[serde(default, deserialize_with = "deserialize_case")]
-    case: Case,
-    #[serde(default)]
-    lenient: bool,
-    weight: Option<u32>,
 }
 
 /// Makes a spec of the file at `path`; paths in it are relative to its folder.
@@ -253,7 +241,8 @@ impl Source<'_> {
             }
             (Some(Contenders { base, head, canary }), None) => {
                 let compared = [Some(base), Some(head), canary.as_ref()];
-                let compared = compared.into_iter().flatten().map(|player| (0..0, player.clone()));
+                let compared = compared.into_iter().flatten();
+                let compared = compared.map(|player| (Place::default(), player.clone()));
                 let players = self.distinct(compared.chain(given).collect(), by_clock)?;
                 let canary = canary.as_ref().map(|_| 2);
                 Ok((players, Some(Comparison { base: 0, head: 1, canary })))
@@ -299,58 +288,52 @@ impl Source<'_> {
     fn contestants(
         &self,
         entries: &[Spanned<PlayerEntry>],
-    ) -> Result<Vec<(Range<usize>, Contestant)>, SpecError> {
-        let read = |entry: &Spanned<PlayerEntry>| {
+    ) -> Result<Vec<(Place, Contestant)>, SpecError> {
+        let read = |(index, entry): (usize, &Spanned<PlayerEntry>)| {
+            let place = Place { span: entry.span(), index };
             let contestant = match entry.get_ref() {
                 PlayerEntry::Word(word) => fields_of_word(word)
                     .and_then(|fields| contestant(&fields).map_err(|wrong| wrong.message))
                     .map_err(|message| {
                         self.error(entry.span(), format!("player `{word}`: {message}"))
                     })?,
-                PlayerEntry::Fields(table) => self.of_table(table, entry.span())?,
+                PlayerEntry::Fields(fields) => contestant(fields).map_err(|wrong| {
+                    let span = self.key_of(&place, wrong.key.as_deref().unwrap_or_default());
+                    self.error(span, wrong.message)
+                })?,
             };
-            Ok((entry.span(), contestant))
+            Ok((place, contestant))
         };
-        entries.iter().map(read).collect()
+        entries.iter().enumerate().map(read).collect()
     }
 
-    fn of_table(
-        &self,
-        table: &BTreeMap<Spanned<String>, Spanned<Value>>,
-        span: Range<usize>,
-    ) -> Result<Contestant, SpecError> {
-        let fields: PlayerFields = table
-            .iter()
-            .map(|(key, value)| (key.get_ref().clone(), value.get_ref().clone()))
-            .collect();
-        contestant(&fields).map_err(|wrong| {
-            let key = wrong.key.as_deref();
-            let entry = table.keys().find(|name| Some(name.as_ref().as_str()) == key);
-            self.error(entry.map_or(span, Spanned::span), wrong.message)
-        })
+    /// The place of a key of a player's table, or of the whole entry without it.
+    fn key_of(&self, player: &Place, key: &str) -> Range<usize> {
+        let found = self.0.key_span("players", player.index, key);
+        found.filter(|_| player.span.end > 0).unwrap_or_else(|| player.span.clone())
     }
 
     /// The players, if they can play side by side.
     fn distinct(
         &self,
-        given: Vec<(Range<usize>, Contestant)>,
+        given: Vec<(Place, Contestant)>,
         by_clock: bool,
     ) -> Result<Vec<Contestant>, SpecError> {
         let mut players = Vec::new();
         let mut ids = BTreeSet::new();
         let mut addresses = BTreeMap::new();
-        for (span, contestant) in given {
+        for (place, contestant) in given {
             let id = &contestant.config.id;
             if !ids.insert(id.clone()) {
                 let message = format!("duplicate player `{id}`; give one of them another `id`");
-                return Err(self.error(span, message));
+                return Err(self.error(self.key_of(&place, "id"), message));
             }
             if by_clock && contestant.config.odds.nodes.is_some() {
                 let message = format!(
                     "`{id}` has a node budget, but the spec has clocks; set budget.nodes for the whole \
                      spec, or clocks for this player"
                 );
-                return Err(self.error(span, message));
+                return Err(self.error(self.key_of(&place, "budget.nodes"), message));
             }
             if let PlayerSource::Remote { host, port } = &contestant.config.source
                 && let Some(twin) = addresses.insert((host.to_ascii_lowercase(), *port), id.clone())
@@ -359,7 +342,7 @@ impl Source<'_> {
                     "`{twin}` and `{id}` have the same address, http://{host}:{port}, which plays \
                      one match at a time; remove one of them"
                 );
-                return Err(self.error(span, message));
+                return Err(self.error(self.key_of(&place, "url"), message));
             }
             players.push(contestant);
         }
@@ -368,7 +351,7 @@ impl Source<'_> {
 
     fn games(
         &self,
-        entries: &[Spanned<Value>],
+        entries: &[Spanned<GameText>],
         folder: &Path,
     ) -> Result<Vec<GameEntry>, SpecError> {
         if entries.is_empty() {
@@ -377,20 +360,24 @@ impl Source<'_> {
         let mut games: Vec<GameEntry> = Vec::new();
         let mut names = BTreeSet::new();
         for entry in entries {
+            let span = match entry.get_ref() {
+                GameText::Word(_) => entry.span(),
+                GameText::Table(table) => table.name_span(),
+            };
             for game in self.game(entry, folder)? {
                 if !names.insert(game.source.name.clone()) {
                     let message = format!(
                         "duplicate game `{}`; give one of them another `name` in a [[games]] table",
                         game.source.name
                     );
-                    return Err(self.error(entry.span(), message));
+                    return Err(self.error(span, message));
                 }
                 if let Some(twin) = games.iter().find(|other| is_same_game(other, &game)) {
                     let message = format!(
                         "`{}` and `{}` are the same rulesheet with the same settings; remove one of them",
                         twin.source.name, game.source.name
                     );
-                    return Err(self.error(entry.span(), message));
+                    return Err(self.error(span, message));
                 }
                 games.push(game);
             }
@@ -398,35 +385,28 @@ impl Source<'_> {
         Ok(games)
     }
 
-    fn game(&self, entry: &Spanned<Value>, folder: &Path) -> Result<Vec<GameEntry>, SpecError> {
-        let wrong = |message: String| self.error(entry.span(), message);
+    fn game(&self, entry: &Spanned<GameText>, folder: &Path) -> Result<Vec<GameEntry>, SpecError> {
         let table = match entry.get_ref() {
-            Value::String(game) => return find_games(game, folder).map_err(wrong),
-            Value::Table(table) => GameTable::deserialize(table.clone())
-                .map_err(|error| wrong(in_our_words(error.message())))?,
-            other => {
-                return Err(wrong(format!(
-                    "expected a game as a name, a path or a [[games]] table, not {}",
-                    kind_of(other)
-                )));
+            GameText::Word(game) => {
+                return find_games(game, folder).map_err(|error| self.error(entry.span(), error));
             }
+            GameText::Table(table) => table,
         };
-        let mut games = find_games(&table.game, folder).map_err(wrong)?;
-        if table.weight == Some(0) {
-            return Err(wrong("weight = 0: expected a whole number from 1".into()));
-        }
+        let mut games = find_games(table.game.get_ref(), folder)
+            .map_err(|error| self.error(table.game.span(), error))?;
+        let weight =
+            table.weight.as_ref().map_or(Ok(1), |weight| self.positive(weight, "weight"))?;
         if let Some(name) = &table.name {
             match games.as_mut_slice() {
-                [game] => game.source.name.clone_from(name),
+                [game] => game.source.name.clone_from(name.get_ref()),
                 _ => {
-                    return Err(wrong(
-                        "`name` needs a single game, and the pattern matches several".into(),
-                    ));
+                    let message = "`name` needs a single game, and the pattern matches several";
+                    return Err(self.error(name.span(), message));
                 }
             }
         }
         for game in &mut games {
-            game.weight = table.weight.unwrap_or(1);
+            game.weight = weight;
             game.reading = Reading { case: table.case, lenient: table.lenient };
         }
         Ok(games)

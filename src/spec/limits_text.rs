@@ -14,11 +14,12 @@ pub(super) const KEY: &str = "limits";
 pub(super) fn limits(fields: &PlayerFields) -> Result<LaunchLimits, Wrong> {
     let mut limits = LaunchLimits::NONE;
     let Some(value) = fields.get(KEY) else { return Ok(limits) };
-    let wrong = |message: String| Wrong::at(KEY, message);
     let table = value.as_table().ok_or_else(|| {
-        wrong(format!("limits is {}: expected as in limits.memory = \"1GiB\"", kind_of(value)))
+        let example = "limits.memory = \"1GiB\"";
+        Wrong::at(KEY, format!("limits is {}: expected as in {example}", kind_of(value)))
     })?;
     for (key, value) in table {
+        let wrong = |message: String| Wrong::at(&format!("{KEY}.{key}"), message);
         let number = || {
             let number = value.as_integer().and_then(|n| u32::try_from(n).ok());
             number.filter(|&n| n > 0).ok_or_else(|| {

@@ -20,23 +20,24 @@ pub(super) fn odds(fields: &PlayerFields) -> Result<TimeOdds, Wrong> {
             _ => {
                 let message =
                     format!("unknown key `clocks.{key}`; a player's own clocks are start and play");
-                return Err(Wrong::at("clocks", message));
+                return Err(Wrong::at(&format!("clocks.{key}"), message));
             }
         };
         let clock = value.as_str().and_then(read_clock).ok_or_else(|| {
-            Wrong::at("clocks", format!("clocks.{key} = {value}: expected {EXPECTED}"))
+            let path = format!("clocks.{key}");
+            Wrong::at(&path, format!("{path} = {value}: expected {EXPECTED}"))
         })?;
         *slot = Some(clock);
     }
     for (key, value) in inner(fields, "budget")?.into_iter().flatten() {
         if key != "nodes" {
             let message = format!("unknown key `budget.{key}`; a player's own budget is nodes");
-            return Err(Wrong::at("budget", message));
+            return Err(Wrong::at(&format!("budget.{key}"), message));
         }
         let nodes = value.as_integer().and_then(|nodes| u64::try_from(nodes).ok());
         let nodes = nodes.filter(|&nodes| nodes > 0).ok_or_else(|| {
             let message = format!("budget.nodes = {value}: expected a whole number from 1");
-            Wrong::at("budget", message)
+            Wrong::at("budget.nodes", message)
         })?;
         odds.nodes = Some(nodes);
     }

@@ -1,24 +1,34 @@
 //! A player as an entry of a spec's list: a table, or a word as on the command line.
 
-use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
-use toml::{Spanned, Value};
+
+use super::player_fields::PlayerFields;
 
 /// An entry of `players`.
 #[derive(Debug)]
 pub(super) enum PlayerEntry {
     /// A word: `"alpha_beta:depth=4"`.
     Word(String),
-    /// A table, with the places of its keys.
-    Fields(BTreeMap<Spanned<String>, Spanned<Value>>),
+    /// A table.
+    Fields(PlayerFields),
+}
+
+/// Where an entry of `players` is; nowhere for a player of the command line.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place {
+    /// All of it.
+    pub(super) span: Range<usize>,
+    /// Its index in the list.
+    pub(super) index: usize,
 }
 
 impl<'de> Deserialize<'de> for PlayerEntry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // An untagged enum would lose the places of the keys.
+        // An untagged enum would not say what was expected.
         deserializer.deserialize_any(EntryVisitor)
     }
 }

@@ -18,7 +18,9 @@ use crate::built_in;
 use crate::error_chain::chained;
 use crate::fingerprint::Fingerprint;
 use crate::launch_limits::LaunchLimits;
-use crate::manager::{Dialect, PlayerConfig, PlayerSource, Reading, TimeOdds, unknown_kind};
+use crate::manager::{
+    Dialect, PlayerConfig, PlayerSource, Reading, TimeOdds, command_words, unknown_kind,
+};
 use crate::{evaluation_file, solution_file};
 
 /// The key of what a worker's machine must have.
@@ -72,9 +74,13 @@ pub(crate) fn check_evaluation(text: &str) -> Result<(), String> {
 pub(super) fn fields_of_word(text: &str) -> Result<PlayerFields, String> {
     let mut fields = PlayerFields::new();
     let mut rest = text;
+    // What is before the `=` of an option has a colon.
     if let Some((id, of)) = text.split_once('=')
-        && is_plain(id)
+        && !id.contains(':')
     {
+        if !is_plain(id) {
+            return Err(format!("the name {id:?}: use only {PLAIN}"));
+        }
         fields.insert("id".into(), Value::String(id.into()));
         rest = of;
     }
@@ -91,6 +97,9 @@ pub(super) fn fields_of_word(text: &str) -> Result<PlayerFields, String> {
         let (kind, options) = rest.split_once(':').unwrap_or((rest, ""));
         fields.insert("kind".into(), Value::String(kind.into()));
         for option in split_options(options) {
+            if option.trim().is_empty() {
+                return Err(format!("`{options}`: an option is missing before or after a comma"));
+            }
             let (key, value) = option
                 .split_once('=')
                 .ok_or_else(|| format!("`{option}`: expected option=value"))?;
@@ -128,8 +137,12 @@ fn insert(fields: &mut PlayerFields, key: &str, value: Value) -> Result<(), Stri
     earlier.map_or(Ok(()), |_| Err(format!("`{key}` is given twice")))
 }
 
-/// Splits at commas that stand in no quotes, brackets or parentheses.
+/// Splits at commas that stand in no quotes, brackets or parentheses; an empty text has no
+/// parts.
 fn split_options(options: &str) -> Vec<&str> {
+    if options.trim().is_empty() {
+        return Vec::new();
+    }
     let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0_i32, false);
     for (at, character) in options.char_indices() {
         match character {
@@ -144,7 +157,6 @@ fn split_options(options: &str) -> Vec<&str> {
         }
     }
     parts.push(&options[start..]);
-    parts.retain(|part| !part.trim().is_empty());
     parts
 }
 
@@ -157,7 +169,8 @@ pub(crate) fn option_value(text: &str) -> Value {
     let list = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
     match list {
         Some(list) => {
-            let items = split_options(list).into_iter();
+            // A comma may follow the last item, as in TOML.
+            let items = split_options(list).into_iter().filter(|item| !item.trim().is_empty());
             Value::Array(items.map(|item| option_value(item.trim())).collect())
         }
         None => Value::String(text.to_owned()),
@@ -175,6 +188,9 @@ pub(super) fn contestant(fields: &PlayerFields) -> Result<Contestant, Wrong> {
                 let message = "put {port} (or {socket}) into the command; it is replaced by the port to listen on";
                 return Err(Wrong::at("command", message));
             }
+            if let Err(error) = command_words(template) {
+                return Err(Wrong::at("command", error.to_string()));
+            }
             let source = PlayerSource::Command {
                 template: template.to_owned(),
                 limits: limits_text::limits(fields)?,
@@ -184,7 +200,11 @@ pub(super) fn contestant(fields: &PlayerFields) -> Result<Contestant, Wrong> {
         (None, None, None) => {
             Err(Wrong::whole("a player needs a `kind` (built in), a `url` or a `command`"))
         }
-        _ => Err(Wrong::whole("a player has one of `kind`, `url` and `command`, not several")),
+        (_, url, command) => {
+            let second = if command.is_some() || url.is_none() { "command" } else { "url" };
+            let message = "a player has one of `kind`, `url` and `command`, not several";
+            Err(Wrong::at(second, message))
+        }
     }
 }
 
@@ -455,6 +475,7 @@ mod tests {
             ["depth=4", "plan=[a,(f b,c)]", "x=\"a,b\""]
         );
         assert_eq!(split_options(""), [""; 0]);
+        assert_eq!(split_options("a,"), ["a", ""]);
     }
 
     #[test]

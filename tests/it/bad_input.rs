@@ -184,8 +184,8 @@ fn players_as_words() {
     wrong(
         r#""legal", 3"#,
         expect![[r#"
-        error: spec.toml:2: players = ["legal", 3: expected a player such as "mcts", or a table with a `kind`, `url` or `command`
-    "#]],
+            error: spec.toml:2: players: 3: expected a player such as "mcts", or a table with a `kind`, `url` or `command`
+        "#]],
     );
     wrong(
         r#""legal", { id = "deep", kind = "alpha_beta", dept = 9 }"#,
@@ -193,6 +193,168 @@ fn players_as_words() {
         error: spec.toml:2: `alpha_beta` has no option `dept` (did you mean `depth`?); expected opponents, depth, evaluation, deepening, transposition, bounded, chance_cuts, killer_moves, history, quiescence, extend_forced, allocate_time, move_order, table or seed
     "#]],
     );
+}
+
+/// A name, a list of options or a command line that cannot be read is what the error is about.
+#[test]
+fn players_as_words_that_cannot_be_split() {
+    let wrong = |player: &str, error: Expect| {
+        check(&Workspace::new(), &["play", "nim", player, "legal"], 2, error);
+    };
+    wrong(
+        "a b=random",
+        expect![[r#"
+        error: player `a b=random`: the name "a b": use only letters, digits, `_`, `-`, `.`, `+`, not `-`, `.` or `+` first
+    "#]],
+    );
+    wrong(
+        "=random",
+        expect![[r#"
+        error: player `=random`: the name "": use only letters, digits, `_`, `-`, `.`, `+`, not `-`, `.` or `+` first
+    "#]],
+    );
+    wrong(
+        "minimax:depth=3,,",
+        expect![[r#"
+        error: player `minimax:depth=3,,`: `depth=3,,`: an option is missing before or after a comma
+    "#]],
+    );
+    wrong(
+        "cmd:python3 \"x {port}",
+        expect![[r#"
+        error: player `cmd:python3 "x {port}`: invalid command `python3 "x {port}`: a quote is not closed
+    "#]],
+    );
+    wrong(
+        "AlphaBeta",
+        expect![[r#"
+        error: player `AlphaBeta`: unknown player kind `AlphaBeta` (did you mean `alpha_beta`?); `gamemaster players` lists the kinds
+    "#]],
+    );
+}
+
+/// An error in a table of a list is at the line of the key at fault, also in a table in it.
+#[test]
+fn errors_in_tables_have_the_line_of_their_key() {
+    let games = |game: &str, error: Expect| {
+        check_spec(&format!("{PLAYERS}\n[[games]]\n{game}\n"), 2, error);
+    };
+    games(
+        "game = \"nim\"\nlenient = true\nwight = 3",
+        expect![[r#"
+        error: spec.toml:9: unknown key `wight` (did you mean `weight`?), expected one of `game`, `name`, `case`, `lenient`, `weight`
+    "#]],
+    );
+    games(
+        "game = \"nim\"\n\nweight = 0",
+        expect![[r#"
+        error: spec.toml:9: weight = 0: expected a whole number from 1
+    "#]],
+    );
+    games(
+        "game = \"nim\"\n\nweight = \"x\"",
+        expect![[r#"
+        error: spec.toml:9: weight = "x": expected a whole number
+    "#]],
+    );
+    games(
+        "weight = 2\n\ngame = \"nimm\"",
+        expect![[r#"
+        error: spec.toml:9: no game or file `nimm` (did you mean `nim` or `nim_misere`?); `gamemaster game list` lists the shipped games
+    "#]],
+    );
+    games(
+        "game = \"nim\"\n[[games]]\nweight = 2\ngame = \"nim\"",
+        expect![[r#"
+        error: spec.toml:10: duplicate game `nim`; give one of them another `name` in a [[games]] table
+    "#]],
+    );
+    games(
+        "weight = 2",
+        expect![[r#"
+        error: spec.toml:6: missing key `game`
+    "#]],
+    );
+    let inline = |games: &str, error: Expect| {
+        check_spec(&format!("games = [{games}]\n{PLAYERS}"), 2, error);
+    };
+    inline(
+        "\"nim\", 3",
+        expect![[r#"
+        error: spec.toml:1: games: 3: expected a game as a name, a path or a [[games]] table
+    "#]],
+    );
+    inline(
+        "{ game = \"nim\", weight = -1 }",
+        expect![[r#"
+        error: spec.toml:1: weight = -1: expected a whole number up to 4294967295
+    "#]],
+    );
+    let player = |player: &str, error: Expect| {
+        let spec = format!("games = [\"nim\"]\n{PLAYERS}\n[[players]]\n{player}\n");
+        check_spec(&spec, 2, error);
+    };
+    player(
+        "kind = \"mcts\"\n[players.clocks]\nstart = \"1s\"\nplay = 100",
+        expect![[r#"
+        error: spec.toml:11: clocks.play = 100: expected a duration in whole milliseconds such as "250ms", "1s" or "1m 30s", up to 30 days
+    "#]],
+    );
+    player(
+        "kind = \"mcts\"\n\nid = \"random\"",
+        expect![[r#"
+        error: spec.toml:10: duplicate player `random`; give one of them another `id`
+    "#]],
+    );
+    player(
+        "command = \"p {port}\"\n[players.limits]\ncpus = 1\nmemory = 3",
+        expect![[r#"
+        error: spec.toml:11: limits.memory = 3: expected a size from 1MiB, such as "512MiB"
+    "#]],
+    );
+}
+
+/// The moves of `move_order` are those of the game, wherever the player sits down.
+#[test]
+fn moves_that_the_game_does_not_have() {
+    let workspace = Workspace::new();
+    for kind in [
+        "alpha_beta",
+        "minimax",
+        "compulsive_deliberation",
+        "incremental_deliberation",
+        "sequential_planner",
+        "random_then_plan",
+        "conditional_planner",
+    ] {
+        for order in ["[foo]", "[(take a 1),(take a)]", "[a]"] {
+            let player = format!("p={kind}:move_order={order}");
+            let ran = workspace.run(&["play", "nim", &player, "legal"]).code(2);
+            let last = order.rsplit(',').next().unwrap().trim_matches(['[', ']']);
+            let error = format!(
+                "error: p cannot play nim: option move_order: the game has no move `{last}`\n"
+            );
+            assert_eq!(ran.stderr(), error);
+        }
+    }
+    check_spec(
+        "games = [\"nim\"]\nplayers = [\"legal\", \"alpha_beta:move_order=[foo]\"]\n",
+        2,
+        expect![[r#"
+            error: spec.toml: alpha_beta-move_orderfoo cannot play nim: option move_order: the game has no move `foo`; remove the player or the game, or leave the player out of it with `skip_unsuitable = true`
+        "#]],
+    );
+    check(
+        &workspace,
+        &["explain", "nim", "--player", "alpha_beta:move_order=[foo]"],
+        2,
+        expect![[r#"
+            error: alpha_beta:move_order=[foo] cannot play nim: option move_order: the game has no move `foo`
+        "#]],
+    );
+    // Names of moves are read as those of the rules, and a move need not be legal at once.
+    let known = "minimax:depth=1,move_order=[(TAKE c 5),noop]";
+    workspace.run(&["play", "nim", known, "legal", "--json"]).code(0);
 }
 
 #[test]
@@ -255,7 +417,7 @@ fn a_player_that_is_two_things_or_none() {
         "games = [\"nim\"]\n[[players]]\nkind = \"random\"\nurl = \"http://localhost:1\"\n",
         2,
         expect![[r#"
-            error: spec.toml:2: a player has one of `kind`, `url` and `command`, not several
+            error: spec.toml:4: a player has one of `kind`, `url` and `command`, not several
         "#]],
     );
     check_spec(
@@ -292,7 +454,7 @@ fn two_names_for_one_remote_player() {
          [[players]]\nid = \"b\"\nurl = \"http://LOCALHOST:9147/\"\n",
         2,
         expect![[r#"
-            error: spec.toml:7: `a` and `b` have the same address, http://LOCALHOST:9147, which plays one match at a time; remove one of them
+            error: spec.toml:9: `a` and `b` have the same address, http://LOCALHOST:9147, which plays one match at a time; remove one of them
         "#]],
     );
 }
@@ -343,7 +505,7 @@ fn wrong_time_odds() {
     check(
         "budget.nodes = 100",
         expect![[r#"
-            error: spec.toml:7: `minimax-nodes100` has a node budget, but the spec has clocks; set budget.nodes for the whole spec, or clocks for this player
+            error: spec.toml:9: `minimax-nodes100` has a node budget, but the spec has clocks; set budget.nodes for the whole spec, or clocks for this player
         "#]],
     );
 }
@@ -397,6 +559,14 @@ fn a_player_count_that_fits_no_game() {
         2,
         expect![[r#"
             error: tic_tac_toe has 2 roles (xplayer, oplayer), but 1 player is given
+        "#]],
+    );
+    check(
+        &Workspace::new(),
+        &["play", "mini_backgammon", "a=random", "legal", "b=random"],
+        2,
+        expect![[r#"
+            error: mini_backgammon has 2 roles for players (white, black; `random` is chance), but 3 players are given
         "#]],
     );
 }

@@ -41,7 +41,7 @@ fn program_hash(player: &str, template: &str, path: &OsStr) -> String {
 /// The files that a command line names: the program, looked up as the system does,
 /// and arguments that are files, also behind `--option=`.
 fn files(template: &str, path: &OsStr) -> Vec<PathBuf> {
-    let Some(words) = command_words(template) else { return vec![] };
+    let Ok(words) = command_words(template) else { return vec![] };
     let Some((program, arguments)) = words.split_first() else { return vec![] };
     let program = if program.contains('/') {
         Some(PathBuf::from(program))
