@@ -145,7 +145,15 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             let session = Session::new(&asked.experiment, &path, Some(OWN_EXECUTABLE.into()));
             let stopper = session.stopper();
             on_interrupt(move || stopper.interrupt()).context("cannot listen for interrupts")?;
-            let mut workers = Workers::hire(&arguments.queue, &asked.experiment, &path)?;
+            let mut workers = match Workers::hire(&arguments.queue, &asked.experiment, &path) {
+                Ok(workers) => workers,
+                Err(failure) => {
+                    if !Workers::have_begun(&failure) {
+                        comparison.folder.discard();
+                    }
+                    return Err(failure);
+                }
+            };
             let mut progress = Progress::new(arguments.quiet, comparison.n_blocks());
             let crew = workers.as_mut().map(Workers::crew);
             let played = comparison.play_by(crew, &session, &mut progress);

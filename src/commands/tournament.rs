@@ -36,7 +36,15 @@ pub(super) fn play(
     let session = Session::new(experiment, &folder.path, Some(OWN_EXECUTABLE.into()));
     let stopper = session.stopper();
     on_interrupt(move || stopper.interrupt()).context("cannot listen for interrupts")?;
-    let mut workers = Workers::hire(queue, experiment, &folder.path)?;
+    let mut workers = match Workers::hire(queue, experiment, &folder.path) {
+        Ok(workers) => workers,
+        Err(failure) => {
+            if !Workers::have_begun(&failure) {
+                folder.discard();
+            }
+            return Err(failure);
+        }
+    };
     if workers.is_none() {
         match session.preflight(&folder) {
             Err(ExperimentError::Interrupted) => return Ok(None),

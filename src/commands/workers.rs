@@ -34,6 +34,12 @@ impl Workers {
         coordinator.map(|coordinator| Some(Self(coordinator))).map_err(failure)
     }
 
+    /// Whether something of the run may be on the server, although [`hire`](Self::hire) failed.
+    pub(super) fn have_begun(failure: &Failure) -> bool {
+        let error = failure.error.downcast_ref();
+        error.is_none_or(|error: &crate::queue::QueueError| !error.is_before_all_requests())
+    }
+
     /// What plays the matches.
     pub(super) fn crew(&mut self) -> &mut dyn Crew {
         &mut self.0
@@ -67,6 +73,10 @@ impl Workers {
             Some(_) => Err(super::queue_options::no_queue()),
             None => Ok(None),
         }
+    }
+
+    pub(super) fn have_begun(_failure: &Failure) -> bool {
+        false
     }
 
     pub(super) fn crew(&mut self) -> &mut dyn Crew {

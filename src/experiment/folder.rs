@@ -100,6 +100,37 @@ pub struct RunFolder {
     pub outcomes: Outcomes,
     /// What was cut off of the journal because it was half-written.
     pub torn: Torn,
+    /// What was not there before.
+    made: Made,
+}
+
+/// What [`open`] makes of a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Made {
+    /// Nothing: it resumes a run.
+    Nothing,
+    /// A run in a folder that was empty.
+    Files,
+    /// The folder with the run.
+    Folder,
+}
+
+impl RunFolder {
+    /// Removes what opening the folder has made, since nothing could be played. A run that was
+    /// there before stays. What cannot be removed stays, too.
+    pub fn discard(self) {
+        let Self { path, writer, made, .. } = self;
+        if made == Made::Nothing {
+            return;
+        }
+        drop(writer);
+        for entry in std::fs::read_dir(&path).into_iter().flatten().flatten() {
+            let _ = std::fs::remove_file(entry.path());
+        }
+        if made == Made::Folder {
+            let _ = std::fs::remove_dir(&path);
+        }
+    }
 }
 
 /// The default folder of a run of `spec`: the same spec has the same folder, so that the
@@ -125,11 +156,13 @@ pub fn open(
 ) -> Result<RunFolder, FolderError> {
     let unwritable = |source| FolderError::Unwritable { path: path.to_owned(), source };
     check_kind(path)?;
+    let mut made = if path.exists() { Made::Files } else { Made::Folder };
     std::fs::create_dir_all(path).map_err(unwritable)?;
     let journal = path.join(JOURNAL);
     let header = Header { partition, ..header(path, spec, jobs, notes) };
     let mut torn = Torn::default();
     let (writer, recovered) = if journal.exists() {
+        made = Made::Nothing;
         torn = note_anew(&journal, &header)?;
         match JournalWriter::resume(&journal, &header) {
             Err(JournalError::OtherSpec { .. }) if extend => {
@@ -167,7 +200,8 @@ pub fn open(
     // Jobs that are done are not played again; in a long run these are nearly all.
     attempts.retain(|_, state| !state.done);
     attempts.shrink_to_fit();
-    Ok(RunFolder { path: path.to_owned(), writer, attempts, done, elsewhere, outcomes, torn })
+    let path = path.to_owned();
+    Ok(RunFolder { path, writer, attempts, done, elsewhere, outcomes, torn, made })
 }
 
 /// A file is not a folder.

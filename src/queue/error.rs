@@ -133,6 +133,21 @@ pub enum QueueError {
     Machine(#[from] std::io::Error),
 }
 
+impl QueueError {
+    /// Whether a coordinator that begins with it has requested nothing of the server.
+    #[must_use]
+    pub fn is_before_all_requests(&self) -> bool {
+        matches!(
+            self,
+            Self::Address { .. }
+                | Self::File { .. }
+                | Self::Connect { .. }
+                | Self::NoJetStream { .. }
+                | Self::RemotePlayer { .. }
+        )
+    }
+}
+
 /// Whether a request failed since the server has no such stream.
 pub(super) fn is_no_stream(error: &GetStreamError) -> bool {
     match error.kind() {

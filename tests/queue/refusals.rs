@@ -119,6 +119,15 @@ fn a_server_that_is_not_there_is_named() {
     let error = ran.stderr();
     assert!(error.contains("cannot connect to nats://127.0.0.1:1"), "{error}");
     assert!(!error.contains("secret"), "{error}");
+    // Nothing was played: what was not there before is not left behind.
+    assert!(!workspace.path("out").exists());
+    std::fs::create_dir(workspace.path("out")).unwrap();
+    workspace.run(&coordinate("nats://127.0.0.1:1", &[])).code(1);
+    assert_eq!(std::fs::read_dir(workspace.path("out")).unwrap().count(), 0);
+    workspace.run(&["run", "spec.toml", "--out", "out", "--quiet"]).code(0);
+    let journal = workspace.read("out/journal.jsonl");
+    workspace.run(&coordinate("nats://127.0.0.1:1", &[])).code(1);
+    assert_eq!(workspace.read("out/journal.jsonl"), journal);
     let ran = workspace.run(&["worker", "--queue", "http://a:b"]).code(2);
     assert!(ran.stderr().contains("expected nats://HOST:4222"), "{}", ran.stderr());
 }

@@ -64,7 +64,7 @@ fn a_run_over_tls_with_a_password_leaves_no_secret() {
         assert_eq!(error.lines().count(), 1, "{error}");
         assert!(error.contains("cannot connect to nats://127.0.0.1:"), "{error}");
         assert!(error.contains(expected), "{error}");
-        let all = error + &ran.stdout() + &all_text(&workspace.path("out"));
+        let all = error + &ran.stdout() + &all_text(&workspace.path("."));
         assert!(!all.contains(PASSWORD) && !all.contains("open-up"), "{all}");
         // A worker says the same, and goes on trying.
         let worker = ["worker", "--queue", url, "--tls-ca", ca, "--cache", "cache"];
