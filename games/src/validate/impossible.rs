@@ -185,7 +185,7 @@ impl<'a> Check<'a> {
                     (true, true) => format!("no {what} `{name}` has {}", arguments(arity)),
                     (false, _) => format!("no {what} has `{name}` as this argument"),
                 };
-                (part.span, message, self.instead(part, &offered))
+                (part.span, message, self.instead(part, &offered, is_whole))
             }
             None => (
                 sentence.span,
@@ -204,16 +204,22 @@ impl<'a> Check<'a> {
             && !matches!(part.kind, ArgumentKind::Constant(name) if self.roles.contains(&name))
     }
 
-    /// What may have been meant by a part that cannot stand where it stands.
-    fn instead(&self, part: &Argument, offered: &Offered) -> String {
+    /// What may have been meant by a part that cannot stand where it stands. Of a whole fact or
+    /// move, the message says how many arguments it has.
+    fn instead(&self, part: &Argument, offered: &Offered, is_whole: bool) -> String {
         let (name, arity) = match &part.kind {
             ArgumentKind::Function(name, arguments) => (*name, arguments.len()),
             ArgumentKind::Constant(name) => (*name, 0),
             ArgumentKind::Variable(_) => return "check its arguments".to_owned(),
         };
         if let Some(&(_, other)) = offered.functions.iter().find(|&&(known, _)| known == name) {
-            let (elsewhere, here) = (arguments(other), arguments(arity));
-            return format!("the rules give it {elsewhere}, but here it has {here}");
+            let elsewhere = arguments(other);
+            return match is_whole {
+                true => format!("the rules give it {elsewhere}"),
+                false => {
+                    format!("the rules give it {elsewhere}, but here it has {}", arguments(arity))
+                }
+            };
         }
         let names = offered.constants.iter().chain(offered.functions.iter().map(|(name, _)| name));
         let mut names: Vec<&str> = names.map(|&name| self.rulesheet.spelling(name)).collect();

@@ -425,8 +425,7 @@ fn typing_errors_make_conditions_impossible() {
         "(<= open (true (cell ?r ?c b)))",
         "(<= open (true (cell ?r b)))",
         &[&format!(
-            "never-holds no fact `cell` has 2 arguments; the rules give it 3 arguments, but here \
-             it has 2 arguments; {NEVER}"
+            "never-holds no fact `cell` has 2 arguments; the rules give it 3 arguments; {NEVER}"
         )],
     );
     check(
