@@ -41,6 +41,10 @@ fn every_form_says_how_strong_players_are() {
         assert!(all.contains(&format!("\n{heading}\n---")), "{heading}: {all}");
     }
     assert!(all.lines().all(|line| line.chars().count() <= 100), "{all}");
+    // A report on all there is leaves out what there is not.
+    let single = "No game was scored under more than one budget.";
+    assert!(report(&["--sections", "time"]).contains(single));
+    assert!(!all.contains(single), "{all}");
     let two = report(&["--sections", "ranks,pairs", "--format", "md"]);
     assert_eq!(two.matches("\n## ").count(), 3, "two sections and the notes: {two}");
     let standings = report(&["--sections", "standings", "--format", "md"]);

@@ -221,7 +221,7 @@ fn timing(standings: &Standings) -> Option<Section> {
 fn faults(standings: &Standings) -> Option<Section> {
     let rows = standings.faults.iter();
     let rows = rows.map(|row| vec![row.player.clone(), row.kind.name().into(), row.n.to_string()]);
-    Section::with_rows(headings::FAULTS, 2, &["player", "fault", "times"], rows.collect())
+    Section::with_rows(headings::FAULTS, 2, &["player", "fault", "count"], rows.collect())
 }
 
 /// Standings under each fault policy, side by side.
@@ -264,5 +264,5 @@ fn unscored(standings: &Standings) -> Option<Section> {
 fn goal_flags(standings: &Standings) -> Option<Section> {
     let rows = standings.goal_flags.iter();
     let rows = rows.map(|row| vec![row.game.clone(), row.flag.name().into(), row.n.to_string()]);
-    Section::with_rows(headings::GOALS, 2, &["game", "goal", "times"], rows.collect())
+    Section::with_rows(headings::GOALS, 2, &["game", "goal", "count"], rows.collect())
 }

@@ -74,7 +74,15 @@ pub(super) fn sections(evaluation: &Evaluation, parts: &[Part]) -> Vec<Section> 
                 sections.push(pairs(strength.pairs, n_players, &level));
             }
             Part::Seats => sections.extend(seats(&strength)),
-            Part::Time => sections.extend(sweep::sections(&Sweep::of(evaluation))),
+            Part::Time => {
+                let found = sweep::sections(&Sweep::of(evaluation));
+                // The whole report leaves out what does not concern it.
+                if found.is_empty() && !parts.contains(&Part::Summary) {
+                    let why = "No game was scored under more than one budget.";
+                    sections.push(missing(headings::AT_EACH_BUDGET, why));
+                }
+                sections.extend(found);
+            }
             Part::Calibration => sections.push(calibration(&evaluation.calibration)),
         }
     }

@@ -32,7 +32,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         let columns = vec![
             name("game", "Name of the rulesheet."),
             name("goal", "The problem with a goal of a terminal state."),
-            number("times", "Number of times, counted for each role."),
+            number("count", "How often it was found, counted for each role."),
         ];
         let rows = standings.goal_flags.iter().map(|row| {
             let flag = row.flag.name().replace('_', " ");
