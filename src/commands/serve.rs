@@ -1,5 +1,7 @@
 //! Serving a built-in player.
 
+use std::sync::LazyLock;
+
 use anyhow::anyhow;
 use clap::Args;
 use players::{Options, PlayerKind};
@@ -10,7 +12,9 @@ use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::human;
 use crate::manager::{PlayerSource, unknown_kind};
-use crate::serve::{DEFAULT_CONNECTIONS, MIN_MEMORY_BYTES, ServeError, ServeSettings, Server};
+use crate::serve::{
+    DEFAULT_CONNECTIONS, DEFAULT_MEMORY_BYTES, MIN_MEMORY_BYTES, ServeError, ServeSettings, Server,
+};
 use crate::spec::{option_value, read_player};
 
 const EXAMPLES: &str = "\
@@ -52,7 +56,7 @@ pub struct Arguments {
         long,
         alias = "max-memory",
         value_name = "BYTES",
-        default_value = "2GiB",
+        default_value = DEFAULT_MEMORY.as_str(),
         value_parser = memory
     )]
     memory: u64,
@@ -65,6 +69,10 @@ pub struct Arguments {
     )]
     max_connections: u64,
 }
+
+/// The default of `--memory`, as typed.
+static DEFAULT_MEMORY: LazyLock<String> =
+    LazyLock::new(|| format!("{}GiB", DEFAULT_MEMORY_BYTES >> 30));
 
 /// Enough memory for a match.
 fn memory(text: &str) -> Result<u64, String> {

@@ -71,9 +71,12 @@ fn no_playouts_show_nothing() {
     let none = ["game", "validate", "stuck.kif", "--play", "--playouts", "0"];
     let told = workspace.run(&none).code(0).stdout();
     assert_eq!(told, "stuck.kif: valid, no findings\n");
-    let told = workspace.run(&["game", "info", "nim", "--playouts", "0"]).code(0).stdout();
-    let unknown = "2 agents, fully observable, deterministic; the rest is unknown (no playouts)\n";
-    assert!(told.contains(unknown) && !told.contains("suited"), "{told}");
+    for none in ["--playouts", "--seconds"] {
+        let told = workspace.run(&["game", "info", "nim", none, "0"]).code(0).stdout();
+        let unknown =
+            "2 agents, fully observable, deterministic; the rest is unknown (no playouts)\n";
+        assert!(told.contains(unknown) && !told.contains("suited"), "{told}");
+    }
 }
 
 /// A goal whose condition can never hold is no goal, but the rule is there.

@@ -117,6 +117,9 @@ impl fmt::Display for Environment {
         let chance = if self.deterministic { "deterministic" } else { "with chance" };
         write!(f, "{agents}, {observable} observable, {chance}")?;
         match self.episodic {
+            Some(_) if self.interests == Interests::Unknown => {
+                write!(f, ", {episodic}; how rewards are related is unknown")
+            }
             Some(_) => write!(f, ", {episodic}, {interests}"),
             None => f.write_str("; the rest is unknown (no playouts)"),
         }

@@ -137,7 +137,9 @@ pub(super) fn survey(walker: &mut Walker, limits: &Limits) -> Result<Survey, Rea
     let mut rewards = Rewards::default();
     let mut most_choices = 0;
     let mut trees = Vec::new();
-    while playouts < limits.playouts && (playouts == 0 || in_time()) {
+    // A playout that has no time at all shows nothing.
+    let has_time = limits.time != Some(Duration::ZERO);
+    while has_time && playouts < limits.playouts && (playouts == 0 || in_time()) {
         let mut rng = playout_rng(limits.seed, playouts);
         let mut tree = TreeEstimate::default();
         let mut choices_of = vec![0_u64; game.roles().len()];

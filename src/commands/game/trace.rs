@@ -106,11 +106,12 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let followed = arguments.follow.as_deref().map(|path| open(path).map(|lines| (path, lines)));
     let followed = followed.transpose().map_err(Failure::usage)?;
     to_stdout(|stdout| {
-        json_line(stdout, &header(&game, &diagnostics))?;
+        let header = header(&game, &diagnostics);
         let mut tracer = Tracer::new(&game)?;
         match followed {
-            Some((path, lines)) => tracer.follow(path, lines, stdout)?,
+            Some((path, lines)) => tracer.follow(path, lines, &header, stdout)?,
             None => {
+                json_line(stdout, &header)?;
                 for playout in 0..arguments.random {
                     tracer.random(playout, arguments.seed, arguments.steps, stdout)?;
                 }
@@ -191,11 +192,12 @@ impl Tracer {
     }
 
     /// Replays the joint moves of a trace, legal or not. A state is printed for
-    /// each state of the trace.
+    /// each state of the trace, and the header before the first.
     fn follow(
         &mut self,
         path: &Path,
         lines: impl BufRead,
+        header: &Header,
         stdout: &mut impl Write,
     ) -> Result<(), Failure> {
         let place = |number: usize| format!("{}:{number}", path.display());
@@ -212,6 +214,9 @@ impl Tracer {
                 .with_context(|| place(index + 1))
                 .map_err(Failure::usage)?;
             let FollowedLine { p, s, .. } = followed;
+            if n_states == 1 {
+                json_line(stdout, header)?;
+            }
             if s == 0 {
                 self.restart();
             }
