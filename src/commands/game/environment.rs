@@ -42,10 +42,15 @@ struct Suited {
 /// Nodes of a tree that a player can search to its end in seconds.
 const SMALL_TREE_LOG10: f64 = 6.0;
 
+/// The most that one playout may make up of the estimate of a small tree: where it makes up more,
+/// playouts that are longer still would make the estimate much larger.
+const LARGEST_PART: f64 = 0.3;
+
 impl Environment {
     /// The environment of a game. `n_states` is the number of states, if all were computed.
     pub(super) fn of(kind: &ObservedKind, survey: &Survey, n_states: Option<u64>) -> Self {
-        let is_small = survey.tree_log10.is_some_and(|log10| log10 <= SMALL_TREE_LOG10);
+        let is_small = survey.tree_log10.is_some_and(|log10| log10 <= SMALL_TREE_LOG10)
+            && survey.largest_part <= LARGEST_PART;
         let is_measured = survey.playouts > 0;
         Self {
             agents: kind.players,
@@ -54,11 +59,11 @@ impl Environment {
                 false => Observable::Fully,
             },
             deterministic: !kind.chance,
-            episodic: is_measured.then_some(survey.most_choices <= 1),
+            episodic: (survey.ended > 0).then_some(survey.most_choices <= 1),
             simultaneous: is_measured.then_some(kind.turns == MoveOrder::Simultaneous),
             interests: survey.interests,
             suited: match is_measured {
-                true => suited(kind, survey.interests, is_small, n_states.is_some()),
+                true => suited(kind, survey.interests, is_small, is_small || n_states.is_some()),
                 false => vec![],
             },
         }
