@@ -66,11 +66,9 @@ impl QueueWorker<'_> {
             if n == 0 {
                 continue;
             }
-            let Some(messages) = self.fetch_in_time(run, class, n).await else {
-                self.forget_consumer(run, class);
-                self.is_doubtful = true;
-                break;
-            };
+            let found = self.fetch_in_time(run, class, n).await;
+            self.is_doubtful |= found.is_none();
+            let messages = found.unwrap_or_default();
             if messages.is_empty() {
                 let _ = tokio::time::timeout(PATIENCE, self.replace_if_stuck(run, class)).await;
             } else if let Some((class, _)) = self.class(run, class) {
@@ -79,6 +77,10 @@ impl QueueWorker<'_> {
             n_got += messages.len();
             for message in messages {
                 self.take(run, message, say).await;
+            }
+            if self.is_doubtful {
+                self.forget_consumer(run, class);
+                break;
             }
         }
         n_got
