@@ -76,20 +76,41 @@ enum Command {
     Game(commands::game::Command),
 }
 
-/// With negative numbers taken for values, so that the error is about the number.
+/// With negative numbers and times taken for values, so that the error is about them.
 fn accepting_negative_numbers(command: clap::Command) -> clap::Command {
     let accept = |argument: clap::Arg| {
+        let names = argument.get_value_names().unwrap_or_default();
+        let is_time = names.iter().any(|name| name.starts_with("TIME"));
         let is_value = argument.get_action().takes_values();
+        let argument = argument.allow_hyphen_values(is_time);
         if is_value { argument.allow_negative_numbers(true) } else { argument }
     };
     command.mut_args(accept).mut_subcommands(accepting_negative_numbers)
+}
+
+/// With a last line in the help of what needs a queue, if this build has none.
+fn saying_what_is_missing(command: clap::Command) -> clap::Command {
+    const MISSING: &str = "This build has no queue: build it with `--features queue` to use one.";
+    if cfg!(feature = "queue") {
+        return command;
+    }
+    let is_concerned = command.get_name() == "queue"
+        || command.get_subcommands().any(|it| it.get_name() == "queue")
+        || command.get_arguments().any(|it| it.get_id() == "queue");
+    let command = command.mut_subcommands(saying_what_is_missing);
+    if !is_concerned {
+        return command;
+    }
+    let help = command.get_after_help().map_or_else(String::new, |help| format!("{help}\n\n"));
+    command.after_help(format!("{help}{MISSING}"))
 }
 
 /// Parses the command line and carries it out.
 #[must_use]
 pub fn main() -> ExitCode {
     descriptors::raise_limit();
-    let matches = accepting_negative_numbers(Cli::command()).get_matches();
+    let command = saying_what_is_missing(accepting_negative_numbers(Cli::command()));
+    let matches = command.get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let checked = games::compiled_network::check_vectors().map_err(Failure::usage);
     let outcome = checked.and_then(|()| execute(cli.command));

@@ -48,9 +48,9 @@ pub struct ExplainedMove {
     pub text: Arc<str>,
     /// What it is worth, 0 to 100, as far as that is known.
     pub value: Option<f64>,
-    /// What the value says.
+    /// What the value says, if there is one.
     #[serde(serialize_with = "bound_name")]
-    pub bound: ValueBound,
+    pub bound: Option<ValueBound>,
     /// Playouts or visits.
     pub visits: u64,
     /// Probability with which the player chooses it, if it draws its reply.
@@ -58,13 +58,17 @@ pub struct ExplainedMove {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-pub(crate) fn bound_name<S: Serializer>(bound: &ValueBound, writer: S) -> Result<S::Ok, S::Error> {
-    writer.serialize_str(match bound {
+pub(crate) fn bound_name<S: Serializer>(
+    bound: &Option<ValueBound>,
+    writer: S,
+) -> Result<S::Ok, S::Error> {
+    let name = bound.map(|bound| match bound {
         ValueBound::Exact => "exact",
         ValueBound::AtLeast => "at_least",
         ValueBound::AtMost => "at_most",
         ValueBound::Estimate => "estimate",
-    })
+    });
+    name.serialize(writer)
 }
 
 /// The names of moves and roles.
@@ -120,6 +124,7 @@ impl Explanation {
 
 fn explained(candidate: &Candidate, names: &mut impl Names) -> ExplainedMove {
     let &Candidate { action, value, bound, visits, probability } = candidate;
+    let bound = value.map(|_| bound);
     ExplainedMove { text: names.action(action), value, bound, visits, probability }
 }
 

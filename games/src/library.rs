@@ -19,7 +19,9 @@ impl Shipped {
     pub fn title(&self) -> &'static str {
         let comments = self.text.lines().filter_map(|line| line.trim().strip_prefix(';'));
         let titles = comments.map(|line| line.trim_matches([';', ' ', '\t']));
-        titles.into_iter().find(|title| !title.is_empty()).unwrap_or("")
+        let title = titles.into_iter().find(|title| !title.is_empty()).unwrap_or("");
+        // Games of hidden information name their language first.
+        title.strip_prefix("GDL-II").map_or(title, |rest| rest.trim_start_matches(['.', ':', ' ']))
     }
 }
 

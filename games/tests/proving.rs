@@ -186,7 +186,7 @@ fn other_games_are_refused() {
     refused(&shipped("kuhn_poker"), "without hidden information");
     refused(&shipped("coin_flip"), "without chance");
     refused(&shipped("eight_puzzle_course"), "of two roles, and this one has 1");
-    refused(&shipped("rock_paper_scissors"), "both have a choice in the state");
+    refused(&shipped("rock_paper_scissors"), "both have a choice in the state with the facts");
     let both_win = "(role a) (role b) (init start) (legal a x) (legal a y) (legal b wait)
         (<= (next (end ?m)) (does a ?m)) (<= terminal (true (end ?m)))
         (<= (goal a 100) (true (end x))) (<= (goal b 100) (true (end x)))

@@ -35,7 +35,7 @@ pub enum QueryError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// A statement that is not a query.
-    #[error("a query must begin with SELECT, not `{statement}`")]
+    #[error("a query must begin with SELECT or WITH, not `{statement}`")]
     NotSelect {
         /// Its first word.
         statement: String,
@@ -96,8 +96,10 @@ fn refused(sql: &str) -> Option<String> {
 }
 
 /// Statements of the dialect that do not read a table.
-const REFUSED: [&str; 9] =
-    ["ALTER", "CREATE", "DELETE", "DROP", "INSERT", "MERGE", "REPLACE", "TRUNCATE", "UPDATE"];
+const REFUSED: [&str; 10] = [
+    "ALTER", "CREATE", "DELETE", "DROP", "EXPLAIN", "INSERT", "MERGE", "REPLACE", "TRUNCATE",
+    "UPDATE",
+];
 
 /// Answers `sql` from the journal of the run in folder `run`.
 ///

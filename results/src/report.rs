@@ -131,7 +131,8 @@ pub fn report(run: &Path, format: Format) -> Result<String, ReportError> {
 /// As those of [`report`].
 pub fn report_parts(run: &Path, format: Format, parts: &[Part]) -> Result<String, ReportError> {
     let written: fn(&Document) -> String = if format == Format::Md { markdown } else { text };
-    let is_quick = |part: &Part| [Part::Summary, Part::Workers].contains(part);
+    const QUICK: [Part; 4] = [Part::Summary, Part::Stages, Part::Faults, Part::Workers];
+    let is_quick = |part: &Part| QUICK.contains(part);
     let (standings, mut more) = if parts.iter().all(is_quick) {
         (standings(run, &Bootstrap::default())?, vec![])
     } else {
@@ -145,7 +146,7 @@ pub fn report_parts(run: &Path, format: Format, parts: &[Part]) -> Result<String
         // The summary has standings of its own.
         more.retain(|section| section.heading != headings::STANDINGS);
     } else {
-        document.sections.clear();
+        document.sections = document::parts(&standings, parts);
     }
     document.sections.extend(more);
     // A run on one machine has no such file, and its journal is not read again.
@@ -339,7 +340,7 @@ mod tests {
         let text = report_parts(run.path(), Format::Text, parts).unwrap();
         insta::assert_snapshot!("parts.txt", text);
         let markdown = report_parts(run.path(), Format::Md, parts).unwrap();
-        assert_eq!(markdown.matches("\n## ").count(), 8, "{markdown}");
+        assert_eq!(markdown.matches("\n## ").count(), 10, "{markdown}");
     }
 
     /// All forms are written from one evaluation.

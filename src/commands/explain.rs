@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::anyhow;
 use clap::Args;
 use games::{Guards, MoveId, RoleId, State, StateMachine, state_machine_for};
-use players::Value;
+use players::{Deliberation, Value};
 use results::counted::counted;
 use serde::Serialize;
 
@@ -50,17 +50,17 @@ A joint move of --moves is a list of one move for each role, in the order of the
 roles; for a single-role game, its parentheses are optional. The player thinks
 about the state after these moves. In a game of hidden information it gets only
 its own moves and its percepts. `at most` marks an upper bound: the search left
-this move as soon as it could not be the best. If the values of some moves are
-proven, `estimate` marks those of the others. A line lists only the moves of
-roles that have a choice; at a step without a choice it lists the moves of all
-roles but chance.
+this move as soon as it could not be better than the best one. If the values of
+some moves are proven, `estimate` marks those of the others. Each step of a line
+shows the moves of the roles that have a choice; if no role has one, those of
+every role but chance.
 
 The judgement reads the value on the scale of rewards, where 50 is even: lost (0
 by proof), losing (below 10), worse (below 30), slightly worse (below 45), even,
 slightly better (above 55), better (above 70), winning (above 90), won (100 by
 proof). Only a search to the end under the true rules is a proof. Playouts prove
 nothing, nor does a search in a game of hidden information, or one that assumes
-what others want or know.";
+what others want or know. A move with fewer than 20 playouts gets no judgement.";
 
 /// Arguments of `gamemaster explain`.
 #[derive(Args, Debug)]
@@ -242,7 +242,10 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     if wants_plan && plan.is_none() && percept_plan.is_none() {
         let player = &arguments.player;
         let why = match PLANNERS.contains(&kind.name) {
-            true => format!("{player} found no plan in this state; give it more --time or --nodes"),
+            true if said.notes.is_empty() => {
+                format!("{player} found no plan in this state; give it more --time or --nodes")
+            }
+            true => format!("{player} found no plan in this state: {}", said.notes.join("; ")),
             false => format!("{player} makes no plans; players that do: {}", PLANNERS.join(", ")),
         };
         return Err(Failure::usage(anyhow!("--plan, --plan-file: {why}")));
@@ -264,7 +267,10 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         chosen: names.action(chosen).to_string(),
         n_legal,
         nodes: said.nodes,
-        judgement: said.value.map(|value| Judgement::of(value, is_proven)),
+        judgement: said
+            .value
+            .filter(|_| is_proven || has_weight(&said, chosen))
+            .map(|value| Judgement::of(value, is_proven)),
         pieces,
         said: Explanation::of(said, &mut names),
         belief: belief.map(|belief| PossibleStates::of(&belief, &*machine)),
@@ -276,7 +282,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         },
     };
     if let Some(tree) = &decided.tree {
-        let title = format!("{}: {} as {}", decided.game, decided.player, decided.role);
+        let title = format!("{}: {} as {}", decided.game, arguments.player, decided.role);
         write_file(arguments.html.as_deref(), |out| search_tree::write_page(out, tree, &title))?;
         write_file(arguments.dot.as_deref(), |out| search_tree::write_dot(out, tree))?;
     }
@@ -301,6 +307,16 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         }
         Ok(exit_code::OK)
     })
+}
+
+/// Playouts of a move from which its value is worth a judgement.
+const ENOUGH_PLAYOUTS: u64 = 20;
+
+/// Whether the value of the move is from a search or from enough playouts.
+fn has_weight(said: &Deliberation, chosen: MoveId) -> bool {
+    let mut candidates = said.candidates.iter();
+    let n_visits = candidates.find(|it| it.action == chosen).map(|it| it.visits);
+    said.playouts == 0 || n_visits.is_none_or(|n| n >= ENOUGH_PLAYOUTS)
 }
 
 /// Kinds of players that keep a belief.

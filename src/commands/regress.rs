@@ -41,10 +41,11 @@ players are the opponents: base and head play the same games against them with
 the same random seeds and seats. Without opponents, base and head play each
 other. The suite `shipped` has six games and a budget in nodes instead of time.
 
-A compared block is one block of base and one of head under the same
-conditions. Blocks are played in cycles. For each game and budget, a cycle has
-four compared blocks and one of the canary, a copy of head: if head and its copy
-differ, the machine disturbs the matches. A cycle is played in four parts.
+A compared block is what base and head play at one game with one budget, against
+all opponents, under the same conditions. Compared blocks are played in cycles
+of four parts. A part has one of each game and budget; a cycle also has, for
+each game and budget, one block of the canary, a copy of head: if head and its
+copy differ, the machine disturbs the matches.
 
 The folder gets the files of a run, and regression.json, regression.md and
 junit.xml. Repeat the command to resume an interrupted comparison; it ends
@@ -74,7 +75,8 @@ pub struct Arguments {
     /// Play this spec; its players are the opponents
     #[arg(long, value_name = "SPEC", default_value = regression::SHIPPED)]
     suite: PathBuf,
-    /// Test whether head is weaker by this many points
+    /// Test whether head is weaker by this many points (not the grace period of the
+    /// clocks, which is `clocks.margin` of the suite)
     #[arg(long, value_name = "POINTS", default_value_t = 3.0, value_parser = number)]
     margin: f64,
     /// Limit each error probability to P

@@ -89,7 +89,7 @@ pub(super) enum FormatWord {
     Text,
     /// All numbers
     Json,
-    /// One table with all digits
+    /// One table; means and intervals of rewards have four decimals
     Csv,
     /// Markdown
     #[value(alias = "markdown")]
@@ -105,7 +105,7 @@ enum SectionWord {
     Standings,
     /// Probability of each rank
     Ranks,
-    /// Elo, votes, Nash averaging, alpha-rank
+    /// Elo, voting as evaluation, Nash averaging, alpha-rank
     Ratings,
     /// Differences of all pairs, with intervals
     Pairs,
@@ -115,6 +115,10 @@ enum SectionWord {
     Time,
     /// What players expected of their moves, and what they got
     Calibration,
+    /// Places in the stages, if pairings depended on results
+    Stages,
+    /// Faults of each player
+    Faults,
     /// The workers that played, and whether their machines shift results
     Workers,
     /// All of these
@@ -132,6 +136,8 @@ impl SectionWord {
             Self::Seats => Part::Seats,
             Self::Time => Part::Time,
             Self::Calibration => Part::Calibration,
+            Self::Stages => Part::Stages,
+            Self::Faults => Part::Faults,
             Self::Workers => Part::Workers,
             Self::All => return None,
         })

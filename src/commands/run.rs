@@ -45,7 +45,7 @@ Examples:
 
 A spec names players, games and clocks:
   games = [\"tic_tac_toe\", \"my_games/*.kif\"]
-  blocks = 10
+  blocks = 10        # each pairing plays each game 10 times in every seating
   clocks = { start = \"10s\", play = [\"100ms\", \"1s\"] }
   [[players]]
   kind = \"alpha_beta\"

@@ -67,14 +67,14 @@ pub(super) fn details(
 fn candidate(explained: &ExplainedMove, [one, many]: [&str; 2]) -> String {
     let ExplainedMove { value, bound: bound_kind, visits, probability, .. } = explained;
     let bound = match bound_kind {
-        ValueBound::Exact | ValueBound::Estimate => "",
-        ValueBound::AtLeast => "at least ",
-        ValueBound::AtMost => "at most ",
+        Some(ValueBound::AtLeast) => "at least ",
+        Some(ValueBound::AtMost) => "at most ",
+        Some(ValueBound::Exact | ValueBound::Estimate) | None => "",
     };
-    let estimate = if *bound_kind == ValueBound::Estimate { " (estimate)" } else { "" };
+    let estimate = if *bound_kind == Some(ValueBound::Estimate) { " (estimate)" } else { "" };
     let mut words = Vec::new();
     words.extend(value.map(|value| format!("{bound}{value:.1}{estimate}")));
     words.extend(probability.map(|share| format!("probability {share:.3}")));
     words.extend((*visits > 0).then(|| counted(visits, one, many)));
-    words.join(", ")
+    if words.is_empty() { "not tried".to_owned() } else { words.join(", ") }
 }

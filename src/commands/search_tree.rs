@@ -43,7 +43,7 @@ pub(super) struct Node {
     pub(super) beta: f64,
     pub(super) value: Option<f64>,
     #[serde(serialize_with = "crate::explanation::bound_name")]
-    pub(super) bound: ValueBound,
+    pub(super) bound: Option<ValueBound>,
     /// `searched`, `terminal`, `cut_off`, `dead_end` or `remembered`.
     pub(super) found: &'static str,
     /// Whether the player has a choice here, another role, or both.
@@ -88,7 +88,7 @@ impl Tree {
                 alpha: window.0.clamp(0.0, 100.0),
                 beta: window.1.clamp(0.0, 100.0),
                 value,
-                bound,
+                bound: value.map(|_| bound),
                 found: found_name(found),
                 is_mine: own.is_empty() || own.contains(&usize::from(me.0)),
                 left_out: node.left_out.iter().map(|moves| words(moves, &own)).collect(),
@@ -112,9 +112,9 @@ impl Node {
     /// The value as it is printed: `3`, `at most 2`, `?` if it is not known.
     pub(super) fn value_words(&self) -> String {
         let bound = match self.bound {
-            ValueBound::Exact | ValueBound::Estimate => "",
-            ValueBound::AtLeast => "at least ",
-            ValueBound::AtMost => "at most ",
+            Some(ValueBound::AtLeast) => "at least ",
+            Some(ValueBound::AtMost) => "at most ",
+            Some(ValueBound::Exact | ValueBound::Estimate) | None => "",
         };
         self.value.map_or_else(|| "?".to_owned(), |value| format!("{bound}{}", short(value)))
     }

@@ -32,9 +32,10 @@ Examples:
 
 The whole tournament of the spec is played with each budget. A player with its
 own `clocks` or `budget` in the spec keeps them, as a fixed opponent for the
-others. With --nodes, the longest clock of the spec sets the limit against
-hanging. A sweep is a run like any other: repeat the command to resume it, and
-use `gamemaster report` on its folder.
+others. With --nodes, only the longest play clock counts: a player that hangs is
+stopped after ten times this clock, plus the margin, plus 60 s. A sweep is a run
+like any other: repeat the command to resume it, and use `gamemaster report` on
+its folder.
 
 Exit codes:
   0    the sweep is complete
@@ -52,7 +53,7 @@ pub struct Arguments {
     /// Play with each of these play clocks instead of the spec's
     #[arg(long, value_name = "TIME,...", value_delimiter = ',', value_parser = play_clock)]
     play_clock: Vec<Duration>,
-    /// Play with each of these numbers of nodes (states) per move
+    /// Play with each of these numbers of nodes (states) per move, instead of time
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = nodes)]
     nodes: Vec<u64>,
     /// Write to this folder, or resume the run in it [default:

@@ -17,9 +17,10 @@ pub(super) struct TimeLimits {
     /// Accept replies until this long after a clock has ended
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = clock)]
     margin: Duration,
-    /// Limit built-in players to N nodes (states) per move, instead of time. The
-    /// clocks remain for other players; against hanging, a built-in player may
-    /// take ten times its clock, the margin and 60 s
+    /// Limit built-in players to N nodes (states) per move, instead of time; `mcts`
+    /// may exceed N by the joint moves of one state. The clocks remain for other
+    /// players; against hanging, a built-in player may take ten times its clock, plus
+    /// the margin, plus 60 s
     #[arg(long, value_name = "N", value_parser = nodes)]
     pub(super) nodes: Option<u64>,
 }

@@ -395,7 +395,9 @@ fn print(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
     writeln!(out, "  training     {matches}, {} states, {seconds:.1} s", training.states)?;
     let (n_found, n_kept) = (report.tried_features, report.features.len());
     let shown = match n_kept > FEATURES_SHOWN {
-        true => format!("; the {FEATURES_SHOWN} that matter most (weight times spread):"),
+        true => {
+            format!("; weights of the first {FEATURES_SHOWN} by weight times standard deviation:")
+        }
         false => String::new(),
     };
     writeln!(out, "  features     {n_found} found, {n_kept} kept{shown}")?;

@@ -149,7 +149,12 @@ pub fn read(
     reading: Reading,
 ) -> Result<PositionSuite, SuiteError> {
     let source = TomlText { text, origin };
-    let file: SuiteFile = toml::from_str(text).map_err(|error| source.parse_error(&error))?;
+    let file: SuiteFile = toml::from_str(text).map_err(|error| {
+        match toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("games")) {
+            true => source.whole("this is a spec, not a suite of positions; use `gamemaster run`"),
+            false => source.parse_error(&error),
+        }
+    })?;
     let format = *file.format.get_ref();
     if format != FORMAT {
         let message = format!("format = {format}: this program reads format {FORMAT}");

@@ -152,7 +152,15 @@ pub fn read(
              with `gamemaster play`",
         ));
     }
-    let file: SpecFile = toml::from_str(text).map_err(|error| source.0.parse_error(&error))?;
+    let file: SpecFile = toml::from_str(text).map_err(|error| {
+        match toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("position"))
+        {
+            true => {
+                source.whole("this is a suite of positions, not a spec; use `gamemaster suite run`")
+            }
+            false => source.0.parse_error(&error).into(),
+        }
+    })?;
     let name = match &file.name {
         Some(name) => source.run_name(name)?,
         None => {
@@ -439,13 +447,9 @@ impl Source<'_> {
             starts if starts.len() == plays.len() => Some(starts[index]),
             _ => None,
         };
-        // Nodes on the command line are budgets in place of the spec's clocks, of which
-        // the longest bounds them all.
-        let longest = plays
-            .iter()
-            .copied()
-            .max()
-            .filter(|_| !overrides.nodes.is_empty() && overrides.play_clocks.is_empty());
+        // Nodes on the command line are budgets in place of clocks, of which the longest
+        // bounds them all.
+        let longest = plays.iter().copied().max().filter(|_| !overrides.nodes.is_empty());
         let is_played = |play: &Duration| longest.is_none_or(|longest| *play == longest);
         let mut budgets = Vec::new();
         for (index, &play) in plays.iter().enumerate().filter(|(_, play)| is_played(play)) {

@@ -95,6 +95,9 @@ pub(super) fn fields_of_word(text: &str) -> Result<PlayerFields, String> {
         fields.insert("command".into(), Value::String(command.into()));
     } else {
         let (kind, options) = rest.split_once(':').unwrap_or((rest, ""));
+        if rest.ends_with(':') {
+            return Err("expected option=value after the colon".to_owned());
+        }
         fields.insert("kind".into(), Value::String(kind.into()));
         for option in split_options(options) {
             if option.trim().is_empty() {

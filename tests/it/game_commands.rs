@@ -857,9 +857,9 @@ fn a_tree_lists_its_lines_and_says_when_it_is_cut() {
     expect![[r#"
         aima_two_ply, step 1
 
-          depth  nodes  terminal  states  terminal  moves/node
-              0      1         0       1         0        3.00
-              1      3         3       3         3           -
+          depth  nodes  terminal nodes  states  terminal states  moves/node
+              0      1               0       1                0        3.00
+              1      3               3       3                3           -
 
         4 nodes, 3 of them terminal
         memory: a depth-first search holds at most 3 joint moves, a breadth-first search 3 states

@@ -74,7 +74,10 @@ fn what_cannot_be_answered_is_one_clear_error() {
             &["query", "run", "SELECT 1 FROM games"],
             "unknown table `games`; expected matches or moves",
         ),
-        (&["query", "run", "DROP TABLE matches"], "a query must begin with SELECT, not `DROP`"),
+        (
+            &["query", "run", "DROP TABLE matches"],
+            "a query must begin with SELECT or WITH, not `DROP`",
+        ),
         (&["query", "run", "--file", "missing.sql"], "cannot read missing.sql"),
         (&["query", "nowhere", "SELECT 1"], "nowhere"),
         (&["query"], "required arguments were not provided:\n  <RUN>"),

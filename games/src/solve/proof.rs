@@ -58,7 +58,7 @@ pub enum ProofError {
         n_roles: usize,
     },
     /// Both roles choose at once.
-    #[error("proof-number search needs roles that move by turns, but both have a choice in the state {}", super::facts(.state))]
+    #[error("proof-number search needs roles that move by turns, but both have a choice in the state with the facts {}", super::facts(.state))]
     Simultaneous {
         /// The facts of the state.
         state: Vec<Expression>,

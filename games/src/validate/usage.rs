@@ -105,7 +105,7 @@ impl Usage<'_> {
         let is_sees = |clause: &Clause| self.keyword(&clause.head) == Some(Keyword::Sees);
         let named_random = self.rulesheet.symbols().find("random") == Some(role);
         if named_random && !self.clauses.iter().any(is_sees) {
-            self.findings.warning(
+            self.findings.info(
                 "chance-in-the-open",
                 span,
                 "there is a role `random`, but no rule for `sees`",

@@ -343,7 +343,7 @@ fn roles_are_known() {
 
 #[test]
 fn percepts_and_chance() {
-    check("(role random)", &["warning chance-in-the-open"]);
+    check("(role random)", &["note chance-in-the-open"]);
     check("(role random) (<= (sees ?r ?m) (role ?r) (does random ?m))", &[]);
     check("(sees rabot a)", &["warning unknown-role"]);
     check("(<= p (sees robot a))", &["warning sees-in-body"]);

@@ -124,7 +124,8 @@ fn bad_sql_is_one_clear_error() {
         ("", "one"),
         ("SELECT 1; SELECT 2", "one"),
         ("SELECT * FROM games", "unknown table `games`; expected matches or moves"),
-        ("drop table matches", "a query must begin with SELECT, not `DROP`"),
+        ("EXPLAIN SELECT 1", "a query must begin with SELECT or WITH, not `EXPLAIN`"),
+        ("drop table matches", "a query must begin with SELECT or WITH, not `DROP`"),
         ("SELECT * FROM read_csv('/etc/passwd')", "read_csv"),
     ] {
         let error = ask(&records, sql).unwrap_err();

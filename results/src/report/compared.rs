@@ -205,7 +205,12 @@ fn notes(comparison: &Comparison) -> Vec<String> {
         ));
     }
     if !comparison.exact_games.is_empty() {
-        notes.push(exact_games(&comparison.exact_games));
+        let has_intervals = comparison.players.iter().any(|row| row.reward.interval.is_some());
+        let so = match has_intervals {
+            true => "Intervals ignore the chance in these games, so they are too narrow",
+            false => "One block gives no interval",
+        };
+        notes.push(exact_games(&comparison.exact_games, so));
     }
     if !comparison.changed_games.is_empty() {
         notes.push(format!(

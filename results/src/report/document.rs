@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::headings;
 use super::layout::{Document, Section, Table};
 use super::notes::notes;
+use super::sections::{Part, missing};
 use super::verdict::{caution, verdict};
 use super::words::{count, interval, marked, optional_points, points};
 use crate::standings::{Encounter, Estimate, PlayerStanding, Standings};
@@ -35,6 +36,23 @@ pub(super) fn document(standings: &Standings) -> Document {
     }
 }
 
+/// The sections of a document that `parts` ask for by themselves.
+pub(super) fn parts(standings: &Standings, parts: &[Part]) -> Vec<Section> {
+    let mut sections = vec![];
+    if parts.contains(&Part::Stages) {
+        sections.extend(standings.stages.iter().map(super::stages::section));
+        if sections.is_empty() {
+            sections
+                .push(missing("Stages", "No pairing depended on results: there are no stages."));
+        }
+    }
+    if parts.contains(&Part::Faults) {
+        let none = || missing(headings::FAULTS, "No player committed a fault.");
+        sections.push(faults(standings).unwrap_or_else(none));
+    }
+    sections
+}
+
 /// What was played, in a sentence.
 pub(super) fn facts(standings: &Standings) -> String {
     if standings.n_matches == 0 {
@@ -44,7 +62,10 @@ pub(super) fn facts(standings: &Standings) -> String {
     let matches = count(n_complete, "match", "matches");
     let some = |n: u64, what: &str| if n == 0 { String::new() } else { format!(" ({n} {what})") };
     let unscored = some(n_complete - standings.n_scored, "unscored");
-    let aborted = some(standings.n_aborted, "more aborted");
+    let aborted = match standings.n_aborted {
+        0 => String::new(),
+        n => format!(" ({} aborted)", count(n, "more match was", "more matches were")),
+    };
     let blocks = count(standings.n_blocks, "block", "blocks");
     let games = count(standings.games.len() as u64, "game", "games");
     let players = count(standings.players.len() as u64, "player", "players");

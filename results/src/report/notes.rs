@@ -19,14 +19,15 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
     note(
         n_complete < n_jobs,
         format!(
-            "{n_complete} of {}; the others are not counted here.",
-            count(n_jobs, "match is complete", "matches are complete")
+            "{n_complete} of {} {} complete; the others are not counted here.",
+            count(n_jobs, "match", "matches"),
+            if n_complete == 1 { "is" } else { "are" }
         ),
     );
     note(
         standings.stages.iter().any(StageSummary::pairs_by_results),
         "Players were paired by earlier results, so means are against opponents of different \
-         strength. Use the places in the stages, not these means."
+         strength. Use the places in the stages (section `stages`), not these means."
             .into(),
     );
     note(
@@ -58,7 +59,11 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
     );
     note(
         scored().any(|row| row.reward.interval.is_some() && row.reward.n_exact > 0),
-        exact_games(&standings.exact_games),
+        exact_games(
+            &standings.exact_games,
+            "Intervals and rank probabilities ignore the chance in these games, so the intervals \
+             (marked with an asterisk) are too narrow",
+        ),
     );
     let fewest = scored().filter(|row| row.reward.interval.is_some());
     let fewest = fewest.map(|row| row.reward.n_blocks / row.n_games).min();
@@ -82,16 +87,15 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
 /// Names that a sentence lists before it only counts them.
 const MOST_NAMES: usize = 5;
 
-/// Which games are treated as exact, and why.
-pub(super) fn exact_games(names: &[String]) -> String {
+/// Which games are treated as exact, and why; `so` says what follows.
+pub(super) fn exact_games(names: &[String], so: &str) -> String {
     let mut listed = names[..names.len().min(MOST_NAMES)].join(", ");
     if names.len() > MOST_NAMES {
         listed += &format!(" and {} more", names.len() - MOST_NAMES);
     }
     format!(
         "These games have a single block for some player, and their means are treated as exact: \
-         {listed}. Intervals and rank probabilities ignore the chance in these games, so the intervals \
-         (marked with an asterisk) are too narrow; play more blocks of them."
+         {listed}. {so}; play more blocks of them."
     )
 }
 

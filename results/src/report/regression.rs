@@ -270,6 +270,9 @@ fn canary(found: &Regression) -> Option<Section> {
     let effect = &canary.difference;
     let rows = vec![fault_row("head", &canary.head), fault_row("copy", &canary.canary)];
     let section = Section::with_rows("Canary: head and its copy", 2, &FAULT_HEADING, rows)?;
+    if effect.n_blocks == 0 && canary.canary.n_matches == 0 {
+        return Some(section.saying("The canary has not played yet.".to_owned()));
+    }
     Some(section.saying(format!(
         "Head minus its copy: {} points from {} (p of the difference {}, p of the faults {}). \
          {said}",

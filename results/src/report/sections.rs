@@ -37,13 +37,17 @@ pub enum Part {
     Time,
     /// What players expected of their moves, and what they got.
     Calibration,
+    /// The places in the stages of the tournament, if pairings depended on results.
+    Stages,
+    /// The faults of each player.
+    Faults,
     /// The workers that played the run, if others than one process did.
     Workers,
 }
 
 impl Part {
     /// All of them; the sections of a report have an order of their own.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Summary,
         Self::Standings,
         Self::Ranks,
@@ -52,6 +56,8 @@ impl Part {
         Self::Seats,
         Self::Time,
         Self::Calibration,
+        Self::Stages,
+        Self::Faults,
         Self::Workers,
     ];
 }
@@ -64,8 +70,8 @@ pub(super) fn sections(evaluation: &Evaluation, parts: &[Part]) -> Vec<Section> 
     let mut sections = vec![];
     for part in Part::ALL.iter().filter(|part| parts.contains(part)) {
         match part {
-            // Those of workers are computed from the journal.
-            Part::Summary | Part::Workers => {}
+            // They take less than an evaluation.
+            Part::Summary | Part::Stages | Part::Faults | Part::Workers => {}
             Part::Standings => sections.push(placings::section(evaluation, &strength)),
             Part::Ranks => sections.push(ranks(&strength.ranks, n_resamples)),
             Part::Ratings => sections.push(ratings(&strength, evaluation)),
@@ -89,7 +95,7 @@ pub(super) fn sections(evaluation: &Evaluation, parts: &[Part]) -> Vec<Section> 
     sections
 }
 
-fn missing(heading: &str, why: &str) -> Section {
+pub(super) fn missing(heading: &str, why: &str) -> Section {
     Section { heading: heading.into(), sentence: Some(why.into()), tables: vec![] }
 }
 

@@ -274,7 +274,8 @@ fn search(game: &Arc<Game>, arguments: &Arguments) -> Result<Search, Failure> {
     if said.nodes == 0 {
         return Err(no_search(arguments));
     }
-    let effective = (said.depth > 0 && said.nodes > 1)
+    // The depth of playouts is a mean, and no power of it is the number of nodes.
+    let effective = (said.depth > 0 && said.nodes > 1 && said.playouts == 0)
         .then(|| (said.nodes as f64).powf(1.0 / f64::from(said.depth)));
     Ok(Search {
         player: contestant.config.id.clone(),
@@ -374,7 +375,7 @@ fn print(out: &mut impl Write, budget: &Budget) -> io::Result<()> {
             words += &format!(", deepest level {selective_depth}");
         }
         if let Some(branching) = effective_branching {
-            words += &format!(", as if b were {branching:.2}");
+            words += &format!(", effective branching factor {branching:.2}");
         }
         if *completed && search.nodes == *nodes {
             words += ", and the search is complete";

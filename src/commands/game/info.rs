@@ -254,7 +254,8 @@ fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
     let or_unknown =
         |spread: Option<Spread>| spread.map_or("unknown".to_owned(), |s| s.to_string());
     row("length", or_unknown(survey.length))?;
-    row("branching", or_unknown(survey.branching))?;
+    let branching = or_unknown(survey.branching);
+    row("branching", if survey.simultaneous { branching + " joint moves" } else { branching })?;
     row("facts/state", or_unknown(survey.facts))?;
     let tree = survey.tree_log10.map_or("unknown".to_owned(), nodes);
     row("tree", tree)?;

@@ -36,9 +36,9 @@ do, it is
   legal       if each move is legal where it is played,
   complete    if its last state is terminal,
   minimal     if no state before the last is terminal,
-  sequential  if it is a list of moves and all three,
-  optimal     if it is all three and no plan guarantees more (on average, where
-              chance moves).
+  sequential  if it is a list of moves, and legal, complete and minimal,
+  optimal     if it is legal, complete and minimal, and no plan guarantees more
+              (on average, where chance moves).
 --all leaves out plans that visit a state twice (states that differ in a step
 counter are different states).";
 

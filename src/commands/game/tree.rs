@@ -35,10 +35,9 @@ ends. --moves and the lines have the same form. In games with chance, moves are
 counted by who chooses. The column `reached` is the probability that chance
 makes its moves on the way to a node, as the mean over the nodes of the depth.
 Counts are exact up to 3.4e38; a greater one, and means of it, are null in JSON.
---prune searches the tree with minimax and with alpha-beta, and prints how many states each of them enters. Where one role
-chooses at a time, without chance, it also counts what alpha-beta would enter
-with each state's best moves first, and with the best moves last (in trees of up
-to 100000 states).";
+Where one role chooses at a time, without chance, --prune also counts what
+alpha-beta would enter with each state's best moves first, and with the best
+moves last (in trees of up to 100000 states).";
 
 /// Arguments of `gamemaster game tree`.
 #[derive(Args, Debug)]
@@ -483,7 +482,8 @@ fn table(out: &mut impl Write, rows: &[Vec<String>]) -> io::Result<()> {
 fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     writeln!(out, "{}, step {}\n", tree.game, tree.step)?;
     let has_chance = !tree.choosers.is_empty();
-    let mut heading = vec!["depth", "nodes", "terminal", "states", "terminal", "moves/node"];
+    let mut heading =
+        vec!["depth", "nodes", "terminal nodes", "states", "terminal states", "moves/node"];
     heading.extend(has_chance.then_some("reached"));
     let rows = tree.levels.iter().enumerate().map(|(at, level)| {
         let inner = level.nodes - level.terminal_nodes;

@@ -100,7 +100,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
                     let verdict = if is_valid(checked) { "valid" } else { "not valid" };
                     writeln!(stdout, "{file}: {verdict}, {}", diagnostics.counts())?;
                 }
-                Err(error) => writeln!(stdout, "{}", error.message())?,
+                Err(error) => writeln!(stdout, "error: {}", error.message())?,
             }
         }
         if let [_, _, ..] = checked.as_slice() {
@@ -167,7 +167,10 @@ fn summary(checked: &[(&str, Result<Checked, GameSourceError>)]) -> String {
     let are = if valid == 1 { "is" } else { "are" };
     match checked.iter().filter(|(_, result)| result.is_err()).count() {
         0 => format!("{valid} of {} rulesheets {are} valid, {counts}", checked.len()),
-        n => format!("{valid} of {} rulesheets {are} valid, {n} unusable, {counts}", checked.len()),
+        n => format!(
+            "{valid} of {} rulesheets {are} valid, {n} could not be read, {counts}",
+            checked.len()
+        ),
     }
 }
 

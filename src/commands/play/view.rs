@@ -163,7 +163,8 @@ impl<'a, W: Write> View<'a, W> {
         for ((role, name), decision) in roles.iter().enumerate().zip(decisions) {
             let Decision { executed, n_legal, .. } = decision;
             let executed = self.as_shown(executed);
-            write!(self.out, "  {name:width$}  {executed}  ({n_legal} legal")?;
+            let substituted = if decision.fault.is_some() { ", substituted" } else { "" };
+            write!(self.out, "  {name:width$}  {executed}{substituted}  ({n_legal} legal")?;
             if job.seats[role].is_some() {
                 write!(self.out, ", {}", think(decision.wall))?;
             }
@@ -211,20 +212,24 @@ impl<'a, W: Write> View<'a, W> {
         let mut changes = came.chain(gone).take_while(|_| !self.shown.cancel.is_cancelled());
         let limit = if self.detail.all_facts { usize::MAX } else { MAX_FACTS };
         write!(self.out, "   ")?;
+        let mut n_shown = 0;
         for (sign, fact) in changes.by_ref().take(limit) {
+            n_shown += 1;
             let fact = fact.to_string();
             write!(self.out, " {sign}{}", self.as_shown(&fact))?;
         }
         match changes.count() {
+            0 if n_shown == 0 => writeln!(self.out, " (no fact changes)"),
             0 => writeln!(self.out),
             more => writeln!(self.out, " and {more} more"),
         }
     }
 
     fn finished(&mut self, job: &Job, ending: &Ending, rewards: &[u8]) -> std::io::Result<()> {
+        let no_scores = if rewards.is_empty() { ": no scores" } else { "" };
         match ending.reason().as_str() {
-            "" => writeln!(self.out, "end ({})", ending.name())?,
-            reason => writeln!(self.out, "end ({}: {reason})", ending.name())?,
+            "" => writeln!(self.out, "end ({}){no_scores}", ending.name())?,
+            reason => writeln!(self.out, "end ({}: {reason}){no_scores}", ending.name())?,
         }
         let roles = self.catalogue.roles(job);
         let width = roles.iter().map(String::len).max().unwrap_or(0);

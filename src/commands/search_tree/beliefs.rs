@@ -43,7 +43,7 @@ pub(in crate::commands) fn tree(beliefs: &BeliefTree, me: RoleId, names: &mut im
             alpha: 0.0,
             beta: 100.0,
             value: *value,
-            bound: ValueBound::Exact,
+            bound: value.map(|_| ValueBound::Exact),
             found,
             is_mine: matches!(event, BeliefEvent::Knows { .. }),
             left_out: Vec::new(),

@@ -43,7 +43,7 @@ Exit codes:
   1    internal error, or a player could not be asked
   2    invalid arguments or suite
   3    an invalid rulesheet, or a player that does not reply at the beginning
-  10   a player passed less than --require asks for
+  10   a player passed less than --require asks for (see standard error)
   130  interrupted";
 
 /// Arguments of `gamemaster suite run`.
@@ -66,8 +66,8 @@ pub struct Arguments {
     /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
-    /// Fail if the positions that a player passes have less than this percentage
-    /// of the weight of all positions
+    /// Fail if the positions that a player passes have less than this percentage of
+    /// the weight of all positions (each has a weight, 1 if the suite gives none)
     #[arg(long, value_name = "PERCENT", default_value_t = 100.0, value_parser = number)]
     require: f64,
     /// List all positions; without it, the first 20 that each player failed
@@ -166,8 +166,17 @@ fn print(found: &SuiteResult, arguments: &Arguments) -> CommandResult {
     // A sum of weights may be off in the last digit.
     let is_enough =
         |player: &PlayerResult| 100.0 * player.total.score() >= arguments.require - 1e-9;
-    let is_passed = found.players.iter().all(is_enough);
-    Ok(if is_passed { exit_code::OK } else { exit_code::REGRESSION })
+    let mut code = exit_code::OK;
+    for player in found.players.iter().filter(|player| !is_enough(player)) {
+        code = exit_code::REGRESSION;
+        let (player, passed) = (&player.player, 100.0 * player.total.score());
+        let required = arguments.require;
+        writeln!(
+            std::io::stderr(),
+            "failed: {player} passed {passed:.1} % of the weight; --require {required} asks for more"
+        )?;
+    }
+    Ok(code)
 }
 
 /// Whether the suite or a rulesheet is wrong.

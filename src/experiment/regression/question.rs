@@ -10,6 +10,7 @@ use results::regress::{BASE, CANARY, HEAD, MIN_BLOCKS, Question};
 use super::{outlook, program};
 use crate::experiment::{Experiment, ExperimentError, Jobs, estimate};
 use crate::manager::PlayerSource;
+use crate::position_suite;
 use crate::schedule::Schedule;
 use crate::spec::{self, BLOCKS_PER_CANARY, Contenders, Overrides, Spec, SpecError};
 
@@ -161,7 +162,7 @@ impl RequestError {
         match *self {
             Self::Margin { .. } => "expected points above 0 and below 100".to_owned(),
             Self::Alpha { .. } => {
-                format!("expected a number from {MIN_ALPHA} to below 0.5")
+                format!("expected a number of at least {MIN_ALPHA} and below 0.5")
             }
             Self::MaxBlocks { blocks_per_part: 0..=1, .. } => {
                 format!("at least {MIN_BLOCKS} are needed for a result")
@@ -195,15 +196,16 @@ fn check(request: &Request) -> Result<(), RequestError> {
 const RUN_NAME: &str = "regress-";
 
 fn read_suite(request: &Request) -> Result<Spec, SpecError> {
-    let head = spec::read_player_as(&request.head, Some(HEAD))?;
+    let read = |option: &str, text: &str, called: &str| {
+        let player = spec::read_player_as(text, Some(called));
+        player.map_err(|error| SpecError::Alone(format!("{option}: {error}")))
+    };
+    let base = read("--base", &request.base, BASE)?;
+    let head = read("--head", &request.head, HEAD)?;
     // One server plays one match at a time, and so never itself.
     let alone = matches!(head.config.source, PlayerSource::Remote { .. });
-    let canary = (!alone).then(|| spec::read_player_as(&request.head, Some(CANARY)));
-    let contenders = Contenders {
-        base: spec::read_player_as(&request.base, Some(BASE))?,
-        head,
-        canary: canary.transpose()?,
-    };
+    let canary = (!alone).then(|| spec::read_player_as(&request.head, Some(CANARY))).transpose()?;
+    let contenders = Contenders { base, head, canary };
     let overrides = Overrides {
         seed: request.seed,
         jobs: request.jobs,
@@ -213,6 +215,12 @@ fn read_suite(request: &Request) -> Result<Spec, SpecError> {
     let suite = &request.suite;
     let mut spec = if suite.as_os_str() == SHIPPED {
         spec::read(SHIPPED_TEXT, SHIPPED, Path::new(""), &overrides)?
+    } else if suite.as_os_str() == position_suite::SHIPPED && !suite.exists() {
+        return Err(SpecError::Alone(format!(
+            "--suite {0}: `{0}` is a suite of positions, for `gamemaster suite run`; regress needs a \
+             spec, or `{SHIPPED}`",
+            suite.display()
+        )));
     } else {
         spec::read_file(suite, &overrides)?
     };

@@ -185,9 +185,16 @@ impl fmt::Display for End {
                 let steps = counted(steps, "step", "steps");
                 match &facts[..] {
                     [] => write!(f, "after at most {steps}, whatever is played"),
-                    [fact] => write!(f, "after at most {steps}, when {fact} holds by count"),
+                    [fact] => write!(
+                        f,
+                        "after at most {steps}: a step counter makes {fact} true, which ends the match"
+                    ),
                     facts => {
-                        write!(f, "after at most {steps}, when {} hold by count", facts.join(" "))
+                        write!(
+                            f,
+                            "after at most {steps}: a step counter makes {} true, which ends the match",
+                            facts.join(" ")
+                        )
                     }
                 }
             }
