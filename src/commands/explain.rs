@@ -245,7 +245,11 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             true if said.notes.is_empty() => {
                 format!("{player} found no plan in this state; give it more --time or --nodes")
             }
-            true => format!("{player} found no plan in this state: {}", said.notes.join("; ")),
+            true => {
+                let notes = said.notes.join("; ");
+                let reason = notes.strip_prefix("no plan: ").unwrap_or(&notes);
+                format!("{player} found no plan in this state: {reason}")
+            }
             false => format!("{player} makes no plans; players that do: {}", PLANNERS.join(", ")),
         };
         return Err(Failure::usage(anyhow!("--plan, --plan-file: {why}")));

@@ -126,8 +126,8 @@ fn player(arguments: &Arguments) -> anyhow::Result<(&'static PlayerKind, Options
         // Written out in full, so that a comma in it is its own.
         words.push(format!("{name}={}", option_value(value)));
     }
-    let contestant = read_player(&format!("{}:{}", kind.name, words.join(",")));
-    let contestant = contestant?;
+    let colon = if words.is_empty() { "" } else { ":" };
+    let contestant = read_player(&format!("{}{colon}{}", kind.name, words.join(",")))?;
     if !contestant.config.odds.is_none() {
         return Err(anyhow!(
             "`serve` takes no clocks or budgets ({}); the other game manager sets them",

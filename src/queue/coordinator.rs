@@ -898,12 +898,3 @@ pub(super) fn consumer_config(run: &str, class: &str, ack_wait_ms: u64) -> pull:
         ..pull::Config::default()
     }
 }
-
-impl Build {
-    /// This program.
-    pub(super) fn this() -> std::io::Result<Self> {
-        let mut executable = std::fs::File::open(crate::supervisor::OWN_EXECUTABLE)?;
-        let hash = crate::fingerprint::Fingerprint::of("executable").content(&mut executable)?;
-        Ok(Self { version: env!("CARGO_PKG_VERSION").to_owned(), executable: hash.hex(16) })
-    }
-}

@@ -86,6 +86,15 @@ pub(super) struct Build {
     pub(super) executable: String,
 }
 
+impl Build {
+    /// This program.
+    pub(super) fn this() -> std::io::Result<Self> {
+        let mut executable = std::fs::File::open(crate::supervisor::OWN_EXECUTABLE)?;
+        let hash = crate::fingerprint::Fingerprint::of("executable").content(&mut executable)?;
+        Ok(Self { version: env!("CARGO_PKG_VERSION").to_owned(), executable: hash.hex(16) })
+    }
+}
+
 /// A block to be played.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct BlockMessage {

@@ -174,7 +174,7 @@ fn bad_input_has_one_clear_answer() {
     check(&with(&["--margin", "0"]), "--margin 0: expected points above 0");
     check(&with(&["--margin", "NaN"]), "--margin NaN");
     check(&with(&["--alpha", "0.5"]), "--alpha 0.5: expected a number");
-    check(&with(&["--alpha", "5e-17"]), "expected a number from 0.000001");
+    check(&with(&["--alpha", "5e-17"]), "expected a number of at least 0.000001");
     check(&with(&["--max-blocks", "29"]), "--max-blocks 29: at least 30 are needed");
     check(&with(&["--time-limit", "soon"]), "expected a time such as 90s");
     check(&with(&["--suite", "none.toml"]), "cannot read the spec none.toml");

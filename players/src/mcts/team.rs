@@ -50,16 +50,16 @@ pub(super) fn search_together(
     end: End<'_>,
 ) -> Result<(), ReasoningError> {
     let n_threads = 1 + others.len() as u64;
-    let table = Table { search: Mutex::new(search), landed: Condvar::new(), n_threads, end };
-    let table = &table;
+    let team = Team { search: Mutex::new(search), landed: Condvar::new(), n_threads, end };
+    let team = &team;
     let Some((own, passes)) = passes.split_first_mut() else { return Ok(()) };
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
         for (machine, pass) in others.iter_mut().zip(passes) {
             machine.set_cancel(end.stop.cancel().clone());
-            threads.push(scope.spawn(move || table.take_part(pass, machine.as_mut())));
+            threads.push(scope.spawn(move || team.take_part(pass, machine.as_mut())));
         }
-        let mut result = table.take_part(own, machine);
+        let mut result = team.take_part(own, machine);
         for thread in threads {
             let their_result =
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -70,7 +70,7 @@ pub(super) fn search_together(
 }
 
 /// What the threads share.
-struct Table<'a> {
+struct Team<'a> {
     search: Mutex<&'a mut Search>,
     /// A pass that was under way is no longer.
     landed: Condvar,
@@ -78,7 +78,7 @@ struct Table<'a> {
     end: End<'a>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> Team<'a> {
     /// The part of one thread.
     fn take_part(
         &self,
