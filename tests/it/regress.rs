@@ -182,7 +182,9 @@ fn bad_input_has_one_clear_answer() {
         &with(&["--suite", "compared.toml"]),
         "the compared players are given on the command line",
     );
-    check(&["--base", "nobody", "--head", STRONG], "unknown player kind `nobody`");
+    check(&with(&["--suite", "endgames"]), "`endgames` is a suite of positions");
+    check(&["--base", "nobody", "--head", "no"], "--base: player `nobody`: unknown player kind");
+    check(&["--base", STRONG, "--head", "random:"], "--head: player `random:`: expected option");
     check(&["--base", "alpha_beta:deep=3", "--head", STRONG], "deep");
     let same = "http://127.0.0.1:1";
     check(&["--base", same, "--head", same], "have the same address");
