@@ -42,15 +42,11 @@ struct Suited {
 /// Nodes of a tree that a player can search to its end in seconds.
 const SMALL_TREE_LOG10: f64 = 6.0;
 
-/// The most that one playout may make up of the estimate of a small tree: where it makes up more,
-/// playouts that are longer still would make the estimate much larger.
-const LARGEST_PART: f64 = 0.3;
-
 impl Environment {
     /// The environment of a game. `n_states` is the number of states, if all were computed.
     pub(super) fn of(kind: &ObservedKind, survey: &Survey, n_states: Option<u64>) -> Self {
-        let is_small = survey.tree_log10.is_some_and(|log10| log10 <= SMALL_TREE_LOG10)
-            && survey.largest_part <= LARGEST_PART;
+        let is_small = |tree: Option<f64>| tree.is_some_and(|log10| log10 <= SMALL_TREE_LOG10);
+        let is_solvable = is_small(survey.largest_tree_log10) || n_states.is_some();
         let is_measured = survey.playouts > 0;
         Self {
             agents: kind.players,
@@ -63,7 +59,7 @@ impl Environment {
             simultaneous: is_measured.then_some(kind.turns == MoveOrder::Simultaneous),
             interests: survey.interests,
             suited: match is_measured {
-                true => suited(kind, survey.interests, is_small, is_small || n_states.is_some()),
+                true => suited(kind, survey.interests, is_small(survey.tree_log10), is_solvable),
                 false => vec![],
             },
         }

@@ -92,9 +92,9 @@ pub(super) struct Survey {
     pub(super) facts: Option<Spread>,
     /// Decimal logarithm of the estimated number of nodes of the game tree.
     pub(super) tree_log10: Option<f64>,
-    /// The part of that estimate that comes from the playout with the largest one.
+    /// The largest of the estimates whose mean that is, one for each playout.
     #[serde(skip)]
-    pub(super) largest_part: f64,
+    pub(super) largest_tree_log10: Option<f64>,
     /// Goals at the end, of the playouts that gave a role one goal.
     pub(super) goals: ByRole<Option<Spread>>,
     /// Ends that gave some role no goal or several.
@@ -200,7 +200,7 @@ pub(super) fn survey(walker: &mut Walker, limits: &Limits) -> Result<Survey, Rea
         branching: branching.known(),
         facts: facts.known(),
         tree_log10: mean_of_powers(&trees),
-        largest_part: largest_part(&trees),
+        largest_tree_log10: trees.iter().copied().reduce(f64::max),
         goals: ByRole::new(&game, goals),
         without_goal,
         simultaneous,
@@ -274,12 +274,6 @@ impl TreeEstimate {
 fn log10_of_sum(a: f64, b: f64) -> f64 {
     let (small, large) = if a < b { (a, b) } else { (b, a) };
     large + 10f64.powf(small - large).ln_1p() / std::f64::consts::LN_10
-}
-
-/// The part that the largest of these powers has in their sum; 0 if there are none.
-fn largest_part(logarithms: &[f64]) -> f64 {
-    let Some(sum) = logarithms.iter().copied().reduce(log10_of_sum) else { return 0.0 };
-    10f64.powf(logarithms.iter().copied().fold(f64::MIN, f64::max) - sum)
 }
 
 fn mean_of_powers(logarithms: &[f64]) -> Option<f64> {
