@@ -5,8 +5,8 @@
 //! - Every role maximises its own reward (Sturtevant, "An analysis of UCT in multi-player
 //!   games", ICGA Journal 2008). Where several choose at once, each does so by its own
 //!   figures (decoupled UCT; Finnsson and Bjoernsson 2008). Chance is sampled evenly.
-//! - Playouts run side by side, from many leaves at once ([`search`]), in several threads if
-//!   wanted ([`team`]).
+//! - Playouts run side by side, from many leaves at once ([`pass`], [`search`]), in several threads
+//!   if wanted ([`team`]).
 //! - Playouts may prefer the moves that led to high rewards ([`move_averages`]).
 //! - What is proven is never estimated again ([`proof`]), and ends the search.
 //! - The tree is kept from step to step, equal states are one node, and its memory is
@@ -165,8 +165,8 @@ const THREADS: OptionSpec = OptionSpec {
     name: "threads",
     accepts: "a whole number from 1 to 256",
     default: "1",
-    help: "Threads that play the playouts of a search at once. Where an evaluation takes the place of \
-           playouts, one thread searches.",
+    help: "Threads that search one tree. With more than one, the same node budget and random seed may \
+           give another move. Where an evaluation takes the place of playouts, one thread searches.",
 };
 
 const PONDER: OptionSpec = OptionSpec {
