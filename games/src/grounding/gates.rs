@@ -82,13 +82,13 @@ impl Gates {
 
     /// The literals of which a literal is the conjunction: at most [`MAX_PARTS`] of them, else
     /// the literal itself.
-    pub(super) fn parts(&self, lit: Lit) -> Vec<Lit> {
+    pub(super) fn parts(&self, whole: Lit) -> Vec<Lit> {
         let mut parts = Vec::new();
-        let mut todo = vec![lit];
+        let mut todo = vec![whole];
         while let Some(lit) = todo.pop() {
             match self.graph.operands(lit.node()).filter(|_| !lit.is_negated()) {
                 Some(operands) if parts.len() + todo.len() < MAX_PARTS => todo.extend(operands),
-                Some(_) => return vec![lit],
+                Some(_) => return vec![whole],
                 None if lit == Lit::TRUE || parts.contains(&lit) => {}
                 None => parts.push(lit),
             }

@@ -112,6 +112,22 @@ fn recursion_within_a_state_is_a_least_fixpoint() {
     }
 }
 
+/// Equations of recursive sentences have factors; one of more than 16 literals is not taken apart.
+#[test]
+fn recursion_under_a_long_condition_keeps_all_of_it() {
+    let numbers: String = (0..20).map(|n| format!("(number {n}) ")).collect();
+    let moves = "(<= (legal robot (put ?n)) (number ?n) (not (true (has ?n)))) \
+        (<= (next (has ?n)) (does robot (put ?n))) (<= (next (has ?n)) (true (has ?n))) \
+        (<= some (true (has ?n)) (distinct ?n 0)) ";
+    // Each needs that there is nothing but 0, and one of two conditions more.
+    let reached = "(<= (at a) (not some) (not (true (has 0)))) \
+        (<= (at b) (at a) (not some) (not (true (up a)))) \
+        (<= (at a) (at b) (not some) (true (up b))) \
+        (<= (at b) (not some) (true (up c))) ";
+    let goals = "(<= (goal robot 100) (at a)) (<= (goal robot 50) (at b) (not (at a))) ";
+    agrees(&format!("{COINS}{numbers}{moves}{reached}{goals}"));
+}
+
 #[test]
 fn negation_may_lead_back_to_the_same_relation() {
     // Ground sentences are stratified, the relation is not.
