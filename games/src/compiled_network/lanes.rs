@@ -119,15 +119,13 @@ pub(crate) trait Lanes:
     /// Sum and carry of three bits.
     #[inline(always)]
     fn add(self, other: Self, carry: Self) -> (Self, Self) {
-        let either = self ^ other;
-        (either ^ carry, self & other | either & carry)
+        add(self, other, carry)
     }
 
     /// Difference and borrow of a bit and two to take off.
     #[inline(always)]
     fn subtract(self, other: Self, borrow: Self) -> (Self, Self) {
-        let differ = self ^ other;
-        (differ ^ borrow, !self & other | borrow & !differ)
+        subtract(self, other, borrow)
     }
 
     /// The next random block of xoshiro256++, a generator for each word.
@@ -163,6 +161,20 @@ pub(crate) trait Lanes:
         }
         kept
     }
+}
+
+/// [`Lanes::add`] by operators on two lanes.
+#[inline(always)]
+pub(crate) fn add<L: Lanes>(a: L, b: L, carry: L) -> (L, L) {
+    let either = a ^ b;
+    (either ^ carry, a & b | either & carry)
+}
+
+/// [`Lanes::subtract`] by operators on two lanes.
+#[inline(always)]
+pub(crate) fn subtract<L: Lanes>(a: L, b: L, borrow: L) -> (L, L) {
+    let differ = a ^ b;
+    (differ ^ borrow, !a & b | borrow & !differ)
 }
 
 /// A block wider than a register is computed with in pieces of a register each.

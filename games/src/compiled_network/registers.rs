@@ -8,48 +8,39 @@
 #![expect(unsafe_code, reason = "vector instructions, on CPUs that have them")]
 
 use std::arch::x86_64::{
-    __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_andnot_si256, _mm256_blend_epi32,
-    _mm256_castsi256_pd, _mm256_castsi256_ps, _mm256_cmpeq_epi64, _mm256_movemask_pd,
-    _mm256_movemask_ps, _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set_epi64x,
-    _mm256_set1_epi64x, _mm256_slli_epi64, _mm256_srli_epi64, _mm256_storeu_si256,
-    _mm256_ternarylogic_epi64, _mm256_testz_si256, _mm256_unpacklo_epi64, _mm256_xor_si256,
+    __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_blend_epi32, _mm256_castsi256_pd,
+    _mm256_castsi256_ps, _mm256_cmpeq_epi64, _mm256_movemask_pd, _mm256_movemask_ps,
+    _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_set1_epi64x,
+    _mm256_slli_epi64, _mm256_srli_epi64, _mm256_storeu_si256, _mm256_ternarylogic_epi64,
+    _mm256_testz_si256, _mm256_unpacklo_epi64, _mm256_xor_si256,
 };
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
 use super::features::{Avx2, Avx512, Evidence};
-use super::lanes::{Block, Lanes};
+use super::lanes::{self, Block, Lanes};
 
 /// Evidence of AVX2 or more.
 pub(crate) trait Vector: Evidence {
     /// Sum and carry of three bits.
-    fn add(self, bits: [__m256i; 3]) -> (__m256i, __m256i);
+    #[inline(always)]
+    fn add(self, bits: [__m256i; 3]) -> (__m256i, __m256i) {
+        let [a, b, carry] = bits.map(|register| Registers([register], self));
+        let (sum, carry) = lanes::add(a, b, carry);
+        (sum.0[0], carry.0[0])
+    }
 
     /// Difference and borrow of a bit and two to take off.
-    fn subtract(self, bits: [__m256i; 3]) -> (__m256i, __m256i);
-}
-
-impl Vector for Avx2 {
     #[inline(always)]
-    fn add(self, [a, b, c]: [__m256i; 3]) -> (__m256i, __m256i) {
-        // SAFETY: the CPU has AVX2, as `self` proves.
-        unsafe {
-            let either = _mm256_xor_si256(a, b);
-            let carry = _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(either, c));
-            (_mm256_xor_si256(either, c), carry)
-        }
-    }
-
-    #[inline(always)]
-    fn subtract(self, [a, b, c]: [__m256i; 3]) -> (__m256i, __m256i) {
-        // SAFETY: the CPU has AVX2, as `self` proves.
-        unsafe {
-            let differ = _mm256_xor_si256(a, b);
-            let borrow = _mm256_or_si256(_mm256_andnot_si256(a, b), _mm256_andnot_si256(differ, c));
-            (_mm256_xor_si256(differ, c), borrow)
-        }
+    fn subtract(self, bits: [__m256i; 3]) -> (__m256i, __m256i) {
+        let [a, b, borrow] = bits.map(|register| Registers([register], self));
+        let (difference, borrow) = lanes::subtract(a, b, borrow);
+        (difference.0[0], borrow.0[0])
     }
 }
 
+impl Vector for Avx2 {}
+
+/// By instructions of three inputs.
 impl Vector for Avx512 {
     #[inline(always)]
     fn add(self, [a, b, c]: [__m256i; 3]) -> (__m256i, __m256i) {
