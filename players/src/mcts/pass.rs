@@ -32,13 +32,8 @@ pub(super) struct Pass {
     pub(super) descents: Vec<Descent>,
     /// At least as many as there are descents.
     starts: Vec<State>,
-    pub(super) lanes: usize,
-    max_length: u32,
-    seed: u64,
-    policy: Option<PlayoutPolicy>,
+    pub(super) playing: Playing,
     pub(super) sums: PlayoutSums,
-    /// Nodes of the question when the pass began.
-    nodes: u64,
     /// The tree is another one each time that it was cleared.
     pub(super) tree_number: u64,
     /// It is being played, or was.
@@ -46,12 +41,13 @@ pub(super) struct Pass {
 }
 
 /// What is played from each leaf of a pass.
+#[derive(Default)]
 pub(super) struct Playing {
     pub(super) lanes: usize,
     pub(super) max_length: u32,
     pub(super) seed: u64,
     pub(super) policy: Option<PlayoutPolicy>,
-    /// Nodes of the question so far.
+    /// Nodes of the question when the pass began.
     pub(super) nodes: u64,
 }
 
@@ -62,9 +58,7 @@ impl Pass {
         for (start, descent) in self.starts.iter_mut().zip(&self.descents) {
             start.set_words(tree.state(descent.leaf));
         }
-        let Playing { lanes, max_length, seed, policy, nodes } = playing;
-        (self.lanes, self.max_length, self.seed) = (lanes, max_length, seed);
-        (self.policy, self.nodes) = (policy, nodes);
+        self.playing = playing;
         self.is_under_way = true;
     }
 
@@ -76,10 +70,10 @@ impl Pass {
     /// What is played from them.
     pub(super) fn plan(&self) -> PlayoutPlan<'_> {
         PlayoutPlan {
-            per_start: self.lanes,
-            max_length: self.max_length,
-            seed: self.seed,
-            policy: self.policy.as_ref(),
+            per_start: self.playing.lanes,
+            max_length: self.playing.max_length,
+            seed: self.playing.seed,
+            policy: self.playing.policy.as_ref(),
         }
     }
 
@@ -95,7 +89,7 @@ impl Pass {
         stop: &Stop,
     ) -> Result<(), ReasoningError> {
         let mut sums = std::mem::take(&mut self.sums);
-        let mut go_on = |n_states| !stop.is_due(self.nodes + n_states * n_threads);
+        let mut go_on = |n_states| !stop.is_due(self.playing.nodes + n_states * n_threads);
         let played = machine.playout_sums(self.starts(), &self.plan(), &mut go_on, &mut sums);
         self.sums = sums;
         played

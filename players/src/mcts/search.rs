@@ -218,17 +218,13 @@ impl Search {
         if std::mem::take(&mut pass.is_under_way) {
             self.n_under_way -= 1;
         }
-        let mut turn = match played {
+        let mut landed = match played {
             Ok(()) => self.land_pass(pass, machine),
             Err(error) => Err(error.into()),
         };
         loop {
-            if turn.is_ok() {
-                turn = self.next_pass(pass, machine, end).map(Some);
-            }
-            match turn {
-                Ok(Some(turn)) => return Ok(turn),
-                Ok(None) => {}
+            match landed.and_then(|()| self.next_pass(pass, machine, end)) {
+                Ok(turn) => return Ok(turn),
                 Err(Halt::NotOpposed) => {
                     // What is under way has nowhere to land any more.
                     pass.descents.clear();
@@ -236,7 +232,7 @@ impl Search {
                     self.tree.clear();
                     self.tree_number += 1;
                     self.root = self.tree.find_or_add(&state).0;
-                    turn = Ok(None);
+                    landed = Ok(());
                 }
                 Err(Halt::Broken(error)) => {
                     self.forget(pass);
@@ -603,22 +599,18 @@ impl Search {
 
     /// Brings the rewards of all playouts of a pass up, if there are any. A pass that was stopped
     /// counts nothing: only its shorter playouts have ended.
-    fn land_pass(
-        &mut self,
-        pass: &mut Pass,
-        machine: &mut dyn StateMachine,
-    ) -> Result<Option<Turn>, Halt> {
+    fn land_pass(&mut self, pass: &mut Pass, machine: &mut dyn StateMachine) -> Result<(), Halt> {
         if pass.descents.is_empty() {
-            return Ok(None);
+            return Ok(());
         }
         let n_states = pass.sums.n_states;
         self.counters.nodes += n_states;
         self.counters.next_calls += n_states;
         if !pass.sums.is_whole || pass.tree_number != self.tree_number {
             self.forget(pass);
-            return Ok(None);
+            return Ok(());
         }
-        let n = (pass.descents.len() * pass.lanes) as u64;
+        let n = (pass.descents.len() * pass.playing.lanes) as u64;
         self.counters.playouts += n;
         self.total_playouts += n as f64;
         self.total_states += n_states as f64;
@@ -638,13 +630,13 @@ impl Search {
                 return Err(Halt::NotOpposed);
             }
             let unscored = NO_END * pass.sums.n_unscored(start) as f32;
-            let mean = |role| (sum(role) as f32 / 100.0 + unscored) / pass.lanes as f32;
+            let mean = |role| (sum(role) as f32 / 100.0 + unscored) / pass.playing.lanes as f32;
             self.rewards.clear();
             self.rewards.extend((0..self.tree.n_roles).map(mean));
             self.back_up(&pass.hops, descent);
         }
         pass.descents.clear();
-        Ok(None)
+        Ok(())
     }
 
     /// Brings the rewards of a descent from its leaf up to the root.
