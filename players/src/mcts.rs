@@ -281,7 +281,7 @@ impl Seated {
         limit: u64,
     ) -> Result<Option<(Option<MoveId>, Deliberation)>, ReasoningError> {
         let Self { track, search, machines } = self;
-        let root = search.run(track.machine.as_mut(), machines, state, stop, limit);
+        let root = team::search(search, track.machine.as_mut(), machines, state, stop, limit);
         Ok(unless_cancelled(root)?.map(|root| search.answer(root, track.role)))
     }
 }

@@ -10,6 +10,7 @@ use super::estimate::Estimator;
 use super::move_averages::Preference;
 use super::recycling::{Recycled, Recycler};
 use super::search::{Search, Settings};
+use super::team;
 use super::tree::Kind;
 use crate::learning::{LinearEvaluation, Trainer, TrainingSettings};
 use crate::search::track::Track;
@@ -48,7 +49,9 @@ fn run_by(
     if let Some(evaluation) = evaluation {
         search.set_estimator(Estimator::new(Arc::new(evaluation), 1.0, track.machine.game()));
     }
-    let root = search.run(track.machine.as_mut(), &mut [], &state, &Stop::never(), limit).unwrap();
+    let root =
+        team::search(&mut search, track.machine.as_mut(), &mut [], &state, &Stop::never(), limit)
+            .unwrap();
     (search, track, root)
 }
 
@@ -257,7 +260,7 @@ proptest! {
         // And the search goes on.
         let mut track = track;
         let state = track.begin(&Stop::never()).unwrap().unwrap();
-        search.run(track.machine.as_mut(), &mut [], &state, &Stop::never(), 100).unwrap();
+        team::search(&mut search, track.machine.as_mut(), &mut [], &state, &Stop::never(), 100).unwrap();
         check_proofs(&graph, &search, &track);
     }
 }

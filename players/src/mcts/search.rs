@@ -18,7 +18,6 @@ use super::pass::{Descent, Hop, Pass, Playing};
 use super::proof;
 use super::recycling::{Recycled, Recycler};
 use super::roles::Roles;
-use super::team::{self, End};
 use super::tree::{Edge, Kind, NONE, Tree, by_role};
 use crate::Stop;
 
@@ -81,6 +80,14 @@ enum Reached {
     Due,
 }
 
+/// When a search ends.
+#[derive(Clone, Copy)]
+pub(super) struct End<'a> {
+    pub(super) stop: &'a Stop,
+    /// After this number of descents.
+    pub(super) limit: u64,
+}
+
 /// What a thread of a search does next.
 pub(super) enum Turn {
     /// It plays the playouts of its pass.
@@ -113,9 +120,10 @@ pub(super) struct Search {
     recycler: Recycler,
     rng: Pcg64,
     expander: Expander,
-    root: u32,
-    /// By thread.
-    passes: Vec<Pass>,
+    /// The node of the state that is thought about.
+    pub(super) root: u32,
+    /// By thread, between questions.
+    pub(super) passes: Vec<Pass>,
     /// Passes under way.
     n_under_way: usize,
     /// How often the tree was cleared while passes may have been under way.
@@ -158,32 +166,19 @@ impl Search {
         }
     }
 
-    /// Thinks about a state until `stop` is due, its value is proven, or `limit` descents
-    /// were made, in this thread and one for each of the machines of `others` (where an
-    /// evaluation judges, in this one alone). Gives the state's node.
-    pub(super) fn run(
+    /// Begins to think about a state.
+    pub(super) fn begin(
         &mut self,
         machine: &mut dyn StateMachine,
-        others: &mut [Box<dyn StateMachine>],
         state: &State,
         stop: &Stop,
-        limit: u64,
-    ) -> Result<u32, ReasoningError> {
+    ) -> Result<(), ReasoningError> {
         self.counters = Counters { nodes: 1, ..Counters::default() };
         self.best_line.begin(machine, state)?;
         self.move_averages.age();
         self.root = self.recycler.begin(&mut self.tree, state.words(), stop);
         self.is_broken = false;
-        let others = if self.is_evaluating() { &mut [] as &mut [_] } else { others };
-        let mut passes = std::mem::take(&mut self.passes);
-        passes.resize_with(passes.len().max(1 + others.len()), Pass::default);
-        let end = End { stop, limit };
-        let searched = match others.is_empty() {
-            true => team::search_alone(self, &mut passes[0], machine, end),
-            false => team::search_together(self, &mut passes, machine, others, end),
-        };
-        self.passes = passes;
-        searched.map(|()| self.root)
+        Ok(())
     }
 
     /// Judges positions by this evaluation from now on. Those in the tree are forgotten.

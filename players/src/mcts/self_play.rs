@@ -16,6 +16,7 @@ use rand_pcg::Pcg64;
 
 use super::estimate::Estimator;
 use super::search::{Search, Settings};
+use super::team;
 use crate::Stop;
 use crate::learning::{LinearEvaluation, TrainError, Trainer, TrainingSettings};
 use crate::search::worst;
@@ -223,7 +224,7 @@ impl Trial<'_> {
             if speed.time.is_zero() {
                 let begin = Instant::now();
                 let stop = self.stop.clone().at(begin + MEASURED);
-                search.run(self.machine.as_mut(), &mut [], opening, &stop, u64::MAX)?;
+                team::search(search, self.machine.as_mut(), &mut [], opening, &stop, u64::MAX)?;
                 *speed = Speed { descents: search.counters.descents, time: begin.elapsed() };
             }
         }
@@ -252,7 +253,8 @@ impl Trial<'_> {
                 let time = if side == 0 { self.per_move * ODDS } else { self.per_move };
                 let begin = Instant::now();
                 let limit = speed.within(time);
-                let root = search.run(self.machine.as_mut(), &mut [], &state, self.stop, limit)?;
+                let root =
+                    team::search(search, self.machine.as_mut(), &mut [], &state, self.stop, limit)?;
                 speed.descents += search.counters.descents;
                 speed.time += begin.elapsed();
                 if let (Some(action), _) = search.answer(root, role) {

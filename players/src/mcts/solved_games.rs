@@ -12,6 +12,7 @@ use rand_pcg::Pcg64;
 use super::bounds::share;
 use super::move_averages::Preference;
 use super::search::{Search, Settings};
+use super::team;
 use super::tree::Kind;
 use crate::testing::shipped;
 use crate::{Stop, seed};
@@ -84,7 +85,7 @@ fn check(
 ) -> u64 {
     let mut search = Search::new(machine.game(), SETTINGS, seed::generator(rng.random(), None));
     let limit = rng.random_range(1..500);
-    search.run(machine, &mut [], state, &Stop::never(), limit).unwrap();
+    team::search(&mut search, machine, &mut [], state, &Stop::never(), limit).unwrap();
     let random = machine.game().random();
     let roles: Vec<RoleId> =
         machine.game().role_ids().filter(|&role| Some(role) != random).collect();

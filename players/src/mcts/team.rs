@@ -3,26 +3,45 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, TryLockError};
 
-use games::{ReasoningError, StateMachine};
+use games::{ReasoningError, State, StateMachine};
 
 use super::pass::Pass;
-use super::search::{Search, Turn};
+use super::search::{End, Search, Turn};
 use crate::Stop;
 
 /// How often a thread asks for the tree before it sleeps: a pass takes about as long as to fall
 /// asleep and wake up.
 const ASKS: u32 = 2000;
 
-/// When a search ends.
-#[derive(Clone, Copy)]
-pub(super) struct End<'a> {
-    pub(super) stop: &'a Stop,
-    /// After this number of descents.
-    pub(super) limit: u64,
+/// Thinks about a state until `stop` is due, its value is proven, or `limit` descents were made,
+/// in this thread and one for each of the machines of `others` (where an evaluation judges, in
+/// this one alone). Gives the state's node.
+///
+/// # Panics
+/// If a thread panicked.
+pub(super) fn search(
+    search: &mut Search,
+    machine: &mut dyn StateMachine,
+    others: &mut [Box<dyn StateMachine>],
+    state: &State,
+    stop: &Stop,
+    limit: u64,
+) -> Result<u32, ReasoningError> {
+    search.begin(machine, state, stop)?;
+    let others = if search.is_evaluating() { &mut [] as &mut [_] } else { others };
+    let mut passes = std::mem::take(&mut search.passes);
+    passes.resize_with(passes.len().max(1 + others.len()), Pass::default);
+    let end = End { stop, limit };
+    let searched = match others.is_empty() {
+        true => search_alone(search, &mut passes[0], machine, end),
+        false => search_together(search, &mut passes, machine, others, end),
+    };
+    search.passes = passes;
+    searched.map(|()| search.root)
 }
 
 /// Searches until the end in this thread.
-pub(super) fn search_alone(
+fn search_alone(
     search: &mut Search,
     pass: &mut Pass,
     machine: &mut dyn StateMachine,
@@ -39,10 +58,7 @@ pub(super) fn search_alone(
 }
 
 /// Searches until the end in this thread and one for each of the `others`.
-///
-/// # Panics
-/// If a thread panicked.
-pub(super) fn search_together(
+fn search_together(
     search: &mut Search,
     passes: &mut [Pass],
     machine: &mut dyn StateMachine,
@@ -143,7 +159,8 @@ mod tests {
         let state = machine.initial_state().unwrap();
         let mut others = [machine.fork(), machine.fork()];
         let mut search = Search::new(machine.game(), settings, seed::generator(1, None));
-        let root = search.run(machine.as_mut(), &mut others, &state, stop, limit).unwrap();
+        let root =
+            super::search(&mut search, machine.as_mut(), &mut others, &state, stop, limit).unwrap();
         (search, root)
     }
 
