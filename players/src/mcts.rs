@@ -140,8 +140,8 @@ const EVALUATION_WEIGHT: OptionSpec = OptionSpec {
     name: "evaluation_weight",
     accepts: "a number from 0 to 1",
     default: "1",
-    help: "Share of a given evaluation in the value of a move; the rest is the mean of playouts. With \
-           1 there are no playouts.",
+    help: "Share of the evaluation, learned or from a file, in the value of a move; the rest is the \
+           mean of playouts. With 1 there are no playouts.",
 };
 
 const PREFERENCE: OptionSpec = OptionSpec {

@@ -55,8 +55,8 @@ some moves are proven, `estimate` marks those of the others. Each step of a line
 shows the moves of the roles that have a choice; if no role has one, those of
 every role but chance.
 
-The judgement reads the value on the scale of rewards, where 50 is even: lost (0
-by proof), losing (below 10), worse (below 30), slightly worse (below 45), even,
+The line `judgement` puts the value into words, where 50 is even: lost (0 by
+proof), losing (below 10), worse (below 30), slightly worse (below 45), even,
 slightly better (above 55), better (above 70), winning (above 90), won (100 by
 proof). Only a search to the end under the true rules is a proof. Playouts prove
 nothing, nor does a search in a game of hidden information, or one that assumes

@@ -43,9 +43,9 @@ other. The suite `shipped` has six games and a budget in nodes instead of time.
 
 A compared block is what base and head play at one game with one budget, against
 all opponents, under the same conditions. Compared blocks are played in cycles
-of four parts. A part has one of each game and budget; a cycle also has, for
-each game and budget, one block of the canary, a copy of head: if head and its
-copy differ, the machine disturbs the matches.
+of four parts, and a part has one compared block for each game and budget. The
+canary is a copy of head that plays, in each cycle, one block for each game and
+budget: if head and its copy differ, the machine disturbs the matches.
 
 The folder gets the files of a run, and regression.json, regression.md and
 junit.xml. Repeat the command to resume an interrupted comparison; it ends
@@ -85,8 +85,8 @@ pub struct Arguments {
     /// Stop after this time [default: 10m without --max-blocks]
     #[arg(long, value_name = "TIME", value_parser = read_time_limit)]
     time_limit: Option<Duration>,
-    /// Play at most this many compared blocks, rounded down to
-    /// whole parts of a cycle (both terms are explained below)
+    /// Play at most this many compared blocks, rounded down to whole parts (see
+    /// below)
     #[arg(long, value_name = "N", value_parser = whole_from::<u64>(0))]
     max_blocks: Option<u64>,
     /// Treat an inconclusive result as pass or fail [default: exit with 11]
@@ -96,7 +96,8 @@ pub struct Arguments {
     /// results/runs/regress-SUITE-HASH]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Play N matches at once [default: cores / players that think at once]
+    /// Play N matches at once [default: the cores, divided by the players of a
+    /// match that think at once if there are clocks]
     #[arg(long, value_name = "N", conflicts_with = "queue",
           value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,

@@ -89,7 +89,8 @@ pub(super) enum FormatWord {
     Text,
     /// All numbers
     Json,
-    /// One table; means and intervals of rewards have four decimals
+    /// The table of --table [default: means]; means and intervals of rewards have
+    /// four decimals
     Csv,
     /// Markdown
     #[value(alias = "markdown")]
@@ -107,7 +108,8 @@ enum SectionWord {
     Ranks,
     /// Elo, voting as evaluation, Nash averaging, alpha-rank
     Ratings,
-    /// Differences of all pairs, with intervals
+    /// Differences of pairs (only of neighbours in the standings if there are more
+    /// than 6 players), with intervals
     Pairs,
     /// Effects of seats and of players, in points
     Seats,
@@ -155,7 +157,8 @@ enum TableWord {
     Ranks,
     /// A row for each scale and player
     Ratings,
-    /// A row for each pair of players
+    /// A row for each pair of players (only of neighbours in the standings if there
+    /// are more than 32)
     Pairs,
     /// A row for each player and opponent
     CrossTable,

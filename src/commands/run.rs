@@ -73,7 +73,8 @@ pub struct Arguments {
     /// results/runs/NAME-HASH]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Play N matches at once [default: cores / players that think at once]
+    /// Play N matches at once [default: the cores, divided by the players of a
+    /// match that think at once if there are clocks]
     #[arg(long, value_name = "N", conflicts_with = "queue",
           value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,
@@ -86,7 +87,7 @@ pub struct Arguments {
     /// Drop clearly weaker players early (round_robin, gauntlet)
     #[arg(long)]
     race: bool,
-    /// Leave players out of games that they cannot play, instead of an error
+    /// Leave players out of games that are too large for them, instead of an error
     #[arg(long)]
     skip_unsuitable: bool,
     /// Use this random seed instead of the one in the spec

@@ -16,8 +16,9 @@ Examples:
       launch players by their commands, in the folder `players`
 
 A worker joins every run of the queue. On Ctrl-C or SIGTERM it finishes the
-matches in play, then leaves. Without --players-dir it launches no programs:
-with it, whoever may write to the queue may run programs on this machine.
+blocks in play, gives the others back, and leaves. Without --players-dir it
+launches no programs: with it, whoever may write to the queue may run programs on
+this machine.
 
 Exit codes:
   0    it was asked to leave

@@ -24,8 +24,9 @@ fn every_command_of_the_tables_of_the_course_succeeds() {
     let workspace = Workspace::new();
     write_files(&text, &workspace.path(""));
     workspace.run(&["solve", "connect_three", "--out", "connect_three.table"]).code(0);
-    let plan = ["--nodes", "100000", "--plan-file", "nim.plan.json"];
-    let planned = [&["explain", "nim", "--player", "conditional_planner"][..], &plan].concat();
+    let plan = ["--nodes", "100000", "--plan-file", "tic_tac_toe.plan.json"];
+    let planned =
+        [&["explain", "tic_tac_toe", "--player", "conditional_planner"][..], &plan].concat();
     workspace.run(&planned).code(0);
     let mut n_commands = 0;
     for line in tables.lines() {

@@ -41,8 +41,9 @@ few playouts. docs/reasoner.md explains the lines `reasoner` and `grounding`,
 docs/environments.md the lines `environment` and `suited`.
 
 `end` says whether play must end: either the rules count steps whatever is
-played, or all states (at most 200,000) were computed and none can repeat. It
-also says if play can come back to a state.";
+played, or all states were computed and none can repeat (at most 200,000 states,
+or 20,000 in games that `solve` refuses). It also says if play can come back to a
+state.";
 
 /// Arguments of `gamemaster game info`.
 #[derive(Args, Debug)]

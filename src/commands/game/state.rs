@@ -41,7 +41,8 @@ pub struct Arguments {
     /// Begin in the state in which exactly these facts are true
     #[arg(long, value_name = "FACTS", allow_hyphen_values = true)]
     state: Option<String>,
-    /// Print the state also as a whole, by facts, and as objects and relations
+    /// Print the state as atomic, factored and structured (see "How a state is
+    /// represented" in docs/environments.md)
     #[arg(long)]
     representations: bool,
     /// Print one JSON object

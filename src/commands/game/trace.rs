@@ -31,8 +31,14 @@ Examples:
   gamemaster game trace tic_tac_toe --random 3 --seed 7
   gamemaster game trace my_game.kif --case sensitive --follow other.jsonl.gz
 
-The first line has the fields game, file, roles, valid, validator_message, gdl2
-and status. Each further line is a state with the fields
+The first line has the fields
+  game, file         the name of the game, and that of the file
+  roles              roles in order
+  valid              true: rules with errors have no trace
+  validator_message  warnings of `gamemaster game validate`, if there are any
+  gdl2               whether the rules have `sees` (GDL-II)
+  status             ok
+Each further line is a state with the fields
   p         number of the playout, from 0
   s         number of the step, from 0
   state     facts

@@ -32,8 +32,9 @@ Examples:
 A node is a sequence of joint moves, and several nodes may be the same state. A
 line goes from the root to a terminal state, or to the depth at which the tree
 ends. --moves and the lines have the same form. In games with chance, moves are
-counted by who chooses. The column `reached` is the probability that chance
-makes its moves on the way to a node, as the mean over the nodes of the depth.
+counted by who chooses. The column `reached` is the product of the
+probabilities of the moves of chance on the way to a node, averaged over the
+nodes of that depth.
 Counts are exact up to 3.4e38; a greater one, and means of it, are null in JSON.
 Where one role chooses at a time, without chance, --prune also counts what
 alpha-beta would enter with each state's best moves first, and with the best
