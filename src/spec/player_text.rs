@@ -230,6 +230,14 @@ fn built_in(name: &str, fields: &PlayerFields) -> Result<Contestant, Wrong> {
     let Some(kind) = built_in::find(name) else {
         return Err(Wrong::at("kind", unknown_kind(name)));
     };
+    if fields.contains_key(limits_text::KEY) {
+        let message = format!(
+            "{} is a built-in player, and limits are for programs: give a `command` instead of a \
+             `kind`, or an option such as `memory` if the player has it",
+            kind.name
+        );
+        return Err(Wrong::at(limits_text::KEY, message));
+    }
     let mut id = id_of(fields, kind.name)?;
     let given: BTreeMap<&str, &Value> = fields
         .iter()

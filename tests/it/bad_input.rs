@@ -312,6 +312,12 @@ fn errors_in_tables_have_the_line_of_their_key() {
         error: spec.toml:11: limits.memory = 3: expected a size from 1MiB, such as "512MiB"
     "#]],
     );
+    player(
+        "kind = \"mcts\"\nlimits = { memory = \"1GiB\" }",
+        expect![
+            "error: spec.toml:9: mcts is a built-in player, and limits are for programs: give a `command` instead of a `kind`, or an option such as `memory` if the player has it\n"
+        ],
+    );
 }
 
 /// The moves of `move_order` are those of the game, wherever the player sits down.
