@@ -302,9 +302,7 @@ fn errors_in_tables_have_the_line_of_their_key() {
     );
     player(
         "kind = \"mcts\"\n\nid = \"random\"",
-        expect![[r#"
-        error: spec.toml:10: duplicate player `random`; give one of them another `id`
-    "#]],
+        expect!["error: spec.toml:10: duplicate player `random`; give one of them another `id`\n"],
     );
     player(
         "command = \"p {port}\"\n[players.limits]\ncpus = 1\nmemory = 3",
