@@ -60,8 +60,8 @@ pub struct Arguments {
     /// results/runs/NAME-HASH]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Play N matches at once [default: the cores, divided by the players of a
-    /// match that think at once if there are clocks]
+    /// Play N matches at once [default: all cores; with clocks, the cores divided by
+    /// the number of players that think at once in a match]
     #[arg(long, value_name = "N", conflicts_with = "queue",
           value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,
