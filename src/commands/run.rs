@@ -87,7 +87,8 @@ pub struct Arguments {
     /// Drop clearly weaker players early (round_robin, gauntlet)
     #[arg(long)]
     race: bool,
-    /// Leave players out of games that are too large for them, instead of an error
+    /// Leave built-in players out of games that they refuse (too large a tree, for
+    /// example), instead of an error
     #[arg(long)]
     skip_unsuitable: bool,
     /// Use this random seed instead of the one in the spec

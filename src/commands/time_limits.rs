@@ -19,7 +19,7 @@ pub(super) struct TimeLimits {
     margin: Duration,
     /// Limit built-in players to N nodes (states) per move, instead of time; `mcts`
     /// may exceed N by at most the number of joint moves in one state. The clocks
-    /// remain for other players; a built-in player that hangs is stopped after ten
+    /// remain for other players; a built-in player that hangs is given up after ten
     /// times its clock, plus the margin, plus 60 s
     #[arg(long, value_name = "N", value_parser = nodes)]
     pub(super) nodes: Option<u64>,
