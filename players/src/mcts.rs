@@ -78,8 +78,9 @@ const FIRST_PLAY: OptionSpec = OptionSpec {
     name: "first_play",
     accepts: "a number from -100 to 100",
     default: "0",
-    help: "First-play urgency: value of an untried move, minus the mean of its position, for rewards \
-           from 0 to 1; 100 to try all moves of a position first.",
+    help: "First-play urgency: an untried move counts as the mean reward of its position plus this \
+           number, with rewards from 0 to 1. With 100, each move is tried once before any is tried \
+           again.",
 };
 
 const EXPANSION: OptionSpec = OptionSpec {
