@@ -51,10 +51,18 @@ pub struct Job {
     pub budget: Budget,
     /// Seed of the match: derived from the spec's seed, the game, the lap, the
     /// players and the time budget; the same for all matches of a block, and for
-    /// no others, so that blocks are independent.
+    /// no others, so that blocks are independent. Blocks that are compared with
+    /// each other, such as those of base and head, share it.
     pub seed: u64,
     /// The round it belongs to, where there are rounds.
     pub round: Option<RoundRecord>,
+}
+
+impl Job {
+    /// The seed as it is recorded: 16 hexadecimal digits.
+    pub(crate) fn recorded_seed(&self) -> String {
+        format!("{:016x}", self.seed)
+    }
 }
 
 /// The clocks of a match.

@@ -38,8 +38,8 @@ const TABLE_OPTION: OptionSpec = OptionSpec {
     name: "table",
     accepts: TABLE,
     default: "none",
-    help: "Play by this table. Without one the player solves the game when it starts, if there is \
-           time.",
+    help: "Play by this table. Without one the player solves the game in the start clock and in the \
+           play clocks, and moves at random until then.",
 };
 
 const MEMORY: OptionSpec = OptionSpec {

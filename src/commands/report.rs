@@ -60,7 +60,8 @@ pub struct Arguments {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,...",
           default_value = "summary", hide_default_value = true, conflicts_with_all = ["json", "html", "table"])]
     sections: Vec<SectionWord>,
-    /// Print one table as CSV
+    /// Print one table as CSV, means and intervals of rewards with four decimals
+    /// [default with --format csv: means]
     #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["json", "html"])]
     table: Option<TableWord>,
     /// Write an HTML page to FILE or `-` [default: report.html in the folder]
@@ -89,8 +90,7 @@ pub(super) enum FormatWord {
     Text,
     /// All numbers
     Json,
-    /// The table of --table [default: means]; means and intervals of rewards have
-    /// four decimals
+    /// One table as comma-separated values
     Csv,
     /// Markdown
     #[value(alias = "markdown")]

@@ -24,7 +24,7 @@ use super::calibration::Calibration;
 use super::error::is_no_stream;
 use super::link::Link;
 use super::prepared::{has_program, launched, program_hash};
-use super::replayed::{Replayed, replayed};
+use super::replayed::{Replayed, Unfit, replayed};
 use super::result_reader::{ResultReader, StoredResult};
 use super::run_file::{RunName, run_name};
 use super::storing::{check_size, store};
@@ -497,7 +497,8 @@ impl Queue {
         dispatcher: &mut Dispatcher<'_>,
     ) -> Result<Option<u64>, QueueError> {
         let block = jobs[0].block;
-        self.cursor = self.cursor.max(block + 1);
+        let last = jobs.last().map_or(block, |job| job.block);
+        self.cursor = self.cursor.max(last + 1);
         let players = jobs.iter().flat_map(|job| job.seats.iter().flatten());
         let tags: BTreeSet<&String> = players.flat_map(|&player| &self.tags[player]).collect();
         let tags: Vec<String> = tags.into_iter().cloned().collect();
@@ -670,14 +671,11 @@ impl Queue {
         let mut matches = Vec::with_capacity(jobs.len());
         for record in records {
             let Some(job) = jobs.iter().find(|job| job.number == record.job) else {
-                // Of a block that was given out before a part of it was in the journal.
-                match record.block == block {
-                    true => continue,
-                    false => {
-                        let foreign = super::replayed::Unfit::Foreign { job: record.job };
-                        return Err((worker, foreign.to_string()));
-                    }
+                // Of a message that was given out before a part of it was in the journal.
+                if record.seed == jobs[0].recorded_seed() {
+                    continue;
                 }
+                return Err((worker, Unfit::Foreign { job: record.job }.to_string()));
             };
             if matches.iter().any(|(other, _): &PlayedMatch| other.number == job.number) {
                 return Err((worker, format!("match {} is there twice", job.number)));
@@ -691,10 +689,7 @@ impl Queue {
         match jobs.iter().find(|job| !is_there(job)) {
             // A match that could not be played ends the block.
             Some(_) if matches.iter().any(|(_, replayed)| replayed.is_aborted()) => Ok(matches),
-            Some(job) => {
-                let missing = super::replayed::Unfit::Missing { job: job.number };
-                Err((worker, missing.to_string()))
-            }
+            Some(job) => Err((worker, Unfit::Missing { job: job.number }.to_string())),
             None => Ok(matches),
         }
     }

@@ -12,12 +12,13 @@ use results::record::{Budget, MatchRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::blocks::share_chance;
 use super::calibration::Calibration;
 use crate::printable::printable;
 use crate::schedule::{Clocks, Job};
 
 /// Version of the messages. A worker takes no run of another version.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 /// Largest message after decompression: as long as the longest line of a journal.
 const MAX_BYTES: u64 = 64 << 20;
@@ -29,7 +30,7 @@ const COMPRESSED_FROM: usize = 8 << 10;
 const PLAIN: u8 = b'j';
 const DEFLATED: u8 = b'd';
 
-/// Matches of a block, at most.
+/// Matches of a message, at most.
 const MAX_JOBS: usize = 50_000;
 
 /// Roles of a match, at most.
@@ -95,7 +96,7 @@ impl Build {
     }
 }
 
-/// A block to be played.
+/// A block to be played, or blocks that are compared with each other.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct BlockMessage {
     /// How often its results were refused.
@@ -241,7 +242,7 @@ impl From<JobMessage> for Job {
 }
 
 impl BlockMessage {
-    /// The jobs, if there are as many as a block may have, all of one block.
+    /// The jobs, if there are not too many, and all share a seed.
     pub(super) fn jobs(self) -> Result<Vec<Job>, WireError> {
         let wrong = |what: &str| Err(WireError::Content(what.to_owned()));
         let jobs: Vec<Job> = self.jobs.into_iter().map(Job::from).collect();
@@ -249,8 +250,8 @@ impl BlockMessage {
         if jobs.len() > MAX_JOBS || jobs.iter().any(|job| job.seats.len() > MAX_ROLES) {
             return wrong("a block with too many matches or roles");
         }
-        if jobs.iter().any(|job| job.block != first.block || job.game != first.game) {
-            return wrong("matches of several blocks");
+        if !jobs.iter().all(|job| share_chance(job, first)) {
+            return wrong("matches of blocks that are not compared with each other");
         }
         Ok(jobs)
     }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::Schedule;
+use super::{Group, Schedule};
 
 impl Schedule {
     /// Puts a lap in parts, each with its share of every pairing, and in each part
-    /// the pairings of a set next to each other: compared matches are played at
-    /// nearly the same time, and there are results long before the lap ends.
+    /// the pairings of a set next to each other, rare ones last: matches that share a
+    /// seed follow each other, so that they are played at nearly the same time and by
+    /// one machine, and there are results long before the lap ends.
     pub(super) fn gather(&self, order: &mut [u32]) {
         if self.groups.iter().all(|group| group.set.is_none()) {
             return;
@@ -18,7 +19,7 @@ impl Schedule {
         }
         order.sort_by_cached_key(|&block| {
             let key = self.part_and_set_of(block);
-            (key.0, first[&key])
+            (key.0, first[&key], self.is_rare(self.group_of(block)))
         });
     }
 
@@ -30,12 +31,17 @@ impl Schedule {
         let (game, time_budget) = (group.game as u64, group.time_budget as u64);
         let (set, n_parts) = (u64::from(group.set.unwrap_or_default()), u64::from(self.n_parts));
         let game_weight = u64::from(self.plan.games[group.game].weight.max(1));
-        let is_rare = u64::from(group.weight) < n_parts * game_weight;
         // Rare pairings do not all fall into the same part.
-        let offset = if is_rare { game + time_budget + set } else { 0 };
+        let offset = if self.is_rare(group) { game + time_budget + set } else { 0 };
         let part = (repetition * n_parts / u64::from(group.weight) + offset) % n_parts;
         let part = u32::try_from(part).expect("below their number");
         (part, [game, time_budget, set, repetition % game_weight])
+    }
+
+    /// Whether a part has fewer blocks of these pairings than of others of their set.
+    fn is_rare(&self, group: &Group) -> bool {
+        let game_weight = self.plan.games[group.game].weight.max(1);
+        u64::from(group.weight) < u64::from(self.n_parts) * u64::from(game_weight)
     }
 
     /// Jobs of a lap after which each of its parts ends, ascending; the last is
@@ -71,6 +77,9 @@ mod tests {
     #[test]
     fn what_is_compared_is_played_together_in_parts_of_a_lap() {
         let mut plan = plan(&[(2, 1), (2, 2)], 5, 2, 2);
+        for compared in &mut plan.players[..3] {
+            compared.draw_key = "compared".into();
+        }
         let pairing = |player, opponent, weight| PlannedPairing {
             players: vec![player, opponent],
             weight,
@@ -103,13 +112,15 @@ mod tests {
             assert!((4..=8).contains(&n_canary), "the canary plays in all parts: {n_canary}");
             first = end;
         }
-        // A base's block and the head's under the same chances are neighbours, but
-        // for the canary's.
+        // A base's block and the head's under the same chances are neighbours.
         let mut last: BTreeMap<_, usize> = BTreeMap::new();
+        let mut n_pairs = 0;
         for (index, job) in jobs.iter().enumerate().filter(|(_, job)| compared(job) < 2) {
             if let Some(before) = last.insert((job.seed, job.rotation), index) {
-                assert!(index - before <= 4, "{before} {index}");
+                assert_eq!(index - before, 2, "{before} {index}");
+                n_pairs += 1;
             }
         }
+        assert_eq!(n_pairs, jobs.iter().filter(|job| compared(job) == 0).count());
     }
 }

@@ -1,5 +1,7 @@
 //! Comparisons and sweeps that workers play.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::nats::{NatsServer, WorkerProcess, check_same};
 use crate::workspace::{Ran, Workspace, tables};
 
@@ -113,4 +115,35 @@ fn workers_play_a_sweep_as_one_machine_does() {
     assert_eq!(ran.stdout(), expected);
     check_same(&workspace, &here);
     assert!(!tables(&workspace.path("out")).is_empty());
+}
+
+/// With opponents, base and head have blocks of their own. One worker plays both, so that no
+/// difference of machines becomes a difference of players.
+#[test]
+fn one_worker_plays_all_blocks_that_are_compared() {
+    let Some(server) = NatsServer::start() else { return };
+    let _workers =
+        ["a", "b", "c"].map(|name| WorkerProcess::start(&server, name, &["--jobs", "1"]));
+    let workspace = Workspace::with_spec(&SUITE.replace("120", "5000"));
+    let url = server.url();
+    let players = ["--base", "monte_carlo", "--head", "monte_carlo", "--margin", "90"];
+    compared(&workspace, &[&players[..], &["--max-blocks", "160", "--queue", &url]].concat());
+    let mut sets: BTreeMap<String, (BTreeSet<String>, BTreeSet<u64>)> = BTreeMap::new();
+    let mut workers = BTreeSet::new();
+    for line in workspace.read("out/journal.jsonl").lines().skip(1) {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        let seats = record["seats"].as_array().unwrap();
+        if seats.iter().any(|seat| seat["player"] == "canary") {
+            continue;
+        }
+        let worker = record["worker"].as_str().unwrap().to_owned();
+        workers.insert(worker.clone());
+        let (its_workers, blocks) =
+            sets.entry(record["seed"].as_str().unwrap().to_owned()).or_default();
+        its_workers.insert(worker);
+        blocks.insert(record["block"].as_u64().unwrap());
+    }
+    assert!(sets.values().all(|(workers, _)| workers.len() == 1), "{sets:?}");
+    assert!(sets.values().filter(|(_, blocks)| blocks.len() >= 2).count() > 20, "{sets:?}");
+    assert!(workers.len() > 1, "only {workers:?} played, so this shows nothing");
 }
