@@ -19,6 +19,7 @@
 mod address;
 mod blocks;
 mod calibration;
+mod checked;
 mod coordinator;
 mod error;
 mod link;

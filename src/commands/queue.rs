@@ -8,7 +8,7 @@ use crate::failure::CommandResult;
 /// `gamemaster queue ...`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Show runs: blocks waiting and in play, workers and their rates.
+    /// Show runs: what waits and is in play, workers and their rates.
     Status(StatusArguments),
     /// Ask all workers to finish what they play and to leave.
     Drain(DrainArguments),
@@ -157,7 +157,7 @@ mod text {
         let mut text = format!(
             "{name}: {} waiting, {n_in_play} in play, {n_results} played, {n_unread} of them not \
              yet in the journal\n",
-            counted(*n_waiting, "block", "blocks")
+            counted(*n_waiting, "message", "messages")
         );
         let width = workers.iter().map(|worker| worker.name.len()).max().unwrap_or(0).max(6);
         if workers.is_empty() {

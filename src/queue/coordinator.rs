@@ -19,12 +19,13 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinError, JoinSet};
 
 use super::address::pause;
-use super::blocks::{Blocks, JobsOfBlock};
+use super::blocks::{JobsOfMessage, MatchLengths, Messages};
 use super::calibration::Calibration;
+use super::checked::{Checked, Refused, checked};
 use super::error::is_no_stream;
 use super::link::Link;
 use super::prepared::{has_program, launched, program_hash};
-use super::replayed::{Replayed, Unfit, replayed};
+use super::replayed::Replayed;
 use super::result_reader::{ResultReader, StoredResult};
 use super::run_file::{RunName, run_name};
 use super::storing::{check_size, store};
@@ -145,7 +146,9 @@ struct Queue {
     /// The machines of the workers, and whether the file has them all.
     machines: WorkersFile,
     machines_are_written: bool,
-    /// When blocks were collected, in the last second.
+    /// How long matches took, where blocks of short ones may travel together.
+    lengths: MatchLengths,
+    /// When messages were collected, in the last second.
     collected: VecDeque<Instant>,
     /// Blocks on their way to the server: each ends with whether it has arrived.
     publishing: JoinSet<(u64, bool)>,
@@ -155,12 +158,9 @@ struct Queue {
     failure: Option<QueueError>,
 }
 
-/// A match that a worker played, checked.
-type PlayedMatch = (Arc<Job>, Replayed);
-
-/// A block whose results are awaited.
+/// A message whose results are awaited.
 struct GivenOut {
-    jobs: JobsOfBlock,
+    jobs: JobsOfMessage,
     /// What a worker needs.
     tags: Vec<String>,
     attempt: u32,
@@ -357,6 +357,7 @@ impl Queue {
             })?,
             machines_are_written: true,
             folder: folder.to_owned(),
+            lengths: MatchLengths::default(),
             collected: VecDeque::new(),
             publishing: JoinSet::new(),
             unpublished: vec![],
@@ -403,7 +404,7 @@ impl Queue {
         next: &(dyn Fn() -> Option<Job> + Sync),
         dispatcher: &mut Dispatcher<'_>,
     ) -> Result<(), QueueError> {
-        let mut blocks = Blocks::new(next);
+        let mut messages = Messages::new(next);
         let mut is_exhausted = false;
         let mut synced = Instant::now();
         let mut searched = Instant::now();
@@ -417,7 +418,7 @@ impl Queue {
             }
             let mut fresh = vec![];
             while !is_exhausted && self.given_out.len() < self.window() {
-                match blocks.next() {
+                match messages.next(&self.lengths) {
                     None => is_exhausted = true,
                     Some(jobs) => fresh.extend(self.take_up(jobs, dispatcher)?),
                 }
@@ -493,7 +494,7 @@ impl Queue {
     /// Awaits a block; gives its number if it is to be given out.
     fn take_up(
         &mut self,
-        jobs: JobsOfBlock,
+        jobs: JobsOfMessage,
         dispatcher: &mut Dispatcher<'_>,
     ) -> Result<Option<u64>, QueueError> {
         let block = jobs[0].block;
@@ -632,65 +633,35 @@ impl Queue {
             return Ok(None);
         }
         let checked = decode::<ResultMessage>(&result.payload)
-            .map_err(|error| ("?".to_owned(), error.to_string()))
-            .and_then(|message| {
-                let machine = (message.worker.clone(), message.calibration);
-                Ok((machine, self.checked(message, block)?))
-            });
+            .map_err(|error| Refused { worker: "?".to_owned(), reason: error.to_string() })
+            .and_then(|message| checked(message, &given_out.jobs, &self.catalogue));
         match checked {
-            Ok(((worker, calibration), matches)) => {
+            Ok(Checked { worker, calibration, matches, left }) => {
                 if let Some(reading) = calibration.filter(Calibration::is_possible) {
                     let machine = self.machines.workers.entry(worker).or_default();
                     machine.speed.add(reading.speed);
                     machine.lateness_us.add(reading.lateness_us);
                     self.machines_are_written = false;
                 }
-                self.given_out.remove(&block);
+                let given_out =
+                    self.given_out.remove(&block).expect("it is awaited, as seen above");
                 self.collected.push_back(Instant::now());
-                for (job, Replayed { events, missing }) in matches {
+                // Blocks for different workers cannot travel together.
+                let may_travel = self.tags.windows(2).all(|two| two[0] == two[1]);
+                for (job, Replayed { events, missing, length }) in matches {
+                    if may_travel && missing.is_none() {
+                        self.lengths.note(job.game, length);
+                    }
                     events.into_iter().for_each(|event| dispatcher.emit(event));
                     dispatcher.note_presence(&job, missing);
                 }
-                Ok(None)
+                let Some(first) = left.first().map(|job| job.block) else { return Ok(None) };
+                let attempt = given_out.attempt + 1;
+                let again = GivenOut { jobs: left, attempt, since: Instant::now(), ..given_out };
+                self.given_out.insert(first, again);
+                Ok(Some(first))
             }
-            Err((worker, reason)) => self.refuse(block, worker, reason, dispatcher),
-        }
-    }
-
-    /// The matches of a result; else the worker, and why the result is refused.
-    fn checked(
-        &self,
-        message: ResultMessage,
-        block: u64,
-    ) -> Result<Vec<PlayedMatch>, (String, String)> {
-        let ResultMessage { worker, records, .. } = message;
-        if !names::is_token(&worker) {
-            return Err(("?".to_owned(), "the worker has no proper name".to_owned()));
-        }
-        let jobs = &self.given_out[&block].jobs;
-        let mut matches = Vec::with_capacity(jobs.len());
-        for record in records {
-            let Some(job) = jobs.iter().find(|job| job.number == record.job) else {
-                // Of a message that was given out before a part of it was in the journal.
-                if record.seed == jobs[0].recorded_seed() {
-                    continue;
-                }
-                return Err((worker, Unfit::Foreign { job: record.job }.to_string()));
-            };
-            if matches.iter().any(|(other, _): &PlayedMatch| other.number == job.number) {
-                return Err((worker, format!("match {} is there twice", job.number)));
-            }
-            match replayed(record, job, &worker, &self.catalogue) {
-                Ok(replayed) => matches.push((Arc::clone(job), replayed)),
-                Err(unfit) => return Err((worker, unfit.to_string())),
-            }
-        }
-        let is_there = |job: &Arc<Job>| matches.iter().any(|(other, _)| other.number == job.number);
-        match jobs.iter().find(|job| !is_there(job)) {
-            // A match that could not be played ends the block.
-            Some(_) if matches.iter().any(|(_, replayed)| replayed.is_aborted()) => Ok(matches),
-            Some(job) => Err((worker, Unfit::Missing { job: job.number }.to_string())),
-            None => Ok(matches),
+            Err(Refused { worker, reason }) => self.refuse(block, worker, reason, dispatcher),
         }
     }
 
@@ -704,7 +675,7 @@ impl Queue {
         let given_out = self.given_out.get_mut(&block).expect("only what is awaited is refused");
         given_out.attempt += 1;
         given_out.since = Instant::now();
-        let n = given_out.attempt;
+        let n = 1 + given_out.refused.len() as u32;
         if n >= MAX_REFUSALS {
             return Err(QueueError::NoGoodResult { block, n, reason });
         }

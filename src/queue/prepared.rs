@@ -26,7 +26,7 @@ pub(super) struct PreparedRun {
     games: Vec<Arc<PreparedGame>>,
     players: Vec<Arc<PlayerConfig>>,
     rules: Arc<MatchRules>,
-    catalogue: Arc<Catalogue>,
+    pub(super) catalogue: Arc<Catalogue>,
     at_once: u32,
 }
 
@@ -203,28 +203,33 @@ fn in_path(word: &str) -> Option<std::path::PathBuf> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
     use crate::queue::wire::Build;
 
-    /// Why a worker does not play a forged run.
-    fn refusal(spec: &str) -> String {
+    /// A run of this spec, prepared by a worker; else why it is not played.
+    pub(crate) fn prepared(spec: &str, spec_hash: &str) -> Result<PreparedRun, String> {
         let folder = tempfile::tempdir().unwrap();
         let manifest = Manifest {
             format: FORMAT,
             run: "run".to_owned(),
             build: Build { version: String::new(), executable: String::new() },
             mixed_versions: true,
-            spec_hash: String::new(),
+            spec_hash: spec_hash.to_owned(),
             spec: spec.to_owned(),
             rulesheets: vec!["0123456789abcdef".to_owned()],
             launched: BTreeMap::new(),
             classes: BTreeMap::new(),
             ack_wait_ms: 10_000,
         };
-        PreparedRun::new(manifest, folder.path(), 1, folder.path()).err().unwrap()
+        PreparedRun::new(manifest, folder.path(), 1, folder.path())
+    }
+
+    /// Why a worker does not play a forged run.
+    fn refusal(spec: &str) -> String {
+        prepared(spec, "").err().unwrap()
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub(super) struct Replayed {
     pub(super) events: Vec<EventKind>,
     /// The role without a player, if the match was aborted for that.
     pub(super) missing: Option<(usize, AbortReason)>,
+    /// How long the match took, as the worker says.
+    pub(super) length: Duration,
 }
 
 impl Replayed {
@@ -132,7 +134,7 @@ pub(super) fn replayed(
     record.attempt = expected.attempt;
     match differing(&record, &expected) {
         Some(field) => Err(Unfit::Other { job: number, field }),
-        None => Ok(Replayed { events, missing }),
+        None => Ok(Replayed { events, missing, length: Duration::from_micros(record.duration_us) }),
     }
 }
 

@@ -43,11 +43,11 @@ pub struct IdleWorker {
 /// A run on a server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunStatus {
-    /// Blocks that no worker has.
+    /// Messages with blocks that no worker has.
     pub n_waiting: u64,
-    /// Blocks that workers have.
+    /// Those that workers have.
     pub n_in_play: u64,
-    /// Results that workers have sent.
+    /// Results of such messages that workers have sent.
     pub n_results: u64,
     /// Those of them that the coordinator has not written to the disk.
     pub n_unread: u64,

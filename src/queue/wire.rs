@@ -12,7 +12,6 @@ use results::record::{Budget, MatchRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::share_chance;
 use super::calibration::Calibration;
 use crate::printable::printable;
 use crate::schedule::{Clocks, Job};
@@ -24,7 +23,7 @@ pub(super) const FORMAT: u32 = 2;
 const MAX_BYTES: u64 = 64 << 20;
 
 /// Messages from this size on are compressed.
-const COMPRESSED_FROM: usize = 8 << 10;
+const COMPRESSED_FROM: usize = 64 << 10;
 
 /// First byte of a message: how the rest is encoded.
 const PLAIN: u8 = b'j';
@@ -96,7 +95,7 @@ impl Build {
     }
 }
 
-/// A block to be played, or blocks that are compared with each other.
+/// One or more blocks to be played.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct BlockMessage {
     /// How often its results were refused.
@@ -242,16 +241,15 @@ impl From<JobMessage> for Job {
 }
 
 impl BlockMessage {
-    /// The jobs, if there are not too many, and all share a seed.
+    /// The jobs, if there are any and not too many.
     pub(super) fn jobs(self) -> Result<Vec<Job>, WireError> {
         let wrong = |what: &str| Err(WireError::Content(what.to_owned()));
         let jobs: Vec<Job> = self.jobs.into_iter().map(Job::from).collect();
-        let Some(first) = jobs.first() else { return wrong("a block without matches") };
+        if jobs.is_empty() {
+            return wrong("a block without matches");
+        }
         if jobs.len() > MAX_JOBS || jobs.iter().any(|job| job.seats.len() > MAX_ROLES) {
             return wrong("a block with too many matches or roles");
-        }
-        if !jobs.iter().all(|job| share_chance(job, first)) {
-            return wrong("matches of blocks that are not compared with each other");
         }
         Ok(jobs)
     }

@@ -18,6 +18,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 
 use super::address::random;
+use super::blocks::n_blocks;
 use super::calibration::Calibrator;
 use super::link::Link;
 use super::rulesheets::RulesheetCache;
@@ -300,7 +301,8 @@ impl<'a> QueueWorker<'a> {
                 Known::Joined(joined) => (Some(joined), joined.left.clone()),
                 Known::Refused { reason, .. } => (None, Some(reason.clone())),
             };
-            let n_held = self.held.values().filter(|held| held.run == *run).count();
+            let held = self.held.values().filter(|held| held.run == *run);
+            let n_held: u64 = held.map(|held| n_blocks(&held.jobs)).sum();
             let message = WorkerMessage {
                 name: self.settings.name.clone(),
                 instance: self.instance.clone(),

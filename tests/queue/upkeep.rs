@@ -54,7 +54,7 @@ fn tags_match_blocks_to_workers_and_the_queue_can_be_looked_after() {
     let (_, status) = status_when(&workspace, &url, is_joined);
     assert_eq!((&status["n_in_play"], &status["workers"][0]["name"]), (&0.into(), &"small".into()));
     let text = workspace.run(&["queue", "status", &url]).code(0).stdout();
-    assert!(text.contains("20 blocks waiting, 0 in play") && text.contains("small"), "{text}");
+    assert!(text.contains("20 messages waiting, 0 in play") && text.contains("small"), "{text}");
     // The coordinator names what is missing.
     let mut lines = BufReader::new(coordinator.stderr.take().unwrap()).lines();
     let said = lines.find(|line| line.as_ref().unwrap().contains("waiting: "));

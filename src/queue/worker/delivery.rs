@@ -8,6 +8,7 @@ use results::record::MatchRecord;
 
 use super::discovery::Known;
 use super::{GIVE_BACK, QueueWorker};
+use crate::queue::blocks::n_blocks;
 use crate::queue::sending::publish;
 use crate::queue::slots::Played;
 use crate::queue::wire::{ResultMessage, encode};
@@ -29,6 +30,7 @@ impl QueueWorker<'_> {
         let Played { key, records, time } = played;
         let held = &self.held[&key];
         let (run, deliveries) = (held.run.clone(), held.deliveries);
+        let n_blocks = n_blocks(&held.jobs);
         if records.is_empty() {
             self.give_back(key, None);
             return;
@@ -41,7 +43,7 @@ impl QueueWorker<'_> {
         let mean = joined.block_time.map_or(time, |mean| (mean * 7 + time) / 8);
         joined.block_time = Some(mean);
         if is_done || deliveries >= MAX_ABORTED {
-            joined.n_blocks += 1;
+            joined.n_blocks += n_blocks;
             joined.n_aborted = if is_done { 0 } else { joined.n_aborted };
             self.send(key, records);
             return;
