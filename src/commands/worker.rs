@@ -17,8 +17,8 @@ Examples:
 
 A worker joins every run of the queue. On Ctrl-C or SIGTERM it finishes the
 blocks in play, gives the others back, and leaves. Without --players-dir it
-launches no programs: with it, whoever may write to the queue may run programs on
-this machine.
+launches no programs: with it, whoever may write to the queue may run programs
+on this machine.
 
 Exit codes:
   0    it was asked to leave

@@ -42,8 +42,8 @@ docs/environments.md the lines `environment` and `suited`.
 
 `end` says whether play must end: either the rules count steps whatever is
 played, or all states were computed and none can repeat (at most 200,000 states,
-or 20,000 in games that `solve` refuses). It also says if play can come back to a
-state.";
+or 20,000 in games that `solve` refuses). It also says if play can come back to
+a state.";
 
 /// Arguments of `gamemaster game info`.
 #[derive(Args, Debug)]
