@@ -58,13 +58,6 @@ pub struct Job {
     pub round: Option<RoundRecord>,
 }
 
-impl Job {
-    /// The seed as it is recorded: 16 hexadecimal digits.
-    pub(crate) fn recorded_seed(&self) -> String {
-        format!("{:016x}", self.seed)
-    }
-}
-
 /// The clocks of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Clocks {

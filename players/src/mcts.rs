@@ -79,8 +79,7 @@ const FIRST_PLAY: OptionSpec = OptionSpec {
     accepts: "a number from -100 to 100",
     default: "0",
     help: "First-play urgency: an untried move counts as the mean reward of its position plus this \
-           number, with rewards from 0 to 1. With 100, each move is tried once before any is tried \
-           again.",
+           number, with rewards from 0 to 1. With 100, untried moves come first.",
 };
 
 const EXPANSION: OptionSpec = OptionSpec {

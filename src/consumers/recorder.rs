@@ -171,7 +171,7 @@ impl Recorder {
             match_id: manager::match_id(&job),
             game: game.name.clone(),
             game_hash: game.hash.clone(),
-            seed: job.recorded_seed(),
+            seed: format!("{:016x}", job.seed),
             start_clock_ms: millis(job.clocks.start),
             play_clock_ms: millis(job.clocks.play),
             budget: job.budget,

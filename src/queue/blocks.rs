@@ -1,10 +1,9 @@
 //! Groups jobs into messages: a block each, blocks that are compared with each other, or several
 //! blocks of very short matches.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-
-use std::collections::BTreeMap;
 
 use crate::schedule::Job;
 
@@ -16,27 +15,29 @@ use crate::schedule::Job;
 /// together. The message has the number of its first block.
 pub(super) type JobsOfMessage = Vec<Arc<Job>>;
 
-/// A message with so many jobs gets no further block of a comparison: its results are sent at
-/// once, and the server limits their size.
+/// No block of a comparison is added to a message of this many jobs or more. The results of a
+/// message are sent as one message, whose size the server limits.
 const MAX_COMPARED: usize = 64;
 
-/// A message with so many jobs gets no further block for its shortness.
+/// No block of short matches is added to a message of this many jobs or more.
 const MAX_SHORT: usize = 32;
 
-/// Several blocks travel together if all their matches are expected to take less.
+/// Blocks of short matches share a message if all its matches are expected to take less time.
 const SHORT: Duration = Duration::from_millis(5);
 
 /// Jobs in the order of the schedule, grouped: the jobs of a message follow each other.
 pub(super) struct Messages<'a> {
     next: &'a (dyn Fn() -> Option<Job> + Sync),
+    /// Whether blocks of short matches share a message.
+    joins_short: bool,
     /// The first job of the next message.
     ahead: Option<Job>,
 }
 
 impl<'a> Messages<'a> {
     /// The messages of the jobs that `next` gives.
-    pub(super) fn new(next: &'a (dyn Fn() -> Option<Job> + Sync)) -> Self {
-        Self { next, ahead: None }
+    pub(super) fn new(next: &'a (dyn Fn() -> Option<Job> + Sync), joins_short: bool) -> Self {
+        Self { next, joins_short, ahead: None }
     }
 
     /// The jobs of the next message, by what is known of the lengths of matches.
@@ -48,7 +49,7 @@ impl<'a> Messages<'a> {
             length = length.saturating_add(lengths.expected(&job));
             let is_joined = job.block == last.block
                 || (share_chance(&job, &last) && jobs.len() < MAX_COMPARED)
-                || (length < SHORT && jobs.len() < MAX_SHORT);
+                || (self.joins_short && length < SHORT && jobs.len() < MAX_SHORT);
             if !is_joined {
                 self.ahead = Some(job);
                 break;
@@ -122,7 +123,7 @@ mod tests {
     fn messages(jobs: Vec<Job>, lengths: &MatchLengths) -> Vec<Vec<u64>> {
         let jobs = Mutex::new(jobs.into_iter());
         let next = || jobs.lock().unwrap().next();
-        let mut messages = Messages::new(&next);
+        let mut messages = Messages::new(&next, true);
         let numbers = |jobs: JobsOfMessage| jobs.iter().map(|job| job.number).collect();
         std::iter::from_fn(|| messages.next(lengths)).map(numbers).collect()
     }

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use results::record::MatchRecord;
+
 use super::blocks::JobsOfMessage;
 use super::calibration::Calibration;
 use super::names;
@@ -34,7 +36,7 @@ pub(super) struct Refused {
 /// message that was given out before a part of it was in the journal.
 pub(super) fn checked(
     message: ResultMessage,
-    jobs: &JobsOfMessage,
+    jobs: &[Arc<Job>],
     catalogue: &Arc<Catalogue>,
 ) -> Result<Checked, Refused> {
     let ResultMessage { worker, records, calibration } = message;
@@ -50,8 +52,8 @@ pub(super) fn checked(
 
 /// The matches that count, and the jobs of blocks that were not begun; else what is wrong.
 fn played(
-    records: Vec<results::record::MatchRecord>,
-    jobs: &JobsOfMessage,
+    records: Vec<MatchRecord>,
+    jobs: &[Arc<Job>],
     worker: &str,
     catalogue: &Arc<Catalogue>,
 ) -> Result<(Vec<PlayedMatch>, JobsOfMessage), String> {
@@ -68,18 +70,20 @@ fn played(
         let replayed = replayed(record, job, worker, catalogue);
         matches.push((Arc::clone(job), replayed.map_err(|unfit| unfit.to_string())?));
     }
-    let blocks = |of: &dyn Fn(&Replayed) -> bool| -> BTreeSet<u64> {
-        matches.iter().filter(|(_, replayed)| of(replayed)).map(|(job, _)| job.block).collect()
-    };
-    let (begun, aborted) = (blocks(&|_| true), blocks(&Replayed::is_aborted));
+    if matches.is_empty() {
+        let missing = Unfit::Missing { job: jobs[0].number };
+        return Err(foreign.map_or(missing, |job| Unfit::Foreign { job }).to_string());
+    }
+    let begun: BTreeSet<u64> = matches.iter().map(|(job, _)| job.block).collect();
+    let aborted = matches.iter().filter(|(_, replayed)| replayed.is_aborted());
+    let aborted: BTreeSet<u64> = aborted.map(|(job, _)| job.block).collect();
     let is_there = |job: &Arc<Job>| matches.iter().any(|(other, _)| other.number == job.number);
     let mut left = vec![];
     for job in jobs.iter().filter(|job| !is_there(job) && !aborted.contains(&job.block)) {
-        match (begun.is_empty(), begun.contains(&job.block), foreign) {
-            (true, _, Some(foreign)) => return Err(Unfit::Foreign { job: foreign }.to_string()),
-            (true, ..) | (_, true, _) => return Err(Unfit::Missing { job: job.number }.to_string()),
-            (false, false, _) => left.push(Arc::clone(job)),
+        if begun.contains(&job.block) {
+            return Err(Unfit::Missing { job: job.number }.to_string());
         }
+        left.push(Arc::clone(job));
     }
     Ok((matches, left))
 }
@@ -87,8 +91,6 @@ fn played(
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-
-    use results::record::MatchRecord;
 
     use super::*;
     use crate::experiment::Experiment;
@@ -101,7 +103,7 @@ mod tests {
     /// Numbers of the matches that count of these records, and of the jobs that are left; else
     /// why the result is refused.
     fn found(
-        jobs: &JobsOfMessage,
+        jobs: &[Arc<Job>],
         records: &[&MatchRecord],
         catalogue: &Arc<Catalogue>,
     ) -> Result<[Vec<u64>; 2], String> {

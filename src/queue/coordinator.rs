@@ -43,13 +43,13 @@ use crate::runner::{Crew, Dispatcher, StopFlag};
 use crate::schedule::Job;
 use crate::spec;
 
-/// Blocks that are given out before it is known how quickly they are played.
+/// Messages that are given out before it is known how quickly they are played.
 const MIN_WINDOW: usize = 64;
 
-/// Blocks that are given out at most; their results would wait on the server.
+/// Messages that are given out at most; their results would wait on the server.
 const MAX_WINDOW: usize = 16_384;
 
-/// Blocks given out for each match that the workers play at once.
+/// Messages given out for each match that the workers play at once.
 const WINDOW_PER_SLOT: usize = 8;
 
 /// Blocks on their way to the server, before their acknowledgements are waited for.
@@ -117,7 +117,7 @@ struct Queue {
     catalogue: Arc<Catalogue>,
     /// What a worker needs for the matches of each player.
     tags: Vec<BTreeSet<String>>,
-    /// By block.
+    /// By the number of the first block.
     given_out: BTreeMap<u64, GivenOut>,
     /// Blocks before this one were given out, or have nothing left to play.
     cursor: u64,
@@ -404,7 +404,9 @@ impl Queue {
         next: &(dyn Fn() -> Option<Job> + Sync),
         dispatcher: &mut Dispatcher<'_>,
     ) -> Result<(), QueueError> {
-        let mut messages = Messages::new(next);
+        // Blocks for different workers cannot share a message.
+        let joins_short = self.tags.windows(2).all(|two| two[0] == two[1]);
+        let mut messages = Messages::new(next, joins_short);
         let mut is_exhausted = false;
         let mut synced = Instant::now();
         let mut searched = Instant::now();
@@ -646,10 +648,8 @@ impl Queue {
                 let given_out =
                     self.given_out.remove(&block).expect("it is awaited, as seen above");
                 self.collected.push_back(Instant::now());
-                // Blocks for different workers cannot travel together.
-                let may_travel = self.tags.windows(2).all(|two| two[0] == two[1]);
                 for (job, Replayed { events, missing, length }) in matches {
-                    if may_travel && missing.is_none() {
+                    if missing.is_none() {
                         self.lengths.note(job.game, length);
                     }
                     events.into_iter().for_each(|event| dispatcher.emit(event));
