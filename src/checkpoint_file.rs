@@ -1,5 +1,5 @@
-//! The checkpoint of a solver on disk: it grows while the game is solved, and a killed
-//! process is continued from it.
+//! The checkpoint of a solver of all states on disk: it grows while the game is solved, and a
+//! killed process is continued from it.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufReader, BufWriter, Seek as _, SeekFrom, Write as _};
@@ -61,10 +61,7 @@ impl CheckpointFile {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).open(path);
         let mut file = file.map_err(failed)?;
-        file.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => CheckpointError::InUse { path: path.to_owned() },
-            TryLockError::Error(source) => failed(source),
-        })?;
+        lock(&file, path)?;
         let had_bytes = file.metadata().map_err(failed)?.len() > 0;
         let mut input = BufReader::with_capacity(1 << 20, &file);
         let resumed = solver.resume(&mut input);
@@ -102,4 +99,12 @@ impl CheckpointFile {
         drop(out);
         std::fs::remove_file(&path).map_err(|source| CheckpointError::Io { path, source })
     }
+}
+
+/// Locks a checkpoint for this process.
+pub(crate) fn lock(file: &File, path: &Path) -> Result<(), CheckpointError> {
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => CheckpointError::InUse { path: path.to_owned() },
+        TryLockError::Error(source) => CheckpointError::Io { path: path.to_owned(), source },
+    })
 }

@@ -65,6 +65,7 @@ pub mod output;
 pub mod position_suite;
 mod printable;
 mod process_tree;
+pub mod proof_checkpoint;
 pub mod protocol;
 #[cfg(feature = "queue")]
 pub mod queue;

@@ -4,9 +4,10 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use games::solve::proof::{Bounds, ProofError, ProofSettings, ProofSolver};
-use games::solve::{Alone, Crew, Phase, Solver, Task};
+use games::solve::{Alone, Crew, Phase, ResumeError, Solver, Task};
 use games::split_mix::SplitMix;
 use games::{Cancel, Case, Game, Leniency, library, validate};
 
@@ -108,6 +109,48 @@ fn the_openings_of_hex_and_connect_four_are_known() {
     let proof = prove(&shipped("connect_four_4x4"), settings(true), &Alone).unwrap();
     assert_eq!(proof.bounds().value(), Some(50));
     assert!(proof.first_moves().iter().all(|it| it.bounds.value() == Some(50)));
+}
+
+#[test]
+fn a_proof_is_continued_from_what_was_written() {
+    let begin = |game: &str, memory_bytes| {
+        let settings = ProofSettings { memory_bytes, ..settings(true) };
+        ProofSolver::new(&shipped(game), settings, &Cancel::new()).unwrap()
+    };
+    let mut proof = begin("hex_4x4", 1 << 28);
+    while proof.progress().n_expanded < 60_000 {
+        proof.step(&Alone, 500).unwrap();
+    }
+    assert!(!proof.is_done());
+    let spent = Duration::from_secs(7);
+    let mut written = Vec::new();
+    proof.save(spent, &mut written).unwrap();
+    while !proof.is_done() {
+        proof.step(&Alone, 500).unwrap();
+    }
+    // Also with a table that is too small for all that was written.
+    for memory_bytes in [1 << 28, 1 << 17] {
+        let mut continued = begin("hex_4x4", memory_bytes);
+        assert_eq!(continued.resume(&mut &written[..]).unwrap(), spent);
+        let before = continued.progress();
+        assert!((60_000..61_000).contains(&before.n_expanded), "{before:?}");
+        assert!(before.most_bytes <= memory_bytes, "{before:?}");
+        while !continued.is_done() {
+            continued.step(&Alone, 500).unwrap();
+        }
+        assert_eq!(continued.first_moves(), proof.first_moves());
+        let rest = continued.progress().n_expanded - before.n_expanded;
+        // A third is done again: what was not decided begins anew, with better numbers.
+        assert!(memory_bytes < 1 << 28 || rest < 30_000, "{rest}");
+    }
+    let resume = |game: &str, bytes: &[u8]| begin(game, 1 << 28).resume(&mut &bytes[..]);
+    assert!(matches!(resume("tic_tac_toe", &written), Err(ResumeError::Other)));
+    assert!(matches!(resume("hex_4x4", b"no checkpoint"), Err(ResumeError::Other)));
+    let half = &written[..written.len() / 2];
+    assert!(matches!(resume("hex_4x4", half), Err(ResumeError::Damaged)));
+    let mut damaged = written.clone();
+    damaged[written.len() / 2] ^= 1;
+    assert!(matches!(resume("hex_4x4", &damaged), Err(ResumeError::Damaged)));
 }
 
 /// A random game on a graph: each node has a role that chooses, or rewards.

@@ -68,9 +68,10 @@ by depth, or by the number of facts in them that match each pattern:
 `(cell ? ? white)` counts white pieces, with ? for anything. Patterns in one
 argument are counted together, as in '(cell ? ? white) (king white ?)'.
 
---checkpoint keeps every level that is complete. Repeat the command after a kill
-or an interruption: the table is the same as without it. The file is removed
-when the game is solved.
+--checkpoint keeps every level that is complete; of a proof, its table, every
+five minutes and when it ends unsolved. Repeat the command to go on, also after
+a kill: values and the table of --out are the same as without. The file is
+removed when the game is solved.
 
 Exit codes:
   0    solved, or stopped by --time
@@ -210,6 +211,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         n_threads: crew.0,
         all_moves: arguments.all_moves,
         time: arguments.time,
+        checkpoint: arguments.checkpoint.clone(),
         json: arguments.json,
     };
     if is_proof {
@@ -232,7 +234,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             watch.clear();
             let interrupted = interrupted();
             return Err(match checkpoint {
-                Some(_) => interrupted.advised("; repeat the command to continue"),
+                Some(_) => interrupted.advised(TO_CONTINUE),
                 None => interrupted,
             });
         }
@@ -305,12 +307,8 @@ fn chooses_proof(arguments: &Arguments) -> Result<bool, Failure> {
 
 /// The option that asks for more than the value of the first state.
 fn needs_all_states(arguments: &Arguments) -> Option<&'static str> {
-    let Arguments { out, checkpoint, count, .. } = arguments;
-    let options = [
-        ("--out", out.is_some()),
-        ("--checkpoint", checkpoint.is_some()),
-        ("--count", count.is_some()),
-    ];
+    let Arguments { out, count, .. } = arguments;
+    let options = [("--out", out.is_some()), ("--count", count.is_some())];
     options.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
 }
 
@@ -318,16 +316,15 @@ fn needs_all_states(arguments: &Arguments) -> Option<&'static str> {
 fn may_prove_instead(arguments: &Arguments, game: &Game) -> bool {
     arguments.method == Method::Auto
         && arguments.memory >= LEAST_MEMORY
+        // A checkpoint of states cannot become one of a proof.
+        && arguments.checkpoint.is_none()
         && needs_all_states(arguments).is_none()
         && games::solve::proof::suits(game)
 }
 
 /// The checkpoint, with the solver where it ended.
 fn continued(path: &Path, solver: &mut Solver) -> Result<CheckpointFile, Failure> {
-    let file = CheckpointFile::open(path, solver).map_err(|error| match error {
-        CheckpointError::Io { .. } => Failure::unwritable(error),
-        error => Failure::usage(error),
-    })?;
+    let file = CheckpointFile::open(path, solver).map_err(unusable)?;
     let Progress { phase, level, n_states, .. } = solver.progress();
     if n_states > 1 {
         let states = counted(n_states, "state", "states");
@@ -359,6 +356,16 @@ fn game(arguments: &Arguments) -> Result<Arc<Game>, Failure> {
     let facts = machine.facts(line.last());
     game_source::beginning_in(&game, &facts, *reading).map_err(Failure::game)
 }
+
+fn unusable(error: CheckpointError) -> Failure {
+    match error {
+        CheckpointError::Io { .. } => Failure::unwritable(error),
+        error => Failure::usage(error),
+    }
+}
+
+/// What to do about an interruption where there is a checkpoint.
+const TO_CONTINUE: &str = "; repeat the command to continue";
 
 fn interrupted() -> Failure {
     Failure { code: exit_code::INTERRUPTED, error: anyhow!("interrupted") }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::workspace::Workspace;
+use crate::workspace::{Ran, Workspace};
 
 fn solved(game: &str) -> Value {
     let workspace = Workspace::new();
@@ -253,4 +253,28 @@ fn a_proof_refuses_what_it_cannot_do() {
     refused(&["nim", "--method", "proof", "--memory", "1KiB"], "needs 1MiB or more");
     refused(&["pig", "--method", "proof"], "without chance");
     refused(&["rock_paper_scissors", "--method", "proof"], "both have a choice");
+}
+
+/// A proof that is stopped again and again comes to its end.
+#[test]
+fn a_proof_continues_from_its_checkpoint() {
+    let workspace = Workspace::new();
+    let arguments = ["hex_4x4", "--method", "proof", "--threads", "1", "--checkpoint", "hex.part"];
+    let arguments = [&["solve", "--json"], &arguments[..]].concat();
+    let stopped = [&arguments[..], &["--time", "1ms"]].concat();
+    let first = workspace.run(&stopped).code(0);
+    let json = |ran: &Ran| serde_json::from_str::<Value>(&ran.stdout()).unwrap();
+    assert_eq!(json(&first)["solved"], false);
+    assert_eq!(first.stderr(), "");
+    let told = workspace.run(&["solve", "nim", "--checkpoint", "hex.part"]).code(2).stderr();
+    assert!(told.contains("`hex.part`: the checkpoint is of another game"), "{told}");
+    let second = workspace.run(&stopped).code(0);
+    let expected = format!("continuing from hex.part: {} positions", json(&first)["positions"]);
+    assert!(second.stderr().starts_with(&expected), "{}", second.stderr());
+    let count = |ran: &Ran, name: &str| json(ran)[name].as_f64().unwrap();
+    assert!(count(&second, "expanded") > count(&first, "expanded"));
+    assert!(count(&second, "seconds") > count(&first, "seconds"));
+    let last = json(&workspace.run(&arguments).code(0));
+    assert_eq!((&last["solved"], &last["values"][0]["value"]), (&true.into(), &100.into()));
+    assert!(!workspace.path("hex.part").exists());
 }

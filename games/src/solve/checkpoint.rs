@@ -1,7 +1,8 @@
 //! Segments of a checkpoint: what a solver has found, in pieces that are whole or absent.
 //!
-//! A checkpoint only grows. Each segment has a kind, a length, its words and a checksum, so
-//! that the end that a killed process left half-written is recognised and left out.
+//! Each segment has a kind, a length, its words and a checksum. The checkpoint of all states
+//! only grows, so that the end that a killed process left half-written is recognised and left
+//! out. That of a proof is written anew each time.
 
 use std::io::{self, Read, Write};
 
@@ -18,10 +19,24 @@ pub(super) enum SegmentKind {
     Values,
     /// The values of all states at the beginning of a sweep.
     Sweep,
+    /// A proof, and what it is about.
+    Proof,
+    /// Entries of a proof's table.
+    Entries,
+    /// What a proof has cost, and the rewards that it met; the last of its segments.
+    Cost,
 }
 
 impl SegmentKind {
-    const ALL: [Self; 4] = [Self::Begin, Self::Level, Self::Values, Self::Sweep];
+    const ALL: [Self; 7] = [
+        Self::Begin,
+        Self::Level,
+        Self::Values,
+        Self::Sweep,
+        Self::Proof,
+        Self::Entries,
+        Self::Cost,
+    ];
 }
 
 /// How much of a run is in its checkpoint.
@@ -49,9 +64,9 @@ pub enum ResumeError {
     /// Reading failed.
     #[error("cannot read the checkpoint")]
     Io(#[from] io::Error),
-    /// It is of another game or another version of this program.
+    /// It is of another game, another method or another version of this program.
     #[error(
-        "the checkpoint is of another game, another first state or another version of this program; remove it to begin anew"
+        "the checkpoint is of another game, first state, method or version of this program; remove it to begin anew"
     )]
     Other,
     /// Its segments do not fit together.

@@ -27,6 +27,7 @@ mod expansion;
 mod numbers;
 mod opposition;
 mod proof_table;
+mod saving;
 mod search;
 mod target;
 
@@ -177,6 +178,8 @@ pub struct ProofSolver {
     table: ProofTable,
     workers: Vec<Worker>,
     opposition: Opposition,
+    /// What was done before the table was continued.
+    before: Work,
 }
 
 impl std::fmt::Debug for ProofSolver {
@@ -251,6 +254,7 @@ impl ProofSolver {
             table: ProofTable::new(settings.memory_bytes),
             workers: workers.collect(),
             opposition: Opposition::default(),
+            before: Work::default(),
             rewards,
         };
         if !proof.root.is_known() {
@@ -453,19 +457,22 @@ impl ProofSolver {
         Bounds { least: self.rewards[target.least], most: self.rewards[target.most] }
     }
 
+    fn work(&self) -> Work {
+        self.workers.iter().fold(self.before, |sum, worker| sum.and(worker.search.work))
+    }
+
     /// How far it has come.
     #[must_use]
     pub fn progress(&self) -> ProofProgress {
-        let work = || self.workers.iter().map(|worker| worker.search.work);
-        let sum = |count: fn(Work) -> u64| work().map(count).sum();
+        let work = self.work();
         ProofProgress {
             bounds: self.bounds(),
             n_known: self.after.iter().filter(|target| target.is_known()).count(),
             n_moves: self.after.len(),
-            n_expanded: sum(|work| work.n_expanded),
-            n_positions: sum(|work| work.n_positions),
-            n_repetitions: sum(|work| work.n_repetitions),
-            longest: work().map(|work| work.longest).max().unwrap_or(0),
+            n_expanded: work.n_expanded,
+            n_positions: work.n_positions,
+            n_repetitions: work.n_repetitions,
+            longest: work.longest,
             n_entries: self.table.n_entries(),
             most_bytes: self.table.most_bytes(),
         }

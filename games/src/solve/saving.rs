@@ -111,7 +111,6 @@ impl<const N: usize> Levels<N> {
     ) -> Result<(), ResumeError> {
         let mut words = Words(words);
         match kind {
-            SegmentKind::Begin => Err(ResumeError::Damaged),
             SegmentKind::Level => self.load_level(&mut words),
             SegmentKind::Values => {
                 let level = words.one()?;
@@ -135,6 +134,9 @@ impl<const N: usize> Levels<N> {
                 self.sweep = sweep as u32;
                 self.saved.sweep = self.sweep;
                 Ok(())
+            }
+            SegmentKind::Begin | SegmentKind::Proof | SegmentKind::Entries | SegmentKind::Cost => {
+                Err(ResumeError::Damaged)
             }
         }
     }

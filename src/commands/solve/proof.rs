@@ -1,6 +1,7 @@
 //! `gamemaster solve --method proof`: the value of one state by proof-number search.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,10 +11,11 @@ use games::{Cancel, Game, RoleId};
 use results::counted::counted;
 use serde::Serialize;
 
-use super::{interrupted, rate, seconds, size};
+use super::{TO_CONTINUE, interrupted, rate, seconds, size, unusable};
 use crate::commands::progress_line::ProgressLine;
 use crate::failure::{CommandResult, Failure};
 use crate::output::json_or_text;
+use crate::proof_checkpoint::ProofCheckpoint;
 use crate::solving_crew::Threads;
 
 /// States that each thread expands between two looks at the clock: some tenths of a second.
@@ -28,6 +30,7 @@ pub(super) struct Wanted {
     pub(super) n_threads: usize,
     pub(super) all_moves: bool,
     pub(super) time: Option<Duration>,
+    pub(super) checkpoint: Option<PathBuf>,
     pub(super) json: bool,
 }
 
@@ -109,6 +112,10 @@ fn finish(
     wanted: &Wanted,
     cancel: &Cancel,
 ) -> CommandResult {
+    let mut checkpoint = match &wanted.checkpoint {
+        Some(path) => Some(continued(path, &mut proof)?),
+        None => None,
+    };
     let begun = Instant::now();
     let crew = Threads(wanted.n_threads);
     let mut watch = ProgressLine::new();
@@ -117,21 +124,45 @@ fn finish(
     while !proof.is_done() && !is_late() {
         if cancel.is_cancelled() {
             watch.clear();
-            return Err(interrupted());
+            let Some(file) = &mut checkpoint else { return Err(interrupted()) };
+            file.save(&proof)?;
+            return Err(interrupted().advised(TO_CONTINUE));
         }
         proof.step(&crew, EXPANSIONS).map_err(|error| {
             watch.clear();
             failure(error, cancel)
         })?;
         watch.show(|| line(first_role, &proof.progress()));
+        if let Some(file) = &mut checkpoint {
+            file.save_if_due(&proof)?;
+        }
     }
     watch.clear();
+    let spent = checkpoint.as_ref().map_or_else(|| begun.elapsed(), ProofCheckpoint::spent);
+    match checkpoint {
+        Some(file) if proof.is_done() => file.remove()?,
+        Some(mut file) => file.save(&proof)?,
+        None => {}
+    }
     let mut report = report(&proof);
-    report.seconds = begun.elapsed().as_secs_f64();
+    report.seconds = spent.as_secs_f64();
     report.positions_per_second = report.positions as f64 / report.seconds;
     report.setup_seconds = setup.as_secs_f64();
     report.threads = wanted.n_threads;
     json_or_text(wanted.json, &report, print)
+}
+
+/// The checkpoint, with the proof where it ended.
+fn continued(path: &Path, proof: &mut ProofSolver) -> Result<ProofCheckpoint, Failure> {
+    let file = ProofCheckpoint::open(path, proof).map_err(unusable)?;
+    let progress = proof.progress();
+    if progress.n_expanded > 0 {
+        let positions = counted(progress.n_positions, "position", "positions");
+        let entries = counted(progress.n_entries, "entry", "entries");
+        let path = path.display();
+        writeln!(io::stderr(), "continuing from {path}: {positions} visited, {entries}")?;
+    }
+    Ok(file)
 }
 
 fn failure(error: ProofError, cancel: &Cancel) -> Failure {

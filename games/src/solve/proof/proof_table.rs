@@ -82,13 +82,15 @@ impl ProofTable {
         let mut grown = Self::with_buckets(n_buckets);
         grown.limit_bytes = self.limit_bytes;
         grown.most_bytes = self.most_bytes.max(self.n_bytes() + grown.n_bytes());
-        for entry in self.words.chunks_exact(2) {
-            let (check, data) = (entry[0].load(Relaxed), entry[1].load(Relaxed));
-            if data != 0 {
-                grown.put(check ^ data, data);
-            }
-        }
+        self.entries().for_each(|(key, data)| grown.put(key, data));
         *self = grown;
+    }
+
+    /// All entries, for [`put`](Self::put).
+    pub(super) fn entries(&self) -> impl Iterator<Item = (u64, u64)> {
+        let entries = self.words.chunks_exact(2);
+        let entries = entries.map(|entry| (entry[0].load(Relaxed), entry[1].load(Relaxed)));
+        entries.filter(|&(_, data)| data != 0).map(|(check, data)| (check ^ data, data))
     }
 
     /// What is known of a state.
@@ -113,7 +115,8 @@ impl ProofTable {
         self.put(key as u64, data);
     }
 
-    fn put(&self, key: u64, data: u64) {
+    /// Puts an entry, with 64 bits of its key, in its place.
+    pub(super) fn put(&self, key: u64, data: u64) {
         let bucket = self.bucket(place_of(data));
         let (mut chosen, mut least) = (0, u64::MAX);
         for (at, entry) in bucket.chunks_exact(2).enumerate() {

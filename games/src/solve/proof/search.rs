@@ -53,6 +53,18 @@ pub(super) struct Work {
     pub(super) longest: usize,
 }
 
+impl Work {
+    /// Both together.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            n_expanded: self.n_expanded + other.n_expanded,
+            n_positions: self.n_positions + other.n_positions,
+            n_repetitions: self.n_repetitions + other.n_repetitions,
+            longest: self.longest.max(other.longest),
+        }
+    }
+}
+
 /// A state of the current line.
 #[derive(Debug, Default)]
 struct Frame {

@@ -1,0 +1,96 @@
+//! What a proof knows, written down so that another process goes on from there.
+
+use std::io::{self, Read, Write};
+use std::time::Duration;
+
+use super::search::Work;
+use super::{ProofSolver, Question};
+use crate::solve::GameHash;
+use crate::solve::checkpoint::{ResumeError, SegmentKind, Words, read, write};
+
+/// Entries of a segment: 1 MiB.
+const SEGMENT_ENTRIES: usize = 1 << 16;
+
+impl ProofSolver {
+    /// Writes the whole table, and that `spent` went by until now.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn save(&self, spent: Duration, out: &mut dyn Write) -> io::Result<()> {
+        write(out, SegmentKind::Proof, &self.identity())?;
+        let mut words = Vec::with_capacity(2 * SEGMENT_ENTRIES);
+        for (key, data) in self.table.entries() {
+            words.extend([key, data]);
+            if words.len() == 2 * SEGMENT_ENTRIES {
+                write(out, SegmentKind::Entries, &words)?;
+                words.clear();
+            }
+        }
+        write(out, SegmentKind::Entries, &words)?;
+        let Work { n_expanded, n_positions, n_repetitions, longest } = self.work();
+        let mut words = vec![n_expanded, n_positions, n_repetitions, longest as u64];
+        words.push(u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX));
+        let met = (0..=100).filter_map(|first| Some((first, self.opposition.second(first)?)));
+        words.extend(met.map(|(first, second)| u64::from(first) << 8 | u64::from(second)));
+        write(out, SegmentKind::Cost, &words)
+    }
+
+    /// Goes on from what [`save`](Self::save) wrote, and gives the time that was spent until
+    /// then. The table grows as its memory allows; in a smaller one, entries with little work
+    /// behind them give way.
+    ///
+    /// # Errors
+    /// If reading fails, or it was not written for this state of this game, or is damaged. The
+    /// solver is of no use after that.
+    pub fn resume(&mut self, input: &mut dyn Read) -> Result<Duration, ResumeError> {
+        let first = read(input)?.filter(|it| it.kind == SegmentKind::Proof);
+        if first.is_none_or(|it| it.words != self.identity()) {
+            return Err(ResumeError::Other);
+        }
+        loop {
+            let segment = read(input)?.ok_or(ResumeError::Damaged)?;
+            match segment.kind {
+                SegmentKind::Entries => {
+                    let (entries, _) = segment.words.as_chunks::<2>();
+                    entries.iter().for_each(|&[key, data]| self.table.put(key, data));
+                    self.table.grow();
+                }
+                SegmentKind::Cost => {
+                    let spent = self.load_cost(&mut Words(&segment.words))?;
+                    self.take_over();
+                    return Ok(spent);
+                }
+                _ => return Err(ResumeError::Damaged),
+            }
+        }
+    }
+
+    fn load_cost(&mut self, words: &mut Words<'_>) -> Result<Duration, ResumeError> {
+        self.before = Work {
+            n_expanded: words.one()?,
+            n_positions: words.one()?,
+            n_repetitions: words.one()?,
+            longest: words.one()? as usize,
+        };
+        let spent = Duration::from_nanos(words.one()?);
+        for word in words.0 {
+            let [second, first, ..] = word.to_le_bytes();
+            self.opposition.note(first, second).map_err(|_| ResumeError::Damaged)?;
+        }
+        Ok(spent)
+    }
+
+    /// What the entries depend on: the format, the rules, the initial state, and how keys are
+    /// made of states and questions.
+    fn identity(&self) -> Vec<u64> {
+        /// Changes when checkpoints can no longer be continued.
+        const VERSION: u64 = 1;
+        let game = GameHash::of(&self.game).bits();
+        let mut words = vec![VERSION, game as u64, (game >> 64) as u64];
+        for &at_least in &self.rewards {
+            let key = Question { at_least }.key(self.root.key);
+            words.extend([u64::from(at_least), key as u64, (key >> 64) as u64]);
+        }
+        words
+    }
+}
