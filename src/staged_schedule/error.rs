@@ -61,8 +61,8 @@ pub enum StagedScheduleError {
     },
     /// More rounds than there are opponents.
     #[error(
-        "stage {stage}: rounds = {rounds}: a swiss system of {} has at most {}, because no two players \
-         meet twice",
+        "stage {stage}: rounds = {rounds}: a swiss system of {} has at most {}; in more, some players \
+         would have to meet twice",
         counted(*n_players, "player", "players"), counted(*most, "round", "rounds")
     )]
     TooManyRounds {

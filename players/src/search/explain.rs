@@ -96,7 +96,12 @@ impl Search<'_> {
                 break;
             }
             self.roles.set_reply(&mut frame, reply);
-            line.push(self.expected_step(&frame));
+            let is_chance_alone = chance_moves > 1
+                && (0..self.roles.n_roles)
+                    .all(|role| Some(role) == self.roles.chance || frame.legal[role].len() == 1);
+            if !is_chance_alone {
+                line.push(self.expected_step(&frame));
+            }
             if chance_moves > 1 {
                 break;
             }
