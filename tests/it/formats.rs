@@ -312,7 +312,7 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "format = \"swiss\"\nrounds = 6",
         &[],
         expect![[r#"
-            error: spec.toml: rounds = 6: a swiss system of 6 players has at most 5 rounds, because no two players meet twice
+            error: spec.toml: rounds = 6: a swiss system of 6 players has at most 5 rounds; in more, some players would have to meet twice
         "#]],
     );
     check_error(
