@@ -104,6 +104,11 @@ impl State {
     #[inline]
     pub fn set_words(&mut self, words: &[u64]) {
         self.words.clear();
-        self.words.extend_from_slice(words);
+        // Most states have few words, which are not copied by a call.
+        match *words {
+            [word] => self.words.push(word),
+            [first, second] => self.words.extend([first, second]),
+            _ => self.words.extend_from_slice(words),
+        }
     }
 }

@@ -70,11 +70,11 @@ impl Successors {
     /// Becomes `n` copies of a state.
     pub(crate) fn fill(&mut self, n: usize, words: &[u64], key: StateKey) {
         self.clear();
-        let n_words = n * words.len();
-        self.words.extend_from_slice(&words[..words.len().min(n_words)]);
-        while self.words.len() < n_words {
-            let left = n_words - self.words.len();
-            self.words.extend_from_within(..left.min(self.words.len()));
+        // States have few words, so that most are laid out here and not by calls.
+        match *words {
+            [word] => self.words.resize(n, word),
+            [first, second] => (0..n).for_each(|_| self.words.extend([first, second])),
+            _ => (0..n).for_each(|_| self.words.extend_from_slice(words)),
         }
         self.ends.extend((1..=n).map(|successor| successor * words.len()));
         self.keys.resize(n, key);
@@ -101,6 +101,7 @@ impl ChildOutcome {
 
     /// What a terminal state pays: the worst goal, 0 if the rules give none.
     #[must_use]
+    #[inline]
     pub fn reward(&self) -> u8 {
         self.worst.map_or(0, Goal::value)
     }

@@ -551,12 +551,14 @@ impl<'a> Search<'a> {
         Ok(Value { score, proven: arrival != Arrival::CutOff })
     }
 
+    #[inline(always)]
     fn record_entry(&mut self, level: usize, window: (f64, f64)) {
         if let Some(recorder) = &mut self.recorder {
             recorder.enter(&self.frames, level, window);
         }
     }
 
+    #[inline(always)]
     fn record_value(&mut self, level: usize, score: f64, arrival: Option<Arrival>) {
         if let Some(recorder) = &mut self.recorder {
             recorder.leave(&mut self.frames[level], &self.roles, score, arrival);

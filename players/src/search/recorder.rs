@@ -26,6 +26,7 @@ impl Recorder {
     }
 
     /// The state in the frame of `level` is entered.
+    #[cold]
     pub(super) fn enter(&mut self, frames: &[Frame], level: usize, window: (f64, f64)) {
         self.0.enter(|parent| SearchNode {
             parent,
@@ -40,6 +41,7 @@ impl Recorder {
     }
 
     /// The state entered last has a value; `None` for `arrival` if it was remembered.
+    #[cold]
     pub(super) fn leave(
         &mut self,
         frame: &mut Frame,

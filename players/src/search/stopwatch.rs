@@ -107,6 +107,7 @@ impl<'a> Stopwatch<'a> {
     }
 
     /// Counts a state entered at `level`.
+    #[inline]
     pub(crate) fn enter(&mut self, level: usize) -> Result<(), Halt> {
         self.poll()?;
         self.count(level);
@@ -123,7 +124,7 @@ impl<'a> Stopwatch<'a> {
 
     /// Counts a state at the depth limit whose value is known, as if it were computed and entered
     /// at `level`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enter_last(&mut self, level: usize) -> Result<(), Halt> {
         self.poll()?;
         self.deliberation.next_calls += 1;
